@@ -1,0 +1,29 @@
+"""Growing C arrays for lists whose length is known only when they are made."""
+from libc.stdlib cimport free, realloc
+
+cdef struct Ints:
+    int *data
+    Py_ssize_t size
+    Py_ssize_t capacity
+
+
+cdef inline bint reserve(Ints *a, Py_ssize_t wanted) noexcept nogil:
+    """Room for `wanted` entries, contents kept; False when memory is exhausted."""
+    cdef Py_ssize_t capacity
+    cdef int *data
+    if wanted <= a.capacity:
+        return True
+    capacity = wanted + wanted // 2 + 64
+    data = <int *> realloc(a.data, capacity * sizeof(int))
+    if data == NULL:
+        return False
+    a.data = data
+    a.capacity = capacity
+    return True
+
+
+cdef inline void release(Ints *a) noexcept nogil:
+    free(a.data)
+    a.data = NULL
+    a.size = 0
+    a.capacity = 0

@@ -1,0 +1,58 @@
+"""Candidates for contact, kept up to date while clumps move."""
+from minidem.broadphase.cell_grid cimport CellGrid
+from minidem.broadphase.neighbours cimport Neighbours, Planes
+from minidem.state cimport StateView
+
+cdef enum Failure:
+    NO_FAILURE = 0
+    OUT_OF_MEMORY = 1
+    NOT_FINITE = 2
+    IN_CALLBACK = 3
+    SMALL_TEAM = 4
+
+cdef struct Report:                 # what a thread tells the others; one cache line each
+    int beyond                      # a sphere may have left the inner skin
+    int far                         # a sphere has left the outer skin
+    int failure
+    int clump                       # user's number of the clump that failed
+    double path                     # longest PATH of an own clump since the last renewal [m]
+    double unused[5]
+
+cdef struct Broadphase:
+    int n_threads
+    Neighbours *threads             # (n_threads,)
+    Report *reports                 # (n_threads,)
+    CellGrid grid
+    unsigned char *marks            # (n_members,), for prune
+    double *kept                    # (n_blocks, KEPT, LANES): the poses when the outer lists were made
+    double outer_skin               # [m]
+    double inner_skin               # [m]
+    double mean_diameter            # of the spheres [m]
+    double largest_diameter         # [m]
+    Py_ssize_t n_spheres
+    long long steps                 # since the last renewal
+    long long n_outer               # how often the outer lists were made
+    long long n_inner
+    bint valid                      # False: no lists yet
+
+cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_threads) noexcept nogil
+cdef void free_broadphase(Broadphase *broad) noexcept nogil
+cdef void renew(Broadphase *broad, int thread, StateView *state, const Planes *planes) noexcept nogil
+
+
+cdef inline bint renewal_due(const Broadphase *broad) noexcept nogil:
+    cdef int thread
+    if not broad.valid:
+        return True
+    for thread in range(broad.n_threads):
+        if broad.reports[thread].beyond:
+            return True
+    return False
+
+
+cdef inline bint any_failure(const Broadphase *broad) noexcept nogil:
+    cdef int thread
+    for thread in range(broad.n_threads):
+        if broad.reports[thread].failure != NO_FAILURE:
+            return True
+    return False

@@ -1,0 +1,167 @@
+"""When lists are made anew, and by whom.
+
+The inner lists are renewed as soon as some sphere may have moved by half the inner skin (the PATH
+rows say so). At that moment the real displacements since the outer lists were made are measured;
+only if one exceeds half the difference of the skins are those made anew as well.
+"""
+from libc.math cimport isfinite, sqrt
+from libc.stdlib cimport calloc, free
+
+from minidem.arrays cimport release
+from minidem.broadphase.cell_grid cimport fill_grid, free_grid
+from minidem.broadphase.neighbours cimport Ints, Neighbours, Planes, prune, search_pairs, search_walls
+from minidem.broadphase.skin cimport choose_skins
+from minidem.openmp cimport barrier
+from minidem.pose cimport pose_range
+from minidem.rows cimport LANES, ORIENTATION, PATH, POSITION, REACH
+from minidem.state cimport StateView
+
+cdef enum:
+    KEPT = 7                        # position and orientation
+
+
+cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_threads) noexcept nogil:
+    """Empty lists for `n_threads` threads with equal shares of the blocks. False: memory exhausted."""
+    cdef Py_ssize_t slot, n = 0
+    cdef double radius, total = 0.0, largest = 0.0
+    cdef int t
+    broad.n_threads = n_threads
+    broad.threads = <Neighbours *> calloc(n_threads, sizeof(Neighbours))
+    broad.reports = <Report *> calloc(n_threads, sizeof(Report))
+    broad.marks = <unsigned char *> calloc(state.n_members + 1, 1)
+    broad.kept = <double *> calloc(state.n_blocks * KEPT * LANES + 1, sizeof(double))
+    if broad.threads == NULL or broad.reports == NULL or broad.marks == NULL or broad.kept == NULL:
+        return False
+    for t in range(n_threads):
+        broad.threads[t].first_block = t * state.n_blocks // n_threads
+        broad.threads[t].last_block = (t + 1) * state.n_blocks // n_threads
+        broad.threads[t].found = <Ints *> calloc(n_threads, sizeof(Ints))
+        if broad.threads[t].found == NULL:
+            return False
+    for slot in range(state.n_members * LANES):
+        if state.sphere_number[slot] >= 0:
+            radius = state.members[(slot // LANES * 4 + 3) * LANES + slot % LANES]
+            total += radius
+            largest = radius if radius > largest else largest
+            n += 1
+    broad.n_spheres = n
+    broad.mean_diameter = 2.0 * total / n if n else 0.0
+    broad.largest_diameter = 2.0 * largest
+    broad.outer_skin = 0.5 * broad.mean_diameter
+    broad.inner_skin = 0.125 * broad.mean_diameter
+    broad.valid = False
+    return True
+
+
+cdef void free_broadphase(Broadphase *broad) noexcept nogil:
+    cdef int t, source
+    if broad.threads != NULL:
+        for t in range(broad.n_threads):
+            if broad.threads[t].found != NULL:
+                for source in range(broad.n_threads):
+                    release(&broad.threads[t].found[source])
+                free(broad.threads[t].found)
+            release(&broad.threads[t].outer_walls)
+            release(&broad.threads[t].pairs)
+            release(&broad.threads[t].walls)
+            release(&broad.threads[t].active)
+    free(broad.threads)
+    free(broad.reports)
+    free(broad.marks)
+    free(broad.kept)
+    free_grid(&broad.grid)
+    broad.threads = NULL
+    broad.reports = NULL
+    broad.marks = NULL
+    broad.kept = NULL
+
+
+cdef void measure(Broadphase *broad, int thread, StateView *state) noexcept nogil:
+    """Own clumps' displacements since the outer lists were made, for this thread's report."""
+    cdef Report *report = broad.reports + thread
+    cdef double limit = 0.5 * (broad.outer_skin - broad.inner_skin)
+    cdef const double *kept
+    cdef double *block
+    cdef double shift, turn, difference
+    cdef Py_ssize_t b
+    cdef int lane, k
+    report.far = False
+    report.path = 0.0
+    for b in range(broad.threads[thread].first_block, broad.threads[thread].last_block):
+        block = state.blocks + b * state.n_rows * LANES
+        kept = broad.kept + b * KEPT * LANES
+        for lane in range(LANES):
+            shift = 0.0
+            for k in range(3):
+                difference = block[(POSITION + k) * LANES + lane] - kept[k * LANES + lane]
+                shift += difference * difference
+            turn = 0.0
+            for k in range(4):
+                difference = block[(ORIENTATION + k) * LANES + lane] - kept[(3 + k) * LANES + lane]
+                turn += difference * difference
+            # the same bound of a rotation as for PATH (translation/leapfrog.pxd)
+            if not sqrt(shift) + 2.0 * block[REACH * LANES + lane] * sqrt(turn) <= limit:
+                report.far = True
+            if block[PATH * LANES + lane] > report.path:
+                report.path = block[PATH * LANES + lane]
+            if not isfinite(shift + turn):
+                report.failure = NOT_FINITE
+                report.clump = state.clump_number[b * LANES + lane]
+            block[PATH * LANES + lane] = 0.0
+
+
+cdef void keep_poses(Broadphase *broad, int thread, const StateView *state) noexcept nogil:
+    cdef Py_ssize_t b, k
+    for b in range(broad.threads[thread].first_block, broad.threads[thread].last_block):
+        for k in range(3 * LANES):
+            broad.kept[b * KEPT * LANES + k] = state.blocks[(b * state.n_rows + POSITION) * LANES + k]
+        for k in range(4 * LANES):
+            broad.kept[(b * KEPT + 3) * LANES + k] = state.blocks[(b * state.n_rows + ORIENTATION) * LANES + k]
+
+
+cdef void set_skins(Broadphase *broad) noexcept nogil:
+    """New skins from the counts of the last lists; they may only change with the outer lists."""
+    cdef double speed = 0.0, pairs = 0.0
+    cdef int t, source
+    if not broad.valid or broad.steps == 0:
+        return
+    for t in range(broad.n_threads):
+        speed = broad.reports[t].path if broad.reports[t].path > speed else speed
+        for source in range(broad.n_threads):
+            pairs += 0.5 * broad.threads[source].found[t].size
+    speed /= broad.steps
+    if isfinite(speed) and speed > 0.0:
+        choose_skins(broad.mean_diameter, speed, broad.n_spheres, pairs, &broad.outer_skin, &broad.inner_skin)
+
+
+cdef void renew(Broadphase *broad, int thread, StateView *state, const Planes *planes) noexcept nogil:
+    """New inner lists, and outer ones if need be; called by all threads together, all spheres posed after it."""
+    cdef Neighbours *mine = broad.threads + thread
+    cdef bint outer = not broad.valid, fine = True
+    cdef int t
+    pose_range(state, mine.first_block, mine.last_block)
+    measure(broad, thread, state)
+    if broad.n_threads > 1:
+        barrier()
+    for t in range(broad.n_threads):
+        outer |= broad.reports[t].far
+    if outer:
+        if thread == 0:
+            set_skins(broad)
+            fine = fill_grid(&broad.grid, state, broad.largest_diameter + broad.outer_skin)
+            broad.n_outer += 1
+        if broad.n_threads > 1:
+            barrier()
+        fine &= search_pairs(broad.threads, thread, broad.n_threads, &broad.grid, state, broad.outer_skin)
+        fine &= search_walls(mine, planes, state, broad.outer_skin)
+        keep_poses(broad, thread, state)
+        if broad.n_threads > 1:
+            barrier()
+    fine &= prune(broad.threads, thread, broad.n_threads, planes, state, broad.marks, broad.inner_skin)
+    if not fine:
+        broad.reports[thread].failure = OUT_OF_MEMORY
+    broad.reports[thread].beyond = False
+    if thread == 0:
+        broad.valid = True
+        broad.steps = 0
+        broad.n_inner += 1

@@ -1,0 +1,28 @@
+"""Verlet lists: candidates for contact, one set of lists for each thread."""
+from minidem.arrays cimport Ints
+from minidem.broadphase.cell_grid cimport CellGrid
+from minidem.state cimport StateView
+
+cdef struct Planes:
+    Py_ssize_t count
+    const double *point         # (count, 3)
+    const double *normal        # (count, 3), unit, to the side where clumps live
+    const double *modulus       # (count,): effective modulus against the clumps' material [Pa]
+
+cdef struct Neighbours:         # what one thread owns: its blocks of clumps and the lists for them
+    Py_ssize_t first_block
+    Py_ssize_t last_block
+    Ints *found                 # (threads,): pairs that this thread's search found for each owner
+    Ints outer_walls            # (sphere slot, wall), within the outer skin
+    Ints pairs                  # inner list: (slot, slot)
+    Ints walls                  # inner list: (slot, wall)
+    Ints active                 # member rows that hold a sphere of the inner lists, ascending
+
+cdef inline bint owns(const Neighbours *mine, const StateView *state, int slot) noexcept nogil:
+    return mine.first_block <= state.block_of_member[slot >> 3] < mine.last_block
+
+cdef bint search_pairs(Neighbours *all, int thread, int n_threads, const CellGrid *grid,
+                       const StateView *state, double skin) noexcept nogil
+cdef bint search_walls(Neighbours *mine, const Planes *planes, const StateView *state, double skin) noexcept nogil
+cdef bint prune(Neighbours *all, int thread, int n_threads, const Planes *planes, const StateView *state,
+                unsigned char *marks, double skin) noexcept nogil

@@ -1,0 +1,155 @@
+"""Templates of rigid clumps: spheres, mass, centre of mass, principal inertia."""
+
+from math import frexp, fsum, ldexp
+
+import numpy as np
+
+from .checks import finite_array, positive, refuse
+from .mass.principal_axes import frame_about, principal_axes, quaternion
+from .mass.union_of_spheres import moments_of_union
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+class ClumpTemplate:
+    """A rigid body that fills the union of its spheres, with a uniform density.
+
+    Spheres may overlap, touch, contain one another or stand apart. Volume and inertia are those
+    of the union, exact to round-off: what overlaps counts once (`minidem.mass.union_of_spheres`).
+
+    Args:
+        centers: (n, 3) centres of the spheres in any frame, the clump's input frame [m].
+        radii: (n,) [m].
+        density: [kg/m3].
+
+    Attributes (arrays are read-only):
+        centers, radii, density: as given.
+        volume [m3], mass [kg].
+        center_of_mass: (3,) in the input frame [m].
+        inertia: (3,) principal moments about the centre of mass, ascending [kg m2].
+        axes: (3, 3) columns = principal axes in the input frame, right-handed. Where moments
+            coincide: one sphere, or any body with three equal moments, has the axes of the input
+            frame; a rod (all centres on a line) has axis 1 along itself; with two equal moments
+            the third axis decides, see `minidem.mass.principal_axes`. Moments that differ by
+            round-off of the given coordinates are made equal to the last bit.
+        orientation: (4,) unit quaternion (w, x, y, z) of the axes, principal -> input frame.
+        offsets: (n, 3) centres of the spheres from the centre of mass, in principal axes [m].
+        bounding_radius: of the smallest sphere about the centre of mass that holds the clump [m].
+        relative_error: bound of the relative error of the mass and of each principal moment, as
+            computed from exactly the spheres given; see `minidem.mass.union_of_spheres`.
+
+    Raises ValueError for an empty list, wrong shapes, numbers that are not finite, a radius or a
+    density that is not positive.
+    """
+
+    def __init__(self, centers, radii, density=2500.0):
+        centers = finite_array("centers", centers, (-1, 3))
+        radii = finite_array("radii", radii, (-1,))
+        density = positive("density", density)
+        if len(centers) == 0:
+            raise ValueError("centers = []: a clump needs one sphere at least")
+        if len(radii) != len(centers):
+            raise ValueError(f"radii has shape {radii.shape} and centers {centers.shape}: give one radius per centre")
+        refuse("radii", radii, radii <= 0.0, "give radii greater than 0")
+
+        # Lengths from about the middle of the body, so that far from the origin nothing cancels,
+        # in units of a power of two near its size, so that no power of a length over- or underflows.
+        origin = _middle(centers, radii)
+        local = centers - origin
+        exponent = frexp(float((np.abs(local).max(axis=1) + radii).max()))[1]
+        local = np.ldexp(local, -exponent)
+        # What the input frame resolves: its coordinates, computed by the user, carry some roundings.
+        resolution = 16.0 * EPS * ldexp(float(np.abs(centers).max()), -exponent)
+
+        volume, center, inertia, axes, offsets, error = _body(local, np.ldexp(radii, -exponent), resolution)
+        volume = ldexp(volume, 3 * exponent)
+        mass = density * volume
+        inertia = density * np.ldexp(inertia, 5 * exponent)
+        offsets = np.ldexp(offsets, exponent)
+        if not (0.0 < mass and 0.0 < inertia[0] and np.isfinite(mass) and np.isfinite(inertia[2])):
+            raise ValueError(f"radii and density give a mass of {mass} kg and moments of inertia {inertia} kg m2, "
+                             "which double precision cannot hold: check the units")
+        self.__dict__.update(
+            centers=_fixed(centers), radii=_fixed(radii), density=density, volume=volume, mass=mass,
+            center_of_mass=_fixed(origin + np.ldexp(center, exponent)), inertia=_fixed(inertia),
+            axes=_fixed(axes), orientation=_fixed(quaternion(axes)), offsets=_fixed(offsets),
+            bounding_radius=float((_lengths(offsets) + radii).max()), relative_error=error)
+
+    def __setattr__(self, name, value):
+        raise AttributeError(f"{name} cannot be set: a ClumpTemplate does not change, make a new one")
+
+    def __reduce__(self):                   # recomputed: the same spheres give the same bits
+        return ClumpTemplate, (self.centers, self.radii, self.density)
+
+    def __repr__(self):
+        moments = ", ".join(f"{moment:.6g}" for moment in self.inertia)
+        n = len(self.radii)
+        return (f"<ClumpTemplate of {n} sphere{'s' * (n > 1)}: mass {self.mass:.6g} kg, inertia [{moments}] kg m2, "
+                f"bounding radius {self.bounding_radius:.6g} m>")
+
+
+def _body(centers, radii, resolution):
+    """Volume, centre of mass, moments of inertia per density, axes, offsets and relative error.
+
+    A rod is measured in a frame along itself, where its symmetry is exact: the centre of mass and
+    the offsets then lie on the axis, and the two moments across it are one number.
+    """
+    line = _common_line(centers, resolution)
+    axes = np.eye(3) if line is None else frame_about(line)
+    offsets = _components(centers, axes)
+    if line is not None:
+        offsets[:, 1:] = 0.0
+    volume, first, second, volume_error, second_error = moments_of_union(offsets, radii)
+    center = first / volume
+    offsets -= center
+    second -= volume * center[:, None] * center[None, :]
+    if line is None:
+        # The body measures half a unit at least, so a coordinate's resolution is at most doubled relative to
+        # it; a moment varies by at most a few times that.
+        tolerance = 8.0 * resolution + fsum(second_error) / np.trace(second) + 64.0 * EPS
+        moments, axes = principal_axes(second, tolerance)
+        offsets = _components(offsets, axes)
+        inertia_error = fsum(second_error) / moments[0]
+    else:
+        across = 0.5 * (second[1, 1] + second[2, 2])
+        # Spheres on a line are together as long as wide at least; one sphere alone is so to round-off.
+        along = max(second[0, 0], across)
+        moments = np.array([2.0 * across, along + across, along + across])
+        center = center[0] * axes[:, 0]
+        inertia_error = (second_error[1] + second_error[2]) / moments[0]
+    return volume, center, moments, axes, offsets, max(volume_error / volume, inertia_error)
+
+
+def _common_line(centers, resolution):
+    """Unit vector along the line through all centres; None if there is none, or one point only."""
+    start = centers[np.argmax(_lengths(centers))]
+    span = centers - start
+    end = span[np.argmax(_lengths(span))]
+    length = float(_lengths(end[None])[0])
+    if length <= resolution:
+        return None
+    line = end / length
+    away = span - _components(span, line[:, None]) * line
+    return line if _lengths(away).max() <= resolution else None
+
+
+def _middle(centers, radii):
+    """A point near the centre of mass: the mean centre by volume, whatever the order of the spheres."""
+    box = 0.5 * centers.min(axis=0) + 0.5 * centers.max(axis=0)
+    weights = (radii / radii.max()) ** 3
+    return box + [fsum(weights * (centers[:, k] - box[k])) / fsum(weights) for k in range(3)]
+
+
+def _components(vectors, axes):
+    """Components (n, k) of vectors (n, 3) along the columns of axes (3, k), summed in order."""
+    return vectors[:, 0:1] * axes[0] + vectors[:, 1:2] * axes[1] + vectors[:, 2:3] * axes[2]
+
+
+def _lengths(vectors):
+    return np.sqrt(_components(vectors * vectors, np.ones((3, 1))))[:, 0]
+
+
+def _fixed(array):
+    array = np.ascontiguousarray(array) + 0.0       # no negative zeros
+    array.flags.writeable = False
+    return array

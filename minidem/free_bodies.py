@@ -1,0 +1,111 @@
+"""Rotation of free bodies: the time loop of the many-body runs with another source of torques."""
+from dataclasses import dataclass
+
+import numpy as np
+
+from minidem.checks import finite_array, positive, refuse, unit_quaternions, whole
+from minidem.pacing import Pacer
+from minidem.rotation import registry
+from minidem.state import State
+from minidem.time_loop import TimeLoop
+
+
+@dataclass(frozen=True)
+class Rotation:
+    """Result of `integrate`: the last step, or with record_every one row per recorded step.
+
+    time [s], orientation (..., 4), angular_velocity (..., 3) in the principal body frame [rad/s], and
+    the instants to which the two belong [s].
+    """
+
+    time: object
+    orientation: np.ndarray
+    angular_velocity: np.ndarray
+    orientation_time: object
+    angular_velocity_time: object
+
+
+def integrate(name, inertia, orientation, angular_velocity, torque, dt, steps, start=True, sync=True,
+              record_every=None):
+    """Integrate the rotation of one free body, or of n at once, with a rotation scheme.
+
+    name : str
+        'name' or 'name:parameter=value'.
+    inertia : (3,) or (n, 3)
+        Principal moments [kg m2], in the order of the frame's axes.
+    orientation : (4,) or (n, 4)
+        Principal body frame -> lab.
+    angular_velocity : (3,) or (n, 3)
+        In the principal body frame [rad/s].
+    torque : (3,), (n, 3) or function
+        In the principal body frame [N m]: constant, or f(t, q, w) of the time [s], the orientation and
+        the angular velocity (body frame) at the pose, with the shapes given; all bodies in one call.
+    dt : float [s];  steps : int
+    start : bool
+        False leaves out the half step back of a leapfrog scheme: the angular velocity given is then
+        taken as it stands half a step behind.
+    sync : bool
+        True: orientation and angular velocity at the whole step. False: as the scheme last used
+        them, with the instants they belong to.
+    record_every : int, optional
+        Return arrays over the steps record_every, 2 record_every, ... instead of the last step.
+
+    Returns a `Rotation`. Raises ValueError for arguments that make no sense.
+    """
+    scheme, parameters = registry.select(name)
+    shapes = [np.ndim(orientation) == 1, np.ndim(angular_velocity) == 1]
+    single = all(shapes) and np.ndim(inertia) == 1
+    many = [len(a) for a in (inertia, orientation, angular_velocity) if np.ndim(a) == 2]
+    n = many[0] if many else 1
+    inertia = finite_array("inertia", inertia, (n, 3), repeat=True)
+    refuse("inertia", inertia, inertia <= 0.0, "give moments of inertia greater than 0")
+    orientation = unit_quaternions("orientation", orientation, n)
+    angular_velocity = finite_array("angular_velocity", angular_velocity, (n, 3), repeat=True)
+    dt, steps = positive("dt", dt), whole("steps", steps, 0)
+    if record_every is not None:
+        record_every = whole("record_every", record_every, 1)
+    if not callable(torque):
+        torque = finite_array("torque", torque, (n, 3), repeat=True)
+
+    state = State(scheme.n_scratch)
+    state.add_bodies(n, inertia, orientation, angular_velocity)
+
+    def shaped(array):
+        return array[0] if single else array
+
+    def ask(t, rate):
+        given = np.asarray(torque(t, shaped(state.column("orientation")), shaped(state.column(rate))), dtype=float)
+        if given.shape != shaped(np.empty((n, 3))).shape:
+            raise ValueError(f"torque(t, q, w) returned shape {given.shape}; return {shaped(np.empty((n, 3))).shape}, "
+                             "in the body frame")
+        state.set_column("torque", given.reshape(n, 3))
+
+    moved = callable(torque)
+    loop = TimeLoop(state, scheme.kernels, scheme.stages, parameters, dt,
+                    torque=(lambda done: ask(done * dt, "predicted")) if moved else None)
+    if moved:
+        ask(0.0, "angular_velocity")
+    else:
+        state.set_column("torque", torque)
+    loop.start(scheme.kernels, np.arange(n), dt if start else 0.0)
+
+    def now():
+        step = loop.steps_done
+        if sync:
+            rate, offsets = loop.synchronise()[1], (0.0, 0.0)
+        else:
+            rate, offsets = state.column("angular_velocity"), (scheme.orientation_offset,
+                                                               scheme.angular_velocity_offset)
+        return (step * dt, shaped(state.column("orientation")), shaped(rate),
+                (step + offsets[0]) * dt, (step + offsets[1]) * dt)
+
+    pacer = Pacer()
+    if record_every is None:
+        pacer.run(loop.run, steps)
+        return Rotation(*now())
+    rows = []
+    for _ in range(steps // record_every):
+        pacer.run(loop.run, record_every)
+        rows.append(now())
+    pacer.run(loop.run, steps % record_every)
+    return Rotation(*(np.array(column) for column in zip(*rows))) if rows else Rotation(*np.empty((5, 0)))

@@ -1,0 +1,1 @@
+"""Inline vector and quaternion arithmetic for the kernels (header-only: vec3.pxd, quaternion.pxd)."""

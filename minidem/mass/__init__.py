@@ -1,0 +1,1 @@
+"""Mass properties of rigid bodies made of spheres: volume and moments, principal axes."""

@@ -1,0 +1,136 @@
+"""Caps: the parts of a unit sphere's surface that its neighbours cover.
+
+A neighbour covers the directions u with n.u > c: a cap about the unit vector n with the angular
+radius alpha, c = cos(alpha), s = sin(alpha). All questions about two caps are answered from the
+chords |na - nb| and |na + nb| against the chords of the angles alpha_a -+ alpha_b, which lose no
+digits for caps that almost coincide or almost complement one another, and give the same bits
+whichever of the two is asked first.
+"""
+from libc.math cimport fabs, sqrt
+from libc.stdlib cimport qsort
+
+from minidem.geometry.vec3 cimport Vec3, vec3, add, sub, scale, add_scaled, dot, cross, norm
+
+cdef struct Cap:
+    Vec3 n          # centre
+    double c        # cosine of the angular radius
+    double s        # its sine
+    int sphere      # the neighbour
+
+cdef enum Relation:
+    CROSSING        # the circles cross at two points
+    APART           # no common point, or touching from outside
+    NESTED          # the smaller cap lies in the larger one, or they are the same
+    COVERING        # together they cover the sphere
+
+
+cdef inline Cap cap_of(Vec3 from_center, double distance, double radius, double other, int sphere) noexcept nogil:
+    """What a sphere of radius `other` covers of one of radius `radius`; both caps must exist."""
+    cdef Cap cap
+    cdef double share = 1.0 / (2.0 * distance * radius)
+    # 1 - cos and 1 + cos as products, so that a cap of any size keeps its relative accuracy
+    cdef double below = (other - distance + radius) * (other + distance - radius) * share
+    cdef double above = (distance + radius - other) * (distance + radius + other) * share
+    cap.n = scale(1.0 / distance, from_center)
+    cap.c = 1.0 - below if below < above else above - 1.0
+    cap.s = sqrt(below * above)
+    cap.sphere = sphere
+    return cap
+
+
+cdef inline Relation compare(const Cap* a, const Cap* b, double* inner, double* outer) noexcept nogil:
+    """How two caps lie, and the two factors of the squared half distance of their circles' crossings.
+
+    inner = 0 where the circles touch from inside, outer = 0 where they touch from outside.
+    """
+    # Unit normals carry a few roundings each: circles closer than this are the same circle.
+    cdef double same = 1e-12 * 1e-12
+    # Likewise the factors: what is within this of touching touches. The neglected lens has an area
+    # below pi times this on the unit sphere.
+    cdef double touching = 64.0 * 2.220446049250313e-16
+    cdef Vec3 difference = sub(a.n, b.n), total = add(a.n, b.n)
+    cdef double minus = dot(difference, difference), plus = dot(total, total)
+    cdef double dc = a.c - b.c, ds = a.s - b.s, sc = a.c + b.c
+    inner[0] = 0.0 if minus <= same else 1.0 - (dc * dc + ds * ds) / minus
+    outer[0] = 0.0 if plus <= same else 1.0 - (sc * sc + ds * ds) / plus
+    if inner[0] <= touching:
+        return NESTED
+    if outer[0] <= touching:
+        return APART if a.s * b.c + a.c * b.s > 0.0 else COVERING       # the sign of sin(alpha_a + alpha_b)
+    return CROSSING
+
+
+cdef inline void crossings(const Cap* a, const Cap* b, double inner, double outer, Vec3* begin, Vec3* end) noexcept nogil:
+    """Where the circles of two crossing caps meet.
+
+    Counter-clockwise about a.n, cap b covers circle a from `begin` to `end`; about b.n, cap a
+    covers circle b from `end` to `begin`.
+    """
+    cdef Vec3 difference = sub(a.n, b.n), total = add(a.n, b.n)
+    cdef Vec3 middle = add(scale((a.c + b.c) / dot(total, total), total),
+                           scale((a.c - b.c) / dot(difference, difference), difference))
+    cdef Vec3 across = cross(difference, total)         # 2 na x nb
+    cdef double half = sqrt(inner * outer / dot(across, across))
+    begin[0] = add_scaled(middle, -half, across)
+    end[0] = add_scaled(middle, half, across)
+
+
+cdef inline int larger_first(const void* a, const void* b) noexcept nogil:
+    cdef const Cap* p = <const Cap*> a
+    cdef const Cap* q = <const Cap*> b
+    if p.c != q.c:
+        return -1 if p.c < q.c else 1
+    return -1 if p.sphere < q.sphere else 1
+
+
+cdef inline int drop_hidden(Cap* caps, int count) noexcept nogil:
+    """Keep the caps that no other one contains, larger ones first; how many, or -1: all is covered."""
+    cdef int kept = 0, i, j
+    cdef double inner, outer
+    cdef Relation kind
+    qsort(caps, count, sizeof(Cap), larger_first)
+    for i in range(count):
+        for j in range(kept):
+            kind = compare(&caps[j], &caps[i], &inner, &outer)
+            if kind == COVERING:
+                return -1
+            if kind == NESTED:
+                break
+        else:
+            caps[kept] = caps[i]
+            kept += 1
+    return kept
+
+
+cdef inline double cover(const Cap* caps, int count, Vec3 u) noexcept nogil:
+    """Positive where a direction is covered; its size bounds the angle to the boundary from below."""
+    cdef double most = -2.0
+    cdef int k
+    for k in range(count):
+        most = max(most, dot(caps[k].n, u) - caps[k].c)
+    return most
+
+
+cdef inline Vec3 clear_direction(const Cap* caps, int count, double* depth) noexcept nogil:
+    """A direction far from the boundary of what is covered, and its `cover`.
+
+    The best of the caps' centres, their antipodes, and the 26 directions to the corners, edges
+    and faces of a cube.
+    """
+    cdef Vec3 u, best = vec3(1.0, 0.0, 0.0)
+    cdef double found
+    cdef int k
+    depth[0] = 0.0
+    for k in range(2 * count + 27):
+        if k < 2 * count:
+            u = scale(1.0 if k % 2 == 0 else -1.0, caps[k // 2].n)
+        elif k == 2 * count + 13:       # the cube's own centre
+            continue
+        else:
+            u = vec3((k - 2 * count) % 3 - 1.0, (k - 2 * count) // 3 % 3 - 1.0, (k - 2 * count) // 9 - 1.0)
+            u = scale(1.0 / norm(u), u)
+        found = cover(caps, count, u)
+        if fabs(found) > fabs(depth[0]):
+            depth[0] = found
+            best = u
+    return best

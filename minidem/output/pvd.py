@@ -1,0 +1,36 @@
+"""Time series for ParaView: a .pvd file that lists the frames and their times."""
+
+from pathlib import Path
+from xml.etree import ElementTree
+from xml.sax.saxutils import quoteattr
+
+from minidem.output import replace_text
+
+_HEAD = '<?xml version="1.0"?>\n<VTKFile type="Collection" version="0.1">\n  <Collection>\n'
+_TAIL = "  </Collection>\n</VTKFile>\n"
+
+
+class Pvd:
+    """The .pvd file `path`: rewritten after every frame, so that it is whole and openable at every instant.
+
+    keep: with a function of the time [s], the frames that the file already lists and for which keep(time) is
+    true stay in it (to continue a run); without it the series starts empty.
+    """
+
+    def __init__(self, path, keep=None):
+        self.path = Path(path)
+        self.frames = []  # (time, file name relative to the .pvd)
+        if keep is not None and self.path.exists():
+            listed = ElementTree.parse(self.path).getroot().iter("DataSet")
+            frames = [(float(entry.get("timestep")), entry.get("file")) for entry in listed]
+            self.frames = [frame for frame in frames if keep(frame[0])]
+        self._write()
+
+    def add(self, time, file):
+        """List the frame `file` (a path inside the folder of the .pvd) at `time` [s]."""
+        self.frames.append((float(time), Path(file).relative_to(self.path.parent).as_posix()))
+        self._write()
+
+    def _write(self):
+        rows = (f'    <DataSet timestep="{time!r}" part="0" file={quoteattr(file)}/>\n' for time, file in self.frames)
+        replace_text(self.path, _HEAD + "".join(rows) + _TAIL)

@@ -1,0 +1,4 @@
+from minidem.state cimport StateView
+
+cdef void pose_members(const StateView *state, const int *members, Py_ssize_t count) noexcept nogil
+cdef void pose_range(const StateView *state, Py_ssize_t first, Py_ssize_t last) noexcept nogil

@@ -1,0 +1,70 @@
+"""Omelyan's leapfrog: I. P. Omelyan, Phys. Rev. E 58, 1169 (1998).
+
+    w+ = w- + dt I^-1 (M + gyroscopic terms),  each product w_a w_b replaced by the mean of its
+         values at w- and w+, solved by `iterations` fixed-point iterations from w-
+    q  = ((1 - a) q + dt/2 q w+) / (1 + a),  a = dt^2 |w+|^2 / 16
+
+The second line is a Cayley map and keeps the norm exactly. Three iterations are what is published
+and used; they are not converged, and energy then drifts on potentials. The start is a half step of
+Euler, as in the published comparisons; the angular velocity at the whole step is the same map over
+dt/2. Printed as Eqs B.10 to B.12 in the SPIRAL paper (10.1016/j.cpc.2023.109077), where B.10
+multiplies once too often by q.
+"""
+from minidem.geometry.quaternion cimport add_scaled_quat, multiply_vector, scale_quat
+from minidem.geometry.vec3 cimport Vec3, add, add_scaled, dot, times
+from minidem.rotation.record import Scheme
+from minidem.rotation.scheme cimport Body, Step, angular_acceleration, gyroscopic, kernels, over_bodies
+
+
+cdef inline Vec3 iterate(const Body *b, double h, int iterations) noexcept nogil:
+    cdef Vec3 before = gyroscopic(b, b.w)
+    cdef Vec3 w = b.w
+    cdef int k
+    for k in range(iterations):
+        w = add_scaled(b.w, h, times(b.inverse_inertia, add_scaled(b.torque, 0.5, add(before, gyroscopic(b, w)))))
+    return w
+
+
+cdef inline void start_one(Body *b, const Step *step) noexcept nogil:
+    b.w = add_scaled(b.w, -0.5 * step.dt, angular_acceleration(b, b.w, b.torque))
+
+
+cdef inline void turn(Body *b, const Step *step) noexcept nogil:
+    cdef double a = step.dt * step.dt * dot(b.w, b.w) / 16.0
+    b.q = scale_quat(1.0 / (1.0 + a), add_scaled_quat(
+        scale_quat(1.0 - a, b.q), 0.5 * step.dt, multiply_vector(b.q, b.w)))
+
+
+cdef inline void move_three(Body *b, const Step *step) noexcept nogil:
+    b.w = iterate(b, step.dt, 3)                        # a constant, so that the loop over bodies vectorises
+    turn(b, step)
+
+
+cdef inline void move_many(Body *b, const Step *step) noexcept nogil:
+    b.w = iterate(b, step.dt, <int> step.parameters[0])
+    turn(b, step)
+
+
+cdef inline void sync_one(Body *b, const Step *step) noexcept nogil:
+    b.predicted = iterate(b, 0.5 * step.dt, <int> step.parameters[0])
+
+
+cdef void start(double *block, const Step *step) noexcept nogil:
+    over_bodies(start_one, block, step)
+
+
+cdef void move(double *block, const Step *step) noexcept nogil:
+    if step.parameters[0] == 3.0:
+        over_bodies(move_three, block, step)
+    else:
+        over_bodies(move_many, block, step)
+
+
+cdef void sync(double *block, const Step *step) noexcept nogil:
+    over_bodies(sync_one, block, step)
+
+
+SCHEMES = [Scheme(
+    name="omelyan", title="Omelyan 1998", doi="10.1103/PhysRevE.58.1169", equations="B.10 to B.12 of 10.1016/j.cpc.2023.109077",
+    kernels=kernels(start, move, NULL, NULL, sync), angular_velocity_offset=-0.5,
+    order_q=2, order_w=2, order_q_varying=2, order_w_varying=2, parameters={"iterations": 3})]

@@ -1,0 +1,66 @@
+"""The record that describes a rotation scheme; registry, help, tests and tables follow from it."""
+import math
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """One rotation scheme.
+
+    name, title, doi, equations : what it is called, and where its formula is printed.
+    kernels : its compiled functions (rotation/scheme.pxd).
+    stages : instants of the force evaluations of a step, as fractions of it; (1,) for most.
+    angular_velocity_offset : instant of the stored angular velocity relative to the pose, in steps
+        (-0.5 for leapfrogs).
+    orientation_offset : the same for the stored orientation.
+    order_q, order_w : global orders of convergence, synchronised, body torque constant.
+    order_q_varying, order_w_varying : the same for a torque that varies.
+    normalises : whether the orientation is normalised in every step.
+    n_scratch : numbers per clump that it keeps beside orientation and angular velocity.
+    parameters : name -> default number, or name -> tuple of words, the first being the default.
+    """
+
+    name: str
+    title: str
+    doi: str
+    equations: str
+    kernels: object = field(repr=False)
+    stages: tuple = (1.0,)
+    orientation_offset: float = 0.0
+    angular_velocity_offset: float = 0.0
+    order_q: int = 1
+    order_w: int = 1
+    order_q_varying: int = 1
+    order_w_varying: int = 1
+    normalises: bool = False
+    n_scratch: int = 0
+    parameters: dict = field(default_factory=dict)
+    notes: str = ""
+
+    def values(self, given=""):
+        """Parameter values as floats, in the order of the record, from text such as 'iterations=20'."""
+        chosen = {name: default[0] if isinstance(default, tuple) else default
+                  for name, default in self.parameters.items()}
+        for item in filter(None, given.split(",")):
+            name, _, text = item.partition("=")
+            if name not in self.parameters:
+                known = ", ".join(self.parameters) or "none"
+                raise ValueError(f"rotation {self.name!r} has no parameter {name!r} (parameters: {known})")
+            chosen[name] = self._read(name, text)
+        return [float(default.index(chosen[name]) if isinstance(default, tuple) else chosen[name])
+                for name, default in self.parameters.items()]
+
+    def _read(self, name, text):
+        default = self.parameters[name]
+        if isinstance(default, tuple):
+            if text not in default:
+                raise ValueError(f"rotation {self.name!r}: {name} is {text!r}, must be one of {', '.join(default)}")
+            return text
+        try:
+            value = type(default)(text)
+        except ValueError:
+            value = math.nan
+        if not (math.isfinite(value) and value > 0):
+            kind = "whole number" if isinstance(default, int) else "number"
+            raise ValueError(f"rotation {self.name!r}: {name} is {text!r}, must be a positive {kind}")
+        return value

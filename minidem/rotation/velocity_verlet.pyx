@@ -1,0 +1,54 @@
+"""Velocity Verlet for rotation, as in the SPIRAL paper (10.1016/j.cpc.2023.109077), Eqs B.2, B.3.
+
+    w(t + dt/2) = w(t) + dt/2 wdot(w(t), M(t))
+    q(t + dt)   = N(q + dt/2 q w(t + dt/2))
+    w(t + dt)   = w(t + dt/2) + dt/2 wdot(w(t + dt/2), M(t + dt))
+
+Eq. B.2 prints w(t + dt) in the second line; only w(t + dt/2) reproduces the published errors.
+"""
+from minidem.geometry.quaternion cimport add_scaled_quat, multiply_vector, normalise
+from minidem.geometry.vec3 cimport Vec3, add_scaled
+from minidem.rotation.record import Scheme
+from minidem.rotation.scheme cimport Body, Step, angular_acceleration, kernels, over_bodies
+
+
+cdef inline Vec3 half_kick(const Body *b, const Step *step) noexcept nogil:
+    return add_scaled(b.w, 0.5 * step.dt, angular_acceleration(b, b.w, b.torque))
+
+
+cdef inline void move_one(Body *b, const Step *step) noexcept nogil:
+    b.w = half_kick(b, step)
+    b.q = normalise(add_scaled_quat(b.q, 0.5 * step.dt, multiply_vector(b.q, b.w)))
+
+
+cdef inline void finish_one(Body *b, const Step *step) noexcept nogil:
+    b.w = half_kick(b, step)
+
+
+cdef inline void predict_one(Body *b, const Step *step) noexcept nogil:
+    b.predicted = half_kick(b, step)
+
+
+cdef inline void sync_one(Body *b, const Step *step) noexcept nogil:
+    b.predicted = b.w
+
+
+cdef void move(double *block, const Step *step) noexcept nogil:
+    over_bodies(move_one, block, step)
+
+
+cdef void finish(double *block, const Step *step) noexcept nogil:
+    over_bodies(finish_one, block, step)
+
+
+cdef void predict(double *block, const Step *step) noexcept nogil:
+    over_bodies(predict_one, block, step)
+
+
+cdef void sync(double *block, const Step *step) noexcept nogil:
+    over_bodies(sync_one, block, step)
+
+
+SCHEMES = [Scheme(
+    name="velocity-verlet", title="velocity Verlet", doi="10.1016/j.cpc.2023.109077", equations="B.2, B.3",
+    kernels=kernels(NULL, move, finish, predict, sync), normalises=True)]

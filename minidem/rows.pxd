@@ -1,0 +1,55 @@
+"""Where a quantity of a clump stands in memory: blocks of eight clumps.
+
+All clumps of a simulation stand in one array of doubles, shape (blocks, rows, LANES). A block
+holds LANES clumps; each of its rows is one scalar of all of them, contiguous, so that one vector
+instruction treats eight clumps, everything about a clump lies within two kilobytes, and the
+whole state is one array to save. Rows are named by their first component.
+"""
+from minidem.geometry.quaternion cimport Quat
+from minidem.geometry.vec3 cimport Vec3, vec3
+
+cdef enum:
+    LANES = 8
+
+cdef enum Row:
+    INERTIA = 0             # 3  principal moments, ascending                       [kg m2]
+    INVERSE_INERTIA = 3     # 3  their reciprocals                                  [1/(kg m2)]
+    TORQUE = 6              # 3  at the pose, principal body frame                  [N m]
+    ORIENTATION = 9         # 4  the pose: w x y z, principal body frame -> lab
+    ANGULAR_VELOCITY = 13   # 3  as the scheme stores it, principal body frame      [rad/s]
+    PREDICTED = 16          # 3  angular velocity at the instant of the pose, body  [rad/s]
+    POSITION = 19           # 3  centre of mass at the pose, lab                    [m]
+    VELOCITY = 22           # 3  half a step behind the pose, lab                   [m/s]
+    FORCE = 25              # 3  at the pose, gravity included, lab                 [N]
+    MASS = 28               #                                                       [kg]
+    INVERSE_MASS = 29       #                                                       [1/kg]
+    REACH = 30              # largest distance of a sphere's centre from the clump's [m]
+    PATH = 31               # how far a sphere can have moved since the inner list was made [m]
+    SCRATCH = 32            # as many as the rotation scheme asks for
+
+
+cdef inline Vec3 load(const double *row) noexcept nogil:
+    """The vector of one clump; row points to its lane in the first of three rows."""
+    return vec3(row[0], row[LANES], row[2 * LANES])
+
+
+cdef inline void store(double *row, Vec3 v) noexcept nogil:
+    row[0] = v.x
+    row[LANES] = v.y
+    row[2 * LANES] = v.z
+
+
+cdef inline Quat load_quat(const double *row) noexcept nogil:
+    cdef Quat q
+    q.w = row[0]
+    q.x = row[LANES]
+    q.y = row[2 * LANES]
+    q.z = row[3 * LANES]
+    return q
+
+
+cdef inline void store_quat(double *row, Quat q) noexcept nogil:
+    row[0] = q.w
+    row[LANES] = q.x
+    row[2 * LANES] = q.y
+    row[3 * LANES] = q.z

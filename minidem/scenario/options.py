@@ -1,0 +1,119 @@
+"""The command line that all scenarios share."""
+
+import argparse
+import math
+
+from minidem import rotation
+
+# How a run is watched, not what is computed: a continued run may change these. All others are its physics.
+_OF_THE_RUN = {"time", "out", "threads", "frames", "quiet", "checkpoint_every", "resume", "compare"}
+
+_EPILOG = """\
+exit status: 0 done; 1 failed (a state that is no longer finite included); 2 bad arguments, nothing written;
+130 interrupted (Ctrl-C or SIGTERM), with a checkpoint from which --resume goes on."""
+
+
+def finite(text):
+    """An option's type: a finite number."""
+    number = float(text)
+    if not math.isfinite(number):
+        raise argparse.ArgumentTypeError(f"must be finite, not {text}")
+    return number
+
+
+def positive(text):
+    """An option's type: a finite number above zero."""
+    number = finite(text)
+    if not number > 0.0:
+        raise argparse.ArgumentTypeError(f"must be above 0, not {text}")
+    return number
+
+
+def at_least(least):
+    """An option's type: a whole number not below `least`."""
+    def whole_number(text):
+        number = int(text)
+        if number < least:
+            raise argparse.ArgumentTypeError(f"must be at least {least}, not {text}")
+        return number
+    whole_number.__name__ = "whole number"  # what argparse says when int(text) fails
+    return whole_number
+
+
+finite.__name__ = positive.__name__ = "number"
+
+
+def parse(scenario, argv):
+    """The options of a scenario from the command line; ValueError for anything wrong.
+
+    An option whose default is a function gets that function's value for the other options, so that defaults can
+    depend on options (the box on the number of clumps in it).
+    """
+    parser = _Parser(prog=scenario.name, description=scenario.description, epilog=_EPILOG,
+                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    if scenario.add_options:
+        scenario.add_options(parser.add_argument_group("this scenario"))
+    _add_standard(parser.add_argument_group("every scenario"), scenario)
+    options = parser.parse_args(argv)
+    for name, value in vars(options).items():
+        if callable(value):
+            setattr(options, name, value(options))
+    return options
+
+
+def physics(options):
+    """The options that decide what is computed, as a dictionary."""
+    return {name: value for name, value in vars(options).items() if name not in _OF_THE_RUN}
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message):
+        raise ValueError(message)
+
+
+def _add_standard(group, scenario):
+    defaults = scenario.defaults
+    if "integrator" in defaults:
+        names = ", ".join(rotation.available())
+        choice = group.add_mutually_exclusive_group()
+        choice.add_argument("--integrator", default=defaults["integrator"], metavar="NAME",
+                            help="rotation scheme, parameters after a colon as in omelyan:iterations=20 "
+                                 f"(default: %(default)s). One of: {names}")
+        choice.add_argument("--compare", type=_names, metavar="A,B,...",
+                            help="run each of these integrators from the same initial state, each into a folder of "
+                                 "its name, and draw them together in compare.png")
+    if "dt" in defaults:
+        group.add_argument("--dt", type=positive, default=defaults["dt"], metavar="SECONDS",
+                           help=f"time step (default: {_told(defaults['dt'])})")
+    group.add_argument("--time", type=positive, default=defaults["time"], metavar="SECONDS",
+                       help="simulated time (default: %(default)s)")
+    if "seed" in defaults:
+        group.add_argument("--seed", type=at_least(0), default=defaults["seed"], metavar="N",
+                           help="of the random initial state (default: %(default)s)")
+    group.add_argument("--out", default=f"results/{scenario.name}", metavar="DIR",
+                       help="folder for all files (default: %(default)s); those of an earlier run are replaced")
+    group.add_argument("--frames", type=at_least(0), default=defaults.get("frames", 200), metavar="N",
+                       help="VTU frames for ParaView, first and last state among them; 1: the last, 0: none "
+                            "(default: %(default)s; a continued run keeps its pace)")
+    group.add_argument("--threads", type=at_least(1), metavar="N", help="OpenMP threads (default: as many as pay)")
+    group.add_argument("--checkpoint-every", type=positive, metavar="SECONDS",
+                       help="simulated time between checkpoints (default: only when the run ends)")
+    group.add_argument("--resume", action="store_true",
+                       help="go on from the checkpoint in --out; a longer --time is fine, changed physics is not")
+    group.add_argument("--quiet", action="store_true", help="say nothing unless it fails")
+
+
+def _told(default):
+    return "see above" if callable(default) else f"{default:g}"
+
+
+def _names(text):
+    names = []
+    for piece in text.split(","):
+        if names and "=" in piece and ":" not in piece:
+            names[-1] += "," + piece  # a further parameter of the integrator before it
+        else:
+            names.append(piece)
+    if "" in names or len(set(names)) < len(names):
+        raise argparse.ArgumentTypeError(f"needs different names with commas between them, not '{text}'")
+    return names

@@ -1,0 +1,47 @@
+"""Progress of a long run on standard error: one line that renews itself on a terminal, else a line now and then."""
+
+import sys
+import time
+
+from minidem.scenario.summary import energy_error
+
+TERMINAL_SECONDS, PLAIN_SECONDS = 0.2, 5.0
+
+
+class Progress:
+    """Say how far a run is. label: what is run; end: the simulated time it goes to [s]; quiet: say nothing."""
+
+    def __init__(self, label, sim, end, quiet=False, stream=None):
+        self.stream = stream or sys.stderr
+        self.label, self.end, self.quiet = label, end, quiet
+        self.terminal = self.stream.isatty()
+        self.begun = self.said = time.perf_counter()
+        self.begin_time, self.begin_step = sim.time, sim.step_count
+        self.shown = False
+
+    def update(self, sim, energies):
+        """Say it if it is time to. energies: the table so far, for the energy error."""
+        now = time.perf_counter()
+        if self.quiet or now - self.said < (TERMINAL_SECONDS if self.terminal else PLAIN_SECONDS):
+            return
+        self.said = now
+        rate = (sim.step_count - self.begin_step) / (now - self.begun)
+        left = (now - self.begun) * (self.end - sim.time) / max(sim.time - self.begin_time, sim.dt)
+        error = energy_error(energies)
+        error = "" if error is None else f", energy error {error:.1e}"
+        line = f"{self.label}: {sim.time:.4g} of {self.end:g} s, {rate:.3g} steps/s{error}, {_duration(left)} left"
+        self.stream.write(f"\r{line}\x1b[K" if self.terminal else line + "\n")
+        self.stream.flush()
+        self.shown = True
+
+    def close(self):
+        """Clear the line on a terminal."""
+        if self.terminal and self.shown:
+            self.stream.write("\r\x1b[K")
+            self.stream.flush()
+
+
+def _duration(seconds):
+    minutes, seconds = divmod(max(0, round(seconds)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {seconds:02d} s" if minutes else f"{seconds} s"

@@ -1,0 +1,31 @@
+"""Which steps are recorded. Exact integer arithmetic: a continued run falls on the same steps as an unbroken one."""
+
+import math
+
+
+class Schedule:
+    """The steps that cut `steps` time steps into `parts` equal parts (to the whole step), and on at that pace.
+
+    Step 0 and step `steps` belong to it; more parts than steps means every step; no parts, no step at all.
+    """
+
+    def __init__(self, steps, parts):
+        self.steps, self.parts = steps, min(parts, steps)
+
+    def after(self, step):
+        """The first scheduled step later than `step`, or infinity."""
+        if self.parts == 0:
+            return math.inf
+        number = -(-(step + 1) * self.parts // self.steps)  # the smallest whose step exceeds `step`
+        return number * self.steps // self.parts
+
+    def __contains__(self, step):
+        return self.after(step - 1) == step
+
+
+def steps_to_reach(time, dt):
+    """The fewest whole steps dt that reach `time`; a quotient that is whole but for rounding counts as whole."""
+    quotient = time / dt
+    nearest = round(quotient)
+    # 0.7 s / 0.1 s is 6.999999999999999: numerator, denominator and quotient each carry half a unit.
+    return nearest if abs(quotient - nearest) <= 2 * math.ulp(quotient) else math.ceil(quotient)

@@ -1,0 +1,97 @@
+"""What a run comes to: summary.json, and the same in a sentence or two."""
+
+import json
+import math
+
+import numpy as np
+
+import minidem
+from minidem.output import replace_text
+
+# Energy that leaves its initial value by less than 1 % draws a flat line in the figures of the field.
+FLAT = 0.01
+
+
+def energy_scale(table):
+    """(what energy errors are divided by [J], its name).
+
+    The initial energy; with body forces its zero is arbitrary, and at rest it is nothing: then the largest
+    translational + rotational energy seen. (None, None) while nothing has moved.
+    """
+    first = table["total"][0]
+    if first > 0.0 and not np.any(table["potential"]):
+        return first, "energy_initial"
+    kinetic = np.max(table["translational"] + table["rotational"])
+    return (kinetic, "largest_kinetic_energy") if kinetic > 0.0 else (None, None)
+
+
+def energy_error(table):
+    """max |E - E0| / scale over the rows, or None without a scale."""
+    scale, _ = energy_scale(table)
+    total = table["total"]
+    return None if scale is None else np.max(np.abs(total - total[0])) / scale
+
+
+def energy_drift(table):
+    """(mean energy of the last tenth of the rows - that of the first tenth) / scale, or None without a scale."""
+    scale, _ = energy_scale(table)
+    total, tenth = table["total"], -(-len(table.rows) // 10)
+    return None if scale is None else (np.mean(total[-tenth:]) - np.mean(total[:tenth])) / scale
+
+
+def summarise(scenario, physics, sim, recorder, ended, spent):
+    """The dictionary of summary.json. spent: steps, loop_seconds, wall_seconds of all sessions of the run."""
+    energy, observed = recorder.energy, recorder.observed
+    return {
+        "scenario": scenario,
+        "integrator": physics.get("integrator"),
+        "ended": ended,
+        "dt": sim.dt,
+        "steps": sim.step_count,
+        "time": sim.time,
+        "threads": sim.threads,
+        "clumps": sim.n_clumps,
+        "spheres": sim.n_spheres,
+        "seed": physics.get("seed"),
+        "wall_seconds": spent["wall_seconds"],
+        "us_per_step": 1e6 * spent["loop_seconds"] / spent["steps"] if spent["steps"] else None,
+        "energy_initial": energy["total"][0],
+        "energy_final": energy["total"][-1],
+        "max_relative_energy_error": energy_error(energy),
+        "relative_energy_drift": energy_drift(energy),
+        "energy_scale": energy_scale(energy)[1],
+        "contacts_max": int(np.max(observed["contacts"])),
+        "observables": {o.name: {"initial": observed[o.name][0], "final": observed[o.name][-1]}
+                        for o in recorder.observables},
+        "physics": physics,
+        "version": minidem.__version__,
+    }
+
+
+def write(path, summary):
+    """Write summary.json; numbers that are not finite, which JSON does not have, become null."""
+    replace_text(path, json.dumps(_plain(summary), indent=2, allow_nan=False) + "\n")
+
+
+def verdict(summary, conservative):
+    """One or two sentences about the energy."""
+    error, drift, time = (summary[key] for key in ("max_relative_energy_error", "relative_energy_drift", "time"))
+    if summary["ended"] == "not finite":
+        return (f"With {summary['integrator']} the motion stopped being finite after {time:.4g} s; until then the "
+                f"energy departed from its initial value by a factor of {error:.2g}.")
+    if not conservative or error is None:
+        return f"The total energy went from {summary['energy_initial']:.6g} J to {summary['energy_final']:.6g} J."
+    scale = "initial" if summary["energy_scale"] == "energy_initial" else "largest kinetic"
+    numbers = (f"over {time:.6g} s ({summary['steps']} steps of {summary['dt']:g} s) it stays within {error:.1e} of "
+               f"the start, relative to the {scale} energy, and drifts by {drift:+.1e}")
+    return f"Energy is {'conserved' if error < FLAT else 'NOT conserved'}: {numbers}."
+
+
+def _plain(value):
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,202 @@
+"""The simulation: clumps, walls, settings, and the time loop that moves them."""
+import math
+import warnings
+
+import numpy as np
+
+from minidem.checks import finite_array, non_negative, positive, unit_quaternions, whole
+from minidem.clump import ClumpTemplate
+from minidem.geometry.quaternions import multiply, rotate_back
+from minidem.material import Material, effective_modulus
+from minidem.observables import Observables
+from minidem.output import checkpoint, vtu
+from minidem.pacing import Pacer
+from minidem.rotation import registry
+from minidem.state import State
+from minidem.time_loop import TimeLoop, most_threads
+from minidem.walls import Plane
+
+DEEPEST_START = 0.1     # largest overlap of a start, as a fraction of the smaller radius
+
+
+class Simulation(Observables):
+    """Rigid clumps with conservative Hertz contacts between them and with plane walls.
+
+    Parameters
+    ----------
+    material : Material
+        Of all clumps, and of walls that have none of their own.
+    walls : list of Plane, optional
+        `md.box(low, high)` makes six. None or []: unbounded space.
+    rotation : str
+        Rotation scheme, 'name' or 'name:parameter=value'; `md.rotation.available()` lists the names.
+    dt : float
+        Time step [s]. A step above the Rayleigh step of the smallest sphere warns.
+    gravity : (3,)
+        Acceleration [m/s2], lab frame.
+    threads : int, optional
+        At most so many; default: all processors. Small systems use fewer, since a thread pays
+        from about 2000 spheres on. The result does not depend on it, to the last bit.
+
+    What can be read of it, see `Observables`: position, energy(), contacts() and the rest.
+    Raises ValueError for arguments that make no sense.
+    """
+
+    def __init__(self, material, walls=None, rotation="spiral", dt=None, gravity=(0.0, 0.0, 0.0), threads=None):
+        if not isinstance(material, Material):
+            raise ValueError(f"material = {material!r}: give a minidem.Material(young, poisson)")
+        if dt is None:
+            raise ValueError("dt = None: give the time step in seconds; material.rayleigh_step(radius, density) "
+                             "is its usual upper limit")
+        self.material = material
+        self.walls = list(walls or [])
+        for k, wall in enumerate(self.walls):
+            if not isinstance(wall, Plane):
+                raise ValueError(f"walls[{k}] = {wall!r}: give minidem.Plane objects, or minidem.box(low, high)")
+        self.dt = positive("dt", dt)
+        self.gravity = tuple(finite_array("gravity", gravity, (3,)).tolist())
+        self._threads = most_threads() if threads is None else whole("threads", threads, 1)
+        self.rotation = str(rotation)
+        self._scheme, self._parameters = registry.select(rotation)
+        self._state = State(self._scheme.n_scratch)
+        self._pacer = Pacer()
+        self._started = np.zeros(0, dtype=bool)     # clumps whose velocities stand half a step behind
+        self._forces_known = False
+        self._renew_loop(0)
+
+    def __repr__(self):
+        return (f"<Simulation of {self.n_clumps} clumps ({self.n_spheres} spheres): rotation {self.rotation!r}, "
+                f"dt {self.dt:g} s, step {self.step_count}, time {self.time:.6g} s>")
+
+    # ---------------------------------------------------------------- building up
+
+    def add_clumps(self, template, position, orientation=(1.0, 0.0, 0.0, 0.0), velocity=(0.0, 0.0, 0.0),
+                   angular_velocity=(0.0, 0.0, 0.0)):
+        """Add clumps of one template; returns their indices (n,).
+
+        position : (n, 3) centres of mass, lab [m]
+        orientation : (n, 4) or one (4,); (1, 0, 0, 0) is as the template was drawn
+        velocity : (n, 3) or one (3,), lab [m/s]
+        angular_velocity : (n, 3) or one (3,), lab [rad/s]
+
+        Clumps may touch one another and walls, by a tenth of the smaller radius at most; with a
+        deeper overlap, or any other bad value, a ValueError is raised and nothing is added.
+        Many clumps are added fastest in one call.
+        """
+        if not isinstance(template, ClumpTemplate):
+            raise ValueError(f"template = {template!r}: give a minidem.ClumpTemplate")
+        if np.ndim(position) == 1 and len(position) == 3:
+            position = [position]
+        position = finite_array("position", position, (-1, 3))
+        n = len(position)
+        orientation = unit_quaternions("orientation", orientation, n)
+        velocity = finite_array("velocity", velocity, (n, 3), repeat=True)
+        angular_velocity = finite_array("angular_velocity", angular_velocity, (n, 3), repeat=True)
+        internal = multiply(orientation, template.orientation)
+        old = self._state, self._started, self._forces_known
+        self._state = State.restore(old[0].blocks, old[0].templates, old[0].template_index, old[0].n_scratch)
+        added = self._state.append(template, position, internal, velocity, rotate_back(internal, angular_velocity))
+        self._started = np.concatenate([self._started, np.zeros(n, dtype=bool)])
+        self._forces_known = False
+        step_count = self.step_count
+        self._renew_loop(step_count)
+        try:
+            self._refuse_deep_overlaps(set(added.tolist()))
+        except ValueError:
+            self._state, self._started, self._forces_known = old
+            self._renew_loop(step_count)
+            raise
+        self._warn_of_large_step(template)
+        return added
+
+    def _renew_loop(self, step_count):
+        """A time loop over the present clumps; steps are counted on from step_count."""
+        planes = (np.array([wall.point for wall in self.walls]), np.array([wall.normal for wall in self.walls]),
+                  np.array([effective_modulus(self.material, wall.material or self.material) for wall in self.walls]))
+        self._loop = TimeLoop(self._state, self._scheme.kernels, self._scheme.stages, self._parameters, self.dt,
+                              modulus=effective_modulus(self.material, self.material), gravity=self.gravity,
+                              planes=planes, threads=self._threads)
+        self._first_step = step_count
+
+    def _refuse_deep_overlaps(self, added):
+        contacts = self.contacts()
+        radii = self.sphere_radii
+        smaller = radii[contacts["sphere_i"]]
+        pair = contacts["sphere_j"] >= 0
+        smaller[pair] = np.minimum(smaller[pair], radii[contacts["sphere_j"][pair]])
+        for contact in contacts[contacts["overlap"] > DEEPEST_START * smaller]:
+            i, j = int(contact["clump_i"]), int(contact["clump_j"])
+            if i in added or j in added:
+                other = f"clump {j}" if j >= 0 else f"wall {-1 - j}"
+                raise ValueError(
+                    f"position of clump {i}: it overlaps {other} by {contact['overlap']:.6g} m at the start, more than "
+                    f"{DEEPEST_START:g} of the smaller radius; move them apart")
+
+    def _warn_of_large_step(self, template):
+        limit = self.material.rayleigh_step(float(template.radii.min()), template.density)
+        if self.dt > limit:
+            warnings.warn(f"dt = {self.dt:g} s is above the Rayleigh step {limit:g} s of the smallest sphere: "
+                          "contacts will not be resolved and energy will not be conserved; lower dt",
+                          UserWarning, stacklevel=3)
+
+    # ---------------------------------------------------------------- running
+
+    def run(self, steps, every=None, callback=None):
+        """Advance by `steps` steps; with `every`, call callback(simulation) after every so many.
+
+        Ctrl-C is answered within a fraction of a second, between two steps: the simulation stays
+        whole and can be queried, saved or run on. A pose that is no longer finite raises
+        FloatingPointError with step and clump.
+        """
+        steps = whole("steps", steps, 0)
+        if (every is None) != (callback is None):
+            raise ValueError("every and callback belong together: give both or none")
+        every = steps if every is None else whole("every", every, 1)
+        self._prepare()
+        end = self.step_count + steps
+        while self.step_count < end:
+            stop = min(end, (self.step_count // every + 1) * every) if callback else end
+            self._advance(stop - self.step_count)
+            if callback and self.step_count % every == 0:
+                callback(self)
+
+    def run_until(self, t):
+        """Advance by the fewest steps that reach time t [s]; none if it lies behind."""
+        ratio = non_negative("t", t) / self.dt
+        nearest = round(ratio)
+        last = nearest if abs(ratio - nearest) <= 1e-12 * ratio else math.ceil(ratio)
+        self.run(max(0, last - self.step_count))
+
+    def _prepare(self):
+        """Forces at the pose, and the half step back for clumps that are new."""
+        if not self._forces_known:
+            self._loop.evaluate()
+            self._forces_known = True
+        new = np.flatnonzero(~self._started)
+        if len(new):
+            self._loop.start(self._scheme.kernels, new, self.dt)
+            self._started[new] = True
+
+    def _advance(self, steps):
+        try:
+            self._pacer.run(self._loop.run, steps)
+        except FloatingPointError as error:
+            raise FloatingPointError(
+                f"step {self.step_count + 1} (time {self.time + self.dt:.6g} s): {error}. The integration has become "
+                f"unstable: lower dt ({self.dt:g} s) or use another rotation scheme than {self.rotation!r}") from None
+
+    # ---------------------------------------------------------------- files
+
+    def write_vtu(self, path):
+        """All spheres as a VTU file (output/vtu.py says what it holds)."""
+        vtu.write_spheres(path, self)
+
+    def save(self, path):
+        """A checkpoint from which `Simulation.load` continues with the same bits."""
+        checkpoint.save(path, self)
+
+    @classmethod
+    def load(cls, path, threads=None):
+        """The simulation of a checkpoint; `threads` as for a new one."""
+        return checkpoint.load(path, cls, threads)
+

@@ -1,0 +1,24 @@
+"""Pointers to the arrays of a `State`, for the kernels."""
+
+cdef struct StateView:
+    Py_ssize_t n_blocks
+    Py_ssize_t n_rows               # rows of a block
+    double *blocks                  # (n_blocks, n_rows, LANES): see rows.pxd
+    Py_ssize_t n_members            # member rows: the k-th spheres of the eight clumps of a block
+    const Py_ssize_t *first_member  # (n_blocks + 1,): the member rows of block b start here
+    const int *block_of_member      # (n_members,)
+    const double *members           # (n_members, 4, LANES): offset x y z in the principal frame, radius [m]
+    double *spheres                 # (n_members, LANES, 4): centre in the lab and radius [m]
+    const int *clump_number         # (n_blocks * LANES,): the user's number of a clump; -1 fills up a block
+    const int *sphere_number        # (n_members * LANES,): the user's number of a sphere; -1: none in this slot
+
+
+cdef class State:
+    cdef readonly object blocks
+    cdef readonly object templates, template_index
+    cdef readonly object first_member, block_of_member, members, spheres
+    cdef readonly object clump_number, sphere_number, sphere_slot
+    cdef readonly Py_ssize_t n_clumps, n_spheres
+    cdef readonly int n_scratch
+    cdef StateView view
+    cdef void point(self)

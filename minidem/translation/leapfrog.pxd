@@ -1,0 +1,44 @@
+"""Leapfrog translation: v_(n+1/2) = v_(n-1/2) + dt F_n / m;  x_(n+1) = x_n + dt v_(n+1/2).
+
+R. W. Hockney & J. W. Eastwood, Computer Simulation Using Particles (1988), doi 10.1201/9780367806934.
+"""
+from libc.math cimport sqrt
+
+from minidem.rows cimport FORCE, INVERSE_MASS, LANES, ORIENTATION, PATH, POSITION, REACH, VELOCITY
+
+
+cdef inline void kick(double *block, double dt) noexcept nogil:
+    """Velocities of the eight clumps of a block, dt ahead under the force at the pose."""
+    cdef int l
+    for l in range(LANES):
+        block[VELOCITY * LANES + l] += dt * (block[FORCE * LANES + l] * block[INVERSE_MASS * LANES + l])
+        block[(VELOCITY + 1) * LANES + l] += dt * (block[(FORCE + 1) * LANES + l] * block[INVERSE_MASS * LANES + l])
+        block[(VELOCITY + 2) * LANES + l] += dt * (block[(FORCE + 2) * LANES + l] * block[INVERSE_MASS * LANES + l])
+
+
+cdef inline bint drift(double *block, double dt, const double *old_orientation, double limit) noexcept nogil:
+    """Positions of the eight clumps, dt ahead; True if a sphere may now have moved by more than `limit`.
+
+    The row PATH gathers a bound of what a sphere of the clump has moved: dt |v|, and for the
+    rotation 2 |q - q_old| times the distance of the farthest sphere's centre, since a rotation by
+    t moves a point at distance R by 2 R sin(t/2) <= 4 R sin(t/4) = 2 R |q - q_old|.
+    old_orientation : (4, LANES), before the rotation scheme moved it.
+    """
+    cdef double x, y, z, a, b, c, d, path
+    cdef int l, beyond = 0
+    for l in range(LANES):
+        x = dt * block[VELOCITY * LANES + l]
+        y = dt * block[(VELOCITY + 1) * LANES + l]
+        z = dt * block[(VELOCITY + 2) * LANES + l]
+        block[POSITION * LANES + l] += x
+        block[(POSITION + 1) * LANES + l] += y
+        block[(POSITION + 2) * LANES + l] += z
+        a = block[ORIENTATION * LANES + l] - old_orientation[l]
+        b = block[(ORIENTATION + 1) * LANES + l] - old_orientation[LANES + l]
+        c = block[(ORIENTATION + 2) * LANES + l] - old_orientation[2 * LANES + l]
+        d = block[(ORIENTATION + 3) * LANES + l] - old_orientation[3 * LANES + l]
+        path = block[PATH * LANES + l] + sqrt(x * x + y * y + z * z) \
+            + 2.0 * block[REACH * LANES + l] * sqrt(a * a + b * b + c * c + d * d)
+        block[PATH * LANES + l] = path
+        beyond |= not path <= limit                     # not: a path that is not a number counts
+    return beyond != 0

@@ -1,0 +1,131 @@
+"""What must not matter: the direction of time and of the axes, the order of the clumps, the units.
+
+Round-off differs between such twins, and collisions amplify it. How much is measured: the same motion is run from a
+state disturbed by a known small amount, and the ratio of the differences at the end and at the start, times the
+round-off of all steps together (each disturbs the state by some eps of its largest components), is the bound.
+"""
+import numpy as np
+import pytest
+
+import minidem as md
+import scenes
+from reference_contact import rotation_matrix
+from scenes import product, state_of
+
+EPS = np.finfo(float).eps
+ROUNDINGS = 10                # of a component per step: kick, drift, overlap, force, turn
+DT, STEPS = 38e-6, 1500       # three or so collisions of a rod in a 0.6 m box
+
+
+@pytest.fixture(scope='module')
+def box():
+    return scenes.rods_in_box(seed=4, n=8, side=0.6)
+
+
+def scales(scene):
+    """Largest components of x, q, v, w, to compare unlike quantities; v and w of the same size as x and q per time."""
+    speed = np.max(np.linalg.norm(scene.velocity, axis=1))
+    return np.max(np.abs(scene.position)), 1.0, speed, speed / scene.shapes[0].reach
+
+
+def difference(one, other, scale):
+    (x, q, v, w), (x2, q2, v2, w2) = one, other
+    q2 = q2 * np.where((q * q2).sum(1, keepdims=True) < 0, -1.0, 1.0)
+    return max(np.max(np.abs(a - b)) / s for a, b, s in zip((x, q, v, w), (x2, q2, v2, w2), scale))
+
+
+def run(scene, steps=STEPS, dt=DT, **options):
+    sim = scene.simulation(dt, **options)
+    sim.run(steps)
+    return sim
+
+
+def amplification(scene, steps=STEPS, **options):
+    """Largest growth of a small disturbance of position and velocity, over three random ones."""
+    disturbance, ends, scale = 1e-9, state_of(run(scene, steps, **options)), scales(scene)
+    growth = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        x, _, v, _ = (a + disturbance * s * rng.uniform(-1, 1, a.shape)
+                      for a, s in zip((scene.position, scene.orientation, scene.velocity, scene.angular_velocity), scale))
+        growth.append(difference(ends, state_of(run(scene.changed(position=x, velocity=v), steps, **options)), scale))
+    return max(1.0, max(growth) / disturbance)
+
+
+def bound(scene, steps=STEPS, **options):
+    return amplification(scene, steps, **options) * ROUNDINGS * steps * EPS
+
+
+def test_amplification_can_be_used(box):
+    """Collisions happen, and the bound is still far below what a wrong force would do."""
+    assert 10 < amplification(box)
+    assert bound(box) < 1e-6
+
+
+def test_reversed_time():
+    """Leapfrog is its own inverse: spheres thrown back from a whole step return to their start."""
+    scene = scenes.rods_in_box(seed=6, n=20, side=0.6, spin=0.0, shape=scenes.ball(0.05))
+    there = run(scene)
+    assert np.max(np.abs(there.velocity - scene.velocity)) > 1.0
+    back = run(scene.changed(position=there.position, velocity=-there.velocity))
+    x, q, v, w = state_of(back)
+    start = scene.position, scene.orientation, scene.velocity, scene.angular_velocity
+    assert difference(start, (x, scene.orientation, -v, -w), scales(scene)) < bound(scene, 2 * STEPS)
+    assert not w.any()                             # a frictionless sphere is never turned
+
+
+@pytest.mark.parametrize('scheme', md.rotation.available())
+def test_rotated_start(box, scheme):
+    """The whole box turned, walls and all, gives the turned motion."""
+    turn = np.array([[0.4, 0.1, -0.7, np.sqrt(1 - 0.66)]])
+    matrix = rotation_matrix(turn[0])
+    x, q, v, w = state_of(run(box, rotation=scheme))
+    walls = [md.Plane(matrix @ wall.point, matrix @ wall.normal) for wall in box.walls]
+    turned = box.changed(position=box.position @ matrix.T, velocity=box.velocity @ matrix.T, walls=walls,
+                         angular_velocity=box.angular_velocity @ matrix.T,
+                         orientation=product(np.repeat(turn, len(x), axis=0), box.orientation))
+    expected = x @ matrix.T, product(np.repeat(turn, len(x), axis=0), q), v @ matrix.T, w @ matrix.T
+    assert difference(state_of(run(turned, rotation=scheme)), expected, scales(box)) < bound(box, rotation=scheme)
+
+
+def test_permuted_clumps(box):
+    order = np.random.default_rng(0).permutation(len(box.shapes))
+    position, orientation, velocity, angular_velocity = (a[order] for a in box.state)
+    permuted = box.changed(position=position, orientation=orientation, velocity=velocity,
+                           angular_velocity=angular_velocity)
+    expected = [a[order] for a in state_of(run(box))]
+    assert difference(state_of(run(permuted)), expected, scales(box)) < bound(box)
+
+
+def rescaled(box, length, modulus):
+    """The same motion in other units of length and pressure, density kept: speeds go with sqrt(modulus), times with
+    length / sqrt(modulus). Returns the scene and the factors of x, q, v, w and of time."""
+    speed = np.sqrt(modulus)
+    shape = scenes.rod(scale=length)
+    walls = [md.Plane(length * wall.point, wall.normal) for wall in box.walls]
+    factors = length, 1.0, speed, speed / length
+    position, orientation, velocity, angular_velocity = (
+        a * f for a, f in zip(box.state, (length, 1.0, speed, speed / length)))
+    return box.changed(shapes=[shape] * len(box.shapes), position=position, orientation=orientation, velocity=velocity,
+                       angular_velocity=angular_velocity, walls=walls, young=modulus * box.young), factors, length / speed
+
+
+UNITS = [(1e-6, 1.0), (1e-6, 70.0), (1e3, 1.0), (1e3, 1e-6), (1.0, 1e-6), (1.0, 100.0), (1e-3, 1e-9)]
+
+
+@pytest.mark.parametrize('length, modulus', UNITS)
+def test_rescaled_units(box, length, modulus):
+    """Micrometres to kilometres, 1 Pa to 100 GPa."""
+    scene, factors, time = rescaled(box, length, modulus)
+    end = [a / f for a, f in zip(state_of(run(scene, dt=DT * time)), factors)]
+    assert difference(end, state_of(run(box)), scales(box)) < bound(box)
+
+
+@pytest.mark.parametrize('scheme', md.rotation.available())
+@pytest.mark.parametrize('length, modulus', [(4.0**-10, 1.0), (4.0**5, 4.0**-10), (1.0, 4.0**3), (4.0**-10, 4.0**-15)])
+def test_units_that_are_powers_of_four_change_no_bit(box, scheme, length, modulus):
+    """Multiplying by a power of two rounds nothing, nor does the root of a power of four: any difference in the bits
+    is an absolute number hidden somewhere in the step."""
+    scene, factors, time = rescaled(box, length, modulus)
+    for a, b, f in zip(state_of(run(scene, dt=DT * time, rotation=scheme)), state_of(run(box, rotation=scheme)), factors):
+        np.testing.assert_array_equal(a / f, b)

@@ -1,0 +1,167 @@
+"""The oracle for contact and motion: every pair of spheres, every plane, in plain NumPy. Shares no code with minidem.
+
+    overlap    d = R_i + R_j - |c_i - c_j|              two spheres of different clumps
+               d = R_i - (c_i - point) . normal         sphere and plane; normal to the side where clumps live
+    force      F = 4/3 E* sqrt(R*) d^(3/2)              along the line of centres, or along the normal
+    energy     U = 8/15 E* sqrt(R*) d^(5/2)
+    1/E* = (1 - nu_1^2)/E_1 + (1 - nu_2^2)/E_2          1/R* = 1/R_1 + 1/R_2, a plane has 1/R = 0
+(Hertz 1882; Johnson, Contact Mechanics, 1985, Eqs 4.22-4.24.) All overlapping pairs of two clumps add up, spheres of
+one clump never interact. SI units; quaternions (w, x, y, z), body -> lab. The frame of a clump is the one in which its
+template was drawn, `position` its centre of mass.
+"""
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.integrate import solve_ivp
+
+
+@dataclass(frozen=True)
+class Body:
+    """A rigid clump: sphere centres relative to the centre of mass, and its principal moments, in the drawn frame."""
+    offsets: np.ndarray          # (k, 3) [m]
+    radii: np.ndarray            # (k,) [m]
+    mass: float                  # [kg]
+    inertia: np.ndarray          # (3,) [kg m^2]
+    axes: np.ndarray             # (3, 3), columns are the principal axes
+
+    @classmethod
+    def of(cls, template, centers):
+        """From a ClumpTemplate and the centres that it was given: its mass properties are taken as data."""
+        return cls(np.asarray(centers, float) - template.center_of_mass, np.asarray(template.radii, float),
+                   template.mass, np.asarray(template.inertia), np.asarray(template.axes))
+
+
+@dataclass(frozen=True)
+class Plane:
+    point: np.ndarray
+    normal: np.ndarray           # unit
+    young: float                 # [Pa]
+    poisson: float
+
+
+@dataclass(frozen=True)
+class Forces:
+    """What `World.forces` returns. Pairs have sphere_i < sphere_j; sphere_j = -1 - k is plane number k."""
+    sphere_i: np.ndarray
+    sphere_j: np.ndarray
+    clump_i: np.ndarray
+    clump_j: np.ndarray          # -1 - k for plane number k
+    overlap: np.ndarray          # [m], all > 0
+    pair_force: np.ndarray       # (m, 3) on sphere i [N]
+    pair_energy: np.ndarray      # [J]
+    stiffness: np.ndarray        # dF/dd = 2 E* sqrt(R* d) [N/m]
+    force: np.ndarray            # (n, 3) on the clumps [N]
+    torque: np.ndarray           # (n, 3) about their centres of mass, lab [N m]
+
+
+def rotation_matrix(q):
+    """Body -> lab for unit quaternions of shape (..., 4), after Eq 13 of Diebel, Representing Attitude (2006)."""
+    w, x, y, z = np.moveaxis(np.asarray(q, float), -1, 0)
+    rows = [[w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z]]
+    return np.moveaxis(np.array(rows), (0, 1), (-2, -1))
+
+
+def effective_modulus(young_1, poisson_1, young_2, poisson_2):
+    return 1.0 / ((1 - poisson_1**2) / young_1 + (1 - poisson_2**2) / young_2)
+
+
+class World:
+    """Clumps of one material between planes.
+
+    Parameters: bodies, one `Body` per clump; young [Pa] and poisson of the clumps; planes; gravity [m/s^2].
+    """
+
+    def __init__(self, bodies, young, poisson, planes=(), gravity=(0.0, 0.0, 0.0)):
+        self.bodies, self.young, self.poisson, self.planes = list(bodies), young, poisson, list(planes)
+        self.gravity = np.asarray(gravity, float)
+        self.owner = np.repeat(np.arange(len(self.bodies)), [len(b.radii) for b in self.bodies])
+        self.offsets = np.concatenate([b.offsets for b in self.bodies])
+        self.radii = np.concatenate([b.radii for b in self.bodies])
+        self.mass = np.array([b.mass for b in self.bodies])
+        self.inertia = np.array([b.inertia for b in self.bodies])
+        self.axes = np.array([b.axes for b in self.bodies])
+        i, j = np.triu_indices(len(self.radii), 1)
+        foreign = self.owner[i] != self.owner[j]
+        self.pairs = i[foreign], j[foreign]
+
+    def sphere_centers(self, x, q):
+        return x[self.owner] + np.einsum('sij,sj->si', rotation_matrix(q)[self.owner], self.offsets)
+
+    def forces(self, x, q):
+        """All contacts, and the resultant on every clump without gravity, at positions x (n, 3), orientations q (n, 4)."""
+        c, radii = self.sphere_centers(x, q), self.radii
+        i, j = self.pairs
+        distance = np.sqrt(((c[i] - c[j])**2).sum(1))
+        touching = distance < radii[i] + radii[j]
+        i, j, distance = i[touching], j[touching], distance[touching]
+        found = [(i, j, self.owner[j], radii[i] + radii[j] - distance, (c[i] - c[j]) / distance[:, None],
+                  effective_modulus(self.young, self.poisson, self.young, self.poisson),
+                  1 / (1 / radii[i] + 1 / radii[j]))]
+        for k, plane in enumerate(self.planes):
+            overlap = radii - (c - plane.point) @ plane.normal
+            i = np.flatnonzero(overlap > 0)
+            name = np.full(len(i), -1 - k)
+            found.append((i, name, name, overlap[i], np.tile(plane.normal, (len(i), 1)),
+                          effective_modulus(self.young, self.poisson, plane.young, plane.poisson), radii[i]))
+        i, j, clump_j, d, normal = (np.concatenate([part[column] for part in found]) for column in range(5))
+        k = np.concatenate([4 / 3 * part[5] * np.sqrt(part[6]) for part in found])
+        on_i = (k * d**1.5)[:, None] * normal
+        force, torque = np.zeros_like(x), np.zeros_like(x)
+        for sphere, push in ((i, on_i), (j[j >= 0], -on_i[j >= 0])):
+            clump = self.owner[sphere]
+            np.add.at(force, clump, push)
+            np.add.at(torque, clump, np.cross(c[sphere] - x[clump], push))
+        return Forces(i, j, self.owner[i], clump_j, d, on_i, 0.4 * k * d**2.5, 1.5 * k * np.sqrt(d), force, torque)
+
+    def move(self, x, v, q, w, time, longest_step, rtol=1e-12):
+        """Integrate the motion over `time` by DOP853 (Hairer, Norsett & Wanner 1993) -> x, v, q, w at the end.
+
+        v, w in the lab frame, as everywhere in the public interface. `longest_step` [s] keeps the integrator from
+        stepping over a whole collision. The force has a continuous slope when spheres touch (d^(3/2)), so that the
+        step control deals with the instants of first and last touch: cutting the interval there changes the result
+        by less than 1e-11 of its size.
+        """
+        n, axes, inertia = len(self.mass), self.axes, self.inertia
+        principal = np.einsum('nji,nj->ni', axes, np.einsum('nji,nj->ni', rotation_matrix(q), w))
+
+        def rate(_, y):
+            x, v, q, w = unpack(y, n)
+            contacts = self.forces(x, q)
+            to_lab = rotation_matrix(q)
+            torque = np.einsum('nji,nj->ni', axes, np.einsum('nji,nj->ni', to_lab, contacts.torque))
+            spin = np.einsum('nij,nj->ni', axes, w)                      # in the drawn frame
+            wdot = (torque - np.cross(w, inertia * w)) / inertia
+            return pack(v, contacts.force / self.mass[:, None] + self.gravity, quaternion_rate(q, spin), wdot)
+
+        size = np.max(np.abs(self.offsets)) + np.max(self.radii)
+        speed = np.max(np.abs(v)) + size * np.max(np.abs(w)) + size / time
+        scale = pack(*(np.full(shape, value) for shape, value in
+                       (((n, 3), size), ((n, 3), speed), ((n, 4), 1.0), ((n, 3), speed / size))))
+        end = solve_ivp(rate, (0.0, time), pack(x, v, q, principal), method='DOP853', rtol=rtol, atol=rtol * scale,
+                        max_step=longest_step).y[:, -1]
+        x, v, q, w = unpack(end, n)
+        q = q / np.linalg.norm(q, axis=1, keepdims=True)
+        return x, v, q, np.einsum('nij,nj->ni', rotation_matrix(q), np.einsum('nij,nj->ni', axes, w))
+
+    def energy(self, x, v, q, w):
+        """Translational + rotational + elastic + gravitational (zero at the origin) [J]."""
+        spin = np.einsum('nji,nj->ni', self.axes, np.einsum('nji,nj->ni', rotation_matrix(q), w))
+        kinetic = 0.5 * (self.mass[:, None] * v**2).sum() + 0.5 * (self.inertia * spin**2).sum()
+        return kinetic + self.forces(x, q).pair_energy.sum() - (self.mass * (x @ self.gravity)).sum()
+
+
+def quaternion_rate(q, w):
+    """qdot = 1/2 q (0, w), w in the frame of the body."""
+    scalar, vector = q[..., :1], q[..., 1:]
+    return 0.5 * np.concatenate([-(vector * w).sum(-1, keepdims=True), scalar * w + np.cross(vector, w)], axis=-1)
+
+
+def pack(*parts):
+    return np.concatenate([np.ravel(part) for part in parts])
+
+
+def unpack(y, n):
+    x, v, q, w = np.split(y, [3 * n, 6 * n, 10 * n])
+    return x.reshape(n, 3), v.reshape(n, 3), q.reshape(n, 4), w.reshape(n, 3)

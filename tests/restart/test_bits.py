@@ -1,0 +1,205 @@
+"""The same bits: any number of threads, any output, any way to cut a run into pieces, after a restart or Ctrl-C."""
+import _thread
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import minidem as md
+import scenes
+from scenes import Scene
+
+DT = 38e-6
+SCHEMES = md.rotation.available()
+
+
+def dilute():
+    return scenes.rods_in_box(seed=1)
+
+
+def dense():
+    """3060 rods at solid fraction 0.2: enough work per step for several threads."""
+    return scenes.packed_rods(2, (10, 17, 18))
+
+
+def no_walls():
+    return scenes.packed_rods(3, (3, 5, 5), walls=False)
+
+
+def mixed():
+    """Rods and four-sphere clumps between walls, under gravity."""
+    rods, others = scenes.packed_rods(4, (4, 6, 6)), scenes.lumpy(scale=0.25)
+    shapes = [others if k % 3 == 0 else shape for k, shape in enumerate(rods.shapes)]
+    return rods.changed(shapes=shapes, gravity=(0.0, 0.0, -9.81))
+
+
+STEPS = {dilute: 3000, dense: 300, no_walls: 600, mixed: 600}
+each_scene = pytest.mark.parametrize('build', STEPS, ids=lambda build: build.__name__)
+
+
+def state(sim):
+    return {name: getattr(sim, name) for name in ('position', 'orientation', 'velocity', 'angular_velocity', 'force',
+                                                  'torque', 'time', 'step_count')}
+
+
+def assert_same_bits(sim, expected):
+    for name, value in state(sim).items():
+        assert np.array_equal(value, expected[name]), f'{name} differs'
+
+
+def finished(build, **options):
+    sim = build().simulation(DT, **options)
+    sim.run(STEPS[build])
+    return state(sim)
+
+
+@pytest.fixture(scope='module')
+def uninterrupted():
+    """The ends of runs with one thread and nothing else going on, each computed once."""
+    return {build: finished(build, threads=1) for build in STEPS}
+
+
+@each_scene
+def test_things_happen(build, uninterrupted):
+    """Clumps collide: velocities at the end are not those of the start."""
+    struck = np.any(uninterrupted[build]['velocity'] != build().velocity, axis=1)
+    assert np.mean(struck) > 0.3
+
+
+@each_scene
+@pytest.mark.parametrize('threads', [1, 2, 3])
+def test_threads_and_repetition(build, threads, uninterrupted):
+    sim = build().simulation(DT, threads=threads)
+    sim.run(STEPS[build])
+    assert_same_bits(sim, uninterrupted[build])
+
+
+@pytest.mark.parametrize('scheme', SCHEMES)
+def test_threads_for_every_scheme(scheme):
+    """2240 rods, 6720 spheres: enough for each thread to get its share (small systems keep to one thread)."""
+    scene = scenes.packed_rods(5, (10, 14, 16))
+    ends = []
+    for threads in (1, 2, 3):
+        sim = scene.simulation(DT, rotation=scheme, threads=threads)
+        sim.run(120)
+        ends.append(state(sim))
+        assert_same_bits(sim, ends[0])
+
+
+@each_scene
+@pytest.mark.parametrize('every', [1, 7, 100])
+def test_output_changes_nothing(build, every, uninterrupted, tmp_path):
+    def look_at_everything(sim):
+        sim.energy(), sim.contacts(), sim.force, sim.angular_velocity, sim.sphere_centers()
+        sim.linear_momentum(), sim.angular_momentum()
+        if sim.step_count % 100 == 0:
+            sim.write_vtu(tmp_path / 'frame.vtu')
+
+    if every == 1 and build is dense:
+        every = 2
+    sim = build().simulation(DT)
+    sim.run(STEPS[build], every, look_at_everything)
+    assert_same_bits(sim, uninterrupted[build])
+
+
+@each_scene
+def test_pieces_of_a_run(build, uninterrupted):
+    sim = build().simulation(DT)
+    for piece in (1, 2, 100, 0, 57):
+        sim.run(piece)
+    sim.run(STEPS[build] - sim.step_count)
+    assert_same_bits(sim, uninterrupted[build])
+
+
+@each_scene
+def test_run_until(build, uninterrupted):
+    """The fewest steps that reach a time: half a step before a whole one, that one; at a whole one, no step more."""
+    sim = build().simulation(DT)
+    sim.run_until(100.5 * DT)
+    assert sim.step_count == 101
+    sim.run_until(sim.time)
+    assert sim.step_count == 101
+    sim.run_until((STEPS[build] - 0.5) * DT)
+    assert_same_bits(sim, uninterrupted[build])
+
+
+@each_scene
+def test_restart_in_the_middle(build, uninterrupted, tmp_path):
+    sim = build().simulation(DT, threads=2)
+    sim.run(STEPS[build] // 2 + 1)
+    sim.save(tmp_path / 'state.npz')
+    saved = state(sim)
+    restarted = md.Simulation.load(tmp_path / 'state.npz')
+    assert_same_bits(restarted, saved)
+    assert restarted.energy().total == sim.energy().total
+    assert np.array_equal(restarted.contacts(), sim.contacts())
+    for continued in (restarted, sim):
+        continued.run(STEPS[build] - continued.step_count)
+        assert_same_bits(continued, uninterrupted[build])
+
+
+@pytest.mark.parametrize('scheme', SCHEMES)
+@pytest.mark.parametrize('first', [0, 1, 211])
+def test_restart_for_every_scheme(scheme, first, tmp_path):
+    """What a scheme keeps between steps, its staggered values and scratch, is in the checkpoint; before the first step too."""
+    whole, sim = (mixed().simulation(DT, rotation=scheme) for _ in range(2))
+    whole.run(400)
+    sim.run(first)
+    sim.save(tmp_path / 'state.npz')
+    restarted = md.Simulation.load(tmp_path / 'state.npz')
+    restarted.run(400 - first)
+    assert_same_bits(restarted, state(whole))
+
+
+def interrupt_soon(asked):
+    """Ctrl-C, 0.3 s from now, as the operating system would send it to the main thread."""
+    def interrupt():
+        asked.append(time.perf_counter())
+        _thread.interrupt_main()
+    threading.Timer(0.3, interrupt).start()
+
+
+@pytest.mark.parametrize('build', [dilute, dense], ids=lambda build: build.__name__)
+@pytest.mark.parametrize('every', [None, 10])
+def test_interrupt_leaves_a_whole_step(build, every):
+    """After Ctrl-C in a long run the state is that of some whole step, and goes on from there with the same bits."""
+    sim, asked = build().simulation(DT), []
+    with pytest.raises(KeyboardInterrupt):
+        interrupt_soon(asked)
+        sim.run(10**9, every, (lambda sim: None) if every else None)
+    assert time.perf_counter() - asked[0] < 2.0              # 0.2 s is promised; the machine may be busy
+    reached, more = sim.step_count, 150
+    assert 0 < reached < 10**9
+    sim.energy(), sim.contacts()
+    sim.run(more)
+    whole = build().simulation(DT)
+    whole.run(reached + more)
+    assert_same_bits(sim, state(whole))
+
+
+def test_error_in_a_callback_leaves_a_whole_step(uninterrupted):
+    class Full(Exception):
+        pass
+
+    def fail(sim):
+        if sim.step_count == 120:
+            raise Full
+
+    sim = dilute().simulation(DT)
+    with pytest.raises(Full):
+        sim.run(STEPS[dilute], 40, fail)
+    assert sim.step_count == 120
+    sim.run(STEPS[dilute] - 120)
+    assert_same_bits(sim, uninterrupted[dilute])
+
+
+def test_clumps_added_in_several_calls(uninterrupted):
+    """Numbering is by the order of adding; how many are added at a time does not matter."""
+    scene = dilute()
+    empty = Scene([], *(np.empty((0, n)) for n in (3, 4, 3, 3)), scene.walls).simulation(DT)
+    for k in range(0, len(scene.shapes), 7):
+        index = empty.add_clumps(scene.shapes[0].template, *(a[k:k + 7] for a in scene.state))
+        assert list(index) == list(range(k, min(k + 7, len(scene.shapes))))
+    empty.run(STEPS[dilute])
+    assert_same_bits(empty, uninterrupted[dilute])

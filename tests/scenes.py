@@ -1,0 +1,130 @@
+"""Systems to test with: one description, given to minidem and to the oracle alike."""
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+
+import numpy as np
+
+import minidem as md
+from reference_contact import Body, Plane, World
+
+ROD_RADIUS = 0.02 * np.sqrt(3.0)                     # three touching spheres on the diagonal of a cube
+ROD_CENTERS = np.array([[-0.04, -0.04, -0.04], [0.0, 0.0, 0.0], [0.04, 0.04, 0.04]])
+LUMPY_CENTERS = np.array([[0.0, 0.0, 0.0], [0.05, 0.01, 0.0], [-0.02, 0.06, 0.01], [0.01, -0.01, 0.07]])
+LUMPY_RADII = np.array([0.04, 0.03, 0.025, 0.02])    # four overlapping spheres, three different moments
+
+
+class Shape:
+    """A template, and the `Body` that the oracle makes of the same spheres. `scale` multiplies all lengths."""
+
+    def __init__(self, centers, radii, density=2500.0, scale=1.0):
+        centers, radii = np.atleast_2d(centers) * scale, np.atleast_1d(radii) * scale
+        self.template = md.ClumpTemplate(centers, radii, density=density)
+        self.body = Body.of(self.template, centers)
+        self.reach = np.max(np.linalg.norm(self.body.offsets, axis=1) + radii)
+
+
+def rod(**options):
+    return Shape(ROD_CENTERS, np.full(3, ROD_RADIUS), **options)
+
+
+def lumpy(**options):
+    return Shape(LUMPY_CENTERS, LUMPY_RADII, **options)
+
+
+def ball(radius, **options):
+    return Shape(np.zeros((1, 3)), [radius], **options)
+
+
+@dataclass
+class Scene:
+    """n clumps, lab frame, and their walls. shapes[k] is the `Shape` of clump k."""
+    shapes: list
+    position: np.ndarray
+    orientation: np.ndarray
+    velocity: np.ndarray
+    angular_velocity: np.ndarray
+    walls: list = field(default_factory=list)
+    young: float = 1e9
+    poisson: float = 0.1
+    gravity: tuple = (0.0, 0.0, 0.0)
+
+    def simulation(self, dt=38e-6, **options):
+        sim = md.Simulation(material=md.Material(young=self.young, poisson=self.poisson), walls=self.walls, dt=dt,
+                            gravity=self.gravity, **options)
+        for _, run in groupby(range(len(self.shapes)), key=lambda k: id(self.shapes[k])):
+            run = list(run)
+            sim.add_clumps(self.shapes[run[0]].template, *(state[run] for state in self.state))
+        return sim
+
+    @property
+    def state(self):
+        return self.position, self.orientation, self.velocity, self.angular_velocity
+
+    def world(self):
+        planes = [Plane(np.asarray(wall.point), np.asarray(wall.normal),
+                        *((self.young, self.poisson) if wall.material is None
+                          else (wall.material.young, wall.material.poisson))) for wall in self.walls]
+        return World([shape.body for shape in self.shapes], self.young, self.poisson, planes, self.gravity)
+
+    def changed(self, **fields):
+        return replace(self, **fields)
+
+
+def state_of(sim):
+    """The public state at the whole step: x, q, v, w."""
+    return sim.position, sim.orientation, sim.velocity, sim.angular_velocity
+
+
+def unit_vectors(rng, n, dimensions=3):
+    vectors = rng.normal(size=(n, dimensions))
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def quaternion(axis, angle):
+    """Turn about the unit vectors `axis` (n, 3) by `angle` (n,)."""
+    half = 0.5 * np.broadcast_to(angle, len(axis))[:, None]
+    return np.concatenate([np.cos(half), np.sin(half) * axis], axis=1)
+
+
+def product(a, b):
+    """Hamilton product of quaternions (n, 4)."""
+    scalar = a[:, :1] * b[:, :1] - (a[:, 1:] * b[:, 1:]).sum(1, keepdims=True)
+    return np.concatenate([scalar, a[:, :1] * b[:, 1:] + b[:, :1] * a[:, 1:] + np.cross(a[:, 1:], b[:, 1:])], axis=1)
+
+
+def distance_to_touch(centers, radii, new_centers, new_radii, direction):
+    """How far to move new spheres along the unit vector `direction` to where they first touch the others on the way
+    in from infinity; -infinity if they pass by."""
+    apart = new_centers[:, None] - centers
+    along = apart @ direction
+    reach_squared = (new_radii[:, None] + radii)**2 - ((apart**2).sum(-1) - along**2)
+    hits = reach_squared >= 0
+    return np.max(np.where(hits, np.sqrt(np.where(hits, reach_squared, 0.0)) - along, -np.inf))
+
+
+def rods_in_box(seed, n=30, side=1.0, speed=4.0, spin=4.0, shape=None, walls=True):
+    """n clumps apart from one another in a cube, random directions of velocity and angular velocity."""
+    rng, shape = np.random.default_rng(seed), shape or rod()
+    position = np.empty((0, 3))
+    while len(position) < n:
+        new = rng.uniform(shape.reach, side - shape.reach, 3)
+        if np.all(((position - new)**2).sum(1) > (2 * shape.reach)**2):
+            position = np.vstack([position, new])
+    return Scene([shape] * n, position, unit_vectors(rng, n, 4), speed * unit_vectors(rng, n),
+                 spin * unit_vectors(rng, n), md.box([0.0] * 3, [side] * 3) if walls else [])
+
+
+def packed_rods(seed, shape_of_lattice, speed=4.0, spin=4.0, walls=True):
+    """Rods at solid fraction 0.2, nearly parallel, on an (a, b, c) lattice with cells of 6.2 x 3.2 x 3.2 sphere radii.
+
+    A rod is 6 radii long and 2 wide and may tilt by 0.15 rad, which moves its ends by 0.3 radii: none overlap.
+    """
+    rng, shape = np.random.default_rng(seed), rod()
+    cell = ROD_RADIUS * np.array([6.2, 3.2, 3.2])
+    position = cell * (0.5 + np.argwhere(np.ones(shape_of_lattice)))
+    n = len(position)
+    along_x = quaternion(np.tile([0.0, np.sqrt(0.5), -np.sqrt(0.5)], (n, 1)), np.arccos(np.sqrt(1 / 3)))
+    about_x = quaternion(np.tile([1.0, 0.0, 0.0], (n, 1)), rng.uniform(0.0, 2 * np.pi, n))
+    tilt = quaternion(unit_vectors(rng, n), rng.uniform(0.0, 0.15, n))
+    return Scene([shape] * n, position, product(tilt, product(about_x, along_x)), speed * unit_vectors(rng, n),
+                 spin * unit_vectors(rng, n), md.box([0.0] * 3, cell * shape_of_lattice) if walls else [])

@@ -1,0 +1,120 @@
+"""The Yade side of tools/compare_peers.py; `yade -j1 -n -x yade_rods.py case.npz job.json result.json`.
+
+Reads the state that minidem starts from, builds the same clumps, law and walls in Yade, steps, and writes
+the timing, the energies and the positions after the warm-up.  What keeps the comparison honest:
+
+- A plane is Yade's `Wall` with `hertzian=True`, which gives R* = R.  Without it a wall counts as a sphere
+  of the same radius (R* = R/2), and a facet as one of twice the radius (R* = 2R/3).
+- Mass and inertia are minidem's.  Yade finds the same where spheres touch, a grid's estimate where they
+  overlap.
+- Yade advances the angular momentum and derives the angular velocity from it: a clump whose `angVel` alone
+  is set starts without rotation.
+- No friction, no damping, no energy tracker, no output: the least that Yade can do for this law.
+"""
+
+import json
+import sys
+import time
+
+import numpy
+import yade
+
+
+def rotation_matrix(orientation):
+    """Matrix of a Yade quaternion: its columns are the rotated unit vectors."""
+    return numpy.array([orientation * yade.Vector3(*axis) for axis in numpy.eye(3)]).T
+
+
+def build_walls(low, high, material):
+    for axis in range(3):
+        for side, sense in ((low, 1), (high, -1)):      # a wall pushes to the side where the clumps live
+            wall = yade.utils.wall(float(side[axis]), axis, sense=sense, material=material)
+            yade.O.bodies.append(wall)
+
+
+def build_clumps(case, material):
+    """Append every clump with minidem's mass properties and motion; return Yade's clump bodies."""
+    clumps = []
+    for centers, inertia, velocity, angular_velocity in zip(
+            case["sphere_centers"], case["inertia"], case["velocity"], case["angular_velocity"]):
+        spheres = [yade.utils.sphere(tuple(center), float(radius), material=material)
+                   for center, radius in zip(centers, case["radii"])]
+        clump_id, _ = yade.O.bodies.appendClumped(spheres)
+        body = yade.O.bodies[clump_id]
+        axes = rotation_matrix(body.state.ori)          # the principal axes as Yade found and ordered them
+        body.state.mass = float(case["mass"])
+        body.state.inertia = tuple(numpy.diag(axes.T @ inertia @ axes))
+        body.state.vel = tuple(velocity)
+        body.state.angMom = tuple(inertia @ angular_velocity)
+        clumps.append(body)
+    return clumps
+
+
+def build_engines(settings):
+    yade.O.engines = [
+        yade.ForceResetter(),
+        yade.InsertionSortCollider([yade.Bo1_Sphere_Aabb(), yade.Bo1_Wall_Aabb()], **settings),
+        yade.InteractionLoop(
+            [yade.Ig2_Sphere_Sphere_ScGeom(), yade.Ig2_Wall_Sphere_ScGeom(hertzian=True)],
+            [yade.Ip2_FrictMat_FrictMat_MindlinPhys()],
+            [yade.Law2_ScGeom_MindlinPhys_HertzWithLinearShear()]),
+        yade.NewtonIntegrator(damping=0, gravity=(0, 0, 0)),
+    ]
+
+
+def momenta(clumps):
+    """Linear and angular momenta (n, 3), which lie half a step behind the positions."""
+    return (numpy.array([body.state.mass * body.state.vel for body in clumps]),
+            numpy.array([body.state.angMom for body in clumps]))
+
+
+def total_energy(clumps):
+    """Kinetic, rotational and elastic energy [J] at the instant of the positions.
+
+    Costs one step: the momenta before and after it lie half a step on either side of the positions, so
+    their means are those at the positions, and the contacts it leaves behind are those it evaluated there.
+    """
+    axes = [rotation_matrix(body.state.ori) for body in clumps]
+    before = momenta(clumps)
+    yade.O.step()
+    linear, angular = (0.5 * (old + new) for old, new in zip(before, momenta(clumps)))
+    kinetic = 0.5 * sum(p @ p / body.state.mass for p, body in zip(linear, clumps))
+    rotational = 0.5 * sum((A.T @ L) ** 2 @ (1 / numpy.array(body.state.inertia))
+                           for A, L, body in zip(axes, angular, clumps))
+    elastic = sum(0.4 * contact.phys.kno * contact.geom.penetrationDepth ** 2.5   # integral of kno d^(3/2)
+                  for contact in yade.O.interactions if contact.geom.penetrationDepth > 0)
+    return float(kinetic + rotational + elastic)
+
+
+def seconds_for(steps):
+    """Wall time of `steps` steps.  `O.run(wait=True)` looks for the end every 40 ms, this every ms."""
+    begin = time.perf_counter()
+    yade.O.run(steps)
+    while yade.O.running:
+        time.sleep(1e-3)
+    return time.perf_counter() - begin
+
+
+def main(case_file, job_file, result_file):
+    with numpy.load(case_file) as stored:
+        case = dict(stored)
+    with open(job_file) as file:
+        job = json.load(file)
+    material = yade.FrictMat(young=float(case["young"]), poisson=float(case["poisson"]), frictionAngle=0.0)
+    build_walls(case["low"], case["high"], material)
+    clumps = build_clumps(case, material)
+    build_engines(job["settings"])
+    yade.O.dt = float(case["dt"])
+
+    energy_initial = total_energy(clumps)               # the first step of the warm-up
+    if job["warmup"] > 1:                               # O.run(0) would not end
+        yade.O.run(job["warmup"] - 1, wait=True)
+    position = [list(body.state.pos) for body in clumps]
+    seconds = seconds_for(job["steps"])
+    result = {"version": yade.config.version, "us_per_step": 1e6 * seconds / job["steps"],
+              "energy_initial": energy_initial, "energy_final": total_energy(clumps), "position": position}
+    with open(result_file, "w") as file:
+        json.dump(result, file)
+
+
+main(*sys.argv[1:])
