@@ -10,7 +10,7 @@ translation/, rotation/, time_loop, energy, output/. Simulation holds them toget
 SI units. Quaternions (w, x, y, z), template frame -> lab. The public API is in the lab frame.
 """
 try:
-    from minidem import time_loop as _built     # noqa: F401
+    from minidem import driver as _built     # noqa: F401
 except ImportError as error:
     raise ImportError("minidem's compiled modules are missing or stale; build them from the source folder with\n"
                       "    python -m pip install -e .") from error

@@ -30,11 +30,11 @@ def finite_array(name, value, shape, repeat=False):
         shape: the required shape; -1 stands for any length, 0 included.
         repeat: take also one row, of shape `shape[1:]`, and repeat it `shape[0]` times.
     """
-    wanted = "(" + ", ".join("n" if n == -1 else str(n) for n in shape) + ("," if len(shape) == 1 else "") + ")"
+    wanted = str(tuple("n" if n == -1 else n for n in shape)).replace("'", "")
     try:
         given = np.asarray(value)
     except ValueError:              # rows of different lengths
-        raise ValueError(f"{name} = {value!r}: rows differ in length; give real numbers of shape {wanted}") from None
+        raise ValueError(f"{name} = {value!r}: rows differ in length; give numbers of shape {wanted}") from None
     if given.dtype.kind not in "iuf":
         raise ValueError(f"{name} = {value!r}: not real numbers; give real numbers of shape {wanted}")
     if repeat and given.shape == tuple(shape[1:]):
@@ -91,7 +91,7 @@ def unit_quaternions(name, value, n, stacklevel=3):
     off = np.abs(length * largest - 1.0)[:, 0] > QUATERNION_TOLERANCE
     if off.any():
         first = int(np.argmax(off))
-        warnings.warn(f"{name}[{first}] = {given[first]} has length {float((length * largest)[first, 0]):.9g}: "
-                      f"{int(off.sum())} of {n} quaternions normalised; give unit quaternions (w, x, y, z)",
+        warnings.warn(f"{name}[{first}] = {given[first]} has length {(length * largest)[first, 0]:.9g}: "
+                      f"{off.sum()} of {n} quaternions normalised; give unit quaternions (w, x, y, z)",
                       UserWarning, stacklevel=stacklevel)
     return unit

@@ -27,16 +27,18 @@ class ClumpTemplate:
         volume [m3], mass [kg].
         center_of_mass: (3,) in the input frame [m].
         inertia: (3,) principal moments about the centre of mass, ascending [kg m2].
-        axes: (3, 3) columns = principal axes in the input frame, right-handed. Where moments
-            coincide: one sphere, or any body with three equal moments, has the axes of the input
-            frame; a rod (all centres on a line) has axis 1 along itself; with two equal moments
-            the third axis decides, see `minidem.mass.principal_axes`. Moments that differ by
-            round-off of the given coordinates are made equal to the last bit.
+        axes: (3, 3), columns = principal axes in the input frame, right-handed; see below.
         orientation: (4,) unit quaternion (w, x, y, z) of the axes, principal -> input frame.
         offsets: (n, 3) centres of the spheres from the centre of mass, in principal axes [m].
         bounding_radius: of the smallest sphere about the centre of mass that holds the clump [m].
-        relative_error: bound of the relative error of the mass and of each principal moment, as
-            computed from exactly the spheres given; see `minidem.mass.union_of_spheres`.
+        relative_error: bound of the relative error of the mass and of each principal moment, for
+            exactly the spheres given; `minidem.mass.union_of_spheres` says how it is found.
+
+    The axes are a deterministic choice. A rod, all its centres on a line, has axis 1 along itself,
+    offsets in y and z that are exactly zero, and inertia[1] == inertia[2]. Otherwise moments that
+    differ by no more than the round-off of the given coordinates are made equal to the last bit;
+    three equal moments (one sphere, a tetrahedron) go with the axes of the input frame, two equal
+    ones (a square) with those that `minidem.mass.principal_axes` builds about the third axis.
 
     Raises ValueError for an empty list, wrong shapes, numbers that are not finite, a radius or a
     density that is not positive.
@@ -49,7 +51,8 @@ class ClumpTemplate:
         if len(centers) == 0:
             raise ValueError("centers = []: a clump needs one sphere at least")
         if len(radii) != len(centers):
-            raise ValueError(f"radii has shape {radii.shape} and centers {centers.shape}: give one radius per centre")
+            raise ValueError(f"radii has shape {radii.shape} and centers {centers.shape}: "
+                             "give one radius per centre")
         refuse("radii", radii, radii <= 0.0, "give radii greater than 0")
 
         # Lengths from about the middle of the body, so that far from the origin nothing cancels,
@@ -67,8 +70,8 @@ class ClumpTemplate:
         inertia = density * np.ldexp(inertia, 5 * exponent)
         offsets = np.ldexp(offsets, exponent)
         if not (0.0 < mass and 0.0 < inertia[0] and np.isfinite(mass) and np.isfinite(inertia[2])):
-            raise ValueError(f"radii and density give a mass of {mass} kg and moments of inertia {inertia} kg m2, "
-                             "which double precision cannot hold: check the units")
+            raise ValueError(f"radii and density give a mass of {mass} kg and moments of inertia {inertia} "
+                             "kg m2, which double precision cannot hold: check the units")
         self.__dict__.update(
             centers=_fixed(centers), radii=_fixed(radii), density=density, volume=volume, mass=mass,
             center_of_mass=_fixed(origin + np.ldexp(center, exponent)), inertia=_fixed(inertia),
@@ -84,15 +87,16 @@ class ClumpTemplate:
     def __repr__(self):
         moments = ", ".join(f"{moment:.6g}" for moment in self.inertia)
         n = len(self.radii)
-        return (f"<ClumpTemplate of {n} sphere{'s' * (n > 1)}: mass {self.mass:.6g} kg, inertia [{moments}] kg m2, "
-                f"bounding radius {self.bounding_radius:.6g} m>")
+        return (f"<ClumpTemplate of {n} sphere{'s' * (n > 1)}: mass {self.mass:.6g} kg, "
+                f"inertia [{moments}] kg m2, bounding radius {self.bounding_radius:.6g} m>")
 
 
 def _body(centers, radii, resolution):
     """Volume, centre of mass, moments of inertia per density, axes, offsets and relative error.
 
-    A rod is measured in a frame along itself, where its symmetry is exact: the centre of mass and
-    the offsets then lie on the axis, and the two moments across it are one number.
+    The body measures half a unit to one; `resolution` is that of its coordinates. A rod is measured
+    in a frame along itself, where its symmetry is exact: centre of mass and offsets then lie on
+    the axis, and the two moments across it are one number.
     """
     line = _common_line(centers, resolution)
     axes = np.eye(3) if line is None else frame_about(line)
@@ -103,20 +107,22 @@ def _body(centers, radii, resolution):
     center = first / volume
     offsets -= center
     second -= volume * center[:, None] * center[None, :]
+    # Moments closer than this are equal: a coordinate off by the resolution, of a body of this size,
+    # changes them by a few times the resolution.
+    equal = 8.0 * resolution + fsum(second_error) / np.trace(second) + 64.0 * EPS
     if line is None:
-        # The body measures half a unit at least, so a coordinate's resolution is at most doubled relative to
-        # it; a moment varies by at most a few times that.
-        tolerance = 8.0 * resolution + fsum(second_error) / np.trace(second) + 64.0 * EPS
-        moments, axes = principal_axes(second, tolerance)
+        moments, axes = principal_axes(second, equal)
         offsets = _components(offsets, axes)
         inertia_error = fsum(second_error) / moments[0]
     else:
         across = 0.5 * (second[1, 1] + second[2, 2])
-        # Spheres on a line are together as long as wide at least; one sphere alone is so to round-off.
-        along = max(second[0, 0], across)
+        along = second[0, 0]        # at least `across`, for any union of spheres on a line
+        if along - across <= equal * along:
+            along = across
         moments = np.array([2.0 * across, along + across, along + across])
         center = center[0] * axes[:, 0]
-        inertia_error = (second_error[1] + second_error[2]) / moments[0]
+        inertia_error = max((second_error[1] + second_error[2]) / moments[0],
+                            (second_error[0] + second_error[1]) / moments[1])
     return volume, center, moments, axes, offsets, max(volume_error / volume, inertia_error)
 
 

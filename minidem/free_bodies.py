@@ -4,10 +4,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from minidem.checks import finite_array, positive, refuse, unit_quaternions, whole
+from minidem.driver import Driver
 from minidem.pacing import Pacer
 from minidem.rotation import registry
 from minidem.state import State
-from minidem.time_loop import TimeLoop
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def integrate(name, inertia, orientation, angular_velocity, torque, dt, steps, s
         state.set_column("torque", given.reshape(n, 3))
 
     moved = callable(torque)
-    loop = TimeLoop(state, scheme.kernels, scheme.stages, parameters, dt,
+    loop = Driver(state, scheme.kernels, scheme.stages, parameters, dt,
                     torque=(lambda done: ask(done * dt, "predicted")) if moved else None)
     if moved:
         ask(0.0, "angular_velocity")

@@ -6,6 +6,7 @@ import numpy as np
 
 from minidem.checks import finite_array, non_negative, positive, unit_quaternions, whole
 from minidem.clump import ClumpTemplate
+from minidem.driver import Driver, most_threads
 from minidem.geometry.quaternions import multiply, rotate_back
 from minidem.material import Material, effective_modulus
 from minidem.observables import Observables
@@ -13,7 +14,6 @@ from minidem.output import checkpoint, vtu
 from minidem.pacing import Pacer
 from minidem.rotation import registry
 from minidem.state import State
-from minidem.time_loop import TimeLoop, most_threads
 from minidem.walls import Plane
 
 DEEPEST_START = 0.1     # largest overlap of a start, as a fraction of the smaller radius
@@ -113,7 +113,7 @@ class Simulation(Observables):
         """A time loop over the present clumps; steps are counted on from step_count."""
         planes = (np.array([wall.point for wall in self.walls]), np.array([wall.normal for wall in self.walls]),
                   np.array([effective_modulus(self.material, wall.material or self.material) for wall in self.walls]))
-        self._loop = TimeLoop(self._state, self._scheme.kernels, self._scheme.stages, self._parameters, self.dt,
+        self._loop = Driver(self._state, self._scheme.kernels, self._scheme.stages, self._parameters, self.dt,
                               modulus=effective_modulus(self.material, self.material), gravity=self.gravity,
                               planes=planes, threads=self._threads)
         self._first_step = step_count

@@ -4,38 +4,42 @@ The codes run in turn, so that a busy machine slows both; the figure to quote is
 Only the stepping is timed, after a warm-up and without output. "drift" is the relative change of the total
 energy over the run. "apart" tells whether the codes did the same: the largest distance between a clump in
 the peer and the same clump in minidem after the warm-up, in radii of the smallest sphere (later the motion
-is chaotic).
+is chaotic). In case A the same law gives 1e-4, walls with R* = R/2 instead of R would give 2e-2.
 """
 
 import argparse
+import functools
 import json
 import os
 import statistics
 import sys
 from pathlib import Path
 
+from minidem.scenario import at_least
 from peers import PEERS
-from peers.case import CASES, build
+from peers.case import CASES
 from peers.race import race
 
 DONE, FAILED, SKIPPED, INTERRUPTED = 0, 1, 77, 130
-EXIT_STATUS = ("exit status: 0 every peer was compared; 1 a run failed; 2 bad arguments; "
-               "77 a peer is not installed and was skipped; 130 interrupted")
-COLUMNS = ("peer", "version", "settings", "us/step", "minidem", "ratio", "min..max",
-           "drift", "minidem", "apart")
+EXIT_STATUS = """exit status: 0 every peer was compared; 1 a run failed; 2 bad arguments;
+77 a peer is not installed and was skipped; 130 interrupted"""
+COLUMNS = ("peer", "version", "settings", "us/step", "minidem us/step", "ratio", "min..max",
+           "drift", "minidem drift", "apart")
 
 
 def parse_arguments(argv):
-    parser = argparse.ArgumentParser(description=__doc__, epilog=EXIT_STATUS,
+    cases = "\n".join(f"case {name}: {case.description}" for name, case in CASES.items())
+    parser = argparse.ArgumentParser(description=__doc__, epilog=f"{cases}\n\n{EXIT_STATUS}",
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     option = parser.add_argument
     option("--peers", type=known_peers, default=",".join(PEERS), metavar="NAMES",
            help="names separated by commas (default: %(default)s)")
-    option("--case", choices=sorted(CASES), default="A", help="A: 30 rods of 3 spheres in a box of 1 m")
-    option("--steps", type=whole(1), default=400_000, help="timed steps of a run (default: %(default)s)")
-    option("--warmup", type=whole(1), default=1000, help="steps before them (default: %(default)s)")
-    option("--repeats", type=whole(1), default=5, help="pairs of runs (default: %(default)s)")
-    option("--seed", type=whole(0), default=1, help="of the initial state (default: %(default)s)")
+    option("--case", choices=sorted(CASES), default="A", help="the experiment (default: %(default)s)")
+    option("--steps", type=at_least(1), metavar="N", help="timed steps of a run (default: as suits the case)")
+    option("--warmup", type=at_least(1), metavar="N", help="steps before them (default: as suits the case)")
+    option("--repeats", type=at_least(1), metavar="K", default=5, help="pairs of runs (default: %(default)s)")
+    option("--seed", type=at_least(0), metavar="N", default=1,
+           help="of the initial state (default: %(default)s)")
     option("--json", type=Path, metavar="FILE", help="write every run to this file")
     arguments = parser.parse_args(argv)
     if arguments.json and not arguments.json.resolve().parent.is_dir():
@@ -48,15 +52,6 @@ def known_peers(text):
         if name not in PEERS:
             raise argparse.ArgumentTypeError(f"no peer is called '{name}'; there are: {', '.join(PEERS)}")
     return [PEERS[name] for name in text.split(",")]
-
-
-def whole(least):
-    """Type of an option: a whole number, `least` or more."""
-    def parse(text):
-        if not text.isdecimal() or int(text) < least:
-            raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from {least}")
-        return int(text)
-    return parse
 
 
 def table_row(report):
@@ -88,13 +83,13 @@ def main(argv=None):
         return SKIPPED
 
     load = os.getloadavg()[0]
-    case = build(arguments.case, arguments.seed)
-    print(f"case {case.name}: {len(case.position)} clumps of {len(case.template.radii)} spheres, "
-          f"dt {case.dt:g} s, {arguments.steps} steps, seed {arguments.seed}\n"
+    case = CASES[arguments.case]
+    steps, warmup = arguments.steps or case.steps, arguments.warmup or case.warmup
+    print(f"{case.description}, seed {arguments.seed}; {steps} steps after {warmup}\n"
           f"{arguments.repeats} pairs of runs, one thread; load average before: {load:.2f}", flush=True)
+    new_simulation = functools.partial(case.simulation, arguments.seed)
     try:
-        reports = [race(peer, case, arguments.warmup, arguments.steps, arguments.repeats)
-                   for peer in installed]
+        reports = [race(peer, new_simulation, warmup, steps, arguments.repeats) for peer in installed]
     except RuntimeError as error:
         print(error, file=sys.stderr)
         return FAILED
@@ -102,8 +97,8 @@ def main(argv=None):
         return INTERRUPTED
     print_table([COLUMNS, *map(table_row, reports)])
     if arguments.json:
-        settings = {name: getattr(arguments, name) for name in ("case", "steps", "warmup", "repeats", "seed")}
-        record = {**settings, "load": load, "reports": reports}
+        record = {"case": arguments.case, "seed": arguments.seed, "steps": steps, "warmup": warmup,
+                  "load": load, "reports": reports}
         arguments.json.write_text(json.dumps(record, indent=1) + "\n")
     return DONE if len(installed) == len(arguments.peers) else SKIPPED
 

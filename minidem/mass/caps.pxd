@@ -24,14 +24,17 @@ cdef enum Relation:
     COVERING        # together they cover the sphere
 
 
-cdef inline Cap cap_of(Vec3 from_center, double distance, double radius, double other, int sphere) noexcept nogil:
-    """What a sphere of radius `other` covers of one of radius `radius`; both caps must exist."""
+cdef inline Cap cap_of(Vec3 away, double distance, double radius, double other, int sphere) noexcept nogil:
+    """What a sphere of radius `other`, `away` from this one of radius `radius`, covers of it.
+
+    Both must cut: |radius - other| < distance < radius + other.
+    """
     cdef Cap cap
     cdef double share = 1.0 / (2.0 * distance * radius)
     # 1 - cos and 1 + cos as products, so that a cap of any size keeps its relative accuracy
-    cdef double below = (other - distance + radius) * (other + distance - radius) * share
-    cdef double above = (distance + radius - other) * (distance + radius + other) * share
-    cap.n = scale(1.0 / distance, from_center)
+    cdef double below = (other + radius - distance) * (distance + (other - radius)) * share
+    cdef double above = (distance + (radius - other)) * (distance + radius + other) * share
+    cap.n = scale(1.0 / distance, away)
     cap.c = 1.0 - below if below < above else above - 1.0
     cap.s = sqrt(below * above)
     cap.sphere = sphere
@@ -60,7 +63,8 @@ cdef inline Relation compare(const Cap* a, const Cap* b, double* inner, double* 
     return CROSSING
 
 
-cdef inline void crossings(const Cap* a, const Cap* b, double inner, double outer, Vec3* begin, Vec3* end) noexcept nogil:
+cdef inline void crossings(const Cap* a, const Cap* b, double inner, double outer,
+                           Vec3* begin, Vec3* end) noexcept nogil:
     """Where the circles of two crossing caps meet.
 
     Counter-clockwise about a.n, cap b covers circle a from `begin` to `end`; about b.n, cap a
@@ -86,7 +90,7 @@ cdef inline int larger_first(const void* a, const void* b) noexcept nogil:
 cdef inline int drop_hidden(Cap* caps, int count) noexcept nogil:
     """Keep the caps that no other one contains, larger ones first; how many, or -1: all is covered."""
     cdef int kept = 0, i, j
-    cdef double inner, outer
+    cdef double inner = 0.0, outer = 0.0
     cdef Relation kind
     qsort(caps, count, sizeof(Cap), larger_first)
     for i in range(count):

@@ -82,10 +82,11 @@ cdef inline int by_begin(const void* a, const void* b) noexcept nogil:
     return -1 if p.reach < q.reach else 1
 
 
-cdef inline int covered_intervals(const Cap* caps, int count, int j, const Circle* circle, Interval* out) noexcept nogil:
+cdef inline int covered_intervals(const Cap* caps, int count, int j, const Circle* circle,
+                                  Interval* out) noexcept nogil:
     """What the other caps cover of circle j; how many intervals, or -1 where it is the whole."""
     cdef int found = 0, k
-    cdef double inner, outer, turn, share
+    cdef double inner = 0.0, outer = 0.0, turn, share
     cdef Vec3 begin, end
     cdef Interval part
     for k in range(count):

@@ -53,7 +53,8 @@ cdef struct Boundary:
     Sym three       # of (u m + m u) (c.u) + u u (c.m)
 
 
-cdef inline void add_point(Boundary* sums, const Circle* circle, double x, double y, double weight) noexcept nogil:
+cdef inline void add_point(Boundary* sums, const Circle* circle,
+                           double x, double y, double weight) noexcept nogil:
     """A point of the rule. The patch is outside the cap, hence clockwise and the minus sign."""
     cdef Vec3 ray = radial(circle, x, y)
     cdef Vec3 u = add_scaled(scale(circle.s, ray), circle.c, circle.n)
@@ -101,7 +102,8 @@ cdef inline void add_arc(Boundary* sums, const Circle* circle, Arc arc) noexcept
         add_piece(sums, circle, arc)
 
 
-cdef inline Patch exposed_patch(Vec3 center, const Cap* caps, int count, Interval* space, Arc* arcs) noexcept nogil:
+cdef inline Patch exposed_patch(Vec3 center, const Cap* caps, int count,
+                                Interval* space, Arc* arcs) noexcept nogil:
     """What all caps together leave of the unit sphere's surface. `space`, `arcs`: room for `count` items."""
     cdef Boundary edge
     cdef Patch patch

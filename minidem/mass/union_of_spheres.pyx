@@ -31,7 +31,7 @@ from minidem.mass.patch cimport exposed_patch
 from minidem.mass.surface_sums cimport Sums, add_patch, add_sphere, sums_zero
 
 EPS = float(np.finfo(np.float64).eps)
-ROUNDING = 4.0
+ROUNDING = 16.0
 
 
 def moments_of_union(centers, radii):
@@ -71,7 +71,7 @@ def _not_contained(const double[:, ::1] centers, const double[::1] radii):
         for j in range(n):
             if radii[i] < radii[j] or (radii[i] == radii[j] and j < i):
                 distance = norm(sub(center_of(&centers[0, 0], i), center_of(&centers[0, 0], j)))
-                if distance + radii[i] <= radii[j]:
+                if distance <= radii[j] - radii[i]:
                     keep[i] = 0
                     break
     return outside
@@ -115,7 +115,7 @@ cdef inline int caps_of(const double* centers, const double* radii, int n, int i
     for j in range(n):
         away = sub(center_of(centers, j), center_of(centers, i))
         distance = norm(away)
-        if j != i and radii[j] - distance + radii[i] > 0.0:     # as in `cap_of`, where it is a factor
+        if j != i and radii[j] + radii[i] - distance > 0.0:     # a factor in `cap_of`, written alike
             caps[count] = cap_of(away, distance, radii[i], radii[j], j)
             count += 1
     return count

@@ -102,7 +102,7 @@ def rescaled(box, length, modulus):
     length / sqrt(modulus). Returns the scene and the factors of x, q, v, w and of time."""
     speed = np.sqrt(modulus)
     shape = scenes.rod(scale=length)
-    walls = [md.Plane(length * wall.point, wall.normal) for wall in box.walls]
+    walls = [md.Plane(length * np.asarray(wall.point), wall.normal) for wall in box.walls]
     factors = length, 1.0, speed, speed / length
     position, orientation, velocity, angular_velocity = (
         a * f for a, f in zip(box.state, (length, 1.0, speed, speed / length)))

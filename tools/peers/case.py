@@ -1,68 +1,51 @@
-"""The experiments: rods of three touching spheres in a box, perfectly elastic, without gravity."""
+"""The experiments: initial states of scenarios/rods_in_box.py, and the file that brings them to a peer."""
 
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-import minidem as md
-from minidem.scenario.placement import place, random_directions
-
-ROD_RADIUS = 0.02 * 3**0.5
-ROD_CENTERS = 0.04 * np.array([[-1.0, -1.0, -1.0], [0.0, 0.0, 0.0], [1.0, 1.0, 1.0]])
+sys.path.append(str(Path(__file__).parents[2] / "scenarios"))
+import rods_in_box  # noqa: E402
 
 
 @dataclass(frozen=True)
 class Case:
-    """Clumps of one template between the corners `low` and `high`; state as in Simulation.add_clumps."""
-    name: str
-    template: md.ClumpTemplate
-    material: md.Material
-    low: tuple
-    high: tuple
-    dt: float
-    position: np.ndarray
-    orientation: np.ndarray
-    velocity: np.ndarray
-    angular_velocity: np.ndarray
+    """Options of the scenario, with the number of timed steps and of steps before them that suit its size."""
+    description: str
+    options: tuple
+    steps: int
+    warmup: int
 
-    def simulation(self):
+    def simulation(self, seed):
         """A fresh minidem simulation of the case, on one thread."""
-        sim = md.Simulation(material=self.material, walls=md.box(self.low, self.high), dt=self.dt, threads=1)
-        sim.add_clumps(self.template, self.position, self.orientation, self.velocity, self.angular_velocity)
-        return sim
-
-    def save(self, path):
-        """Write what a peer needs as .npz, in SI units and the lab frame.
-
-        For n clumps of s spheres: position, velocity, angular_velocity (n, 3), sphere_centers (n, s, 3),
-        inertia (n, 3, 3) about the centre of mass; mass and radii (s,) of a clump; young, poisson, dt;
-        low and high (3,).
-        """
-        sim, template = self.simulation(), self.template
-        n = sim.n_clumps
-        principal_axes = Rotation.from_quat(sim.orientation[:, [1, 2, 3, 0]]).as_matrix() @ template.axes
-        inertia = (principal_axes * template.inertia) @ principal_axes.swapaxes(1, 2)
-        np.savez(path, position=sim.position, velocity=sim.velocity, angular_velocity=sim.angular_velocity,
-                 sphere_centers=sim.sphere_centers().reshape(n, -1, 3), inertia=inertia, mass=template.mass,
-                 radii=template.radii, young=self.material.young, poisson=self.material.poisson, dt=self.dt,
-                 low=self.low, high=self.high)
+        scenario = rods_in_box.SCENARIO
+        return scenario.build(scenario.parse([*self.options, "--seed", str(seed), "--threads", "1"]))
 
 
-def rods_in_a_box(name, number, side, seed):
-    """`number` rods in a cube of `side` [m], each at 4 m/s and 4 rad/s in random directions."""
-    rng = np.random.default_rng(seed)
-    template = md.ClumpTemplate(ROD_CENTERS, [ROD_RADIUS] * 3, density=2500.0)
-    low, high = (0.0, 0.0, 0.0), (side, side, side)
-    [(position, orientation)] = place([template], [number], low, high, rng)
-    return Case(name, template, md.Material(young=1e9, poisson=0.1), low, high, 38e-6, position, orientation,
-                velocity=4.0 * random_directions(number, rng),
-                angular_velocity=4.0 * random_directions(number, rng))
+CASES = {
+    "A": Case("30 rods of 3 spheres in a box of 1 m", ("--rods", "30", "--box", "1"), 400_000, 1000),
+    "C": Case("10 000 rods of 3 spheres in a box of 3 m", ("--rods", "10000", "--box", "3"), 1000, 100),
+}
 
 
-# Name: (number of rods, side of the box [m])
-CASES = {"A": (30, 1.0)}
+def write_state(sim, path):
+    """Write what a peer needs to know of a simulation as .npz, in SI units and the lab frame.
 
-
-def build(name, seed):
-    return rods_in_a_box(name, *CASES[name], seed)
+    Per clump: position, velocity, angular_velocity (n, 3), mass (n,), inertia (n, 3, 3) about its centre.
+    Per sphere: sphere_center (m, 3), sphere_radius, sphere_clump (m,).
+    Per wall: wall_point, wall_normal (k, 3).  For all: young, poisson, dt.
+    """
+    templates = [sim.templates[k] for k in sim.template_index]
+    rotation = Rotation.from_quat(sim.orientation[:, [1, 2, 3, 0]]).as_matrix()
+    axes = rotation @ np.array([template.axes for template in templates])
+    moments = np.array([template.inertia for template in templates])
+    np.savez(path, position=sim.position, velocity=sim.velocity, angular_velocity=sim.angular_velocity,
+             mass=[template.mass for template in templates],
+             inertia=(axes * moments[:, None, :]) @ axes.swapaxes(1, 2),
+             sphere_center=sim.sphere_centers(), sphere_radius=sim.sphere_radii,
+             sphere_clump=sim.sphere_clump,
+             wall_point=[wall.point for wall in sim.walls], wall_normal=[wall.normal for wall in sim.walls],
+             young=sim.material.young, poisson=sim.material.poisson, dt=sim.dt)

@@ -33,8 +33,8 @@ class Peer:
 
     `program` is looked for on PATH; `package` is the Debian package that brings it.  `settings` are the
     choices that its users tune for speed, at least one: all are tried in a short run, the fastest is kept.
-    `measure(program, case, settings, warmup, steps, folder)` writes the inputs into `folder`, runs the
-    program there and returns a Measurement.
+    `measure(program, sim, settings, warmup, steps, folder)` writes the state of the simulation into
+    `folder`, runs the program there and returns a Measurement.
     """
     name: str
     program: str

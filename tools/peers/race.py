@@ -11,9 +11,8 @@ import minidem as md
 from peers.peer import Measurement
 
 
-def measure_minidem(case, warmup, steps):
+def measure_minidem(sim, warmup, steps):
     """minidem's own half, measured as its peers are: warm up, then time the steps."""
-    sim = case.simulation()
     energy_initial = sim.energy().total
     sim.run(warmup)
     position = sim.position
@@ -23,45 +22,49 @@ def measure_minidem(case, warmup, steps):
     return Measurement(md.__version__, 1e6 * seconds / steps, energy_initial, sim.energy().total, position)
 
 
-def measure_peer(peer, case, settings, warmup, steps):
+def measure_peer(peer, settings, sim, warmup, steps):
     with tempfile.TemporaryDirectory() as folder:
-        return peer.measure(peer.find(), case, settings, warmup, steps, folder)
+        return peer.measure(peer.find(), sim, settings, warmup, steps, folder)
 
 
-def fastest_settings(peer, case, warmup, steps):
+def fastest_settings(peer, sim, warmup, steps):
     """The peer's settings with the least time per step, each tried once over a quarter of the run."""
     if len(peer.settings) == 1:
         return peer.settings[0]
-    trials = [measure_peer(peer, case, settings, warmup, max(1, steps // 4)) for settings in peer.settings]
+    trials = [measure_peer(peer, settings, sim, warmup, max(1, steps // 4)) for settings in peer.settings]
     return peer.settings[int(np.argmin([trial.us_per_step for trial in trials]))]
 
 
-def check_same_start(peer, case, theirs, ours):
+def check_same_start(peer, sim, theirs, ours):
     """RuntimeError if the peer's clumps do not start with minidem's energy.
 
     Round-off bounds the difference.  Each of n clumps adds one rounding to the sum; within its own term
     there are fewer than a hundred operations, and the turn of the inertia tensor into another frame and
     back amplifies their errors by the ratio of the moments at most.
     """
-    moments = case.template.inertia
-    bound = (len(case.position) + 100 * max(moments) / min(moments)) * np.finfo(float).eps
+    spread = max(max(template.inertia) / min(template.inertia) for template in sim.templates)
+    bound = (sim.n_clumps + 100 * spread) * np.finfo(float).eps
     if not abs(theirs.energy_initial / ours.energy_initial - 1) <= bound:
         raise RuntimeError(f"{peer.name} starts with {theirs.energy_initial!r} J and minidem with "
                            f"{ours.energy_initial!r} J: they do not run the same clumps")
 
 
-def race(peer, case, warmup, steps, repeats):
-    """Tune the peer, alternate `repeats` runs of it and of minidem; the report as a dictionary."""
-    settings = fastest_settings(peer, case, warmup, steps)
+def race(peer, new_simulation, warmup, steps, repeats):
+    """Tune the peer, alternate `repeats` runs of it and of minidem; the report as a dictionary.
+
+    `new_simulation()` returns the initial state, the same at each call.
+    """
+    start = new_simulation()
+    settings = fastest_settings(peer, start, warmup, steps)
     theirs, ours = [], []
     for _ in range(repeats):
-        theirs.append(measure_peer(peer, case, settings, warmup, steps))
-        ours.append(measure_minidem(case, warmup, steps))
-    check_same_start(peer, case, theirs[0], ours[0])
+        theirs.append(measure_peer(peer, settings, start, warmup, steps))
+        ours.append(measure_minidem(new_simulation(), warmup, steps))
+    check_same_start(peer, start, theirs[0], ours[0])
     ratios = [their.us_per_step / our.us_per_step for their, our in zip(theirs, ours)]
     apart = np.linalg.norm(np.subtract(theirs[0].position, ours[0].position), axis=1).max()
     return {"peer": peer.name, "settings": settings, "ratio": statistics.median(ratios), "ratios": ratios,
-            "apart_in_radii": float(apart / min(case.template.radii)),
+            "apart_in_radii": float(apart / start.sphere_radii.min()),
             "peer_runs": [figures(run) for run in theirs], "minidem_runs": [figures(run) for run in ours]}
 
 

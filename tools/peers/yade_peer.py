@@ -1,21 +1,22 @@
-"""Yade as a peer: hands the case to yade_rods.py, which runs inside Yade."""
+"""Yade as a peer: hands the state to yade_rods.py, which runs inside Yade."""
 
 import json
 from pathlib import Path
 
+from peers.case import write_state
 from peers.peer import Measurement, Peer, run_on_one_thread
 
 # How far a sphere's bounds are enlarged; negative: in radii of the smallest sphere (Yade's default is -0.5).
-VERLET_DISTANCES = (-0.25, -0.5, -1.0, -2.0)
+VERLET_DISTANCES = (-0.125, -0.25, -0.5, -1.0)
 
 
-def measure(program, case, settings, warmup, steps, folder):
+def measure(program, sim, settings, warmup, steps, folder):
     folder = Path(folder)
-    case.save(folder / "case.npz")
+    write_state(sim, folder / "state.npz")
     job = {"settings": settings, "warmup": warmup, "steps": steps}
     (folder / "job.json").write_text(json.dumps(job))
     script = str(Path(__file__).with_name("yade_rods.py"))
-    command = [program, "-j1", "-n", "-x", script, "case.npz", "job.json", "result.json"]
+    command = [program, "-j1", "-n", "-x", script, "state.npz", "job.json", "result.json"]
     run_on_one_thread(command, folder)
     return Measurement(**json.loads((folder / "result.json").read_text()))
 

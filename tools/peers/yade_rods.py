@@ -1,4 +1,4 @@
-"""The Yade side of tools/compare_peers.py; `yade -j1 -n -x yade_rods.py case.npz job.json result.json`.
+"""The Yade side of tools/compare_peers.py; `yade -j1 -n -x yade_rods.py state.npz job.json result.json`.
 
 Reads the state that minidem starts from, builds the same clumps, law and walls in Yade, steps, and writes
 the timing, the energies and the positions after the warm-up.  What keeps the comparison honest:
@@ -25,27 +25,27 @@ def rotation_matrix(orientation):
     return numpy.array([orientation * yade.Vector3(*axis) for axis in numpy.eye(3)]).T
 
 
-def build_walls(low, high, material):
-    for axis in range(3):
-        for side, sense in ((low, 1), (high, -1)):      # a wall pushes to the side where the clumps live
-            wall = yade.utils.wall(float(side[axis]), axis, sense=sense, material=material)
-            yade.O.bodies.append(wall)
+def build_walls(state, material):
+    for point, normal in zip(state["wall_point"], state["wall_normal"]):
+        axis = int(numpy.argmax(numpy.abs(normal)))     # Yade's walls are normal to an axis
+        sense = int(numpy.sign(normal[axis]))           # ... and push to this side
+        yade.O.bodies.append(yade.utils.wall(float(point[axis]), axis, sense=sense, material=material))
 
 
-def build_clumps(case, material):
+def build_clumps(state, material):
     """Append every clump with minidem's mass properties and motion; return Yade's clump bodies."""
     clumps = []
-    for centers, inertia, velocity, angular_velocity in zip(
-            case["sphere_centers"], case["inertia"], case["velocity"], case["angular_velocity"]):
-        spheres = [yade.utils.sphere(tuple(center), float(radius), material=material)
-                   for center, radius in zip(centers, case["radii"])]
+    for index, inertia in enumerate(state["inertia"]):
+        members = state["sphere_clump"] == index
+        spheres = [yade.utils.sphere(tuple(center), float(radius), material=material) for center, radius
+                   in zip(state["sphere_center"][members], state["sphere_radius"][members])]
         clump_id, _ = yade.O.bodies.appendClumped(spheres)
         body = yade.O.bodies[clump_id]
         axes = rotation_matrix(body.state.ori)          # the principal axes as Yade found and ordered them
-        body.state.mass = float(case["mass"])
+        body.state.mass = float(state["mass"][index])
         body.state.inertia = tuple(numpy.diag(axes.T @ inertia @ axes))
-        body.state.vel = tuple(velocity)
-        body.state.angMom = tuple(inertia @ angular_velocity)
+        body.state.vel = tuple(state["velocity"][index])
+        body.state.angMom = tuple(inertia @ state["angular_velocity"][index])
         clumps.append(body)
     return clumps
 
@@ -95,16 +95,16 @@ def seconds_for(steps):
     return time.perf_counter() - begin
 
 
-def main(case_file, job_file, result_file):
-    with numpy.load(case_file) as stored:
-        case = dict(stored)
+def main(state_file, job_file, result_file):
+    with numpy.load(state_file) as stored:
+        state = dict(stored)
     with open(job_file) as file:
         job = json.load(file)
-    material = yade.FrictMat(young=float(case["young"]), poisson=float(case["poisson"]), frictionAngle=0.0)
-    build_walls(case["low"], case["high"], material)
-    clumps = build_clumps(case, material)
+    material = yade.FrictMat(young=float(state["young"]), poisson=float(state["poisson"]), frictionAngle=0.0)
+    build_walls(state, material)
+    clumps = build_clumps(state, material)
     build_engines(job["settings"])
-    yade.O.dt = float(case["dt"])
+    yade.O.dt = float(state["dt"])
 
     energy_initial = total_energy(clumps)               # the first step of the warm-up
     if job["warmup"] > 1:                               # O.run(0) would not end

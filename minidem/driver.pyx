@@ -1,0 +1,229 @@
+"""Python's handle on the time loop: it owns the loop's memory, starts, runs and reads it."""
+from libc.stdlib cimport calloc, free
+
+import numpy as np
+
+from minidem.contact import listing
+
+from minidem.broadphase.broadphase cimport (
+    IN_CALLBACK, NO_FAILURE, NOT_FINITE, OUT_OF_MEMORY, SMALL_TEAM, create_broadphase, free_broadphase,
+)
+from minidem.broadphase.neighbours cimport owns
+from minidem.contact.contacts cimport Contact, Contacts, free_contacts
+from minidem.contact.hertz cimport hertz_energy
+from minidem.openmp cimport has_openmp, processors
+from minidem.pose cimport pose_range
+from minidem.rotation.scheme cimport BlockFunction, Kernels, Step
+from minidem.rows cimport LANES, PREDICTED, VELOCITY
+from minidem.state cimport State
+from minidem.time_loop cimport MAX_STAGES, Loop, run_loop
+from minidem.translation.leapfrog cimport kick
+
+SPHERES_PER_THREAD = 2000           # with fewer, one more thread costs more than it brings
+
+
+cdef void ask_python(Loop *loop, double steps) noexcept with gil:
+    """Torques from the Python function of the Driver."""
+    cdef Driver owner = <Driver> loop.owner
+    try:
+        owner.torque(steps)
+    except BaseException as error:
+        owner.error = error
+        loop.broad.reports[0].failure = IN_CALLBACK
+
+
+cdef class Driver:
+    """A time loop over a fixed set of clumps.
+
+    Parameters
+    ----------
+    state : State
+    kernels, stages, parameters : of the rotation scheme; parameters as a list of floats
+    dt : step [s]
+    modulus : effective modulus between clumps [Pa]; None: free bodies, no contacts, torques as they stand
+    gravity : (3,) [m/s2]
+    planes : (points (k, 3), unit normals (k, 3), effective moduli (k,))
+    threads : int
+    torque : optional function of the number of steps since the loop was made; writes the torques at the
+        pose. It is called at every pose, one thread only.
+    """
+    cdef Loop loop
+    cdef BlockFunction sync
+    cdef readonly State state
+    cdef object keep
+    cdef object torque
+    cdef object error
+
+    def __cinit__(self, State state, Kernels kernels, stages, parameters, double dt, modulus=None,
+                  gravity=(0.0, 0.0, 0.0), planes=None, int threads=1, torque=None):
+        cdef double[::1] values = np.array(list(parameters) + [0.0], dtype=float)
+        cdef double[:, ::1] points, normals
+        cdef double[::1] moduli
+        cdef int k
+        if len(stages) > MAX_STAGES:
+            raise ValueError(f"a rotation scheme may have {MAX_STAGES} stages, not {len(stages)}")
+        self.state = state
+        self.loop.state = state.view
+        self.loop.step.dt = dt
+        self.loop.step.parameters = &values[0]
+        self.loop.move = kernels.move
+        self.loop.finish = kernels.finish
+        self.loop.predict = kernels.predict
+        self.sync = kernels.sync
+        self.loop.n_stages = len(stages)
+        for k in range(self.loop.n_stages):
+            self.loop.fraction[k] = stages[k]
+        self.loop.contacts_matter = modulus is not None
+        self.keep = [values, kernels]
+        if modulus is not None:
+            self.loop.modulus = modulus
+            for k in range(3):
+                self.loop.gravity[k] = gravity[k]
+            if planes is not None and len(planes[2]):
+                points, normals, moduli = (np.array(a, dtype=float, order="C") for a in planes)
+                self.loop.planes.count = len(moduli)
+                self.loop.planes.point = &points[0, 0]
+                self.loop.planes.normal = &normals[0, 0]
+                self.loop.planes.modulus = &moduli[0]
+                self.keep += [points, normals, moduli]
+        if torque is not None:
+            self.torque = torque
+            self.loop.owner = <void *> self
+            self.loop.ask = ask_python
+        useful = max(1, state.n_spheres // SPHERES_PER_THREAD)
+        self.allocate(1 if torque is not None else max(1, min(threads, useful, self.loop.state.n_blocks)))
+
+    cdef void allocate(self, int n_threads):
+        self.loop.n_threads = n_threads
+        self.loop.contacts = <Contacts *> calloc(n_threads, sizeof(Contacts))
+        if self.loop.contacts == NULL or not create_broadphase(&self.loop.broad, &self.loop.state, n_threads):
+            raise MemoryError("no memory for the lists of the time loop")
+        if not self.loop.contacts_matter:
+            self.loop.broad.inner_skin = 1e300
+
+    def __dealloc__(self):
+        cdef int t
+        if self.loop.contacts != NULL:
+            for t in range(self.loop.n_threads):
+                free_contacts(self.loop.contacts + t)
+        free(self.loop.contacts)
+        free_broadphase(&self.loop.broad)
+
+    @property
+    def threads(self):
+        """Threads that the loop really uses."""
+        return self.loop.n_threads
+
+    @property
+    def statistics(self):
+        """What the candidate lists look like and how often they were made."""
+        cdef int t, source
+        pairs = outer = 0
+        for t in range(self.loop.n_threads):
+            pairs += self.loop.broad.threads[t].pairs.size // 2
+            for source in range(self.loop.n_threads):
+                outer += self.loop.broad.threads[source].found[t].size // 2
+        return {"outer_skin": self.loop.broad.outer_skin, "inner_skin": self.loop.broad.inner_skin,
+                "outer_lists": self.loop.broad.n_outer, "inner_lists": self.loop.broad.n_inner,
+                "outer_pairs": outer, "inner_pairs": pairs, "threads": self.loop.n_threads}
+
+    def run(self, long long steps):
+        """Advance by so many steps; returns how many were completed."""
+        cdef long long before = self.loop.steps_done
+        with nogil:
+            run_loop(&self.loop, steps)
+        self.raise_failure()
+        return self.loop.steps_done - before
+
+    def evaluate(self):
+        """Forces, torques and contacts at the present pose, whatever was there before."""
+        self.loop.broad.valid = False
+        with nogil:
+            run_loop(&self.loop, -1)
+        self.raise_failure()
+
+    cdef object raise_failure(self):
+        cdef int t, failure, clump
+        for t in range(self.loop.n_threads):
+            failure = self.loop.broad.reports[t].failure
+            clump = self.loop.broad.reports[t].clump
+            self.loop.broad.reports[t].failure = NO_FAILURE
+            if failure == IN_CALLBACK:
+                error, self.error = self.error, None
+                raise error
+            if failure == OUT_OF_MEMORY:
+                raise MemoryError("no memory for the lists of candidates and contacts")
+            if failure == SMALL_TEAM:
+                raise RuntimeError(f"OpenMP gave fewer than the {self.loop.n_threads} threads asked for; "
+                                   "lower `threads` or raise OMP_THREAD_LIMIT")
+            if failure == NOT_FINITE:
+                raise FloatingPointError(f"the position or orientation of clump {clump} is not finite")
+
+    def start(self, Kernels kernels, clumps, double dt):
+        """Half a step back, and the scheme's own start, for the clumps listed; forces must be known.
+
+        dt : the step, or 0 to leave out the half step.
+        """
+        cdef double[:, ::1] block
+        cdef Step step = self.loop.step
+        step.dt = dt
+        clumps = np.asarray(clumps)
+        for number in np.unique(clumps // LANES):
+            block = self.state.blocks[number].copy()
+            kick(&block[0, 0], -0.5 * dt)
+            if kernels.start != NULL:
+                kernels.start(&block[0, 0], &step)
+            lanes = clumps[clumps // LANES == number] % LANES
+            self.state.blocks[number][:, lanes] = np.asarray(block)[:, lanes]
+
+    def synchronise(self):
+        """(velocity (n, 3) lab, angular velocity (n, 3) principal body frame) at the instant of the pose."""
+        cdef double[:, :, ::1] copy = self.state.blocks.copy()
+        cdef Py_ssize_t b
+        for b in range(copy.shape[0]):
+            kick(&copy[b, 0, 0], 0.5 * self.loop.step.dt)
+            self.sync(&copy[b, 0, 0], &self.loop.step)
+        rows = np.asarray(copy).transpose(0, 2, 1).reshape(-1, copy.shape[1])[:self.state.n_clumps]
+        return rows[:, VELOCITY:VELOCITY + 3].copy(), rows[:, PREDICTED:PREDICTED + 3].copy()
+
+    def pose(self):
+        """Put all spheres where their clumps are."""
+        pose_range(&self.loop.state, 0, self.loop.state.n_blocks)
+
+    @property
+    def steps_done(self):
+        """Steps since this loop was made."""
+        return self.loop.steps_done
+
+    @property
+    def contacts_known(self):
+        """Whether contacts have been looked for at the present pose."""
+        return self.loop.broad.n_inner > 0
+
+    def contacts(self):
+        """Contacts at the present pose, a structured array (contact/listing.py)."""
+        cdef Py_ssize_t count = 0, k
+        cdef int t, axis
+        cdef Contact *contact
+        cdef int[:, ::1] pair
+        cdef double[:, ::1] values
+        for t in range(self.loop.n_threads):
+            count += self.loop.contacts[t].size
+        pair, values = np.empty((count, 2), dtype=np.int32), np.empty((count, 6))
+        count = 0
+        for t in range(self.loop.n_threads):
+            for k in range(self.loop.contacts[t].size):
+                contact = self.loop.contacts[t].data + k
+                if owns(self.loop.broad.threads + t, &self.loop.state, contact.i):      # else its owner lists it
+                    pair[count, 0], pair[count, 1] = contact.i, contact.j
+                    values[count, 0], values[count, 1] = contact.overlap, contact.force
+                    values[count, 2] = hertz_energy(contact.force, contact.overlap)
+                    for axis in range(3):
+                        values[count, 3 + axis] = contact.normal[axis]
+                    count += 1
+        return listing.describe(self.state, np.asarray(pair)[:count], np.asarray(values)[:count])
+
+
+def most_threads():
+    """Processors that this process may use; 1 in a build without OpenMP."""
+    return processors() if has_openmp() else 1
