@@ -34,7 +34,7 @@ def finite_array(name, value, shape, repeat=False):
     try:
         given = np.asarray(value)
     except ValueError:              # rows of different lengths
-        raise ValueError(f"{name} = {value!r}: rows differ in length; give numbers of shape {wanted}") from None
+        raise ValueError(f"{name} = {value!r}: rows of different lengths; give shape {wanted}") from None
     if given.dtype.kind not in "iuf":
         raise ValueError(f"{name} = {value!r}: not real numbers; give real numbers of shape {wanted}")
     if repeat and given.shape == tuple(shape[1:]):

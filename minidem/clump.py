@@ -1,6 +1,6 @@
 """Templates of rigid clumps: spheres, mass, centre of mass, principal inertia."""
 
-from math import frexp, fsum, ldexp
+from math import frexp, fsum
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from .mass.principal_axes import frame_about, principal_axes, quaternion
 from .mass.union_of_spheres import moments_of_union
 
 EPS = float(np.finfo(np.float64).eps)
+LARGEST = 1e60      # its fifth power, in the inertia, is well inside the range of double precision
 
 
 class ClumpTemplate:
@@ -44,6 +45,7 @@ class ClumpTemplate:
     density that is not positive.
     """
 
+    @np.errstate(over="ignore", under="ignore")         # found out at the end
     def __init__(self, centers, radii, density=2500.0):
         centers = finite_array("centers", centers, (-1, 3))
         radii = finite_array("radii", radii, (-1,))
@@ -54,6 +56,8 @@ class ClumpTemplate:
             raise ValueError(f"radii has shape {radii.shape} and centers {centers.shape}: "
                              "give one radius per centre")
         refuse("radii", radii, radii <= 0.0, "give radii greater than 0")
+        refuse("radii", radii, radii > LARGEST, f"give radii below {LARGEST}, or check the units")
+        refuse("centers", centers, np.abs(centers) > LARGEST, f"stay within {LARGEST}, or check the units")
 
         # Lengths from about the middle of the body, so that far from the origin nothing cancels,
         # in units of a power of two near its size, so that no power of a length over- or underflows.
@@ -62,10 +66,10 @@ class ClumpTemplate:
         exponent = frexp(float((np.abs(local).max(axis=1) + radii).max()))[1]
         local = np.ldexp(local, -exponent)
         # What the input frame resolves: its coordinates, computed by the user, carry some roundings.
-        resolution = 16.0 * EPS * ldexp(float(np.abs(centers).max()), -exponent)
+        resolution = 16.0 * EPS * float(np.ldexp(np.abs(centers).max(), -exponent))
 
         volume, center, inertia, axes, offsets, error = _body(local, np.ldexp(radii, -exponent), resolution)
-        volume = ldexp(volume, 3 * exponent)
+        volume = float(np.ldexp(volume, 3 * exponent))
         mass = density * volume
         inertia = density * np.ldexp(inertia, 5 * exponent)
         offsets = np.ldexp(offsets, exponent)

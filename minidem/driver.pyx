@@ -5,13 +5,13 @@ import numpy as np
 
 from minidem.contact import listing
 
+from minidem cimport openmp
 from minidem.broadphase.broadphase cimport (
     IN_CALLBACK, NO_FAILURE, NOT_FINITE, OUT_OF_MEMORY, SMALL_TEAM, create_broadphase, free_broadphase,
 )
 from minidem.broadphase.neighbours cimport owns
 from minidem.contact.contacts cimport Contact, Contacts, free_contacts
 from minidem.contact.hertz cimport hertz_energy
-from minidem.openmp cimport has_openmp, processors
 from minidem.pose cimport pose_range
 from minidem.rotation.scheme cimport BlockFunction, Kernels, Step
 from minidem.rows cimport LANES, PREDICTED, VELOCITY
@@ -90,8 +90,8 @@ cdef class Driver:
             self.torque = torque
             self.loop.owner = <void *> self
             self.loop.ask = ask_python
-        useful = max(1, state.n_spheres // SPHERES_PER_THREAD)
-        self.allocate(1 if torque is not None else max(1, min(threads, useful, self.loop.state.n_blocks)))
+        useful = state.n_spheres // SPHERES_PER_THREAD if has_openmp() and torque is None else 1
+        self.allocate(max(1, min(threads, useful, self.loop.state.n_blocks)))
 
     cdef void allocate(self, int n_threads):
         self.loop.n_threads = n_threads
@@ -224,6 +224,11 @@ cdef class Driver:
         return listing.describe(self.state, np.asarray(pair)[:count], np.asarray(values)[:count])
 
 
+def has_openmp():
+    """Whether this build can use more than one thread."""
+    return openmp.has_openmp()
+
+
 def most_threads():
     """Processors that this process may use; 1 in a build without OpenMP."""
-    return processors() if has_openmp() else 1
+    return openmp.processors() if has_openmp() else 1

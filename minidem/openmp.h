@@ -1,18 +1,50 @@
-/* The few OpenMP calls of the code, with stand-ins for a build without OpenMP. */
+/* The few OpenMP calls of the code, with stand-ins for a build without OpenMP, and a barrier.
+ *
+ * The barrier is our own because OpenMP's waits in a way that the caller cannot choose: gcc's spins for
+ * milliseconds, so that on a machine with other work a step took six times as long. This one spins for some
+ * ten microseconds, the length of a short step, and then yields the processor. */
 #ifndef MINIDEM_OPENMP_H
 #define MINIDEM_OPENMP_H
+#include <sched.h>
+#include <stdatomic.h>
+
 #ifdef _OPENMP
 #include <omp.h>
 static inline int minidem_has_openmp(void) { return 1; }
 static inline int minidem_team_size(void) { return omp_get_num_threads(); }
 static inline int minidem_processors(void) { return omp_get_num_procs(); }
-static inline void minidem_barrier(void) {
-#pragma omp barrier
-}
 #else
 static inline int minidem_has_openmp(void) { return 0; }
 static inline int minidem_team_size(void) { return 1; }
 static inline int minidem_processors(void) { return 1; }
-static inline void minidem_barrier(void) {}
 #endif
+
+enum { MINIDEM_SPINS = 2000 };
+
+typedef struct {                    /* all zero at the start */
+    atomic_int arrived;
+    char apart[60];                 /* the two on cache lines of their own */
+    atomic_int round;
+    char behind[60];
+} minidem_barrier_t;
+
+static inline void minidem_relax(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
+static inline void minidem_meet(minidem_barrier_t *barrier, int n_threads) {
+    int round = atomic_load_explicit(&barrier->round, memory_order_acquire);
+    if (n_threads == 1) return;
+    if (atomic_fetch_add_explicit(&barrier->arrived, 1, memory_order_acq_rel) + 1 == n_threads) {
+        atomic_store_explicit(&barrier->arrived, 0, memory_order_relaxed);
+        atomic_store_explicit(&barrier->round, round + 1, memory_order_release);
+        return;
+    }
+    for (int spins = 0; atomic_load_explicit(&barrier->round, memory_order_acquire) == round; ++spins) {
+        if (spins < MINIDEM_SPINS) minidem_relax();
+        else sched_yield();
+    }
+}
 #endif

@@ -1,7 +1,9 @@
 """OpenMP behind one small header, so that the code also compiles and runs without it."""
 
 cdef extern from "openmp.h" nogil:
+    ctypedef struct Barrier "minidem_barrier_t":
+        pass
     bint has_openmp "minidem_has_openmp"()
     int team_size "minidem_team_size"()
     int processors "minidem_processors"()
-    void barrier "minidem_barrier"()
+    void meet "minidem_meet"(Barrier *barrier, int n_threads)

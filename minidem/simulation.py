@@ -6,7 +6,7 @@ import numpy as np
 
 from minidem.checks import finite_array, non_negative, positive, unit_quaternions, whole
 from minidem.clump import ClumpTemplate
-from minidem.driver import Driver, most_threads
+from minidem.driver import Driver, has_openmp, most_threads
 from minidem.geometry.quaternions import multiply, rotate_back
 from minidem.material import Material, effective_modulus
 from minidem.observables import Observables
@@ -56,6 +56,9 @@ class Simulation(Observables):
         self.dt = positive("dt", dt)
         self.gravity = tuple(finite_array("gravity", gravity, (3,)).tolist())
         self._threads = most_threads() if threads is None else whole("threads", threads, 1)
+        if self._threads > 1 and not has_openmp():
+            warnings.warn(f"threads = {threads}: this minidem was built without OpenMP and uses one thread; "
+                          "see MINIDEM_OPENMP in the README", UserWarning, stacklevel=2)
         self.rotation = str(rotation)
         self._scheme, self._parameters = registry.select(rotation)
         self._state = State(self._scheme.n_scratch)

@@ -18,16 +18,11 @@ from minidem.broadphase.broadphase cimport OUT_OF_MEMORY, SMALL_TEAM, any_failur
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.contacts cimport Contacts, find_contacts
 from minidem.contact.gather cimport clear_forces, gather
-from minidem.openmp cimport barrier, team_size
+from minidem.openmp cimport meet, team_size
 from minidem.pose cimport pose_members
 from minidem.rotation.scheme cimport BlockFunction, Step
 from minidem.rows cimport LANES, ORIENTATION
 from minidem.translation.leapfrog cimport drift, kick
-
-
-cdef inline void meet(const Loop *loop) noexcept nogil:
-    if loop.n_threads > 1:
-        barrier()
 
 
 cdef void advance(Loop *loop, int thread, int stage) noexcept nogil:
@@ -62,7 +57,7 @@ cdef void forces(Loop *loop, int thread) noexcept nogil:
     cdef Neighbours *mine = loop.broad.threads + thread
     cdef Contacts *contacts = loop.contacts + thread
     cdef bint fine = True
-    meet(loop)
+    meet(&loop.broad.barrier, loop.n_threads)
     if renewal_due(&loop.broad):
         renew(&loop.broad, thread, &loop.state, &loop.planes)
     if not contacts.cleared:
@@ -70,7 +65,7 @@ cdef void forces(Loop *loop, int thread) noexcept nogil:
     fine &= find_contacts(contacts, mine, &loop.state, &loop.planes, loop.modulus, loop.step.dt)
     if not (fine and gather(contacts, mine, &loop.state, loop.gravity)):
         loop.broad.reports[thread].failure = OUT_OF_MEMORY
-    meet(loop)
+    meet(&loop.broad.barrier, loop.n_threads)
 
 
 cdef void work(Loop *loop, int thread, long long steps) noexcept nogil:

@@ -1,6 +1,7 @@
 """Candidates for contact, kept up to date while clumps move."""
 from minidem.broadphase.cell_grid cimport CellGrid
 from minidem.broadphase.neighbours cimport Neighbours, Planes
+from minidem.openmp cimport Barrier
 from minidem.state cimport StateView
 
 cdef enum Failure:
@@ -20,6 +21,7 @@ cdef struct Report:                 # what a thread tells the others; one cache 
 
 cdef struct Broadphase:
     int n_threads
+    Barrier barrier                 # of the threads, here and in the time loop
     Neighbours *threads             # (n_threads,)
     Report *reports                 # (n_threads,)
     CellGrid grid

@@ -11,7 +11,7 @@ from minidem.arrays cimport release
 from minidem.broadphase.cell_grid cimport fill_grid, free_grid
 from minidem.broadphase.neighbours cimport Ints, Neighbours, Planes, prune, search_pairs, search_walls
 from minidem.broadphase.skin cimport choose_skins
-from minidem.openmp cimport barrier
+from minidem.openmp cimport meet
 from minidem.pose cimport pose_range
 from minidem.rows cimport LANES, ORIENTATION, PATH, POSITION, REACH
 from minidem.state cimport StateView
@@ -82,7 +82,7 @@ cdef void measure(Broadphase *broad, int thread, StateView *state) noexcept nogi
     cdef double limit = 0.5 * (broad.outer_skin - broad.inner_skin)
     cdef const double *kept
     cdef double *block
-    cdef double shift, turn, difference
+    cdef double shift, turn, total, difference
     cdef Py_ssize_t b
     cdef int lane, k
     report.far = False
@@ -92,19 +92,22 @@ cdef void measure(Broadphase *broad, int thread, StateView *state) noexcept nogi
         kept = broad.kept + b * KEPT * LANES
         for lane in range(LANES):
             shift = 0.0
+            turn = 0.0
+            total = 0.0
             for k in range(3):
                 difference = block[(POSITION + k) * LANES + lane] - kept[k * LANES + lane]
                 shift += difference * difference
-            turn = 0.0
+                total += block[(POSITION + k) * LANES + lane]
             for k in range(4):
                 difference = block[(ORIENTATION + k) * LANES + lane] - kept[(3 + k) * LANES + lane]
                 turn += difference * difference
+                total += block[(ORIENTATION + k) * LANES + lane]
             # the same bound of a rotation as for PATH (translation/leapfrog.pxd)
             if not sqrt(shift) + 2.0 * block[REACH * LANES + lane] * sqrt(turn) <= limit:
                 report.far = True
             if block[PATH * LANES + lane] > report.path:
                 report.path = block[PATH * LANES + lane]
-            if not isfinite(shift + turn):
+            if not isfinite(total):
                 report.failure = NOT_FINITE
                 report.clump = state.clump_number[b * LANES + lane]
             block[PATH * LANES + lane] = 0.0
@@ -141,8 +144,7 @@ cdef void renew(Broadphase *broad, int thread, StateView *state, const Planes *p
     cdef int t
     pose_range(state, mine.first_block, mine.last_block)
     measure(broad, thread, state)
-    if broad.n_threads > 1:
-        barrier()
+    meet(&broad.barrier, broad.n_threads)
     for t in range(broad.n_threads):
         outer |= broad.reports[t].far
     if outer:
@@ -150,13 +152,11 @@ cdef void renew(Broadphase *broad, int thread, StateView *state, const Planes *p
             set_skins(broad)
             fine = fill_grid(&broad.grid, state, broad.largest_diameter + broad.outer_skin)
             broad.n_outer += 1
-        if broad.n_threads > 1:
-            barrier()
+        meet(&broad.barrier, broad.n_threads)
         fine &= search_pairs(broad.threads, thread, broad.n_threads, &broad.grid, state, broad.outer_skin)
         fine &= search_walls(mine, planes, state, broad.outer_skin)
         keep_poses(broad, thread, state)
-        if broad.n_threads > 1:
-            barrier()
+        meet(&broad.barrier, broad.n_threads)
     fine &= prune(broad.threads, thread, broad.n_threads, planes, state, broad.marks, broad.inner_skin)
     if not fine:
         broad.reports[thread].failure = OUT_OF_MEMORY

@@ -18,8 +18,8 @@ def describe(state, slots, values):
     slots : (n, 2) sphere slots, -1 - k for wall k
     values : (n, 6) overlap, force, energy, normal
     """
-    lanes = state.clump_number.reshape(len(state.blocks), -1)
-    clump_of_slot = lanes[state.block_of_member].reshape(-1)
+    lanes = state.blocks.shape[2]
+    clump_of_slot = state.clump_number.reshape(-1, lanes)[state.block_of_member].reshape(-1)
     sphere_of_slot = state.sphere_number.reshape(-1)
     spheres = state.spheres.reshape(-1, 4)[slots[:, 0]]
     wall = slots[:, 1] < 0

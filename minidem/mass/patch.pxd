@@ -27,10 +27,10 @@ cdef extern from *:
     static const double GAUSS_POINT[8] = {
         0.095012509837637440185, 0.281603550779258913230, 0.458016777657227386342, 0.617876244402643748447,
         0.755404408355003033895, 0.865631202387831743880, 0.944575023073232576078, 0.989400934991649932596};
-    static const double PI = 3.141592653589793;
     static const double GAUSS_WEIGHT[8] = {
         0.189450610455068496285, 0.182603415044923588867, 0.169156519395002538189, 0.149595988816576732081,
         0.124628971255533872052, 0.095158511682492784810, 0.062253523938647892863, 0.027152459411754094852};
+    static const double PI = 3.141592653589793;
     """
     const double GAUSS_POINT[8]
     const double GAUSS_WEIGHT[8]
@@ -58,8 +58,9 @@ cdef inline void add_point(Boundary* sums, const Circle* circle,
     """A point of the rule. The patch is outside the cap, hence clockwise and the minus sign."""
     cdef Vec3 ray = radial(circle, x, y)
     cdef Vec3 u = add_scaled(scale(circle.s, ray), circle.c, circle.n)
-    cdef Vec3 m = add_scaled(scale(circle.s * circle.c * weight, ray), -circle.s * circle.s * weight, circle.n)
-    sums.length += circle.s * weight
+    cdef double turned = circle.s * weight
+    cdef Vec3 m = add_scaled(scale(circle.c * turned, ray), -circle.s * turned, circle.n)
+    sums.length += turned
     sums.area -= dot(m, sums.clear) / (1.0 - dot(u, sums.clear))
     sums.one = add(sums.one, m)
     sym_add_both(&sums.two, 1.0, u, m)

@@ -44,6 +44,7 @@ def moments_of_union(centers, radii):
     Returns (volume, first (3,), second (3, 3), volume_error, second_error (3,)), the errors
     absolute, the last one of the diagonal.
     """
+    centers, radii = np.ascontiguousarray(centers), np.ascontiguousarray(radii)
     outside = _not_contained(centers, radii)
     centers, radii = centers[outside], radii[outside]
     cdef Sums sums = sums_zero()
