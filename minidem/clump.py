@@ -109,6 +109,8 @@ def _body(centers, radii, resolution):
         offsets[:, 1:] = 0.0
     volume, first, second, volume_error, second_error = moments_of_union(offsets, radii)
     center = first / volume
+    if line is not None:
+        center[1:] = 0.0
     offsets -= center
     second -= volume * center[:, None] * center[None, :]
     # Moments closer than this are equal: a coordinate off by the resolution, of a body of this size,

@@ -21,18 +21,17 @@ def describe(state, slots, values):
     lanes = state.blocks.shape[2]
     clump_of_slot = state.clump_number.reshape(-1, lanes)[state.block_of_member].reshape(-1)
     sphere_of_slot = state.sphere_number.reshape(-1)
-    spheres = state.spheres.reshape(-1, 4)[slots[:, 0]]
     wall = slots[:, 1] < 0
+    swap = ~wall & (sphere_of_slot[slots[:, 1]] < sphere_of_slot[slots[:, 0]])
+    slots = np.where(swap[:, None], slots[:, ::-1], slots)
+    i, j = slots.T
+    spheres = state.spheres.reshape(-1, 4)[i]
     found = np.zeros(len(slots), dtype=CONTACT)
-    for slot, clump, sphere in ((slots[:, 0], "clump_i", "sphere_i"), (slots[:, 1], "clump_j", "sphere_j")):
-        found[clump] = np.where(slot < 0, slot, clump_of_slot[slot])
-        found[sphere] = np.where(slot < 0, slot, sphere_of_slot[slot])
-    found["overlap"], found["energy"], found["normal"] = values[:, 0], values[:, 2], values[:, 3:]
+    found["clump_i"], found["clump_j"] = clump_of_slot[i], np.where(wall, j, clump_of_slot[j])
+    found["sphere_i"], found["sphere_j"] = sphere_of_slot[i], np.where(wall, j, sphere_of_slot[j])
+    found["overlap"], found["energy"] = values[:, 0], values[:, 2]
+    found["normal"] = np.where(swap[:, None], -1.0, 1.0) * values[:, 3:]
+    found["force"] = values[:, 1:2] * found["normal"]
     arm = spheres[:, 3] - np.where(wall, 0.0, 0.5) * found["overlap"]
     found["point"] = spheres[:, :3] - arm[:, None] * found["normal"]
-    swap = ~wall & (found["sphere_j"] < found["sphere_i"])
-    for i, j in (("clump_i", "clump_j"), ("sphere_i", "sphere_j")):
-        found[i][swap], found[j][swap] = found[j][swap], found[i][swap]
-    found["normal"][swap] *= -1.0
-    found["force"] = values[:, 1:2] * found["normal"]
     return found[np.lexsort((found["sphere_j"], found["sphere_i"]))]

@@ -31,11 +31,11 @@ cdef inline Cap cap_of(Vec3 away, double distance, double radius, double other, 
     """
     cdef Cap cap
     cdef double share = 1.0 / (2.0 * distance * radius)
-    # 1 - cos and 1 + cos as products, so that a cap of any size keeps its relative accuracy
+    # 1 - cos and 1 + cos as products, so that the sine of a small cap keeps its digits
     cdef double below = (other + radius - distance) * (distance + (other - radius)) * share
     cdef double above = (distance + (radius - other)) * (distance + radius + other) * share
     cap.n = scale(1.0 / distance, away)
-    cap.c = 1.0 - below if below < above else above - 1.0
+    cap.c = 1.0 - below
     cap.s = sqrt(below * above)
     cap.sphere = sphere
     return cap
@@ -49,7 +49,8 @@ cdef inline Relation compare(const Cap* a, const Cap* b, double* inner, double* 
     # Unit normals carry a few roundings each: circles closer than this are the same circle.
     cdef double same = 1e-12 * 1e-12
     # Likewise the factors: what is within this of touching touches. The neglected lens has an area
-    # below pi times this on the unit sphere.
+    # below pi times this on the unit sphere; what crosses does so at two points that lie much
+    # farther apart than their round-off, also on the smallest circle.
     cdef double touching = 64.0 * 2.220446049250313e-16
     cdef Vec3 difference = sub(a.n, b.n), total = add(a.n, b.n)
     cdef double minus = dot(difference, difference), plus = dot(total, total)

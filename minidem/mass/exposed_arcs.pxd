@@ -84,9 +84,9 @@ cdef inline int by_begin(const void* a, const void* b) noexcept nogil:
 
 cdef inline int covered_intervals(const Cap* caps, int count, int j, const Circle* circle,
                                   Interval* out) noexcept nogil:
-    """What the other caps cover of circle j; how many intervals, or -1 where it is the whole."""
+    """What the other caps cover of circle j; how many intervals."""
     cdef int found = 0, k
-    cdef double inner = 0.0, outer = 0.0, turn, share
+    cdef double inner = 0.0, outer = 0.0, turn
     cdef Vec3 begin, end
     cdef Interval part
     for k in range(count):
@@ -100,13 +100,6 @@ cdef inline int covered_intervals(const Cap* caps, int count, int j, const Circl
         turn = part.end.key - part.begin.key
         if turn < 0.0:
             turn += 4.0
-        # Crossings closer than round-off may come in the wrong order. Less than half of the
-        # circle is covered if its centre is outside the cap's plane, c_k > n_j.n_k c_j.
-        share = caps[k].c - dot(caps[j].n, caps[k].n) * caps[j].c
-        if share > 0.0 and turn > 3.0:
-            continue
-        if share < 0.0 and turn < 1.0:
-            return -1
         part.reach = part.begin.key + turn
         out[found] = part
         found += 1
@@ -118,8 +111,6 @@ cdef inline int exposed_arcs(const Cap* caps, int count, int j, const Circle* ci
     """The exposed arcs of circle j; how many. `space` and `arcs` have room for `count` items."""
     cdef int covered = covered_intervals(caps, count, j, circle, space), found = 0, k, last = 0
     cdef double reach
-    if covered < 0:
-        return 0
     if covered == 0:                    # the whole circle
         arcs[0].x, arcs[0].y, arcs[0].c, arcs[0].s = 1.0, 0.0, -1.0, 0.0
         return 1

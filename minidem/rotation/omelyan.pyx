@@ -13,55 +13,58 @@ multiplies once too often by q.
 from minidem.geometry.quaternion cimport add_scaled_quat, multiply_vector, scale_quat
 from minidem.geometry.vec3 cimport Vec3, add, add_scaled, dot, times
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport Body, Step, angular_acceleration, gyroscopic, kernels, over_bodies
-
-
-cdef inline Vec3 iterate(const Body *b, double h, int iterations) noexcept nogil:
-    cdef Vec3 before = gyroscopic(b, b.w)
-    cdef Vec3 w = b.w
-    cdef int k
-    for k in range(iterations):
-        w = add_scaled(b.w, h, times(b.inverse_inertia, add_scaled(b.torque, 0.5, add(before, gyroscopic(b, w)))))
-    return w
+from minidem.rotation.scheme cimport Body, BodyFunction, Step, angular_acceleration, gyroscopic, kernels, over_bodies
 
 
 cdef inline void start_one(Body *b, const Step *step) noexcept nogil:
     b.w = add_scaled(b.w, -0.5 * step.dt, angular_acceleration(b, b.w, b.torque))
 
 
+cdef inline void guess(Body *b, const Step *step) noexcept nogil:
+    b.predicted = b.w
+
+
+cdef inline Vec3 iterate(const Body *b, double h) noexcept nogil:
+    """The next approximation of w(+), h after w, from the one in `predicted`."""
+    return add_scaled(b.w, h, times(b.inverse_inertia, add_scaled(
+        b.torque, 0.5, add(gyroscopic(b, b.w), gyroscopic(b, b.predicted)))))
+
+
+cdef inline void iterate_step(Body *b, const Step *step) noexcept nogil:
+    b.predicted = iterate(b, step.dt)
+
+
+cdef inline void iterate_half_step(Body *b, const Step *step) noexcept nogil:
+    b.predicted = iterate(b, 0.5 * step.dt)
+
+
 cdef inline void turn(Body *b, const Step *step) noexcept nogil:
-    cdef double a = step.dt * step.dt * dot(b.w, b.w) / 16.0
+    cdef double a
+    b.w = b.predicted
+    a = step.dt * step.dt * dot(b.w, b.w) / 16.0
     b.q = scale_quat(1.0 / (1.0 + a), add_scaled_quat(
         scale_quat(1.0 - a, b.q), 0.5 * step.dt, multiply_vector(b.q, b.w)))
-
-
-cdef inline void move_three(Body *b, const Step *step) noexcept nogil:
-    b.w = iterate(b, step.dt, 3)                        # a constant, so that the loop over bodies vectorises
-    turn(b, step)
-
-
-cdef inline void move_many(Body *b, const Step *step) noexcept nogil:
-    b.w = iterate(b, step.dt, <int> step.parameters[0])
-    turn(b, step)
-
-
-cdef inline void sync_one(Body *b, const Step *step) noexcept nogil:
-    b.predicted = iterate(b, 0.5 * step.dt, <int> step.parameters[0])
 
 
 cdef void start(double *block, const Step *step) noexcept nogil:
     over_bodies(start_one, block, step)
 
 
+cdef inline void solve(BodyFunction formula, double *block, const Step *step) noexcept nogil:
+    """The iterations, each over all bodies of the block, so that each is vector code."""
+    cdef int k
+    over_bodies(guess, block, step)
+    for k in range(<int> step.parameters[0]):
+        over_bodies(formula, block, step)
+
+
 cdef void move(double *block, const Step *step) noexcept nogil:
-    if step.parameters[0] == 3.0:
-        over_bodies(move_three, block, step)
-    else:
-        over_bodies(move_many, block, step)
+    solve(iterate_step, block, step)
+    over_bodies(turn, block, step)
 
 
 cdef void sync(double *block, const Step *step) noexcept nogil:
-    over_bodies(sync_one, block, step)
+    solve(iterate_half_step, block, step)
 
 
 SCHEMES = [Scheme(

@@ -88,8 +88,8 @@ def test_about_tangent(off):
     ball = np.array([4 / 3 * pi, 0, 4 / 15 * pi, 4 / 15 * pi])
     for q in rotations(8):
         d = 1.3 + off
-        alone = np.array([1, d, d * d, 0]) * 4 / 3 * pi * 0.3**3 + np.array([0, 0, 1, 1]) * 4 / 15 * pi * 0.3**5
-        exact = along_z([(0, 1), (d, 0.3)]) if d < 1.3 else ball + alone
+        apart = ball + 4 / 3 * pi * 0.3**3 * np.array([1, d, d * d + 0.3**2 / 5, 0.3**2 / 5])
+        exact = along_z([(0, 1), (d, 0.3)]) if d < 1.3 else apart
         assert_same(moments_of_union(turned([0, d], q), np.array([1.0, 0.3])), *solid_of_revolution(exact, q))
         d = 0.7 + off
         exact = along_z([(0, 1), (d, 0.3)]) if d > 0.7 else ball
@@ -130,8 +130,8 @@ def ring(n, radius=1.0):
     return np.stack([radius * np.cos(angle), radius * np.sin(angle), np.zeros(n)], axis=1)
 
 
-h = sqrt(3) / 2
-HEXAGON = np.array([[1, 0, 0], [0.5, h, 0], [-0.5, h, 0], [-1, 0, 0], [-0.5, -h, 0], [0.5, -h, 0]])
+HEXAGON = np.array([[2, 0, 0], [1, sqrt(3), 0], [-1, sqrt(3), 0],
+                    [-2, 0, 0], [-1, -sqrt(3), 0], [1, -sqrt(3), 0]]) / 2
 TETRAHEDRON = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]], dtype=float)
 LATTICE = np.array(list(itertools.product((-1.0, 0.0, 1.0), repeat=3)))
 PENCIL = np.array([[0, 0, -0.5], [0, 0, 0.25], [0, 0, 1], [0, 0, -2]])
@@ -139,7 +139,8 @@ PENCIL = np.array([[0, 0, -0.5], [0, 0, 0.25], [0, 0, 1], [0, 0, -2]])
 DEGENERATE = {
     "three tangent": (np.array([[0, 0, 0], [0, 0, 2], [sqrt(3), 0, 1]]), np.ones(3)),
     "three through one circle": (PENCIL[:3], sqrt([1.25, 1.0625, 2])),
-    "four through one circle, one aside": (np.vstack([PENCIL, [0.9, 0, 0.2]]), sqrt([1.25, 1.0625, 2, 5, 0.3])),
+    "four through one circle, one aside": (
+        np.vstack([PENCIL, [0.9, 0, 0.2]]), sqrt([1.25, 1.0625, 2, 5, 0.3])),
     "hexagon, all through its centre": (HEXAGON, np.ones(6)),
     "hexagon with its centre": (np.vstack([HEXAGON, np.zeros(3)]), np.ones(7)),
     "square through its centre": (ring(4, sqrt(2)), np.full(4, sqrt(2))),

@@ -1,0 +1,261 @@
+"""Clump templates: mass, centre of mass, inertia tensors, axes and frames."""
+import itertools
+import pickle
+
+import numpy as np
+import pytest
+from numpy import pi, sqrt
+
+from minidem.clump import ClumpTemplate
+
+EPS = np.finfo(float).eps
+NOISE = 64 * EPS            # tens of sums and products in the references of this file
+
+
+def inertia_tensor(clump):
+    """About the centre of mass, in the input frame."""
+    return clump.axes @ np.diag(clump.inertia) @ clump.axes.T
+
+
+def separate_spheres(centers, radii, density):
+    """Mass, centre of mass and inertia tensor of spheres that do not overlap, by Steiner's theorem."""
+    mass = density * 4 / 3 * pi * np.asarray(radii) ** 3
+    center = mass @ centers / mass.sum()
+    arm = centers - center
+    tensor = sum(m * (0.4 * r * r * np.eye(3) + (a @ a) * np.eye(3) - np.outer(a, a))
+                 for m, r, a in zip(mass, radii, arm))
+    return mass.sum(), center, tensor
+
+
+def turn(q):
+    """The rotation matrix of a unit quaternion (w, x, y, z)."""
+    w, v = q[0], q[1:]
+    skew = np.array([[0, -v[2], v[1]], [v[2], 0, -v[0]], [-v[1], v[0], 0]])
+    return np.eye(3) + 2 * w * skew + 2 * skew @ skew
+
+
+def random_rotation(rng):
+    q = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    return q * np.sign(np.linalg.det(q))
+
+
+def assert_consistent(clump):
+    """What holds for every template: right-handed frames that fit together, sorted possible moments."""
+    assert np.abs(clump.axes.T @ clump.axes - np.eye(3)).max() < NOISE
+    assert np.linalg.det(clump.axes) > 0
+    assert np.abs(turn(clump.orientation) - clump.axes).max() < NOISE
+    assert abs(np.linalg.norm(clump.orientation) - 1) < NOISE and clump.orientation[0] >= 0
+    i1, i2, i3 = clump.inertia
+    assert 0 < i1 <= i2 <= i3 <= (i1 + i2) * (1 + NOISE)
+    size = clump.bounding_radius
+    reach = np.abs(clump.centers).max() + size
+    drawn = clump.center_of_mass + clump.offsets @ clump.axes.T
+    assert np.abs(drawn - clump.centers).max() < NOISE * reach
+    farthest = (np.linalg.norm(clump.centers - clump.center_of_mass, axis=1) + clump.radii).max()
+    assert abs(size - farthest) < NOISE * reach
+    assert clump.mass == clump.density * clump.volume
+    assert 0 < clump.relative_error < 1e-12
+
+
+def test_one_sphere():
+    clump = ClumpTemplate([[0.1, -0.7, 1e3]], [0.3], density=1234.5)
+    mass = 1234.5 * 4 / 3 * pi * 0.3**3
+    assert clump.mass == pytest.approx(mass, rel=NOISE)
+    assert clump.inertia == pytest.approx(0.4 * mass * 0.3**2, rel=NOISE)
+    assert clump.inertia[0] == clump.inertia[1] == clump.inertia[2]
+    assert np.array_equal(clump.axes, np.eye(3)) and np.array_equal(clump.orientation, [1, 0, 0, 0])
+    assert np.array_equal(clump.center_of_mass, clump.centers[0])
+    assert np.array_equal(clump.offsets, np.zeros((1, 3)))
+    assert clump.bounding_radius == 0.3
+    assert_consistent(clump)
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.3])
+def test_spheres_that_touch_or_stand_apart(gap):
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        radii = rng.uniform(0.1, 0.2, 4)
+        centers = (np.array([[0, 0, 0], [1, 0, 0], [0, 1.1, 0], [0.2, 0.3, 1.3]]) @ random_rotation(rng)
+                   + rng.normal(size=3))
+        if gap == 0.0:
+            radii[1] = np.linalg.norm(centers[1] - centers[0]) - radii[0]
+        mass, center, tensor = separate_spheres(centers, radii, 2500.0)
+        clump = ClumpTemplate(centers, radii)
+        assert clump.mass == pytest.approx(mass, rel=NOISE)
+        assert np.abs(clump.center_of_mass - center).max() < NOISE * np.abs(centers).max()
+        assert np.abs(inertia_tensor(clump) - tensor).max() < NOISE * np.abs(tensor).max() * 4
+        assert_consistent(clump)
+
+
+def test_two_overlapping_spheres():
+    """Two balls of radius r, d apart: 2 balls less a lens of two caps of height r - d/2."""
+    r, d, density = 0.01, 0.013, 7800.0
+    h = d / 2
+    cap = pi * (2 * r**3 / 3 - r * r * h + h**3 / 3)
+    volume = 2 * (4 / 3 * pi * r**3 - cap)
+    # Half a body, one truncated ball, about its own centre: ball less cap, moments of z, z^2 and x^2.
+    z = -pi * (r * r - h * h) ** 2 / 4
+    zz = 4 / 15 * pi * r**5 - pi * (2 * r**5 / 15 - r * r * h**3 / 3 + h**5 / 5)
+    xx = 4 / 15 * pi * r**5 - pi / 4 * (8 * r**5 / 15 - r**4 * h + 2 * r * r * h**3 / 3 - h**5 / 5)
+    # The cap is on the side of the other ball, so seen from the middle the half's z is h - z.
+    zz = zz - 2 * h * z + h * h * volume / 2
+    rng = np.random.default_rng(2)
+    for _ in range(50):
+        direction = random_rotation(rng)[:, 0]
+        clump = ClumpTemplate([[0, 0, 0], d * direction], [r, r], density)
+        assert clump.volume == pytest.approx(volume, rel=NOISE)
+        assert clump.inertia == pytest.approx(2 * density * np.array([2 * xx, xx + zz, xx + zz]), rel=NOISE)
+        assert np.abs(clump.center_of_mass - h * direction).max() < NOISE * d
+        assert_consistent(clump)
+
+
+def test_rods_in_any_direction():
+    rng = np.random.default_rng(3)
+    for k in range(200):
+        direction = np.eye(3)[k % 3] if k < 6 else random_rotation(rng)[:, 0]
+        n = rng.integers(2, 12)
+        along = np.cumsum(rng.uniform(0.1, 2.5, n))
+        radii = rng.uniform(0.4, 1.0, n)
+        place = rng.normal(size=3) * 10 ** rng.uniform(-1, 2)
+        rod = ClumpTemplate(place + np.outer(along, direction), radii)
+        assert np.array_equal(rod.offsets[:, 1:], np.zeros((n, 2)))
+        assert rod.inertia[1] == rod.inertia[2] >= rod.inertia[0]       # equal where one sphere holds all
+        # A centre is rounded to the last bit of its coordinates, the direction to that over the length.
+        assert abs(abs(rod.axes[:, 0] @ direction) - 1) < NOISE
+        assert np.abs(np.cross(rod.axes[:, 0], direction)).max() < 8 * EPS * np.abs(rod.centers).max() / 0.1
+        straight = ClumpTemplate(np.outer(along, [1.0, 0, 0]), radii)
+        loss = NOISE * (1 + np.abs(rod.centers).max() / rod.bounding_radius)
+        assert rod.inertia == pytest.approx(straight.inertia, rel=max(loss, rod.relative_error))
+        assert_consistent(rod)
+
+
+def test_axes_of_a_rod_are_a_fixed_choice():
+    for axis, columns in enumerate(([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 1, 0], [1, 0, 0], [0, 0, -1]],
+                                    [[0, 0, 1], [1, 0, 0], [0, 1, 0]])):
+        for sign in (1.0, -1.0):
+            rod = ClumpTemplate(sign * np.outer([0, 1, 2], np.eye(3)[axis]), [1, 1, 1])
+            assert np.array_equal(rod.axes.T, columns)
+
+
+def test_a_rod_with_a_sphere_inside_the_other():
+    rod = ClumpTemplate([[1, 2, 3], [1, 2.3, 3]], [1.0, 0.5])
+    assert rod.volume == pytest.approx(4 / 3 * pi, rel=NOISE)
+    assert np.array_equal(rod.offsets[:, 1:], np.zeros((2, 2)))
+    assert rod.inertia[0] == rod.inertia[1] == rod.inertia[2]
+    assert_consistent(rod)
+
+
+SQUARE = np.array([[1, 1, 0], [-1, 1, 0], [-1, -1, 0], [1, -1, 0]], dtype=float)
+TETRAHEDRON = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]], dtype=float)
+LATTICE = np.array(list(itertools.product((-1.0, 0.0, 1.0), repeat=3)))
+
+
+@pytest.mark.parametrize("radius", [0.6, 1.0, 1.2, 1.6])
+@pytest.mark.parametrize("place", [0.0, 30.0])
+def test_two_equal_moments(radius, place):
+    rng = np.random.default_rng(4)
+    flat = ClumpTemplate(SQUARE + place, np.full(4, radius))
+    assert flat.inertia[0] == flat.inertia[1] < flat.inertia[2]
+    assert np.abs(flat.axes - np.eye(3)).max() < NOISE * (1 + place)
+    # Stretched along z, the single moment is the smallest one.
+    tall = ClumpTemplate(np.vstack([SQUARE, SQUARE + [0, 0, 2.5]]), np.full(8, radius))
+    assert tall.inertia[0] < tall.inertia[1] == tall.inertia[2]
+    assert np.abs(tall.axes.T - [[0, 0, 1], [1, 0, 0], [0, 1, 0]]).max() < NOISE
+    for _ in range(20):
+        q = random_rotation(rng)
+        turned = ClumpTemplate((SQUARE + place) @ q.T, np.full(4, radius))
+        assert turned.inertia[0] == turned.inertia[1]
+        assert np.abs(inertia_tensor(turned) - q @ inertia_tensor(flat) @ q.T).max() < (
+            NOISE * (1 + place) * flat.inertia[2])
+        assert_consistent(turned)
+
+
+@pytest.mark.parametrize("centers, radius", [(TETRAHEDRON, 1.0), (TETRAHEDRON, 1.6),
+                                             (LATTICE, 0.5), (LATTICE, 0.9)])
+def test_three_equal_moments(centers, radius):
+    rng = np.random.default_rng(5)
+    for q in [np.eye(3), *(random_rotation(rng) for _ in range(10))]:
+        clump = ClumpTemplate(centers @ q.T + rng.normal(size=3), np.full(len(centers), radius))
+        assert clump.inertia[0] == clump.inertia[1] == clump.inertia[2]
+        assert np.array_equal(clump.axes, np.eye(3))
+        assert_consistent(clump)
+
+
+def test_nearly_equal_moments_stay_apart():
+    """A difference a thousand times round-off is a property of the clump."""
+    clump = ClumpTemplate(SQUARE * [1 + 1e-12, 1, 1], np.full(4, 0.5))
+    assert clump.inertia[0] < clump.inertia[1]
+    assert abs(abs(clump.axes[0, 0]) - 1) < 1e-4        # axis 1 is x, to the round-off over the gap
+
+
+def random_clump(rng, n):
+    return rng.normal(size=(n, 3)) * 0.6, rng.uniform(0.2, 0.8, n)
+
+
+def test_thousand_random_clumps_have_right_handed_frames():
+    rng = np.random.default_rng(6)
+    for _ in range(1000):
+        assert_consistent(ClumpTemplate(*random_clump(rng, rng.integers(1, 9))))
+
+
+def test_rotation_shift_order_and_units_change_round_off_only():
+    rng = np.random.default_rng(7)
+    for _ in range(50):
+        centers, radii = random_clump(rng, 10)
+        base = ClumpTemplate(centers, radii)
+        q, place, order = random_rotation(rng), rng.normal(size=3) * 100, rng.permutation(10)
+        unit = 10 ** rng.uniform(-6, 6)
+        other = ClumpTemplate(unit * (centers[order] @ q.T + place), unit * radii[order])
+        # Coordinates of size 100 to 400 keep the clump's shape to their last bit only.
+        loss = NOISE * (np.abs(other.centers).max() / unit)
+        assert other.mass == pytest.approx(base.mass * unit**3, rel=loss)
+        tensor = q @ inertia_tensor(base) @ q.T * unit**5
+        assert np.abs(inertia_tensor(other) - tensor).max() < loss * np.abs(tensor).max()
+        center = unit * (q @ base.center_of_mass + place)
+        assert np.abs(other.center_of_mass - center).max() < loss * unit
+        assert other.relative_error == pytest.approx(base.relative_error, rel=0.5)
+
+
+def test_powers_of_two_change_no_bit():
+    centers, radii = random_clump(np.random.default_rng(8), 10)
+    base = ClumpTemplate(centers, radii, density=1000.0)
+    for power in (-30, -1, 10, 40):
+        other = ClumpTemplate(np.ldexp(centers, power), np.ldexp(radii, power), density=1000.0)
+        assert other.mass == np.ldexp(base.mass, 3 * power)
+        assert np.array_equal(other.inertia, np.ldexp(base.inertia, 5 * power))
+        assert np.array_equal(other.offsets, np.ldexp(base.offsets, power))
+        assert np.array_equal(other.axes, base.axes) and other.relative_error == base.relative_error
+
+
+def test_density_scales_mass_and_inertia():
+    centers, radii = random_clump(np.random.default_rng(9), 5)
+    light, heavy = ClumpTemplate(centers, radii, 1.0), ClumpTemplate(centers, radii, 2500.0)
+    assert heavy.mass == pytest.approx(2500 * light.mass, rel=2 * EPS)
+    assert heavy.inertia == pytest.approx(2500 * light.inertia, rel=2 * EPS)
+
+
+def test_a_template_does_not_change():
+    centers, radii = random_clump(np.random.default_rng(10), 3)
+    given = centers.copy()
+    clump = ClumpTemplate(centers, radii)
+    centers[0] = 7.0
+    assert np.array_equal(clump.centers, given)
+    for name in ("centers", "radii", "center_of_mass", "inertia", "axes", "orientation", "offsets"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(clump, name)[0] = 1.0
+    with pytest.raises(AttributeError, match="does not change"):
+        clump.mass = 1.0
+
+
+def test_pickle_gives_the_same_bits():
+    clump = ClumpTemplate(*random_clump(np.random.default_rng(11), 6), density=900.0)
+    other = pickle.loads(pickle.dumps(clump))
+    assert vars(clump).keys() == vars(other).keys()
+    assert all(np.array_equal(value, vars(other)[name]) for name, value in vars(clump).items())
+    assert not other.centers.flags.writeable
+
+
+def test_repr_tells_what_it_is():
+    text = repr(ClumpTemplate([[0, 0, 0], [2, 0, 0]], [1, 1], density=3 / (8 * pi)))
+    assert "2 spheres" in text and "mass 1 kg" in text and "[0.4, 1.4, 1.4]" in text
+    assert "bounding radius 2 m" in text
