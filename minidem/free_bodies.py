@@ -92,12 +92,15 @@ def integrate(name, inertia, orientation, angular_velocity, torque, dt, steps, s
     def now():
         step = loop.steps_done
         if sync:
-            rate, offsets = loop.synchronise()[1], (0.0, 0.0)
+            pose, rate, offsets = state.column("orientation"), loop.synchronise()[1], (0.0, 0.0)
         else:
-            rate, offsets = state.column("angular_velocity"), (scheme.orientation_offset,
-                                                               scheme.angular_velocity_offset)
-        return (step * dt, shaped(state.column("orientation")), shaped(rate),
-                (step + offsets[0]) * dt, (step + offsets[1]) * dt)
+            pose, rate = stored("orientation", 4), stored("angular_velocity", 3)
+            offsets = scheme.orientation_offset, scheme.angular_velocity_offset
+        return (step * dt, shaped(pose), shaped(rate), (step + offsets[0]) * dt, (step + offsets[1]) * dt)
+
+    def stored(name, width):
+        first = getattr(scheme, name + "_scratch")
+        return state.column(name) if first is None else state.scratch(first, width)
 
     pacer = Pacer()
     if record_every is None:

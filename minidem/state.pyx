@@ -49,8 +49,15 @@ cdef class State:
     def column(self, name):
         """Copy of a quantity of all clumps (COLUMNS), as (n_clumps, width); (n_clumps,) for width 1."""
         row, width = COLUMNS[name]
-        values = self.blocks[:, row:row + width].transpose(0, 2, 1).reshape(-1, width)[:self.n_clumps]
+        values = self.rows(row, width)
         return np.ascontiguousarray(values[:, 0] if width == 1 else values)
+
+    def scratch(self, first, width):
+        """Copy of the scratch numbers first, ..., first + width - 1 of all clumps, as (n_clumps, width)."""
+        return np.ascontiguousarray(self.rows(SCRATCH + first, width))
+
+    def rows(self, first, width):
+        return self.blocks[:, first:first + width].transpose(0, 2, 1).reshape(-1, width)[:self.n_clumps]
 
     def set_column(self, name, values, first=0):
         """Write values, (n, width) or (width,), for the clumps from number `first` on."""

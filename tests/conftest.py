@@ -1,4 +1,5 @@
-"""Fixtures of the physics tests. Helper modules of this folder (scenes, reference_*) are importable in every test."""
+"""Fixtures of the physics tests. Helper modules of this folder (scenes, reference_*) are importable in
+every test."""
 import sys
 from pathlib import Path
 

@@ -1,13 +1,15 @@
-"""The oracle for contact and motion: every pair of spheres, every plane, in plain NumPy. Shares no code with minidem.
+"""The oracle for contact and motion: every pair of spheres, every plane, in plain NumPy. Shares no code
+with minidem.
 
     overlap    d = R_i + R_j - |c_i - c_j|              two spheres of different clumps
-               d = R_i - (c_i - point) . normal         sphere and plane; normal to the side where clumps live
+               d = R_i - (c_i - point) . normal         sphere and plane; normal to the side where clumps
+               live
     force      F = 4/3 E* sqrt(R*) d^(3/2)              along the line of centres, or along the normal
     energy     U = 8/15 E* sqrt(R*) d^(5/2)
     1/E* = (1 - nu_1^2)/E_1 + (1 - nu_2^2)/E_2          1/R* = 1/R_1 + 1/R_2, a plane has 1/R = 0
-(Hertz 1882; Johnson, Contact Mechanics, 1985, Eqs 4.22-4.24.) All overlapping pairs of two clumps add up, spheres of
-one clump never interact. SI units; quaternions (w, x, y, z), body -> lab. The frame of a clump is the one in which its
-template was drawn, `position` its centre of mass.
+(Hertz 1882; Johnson, Contact Mechanics, 1985, Eqs 4.22-4.24.) All overlapping pairs of two clumps add up,
+spheres of one clump never interact. SI units; quaternions (w, x, y, z), body -> lab. The frame of a clump
+is the one in which its template was drawn, `position` its centre of mass.
 """
 from dataclasses import dataclass
 
@@ -17,7 +19,8 @@ from scipy.integrate import solve_ivp
 
 @dataclass(frozen=True)
 class Body:
-    """A rigid clump: sphere centres relative to the centre of mass, and its principal moments, in the drawn frame."""
+    """A rigid clump: sphere centres relative to the centre of mass, and its principal moments, in the drawn
+    frame."""
     offsets: np.ndarray          # (k, 3) [m]
     radii: np.ndarray            # (k,) [m]
     mass: float                  # [kg]
@@ -55,7 +58,8 @@ class Forces:
 
 
 def rotation_matrix(q):
-    """Body -> lab for unit quaternions of shape (..., 4), after Eq 13 of Diebel, Representing Attitude (2006)."""
+    """Body -> lab for unit quaternions of shape (..., 4), after Eq 13 of Diebel, Representing Attitude
+    (2006)."""
     w, x, y, z = np.moveaxis(np.asarray(q, float), -1, 0)
     rows = [[w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)],
             [2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)],
@@ -90,7 +94,8 @@ class World:
         return x[self.owner] + np.einsum('sij,sj->si', rotation_matrix(q)[self.owner], self.offsets)
 
     def forces(self, x, q):
-        """All contacts, and the resultant on every clump without gravity, at positions x (n, 3), orientations q (n, 4)."""
+        """All contacts, and the resultant on every clump without gravity, at positions x (n, 3),
+        orientations q (n, 4)."""
         c, radii = self.sphere_centers(x, q), self.radii
         i, j = self.pairs
         distance = np.sqrt(((c[i] - c[j])**2).sum(1))
@@ -113,15 +118,17 @@ class World:
             clump = self.owner[sphere]
             np.add.at(force, clump, push)
             np.add.at(torque, clump, np.cross(c[sphere] - x[clump], push))
-        return Forces(i, j, self.owner[i], clump_j, d, on_i, 0.4 * k * d**2.5, 1.5 * k * np.sqrt(d), force, torque)
+        energy, stiffness = 0.4 * k * d**2.5, 1.5 * k * np.sqrt(d)
+        return Forces(i, j, self.owner[i], clump_j, d, on_i, energy, stiffness, force, torque)
 
     def move(self, x, v, q, w, time, longest_step, rtol=1e-12):
-        """Integrate the motion over `time` by DOP853 (Hairer, Norsett & Wanner 1993) -> x, v, q, w at the end.
+        """Integrate the motion over `time` by DOP853 (Hairer, Norsett & Wanner 1993) -> x, v, q, w at the
+        end.
 
-        v, w in the lab frame, as everywhere in the public interface. `longest_step` [s] keeps the integrator from
-        stepping over a whole collision. The force has a continuous slope when spheres touch (d^(3/2)), so that the
-        step control deals with the instants of first and last touch: cutting the interval there changes the result
-        by less than 1e-11 of its size.
+        v, w in the lab frame, as everywhere in the public interface. `longest_step` [s] keeps the
+        integrator from stepping over a whole collision. The force has a continuous slope when spheres touch
+        (d^(3/2)), so that the step control deals with the instants of first and last touch: cutting the
+        interval there changes the result by less than 1e-11 of its size.
         """
         n, axes, inertia = len(self.mass), self.axes, self.inertia
         principal = np.einsum('nji,nj->ni', axes, np.einsum('nji,nj->ni', rotation_matrix(q), w))
@@ -139,8 +146,8 @@ class World:
         speed = np.max(np.abs(v)) + size * np.max(np.abs(w)) + size / time
         scale = pack(*(np.full(shape, value) for shape, value in
                        (((n, 3), size), ((n, 3), speed), ((n, 4), 1.0), ((n, 3), speed / size))))
-        end = solve_ivp(rate, (0.0, time), pack(x, v, q, principal), method='DOP853', rtol=rtol, atol=rtol * scale,
-                        max_step=longest_step).y[:, -1]
+        end = solve_ivp(rate, (0.0, time), pack(x, v, q, principal), method='DOP853', rtol=rtol,
+                        atol=rtol * scale, max_step=longest_step).y[:, -1]
         x, v, q, w = unpack(end, n)
         q = q / np.linalg.norm(q, axis=1, keepdims=True)
         return x, v, q, np.einsum('nij,nj->ni', rotation_matrix(q), np.einsum('nij,nj->ni', axes, w))
@@ -154,8 +161,8 @@ class World:
 
 def quaternion_rate(q, w):
     """qdot = 1/2 q (0, w), w in the frame of the body."""
-    scalar, vector = q[..., :1], q[..., 1:]
-    return 0.5 * np.concatenate([-(vector * w).sum(-1, keepdims=True), scalar * w + np.cross(vector, w)], axis=-1)
+    s, u = q[..., :1], q[..., 1:]
+    return 0.5 * np.concatenate([-(u * w).sum(-1, keepdims=True), s * w + np.cross(u, w)], axis=-1)
 
 
 def pack(*parts):

@@ -1,7 +1,9 @@
-"""The oracle for one rigid body: Jacobi elliptic functions, closed forms and DOP853. Shares no code with minidem.
+"""The oracle for one rigid body: Jacobi elliptic functions, closed forms and DOP853. Shares no code with
+minidem.
 
-Principal frame, body components. Euler's equations I wdot = M - w x I w and qdot = 1/2 q (0, w); quaternions
-(w, x, y, z), body -> lab. All functions take one body, arrays (3,) and (4,), or n bodies, (n, 3) and (n, 4).
+Principal frame, body components. Euler's equations I wdot = M - w x I w and qdot = 1/2 q (0, w);
+quaternions (w, x, y, z), body -> lab. All functions take one body, arrays (3,) and (4,), or n bodies, (n,
+3) and (n, 4).
 """
 import numpy as np
 from scipy.integrate import solve_ivp
@@ -11,18 +13,20 @@ from reference_contact import quaternion_rate
 
 
 def free_spin(inertia, w0, t):
-    """Angular velocity of one torque-free body with three different moments, exactly (Landau & Lifshitz, Mechanics, 37).
+    """Angular velocity of one torque-free body with three different moments, exactly (Landau & Lifshitz,
+    Mechanics, 37).
 
-    With 2T the doubled energy and L the angular momentum, the body tumbles about the axis of its largest moment if
-    L^2 > 2T I_2, else about that of its smallest. Numbering the axes (a, b, c) so that c is that axis,
+    With 2T the doubled energy and L the angular momentum, the body tumbles about the axis of its largest
+    moment if L^2 > 2T I_2, else about that of its smallest. Numbering the axes (a, b, c) so that c is that
+    axis,
         w_a = A cn(u), w_b = B sn(u), w_c = +-C dn(u),   u = u_0 +- rate t.
     """
     inertia, w0 = np.asarray(inertia, float), np.asarray(w0, float)
     order = np.argsort(inertia)
-    handed = np.linalg.det(np.eye(3)[order])         # -1: this numbering is a mirror image, which turns the other way
+    handed = np.linalg.det(np.eye(3)[order])         # -1: a mirror image, which turns the other way
     twice_energy, square = np.sum(inertia * w0**2), np.sum((inertia * w0)**2)
     if square < twice_energy * inertia[order[1]]:
-        order = order[::-1]                          # mirrors again, and so do the signs of the differences of moments
+        order = order[::-1]         # mirrors again; the changed signs of I_a - I_b etc. make up for it
     a, b, c = order
     i_a, i_b, i_c = inertia[order]
     amplitude_a = np.sqrt((twice_energy * i_c - square) / (i_a * (i_c - i_a)))
@@ -39,8 +43,8 @@ def free_spin(inertia, w0, t):
 
 
 def symmetric_spin(inertia, w0, axial_torque, t):
-    """Angular velocity of one body with moments (I_1, I, I) under a constant torque about axis 1: w_1 grows linearly,
-    w_2 + i w_3 turns through -(I - I_1)/I times the angle swept by w_1."""
+    """Angular velocity of one body with moments (I_1, I, I) under a constant torque about axis 1: w_1 grows
+    linearly, w_2 + i w_3 turns through -(I - I_1)/I times the angle swept by w_1."""
     first, other = inertia[0], inertia[1]
     swept = w0[0] * t + 0.5 * axial_torque / first * t**2
     across = (w0[1] + 1j * w0[2]) * np.exp(-1j * (other - first) / other * swept)
@@ -49,15 +53,17 @@ def symmetric_spin(inertia, w0, axial_torque, t):
 
 def turned_by(spin, q0, t, rtol=1e-13):
     """Orientation at time t of a body whose body-frame angular velocity is the known function spin(t)."""
-    y = solve_ivp(lambda s, q: quaternion_rate(q, spin(s)), (0.0, t), q0, method='DOP853', rtol=rtol, atol=rtol).y[:, -1]
+    y = solve_ivp(lambda s, q: quaternion_rate(q, spin(s)), (0.0, t), q0, method='DOP853', rtol=rtol,
+                  atol=rtol).y[:, -1]
     return y / np.linalg.norm(y)
 
 
 def driven(inertia, q0, w0, torque, t, rtol=1e-13):
-    """Orientation and angular velocity at time t under torque(t, q, w), body frame, in the shape of w0. DOP853.
+    """Orientation and angular velocity at time t under torque(t, q, w), body frame, in the shape of w0.
+    DOP853.
 
-    The absolute tolerance is rtol times the largest angular velocity at the start, or the one that the torque of the
-    start would give over the time if that is larger: nothing depends on the units.
+    The absolute tolerance is rtol times the largest angular velocity at the start, or the one that the
+    torque of the start would give over the time if that is larger: nothing depends on the units.
     """
     inertia, q0, w0 = (np.asarray(value, float) for value in (inertia, q0, w0))
     pushed = np.max(np.abs(torque(0.0, q0, w0)) / inertia) * t
@@ -79,7 +85,8 @@ def rms(values):
 
 
 def orientation_error(q, reference):
-    """Root mean square difference of the components, after choosing the sign of each q (q and -q are one pose)."""
+    """Root mean square difference of the components, after choosing the sign of each q (q and -q are one
+    pose)."""
     sign = np.where((q * reference).sum(-1, keepdims=True) < 0, -1.0, 1.0)
     return rms(sign * q - reference)
 
@@ -91,5 +98,6 @@ def slopes(errors):
 
 
 def order(errors):
-    """One measured order from errors over halvings of the step: the slope of the straight line through all of them."""
+    """One measured order from errors over halvings of the step: the slope of the straight line through all
+    of them."""
     return -np.polyfit(np.arange(len(errors)), np.log2(errors), 1)[0]

@@ -14,7 +14,7 @@ LUMPY_RADII = np.array([0.04, 0.03, 0.025, 0.02])    # four overlapping spheres,
 
 
 class Shape:
-    """A template, and the `Body` that the oracle makes of the same spheres. `scale` multiplies all lengths."""
+    """A template, and the `Body` that the oracle makes of its spheres. `scale` multiplies all lengths."""
 
     def __init__(self, centers, radii, density=2500.0, scale=1.0):
         centers, radii = np.atleast_2d(centers) * scale, np.atleast_1d(radii) * scale
@@ -49,8 +49,8 @@ class Scene:
     gravity: tuple = (0.0, 0.0, 0.0)
 
     def simulation(self, dt=38e-6, **options):
-        sim = md.Simulation(material=md.Material(young=self.young, poisson=self.poisson), walls=self.walls, dt=dt,
-                            gravity=self.gravity, **options)
+        material = md.Material(young=self.young, poisson=self.poisson)
+        sim = md.Simulation(material=material, walls=self.walls, dt=dt, gravity=self.gravity, **options)
         for _, run in groupby(range(len(self.shapes)), key=lambda k: id(self.shapes[k])):
             run = list(run)
             sim.add_clumps(self.shapes[run[0]].template, *(state[run] for state in self.state))
@@ -88,13 +88,13 @@ def quaternion(axis, angle):
 
 def product(a, b):
     """Hamilton product of quaternions (n, 4)."""
-    scalar = a[:, :1] * b[:, :1] - (a[:, 1:] * b[:, 1:]).sum(1, keepdims=True)
-    return np.concatenate([scalar, a[:, :1] * b[:, 1:] + b[:, :1] * a[:, 1:] + np.cross(a[:, 1:], b[:, 1:])], axis=1)
+    (s, u), (t, v) = ((q[:, :1], q[:, 1:]) for q in (a, b))
+    return np.concatenate([s * t - (u * v).sum(1, keepdims=True), s * v + t * u + np.cross(u, v)], axis=1)
 
 
 def distance_to_touch(centers, radii, new_centers, new_radii, direction):
-    """How far to move new spheres along the unit vector `direction` to where they first touch the others on the way
-    in from infinity; -infinity if they pass by."""
+    """How far to move new spheres along the unit vector `direction` to where they first touch the others on
+    the way in from infinity; -infinity if they pass by."""
     apart = new_centers[:, None] - centers
     along = apart @ direction
     reach_squared = (new_radii[:, None] + radii)**2 - ((apart**2).sum(-1) - along**2)
@@ -115,9 +115,11 @@ def rods_in_box(seed, n=30, side=1.0, speed=4.0, spin=4.0, shape=None, walls=Tru
 
 
 def packed_rods(seed, shape_of_lattice, speed=4.0, spin=4.0, walls=True):
-    """Rods at solid fraction 0.2, nearly parallel, on an (a, b, c) lattice with cells of 6.2 x 3.2 x 3.2 sphere radii.
+    """Rods at solid fraction 0.2, nearly parallel, on an (a, b, c) lattice with cells of 6.2 x 3.2 x 3.2
+    sphere radii.
 
-    A rod is 6 radii long and 2 wide and may tilt by 0.15 rad, which moves its ends by 0.3 radii: none overlap.
+    A rod is 6 radii long and 2 wide and may tilt by 0.15 rad, which moves its ends by 0.3 radii: none
+    overlap.
     """
     rng, shape = np.random.default_rng(seed), rod()
     cell = ROD_RADIUS * np.array([6.2, 3.2, 3.2])
@@ -126,5 +128,6 @@ def packed_rods(seed, shape_of_lattice, speed=4.0, spin=4.0, walls=True):
     along_x = quaternion(np.tile([0.0, np.sqrt(0.5), -np.sqrt(0.5)], (n, 1)), np.arccos(np.sqrt(1 / 3)))
     about_x = quaternion(np.tile([1.0, 0.0, 0.0], (n, 1)), rng.uniform(0.0, 2 * np.pi, n))
     tilt = quaternion(unit_vectors(rng, n), rng.uniform(0.0, 0.15, n))
-    return Scene([shape] * n, position, product(tilt, product(about_x, along_x)), speed * unit_vectors(rng, n),
-                 spin * unit_vectors(rng, n), md.box([0.0] * 3, cell * shape_of_lattice) if walls else [])
+    orientation = product(tilt, product(about_x, along_x))
+    return Scene([shape] * n, position, orientation, speed * unit_vectors(rng, n), spin * unit_vectors(rng, n),
+                 md.box([0.0] * 3, cell * shape_of_lattice) if walls else [])

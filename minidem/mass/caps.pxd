@@ -2,9 +2,9 @@
 
 A neighbour covers the directions u with n.u > c: a cap about the unit vector n with the angular
 radius alpha, c = cos(alpha), s = sin(alpha). All questions about two caps are answered from the
-chords |na - nb| and |na + nb| against the chords of the angles alpha_a -+ alpha_b, which lose no
-digits for caps that almost coincide or almost complement one another, and give the same bits
-whichever of the two is asked first.
+chords |na - nb| and |na + nb| against the chords of the angles alpha_a -+ alpha_b, and from 1 - c
+and 1 + c rather than c: so no digits are lost on tiny caps, nor on caps that almost coincide or
+almost complement one another.
 """
 from libc.math cimport fabs, sqrt
 from libc.stdlib cimport qsort
@@ -15,6 +15,8 @@ cdef struct Cap:
     Vec3 n          # centre
     double c        # cosine of the angular radius
     double s        # its sine
+    double below    # 1 - c and 1 + c, to the last digit also where they are small
+    double above
     int sphere      # the neighbour
 
 cdef enum Relation:
@@ -31,14 +33,21 @@ cdef inline Cap cap_of(Vec3 away, double distance, double radius, double other, 
     """
     cdef Cap cap
     cdef double share = 1.0 / (2.0 * distance * radius)
-    # 1 - cos and 1 + cos as products, so that the sine of a small cap keeps its digits
-    cdef double below = (other + radius - distance) * (distance + (other - radius)) * share
-    cdef double above = (distance + (radius - other)) * (distance + radius + other) * share
     cap.n = scale(1.0 / distance, away)
-    cap.c = 1.0 - below
-    cap.s = sqrt(below * above)
+    cap.below = (other + radius - distance) * (distance + (other - radius)) * share
+    cap.above = (distance + (radius - other)) * (distance + radius + other) * share
+    cap.c = 1.0 - cap.below
+    cap.s = sqrt(cap.below * cap.above)
     cap.sphere = sphere
     return cap
+
+
+cdef inline double cosine_difference(const Cap* a, const Cap* b) noexcept nogil:
+    return b.below - a.below if a.below + b.below < a.above + b.above else a.above - b.above
+
+
+cdef inline double cosine_sum(const Cap* a, const Cap* b) noexcept nogil:
+    return a.above - b.below if a.above + b.below < a.below + b.above else b.above - a.below
 
 
 cdef inline Relation compare(const Cap* a, const Cap* b, double* inner, double* outer) noexcept nogil:
@@ -47,20 +56,33 @@ cdef inline Relation compare(const Cap* a, const Cap* b, double* inner, double* 
     inner = 0 where the circles touch from inside, outer = 0 where they touch from outside.
     """
     # Unit normals carry a few roundings each: circles closer than this are the same circle.
-    cdef double same = 1e-12 * 1e-12
-    # Likewise the factors: what is within this of touching touches. The neglected lens has an area
-    # below pi times this on the unit sphere; what crosses does so at two points that lie much
-    # farther apart than their round-off, also on the smallest circle.
+    cdef double same = 1e-12
+    # Lengths of chords carry a few roundings of numbers up to 1, their squares that times their
+    # length: what is within such round-off of touching touches. Circles that cross then do so at two
+    # points that lie farther apart than round-off, and the lens that is neglected is thinner.
     cdef double touching = 64.0 * 2.220446049250313e-16
     cdef Vec3 difference = sub(a.n, b.n), total = add(a.n, b.n)
     cdef double minus = dot(difference, difference), plus = dot(total, total)
-    cdef double dc = a.c - b.c, ds = a.s - b.s, sc = a.c + b.c
-    inner[0] = 0.0 if minus <= same else 1.0 - (dc * dc + ds * ds) / minus
-    outer[0] = 0.0 if plus <= same else 1.0 - (sc * sc + ds * ds) / plus
-    if inner[0] <= touching:
+    cdef double chord = sqrt(min(minus, plus))
+    # Squared chords, the smaller ones of supplementary angles: of the difference and the sum of
+    # alpha_a and alpha_b, or of what they lack to pi.
+    cdef double dc = cosine_difference(a, b), sc = cosine_sum(a, b), ds = a.s - b.s, ss = a.s + b.s
+    if minus <= plus:
+        inner[0] = minus - (dc * dc + ds * ds)
+        outer[0] = dc * dc + ss * ss - minus
+        if chord <= same:
+            return NESTED
+    else:
+        inner[0] = sc * sc + ss * ss - plus
+        outer[0] = plus - (sc * sc + ds * ds)
+        if chord <= same:
+            outer[0] = 0.0
+    if inner[0] <= touching * chord:
         return NESTED
-    if outer[0] <= touching:
+    if outer[0] <= touching * chord:
         return APART if a.s * b.c + a.c * b.s > 0.0 else COVERING       # the sign of sin(alpha_a + alpha_b)
+    inner[0] /= minus
+    outer[0] /= plus
     return CROSSING
 
 
@@ -72,8 +94,8 @@ cdef inline void crossings(const Cap* a, const Cap* b, double inner, double oute
     covers circle b from `end` to `begin`.
     """
     cdef Vec3 difference = sub(a.n, b.n), total = add(a.n, b.n)
-    cdef Vec3 middle = add(scale((a.c + b.c) / dot(total, total), total),
-                           scale((a.c - b.c) / dot(difference, difference), difference))
+    cdef Vec3 middle = add(scale(cosine_sum(a, b) / dot(total, total), total),
+                           scale(cosine_difference(a, b) / dot(difference, difference), difference))
     cdef Vec3 across = cross(difference, total)         # 2 na x nb
     cdef double half = sqrt(inner * outer / dot(across, across))
     begin[0] = add_scaled(middle, -half, across)

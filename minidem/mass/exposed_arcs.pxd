@@ -6,7 +6,7 @@ the angle from 0 to 4 once around: sorting needs no arc tangent.
 from libc.math cimport fabs, sqrt
 from libc.stdlib cimport qsort
 
-from minidem.geometry.vec3 cimport Vec3, vec3, add, scale, add_scaled, dot, cross
+from minidem.geometry.vec3 cimport Vec3, vec3, add, scale, dot, cross
 from minidem.mass.caps cimport Cap, CROSSING, compare, crossings
 
 cdef struct Circle:

@@ -1,23 +1,22 @@
-"""Omelyan's leapfrog: I. P. Omelyan, Phys. Rev. E 58, 1169 (1998).
+"""Omelyan's leapfrog: I. P. Omelyan, Phys. Rev. E 58, 1169 (1998); and with the rotation of SPIRAL.
 
     w+ = w- + dt I^-1 (M + gyroscopic terms),  each product w_a w_b replaced by the mean of its
          values at w- and w+, solved by `iterations` fixed-point iterations from w-
-    q  = ((1 - a) q + dt/2 q w+) / (1 + a),  a = dt^2 |w+|^2 / 16
+    q  = ((1 - a) q + dt/2 q w+) / (1 + a),  a = dt^2 |w+|^2 / 16     (omelyan)
+    q  = q exp(dt/2 w+)                                               (spiral-omelyan)
 
-The second line is a Cayley map and keeps the norm exactly. Three iterations are what is published
-and used; they are not converged, and energy then drifts on potentials. The start is a half step of
-Euler, as in the published comparisons; the angular velocity at the whole step is the same map over
-dt/2. Printed as Eqs B.10 to B.12 in the SPIRAL paper (10.1016/j.cpc.2023.109077), where B.10
-multiplies once too often by q.
+Printed as Eqs B.10 to B.12 in the SPIRAL paper (10.1016/j.cpc.2023.109077), where B.10 multiplies
+once too often by q. The map of q is a Cayley map and keeps the norm exactly. Three iterations are
+what is published and used; they are not converged, and energy then drifts on potentials.
+The angular velocity at the whole step is the first map over dt/2. The start is a half step back:
+of Euler (start=euler), as in the published curves of omelyan, or the same map over -dt/2
+(start=map), as in those of spiral-omelyan, which has no other.
 """
 from minidem.geometry.quaternion cimport add_scaled_quat, multiply_vector, scale_quat
 from minidem.geometry.vec3 cimport Vec3, add, add_scaled, dot, times
 from minidem.rotation.record import Scheme
 from minidem.rotation.scheme cimport Body, BodyFunction, Step, angular_acceleration, gyroscopic, kernels, over_bodies
-
-
-cdef inline void start_one(Body *b, const Step *step) noexcept nogil:
-    b.w = add_scaled(b.w, -0.5 * step.dt, angular_acceleration(b, b.w, b.torque))
+from minidem.rotation.turning cimport turned
 
 
 cdef inline void guess(Body *b, const Step *step) noexcept nogil:
@@ -25,7 +24,7 @@ cdef inline void guess(Body *b, const Step *step) noexcept nogil:
 
 
 cdef inline Vec3 iterate(const Body *b, double h) noexcept nogil:
-    """The next approximation of w(+), h after w, from the one in `predicted`."""
+    """The next approximation of the angular velocity h after w, from the one in `predicted`."""
     return add_scaled(b.w, h, times(b.inverse_inertia, add_scaled(
         b.torque, 0.5, add(gyroscopic(b, b.w), gyroscopic(b, b.predicted)))))
 
@@ -38,7 +37,19 @@ cdef inline void iterate_half_step(Body *b, const Step *step) noexcept nogil:
     b.predicted = iterate(b, 0.5 * step.dt)
 
 
-cdef inline void turn(Body *b, const Step *step) noexcept nogil:
+cdef inline void iterate_half_step_back(Body *b, const Step *step) noexcept nogil:
+    b.predicted = iterate(b, -0.5 * step.dt)
+
+
+cdef inline void accept(Body *b, const Step *step) noexcept nogil:
+    b.w = b.predicted
+
+
+cdef inline void half_step_of_euler_back(Body *b, const Step *step) noexcept nogil:
+    b.w = add_scaled(b.w, -0.5 * step.dt, angular_acceleration(b, b.w, b.torque))
+
+
+cdef inline void turn_by_cayley(Body *b, const Step *step) noexcept nogil:
     cdef double a
     b.w = b.predicted
     a = step.dt * step.dt * dot(b.w, b.w) / 16.0
@@ -46,8 +57,9 @@ cdef inline void turn(Body *b, const Step *step) noexcept nogil:
         scale_quat(1.0 - a, b.q), 0.5 * step.dt, multiply_vector(b.q, b.w)))
 
 
-cdef void start(double *block, const Step *step) noexcept nogil:
-    over_bodies(start_one, block, step)
+cdef inline void turn_by_exponential(Body *b, const Step *step) noexcept nogil:
+    b.w = b.predicted
+    b.q = turned(b.q, step.dt, b.w)
 
 
 cdef inline void solve(BodyFunction formula, double *block, const Step *step) noexcept nogil:
@@ -58,16 +70,39 @@ cdef inline void solve(BodyFunction formula, double *block, const Step *step) no
         over_bodies(formula, block, step)
 
 
+cdef void start_by_map(double *block, const Step *step) noexcept nogil:
+    solve(iterate_half_step_back, block, step)
+    over_bodies(accept, block, step)
+
+
+cdef void start(double *block, const Step *step) noexcept nogil:
+    if step.parameters[1] == 0.0:
+        over_bodies(half_step_of_euler_back, block, step)
+    else:
+        start_by_map(block, step)
+
+
 cdef void move(double *block, const Step *step) noexcept nogil:
     solve(iterate_step, block, step)
-    over_bodies(turn, block, step)
+    over_bodies(turn_by_cayley, block, step)
+
+
+cdef void move_exponential(double *block, const Step *step) noexcept nogil:
+    solve(iterate_step, block, step)
+    over_bodies(turn_by_exponential, block, step)
 
 
 cdef void sync(double *block, const Step *step) noexcept nogil:
     solve(iterate_half_step, block, step)
 
 
-SCHEMES = [Scheme(
-    name="omelyan", title="Omelyan 1998", doi="10.1103/PhysRevE.58.1169", equations="B.10 to B.12 of 10.1016/j.cpc.2023.109077",
-    kernels=kernels(start, move, NULL, NULL, sync), angular_velocity_offset=-0.5,
-    order_q=2, order_w=2, order_q_varying=2, order_w_varying=2, parameters={"iterations": 3})]
+SCHEMES = [
+    Scheme(name="omelyan", title="Omelyan 1998", doi="10.1103/PhysRevE.58.1169",
+           equations="B.10 to B.12 of 10.1016/j.cpc.2023.109077", kernels=kernels(start, move, NULL, NULL, sync),
+           angular_velocity_offset=-0.5, order_q=2, order_w=2, order_q_varying=2, order_w_varying=2,
+           parameters={"iterations": 3, "start": ("euler", "map")}),
+    Scheme(name="spiral-omelyan", title="SPIRAL with Omelyan's angular velocity", doi="10.1016/j.cpc.2023.109077",
+           equations="7, B.10 to B.12", kernels=kernels(start_by_map, move_exponential, NULL, NULL, sync),
+           angular_velocity_offset=-0.5, order_q=2, order_w=2, order_q_varying=2, order_w_varying=2,
+           parameters={"iterations": 3}),
+]

@@ -13,6 +13,8 @@ class Scheme:
     angular_velocity_offset : instant of the stored angular velocity relative to the pose, in steps
         (-0.5 for leapfrogs).
     orientation_offset : the same for the stored orientation.
+    orientation_scratch, angular_velocity_scratch : first scratch number of the stored orientation
+        and angular velocity, where they are not those of the pose; None where they are.
     order_q, order_w : global orders of convergence, synchronised, body torque constant.
     order_q_varying, order_w_varying : the same for a torque that varies.
     normalises : whether the orientation is normalised in every step.
@@ -28,6 +30,8 @@ class Scheme:
     stages: tuple = (1.0,)
     orientation_offset: float = 0.0
     angular_velocity_offset: float = 0.0
+    orientation_scratch: int | None = None
+    angular_velocity_scratch: int | None = None
     order_q: int = 1
     order_w: int = 1
     order_q_varying: int = 1

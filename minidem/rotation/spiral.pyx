@@ -8,25 +8,11 @@ classical fourth-order method: SSPRK3 is not symmetric in time, and its energy e
 potentials; with rk4 the drift is no longer seen, for a third more work.
 The start is S over -dt/2, the angular velocity at the whole step S over dt/2.
 """
-from minidem.geometry.quaternion cimport exponential, multiply
-from minidem.geometry.vec3 cimport Vec3, add, add_scaled, scale
+from minidem.geometry.vec3 cimport Vec3
+from minidem.rotation.held_torque cimport rk4, ssprk3
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport Body, Step, angular_acceleration, kernels, over_bodies
-
-
-cdef inline Vec3 ssprk3(const Body *b, double h) noexcept nogil:
-    cdef Vec3 k1 = scale(h, angular_acceleration(b, b.w, b.torque))
-    cdef Vec3 k2 = scale(h, angular_acceleration(b, add(b.w, k1), b.torque))
-    cdef Vec3 k3 = scale(h, angular_acceleration(b, add_scaled(b.w, 0.25, add(k1, k2)), b.torque))
-    return add_scaled(b.w, 1.0 / 6.0, add_scaled(add(k1, k2), 4.0, k3))
-
-
-cdef inline Vec3 rk4(const Body *b, double h) noexcept nogil:
-    cdef Vec3 k1 = scale(h, angular_acceleration(b, b.w, b.torque))
-    cdef Vec3 k2 = scale(h, angular_acceleration(b, add_scaled(b.w, 0.5, k1), b.torque))
-    cdef Vec3 k3 = scale(h, angular_acceleration(b, add_scaled(b.w, 0.5, k2), b.torque))
-    cdef Vec3 k4 = scale(h, angular_acceleration(b, add(b.w, k3), b.torque))
-    return add_scaled(b.w, 1.0 / 6.0, add(add(k1, k4), scale(2.0, add(k2, k3))))
+from minidem.rotation.scheme cimport Body, Step, kernels, over_bodies
+from minidem.rotation.turning cimport turned
 
 
 cdef inline Vec3 flow(const Body *b, const Step *step, double h) noexcept nogil:
@@ -37,18 +23,14 @@ cdef inline void start_one(Body *b, const Step *step) noexcept nogil:
     b.w = flow(b, step, -0.5 * step.dt)
 
 
-cdef inline void turn(Body *b, const Step *step) noexcept nogil:
-    b.q = multiply(b.q, exponential(scale(0.5 * step.dt, b.w)))
-
-
 cdef inline void move_ssprk3(Body *b, const Step *step) noexcept nogil:
     b.w = ssprk3(b, step.dt)
-    turn(b, step)
+    b.q = turned(b.q, step.dt, b.w)
 
 
 cdef inline void move_rk4(Body *b, const Step *step) noexcept nogil:
     b.w = rk4(b, step.dt)
-    turn(b, step)
+    b.q = turned(b.q, step.dt, b.w)
 
 
 cdef inline void sync_one(Body *b, const Step *step) noexcept nogil:

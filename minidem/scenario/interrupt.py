@@ -1,22 +1,22 @@
-"""Ctrl-C and SIGTERM: a run ends at the next whole step, and never in the middle of writing."""
+"""Ctrl-C and SIGTERM: a run ends at a whole step, and never in the middle of writing."""
 
 import signal
 import threading
-import time
+from time import perf_counter
 
-# A run is advanced in pieces of about this long [s], after which it sees whether it was asked to stop.
-SHORTEST, LONGEST = 0.05, 0.15
+from minidem.pacing import Pacer
 
 
 class Interruptible:
     """Advance simulations until asked to stop. Use as a context; `asked` tells whether a signal has come.
 
-    Signals only leave a mark: no exception is thrown into a step or a file. A second one is not waited for.
+    A signal only leaves a mark, which is seen between two pieces of the run: no exception is thrown into a step
+    or into a file that is being written. A second signal is not waited for: KeyboardInterrupt.
     """
 
     def __init__(self):
         self.asked = False
-        self._piece = 1
+        self._pacer = Pacer()
         self._before = {}
 
     def __enter__(self):
@@ -34,19 +34,19 @@ class Interruptible:
         self.asked = True
 
     def advance(self, sim, step):
-        """Run `sim` up to the step number `step`, or until asked to stop; returns the seconds spent in its loop.
+        """Run `sim` up to the step number `step`, or until asked to stop; returns the seconds that it took."""
+        def run(steps):
+            if self.asked:
+                raise _Asked
+            sim.run(steps)
 
-        The pieces do not change a bit of the result: run(a) and run(b) is run(a + b).
-        """
-        spent = 0.0
-        while sim.step_count < step and not self.asked:
-            piece = min(self._piece, step - sim.step_count)
-            begun = time.perf_counter()
-            sim.run(piece)
-            took = time.perf_counter() - begun
-            spent += took
-            if piece == self._piece and took < SHORTEST:
-                self._piece *= 2
-            elif took > LONGEST:
-                self._piece = max(1, piece // 2)
-        return spent
+        begun = perf_counter()
+        try:
+            self._pacer.run(run, step - sim.step_count)
+        except _Asked:
+            pass
+        return perf_counter() - begun
+
+
+class _Asked(Exception):
+    """Leaves the pacer's loop."""

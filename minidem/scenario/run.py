@@ -8,6 +8,7 @@ continued run writes the same files as an unbroken one.
 import math
 import time
 
+from minidem.output import vtu
 from minidem.output.pvd import Pvd
 from minidem.scenario import plot, summary
 from minidem.scenario.folder import RunFolder
@@ -33,7 +34,7 @@ class Run:
         self.resumed = options.resume and self.folder.has_checkpoint()
         if self.resumed:
             self.notes = self.folder.notes_for(physics(options))
-            self.sim = Simulation.load(self.folder.checkpoint)
+            self.sim = Simulation.load(self.folder.checkpoint, options.threads)
             self.steps = steps_to_reach(options.time, self.sim.dt)
             if self.steps < self.sim.step_count:
                 raise ValueError(f"--time: {options.time:g} s is before the checkpoint at {self.sim.time:g} s; give a "
@@ -74,8 +75,6 @@ class Run:
             self.folder.start()
         self.recorder = Recorder(self.folder, self.scenario.observables, keep and keep(self.rows))
         if self.with_frames:
-            from minidem.output import vtu  # only now: a run without frames does not need meshio
-            self.vtu = vtu
             self.folder.frames.mkdir(exist_ok=True)
             self.series = Pvd(self.folder.series, keep and keep(self.frames))
             self.folder.drop_frames(keep={file.rpartition("/")[2] for _, file in self.series.frames})
@@ -120,7 +119,7 @@ class Run:
     def _write_frame(self):
         if not self.series.frames or self.series.frames[-1][0] != self.sim.time:
             file = self.folder.frame(self.sim.step_count)
-            self.vtu.write_spheres(file, self.sim, float32=True)
+            vtu.write_spheres(file, self.sim, float32=True)
             self.series.add(self.sim.time, file)
 
     def _finish(self, ended):

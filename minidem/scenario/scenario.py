@@ -88,15 +88,17 @@ class Scenario:
             self._tell(options, verdict(result, self.conservative))
             if interruptible.asked:
                 break
+        interrupted = "interrupted" in ends or len(ends) < len(runs)
         if getattr(options, "compare", None):
             picture = Path(options.out, "compare.png")
             plot.comparison(picture, tables, self.observables[:1])
         self._tell(options, self._where(options, next(iter(runs.values()))))
-        if interruptible.asked:
+        if interrupted:
             print(f"{self.name}: interrupted at {run.sim.time:g} s; go on with --resume", file=sys.stderr)
             return INTERRUPTED
         if ends == ["not finite"]:
-            return self._complain("failed", verdict(result, self.conservative), FAILED)
+            return self._complain("failed", f"the state stopped being finite at {run.sim.time:g} s; the files hold the "
+                                  "run up to there. Lower --dt or take another --integrator", FAILED)
         return DONE
 
     def _where(self, options, run):

@@ -76,15 +76,15 @@ def write(path, summary):
 def verdict(summary, conservative):
     """One or two sentences about the energy."""
     error, drift, time = (summary[key] for key in ("max_relative_energy_error", "relative_energy_drift", "time"))
+    scheme = f" with {summary['integrator']}" if summary["integrator"] else ""
     if summary["ended"] == "not finite":
-        return (f"With {summary['integrator']} the motion stopped being finite after {time:.4g} s; until then the "
-                f"energy departed from its initial value by a factor of {error:.2g}.")
+        return f"The motion{scheme} stopped being finite at {time:.4g} s; energy had changed by a factor {error:.2g}."
     if not conservative or error is None:
         return f"The total energy went from {summary['energy_initial']:.6g} J to {summary['energy_final']:.6g} J."
-    scale = "initial" if summary["energy_scale"] == "energy_initial" else "largest kinetic"
-    numbers = (f"over {time:.6g} s ({summary['steps']} steps of {summary['dt']:g} s) it stays within {error:.1e} of "
-               f"the start, relative to the {scale} energy, and drifts by {drift:+.1e}")
-    return f"Energy is {'conserved' if error < FLAT else 'NOT conserved'}: {numbers}."
+    unit = "its initial value" if summary["energy_scale"] == "energy_initial" else "the largest kinetic energy"
+    return (f"Energy is {'conserved' if error < FLAT else 'NOT conserved'}{scheme}: over {time:.6g} s "
+            f"({summary['steps']} steps of {summary['dt']:g} s) it departs from where it began by at most {error:.1e} "
+            f"of {unit}. Drift, last tenth of the run against the first: {drift:+.1e}.")
 
 
 def _plain(value):

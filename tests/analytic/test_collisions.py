@@ -1,7 +1,7 @@
-"""Collisions of clumps: the whole state after them against the equations of motion, solved by the oracle (DOP853).
+"""Collisions of clumps: the whole state after them against the equations of motion, solved by DOP853.
 
-Errors are root mean squares over clumps, components and an ensemble of starting states, in which first touch falls
-anywhere within a step.
+Errors are root mean squares over clumps, components and an ensemble of starting states, in which first
+touch falls anywhere within a step.
 """
 from functools import cache
 
@@ -10,6 +10,7 @@ import pytest
 
 import minidem as md
 import scenes
+from reference_contact import rotation_matrix
 from reference_rotation import order, orientation_error, rms
 from scenes import Scene, distance_to_touch, quaternion, state_of, unit_vectors
 
@@ -17,7 +18,7 @@ DT = 38e-6                      # [s], 34 steps per contact of two rods at 4 m/s
 HALVINGS = (4, 8, 16, 32)
 ENSEMBLE = range(6)
 SPEED, SPIN = 4.0, 4.0          # [m/s] of approach, [rad/s]
-SHIFTS = np.linspace(5.0, 6.0, len(ENSEMBLE), endpoint=False)        # steps to first touch, were there no rotation
+SHIFTS = np.linspace(5.0, 6.0, len(ENSEMBLE), endpoint=False)        # DTs to first touch, without spin
 E_X = np.array([1.0, 0.0, 0.0])
 
 
@@ -25,11 +26,11 @@ def thrown_at(target, projectile, seed):
     """Two free clumps, random orientations, off centre by up to half the reach."""
     rng = np.random.default_rng(seed)
     orientation = unit_vectors(rng, 2, 4)
-    world = Scene([target, projectile], np.zeros((2, 3)), orientation, np.zeros((2, 3)), np.zeros((2, 3))).world()
-    centers = world.sphere_centers(np.zeros((2, 3)), orientation)
+    (centers, radii), (new_centers, new_radii) = (
+        (shape.body.offsets @ rotation_matrix(q).T, shape.body.radii)
+        for shape, q in zip((target, projectile), orientation))
     aside = rng.uniform(-0.5, 0.5, 3) * [0.0, target.reach, target.reach]
-    first = world.owner == 0
-    away = distance_to_touch(centers[first], world.radii[first], centers[~first] + aside, world.radii[~first], E_X)
+    away = distance_to_touch(centers, radii, new_centers + aside, new_radii, E_X)
     position = np.array([np.zeros(3), aside + (away + SHIFTS[seed] * DT * SPEED) * E_X])
     return Scene([target, projectile], position, orientation, 0.5 * SPEED * np.array([E_X, -E_X]),
                  SPIN * unit_vectors(rng, 2))
@@ -50,8 +51,7 @@ def rod_on_wall(seed):
     rng, rod = np.random.default_rng(seed), scenes.rod()
     normal = unit_vectors(rng, 1)[0]
     orientation = unit_vectors(rng, 1, 4)
-    world = Scene([rod], np.zeros((1, 3)), orientation, np.zeros((1, 3)), np.zeros((1, 3))).world()
-    lowest = np.min(world.sphere_centers(np.zeros((1, 3)), orientation) @ normal - world.radii)
+    lowest = np.min(rod.body.offsets @ rotation_matrix(orientation[0]).T @ normal - rod.body.radii)
     wall = md.Plane([0.0] * 3, normal, md.Material(young=1e10, poisson=0.3))
     sideways = np.cross(normal, unit_vectors(rng, 1)[0])
     return Scene([rod], (SHIFTS[seed] * DT * SPEED - lowest) * normal[None], orientation,
@@ -59,7 +59,7 @@ def rod_on_wall(seed):
 
 
 def three_rods_in_box(seed):
-    """Three rods side by side between six walls, a few millimetres from one another: each collides several times."""
+    """Three rods side by side between six walls, about a millimetre apart: each collides several times."""
     rng, rod = np.random.default_rng(seed), scenes.rod()
     side, spacing = 2.1 * rod.reach, 2.05 * scenes.ROD_RADIUS
     position = np.full((3, 3), 0.5 * side) + spacing * np.outer([-1, 0, 1], E_X)
@@ -104,9 +104,10 @@ def rms_of_rows(rows):
 def test_order_through_collisions(scheme, build):
     """Order 2, the translation's, or the scheme's own for varying torque if that is lower.
 
-    0.2 is what the next term, dt^(5/2) of the steps of first and last touch (test_hertz_collision), with a factor
-    that depends on where in the step they fall, leaves of the slope between DT/4 and DT/32. A scheme of order 1 whose
-    error of that order is small beside the translation's shows a slope near 2 here; it may.
+    0.2 is what the next term, dt^(5/2) of the steps of first and last touch (test_hertz_collision), with a
+    factor that depends on where in the step they fall, leaves of the slope between DT/4 and DT/32. A scheme
+    of order 1 whose error of that order is small beside the translation's shows a slope near 2 here; it
+    may.
     """
     record = md.rotation.info(scheme)
     declared = min(2, record.order_q_varying, record.order_w_varying)
@@ -124,16 +125,18 @@ def test_first_order_is_seen():
 def test_size_of_the_errors(scheme):
     """Two rods at DT, the step of the default scenario.
 
-    A head-on contact of n steps is too long by 0.512/n^2 of itself, and its rebound is off by 3e-4 (20/n)^(5/2): pure
-    numbers, the same for every radius, mass and modulus (test_hertz_collision). While the contact is too long, the
-    clumps would already move with their new velocities: x is off by the change of v times that time, and the angle by the change of w
-    times it; the four components of q change by a quarter of the angle in the root mean square, those of the
-    angle by 1/sqrt(3) of it. Factor 4 for how oblique contacts differ from a head-on one.
+    A head-on contact of n steps is too long by 0.512/n^2 of itself, and its rebound is off by 3e-4
+    (20/n)^(5/2): pure numbers, the same for every radius, mass and modulus (test_hertz_collision). While
+    the contact is too long, the clumps would already move with their new velocities: x is off by the change
+    of v times that time, and the angle by the change of w times it; the four components of q change by a
+    quarter of the angle in the root mean square, those of the angle by 1/sqrt(3) of it. Factor 4 for how
+    oblique contacts differ from a head-on one.
     """
     expected = []
     for seed in ENSEMBLE:
         scene, n = two_rods(seed), []
-        scene.simulation(DT, rotation=scheme).run(STEPS[two_rods], 1, lambda sim: n.append(len(sim.contacts()) > 0))
+        sim = scene.simulation(DT, rotation=scheme)
+        sim.run(STEPS[two_rods], 1, lambda sim: n.append(len(sim.contacts()) > 0))
         _, _, v, w = reference(two_rods, seed)
         dv, dw, n = rms(v - scene.velocity), rms(w - scene.angular_velocity), sum(n)
         late, rebound = 0.512 / n * DT, 3e-4 * (20 / n)**2.5

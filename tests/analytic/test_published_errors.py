@@ -1,11 +1,12 @@
 """The published benchmark of SPIRAL: a cylinder spun up about its axis, errors after 1 s, scheme by scheme.
 
-Section 3 of del Valle et al., SPIRAL, Comput. Phys. Commun. 297, 109077 (2024), doi:10.1016/j.cpc.2023.109077.
-A cylinder (radius 0.05 m, height 0.15 m, density 7750 kg/m^3, axis x) starts at q = 1 with w = (0.3, -0.9, 0.6) rad/s
-under 0.5 N m along its own axis. The error is sum |a - a_exact| / sum |a_exact| over the components. The published
-curves compare the w of staggered schemes, as last used, with the exact w half a step earlier; so does this test
-(`sync=False`). The figures of ERRORS were computed from the schemes' formulas by a program independent of minidem,
-which reproduces all eleven published curves; printed here to eleven digits.
+Section 3 of del Valle et al., SPIRAL, Comput. Phys. Commun. 297, 109077 (2024),
+doi:10.1016/j.cpc.2023.109077. A cylinder (radius 0.05 m, height 0.15 m, density 7750 kg/m^3, axis x) starts
+at q = 1 with w = (0.3, -0.9, 0.6) rad/s under 0.5 N m along its own axis. The error is sum |a - a_exact| /
+sum |a_exact| over the components. The published curves compare the w of staggered schemes, as last used,
+with the exact w half a step earlier; so does this test (`sync=False`). The figures of ERRORS were computed
+from the schemes' formulas by a program independent of minidem, which reproduces all eleven published
+curves; printed here to eleven digits.
 """
 import numpy as np
 import pytest
@@ -16,7 +17,8 @@ from reference_rotation import symmetric_spin, turned_by
 
 MASS = 7750.0 * np.pi * 0.05**2 * 0.15
 INERTIA = np.array([0.5 * MASS * 0.05**2, *2 * [MASS * (3 * 0.05**2 + 0.15**2) / 12]])
-ORIENTATION, SPIN, TORQUE = np.array([1.0, 0.0, 0.0, 0.0]), np.array([0.3, -0.9, 0.6]), np.array([0.5, 0.0, 0.0])
+ORIENTATION, SPIN = np.array([1.0, 0.0, 0.0, 0.0]), np.array([0.3, -0.9, 0.6])
+TORQUE = np.array([0.5, 0.0, 0.0])
 
 # scheme: (error of q, error of w) with 800 steps of 1.25 ms, then with 200 steps of 5 ms
 ERRORS = {
@@ -67,7 +69,8 @@ def test_errors_of_the_benchmark(name, row, steps):
     if name == 'pfc4':      # its authors store a matrix, and measure that
         found, reference = rotation_matrix(end.orientation), rotation_matrix(q)
         error_q = column_sum_norm((found - reference).T) / column_sum_norm(reference.T)
-    # Each step rounds q and w about ten times, by half an eps of their size; ten digits of the figures are printed.
+    # Each step rounds q and w about ten times, by half an eps of their size; ten digits of the figures are
+    # printed.
     round_off = 10 * steps * np.finfo(float).eps
     assert error_q == pytest.approx(ERRORS[name][row][0], rel=1e-9, abs=round_off)
     assert error_w == pytest.approx(ERRORS[name][row][1], rel=1e-9, abs=round_off)

@@ -1,8 +1,9 @@
 """What must not matter: the direction of time and of the axes, the order of the clumps, the units.
 
-Round-off differs between such twins, and collisions amplify it. How much is measured: the same motion is run from a
-state disturbed by a known small amount, and the ratio of the differences at the end and at the start, times the
-round-off of all steps together (each disturbs the state by some eps of its largest components), is the bound.
+Round-off differs between such twins, and collisions amplify it. How much is measured: the same motion is
+run from a state disturbed by a known small amount, and the ratio of the differences at the end and at the
+start, times the round-off of all steps together (each disturbs the state by some eps of its largest
+components), is the bound.
 """
 import numpy as np
 import pytest
@@ -23,7 +24,8 @@ def box():
 
 
 def scales(scene):
-    """Largest components of x, q, v, w, to compare unlike quantities; v and w of the same size as x and q per time."""
+    """Largest components of x, q, v, w, to compare unlike quantities; v and w of the same size as x and q
+    per time."""
     speed = np.max(np.linalg.norm(scene.velocity, axis=1))
     return np.max(np.abs(scene.position)), 1.0, speed, speed / scene.shapes[0].reach
 
@@ -98,8 +100,8 @@ def test_permuted_clumps(box):
 
 
 def rescaled(box, length, modulus):
-    """The same motion in other units of length and pressure, density kept: speeds go with sqrt(modulus), times with
-    length / sqrt(modulus). Returns the scene and the factors of x, q, v, w and of time."""
+    """The same motion in other units of length and pressure, density kept: speeds go with sqrt(modulus),
+    times with length / sqrt(modulus). Returns the scene and the factors of x, q, v, w and of time."""
     speed = np.sqrt(modulus)
     shape = scenes.rod(scale=length)
     walls = [md.Plane(length * np.asarray(wall.point), wall.normal) for wall in box.walls]
@@ -124,8 +126,8 @@ def test_rescaled_units(box, length, modulus):
 @pytest.mark.parametrize('scheme', md.rotation.available())
 @pytest.mark.parametrize('length, modulus', [(4.0**-10, 1.0), (4.0**5, 4.0**-10), (1.0, 4.0**3), (4.0**-10, 4.0**-15)])
 def test_units_that_are_powers_of_four_change_no_bit(box, scheme, length, modulus):
-    """Multiplying by a power of two rounds nothing, nor does the root of a power of four: any difference in the bits
-    is an absolute number hidden somewhere in the step."""
+    """Multiplying by a power of two rounds nothing, nor does the root of a power of four: any difference in
+    the bits is an absolute number hidden somewhere in the step."""
     scene, factors, time = rescaled(box, length, modulus)
     for a, b, f in zip(state_of(run(scene, dt=DT * time, rotation=scheme)), state_of(run(box, rotation=scheme)), factors):
         np.testing.assert_array_equal(a / f, b)

@@ -1,4 +1,5 @@
-"""The same bits: any number of threads, any output, any way to cut a run into pieces, after a restart or Ctrl-C."""
+"""The same bits: any number of threads, any output, any way to cut a run into pieces, after a restart or
+Ctrl-C."""
 import _thread
 import threading
 import time
@@ -114,7 +115,8 @@ def test_pieces_of_a_run(build, uninterrupted):
 
 @each_scene
 def test_run_until(build, uninterrupted):
-    """The fewest steps that reach a time: half a step before a whole one, that one; at a whole one, no step more."""
+    """The fewest steps that reach a time: half a step before a whole one, that one; at a whole one, no step
+    more."""
     sim = build().simulation(DT)
     sim.run_until(100.5 * DT)
     assert sim.step_count == 101
@@ -142,7 +144,8 @@ def test_restart_in_the_middle(build, uninterrupted, tmp_path):
 @pytest.mark.parametrize('scheme', SCHEMES)
 @pytest.mark.parametrize('first', [0, 1, 211])
 def test_restart_for_every_scheme(scheme, first, tmp_path):
-    """What a scheme keeps between steps, its staggered values and scratch, is in the checkpoint; before the first step too."""
+    """What a scheme keeps between steps, its staggered values and scratch, is in the checkpoint; before the
+    first step too."""
     whole, sim = (mixed().simulation(DT, rotation=scheme) for _ in range(2))
     whole.run(400)
     sim.run(first)
@@ -163,7 +166,8 @@ def interrupt_soon(asked):
 @pytest.mark.parametrize('build', [dilute, dense], ids=lambda build: build.__name__)
 @pytest.mark.parametrize('every', [None, 10])
 def test_interrupt_leaves_a_whole_step(build, every):
-    """After Ctrl-C in a long run the state is that of some whole step, and goes on from there with the same bits."""
+    """After Ctrl-C in a long run the state is that of some whole step, and goes on from there with the same
+    bits."""
     sim, asked = build().simulation(DT), []
     with pytest.raises(KeyboardInterrupt):
         interrupt_soon(asked)

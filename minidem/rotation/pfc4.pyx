@@ -1,0 +1,91 @@
+"""PFC4 and MercuryDPM: rotation matrices, as in the SPIRAL paper (10.1016/j.cpc.2023.109077), Eqs B.16 to B.18.
+
+Angular velocity w in the lab, half a step behind; J the inertia in the lab at t; A turns the lab
+frame to the body frame, its rows are the body's axes in the lab:
+
+    w_0 = w(t - dt/2),   w_(n+1) = w_0 + dt J^-1 (M - w_n x J w_n),   w(t + dt/2) = w_3
+    every row of A = row + dt w(t + dt/2) x row;   then Gram-Schmidt over the columns of A
+
+Three iterations, as published; they are done in the body frame of t, where J is diagonal. The
+order of Gram-Schmidt is not printed: over the rows it misses the published curves by a factor of
+two. First order. The start is half a step of Euler back; the angular velocity at the whole step
+comes from the same iterations over dt/2.
+
+A need not be kept. It is made of the orientation q and turned back into one without a branch:
+4 q q^T is linear in A, so that applied to the old q it gives the new one, up to its length. That
+cannot vanish, for the turn from the old to the new A stays below pi: both leading minors of what
+Gram-Schmidt is applied to, 1 + dt w x in the frame of the columns, are positive, so are those of
+its result, so two of its diagonal elements are, and the trace is above -1.
+"""
+from minidem.geometry.quaternion cimport Quat, normalise, quat, rotate, rotate_back
+from minidem.geometry.vec3 cimport Vec3, add, add_scaled, cross, dot, norm, scale, times, vec3
+from minidem.rotation.record import Scheme
+from minidem.rotation.scheme cimport Body, Step, angular_acceleration, gyroscopic, kernels, over_bodies
+from minidem.rows cimport load, store
+
+
+cdef inline void start_one(Body *b, const Step *step) noexcept nogil:
+    b.w = add_scaled(b.w, -0.5 * step.dt, angular_acceleration(b, b.w, b.torque))
+    store(b.scratch, rotate(b.q, b.w))
+
+
+cdef inline Vec3 iterated(const Body *b, double h) noexcept nogil:
+    """Angular velocity h after the one kept, in the body frame of the pose."""
+    cdef Vec3 first = rotate_back(b.q, load(b.scratch))
+    cdef Vec3 w = add_scaled(first, h, angular_acceleration(b, first, b.torque))
+    w = add_scaled(first, h, angular_acceleration(b, w, b.torque))
+    return add_scaled(first, h, angular_acceleration(b, w, b.torque))
+
+
+cdef inline Vec3 advanced_axis(Quat q, Vec3 axis, double h, Vec3 w) noexcept nogil:
+    """A row of A after the step."""
+    cdef Vec3 row = rotate(q, axis)
+    return add_scaled(row, h, cross(w, row))
+
+
+cdef inline Vec3 unit(Vec3 a) noexcept nogil:
+    return scale(1.0 / norm(a), a)
+
+
+cdef inline Quat orientation(Vec3 a, Vec3 b, Vec3 c, Quat old) noexcept nogil:
+    """N(4 q q^T old), q being the orientation with the columns a, b, c of A."""
+    return normalise(quat(
+        (1.0 + a.x + b.y + c.z) * old.w + (c.y - b.z) * old.x + (a.z - c.x) * old.y + (b.x - a.y) * old.z,
+        (c.y - b.z) * old.w + (1.0 + a.x - b.y - c.z) * old.x + (a.y + b.x) * old.y + (a.z + c.x) * old.z,
+        (a.z - c.x) * old.w + (a.y + b.x) * old.x + (1.0 - a.x + b.y - c.z) * old.y + (b.z + c.y) * old.z,
+        (b.x - a.y) * old.w + (a.z + c.x) * old.x + (b.z + c.y) * old.y + (1.0 - a.x - b.y + c.z) * old.z))
+
+
+cdef inline void move_one(Body *b, const Step *step) noexcept nogil:
+    cdef Vec3 w, x, y, z, first, second
+    b.w = iterated(b, step.dt)
+    w = rotate(b.q, b.w)
+    x = advanced_axis(b.q, vec3(1.0, 0.0, 0.0), step.dt, w)
+    y = advanced_axis(b.q, vec3(0.0, 1.0, 0.0), step.dt, w)
+    z = advanced_axis(b.q, vec3(0.0, 0.0, 1.0), step.dt, w)
+    first = unit(vec3(x.x, y.x, z.x))
+    second = vec3(x.y, y.y, z.y)
+    second = unit(add_scaled(second, -dot(first, second), first))
+    b.q = orientation(first, second, cross(first, second), b.q)
+    store(b.scratch, w)
+
+
+cdef inline void sync_one(Body *b, const Step *step) noexcept nogil:
+    b.predicted = iterated(b, 0.5 * step.dt)
+
+
+cdef void start(double *block, const Step *step) noexcept nogil:
+    over_bodies(start_one, block, step)
+
+
+cdef void move(double *block, const Step *step) noexcept nogil:
+    over_bodies(move_one, block, step)
+
+
+cdef void sync(double *block, const Step *step) noexcept nogil:
+    over_bodies(sync_one, block, step)
+
+
+SCHEMES = [Scheme(
+    name="pfc4", title="PFC4, MercuryDPM", doi="10.1016/j.cpc.2023.109077", equations="B.16 to B.18",
+    kernels=kernels(start, move, NULL, NULL, sync), angular_velocity_offset=-0.5, normalises=True, n_scratch=3)]

@@ -1,0 +1,100 @@
+"""Four ways to update a quaternion: section 3 of F. Zhao and B. van Wachem, Acta Mech. 224, 3091 (2013).
+
+    euler-quaternion         q = N(q + dt/2 q w)                               Eqs 31, 32
+    walton-braun             q = N(f q b b),  b = (1, dt/4 w(t + dt/2)),       Eqs 33 to 39
+                             f = |b|^2 / (1 + 2 |dt/4 w|^2)
+    scalar-factor            q = (q + tan|s| q s/|s|) cos|s|,  s = dt/2 w      Eqs 40 to 45
+    direct-multiplication    q = q exp(dt/2 w)                                 Eqs 49, 50
+
+Printed with w in the lab on the left of q; with w of the body, which is the same vector turned by
+the q of the step's start, it stands on the right. After its normalisation walton-braun is the
+Cayley map, the exact solution of Eqs 33 and 34, which keeps the norm by itself; scalar-factor is
+direct-multiplication up to rounding, and for a half angle of exactly pi/2 fails. Eq. 48 lacks dt
+in the angle.
+
+The paper leaves open how w is found. Here w(t + dt) = w + dt wdot(w, M), and w(t + dt/2), of
+walton-braun, = w + dt/2 wdot(w, M). The others turn with w(t), or with w(t + dt) if omega=new. All
+are of first order. Table 2 of the paper (sphere under a torque that grows as exp(t)) comes out
+only with omega=new, and with the torque of t + dt for that of t.
+"""
+from minidem.geometry.quaternion cimport (
+    Quat, add_scaled_quat, exponential, multiply, multiply_vector, normalise, quat, scale_quat,
+)
+from minidem.geometry.vec3 cimport Vec3, add_scaled, dot, scale, vec3
+from minidem.rotation.record import Scheme
+from minidem.rotation.scheme cimport Body, BodyFunction, Step, angular_acceleration, kernels, over_bodies
+from minidem.rotation.turning cimport turned
+
+
+cdef inline void kick(Body *b, const Step *step) noexcept nogil:
+    b.w = add_scaled(b.w, step.dt, angular_acceleration(b, b.w, b.torque))
+
+
+cdef inline void euler_one(Body *b, const Step *step) noexcept nogil:
+    b.q = normalise(add_scaled_quat(b.q, 0.5 * step.dt, multiply_vector(b.q, b.w)))
+
+
+cdef inline void scalar_factor_one(Body *b, const Step *step) noexcept nogil:
+    cdef Quat e = exponential(scale(0.5 * step.dt, b.w))               # (cos|s|, s sin|s| / |s|)
+    cdef Vec3 tangent = vec3(e.x / e.w, e.y / e.w, e.z / e.w)
+    b.q = scale_quat(e.w, add_scaled_quat(b.q, 1.0, multiply_vector(b.q, tangent)))
+
+
+cdef inline void direct_one(Body *b, const Step *step) noexcept nogil:
+    b.q = turned(b.q, step.dt, b.w)
+
+
+cdef inline void walton_braun_one(Body *b, const Step *step) noexcept nogil:
+    cdef Vec3 acceleration = angular_acceleration(b, b.w, b.torque)
+    cdef Vec3 v = scale(0.25 * step.dt, add_scaled(b.w, 0.5 * step.dt, acceleration))
+    cdef Quat beta = quat(1.0, v.x, v.y, v.z)
+    cdef double f = (1.0 + dot(v, v)) / (1.0 + 2.0 * dot(v, v))
+    b.q = normalise(multiply(b.q, scale_quat(f, multiply(beta, beta))))
+    b.w = add_scaled(b.w, step.dt, acceleration)
+
+
+cdef inline void sync_one(Body *b, const Step *step) noexcept nogil:
+    b.predicted = b.w
+
+
+cdef inline void move(BodyFunction turn, double *block, const Step *step) noexcept nogil:
+    """Turn with the old angular velocity, or with the new one (omega=new)."""
+    if step.parameters[0] == 0.0:
+        over_bodies(turn, block, step)
+        over_bodies(kick, block, step)
+    else:
+        over_bodies(kick, block, step)
+        over_bodies(turn, block, step)
+
+
+cdef void euler(double *block, const Step *step) noexcept nogil:
+    move(euler_one, block, step)
+
+
+cdef void scalar_factor(double *block, const Step *step) noexcept nogil:
+    move(scalar_factor_one, block, step)
+
+
+cdef void direct(double *block, const Step *step) noexcept nogil:
+    move(direct_one, block, step)
+
+
+cdef void walton_braun(double *block, const Step *step) noexcept nogil:
+    over_bodies(walton_braun_one, block, step)
+
+
+cdef void sync(double *block, const Step *step) noexcept nogil:
+    over_bodies(sync_one, block, step)
+
+
+DOI = "10.1007/s00707-013-0914-2"
+SCHEMES = [
+    Scheme(name="euler-quaternion", title="Euler quaternion", doi=DOI, equations="31, 32",
+           kernels=kernels(NULL, euler, NULL, NULL, sync), normalises=True, parameters={"omega": ("old", "new")}),
+    Scheme(name="walton-braun", title="Walton and Braun", doi=DOI, equations="33 to 39",
+           kernels=kernels(NULL, walton_braun, NULL, NULL, sync), normalises=True),
+    Scheme(name="scalar-factor", title="scalar factor (Kleppmann)", doi=DOI, equations="40 to 45",
+           kernels=kernels(NULL, scalar_factor, NULL, NULL, sync), parameters={"omega": ("old", "new")}),
+    Scheme(name="direct-multiplication", title="direct multiplication", doi=DOI, equations="49, 50",
+           kernels=kernels(NULL, direct, NULL, NULL, sync), parameters={"omega": ("old", "new")}),
+]

@@ -1,0 +1,119 @@
+"""Random placement: no overlap, isotropic, repeatable, and a clear word when the box is full."""
+import numpy as np
+import pytest
+
+import minidem as md
+from minidem.scenario import place, random_directions, random_orientations
+
+
+def spheres(template, position, orientation):
+    """Lab centres (n * m, 3), radii and clump numbers, by way of a simulation."""
+    sim = md.Simulation(md.Material(1e9, 0.1), dt=1e-9)
+    sim.add_clumps(template, position, orientation)
+    return sim.sphere_centers(), sim.sphere_radii, sim.sphere_clump
+
+
+def check_free(parts, low, high):
+    """Every sphere inside the box and clear of the spheres of all other clumps; plain all-pairs."""
+    centers, radii, clump = (np.concatenate(arrays) for arrays in zip(*parts))
+    assert np.all(centers - radii[:, None] > low) and np.all(centers + radii[:, None] < high)
+    for k in range(len(centers)):
+        others = clump != clump[k]
+        distance = np.linalg.norm(centers[others] - centers[k], axis=1)
+        assert np.all(distance > radii[others] + radii[k])
+
+
+def test_rods_as_dense_as_it_sensibly_goes(rod):
+    n, solid_fraction = 400, 0.2
+    edge = (n * rod.template.volume / solid_fraction) ** (1 / 3)
+    low, high = np.array([-1.0, 2.0, 0.0]), np.array([-1.0, 2.0, 0.0]) + edge
+    [(position, orientation)] = place([rod.template], [n], low, high, np.random.default_rng(1))
+    assert position.shape == (n, 3) and orientation.shape == (n, 4)
+    check_free([spheres(rod.template, position, orientation)], low, high)
+
+
+def test_mixture_keeps_the_order_of_its_templates(rod, lumpy):
+    ball = md.ClumpTemplate([(0, 0, 0)], [0.11])  # reaches farthest, though it is not the first
+    templates, numbers = [lumpy.template, ball, rod.template], [60, 15, 0]
+    poses = place(templates, numbers, np.zeros(3), np.full(3, 1.2), np.random.default_rng(2))
+    assert [len(position) for position, _ in poses] == numbers
+    parts = [list(spheres(*part)) for part in zip(templates, *zip(*poses))]
+    parts[1][2] += numbers[0]
+    check_free(parts, 0.0, 1.2)
+
+
+def test_same_seed_same_poses(rod):
+    a, b, c = (place([rod.template], [50], np.zeros(3), np.ones(3), np.random.default_rng(seed))[0]
+               for seed in (5, 5, 6))
+    np.testing.assert_array_equal(a[0], b[0])
+    np.testing.assert_array_equal(a[1], b[1])
+    assert not np.any(a[0] == c[0])
+
+
+def test_no_absolute_length(rod):
+    """In units 2^-20 times as large every bit of the poses is the same but for that factor."""
+    small = md.ClumpTemplate(rod.template.centers * 2.0 ** -20, rod.template.radii * 2.0 ** -20)
+    [(x, q)] = place([rod.template], [50], np.zeros(3), np.ones(3), np.random.default_rng(5))
+    [(x_small, q_small)] = place([small], [50], np.zeros(3), np.full(3, 2.0 ** -20), np.random.default_rng(5))
+    np.testing.assert_array_equal(x_small, x * 2.0 ** -20)
+    np.testing.assert_array_equal(q_small, q)
+
+
+def check_isotropic(vectors):
+    """Mean and second moments of unit vectors (n, 3), within five standard errors."""
+    n = len(vectors)
+    # Var(d_i) = 1/3, Var(d_i^2) = 1/5 - 1/9 = 4/45, Var(d_i d_j) = 1/15
+    assert np.max(np.abs(vectors.mean(axis=0))) < 5 * np.sqrt(1 / 3 / n)
+    moments = vectors.T @ vectors / n - np.eye(3) / 3
+    assert np.max(np.abs(np.diag(moments))) < 5 * np.sqrt(4 / 45 / n)
+    assert np.max(np.abs(moments - np.diag(np.diag(moments)))) < 5 * np.sqrt(1 / 15 / n)
+
+
+def body_axes(q):
+    """The body's x axis in the lab, (n, 3): first column of the rotation matrix of q (n, 4)."""
+    w, x, y, z = q.T
+    return np.column_stack([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)])
+
+
+def test_isotropy():
+    check_isotropic(random_directions(20_000, np.random.default_rng(7)))
+    check_isotropic(body_axes(random_orientations(20_000, np.random.default_rng(8))))
+
+
+def test_angles_of_random_rotations_follow_haar_measure():
+    """The rotation angle t has density (1 - cos t) / pi on [0, pi]: mean of cos t is -1/2, its variance 1/4."""
+    q = random_orientations(20_000, np.random.default_rng(9))
+    np.testing.assert_allclose(np.linalg.norm(q, axis=1), 1.0, rtol=0, atol=4 * np.finfo(float).eps)
+    cosine = 2.0 * q[:, 0] ** 2 - 1.0
+    assert abs(cosine.mean() + 0.5) < 5 * np.sqrt(0.25 / len(q))
+
+
+def test_orientations_stay_isotropic_near_walls():
+    """In a box hardly wider than a fibre is long: those along its edges fit more easily, but are not preferred."""
+    fibre = md.ClumpTemplate([(x, 0, 0) for x in (-2, -1, 0, 1, 2)], [0.5] * 5)
+    edge = 2.02 * fibre.bounding_radius
+    rng = np.random.default_rng(11)
+    q = np.concatenate([place([fibre], [1], np.zeros(3), np.full(3, edge), rng)[0][1] for _ in range(2000)])
+    check_isotropic(body_axes(q))
+
+
+def test_longer_than_the_box_is_wide(rod):
+    reach = 2.0 * rod.template.bounding_radius
+    high = np.array([0.75 * reach, 0.75 * reach, 4.0 * reach])
+    [(position, orientation)] = place([rod.template], [4], np.zeros(3), high, np.random.default_rng(4))
+    check_free([spheres(rod.template, position, orientation)], np.zeros(3), high)
+
+
+@pytest.mark.parametrize("number, edge", [(1, 0.1), (300, 0.3), (300, 0.6)],
+                         ids=["narrower than one", "less volume than they have", "jammed"])
+def test_too_full(rod, number, edge):
+    with pytest.raises(ValueError) as refusal:
+        place([rod.template], [number], np.zeros(3), np.full(3, edge), np.random.default_rng(1))
+    for word in (f"{number} clumps", f"{edge}", "solid fraction", "larger box"):
+        assert word in str(refusal.value)
+
+
+@pytest.mark.parametrize("low, high", [((0, 0, 0), (1, 1, 0)), ((0, 0, 0), (1, np.nan, 1)), ((0, 0), (1, 1))])
+def test_no_box(rod, low, high):
+    with pytest.raises(ValueError, match="low < high"):
+        place([rod.template], [1], low, high, np.random.default_rng(1))

@@ -1,0 +1,173 @@
+"""Frames, walls and time series: what stands in the files, read back with meshio and with VTK itself."""
+from xml.etree import ElementTree
+
+import meshio
+import numpy as np
+import pytest
+
+import minidem as md
+from minidem.output import vtu
+from minidem.output.pvd import Pvd
+from minidem.output.wall_polygons import wall_polygons
+
+POINT_DATA = {"radius": (), "clump": (), "velocity": (3,), "angular_velocity": (3,), "orientation": (4,)}
+
+
+def rotated(q, v):
+    """v (n, 3) rotated by the unit quaternions q (n, 4): v + 2 w (u x v) + 2 u x (u x v)."""
+    w, u = q[:, :1], q[:, 1:]
+    return v + 2.0 * w * np.cross(u, v) + 2.0 * np.cross(u, np.cross(u, v))
+
+
+@pytest.fixture
+def sim(rod, lumpy):
+    """Two kinds of clumps that fly and spin freely, each sphere about its own centre of mass."""
+    rng = np.random.default_rng(3)
+    sim = md.Simulation(md.Material(1e9, 0.1), walls=md.box((0, 0, 0), (9, 8, 7)), dt=1e-5)
+    for k, shape in enumerate((rod, lumpy)):
+        position = np.array([[2.0 + 4 * k, 2.0, 2.0], [2.0 + 4 * k, 5.0, 4.0]])
+        q = rng.standard_normal((2, 4))
+        sim.add_clumps(shape.template, position, q / np.linalg.norm(q, axis=1, keepdims=True),
+                       rng.standard_normal((2, 3)), 5.0 * rng.standard_normal((2, 3)))
+    sim.run(50)
+    return sim
+
+
+@pytest.mark.parametrize("float32", [False, True])
+def test_spheres_read_back(sim, tmp_path, float32):
+    vtu.write_spheres(tmp_path / "a.vtu", sim, float32=float32)
+    mesh = meshio.read(tmp_path / "a.vtu")
+    real = np.float32 if float32 else np.float64
+    n = sim.n_spheres
+    assert mesh.points.dtype == real
+    np.testing.assert_array_equal(mesh.points, sim.sphere_centers().astype(real))
+    [cells] = mesh.cells
+    assert cells.type == "vertex"
+    np.testing.assert_array_equal(cells.data[:, 0], np.arange(n))
+    assert {name: data.shape for name, data in mesh.point_data.items()} == {
+        name: (n, *shape) for name, shape in POINT_DATA.items()}
+    assert mesh.point_data.pop("clump").dtype == np.int32
+    assert {data.dtype for data in mesh.point_data.values()} == {np.dtype(real)}
+
+
+def test_point_data_belong_to_the_spheres(sim, tmp_path):
+    sim.write_vtu(tmp_path / "a.vtu")
+    mesh = meshio.read(tmp_path / "a.vtu")
+    clump, q = mesh.point_data["clump"], mesh.point_data["orientation"]
+    templates = [sim.templates[k] for k in sim.template_index]
+    np.testing.assert_array_equal(clump, np.repeat(np.arange(4), [len(t.radii) for t in templates]))
+    np.testing.assert_array_equal(mesh.point_data["radius"], np.concatenate([t.radii for t in templates]))
+    np.testing.assert_array_equal(mesh.point_data["angular_velocity"], sim.angular_velocity[clump])
+    # The orientation takes the spheres from where they were drawn to where they are: component order and sense.
+    # Coordinates of up to 9 m carry half an ulp (9e-16) from each of a few sums.
+    drawn = np.concatenate([t.centers - t.center_of_mass for t in templates])
+    np.testing.assert_allclose(mesh.points, sim.position[clump] + rotated(q, drawn), rtol=0, atol=20 * np.spacing(9.0))
+
+
+def test_velocity_is_that_of_the_spheres_centre(sim, tmp_path):
+    sim.write_vtu(tmp_path / "a.vtu")
+    velocity = meshio.read(tmp_path / "a.vtu").point_data["velocity"]
+    before = sim.sphere_centers()
+    sim.run(1)
+    shift = (sim.sphere_centers() - before) / sim.dt
+    # Free flight: a centre departs from its tangent by dt/2 times its acceleration, |w|^2 times at most its arm,
+    # and |dw/dt| times the arm, which |w|^2 bounds as well for a free body; rounding of 9 m / dt comes on top.
+    arm = max(t.bounding_radius for t in sim.templates)
+    w2 = np.max(np.sum(sim.angular_velocity ** 2, axis=1))
+    limit = sim.dt * w2 * arm + 4 * np.spacing(9.0) / sim.dt
+    assert np.max(np.abs(velocity - shift)) < limit
+    assert np.max(np.abs(sim.velocity[sim.sphere_clump] - shift)) > 100 * limit  # that of the clump would not do
+
+
+def test_vtk_opens_frames_and_walls(sim, tmp_path):
+    vtk = pytest.importorskip("vtk")
+    from vtk.util.numpy_support import vtk_to_numpy
+
+    def read(name):
+        reader = vtk.vtkXMLUnstructuredGridReader()
+        reader.SetFileName(str(tmp_path / name))
+        reader.Update()
+        assert reader.GetErrorCode() == 0
+        return reader.GetOutput()
+
+    sim.write_vtu(tmp_path / "a.vtu")
+    spheres = read("a.vtu")
+    np.testing.assert_array_equal(vtk_to_numpy(spheres.GetPoints().GetData()), sim.sphere_centers())
+    data = spheres.GetPointData()
+    for name, shape in POINT_DATA.items():
+        assert data.GetArray(name).GetNumberOfComponents() == (*shape, 1)[0]
+    np.testing.assert_array_equal(vtk_to_numpy(data.GetArray("radius")), sim.sphere_radii)
+
+    assert vtu.write_walls(tmp_path / "walls.vtu", sim)
+    np.testing.assert_allclose(read("walls.vtu").GetBounds(), (0, 9, 0, 8, 0, 7), rtol=0, atol=9e-12)
+
+    empty = md.Simulation(md.Material(1e9, 0.1), dt=1e-5)
+    empty.write_vtu(tmp_path / "empty.vtu")
+    assert read("empty.vtu").GetNumberOfPoints() == 0
+
+
+def test_failed_write_leaves_the_old_file(sim, tmp_path, monkeypatch):
+    path = tmp_path / "a.vtu"
+    sim.write_vtu(path)
+    before = path.read_bytes()
+
+    def half(filename, mesh, **options):
+        filename.write_text("<VTKFile")
+        raise OSError("disk full")
+
+    monkeypatch.setattr(meshio.vtu, "write", half)
+    with pytest.raises(OSError, match="disk full"):
+        sim.write_vtu(path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def corners(polygons):
+    """The set of distinct corners, to 1e-9 of the unit sizes used here (clipping keeps 2e-13)."""
+    return {tuple((np.round(corner, 9) + 0.0).tolist()) for polygon in polygons for corner in polygon}
+
+
+def test_walls_of_a_box_are_its_faces():
+    planes = [(wall.point, wall.normal) for wall in md.box((1, 2, 3), (2, 4, 6))]
+    polygons = wall_polygons(planes, None)
+    assert [len(polygon) for polygon in polygons] == [4] * 6
+    assert corners(polygons) == {(x, y, z) for x in (1, 2) for y in (2, 4) for z in (3, 6)}
+    for polygon, (_, normal) in zip(polygons, planes):  # counter-clockwise about the inward normal, area = sides
+        area = 0.5 * sum(np.cross(a - polygon[0], b - polygon[0]) for a, b in zip(polygon[1:], polygon[2:]))
+        sides = np.prod([side for side, n in zip((1, 2, 3), normal) if n == 0.0])
+        np.testing.assert_allclose(area, sides * np.array(normal), rtol=1e-9, atol=1e-9)
+
+
+def test_open_walls_reach_as_far_as_the_spheres():
+    floor = [((0, 0, 0), (0, 0, 1))]
+    bounds = np.array([1.0, 1.0, 0.0]), np.array([3.0, 4.0, 5.0])
+    assert corners(wall_polygons(floor, bounds)) == {(x, y, 0) for x in (1, 3) for y in (1, 4)}
+    assert wall_polygons(floor, None) == []
+    open_box = [(wall.point, wall.normal) for wall in md.box((0, 0, 0), (9, 9, 9))][:5]
+    assert corners(wall_polygons(open_box, bounds)) == {(x, y, z) for x in (0, 9) for y in (0, 9) for z in (0, 5)}
+
+
+def test_walls_without_extent_write_nothing(tmp_path):
+    sim = md.Simulation(md.Material(1e9, 0.1), walls=[md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-5)
+    assert not vtu.write_walls(tmp_path / "walls.vtu", sim)
+    assert list(tmp_path.iterdir()) == []
+
+
+def listed(path):
+    return [(float(e.get("timestep")), e.get("file")) for e in ElementTree.parse(path).getroot().iter("DataSet")]
+
+
+def test_series_is_whole_after_every_frame_and_can_go_on(tmp_path):
+    path = tmp_path / "run.pvd"
+    series = Pvd(path)
+    assert listed(path) == []
+    times = [0.0, 0.1, 0.1 + 0.2, 1 / 3]
+    for k, time in enumerate(times):
+        series.add(time, tmp_path / "frames" / f"a&b_{k}.vtu")
+        assert listed(path) == [(t, f"frames/a&b_{j}.vtu") for j, t in enumerate(times[:k + 1])]
+    again = Pvd(path, keep=lambda time: time < 0.2)
+    again.add(0.25, tmp_path / "frames" / "late.vtu")
+    assert listed(path) == [(0.0, "frames/a&b_0.vtu"), (0.1, "frames/a&b_1.vtu"), (0.25, "frames/late.vtu")]
+    assert listed(path) == again.frames
+    Pvd(path)
+    assert listed(path) == []
