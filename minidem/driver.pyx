@@ -13,7 +13,7 @@ from minidem.broadphase.neighbours cimport owns
 from minidem.contact.contacts cimport Contact, Contacts, free_contacts
 from minidem.contact.hertz cimport hertz_energy
 from minidem.pose cimport pose_range
-from minidem.rotation.scheme cimport BlockFunction, Kernels, Step
+from minidem.rotation.scheme cimport MAX_PARAMETERS, BlockFunction, Kernels, Step
 from minidem.rows cimport LANES, PREDICTED, VELOCITY
 from minidem.state cimport State
 from minidem.time_loop cimport MAX_STAGES, Loop, run_loop
@@ -23,10 +23,10 @@ SPHERES_PER_THREAD = 2000           # with fewer, one more thread costs more tha
 
 
 cdef void ask_python(Loop *loop, double steps) noexcept with gil:
-    """Torques from the Python function of the Driver."""
+    """Forces and torques from the Python function of the Driver."""
     cdef Driver owner = <Driver> loop.owner
     try:
-        owner.torque(steps)
+        owner.ask(steps)
     except BaseException as error:
         owner.error = error
         loop.broad.reports[0].failure = IN_CALLBACK
@@ -44,28 +44,29 @@ cdef class Driver:
     gravity : (3,) [m/s2]
     planes : (points (k, 3), unit normals (k, 3), effective moduli (k,))
     threads : int
-    torque : optional function of the number of steps since the loop was made; writes the torques at the
-        pose. It is called at every pose, one thread only.
+    ask : optional function of the number of steps since the loop was made, called at every pose when
+        contacts are done and predicted velocities known; adds to forces and torques, or writes them.
     """
     cdef Loop loop
     cdef BlockFunction sync
     cdef readonly State state
     cdef object keep
-    cdef object torque
+    cdef object ask
     cdef object error
 
     def __cinit__(self, State state, Kernels kernels, stages, parameters, double dt, modulus=None,
-                  gravity=(0.0, 0.0, 0.0), planes=None, int threads=1, torque=None):
-        cdef double[::1] values = np.array(list(parameters) + [0.0], dtype=float)
+                  gravity=(0.0, 0.0, 0.0), planes=None, int threads=1, ask=None):
         cdef double[:, ::1] points, normals
         cdef double[::1] moduli
         cdef int k
-        if len(stages) > MAX_STAGES:
-            raise ValueError(f"a rotation scheme may have {MAX_STAGES} stages, not {len(stages)}")
+        if len(stages) > MAX_STAGES or len(parameters) > MAX_PARAMETERS:
+            raise ValueError(f"a rotation scheme may have {MAX_STAGES} stages and {MAX_PARAMETERS} parameters, "
+                             f"not {len(stages)} and {len(parameters)}")
         self.state = state
         self.loop.state = state.view
         self.loop.step.dt = dt
-        self.loop.step.parameters = &values[0]
+        for k in range(len(parameters)):
+            self.loop.step.parameters[k] = parameters[k]
         self.loop.move = kernels.move
         self.loop.finish = kernels.finish
         self.loop.predict = kernels.predict
@@ -74,7 +75,7 @@ cdef class Driver:
         for k in range(self.loop.n_stages):
             self.loop.fraction[k] = stages[k]
         self.loop.contacts_matter = modulus is not None
-        self.keep = [values, kernels]
+        self.keep = [kernels]
         if modulus is not None:
             self.loop.modulus = modulus
             for k in range(3):
@@ -86,11 +87,11 @@ cdef class Driver:
                 self.loop.planes.normal = &normals[0, 0]
                 self.loop.planes.modulus = &moduli[0]
                 self.keep += [points, normals, moduli]
-        if torque is not None:
-            self.torque = torque
+        if ask is not None:
+            self.ask = ask
             self.loop.owner = <void *> self
             self.loop.ask = ask_python
-        useful = state.n_spheres // SPHERES_PER_THREAD if has_openmp() and torque is None else 1
+        useful = state.n_spheres // SPHERES_PER_THREAD if has_openmp() else 1
         self.allocate(max(1, min(threads, useful, self.loop.state.n_blocks)))
 
     cdef void allocate(self, int n_threads):

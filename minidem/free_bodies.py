@@ -82,7 +82,7 @@ def integrate(name, inertia, orientation, angular_velocity, torque, dt, steps, s
 
     moved = callable(torque)
     loop = Driver(state, scheme.kernels, scheme.stages, parameters, dt,
-                    torque=(lambda done: ask(done * dt, "predicted")) if moved else None)
+                    ask=(lambda done: ask(done * dt, "predicted")) if moved else None)
     if moved:
         ask(0.0, "angular_velocity")
     else:

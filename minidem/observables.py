@@ -82,13 +82,15 @@ class Observables:
     @property
     def force(self):
         """(n_clumps, 3) lab, gravity included [N]"""
-        self._know_forces()
+        if not self._forces_known:
+            self._evaluate()
         return self._state.column("force")
 
     @property
     def torque(self):
         """(n_clumps, 3) about the centres of mass, lab [N m]"""
-        self._know_forces()
+        if not self._forces_known:
+            self._evaluate()
         return rotate(self._state.column("orientation"), self._state.column("torque"))
 
     @property
@@ -115,8 +117,7 @@ class Observables:
         overlap [m], normal (3,) from j to i, force (3,) on i [N], point (3,) [m], energy [J]
         """
         if not self._loop.contacts_known:
-            self._loop.evaluate()
-            self._forces_known = True
+            self._evaluate()
         return self._loop.contacts()
 
     def energy(self):
@@ -136,18 +137,18 @@ class Observables:
         return energies.angular_momentum(self.mass, self.position, velocity, spin, finite_array("about", about, (3,)))
 
     def _rates(self):
-        """(velocity lab, angular velocity body) at the whole step; clumps not yet started: as given."""
+        """(velocity lab, angular velocity body) at the whole step."""
+        if not self._forces_known and self._started.any():
+            self._evaluate()
+        return self._synchronised()
+
+    def _synchronised(self):
+        """The same with the forces as they stand; clumps not yet started: as given."""
         given = self._state.column("velocity"), self._state.column("angular_velocity")
         if not self._started.any():
             return given
-        self._know_forces()
         new = ~self._started[:, None]
         return tuple(np.where(new, g, s) for g, s in zip(given, self._loop.synchronise()))
-
-    def _know_forces(self):
-        if not self._forces_known:
-            self._loop.evaluate()
-            self._forces_known = True
 
     def _of_spheres(self, rows):
         return rows.reshape(-1, 4)[self._state.sphere_slot]

@@ -17,7 +17,7 @@ cdef enum Row:
     TORQUE = 6              # 3  at the pose, principal body frame                  [N m]
     ORIENTATION = 9         # 4  the pose: w x y z, principal body frame -> lab
     ANGULAR_VELOCITY = 13   # 3  as the scheme stores it, principal body frame      [rad/s]
-    PREDICTED = 16          # 3  angular velocity at the instant of the pose, body  [rad/s]
+    PREDICTED = 16          # 3  angular velocity at the instant of the pose, body; kept up like the other [rad/s]
     POSITION = 19           # 3  centre of mass at the pose, lab                    [m]
     VELOCITY = 22           # 3  half a step behind the pose, lab                   [m/s]
     FORCE = 25              # 3  at the pose, gravity included, lab                 [N]
@@ -25,7 +25,8 @@ cdef enum Row:
     INVERSE_MASS = 29       #                                                       [1/kg]
     REACH = 30              # largest distance of a sphere's centre from the clump's [m]
     PATH = 31               # how far a sphere can have moved since the inner list was made [m]
-    SCRATCH = 32            # as many as the rotation scheme asks for
+    PREDICTED_VELOCITY = 32 # 3  at the instant of the pose, lab; kept up only for velocity-dependent forces [m/s]
+    SCRATCH = 35            # as many as the rotation scheme asks for
 
 
 cdef inline Vec3 load(const double *row) noexcept nogil:

@@ -7,7 +7,7 @@ import numpy as np
 from minidem.checks import finite_array, non_negative, positive, unit_quaternions, whole
 from minidem.clump import ClumpTemplate
 from minidem.driver import Driver, has_openmp, most_threads
-from minidem.geometry.quaternions import multiply, rotate_back
+from minidem.geometry.quaternions import multiply, rotate, rotate_back
 from minidem.material import Material, effective_modulus
 from minidem.observables import Observables
 from minidem.output import checkpoint, vtu
@@ -65,6 +65,8 @@ class Simulation(Observables):
         self._pacer = Pacer()
         self._started = np.zeros(0, dtype=bool)     # clumps whose velocities stand half a step behind
         self._forces_known = False
+        self._user_forces = []
+        self._forces_expected = 0                   # with those that a checkpoint had
         self._renew_loop(0)
 
     def __repr__(self):
@@ -112,13 +114,61 @@ class Simulation(Observables):
         self._warn_of_large_step(template)
         return added
 
+    def add_force(self, function):
+        """Add forces and torques of your own, from Python.
+
+        function(t, x, v, q, w) -> (force (n, 3) [N], torque (n, 3) [N m]), lab frame, over all
+        clumps at once; it gets the time [s], position, velocity, orientation (template frame ->
+        lab) and angular velocity (lab). It is called at the pose of every force evaluation, with
+        velocities predicted for that instant, so that a scheme of second order stays so under
+        damping. Several functions add up. A checkpoint does not hold them: add them again after load.
+        """
+        if not callable(function):
+            raise ValueError(f"function = {function!r}: give a function of (t, x, v, q, w)")
+        self._user_forces = self._user_forces + [function]
+        if len(self._user_forces) > self._forces_expected:
+            self._forces_expected = len(self._user_forces)
+            self._forces_known = False
+        self._renew_loop(self.step_count)
+
+    def _apply_user_forces(self, steps):
+        """Called by the loop, `steps` after it was made, when contact forces are in the state."""
+        state, n = self._state, self.n_clumps
+        frame = state.column("orientation")
+        force, torque = state.column("force"), state.column("torque")
+        pose = ((self._first_step + steps) * self.dt, self.position, state.column("predicted_velocity"),
+                self.orientation, rotate(frame, state.column("predicted")))
+        for function in self._user_forces:
+            f, m = function(*pose)
+            force += finite_array("force of a user force", f, (n, 3), repeat=True)
+            torque += rotate_back(frame, finite_array("torque of a user force", m, (n, 3), repeat=True))
+        state.set_column("force", force)
+        state.set_column("torque", torque)
+
+    def _evaluate(self):
+        """Contacts at the pose; forces too, where they are not known already.
+
+        Known forces stay as they are: where they depend on velocities, those of the whole step are
+        not, to the last bit, the ones that were predicted when the forces were found.
+        """
+        state = self._state
+        known = {name: state.column(name) for name in ("force", "torque") if self._forces_known}
+        if self._user_forces and not self._forces_known:
+            for name, rate in zip(("predicted_velocity", "predicted"), self._synchronised()):
+                state.set_column(name, rate)
+        self._loop.evaluate()
+        for name, values in known.items():
+            state.set_column(name, values)
+        self._forces_known = True
+
     def _renew_loop(self, step_count):
         """A time loop over the present clumps; steps are counted on from step_count."""
         planes = (np.array([wall.point for wall in self.walls]), np.array([wall.normal for wall in self.walls]),
                   np.array([effective_modulus(self.material, wall.material or self.material) for wall in self.walls]))
         self._loop = Driver(self._state, self._scheme.kernels, self._scheme.stages, self._parameters, self.dt,
                               modulus=effective_modulus(self.material, self.material), gravity=self.gravity,
-                              planes=planes, threads=self._threads)
+                              planes=planes, threads=self._threads,
+                              ask=self._apply_user_forces if self._user_forces else None)
         self._first_step = step_count
 
     def _refuse_deep_overlaps(self, added):
@@ -172,9 +222,11 @@ class Simulation(Observables):
 
     def _prepare(self):
         """Forces at the pose, and the half step back for clumps that are new."""
+        if len(self._user_forces) < self._forces_expected:
+            raise ValueError(f"this simulation was saved with {self._forces_expected} user forces and has "
+                             f"{len(self._user_forces)}: call add_force again after load, before run")
         if not self._forces_known:
-            self._loop.evaluate()
-            self._forces_known = True
+            self._evaluate()
         new = np.flatnonzero(~self._started)
         if len(new):
             self._loop.start(self._scheme.kernels, new, self.dt)

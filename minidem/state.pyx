@@ -11,12 +11,13 @@ import numpy as np
 
 from minidem.rows cimport (
     ANGULAR_VELOCITY, FORCE, INERTIA, INVERSE_INERTIA, INVERSE_MASS, LANES, MASS, ORIENTATION, POSITION,
-    PREDICTED, REACH, SCRATCH, TORQUE, VELOCITY,
+    PREDICTED, PREDICTED_VELOCITY, REACH, SCRATCH, TORQUE, VELOCITY,
 )
 
 COLUMNS = {     # first row and width of what Python reads and writes; rows.pxd says what each is
     "inertia": (INERTIA, 3), "inverse_inertia": (INVERSE_INERTIA, 3), "torque": (TORQUE, 3),
     "orientation": (ORIENTATION, 4), "angular_velocity": (ANGULAR_VELOCITY, 3), "predicted": (PREDICTED, 3),
+    "predicted_velocity": (PREDICTED_VELOCITY, 3),
     "position": (POSITION, 3), "velocity": (VELOCITY, 3), "force": (FORCE, 3), "mass": (MASS, 1),
     "inverse_mass": (INVERSE_MASS, 1), "reach": (REACH, 1),
 }

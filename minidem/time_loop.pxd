@@ -23,7 +23,8 @@ cdef struct Loop:
     bint contacts_matter            # False: free bodies
     Broadphase broad
     Contacts *contacts              # (n_threads,)
-    void (*ask)(Loop *loop, double steps) noexcept nogil    # writes the torques, `steps` after the start; may be NULL
+    void (*ask)(Loop *loop, double steps) noexcept nogil    # forces from elsewhere, added or written into the
+                                    # rows at the pose that lies so many steps after the start; may be NULL
     void *owner                     # for `ask`
     long long steps_done
 

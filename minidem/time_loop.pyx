@@ -4,7 +4,7 @@
     for each stage of the rotation scheme, at the fraction c of the step:
         move        pose at t_n + c dt                     (rotation scheme, then leapfrog drift)
         candidates  made anew if a sphere may have left its skin
-        contacts    F, M at that pose
+        contacts    F, M at that pose; then forces from elsewhere, which see predicted velocities
     finish          of the rotation scheme, if it has one; F, M are those of t_(n+1)
 
 Between steps the state is whole: x_n, v_(n-1/2), what the scheme stores, and F_n, M_n. Threads own
@@ -22,7 +22,7 @@ from minidem.openmp cimport meet, team_size
 from minidem.pose cimport pose_members
 from minidem.rotation.scheme cimport BlockFunction, Step
 from minidem.rows cimport LANES, ORIENTATION
-from minidem.translation.leapfrog cimport drift, kick
+from minidem.translation.leapfrog cimport drift, kick, predict_velocity
 
 
 cdef void advance(Loop *loop, int thread, int stage) noexcept nogil:
@@ -60,11 +60,26 @@ cdef void forces(Loop *loop, int thread) noexcept nogil:
     meet(&loop.broad.barrier, loop.n_threads)
     if renewal_due(&loop.broad):
         renew(&loop.broad, thread, &loop.state, &loop.planes)
-    if not contacts.cleared:
+    if not contacts.cleared or loop.ask != NULL:
         fine = clear_forces(contacts, mine, &loop.state, loop.gravity)
     fine &= find_contacts(contacts, mine, &loop.state, &loop.planes, loop.modulus, loop.step.dt)
     if not (fine and gather(contacts, mine, &loop.state, loop.gravity)):
         loop.broad.reports[thread].failure = OUT_OF_MEMORY
+    meet(&loop.broad.barrier, loop.n_threads)
+
+
+cdef void predict(Loop *loop, int thread, int stage) noexcept nogil:
+    """Velocities at the instant of the pose, for forces that depend on them: second order needs them there."""
+    cdef Py_ssize_t b
+    cdef double ahead = (loop.fraction[stage] - 0.5) * loop.step.dt
+    over_blocks(loop, thread, loop.predict)
+    for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
+        predict_velocity(loop.state.blocks + b * loop.state.n_rows * LANES, ahead)
+
+
+cdef void ask(Loop *loop, int thread, double steps) noexcept nogil:
+    if thread == 0:
+        loop.ask(loop, steps)
     meet(&loop.broad.barrier, loop.n_threads)
 
 
@@ -78,12 +93,13 @@ cdef void work(Loop *loop, int thread, long long steps) noexcept nogil:
             loop.broad.steps += 1
         for stage in range(loop.n_stages):
             advance(loop, thread, stage)
+            if loop.ask != NULL:
+                predict(loop, thread, stage)
             if loop.contacts_matter:
                 pose_members(&loop.state, mine.active.data, mine.active.size)
                 forces(loop, thread)
             if loop.ask != NULL:
-                over_blocks(loop, thread, loop.predict)
-                loop.ask(loop, loop.steps_done + loop.fraction[stage])
+                ask(loop, thread, loop.steps_done + loop.fraction[stage])
             if any_failure(&loop.broad):
                 return
         if loop.finish != NULL:
@@ -95,6 +111,8 @@ cdef void work(Loop *loop, int thread, long long steps) noexcept nogil:
 cdef inline void task(Loop *loop, int thread, long long steps) noexcept nogil:
     if steps < 0:
         forces(loop, thread)
+        if loop.ask != NULL:
+            ask(loop, thread, loop.steps_done)
     else:
         work(loop, thread, steps)
 

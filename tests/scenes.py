@@ -129,5 +129,5 @@ def packed_rods(seed, shape_of_lattice, speed=4.0, spin=4.0, walls=True):
     about_x = quaternion(np.tile([1.0, 0.0, 0.0], (n, 1)), rng.uniform(0.0, 2 * np.pi, n))
     tilt = quaternion(unit_vectors(rng, n), rng.uniform(0.0, 0.15, n))
     orientation = product(tilt, product(about_x, along_x))
-    return Scene([shape] * n, position, orientation, speed * unit_vectors(rng, n), spin * unit_vectors(rng, n),
-                 md.box([0.0] * 3, cell * shape_of_lattice) if walls else [])
+    return Scene([shape] * n, position, orientation, speed * unit_vectors(rng, n),
+                 spin * unit_vectors(rng, n), md.box([0.0] * 3, cell * shape_of_lattice) if walls else [])

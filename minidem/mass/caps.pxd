@@ -70,16 +70,12 @@ cdef inline Relation compare(const Cap* a, const Cap* b, double* inner, double* 
     if minus <= plus:
         inner[0] = minus - (dc * dc + ds * ds)
         outer[0] = dc * dc + ss * ss - minus
-        if chord <= same:
-            return NESTED
     else:
         inner[0] = sc * sc + ss * ss - plus
         outer[0] = plus - (sc * sc + ds * ds)
-        if chord <= same:
-            outer[0] = 0.0
-    if inner[0] <= touching * chord:
+    if inner[0] <= touching * chord or minus <= same * same:
         return NESTED
-    if outer[0] <= touching * chord:
+    if outer[0] <= touching * chord or plus <= same * same:
         return APART if a.s * b.c + a.c * b.s > 0.0 else COVERING       # the sign of sin(alpha_a + alpha_b)
     inner[0] /= minus
     outer[0] /= plus

@@ -24,6 +24,7 @@ def save(path, sim):
     settings = {
         "format": FORMAT, "rotation": sim.rotation, "dt": sim.dt, "gravity": sim.gravity,
         "material": asdict(sim.material), "step_count": sim.step_count, "forces_known": sim._forces_known,
+        "user_forces": sim._forces_expected,
         "walls": [{"point": w.point, "normal": w.normal, "material": w.material and asdict(w.material)}
                   for w in sim.walls],
     }
@@ -55,6 +56,7 @@ def load(path, make, threads=None):
                                sim._scheme.n_scratch)
     sim._started = arrays["started"]
     sim._forces_known = settings["forces_known"]
+    sim._forces_expected = settings["user_forces"]
     sim._renew_loop(settings["step_count"])
     return sim
 

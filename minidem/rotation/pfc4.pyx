@@ -6,35 +6,32 @@ frame to the body frame, its rows are the body's axes in the lab:
     w_0 = w(t - dt/2),   w_(n+1) = w_0 + dt J^-1 (M - w_n x J w_n),   w(t + dt/2) = w_3
     every row of A = row + dt w(t + dt/2) x row;   then Gram-Schmidt over the columns of A
 
-Three iterations, as published; they are done in the body frame of t, where J is diagonal. The
-order of Gram-Schmidt is not printed: over the rows it misses the published curves by a factor of
-two. First order. The start is half a step of Euler back; the angular velocity at the whole step
-comes from the same iterations over dt/2.
+Three iterations, as published. The order of Gram-Schmidt is not printed: over the rows it misses
+the published curves by a factor of two. First order. The start is half a step of Euler back; the
+angular velocity at the whole step comes from the same iterations over dt/2.
 
-A need not be kept. It is made of the orientation q and turned back into one without a branch:
-4 q q^T is linear in A, so that applied to the old q it gives the new one, up to its length. That
-cannot vanish, for the turn from the old to the new A stays below pi: both leading minors of what
-Gram-Schmidt is applied to, 1 + dt w x in the frame of the columns, are positive, so are those of
-its result, so two of its diagonal elements are, and the trace is above -1.
+Neither w in the lab nor A need be kept. w stands in the body frame of the pose, where J is
+diagonal. A is made of the orientation q, and turned back into one without a branch: 4 q q^T is
+linear in A, so that applied to the old q it gives the new one, up to its length. The length cannot
+vanish, for the turn from the old A to the new one stays below pi: seen from the old A, Gram-Schmidt
+is applied to the matrix 1 - dt w x; its leading minors 1, 1 + (dt w_z)^2 and 1 + (dt w)^2 are
+positive, so are those of the result P, so P_xx and P_zz are, and the trace of P is above -1.
 """
 from minidem.geometry.quaternion cimport Quat, normalise, quat, rotate, rotate_back
-from minidem.geometry.vec3 cimport Vec3, add, add_scaled, cross, dot, norm, scale, times, vec3
+from minidem.geometry.vec3 cimport Vec3, add_scaled, cross, dot, norm, scale, vec3
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport Body, Step, angular_acceleration, gyroscopic, kernels, over_bodies
-from minidem.rows cimport load, store
+from minidem.rotation.scheme cimport Body, Step, angular_acceleration, kernels, over_bodies
 
 
 cdef inline void start_one(Body *b, const Step *step) noexcept nogil:
     b.w = add_scaled(b.w, -0.5 * step.dt, angular_acceleration(b, b.w, b.torque))
-    store(b.scratch, rotate(b.q, b.w))
 
 
 cdef inline Vec3 iterated(const Body *b, double h) noexcept nogil:
-    """Angular velocity h after the one kept, in the body frame of the pose."""
-    cdef Vec3 first = rotate_back(b.q, load(b.scratch))
-    cdef Vec3 w = add_scaled(first, h, angular_acceleration(b, first, b.torque))
-    w = add_scaled(first, h, angular_acceleration(b, w, b.torque))
-    return add_scaled(first, h, angular_acceleration(b, w, b.torque))
+    """Angular velocity h after w, in the body frame of the pose."""
+    cdef Vec3 w = add_scaled(b.w, h, angular_acceleration(b, b.w, b.torque))
+    w = add_scaled(b.w, h, angular_acceleration(b, w, b.torque))
+    return add_scaled(b.w, h, angular_acceleration(b, w, b.torque))
 
 
 cdef inline Vec3 advanced_axis(Quat q, Vec3 axis, double h, Vec3 w) noexcept nogil:
@@ -57,17 +54,15 @@ cdef inline Quat orientation(Vec3 a, Vec3 b, Vec3 c, Quat old) noexcept nogil:
 
 
 cdef inline void move_one(Body *b, const Step *step) noexcept nogil:
-    cdef Vec3 w, x, y, z, first, second
-    b.w = iterated(b, step.dt)
-    w = rotate(b.q, b.w)
-    x = advanced_axis(b.q, vec3(1.0, 0.0, 0.0), step.dt, w)
-    y = advanced_axis(b.q, vec3(0.0, 1.0, 0.0), step.dt, w)
-    z = advanced_axis(b.q, vec3(0.0, 0.0, 1.0), step.dt, w)
-    first = unit(vec3(x.x, y.x, z.x))
-    second = vec3(x.y, y.y, z.y)
+    cdef Vec3 w = rotate(b.q, iterated(b, step.dt))
+    cdef Vec3 x = advanced_axis(b.q, vec3(1.0, 0.0, 0.0), step.dt, w)
+    cdef Vec3 y = advanced_axis(b.q, vec3(0.0, 1.0, 0.0), step.dt, w)
+    cdef Vec3 z = advanced_axis(b.q, vec3(0.0, 0.0, 1.0), step.dt, w)
+    cdef Vec3 first = unit(vec3(x.x, y.x, z.x))
+    cdef Vec3 second = vec3(x.y, y.y, z.y)
     second = unit(add_scaled(second, -dot(first, second), first))
     b.q = orientation(first, second, cross(first, second), b.q)
-    store(b.scratch, w)
+    b.w = rotate_back(b.q, w)
 
 
 cdef inline void sync_one(Body *b, const Step *step) noexcept nogil:
@@ -88,4 +83,4 @@ cdef void sync(double *block, const Step *step) noexcept nogil:
 
 SCHEMES = [Scheme(
     name="pfc4", title="PFC4, MercuryDPM", doi="10.1016/j.cpc.2023.109077", equations="B.16 to B.18",
-    kernels=kernels(start, move, NULL, NULL, sync), angular_velocity_offset=-0.5, normalises=True, n_scratch=3)]
+    kernels=kernels(start, move, NULL, NULL, sync), angular_velocity_offset=-0.5, normalises=True)]

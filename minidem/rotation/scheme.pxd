@@ -26,10 +26,14 @@ cdef extern from *:
     #define CYTHON_INLINE inline __attribute__((always_inline))
     """
 
-cdef struct Step:
+cdef enum:
+    MAX_PARAMETERS = 8
+
+cdef struct Step:                # to code in other languages: an array of doubles
     double dt                    # [s]
-    int stage                    # index into the scheme's stages
-    const double *parameters     # in the order of the record
+    double stage                 # index into the scheme's stages
+    double parameters[MAX_PARAMETERS]   # in the order of the record
+    void *context                # for schemes written in Python (external.pyx)
 
 
 cdef struct Body:

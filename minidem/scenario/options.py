@@ -2,6 +2,7 @@
 
 import argparse
 import math
+import textwrap
 
 from minidem import rotation
 
@@ -49,7 +50,7 @@ def parse(scenario, argv):
     An option whose default is a function gets that function's value for the other options, so that defaults can
     depend on options (the box on the number of clumps in it).
     """
-    parser = _Parser(prog=scenario.name, description=scenario.description, epilog=_EPILOG,
+    parser = _Parser(prog=scenario.name, description=scenario.description, epilog=_epilog(scenario),
                      formatter_class=argparse.RawDescriptionHelpFormatter)
     if scenario.add_options:
         scenario.add_options(parser.add_argument_group("this scenario"))
@@ -74,11 +75,10 @@ class _Parser(argparse.ArgumentParser):
 def _add_standard(group, scenario):
     defaults = scenario.defaults
     if "integrator" in defaults:
-        names = ", ".join(rotation.available())
         choice = group.add_mutually_exclusive_group()
         choice.add_argument("--integrator", default=defaults["integrator"], metavar="NAME",
-                            help="rotation scheme, parameters after a colon as in omelyan:iterations=20 "
-                                 f"(default: %(default)s). One of: {names}")
+                            help="rotation scheme, one of those below, parameters after a colon as in "
+                                 "omelyan:iterations=20 (default: %(default)s)")
         choice.add_argument("--compare", type=_names, metavar="A,B,...",
                             help="run each of these integrators from the same initial state, each into a folder of "
                                  "its name, and draw them together in compare.png")
@@ -101,6 +101,14 @@ def _add_standard(group, scenario):
     group.add_argument("--resume", action="store_true",
                        help="go on from the checkpoint in --out; a longer --time is fine, changed physics is not")
     group.add_argument("--quiet", action="store_true", help="say nothing unless it fails")
+
+
+def _epilog(scenario):
+    if "integrator" not in scenario.defaults:
+        return _EPILOG
+    names = textwrap.fill(", ".join(rotation.available()), 108, initial_indent="integrators: ",
+                          subsequent_indent="  ", break_on_hyphens=False)
+    return f"{names}\n\n{_EPILOG}"
 
 
 def _told(default):

@@ -70,15 +70,16 @@ class Run:
         return f"{self.scenario.name} ({integrator})" if integrator else self.scenario.name
 
     def _open_files(self):
-        keep = self._on_schedule if self.resumed else None
+        keep = self._on_schedule if self.resumed else lambda schedule: None
         if not self.resumed:
             self.folder.start()
-        self.recorder = Recorder(self.folder, self.scenario.observables, keep and keep(self.rows))
+        self.recorder = Recorder(self.folder, self.scenario.observables, keep(self.rows))
         if self.with_frames:
             self.folder.frames.mkdir(exist_ok=True)
-            self.series = Pvd(self.folder.series, keep and keep(self.frames))
+            self.series = Pvd(self.folder.series, keep(self.frames))
             self.folder.drop_frames(keep={file.rpartition("/")[2] for _, file in self.series.frames})
-            vtu.write_walls(self.folder.walls, self.sim)
+            if not self.resumed:
+                vtu.write_walls(self.folder.walls, self.sim)
 
     def _on_schedule(self, schedule):
         """Was this recorded at a step of the schedule before the checkpoint? (Else at the end of that session.)"""

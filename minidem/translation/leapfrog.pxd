@@ -4,7 +4,7 @@ R. W. Hockney & J. W. Eastwood, Computer Simulation Using Particles (1988), doi 
 """
 from libc.math cimport sqrt
 
-from minidem.rows cimport FORCE, INVERSE_MASS, LANES, ORIENTATION, PATH, POSITION, REACH, VELOCITY
+from minidem.rows cimport FORCE, INVERSE_MASS, LANES, ORIENTATION, PATH, POSITION, PREDICTED_VELOCITY, REACH, VELOCITY
 
 
 cdef inline void kick(double *block, double dt) noexcept nogil:
@@ -14,6 +14,15 @@ cdef inline void kick(double *block, double dt) noexcept nogil:
         block[VELOCITY * LANES + l] += dt * (block[FORCE * LANES + l] * block[INVERSE_MASS * LANES + l])
         block[(VELOCITY + 1) * LANES + l] += dt * (block[(FORCE + 1) * LANES + l] * block[INVERSE_MASS * LANES + l])
         block[(VELOCITY + 2) * LANES + l] += dt * (block[(FORCE + 2) * LANES + l] * block[INVERSE_MASS * LANES + l])
+
+
+cdef inline void predict_velocity(double *block, double ahead) noexcept nogil:
+    """Velocities `ahead` [s] of the stored ones, under the last known force, into PREDICTED_VELOCITY."""
+    cdef int k, l
+    for k in range(3):
+        for l in range(LANES):
+            block[(PREDICTED_VELOCITY + k) * LANES + l] = block[(VELOCITY + k) * LANES + l] \
+                + ahead * (block[(FORCE + k) * LANES + l] * block[INVERSE_MASS * LANES + l])
 
 
 cdef inline bint drift(double *block, double dt, const double *old_orientation, double limit) noexcept nogil:

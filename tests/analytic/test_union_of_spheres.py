@@ -197,6 +197,24 @@ def test_hundred_spheres():
     assert_same(got, *union_by_slices(centers, radii, nodes=12), extra=1e-12)
 
 
+def test_sizes_over_nine_decades():
+    """Each sphere on the surface of another, inside, outside or across: rotations change round-off only."""
+    rng = np.random.default_rng(6)
+    for _ in range(300):
+        n = rng.integers(2, 25)
+        radii = np.append(1.0, 10 ** rng.uniform(-9, 0, n - 1))
+        centers = np.zeros((n, 3))
+        for i in range(1, n):
+            other, direction = rng.integers(i), rng.normal(size=3)
+            offset = radii[other] + rng.choice([-1, 0, 1, rng.uniform(-1, 1)]) * radii[i]
+            centers[i] = centers[other] + offset * direction / np.linalg.norm(direction)
+        volume, first, second = moments_of_union(centers, radii)[:3]
+        order = rng.permutation(n)
+        for q in rotations(3, seed=rng.integers(1000)):
+            got = moments_of_union(centers[order] @ q.T, radii[order])
+            assert_same(got, volume, q @ first, q @ second @ q.T)
+
+
 def test_order_rotation_and_scale_change_round_off_only():
     centers, radii = random_clump(60, 12, 0.1, 0.4)
     volume, first, second = moments_of_union(centers, radii)[:3]

@@ -39,9 +39,12 @@ STEPS = {dilute: 3000, dense: 300, no_walls: 600, mixed: 600}
 each_scene = pytest.mark.parametrize('build', STEPS, ids=lambda build: build.__name__)
 
 
+PUBLIC_STATE = ('position', 'orientation', 'velocity', 'angular_velocity', 'force', 'torque', 'time',
+                'step_count')
+
+
 def state(sim):
-    return {name: getattr(sim, name) for name in ('position', 'orientation', 'velocity', 'angular_velocity', 'force',
-                                                  'torque', 'time', 'step_count')}
+    return {name: getattr(sim, name) for name in PUBLIC_STATE}
 
 
 def assert_same_bits(sim, expected):
@@ -196,6 +199,21 @@ def test_error_in_a_callback_leaves_a_whole_step(uninterrupted):
     assert sim.step_count == 120
     sim.run(STEPS[dilute] - 120)
     assert_same_bits(sim, uninterrupted[dilute])
+
+
+def test_clumps_added_on_the_way(uninterrupted):
+    """One that is added in the middle of a run and touches nobody changes nothing for those that are there."""
+    scene, half, start = no_walls(), STEPS[no_walls] // 2, np.array([50.0, 60.0, 70.0])
+    sim = scene.simulation(DT)
+    sim.run(half)
+    new, = sim.add_clumps(scene.shapes[0].template, start[None], *(a[:1] for a in scene.state[1:]))
+    sim.run(STEPS[no_walls] - half)
+    for name, value in state(sim).items():
+        others = value[:new] if np.ndim(value) else value
+        assert np.array_equal(others, uninterrupted[no_walls][name]), f'{name} differs'
+    expected = start + (STEPS[no_walls] - half) * DT * scene.velocity[0]
+    allowed = (STEPS[no_walls] - half) * np.finfo(float).eps * np.max(start)      # each step rounds the position
+    assert np.max(np.abs(sim.position[new] - expected)) < allowed
 
 
 def test_clumps_added_in_several_calls(uninterrupted):

@@ -1,0 +1,103 @@
+"""The command line of scenarios: what it says, what it refuses, and that a refusal leaves nothing behind."""
+import runpy
+from pathlib import Path
+
+import pytest
+
+import minidem as md
+from minidem.scenario import Scenario
+
+SCRIPT = Path(__file__).parents[2] / "scenarios" / "rods_in_box.py"
+RODS = runpy.run_path(str(SCRIPT))["SCENARIO"]
+
+
+def test_help_tells_options_and_integrators(capsys):
+    with pytest.raises(SystemExit) as end:
+        RODS.main(["--help"])
+    assert end.value.code == 0
+    text = capsys.readouterr().out
+    for option in ("--integrator", "--dt", "--time", "--out", "--threads", "--seed", "--frames", "--quiet",
+                   "--checkpoint-every", "--resume", "--compare", "--rods", "--box"):
+        assert option in text
+    for name in md.rotation.available():
+        assert name in text
+
+
+def test_defaults_are_the_published_scenario():
+    options = vars(RODS.parse([]))
+    expected = {"rods": 30, "box": 1.0, "integrator": "spiral", "dt": 38e-6, "time": 60.0, "seed": 1, "frames": 200,
+                "out": "results/rods_in_box", "compare": None, "resume": False}
+    assert {name: options[name] for name in expected} == expected
+
+
+def test_box_keeps_the_number_density():
+    assert RODS.parse(["--rods", "7"]).box == 1.0
+    assert RODS.parse(["--rods", str(30 * 8)]).box == pytest.approx(2.0, rel=1e-15)
+    assert RODS.parse(["--rods", "240", "--box", "1.5"]).box == 1.5
+
+
+def test_compare_takes_integrators_with_several_parameters():
+    options = RODS.parse(["--compare", "spiral,omelyan:iterations=20,other=2,fincham"])
+    assert options.compare == ["spiral", "omelyan:iterations=20,other=2", "fincham"]
+
+
+def test_a_scenario_has_only_the_options_that_it_wants():
+    plain = Scenario("plain", "Nothing random in it.", build=None, defaults={"time": 1.0})
+    options = vars(plain.parse([]))
+    assert not {"integrator", "compare", "dt", "seed"} & options.keys()
+    with pytest.raises(ValueError, match="--seed"):
+        plain.parse(["--seed", "3"])
+
+
+BAD = {
+    "--integrator nosuch": ["nosuch", "spiral", "omelyan"],
+    "--integrator omelyan:iterations=x": ["iterations", "'x'"],
+    "--compare spiral,nosuch": ["nosuch", "omelyan"],
+    "--compare spiral,spiral": ["--compare", "spiral,spiral"],
+    "--compare spiral,,omelyan": ["--compare", "spiral,,omelyan"],
+    "--integrator spiral --compare omelyan": ["--compare", "--integrator"],
+    "--dt 0": ["--dt", "above 0"],
+    "--dt=-1e-5": ["--dt", "above 0"],
+    "--dt nan": ["--dt", "finite"],
+    "--dt fast": ["--dt", "fast"],
+    "--time inf": ["--time", "finite"],
+    "--time 0": ["--time", "above 0"],
+    "--rods 0": ["--rods", "at least 1"],
+    "--rods 2.5": ["--rods", "2.5"],
+    "--rods 300 --box 0.7": ["300 clumps", "solid fraction"],
+    "--box nan": ["--box", "finite"],
+    "--box -1": ["--box", "above 0"],
+    "--seed -1": ["--seed", "at least 0"],
+    "--frames -1": ["--frames", "at least 0"],
+    "--threads 0": ["--threads", "at least 1"],
+    "--checkpoint-every 0": ["--checkpoint-every", "above 0"],
+    "--resume": ["--resume", "no checkpoint"],
+    "--nosuch": ["--nosuch"],
+    "stray": ["stray"],
+}
+
+
+@pytest.mark.parametrize("arguments", BAD)
+def test_bad_arguments_are_refused_before_anything_is_written(arguments, tmp_path, capsys):
+    assert RODS.main([*arguments.split(), "--out", str(tmp_path / "out")]) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.startswith("rods_in_box: error: ") and said.err.count("\n") == 1
+    for word in BAD[arguments]:
+        assert word in said.err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("place", ["file", "file/below", "/proc/nosuch/below"])
+def test_a_folder_that_cannot_be_written_is_refused(place, tmp_path, capsys):
+    (tmp_path / "file").write_text("mine")
+    assert RODS.main(["--out", str(tmp_path / place)]) == 2
+    assert "--out" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_a_bad_integrator_late_in_a_comparison_leaves_earlier_results_alone(tmp_path):
+    assert RODS.main(["--time", "0.001", "--frames", "0", "--quiet", "--out", str(tmp_path / "spiral")]) == 0
+    before = {path.name: path.read_bytes() for path in (tmp_path / "spiral").iterdir()}
+    assert RODS.main(["--compare", "spiral,nosuch", "--out", str(tmp_path)]) == 2
+    assert {path.name: path.read_bytes() for path in (tmp_path / "spiral").iterdir()} == before

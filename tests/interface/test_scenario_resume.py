@@ -1,0 +1,181 @@
+"""A run that was broken off and continued leaves the same files, to the last bit, as one that was not."""
+import dataclasses
+import json
+import os
+import runpy
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import minidem as md
+
+SCRIPT = Path(__file__).parents[2] / "scenarios" / "rods_in_box.py"
+RODS = runpy.run_path(str(SCRIPT))["SCENARIO"]
+RUN = ["--time", "0.2", "--frames", "6", "--seed", "3", "--quiet"]
+
+
+def main(out, *arguments, scenario=RODS):
+    return scenario.main([*RUN, *arguments, "--out", str(out)])
+
+
+def state(out):
+    """The state in the checkpoint, as bytes."""
+    sim = md.Simulation.load(out / "checkpoint.npz")
+    arrays = sim.position, sim.orientation, sim.velocity, sim.angular_velocity, sim.force, sim.torque
+    return sim.step_count, *(array.tobytes() for array in arrays)
+
+
+def files(out):
+    """All that must be equal, by name: contents of tables, frames and series, and the state."""
+    names = ["energy.csv", "observables.csv", "rods_in_box.pvd", "walls.vtu"]
+    paths = [out / name for name in names] + sorted((out / "frames").iterdir())
+    return {path.name: path.read_bytes() for path in paths} | {"state": state(out)}
+
+
+def summary(out):
+    """The summary without what the clock says."""
+    entries = json.loads((out / "summary.json").read_text())
+    return {key: value for key, value in entries.items() if key not in ("wall_seconds", "us_per_step")}
+
+
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory):
+    out = tmp_path_factory.mktemp("unbroken")
+    assert main(out) == 0
+    return out
+
+
+class Crash(Exception):
+    """Stands for a power cut: nothing of the program runs any more."""
+
+
+def crashing(at):
+    """The scenario, crashing when it has come past the time `at`."""
+    def spin(sim):
+        if sim.time > at:
+            raise Crash
+        return RODS.observables[0].value(sim)
+    return dataclasses.replace(RODS, observables=(dataclasses.replace(RODS.observables[0], value=spin),))
+
+
+def interrupting(at):
+    """The scenario, with a Ctrl-C when it has come past the time `at`."""
+    def spin(sim):
+        if sim.time > at:
+            os.kill(os.getpid(), signal.SIGINT)
+        return RODS.observables[0].value(sim)
+    return dataclasses.replace(RODS, observables=(dataclasses.replace(RODS.observables[0], value=spin),))
+
+
+def test_after_a_crash(unbroken, tmp_path):
+    """From, though tables and frames had come further: 0.13 s."""
+    with pytest.raises(Crash):
+        main(tmp_path, "--checkpoint-every", "0.03", scenario=crashing(0.13))
+    assert not (tmp_path / "summary.json").exists()
+    with open(tmp_path / "energy.csv", "a") as file:
+        file.write("0.1300")  # a line cut by the crash
+    assert md.Simulation.load(tmp_path / "checkpoint.npz").time == pytest.approx(0.12, abs=RODS.parse([]).dt)
+    assert main(tmp_path, "--resume") == 0
+    assert files(tmp_path) == files(unbroken)
+    assert summary(tmp_path) == summary(unbroken)
+
+
+def test_after_an_interrupt(unbroken, tmp_path, capsys):
+    """It ends at once, between two scheduled rows as well as on one, with all files whole."""
+    assert main(tmp_path, scenario=interrupting(0.07)) == 130
+    assert "--resume" in capsys.readouterr().err
+    there = summary(tmp_path)
+    assert there["ended"] == "interrupted" and 0.07 < there["time"] < 0.08
+    state = md.Simulation.load(tmp_path / "checkpoint.npz")
+    assert (state.time, state.energy().total) == (there["time"], there["energy_final"])
+    assert main(tmp_path, "--resume", "--threads", "2") == 0
+    assert files(tmp_path) == files(unbroken)
+    assert summary(tmp_path) == summary(unbroken)
+
+
+def test_a_longer_time_goes_on_from_a_finished_run(unbroken, tmp_path):
+    """Rows and frames continue at the pace of the first run; the state is that of one long run."""
+    assert main(tmp_path, "--time", "0.05", "--frames", "3") == 0
+    assert main(tmp_path, "--resume") == 0
+    ours, long = files(tmp_path), files(unbroken)
+    assert ours["state"] == long["state"]
+    times = [line.split(b",")[0] for line in ours["energy.csv"].splitlines()[1:]]
+    assert len(times) == len(set(times)) and times == sorted(times, key=float)
+    assert 4000 <= len(times) <= 4002
+    assert ours["energy.csv"].splitlines()[-1] == long["energy.csv"].splitlines()[-1]
+    assert ours["rods_in_box.pvd"].count(b"timestep") == len(list((tmp_path / "frames").iterdir())) in (9, 10)
+
+
+def test_a_finished_run_stays_as_it_is(unbroken, tmp_path):
+    assert main(tmp_path) == 0
+    before = summary(tmp_path)
+    assert main(tmp_path, "--resume") == 0
+    assert files(tmp_path) == files(unbroken)
+    assert summary(tmp_path) == before
+    assert json.loads((tmp_path / "summary.json").read_text())["us_per_step"] > 0
+
+
+@pytest.mark.parametrize("arguments, named", [
+    (["--rods", "29"], "--rods: 29 here, but 30"),
+    (["--box", "1.25"], "--box: 1.25 here, but 1.0"),
+    (["--dt", "1e-5"], "--dt: 1e-05 here, but 3.8e-05"),
+    (["--seed", "4"], "--seed: 4 here, but 3"),
+    (["--integrator", "omelyan"], "--integrator: omelyan here, but spiral"),
+    (["--time", "0.1"], "--time: 0.1 s is before the checkpoint"),
+])
+def test_changed_physics_is_refused(arguments, named, unbroken, capsys):
+    before = files(unbroken)
+    assert main(unbroken, "--resume", *arguments) == 2
+    assert named in capsys.readouterr().err
+    assert files(unbroken) == before
+
+
+def test_without_its_tables_a_run_cannot_be_continued(tmp_path, capsys):
+    assert main(tmp_path, "--time", "0.001") == 0
+    (tmp_path / "energy.csv").unlink()
+    assert main(tmp_path, "--resume") == 2
+    assert "no checkpoint" in capsys.readouterr().err
+
+
+def test_an_interrupted_comparison_goes_on_where_it_was(tmp_path, capsys):
+    comparison = ["--time", "0.05", "--frames", "0", "--compare", "spiral,omelyan,fincham"]
+
+    def spin(sim):
+        if sim.rotation == "omelyan" and sim.time > 0.02:
+            os.kill(os.getpid(), signal.SIGINT)
+        return 0.0
+
+    watched = dataclasses.replace(RODS, observables=(dataclasses.replace(RODS.observables[0], value=spin),))
+    calm = dataclasses.replace(RODS, observables=(dataclasses.replace(RODS.observables[0], value=lambda sim: 0.0),))
+    assert main(tmp_path / "a", *comparison, scenario=watched) == 130
+    assert not (tmp_path / "a" / "fincham").exists()
+    assert main(tmp_path / "a", *comparison, "--resume", scenario=calm) == 0
+    assert main(tmp_path / "b", *comparison, scenario=calm) == 0
+    for name in ("spiral", "omelyan", "fincham"):
+        assert state(tmp_path / "a" / name) == state(tmp_path / "b" / name)
+        for file in ("energy.csv", "observables.csv"):
+            assert (tmp_path / "a" / name / file).read_bytes() == (tmp_path / "b" / name / file).read_bytes()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_to_a_real_process(number, tmp_path):
+    """Within half a second of the signal: exit status 130, and a checkpoint at a whole step from which to go on."""
+    command = [sys.executable, str(SCRIPT), "--time", "1e4", "--frames", "2", "--out", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            give_up = time.monotonic() + 20.0
+            table = tmp_path / "energy.csv"
+            while not (table.exists() and table.stat().st_size > 100):
+                assert process.poll() is None and time.monotonic() < give_up
+                time.sleep(0.05)
+            process.send_signal(number)
+            _, err = process.communicate(timeout=20)
+        finally:
+            process.kill()
+    assert process.returncode == 130 and "Traceback" not in err
+    assert summary(tmp_path)["ended"] == "interrupted"
+    assert md.Simulation.load(tmp_path / "checkpoint.npz").step_count == summary(tmp_path)["steps"] > 0
