@@ -13,7 +13,7 @@ from minidem.broadphase.neighbours cimport owns
 from minidem.contact.contacts cimport Contact, Contacts, free_contacts
 from minidem.contact.hertz cimport hertz_energy
 from minidem.pose cimport pose_range
-from minidem.rotation.scheme cimport MAX_PARAMETERS, BlockFunction, Kernels, Step
+from minidem.rotation.scheme cimport MAX_PARAMETERS, Kernels, Step
 from minidem.rows cimport LANES, PREDICTED, VELOCITY
 from minidem.state cimport State
 from minidem.time_loop cimport MAX_STAGES, Loop, run_loop
@@ -48,8 +48,8 @@ cdef class Driver:
         contacts are done and predicted velocities known; adds to forces and torques, or writes them.
     """
     cdef Loop loop
-    cdef BlockFunction sync
     cdef readonly State state
+    cdef Kernels kernels
     cdef object keep
     cdef object ask
     cdef object error
@@ -70,12 +70,13 @@ cdef class Driver:
         self.loop.move = kernels.move
         self.loop.finish = kernels.finish
         self.loop.predict = kernels.predict
-        self.sync = kernels.sync
         self.loop.n_stages = len(stages)
         for k in range(self.loop.n_stages):
             self.loop.fraction[k] = stages[k]
         self.loop.contacts_matter = modulus is not None
-        self.keep = [kernels]
+        self.kernels = kernels
+        self.loop.step.context = <void *> kernels
+        self.keep = []
         if modulus is not None:
             self.loop.modulus = modulus
             for k in range(3):
@@ -145,6 +146,9 @@ cdef class Driver:
 
     cdef object raise_failure(self):
         cdef int t, failure, clump
+        if self.kernels.error is not None:              # of a scheme written in Python
+            error, self.kernels.error = self.kernels.error, None
+            raise error
         for t in range(self.loop.n_threads):
             failure = self.loop.broad.reports[t].failure
             clump = self.loop.broad.reports[t].clump
@@ -160,7 +164,7 @@ cdef class Driver:
             if failure == NOT_FINITE:
                 raise FloatingPointError(f"the position or orientation of clump {clump} is not finite")
 
-    def start(self, Kernels kernels, clumps, double dt):
+    def start(self, clumps, double dt):
         """Half a step back, and the scheme's own start, for the clumps listed; forces must be known.
 
         dt : the step, or 0 to leave out the half step.
@@ -172,10 +176,11 @@ cdef class Driver:
         for number in np.unique(clumps // LANES):
             block = self.state.blocks[number].copy()
             kick(&block[0, 0], -0.5 * dt)
-            if kernels.start != NULL:
-                kernels.start(&block[0, 0], &step)
+            if self.kernels.start != NULL:
+                self.kernels.start(&block[0, 0], &step)
             lanes = clumps[clumps // LANES == number] % LANES
             self.state.blocks[number][:, lanes] = np.asarray(block)[:, lanes]
+        self.raise_failure()
 
     def synchronise(self):
         """(velocity (n, 3) lab, angular velocity (n, 3) principal body frame) at the instant of the pose."""
@@ -183,7 +188,8 @@ cdef class Driver:
         cdef Py_ssize_t b
         for b in range(copy.shape[0]):
             kick(&copy[b, 0, 0], 0.5 * self.loop.step.dt)
-            self.sync(&copy[b, 0, 0], &self.loop.step)
+            self.kernels.sync(&copy[b, 0, 0], &self.loop.step)
+        self.raise_failure()
         rows = np.asarray(copy).transpose(0, 2, 1).reshape(-1, copy.shape[1])[:self.state.n_clumps]
         return rows[:, VELOCITY:VELOCITY + 3].copy(), rows[:, PREDICTED:PREDICTED + 3].copy()
 

@@ -229,7 +229,7 @@ class Simulation(Observables):
             self._evaluate()
         new = np.flatnonzero(~self._started)
         if len(new):
-            self._loop.start(self._scheme.kernels, new, self.dt)
+            self._loop.start(new, self.dt)
             self._started[new] = True
 
     def _advance(self, steps):

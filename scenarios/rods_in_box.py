@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Rods of three spheres fly, spin and bounce in a box, without gravity, friction or damping.
 
-Only the integration of the motion can change their energy. Each rod starts with 4 m/s and 4 rad/s along one random
-direction. The scenario of Fig. 2 of del Valle et al., "Efficient numerical integration of rigid body dynamics"
-(2025). Beside the energy it watches the rods' spin about their own axes: spheres without friction cannot exert a
-torque about the line through their centres, so the spin of every rod is conserved, and a scheme that lets it grow
-is about to blow up. See it with --compare spiral,omelyan,fincham-published.
+Only the integration of the motion can change their energy. Each rod starts with 4 m/s and 4 rad/s along
+one random direction. The scenario of Fig. 2 of del Valle et al., "Efficient numerical integration of
+rigid body dynamics" (2025). Beside the energy it watches the rods' spin about their own axes: spheres
+without friction cannot exert a torque about the line through their centres, so the spin of every rod is
+conserved, and a scheme that lets it grow is about to blow up. See it with --compare
+spiral,omelyan,fincham-published.
 """
 
 import sys

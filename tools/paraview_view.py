@@ -4,8 +4,9 @@ A picture, without a window (on a machine without a display put `xvfb-run -a` in
 
     pvbatch tools/paraview_view.py results/rods_in_box/rods_in_box.pvd --png rods.png --time 1.5
 
-In ParaView itself: open the .pvd file, press Apply, then View > Python Shell > Run Script, and choose this file. It
-shows the data opened (or, with nothing opened, the file named in the environment variable MINIDEM_PVD).
+In ParaView itself: open the .pvd file, press Apply, then View > Python Shell > Run Script, and choose
+this file. It shows the data opened (or, with nothing opened, the file named in the environment variable
+MINIDEM_PVD).
 
 Needs ParaView 5.11 or newer, with its Python (Debian and Ubuntu: paraview and python3-paraview).
 """
@@ -29,7 +30,8 @@ def series(path):
 
 
 def show_spheres(reader, view, time):
-    """Points as shaded spheres of their own radius (the representation that scales to millions of spheres)."""
+    """Points as shaded spheres of their own radius (the representation that scales to millions of
+    spheres)."""
     view.ViewTime = time
     reader.UpdatePipeline(time)
     shown = pv.Show(reader, view, "UnstructuredGridRepresentation")

@@ -12,8 +12,8 @@ from pathlib import Path
 def replacing(path):
     """Yield a temporary path beside `path`; when the block succeeds it takes the place of `path` in one step.
 
-    When the block fails the temporary file is removed and `path` stays as it was. The temporary name keeps the
-    suffix, because some writers (numpy.savez) append their own to a name without it.
+    When the block fails the temporary file is removed and `path` stays as it was. The temporary name
+    keeps the suffix, because some writers (numpy.savez) append their own to a name without it.
     """
     path = Path(path)
     temporary = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")

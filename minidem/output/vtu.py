@@ -1,8 +1,9 @@
 """Frames for ParaView: the spheres of all clumps as points (VTU), and the walls as polygons.
 
-meshio is used here and nowhere else, and of it only `Mesh` and `vtu.write`: its other writers have known faults
-(arrays of shape (n, 3, 3) come out wrong, `field_data` such as the time is dropped). Time is therefore told to
-ParaView by pvd.py. Compression is off: frames are half again as large but ten times as fast to write.
+meshio is used here and nowhere else, and of it only `Mesh` and `vtu.write`: its other writers have
+known faults (arrays of shape (n, 3, 3) come out wrong, `field_data` such as the time is dropped). Time
+is therefore told to ParaView by pvd.py. Compression is off: frames are half again as large but ten
+times as fast to write.
 """
 
 import meshio
@@ -22,8 +23,9 @@ def write_spheres(path, sim, float32=False):
     - `velocity` [m/s] of the sphere's centre, v + w x (centre - x);
     - `angular_velocity` [rad/s] and `orientation` (w, x, y, z; body to lab) of its clump.
 
-    float32 halves the file (1 part in 10^7 is enough for a picture); the default keeps every bit. A simulation
-    without spheres gives a valid file without points (ParaView opens it; meshio itself cannot read such a file).
+    float32 halves the file (1 part in 10^7 is enough for a picture); the default keeps every bit. A
+    simulation without spheres gives a valid file without points (ParaView opens it; meshio itself
+    cannot read such a file).
     """
     clump = np.asarray(sim.sphere_clump)
     centers = sim.sphere_centers()
@@ -44,8 +46,9 @@ def write_spheres(path, sim, float32=False):
 def write_walls(path, sim):
     """Write the walls of `sim` as polygons to the VTU file `path`; True if there was something to write.
 
-    Walls that close a box (or any convex room) are written whole. Where they leave it open, an infinite plane is
-    shown as far as the spheres reach; without any sphere its extent is arbitrary, and nothing is written.
+    Walls that close a box (or any convex room) are written whole. Where they leave it open, an infinite
+    plane is shown as far as the spheres reach; without any sphere its extent is arbitrary, and nothing
+    is written.
     """
     centers, radii = sim.sphere_centers(), np.asarray(sim.sphere_radii)[:, None]
     reach = (centers - radii, centers + radii)

@@ -8,11 +8,13 @@ HUGE = 1e3
 
 
 def wall_polygons(walls, bounds):
-    """The visible part of each wall: a list of (n, 3) corner arrays, counter-clockwise about the wall's normal.
+    """The visible part of each wall: a list of (n, 3) corner arrays, counter-clockwise about the wall's
+    normal.
 
-    walls: (point, normal) pairs; clumps live on the side to which the normal points. Each plane is cut off where
-    it passes behind another wall. Where it still reaches towards infinity it is cut at that side of `bounds`, a
-    pair of (3,) corners of a box, or left out if bounds is None. Walls of which nothing remains are left out.
+    walls: (point, normal) pairs; clumps live on the side to which the normal points. Each plane is cut
+    off where it passes behind another wall. Where it still reaches towards infinity it is cut at that
+    side of `bounds`, a pair of (3,) corners of a box, or left out if bounds is None. Walls of which
+    nothing remains are left out.
     """
     planes = [(np.asarray(p, dtype=float), np.asarray(n, dtype=float) / np.linalg.norm(n)) for p, n in walls]
     marks = [point for point, _ in planes] + list(bounds or ())
@@ -46,7 +48,8 @@ def _square(center, normal, side):
 
 
 def _clip(polygon, point, normal):
-    """The part of a convex polygon on the side of a plane to which the normal points (Sutherland and Hodgman)."""
+    """The part of a convex polygon on the side of a plane to which the normal points (Sutherland and
+    Hodgman)."""
     height = (polygon - point) @ normal
     corners = []
     for k in range(len(polygon)):

@@ -2,11 +2,12 @@
 
     minidem.rotation.available()            names
     minidem.rotation.info(name)             the record: title, DOI, orders, where q and w live
+    minidem.rotation.register(name, move)   your own
     minidem.rotation.integrate(name, ...)   free bodies by the same time loop as many-body runs
 """
-from minidem.rotation.registry import available, info
+from minidem.rotation.registry import available, info, register
 
-__all__ = ["available", "info", "integrate"]
+__all__ = ["available", "info", "integrate", "register"]
 
 
 def __getattr__(name):

@@ -1,9 +1,13 @@
 """All rotation schemes by name. A module of this folder that has SCHEMES is found by itself."""
 import importlib
 import pkgutil
+from dataclasses import fields
 from pathlib import Path
 
+from minidem.rotation.record import Scheme
+
 _schemes = {}
+_registered = set()     # those that came by `register`
 
 
 def _discover():
@@ -30,6 +34,47 @@ def info(name):
     if base not in known:
         raise ValueError(f"rotation is {name!r}, must be one of: {', '.join(known)}")
     return _schemes[base]
+
+
+def register(name, move, start=None, finish=None, sync=None, predict=None, **record):
+    """Add a rotation scheme of your own; it then works wherever a name does. Returns its record.
+
+    The five functions are those of minidem/rotation/scheme.pxd. `move` is needed; without `sync`, w is
+    taken to stand at the instant of the pose; without `predict` it is `sync`. Each may be
+
+    * a Python function f(bodies, dt, stage, *parameters), called for eight bodies at a time. `bodies`
+      has the arrays q (8, 4), w, predicted, torque, inertia (8, 3) and scratch (8, n_scratch), in the
+      principal body frame; change q, w, predicted and scratch in place;
+    * a C function  void f(double *block, const double *step), compiled anywhere: a numba cfunc, a
+      ctypes function with restype and argtypes, a scipy.LowLevelCallable, or a capsule whose name is
+      the signature. step[0] is dt, step[1] the stage, step[2:] the parameters. block has rows of
+      eight doubles, one per body:
+          0-2 inertia   3-5 1/inertia   6-8 torque   9-12 q (w x y z)   13-15 w   16-18 predicted
+          35- scratch   (rows.pxd names the others, which are not a rotation scheme's to change).
+
+    record : further fields of `Scheme`: title, doi, stages, n_scratch, parameters,
+        angular_velocity_offset (-0.5 for a leapfrog), orders ...
+
+    Raises ValueError for the name of a built-in scheme, a name with ':' or ',', a wrong signature, or
+    an unknown field.
+    """
+    from minidem.rotation.external import make_kernels
+    name = str(name)
+    if not name or set(name) & set(":,= "):
+        raise ValueError(f"name = {name!r}: give a name without colon, comma, equals sign and space")
+    if name in available() and name not in _registered:
+        raise ValueError(f"name = {name!r}: this is a built-in scheme; give yours another name")
+    functions = {"start": start, "move": move, "finish": finish, "predict": predict, "sync": sync}
+    if move is None:
+        raise ValueError("move = None: a scheme needs the function that moves a body by a step")
+    unknown = set(record) - {field.name for field in fields(Scheme)} | set(record) & {"name", "kernels"}
+    if unknown:
+        raise ValueError(f"{sorted(unknown)[0]} is no field of a scheme's record; see minidem.rotation.record.Scheme")
+    made = make_kernels(functions, record.get("n_scratch", 0), len(record.get("parameters", {})))
+    defaults = {"title": name, "doi": "", "equations": ""}
+    _schemes[name] = Scheme(name=name, kernels=made, **(defaults | record))
+    _registered.add(name)
+    return _schemes[name]
 
 
 def select(specification):

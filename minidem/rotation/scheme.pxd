@@ -56,6 +56,11 @@ cdef class Kernels:
     cdef BlockFunction finish
     cdef BlockFunction predict
     cdef BlockFunction sync
+    cdef public object functions            # of a scheme written in Python: role -> function
+    cdef public object keep
+    cdef public object error                # what such a function raised
+    cdef public int n_scratch
+    cdef public int n_parameters
 
 
 cdef Kernels kernels(BlockFunction start, BlockFunction move, BlockFunction finish,

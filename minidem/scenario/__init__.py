@@ -8,7 +8,8 @@ A scenario is a function from options to a Simulation, and a few words. This is 
     from minidem.scenario import Scenario, positive
 
     def add_options(group):
-        group.add_argument("--speed", type=positive, default=1.0, help="of each rod [m/s] (default: %(default)s)")
+        group.add_argument("--speed", type=positive, default=1.0, help="of each rod [m/s] (default:
+        %(default)s)")
 
     def build(options):
         rod = md.ClumpTemplate([(-0.05, 0, 0), (0, 0, 0), (0.05, 0, 0)], [0.03] * 3, density=2500.0)
@@ -19,7 +20,8 @@ A scenario is a function from options to a Simulation, and a few words. This is 
                        [(0, 0, 0)] * 2)
         return sim
 
-    main = Scenario("two_rods", __doc__, build, {"integrator": "spiral", "dt": 1e-5, "time": 1.0}, add_options).main
+    main = Scenario("two_rods", __doc__, build, {"integrator": "spiral", "dt": 1e-5, "time": 1.0},
+    add_options).main
 
     if __name__ == "__main__":
         sys.exit(main())

@@ -61,7 +61,8 @@ class RunFolder:
         replace_text(self._notes, json.dumps(notes, indent=2) + "\n")
 
     def notes_for(self, physics):
-        """The notes beside the checkpoint; ValueError if the run there has other physics, with what differs."""
+        """The notes beside the checkpoint; ValueError if the run there has other physics, with what
+        differs."""
         notes = json.loads(self._notes.read_text(encoding="utf-8"))
         here, there = json.loads(json.dumps(physics)), notes["physics"]
         for name in sorted(here.keys() | there.keys()):

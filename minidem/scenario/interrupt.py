@@ -10,8 +10,9 @@ from minidem.pacing import Pacer
 class Interruptible:
     """Advance simulations until asked to stop. Use as a context; `asked` tells whether a signal has come.
 
-    A signal only leaves a mark, which is seen between two pieces of the run: no exception is thrown into a step
-    or into a file that is being written. A second signal is not waited for: KeyboardInterrupt.
+    A signal only leaves a mark, which is seen between two pieces of the run: no exception is thrown
+    into a step or into a file that is being written. A second signal is not waited for:
+    KeyboardInterrupt.
     """
 
     def __init__(self):
@@ -34,7 +35,8 @@ class Interruptible:
         self.asked = True
 
     def advance(self, sim, step):
-        """Run `sim` up to the step number `step`, or until asked to stop; returns the seconds that it took."""
+        """Run `sim` up to the step number `step`, or until asked to stop; returns the seconds that it
+        took."""
         def run(steps):
             if self.asked:
                 raise _Asked

@@ -47,8 +47,8 @@ finite.__name__ = positive.__name__ = "number"
 def parse(scenario, argv):
     """The options of a scenario from the command line; ValueError for anything wrong.
 
-    An option whose default is a function gets that function's value for the other options, so that defaults can
-    depend on options (the box on the number of clumps in it).
+    An option whose default is a function gets that function's value for the other options, so that
+    defaults can depend on options (the box on the number of clumps in it).
     """
     parser = _Parser(prog=scenario.name, description=scenario.description, epilog=_epilog(scenario),
                      formatter_class=argparse.RawDescriptionHelpFormatter)

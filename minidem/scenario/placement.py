@@ -1,12 +1,13 @@
 """Random positions and orientations for clumps: isotropic, and without a single overlap.
 
-Random sequential addition: poses are proposed one after the other, uniformly over all places where the clump is
-inside the box, and kept if no sphere overlaps a sphere already there. Proposals are made and checked in batches
-but accepted in their order, so the outcome is what one at a time would give. Everything is drawn from the
-generator that is passed in: the same seed gives the same poses.
+Random sequential addition: poses are proposed one after the other, uniformly over all places where the
+clump is inside the box, and kept if no sphere overlaps a sphere already there. Proposals are made and
+checked in batches but accepted in their order, so the outcome is what one at a time would give.
+Everything is drawn from the generator that is passed in: the same seed gives the same poses.
 
-Rods of three touching spheres reach a solid fraction of 0.2 within seconds; the effort then grows without bound
-(45 proposals per rod at 0.20, 105 at 0.22, 580 at 0.24). Denser packings are made by compressing a loose one.
+Rods of three touching spheres reach a solid fraction of 0.2 within seconds; the effort then grows
+without bound (45 proposals per rod at 0.20, 105 at 0.22, 580 at 0.24). Denser packings are made by
+compressing a loose one.
 """
 
 import numpy as np
@@ -31,10 +32,11 @@ def random_orientations(n, rng):
 def place(templates, numbers, low, high, rng):
     """Poses for numbers[k] clumps of templates[k] in the box from corner `low` to corner `high` (3,) [m].
 
-    No sphere overlaps a sphere of another clump or reaches through a side of the box. Orientations are isotropic
-    (where a clump is longer than the box: among those that fit), positions uniform over what is free. Templates
-    with a longer reach are placed first. Returns one pair (position (n, 3), orientation (n, 4)) per template, in
-    the order given: centres of mass in the lab frame [m] and unit quaternions. rng: a numpy.random.Generator.
+    No sphere overlaps a sphere of another clump or reaches through a side of the box. Orientations are
+    isotropic (where a clump is longer than the box: among those that fit), positions uniform over what
+    is free. Templates with a longer reach are placed first. Returns one pair (position (n, 3),
+    orientation (n, 4)) per template, in the order given: centres of mass in the lab frame [m] and unit
+    quaternions. rng: a numpy.random.Generator.
 
     ValueError: more clumps than random sequential addition brings into the box.
     """
@@ -100,7 +102,8 @@ def _place_one_kind(shape, number, placed, low, high, rng):
 
 
 def _propose(shape, number, low, high, rng):
-    """Poses uniform over all that keep every sphere inside the box (fewer than `number` where some cannot)."""
+    """Poses uniform over all that keep every sphere inside the box (fewer than `number` where some
+    cannot)."""
     orientation = random_orientations(number, rng)
     spheres = np.einsum("nij,mj->nmi", _matrices(orientation), shape.centers)
     # Inside by more than the rounding of poses that are computed again elsewhere.

@@ -1,4 +1,5 @@
-"""Pictures of a run's tables. Without matplotlib (the extra `viz`) they are left out, and the functions say so."""
+"""Pictures of a run's tables. Without matplotlib (the extra `viz`) they are left out, and the functions
+say so."""
 
 import math
 
@@ -69,8 +70,8 @@ def _change(table):
 def _scale(panel, curves):
     """A scale on which the quiet curves remain visible beside one that runs away.
 
-    Curves of one sign whose largest values differ by more than 30 get a logarithmic axis, curves about zero one
-    that is linear up to the reach of the quietest.
+    Curves of one sign whose largest values differ by more than 30 get a logarithmic axis, curves about
+    zero one that is linear up to the reach of the quietest.
     """
     reaches = [reach for reach in (np.max(np.abs(curve)) for curve in curves) if reach > 0.0]
     if not reaches or max(reaches) < 30.0 * min(reaches):

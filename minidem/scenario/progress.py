@@ -1,4 +1,5 @@
-"""Progress of a long run on standard error: one line that renews itself on a terminal, else a line now and then."""
+"""Progress of a long run on standard error: one line that renews itself on a terminal, else a line now
+and then."""
 
 import sys
 import time
@@ -9,7 +10,8 @@ TERMINAL_SECONDS, PLAIN_SECONDS = 0.2, 5.0
 
 
 class Progress:
-    """Say how far a run is. label: what is run; end: the simulated time it goes to [s]; quiet: say nothing."""
+    """Say how far a run is. label: what is run; end: the simulated time it goes to [s]; quiet: say
+    nothing."""
 
     def __init__(self, label, sim, end, quiet=False, stream=None):
         self.stream = stream or sys.stderr

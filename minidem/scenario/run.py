@@ -1,8 +1,8 @@
 """One run of a scenario: from its first or its last saved state to its end, with all that it writes.
 
-The loop advances the simulation from one event to the next (a row of the tables, a frame, a checkpoint). Which
-steps these are follows from the run's first length alone and is kept in the notes of the checkpoint, so that a
-continued run writes the same files as an unbroken one.
+The loop advances the simulation from one event to the next (a row of the tables, a frame, a
+checkpoint). Which steps these are follows from the run's first length alone and is kept in the notes of
+the checkpoint, so that a continued run writes the same files as an unbroken one.
 """
 
 import math
@@ -47,6 +47,8 @@ class Run:
                 "schedule": {"steps": self.steps, "rows": ROWS, "frames": options.frames},
                 "spent": {"steps": 0, "loop_seconds": 0.0, "wall_seconds": 0.0},
             }
+        for force in scenario.forces(options) if scenario.forces else ():
+            self.sim.add_force(force)
         pace = self.notes["schedule"]
         self.rows = Schedule(pace["steps"], pace["rows"])
         self.with_frames = pace["frames"] > 0
@@ -55,7 +57,8 @@ class Run:
         self.checkpoint_steps = max(1, round(period / self.sim.dt)) if period else math.inf
 
     def execute(self, interruptible):
-        """Run to the end, or until the run is interrupted or its state is no longer finite; returns the summary."""
+        """Run to the end, or until the run is interrupted or its state is no longer finite; returns the
+        summary."""
         self.begun = time.perf_counter()
         self._open_files()
         progress = Progress(self._label(), self.sim, self.steps * self.sim.dt, self.quiet)
@@ -82,7 +85,8 @@ class Run:
                 vtu.write_walls(self.folder.walls, self.sim)
 
     def _on_schedule(self, schedule):
-        """Was this recorded at a step of the schedule before the checkpoint? (Else at the end of that session.)"""
+        """Was this recorded at a step of the schedule before the checkpoint? (Else at the end of that
+        session.)"""
         def keep(instant):
             step = round(instant / self.sim.dt)
             return step <= self.sim.step_count and step in schedule

@@ -32,11 +32,15 @@ class Scenario:
     description: what --help says first; usually the script's docstring.
     build: function of the options -> a Simulation in its initial state. Every option that it cannot use is a
         ValueError, which becomes a message and exit status 2.
-    defaults: of the standard options that the scenario has: `time` and, where they mean something, `integrator`
-        (which also gives --compare), `dt`, `seed`, `frames`. A function of the options where it depends on others.
+    defaults: of the standard options that the scenario has: `time` and, where they mean something,
+    `integrator`
+        (which also gives --compare), `dt`, `seed`, `frames`. A function of the options where it depends
+        on others.
     add_options: function that adds the scenario's own options to an argparse group. They count as physics: a
         continued run may not change them. Their defaults, too, may be functions of the options.
     observables: what is watched besides energy and contacts; --compare draws the first.
+    forces: function of the options -> the functions for `Simulation.add_force`. Not in `build`, because a
+        checkpoint does not hold them and they must be added to a continued run, too.
     conservative: whether the physics conserves energy, so that a verdict on it makes sense.
     """
 
@@ -46,6 +50,7 @@ class Scenario:
     defaults: dict
     add_options: Callable | None = None
     observables: tuple = ()
+    forces: Callable | None = None
     conservative: bool = True
 
     def parse(self, argv=None):

@@ -33,7 +33,8 @@ def energy_error(table):
 
 
 def energy_drift(table):
-    """(mean energy of the last tenth of the rows - that of the first tenth) / scale, or None without a scale."""
+    """(mean energy of the last tenth of the rows - that of the first tenth) / scale, or None without a
+    scale."""
     scale, _ = energy_scale(table)
     total, tenth = table["total"], -(-len(table.rows) // 10)
     return None if scale is None else (np.mean(total[-tenth:]) - np.mean(total[:tenth])) / scale

@@ -81,7 +81,8 @@ def test_isotropy():
 
 
 def test_angles_of_random_rotations_follow_haar_measure():
-    """The rotation angle t has density (1 - cos t) / pi on [0, pi]: mean of cos t is -1/2, its variance 1/4."""
+    """The rotation angle t has density (1 - cos t) / pi on [0, pi]: mean of cos t is -1/2, its variance
+    1/4."""
     q = random_orientations(20_000, np.random.default_rng(9))
     np.testing.assert_allclose(np.linalg.norm(q, axis=1), 1.0, rtol=0, atol=4 * np.finfo(float).eps)
     cosine = 2.0 * q[:, 0] ** 2 - 1.0
@@ -89,7 +90,8 @@ def test_angles_of_random_rotations_follow_haar_measure():
 
 
 def test_orientations_stay_isotropic_near_walls():
-    """In a box hardly wider than a fibre is long: those along its edges fit more easily, but are not preferred."""
+    """In a box hardly wider than a fibre is long: those along its edges fit more easily, but are not
+    preferred."""
     fibre = md.ClumpTemplate([(x, 0, 0) for x in (-2, -1, 0, 1, 2)], [0.5] * 5)
     edge = 2.02 * fibre.bounding_radius
     rng = np.random.default_rng(11)

@@ -163,7 +163,8 @@ def test_an_interrupted_comparison_goes_on_where_it_was(tmp_path, capsys):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signals_to_a_real_process(number, tmp_path):
-    """Within half a second of the signal: exit status 130, and a checkpoint at a whole step from which to go on."""
+    """Within half a second of the signal: exit status 130, and a checkpoint at a whole step from which
+    to go on."""
     command = [sys.executable, str(SCRIPT), "--time", "1e4", "--frames", "2", "--out", str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:

@@ -134,7 +134,8 @@ def test_what_it_says(tmp_path, capsys):
 
 
 def test_gravity_sets_the_scale_of_the_energy_error(tmp_path):
-    """With a body force the zero of energy is arbitrary: errors are relative to the largest kinetic energy."""
+    """With a body force the zero of energy is arbitrary: errors are relative to the largest kinetic
+    energy."""
     def build(options):
         sim = md.Simulation(md.Material(1e9, 0.1), dt=1e-4, gravity=(0.0, 0.0, -10.0))
         sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.1]), [(0.0, 0.0, 5.0)])

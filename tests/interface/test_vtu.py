@@ -58,8 +58,8 @@ def test_point_data_belong_to_the_spheres(sim, tmp_path):
     np.testing.assert_array_equal(clump, np.repeat(np.arange(4), [len(t.radii) for t in templates]))
     np.testing.assert_array_equal(mesh.point_data["radius"], np.concatenate([t.radii for t in templates]))
     np.testing.assert_array_equal(mesh.point_data["angular_velocity"], sim.angular_velocity[clump])
-    # The orientation takes the spheres from where they were drawn to where they are: component order and sense.
-    # Coordinates of up to 9 m carry half an ulp (9e-16) from each of a few sums.
+    # The orientation takes the spheres from where they were drawn to where they are: component order
+    # and sense. Coordinates of up to 9 m carry half an ulp (9e-16) from each of a few sums.
     drawn = np.concatenate([t.centers - t.center_of_mass for t in templates])
     np.testing.assert_allclose(mesh.points, sim.position[clump] + rotated(q, drawn), rtol=0, atol=20 * np.spacing(9.0))
 
@@ -70,8 +70,9 @@ def test_velocity_is_that_of_the_spheres_centre(sim, tmp_path):
     before = sim.sphere_centers()
     sim.run(1)
     shift = (sim.sphere_centers() - before) / sim.dt
-    # Free flight: a centre departs from its tangent by dt/2 times its acceleration, |w|^2 times at most its arm,
-    # and |dw/dt| times the arm, which |w|^2 bounds as well for a free body; rounding of 9 m / dt comes on top.
+    # Free flight: a centre departs from its tangent by dt/2 times its acceleration, |w|^2 times at most
+    # its arm, and |dw/dt| times the arm, which |w|^2 bounds as well for a free body; rounding of 9 m /
+    # dt comes on top.
     arm = max(t.bounding_radius for t in sim.templates)
     w2 = np.max(np.sum(sim.angular_velocity ** 2, axis=1))
     limit = sim.dt * w2 * arm + 4 * np.spacing(9.0) / sim.dt

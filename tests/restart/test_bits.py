@@ -202,7 +202,7 @@ def test_error_in_a_callback_leaves_a_whole_step(uninterrupted):
 
 
 def test_clumps_added_on_the_way(uninterrupted):
-    """One that is added in the middle of a run and touches nobody changes nothing for those that are there."""
+    """One that is added in the middle of a run and touches nobody changes nothing for the others."""
     scene, half, start = no_walls(), STEPS[no_walls] // 2, np.array([50.0, 60.0, 70.0])
     sim = scene.simulation(DT)
     sim.run(half)
@@ -212,7 +212,7 @@ def test_clumps_added_on_the_way(uninterrupted):
         others = value[:new] if np.ndim(value) else value
         assert np.array_equal(others, uninterrupted[no_walls][name]), f'{name} differs'
     expected = start + (STEPS[no_walls] - half) * DT * scene.velocity[0]
-    allowed = (STEPS[no_walls] - half) * np.finfo(float).eps * np.max(start)      # each step rounds the position
+    allowed = (STEPS[no_walls] - half) * np.finfo(float).eps * np.max(start)      # a rounding per step
     assert np.max(np.abs(sim.position[new] - expected)) < allowed
 
 
