@@ -164,22 +164,23 @@ cdef class Driver:
             if failure == NOT_FINITE:
                 raise FloatingPointError(f"the position or orientation of clump {clump} is not finite")
 
-    def start(self, clumps, double dt):
-        """Half a step back, and the scheme's own start, for the clumps listed; forces must be known.
+    def start(self, new, double dt):
+        """Half a step back, and the scheme's own start; forces must be known.
 
+        new : (n_clumps,) bool, the clumps to start
         dt : the step, or 0 to leave out the half step.
         """
         cdef double[:, ::1] block
         cdef Step step = self.loop.step
         step.dt = dt
-        clumps = np.asarray(clumps)
-        for number in np.unique(clumps // LANES):
+        lanes = np.zeros((self.loop.state.n_blocks, LANES), dtype=bool)
+        lanes.reshape(-1)[:self.state.n_clumps] = new
+        for number in np.flatnonzero(lanes.any(axis=1)):
             block = self.state.blocks[number].copy()
             kick(&block[0, 0], -0.5 * dt)
             if self.kernels.start != NULL:
                 self.kernels.start(&block[0, 0], &step)
-            lanes = clumps[clumps // LANES == number] % LANES
-            self.state.blocks[number][:, lanes] = np.asarray(block)[:, lanes]
+            self.state.blocks[number][:, lanes[number]] = np.asarray(block)[:, lanes[number]]
         self.raise_failure()
 
     def synchronise(self):

@@ -87,7 +87,7 @@ def integrate(name, inertia, orientation, angular_velocity, torque, dt, steps, s
         ask(0.0, "angular_velocity")
     else:
         state.set_column("torque", torque)
-    loop.start(np.arange(n), dt if start else 0.0)
+    loop.start(np.ones(n, dtype=bool), dt if start else 0.0)
 
     def now():
         step = loop.steps_done

@@ -227,10 +227,9 @@ class Simulation(Observables):
                              f"{len(self._user_forces)}: call add_force again after load, before run")
         if not self._forces_known:
             self._evaluate()
-        new = np.flatnonzero(~self._started)
-        if len(new):
-            self._loop.start(new, self.dt)
-            self._started[new] = True
+        if not self._started.all():
+            self._loop.start(~self._started, self.dt)
+            self._started[:] = True
 
     def _advance(self, steps):
         try:

@@ -87,8 +87,8 @@ cdef class State:
         first, old = self.n_clumps, self.blocks
         self.template_index = np.concatenate([self.template_index, np.full(count, template_number, dtype=np.int32)])
         self.blocks = aligned(((first + count + LANES - 1) // LANES, SCRATCH + self.n_scratch, LANES))
-        for name in ("inertia", "inverse_inertia", "mass", "inverse_mass"):     # also of lanes that stay empty
-            row, width = COLUMNS[name]
+        for name in ("inertia", "inverse_inertia", "mass"):     # also of lanes that stay empty, which
+            row, width = COLUMNS[name]                          # never move: their inverse mass is 0
             self.blocks[:, row:row + width] = 1.0
         self.blocks[:, ORIENTATION] = 1.0
         self.blocks[:len(old)] = old

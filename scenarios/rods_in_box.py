@@ -2,11 +2,12 @@
 """Rods of three spheres fly, spin and bounce in a box, without gravity, friction or damping.
 
 Only the integration of the motion can change their energy. Each rod starts with 4 m/s and 4 rad/s along
-one random direction. The scenario of Fig. 2 of del Valle et al., "Efficient numerical integration of
-rigid body dynamics" (2025). Beside the energy it watches the rods' spin about their own axes: spheres
-without friction cannot exert a torque about the line through their centres, so the spin of every rod is
-conserved, and a scheme that lets it grow is about to blow up. See it with --compare
-spiral,omelyan,fincham-published.
+one random direction: the scenario of Fig. 2 of del Valle et al., "Efficient numerical integration of
+rigid body dynamics" (2025). Beside the energy it watches the rods' spin about their own axes. Spheres
+without friction cannot exert a torque about the line through their centres, so every rod keeps its spin,
+and a scheme that lets it grow is about to blow up. To see it:
+
+    python scenarios/rods_in_box.py --compare spiral,omelyan,fincham-published
 """
 
 import sys
@@ -25,10 +26,11 @@ RODS = 30                                                            # in the bo
 
 
 def add_options(group):
-    group.add_argument("--rods", type=at_least(1), default=RODS, metavar="N", help="number (default: %(default)s)")
+    group.add_argument("--rods", type=at_least(1), default=RODS, metavar="N",
+                       help="their number (default: %(default)s)")
     group.add_argument("--box", type=positive, metavar="L", default=default_edge,
-                       help=f"edge of the box [m] (default: 1 for up to {RODS} rods; for more it grows with the cube "
-                            "root of their number, which keeps the number per volume)")
+                       help=f"edge of the box [m] (default: 1 for up to {RODS} rods; for more it grows with "
+                            "the cube root of their number, which keeps the number per volume)")
 
 
 def default_edge(options):
@@ -40,8 +42,8 @@ def build(options):
     rng = np.random.default_rng(options.seed)
     rod = md.ClumpTemplate(CENTERS, [RADIUS] * 3, density=DENSITY)
     low, high = np.zeros(3), np.full(3, options.box)
-    sim = md.Simulation(material=MATERIAL, walls=md.box(low, high), rotation=options.integrator, dt=options.dt,
-                        threads=options.threads)
+    sim = md.Simulation(material=MATERIAL, walls=md.box(low, high), rotation=options.integrator,
+                        dt=options.dt, threads=options.threads)
     [(position, orientation)] = place([rod], [options.rods], low, high, rng)
     direction = random_directions(options.rods, rng)
     sim.add_clumps(rod, position, orientation, SPEED * direction, ANGULAR_SPEED * direction)
@@ -62,7 +64,7 @@ SCENARIO = Scenario(
     build=build,
     defaults={"integrator": "spiral", "dt": 38e-6, "time": 60.0, "seed": 1, "frames": 200},
     add_options=add_options,
-    observables=(Observable("spin", "spin about own axis, r.m.s. over rods (rad/s)", spin),),
+    observables=(Observable("spin", "r.m.s. spin of rods about own axis (rad/s)", spin),),
 )
 main = SCENARIO.main
 

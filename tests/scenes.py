@@ -131,3 +131,9 @@ def packed_rods(seed, shape_of_lattice, speed=4.0, spin=4.0, walls=True):
     orientation = product(tilt, product(about_x, along_x))
     return Scene([shape] * n, position, orientation, speed * unit_vectors(rng, n),
                  spin * unit_vectors(rng, n), md.box([0.0] * 3, cell * shape_of_lattice) if walls else [])
+
+
+def packed_mixture(seed, shape_of_lattice, **options):
+    """The same with a small asymmetric clump in every third place."""
+    rods, other = packed_rods(seed, shape_of_lattice, **options), lumpy(scale=0.4)
+    return rods.changed(shapes=[other if k % 3 == 0 else shape for k, shape in enumerate(rods.shapes)])

@@ -30,8 +30,7 @@ def series(path):
 
 
 def show_spheres(reader, view, time):
-    """Points as shaded spheres of their own radius (the representation that scales to millions of
-    spheres)."""
+    """Points as shaded spheres of their own radius: the representation that copes with millions."""
     view.ViewTime = time
     reader.UpdatePipeline(time)
     shown = pv.Show(reader, view, "UnstructuredGridRepresentation")
@@ -53,7 +52,7 @@ def show_spheres(reader, view, time):
     bar.WindowLocation = "Any Location"
     bar.Position, bar.ScalarBarLength = [0.89, 0.3], 0.4
     bar.AutomaticLabelFormat = 0
-    bar.LabelFormat = bar.RangeLabelFormat = "%-#.3g"
+    bar.LabelFormat = bar.RangeLabelFormat = "%.3g"
     shown.SetScalarBarVisibility(view, True)
 
 
@@ -83,12 +82,15 @@ def look_at_all(view):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(prog="paraview_view.py", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pvd", nargs="?", default=os.environ.get("MINIDEM_PVD"), help="time series of a run")
     parser.add_argument("--png", metavar="FILE", help="picture to write")
     parser.add_argument("--time", type=float, help="instant to show [s] (default: the last)")
-    parser.add_argument("--size", type=int, nargs=2, default=[1280, 1024], metavar=("W", "H"), help="in pixels")
-    options, _ = parser.parse_known_args()  # ParaView's own shell has arguments of its own
+    parser.add_argument("--size", type=int, nargs=2, default=[1280, 1024], metavar=("W", "H"),
+                        help="of the picture, in pixels (default: 1280 1024)")
+    # ParaView's own shell has arguments of its own, or none at all.
+    options, _ = parser.parse_known_args(getattr(sys, "argv", [""])[1:])
 
     reader = pv.GetActiveSource() if options.pvd is None else series(options.pvd)
     if reader is None or not hasattr(reader, "FileName"):

@@ -32,5 +32,6 @@ class Pvd:
         self._write()
 
     def _write(self):
-        rows = (f'    <DataSet timestep="{time!r}" part="0" file={quoteattr(file)}/>\n' for time, file in self.frames)
+        rows = [f'    <DataSet timestep="{time!r}" part="0" file={quoteattr(file)}/>\n'
+                for time, file in self.frames]
         replace_text(self.path, _HEAD + "".join(rows) + _TAIL)

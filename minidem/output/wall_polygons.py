@@ -8,8 +8,7 @@ HUGE = 1e3
 
 
 def wall_polygons(walls, bounds):
-    """The visible part of each wall: a list of (n, 3) corner arrays, counter-clockwise about the wall's
-    normal.
+    """The visible part of each wall: a list of corners (n, 3), counter-clockwise about the wall's normal.
 
     walls: (point, normal) pairs; clumps live on the side to which the normal points. Each plane is cut
     off where it passes behind another wall. Where it still reaches towards infinity it is cut at that
@@ -24,7 +23,8 @@ def wall_polygons(walls, bounds):
     size = np.ptp(marks, axis=0).max()
     sides = []
     if bounds is not None:
-        sides = [(np.asarray(corner), sign * axis) for corner, sign in zip(bounds, (1.0, -1.0)) for axis in np.eye(3)]
+        sides = [(np.asarray(corner), sign * axis)
+                 for corner, sign in zip(bounds, (1.0, -1.0)) for axis in np.eye(3)]
     polygons = []
     for k, (point, normal) in enumerate(planes):
         polygon = _square(middle - normal * np.dot(normal, middle - point), normal, HUGE * size)
@@ -48,8 +48,7 @@ def _square(center, normal, side):
 
 
 def _clip(polygon, point, normal):
-    """The part of a convex polygon on the side of a plane to which the normal points (Sutherland and
-    Hodgman)."""
+    """The part of a convex polygon on the side to which a plane's normal points (Sutherland and Hodgman)."""
     height = (polygon - point) @ normal
     corners = []
     for k in range(len(polygon)):

@@ -1,4 +1,4 @@
-'''What all scenario scripts share: options, tables, frames, checkpoints, pictures, comparison of integrators.
+'''What all scenario scripts share: options, tables, frames, checkpoints, pictures, comparisons.
 
 A scenario is a function from options to a Simulation, and a few words. This is a whole one:
 
@@ -8,32 +8,35 @@ A scenario is a function from options to a Simulation, and a few words. This is 
     from minidem.scenario import Scenario, positive
 
     def add_options(group):
-        group.add_argument("--speed", type=positive, default=1.0, help="of each rod [m/s] (default:
-        %(default)s)")
+        group.add_argument("--speed", type=positive, default=1.0, help="of each rod [m/s] (default: 1)")
 
     def build(options):
         rod = md.ClumpTemplate([(-0.05, 0, 0), (0, 0, 0), (0.05, 0, 0)], [0.03] * 3, density=2500.0)
-        sim = md.Simulation(material=md.Material(young=1e9, poisson=0.1), walls=md.box((0, 0, 0), (1, 1, 1)),
+        sim = md.Simulation(md.Material(young=1e9, poisson=0.1), walls=md.box((0, 0, 0), (1, 1, 1)),
                             rotation=options.integrator, dt=options.dt, threads=options.threads)
         v = options.speed
-        sim.add_clumps(rod, [(0.2, 0.5, 0.5), (0.8, 0.55, 0.5)], [(1, 0, 0, 0)] * 2, [(v, 0, 0), (-v, 0, 0)],
-                       [(0, 0, 0)] * 2)
+        sim.add_clumps(rod, [(0.2, 0.5, 0.5), (0.8, 0.55, 0.5)], velocity=[(v, 0, 0), (-v, 0, 0)])
         return sim
 
-    main = Scenario("two_rods", __doc__, build, {"integrator": "spiral", "dt": 1e-5, "time": 1.0},
-    add_options).main
+    main = Scenario(
+        name="two_rods", description=__doc__, build=build, add_options=add_options,
+        defaults={"integrator": "spiral", "dt": 1e-5, "time": 1.0}).main
 
     if __name__ == "__main__":
         sys.exit(main())
 
-The way of a run: options.py reads the command line, scenario.py sets up one run or several to compare, run.py
-advances each and records it (recorder.py, schedule.py, folder.py, interrupt.py, progress.py), summary.py and
-plot.py tell what came of it. placement.py puts clumps into a box at random, without overlap.
+The way of a run: options.py reads the command line, scenario.py sets up one run or several to compare,
+run.py advances each and records it (recorder.py, schedule.py, folder.py, interrupt.py, progress.py),
+summary.py and plot.py tell what came of it. placement.py puts clumps into a box at random, without overlap.
+
+laboratory.py is the harness for experiments that set numbers of a paper beside ours (finding.py, report.py).
 '''
 
+from minidem.scenario.finding import Finding
+from minidem.scenario.laboratory import Laboratory
 from minidem.scenario.options import at_least, finite, positive
 from minidem.scenario.placement import place, random_directions, random_orientations
 from minidem.scenario.scenario import Observable, Scenario
 
-__all__ = ["Observable", "Scenario", "at_least", "finite", "place", "positive", "random_directions",
+__all__ = ["Finding", "Laboratory", "Observable", "Scenario", "at_least", "finite", "place", "positive", "random_directions",
            "random_orientations"]

@@ -7,6 +7,20 @@ from pathlib import Path
 from minidem.output import replace_text
 
 
+def check_writable(path):
+    """ValueError unless files can be made in the folder, or in the nearest one above it that exists."""
+    try:
+        above = Path(path).absolute()
+        existing = next(folder for folder in (above, *above.parents) if folder.exists())
+        if not existing.is_dir():
+            raise ValueError(f"--out: {existing} is a file; give a folder")
+        with tempfile.TemporaryFile(dir=existing):
+            pass
+    except OSError as error:
+        raise ValueError(
+            f"--out: cannot write in {path} ({error.strerror}); give another folder") from None
+
+
 class RunFolder:
     """The files of the scenario `name` in the folder `out`."""
 
@@ -26,17 +40,6 @@ class RunFolder:
     def frame(self, step):
         """The file of the frame at a step."""
         return self.frames / f"{self._name}_{step:09d}.vtu"
-
-    def check_writable(self):
-        """ValueError unless files can be made in the folder, or in the nearest one above it that exists."""
-        try:
-            existing = next(folder for folder in (self.path, *self.path.absolute().parents) if folder.exists())
-            if not existing.is_dir():
-                raise ValueError(f"--out: {existing} is a file; give a folder")
-            with tempfile.TemporaryFile(dir=existing):
-                pass
-        except OSError as error:
-            raise ValueError(f"--out: cannot write in {self.path} ({error.strerror}); give another folder") from None
 
     def start(self):
         """Make the folder, and remove what an earlier run of this scenario left in it."""
@@ -61,12 +64,12 @@ class RunFolder:
         replace_text(self._notes, json.dumps(notes, indent=2) + "\n")
 
     def notes_for(self, physics):
-        """The notes beside the checkpoint; ValueError if the run there has other physics, with what
-        differs."""
+        """The notes beside the checkpoint; ValueError naming what differs if that run has other physics."""
         notes = json.loads(self._notes.read_text(encoding="utf-8"))
         here, there = json.loads(json.dumps(physics)), notes["physics"]
         for name in sorted(here.keys() | there.keys()):
             if here.get(name) != there.get(name):
-                raise ValueError(f"--{name.replace('_', '-')}: {here.get(name)} here, but {there.get(name)} in the run "
-                                 f"in {self.path}; continue with that value, or start anew without --resume")
+                raise ValueError(
+                    f"--{name.replace('_', '-')}: {here.get(name)} here, but {there.get(name)} in the run in "
+                    f"{self.path}; continue with that value, or start anew without --resume")
         return notes

@@ -22,7 +22,8 @@ class Interruptible:
 
     def __enter__(self):
         if threading.current_thread() is threading.main_thread():  # elsewhere Python cannot catch signals
-            self._before = {number: signal.signal(number, self._note) for number in (signal.SIGINT, signal.SIGTERM)}
+            self._before = {number: signal.signal(number, self._note)
+                            for number in (signal.SIGINT, signal.SIGTERM)}
         return self
 
     def __exit__(self, *failure):
@@ -35,8 +36,7 @@ class Interruptible:
         self.asked = True
 
     def advance(self, sim, step):
-        """Run `sim` up to the step number `step`, or until asked to stop; returns the seconds that it
-        took."""
+        """Run `sim` up to step number `step`, or until asked to stop; returns the seconds that it took."""
         def run(steps):
             if self.asked:
                 raise _Asked

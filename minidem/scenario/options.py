@@ -50,12 +50,17 @@ def parse(scenario, argv):
     An option whose default is a function gets that function's value for the other options, so that
     defaults can depend on options (the box on the number of clumps in it).
     """
-    parser = _Parser(prog=scenario.name, description=scenario.description, epilog=_epilog(scenario),
-                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(prog=scenario.name, description=scenario.description, epilog=_epilog(scenario),
+                    formatter_class=argparse.RawDescriptionHelpFormatter)
     if scenario.add_options:
         scenario.add_options(parser.add_argument_group("this scenario"))
     _add_standard(parser.add_argument_group("every scenario"), scenario)
     options = parser.parse_args(argv)
+    return resolved(options)
+
+
+def resolved(options):
+    """The options, with functions among them replaced by their values for the other options."""
     for name, value in vars(options).items():
         if callable(value):
             setattr(options, name, value(options))
@@ -67,7 +72,9 @@ def physics(options):
     return {name: value for name, value in vars(options).items() if name not in _OF_THE_RUN}
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong with the arguments by a ValueError."""
+
     def error(self, message):
         raise ValueError(message)
 
@@ -80,26 +87,28 @@ def _add_standard(group, scenario):
                             help="rotation scheme, one of those below, parameters after a colon as in "
                                  "omelyan:iterations=20 (default: %(default)s)")
         choice.add_argument("--compare", type=_names, metavar="A,B,...",
-                            help="run each of these integrators from the same initial state, each into a folder of "
-                                 "its name, and draw them together in compare.png")
+                            help="run each of these integrators from the same initial state, each into a "
+                                 "folder of its name, and draw them together in compare.png")
     if "dt" in defaults:
         group.add_argument("--dt", type=positive, default=defaults["dt"], metavar="SECONDS",
-                           help=f"time step (default: {_told(defaults['dt'])})")
+                           help=f"time step (default: {told(defaults['dt'])})")
     group.add_argument("--time", type=positive, default=defaults["time"], metavar="SECONDS",
                        help="simulated time (default: %(default)s)")
     if "seed" in defaults:
         group.add_argument("--seed", type=at_least(0), default=defaults["seed"], metavar="N",
                            help="of the random initial state (default: %(default)s)")
     group.add_argument("--out", default=f"results/{scenario.name}", metavar="DIR",
-                       help="folder for all files (default: %(default)s); those of an earlier run are replaced")
+                       help="folder for all files, replacing those of an earlier run (default: %(default)s)")
     group.add_argument("--frames", type=at_least(0), default=defaults.get("frames", 200), metavar="N",
                        help="VTU frames for ParaView, first and last state among them; 1: the last, 0: none "
                             "(default: %(default)s; a continued run keeps its pace)")
-    group.add_argument("--threads", type=at_least(1), metavar="N", help="OpenMP threads (default: as many as pay)")
+    group.add_argument("--threads", type=at_least(1), metavar="N",
+                       help="OpenMP threads at most (default: all processors)")
     group.add_argument("--checkpoint-every", type=positive, metavar="SECONDS",
                        help="simulated time between checkpoints (default: only when the run ends)")
     group.add_argument("--resume", action="store_true",
-                       help="go on from the checkpoint in --out; a longer --time is fine, changed physics is not")
+                       help="go on from the checkpoint in --out; a longer --time is fine, changed physics "
+                            "is not")
     group.add_argument("--quiet", action="store_true", help="say nothing unless it fails")
 
 
@@ -111,7 +120,7 @@ def _epilog(scenario):
     return f"{names}\n\n{_EPILOG}"
 
 
-def _told(default):
+def told(default):
     return "see above" if callable(default) else f"{default:g}"
 
 

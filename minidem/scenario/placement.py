@@ -41,10 +41,10 @@ def place(templates, numbers, low, high, rng):
     ValueError: more clumps than random sequential addition brings into the box.
     """
     low, high = (np.asarray(corner, dtype=float) for corner in (low, high))
-    if low.shape != (3,) or high.shape != (3,) or not np.all(np.isfinite(high - low)) or not np.all(low < high):
-        raise ValueError(f"low, high: the box from {low} to {high} has no volume; give two corners (3,), low < high")
-    volume = np.prod(high - low)
-    solid_fraction = sum(number * template.volume for template, number in zip(templates, numbers)) / volume
+    if not (low.shape == high.shape == (3,) and np.all(np.isfinite(high - low)) and np.all(low < high)):
+        raise ValueError(f"low, high: the box from {low} to {high} has no volume; give (3,) with low < high")
+    solid = sum(number * template.volume for template, number in zip(templates, numbers))
+    solid_fraction = solid / np.prod(high - low)
     wanted = (f"numbers: {sum(numbers)} clumps do not fit at random into the box of {high - low} m "
               f"(solid fraction {solid_fraction:.3g})")
     if solid_fraction >= 1.0:
@@ -67,7 +67,7 @@ class _Shape:
     def __init__(self, template):
         self.centers = np.asarray(template.centers, dtype=float) - template.center_of_mass
         self.radii = np.asarray(template.radii, dtype=float)
-        self.reach = template.bounding_radius * (1 + 1e-9)  # of the search: a net a little too wide does no harm
+        self.reach = template.bounding_radius * (1 + 1e-9)  # a net a little too wide does no harm
 
 
 class _Poses:
@@ -80,8 +80,9 @@ class _Poses:
         return _Poses(self.shape, self.position[which], self.orientation[which], self.spheres[which])
 
     def __add__(self, other):
-        names = ("position", "orientation", "spheres")
-        return _Poses(self.shape, *(np.concatenate((getattr(self, name), getattr(other, name))) for name in names))
+        arrays = ((getattr(poses, name) for poses in (self, other))
+                  for name in ("position", "orientation", "spheres"))
+        return _Poses(self.shape, *(np.concatenate(tuple(both)) for both in arrays))
 
 
 def _place_one_kind(shape, number, placed, low, high, rng):
@@ -102,8 +103,7 @@ def _place_one_kind(shape, number, placed, low, high, rng):
 
 
 def _propose(shape, number, low, high, rng):
-    """Poses uniform over all that keep every sphere inside the box (fewer than `number` where some
-    cannot)."""
+    """Poses uniform over all with every sphere inside the box; fewer than `number` where some cannot be."""
     orientation = random_orientations(number, rng)
     spheres = np.einsum("nij,mj->nmi", _matrices(orientation), shape.centers)
     # Inside by more than the rounding of poses that are computed again elsewhere.
@@ -122,7 +122,8 @@ def _overlapping(a, b=None):
         b = a
         near = tree.query_pairs(2.0 * a.shape.reach, output_type="ndarray")
     else:
-        near = tree.sparse_distance_matrix(cKDTree(b.position), a.shape.reach + b.shape.reach, output_type="ndarray")
+        reach = a.shape.reach + b.shape.reach
+        near = tree.sparse_distance_matrix(cKDTree(b.position), reach, output_type="ndarray")
         near = np.column_stack((near["i"], near["j"]))
     closest = a.shape.radii[:, None] + b.shape.radii
     closest = (closest + _rounding(a.spheres, b.spheres)) ** 2
@@ -149,7 +150,8 @@ def _in_turn(proposed):
 
 def _rounding(*coordinates):
     """A bound on the rounding of coordinates of this size that are computed in another order: 64 units."""
-    return 64 * np.finfo(float).eps * max((np.max(np.abs(array)) for array in coordinates if array.size), default=0.0)
+    largest = max((np.max(np.abs(array)) for array in coordinates if array.size), default=0.0)
+    return 64 * np.finfo(float).eps * largest
 
 
 def _unit(vectors):

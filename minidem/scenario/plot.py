@@ -1,5 +1,4 @@
-"""Pictures of a run's tables. Without matplotlib (the extra `viz`) they are left out, and the functions
-say so."""
+"""Pictures of a run's tables. Without matplotlib (the extra `viz`) there are none."""
 
 import math
 
@@ -27,15 +26,13 @@ def energies(path, table, title):
             kinds.plot(table["time"], table[kind], color=colour, label=kind)
         kinds.set_ylabel("energy (J)")
         kinds.legend(ncols=len(shown), loc="lower left", bbox_to_anchor=(0.0, 1.0))
-        scale, name = energy_scale(table)
-        divisor = "$E_0$" if name == "energy_initial" else "$K_\\mathrm{max}$"
         change.plot(table["time"], _change(table), color="black")
-        change.set_ylabel(f"$(E - E_0)$ / {divisor}" if scale else "$E - E_0$ (J)")
+        change.set_ylabel(_change_label(table))
         change.ticklabel_format(axis="y", scilimits=(-2, 3))
         change.set_xlabel("time (s)")
         figure.suptitle(title, fontsize=10)
 
-    return _save(path, (6.4, 5.0), draw)
+    return save(path, (6.4, 5.0), draw)
 
 
 def comparison(path, tables, observables):
@@ -45,12 +42,11 @@ def comparison(path, tables, observables):
     """
     def draw(figure):
         panels = figure.subplots(1, 1 + len(observables), squeeze=False)[0]
-        styles = [(COLOURS[k % len(COLOURS)], STYLES[k % len(STYLES)]) for k in range(len(tables))]
-        for (label, (energy, observed)), (colour, style) in zip(tables.items(), styles):
+        for (label, (energy, observed)), (colour, style) in zip(tables.items(), styles(len(tables))):
             panels[0].plot(energy["time"], _change(energy), color=colour, linestyle=style, label=label)
             for panel, observable in zip(panels[1:], observables):
                 panel.plot(observed["time"], observed[observable.name], color=colour, linestyle=style)
-        panels[0].set_ylabel("change of total energy, $(E - E_0)\\,/\\,E_0$")
+        panels[0].set_ylabel(f"change of total energy, {_change_label(energy)}")
         _scale(panels[0], [_change(energy) for energy, _ in tables.values()])
         for panel, observable in zip(panels[1:], observables):
             panel.set_ylabel(observable.label)
@@ -59,7 +55,12 @@ def comparison(path, tables, observables):
             panel.set_xlabel("time (s)")
         figure.legend(ncols=min(4, len(tables)), loc="outside upper center")
 
-    return _save(path, (4.0 * (1 + len(observables)), 3.6), draw)
+    return save(path, (4.0 * (1 + len(observables)), 3.6), draw)
+
+
+def styles(number):
+    """A pair (colour, line style) for each of up to 28 curves."""
+    return [(COLOURS[k % len(COLOURS)], STYLES[k % len(STYLES)]) for k in range(number)]
 
 
 def _change(table):
@@ -67,23 +68,36 @@ def _change(table):
     return (table["total"] - table["total"][0]) / (scale or 1.0)
 
 
+def _change_label(table):
+    divisor = {"energy_initial": "$\\,/\\,E_0$", "kinetic_max": "$\\,/\\,K_\\mathrm{max}$", None: " (J)"}
+    return f"$(E - E_0)${divisor[energy_scale(table)[1]]}"
+
+
 def _scale(panel, curves):
     """A scale on which the quiet curves remain visible beside one that runs away.
 
-    Curves of one sign whose largest values differ by more than 30 get a logarithmic axis, curves about
-    zero one that is linear up to the reach of the quietest.
+    Positive curves whose largest values differ by more than 30 get a logarithmic axis; curves about
+    zero one that is linear up to the reach of the quietest. Either ends where a curve that is lost has
+    left: a thousand times 1 (a relative change) or the quietest, whichever is more.
     """
     reaches = [reach for reach in (np.max(np.abs(curve)) for curve in curves) if reach > 0.0]
     if not reaches or max(reaches) < 30.0 * min(reaches):
         panel.ticklabel_format(axis="y", scilimits=(-2, 3))
-    elif all(np.min(curve) > 0.0 for curve in curves):
+        return
+    end = min(max(reaches), 1e3 * max(1.0, min(reaches)))
+    if all(np.min(curve) > 0.0 for curve in curves):
         panel.set_yscale("log")
+        panel.set_ylim(top=2.0 * end)
     else:
-        panel.set_yscale("symlog", linthresh=10.0 ** math.ceil(math.log10(min(reaches))))
+        linear = 10.0 ** math.ceil(math.log10(min(reaches)))
+        decades = math.log10(end / linear)
+        panel.set_yscale("symlog", linthresh=linear, linscale=max(1.0, decades / 5.0))
+        panel.set_ylim(bottom=max(panel.get_ylim()[0], -2.0 * end), top=2.0 * end)
         panel.axhline(0.0, color="0.6", linewidth=0.6)
 
 
-def _save(path, size, draw):
+def save(path, size, draw):
+    """Write the picture that draw(figure) makes, `size` inches wide and high; False without matplotlib."""
     try:
         import matplotlib
         from matplotlib.figure import Figure

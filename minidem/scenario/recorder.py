@@ -1,5 +1,4 @@
-"""Tables of a run, row by row: energy.csv, and observables.csv with the contacts and what a scenario
-watches."""
+"""Tables of a run, row by row: energy.csv, and observables.csv with contacts and what a scenario watches."""
 
 import math
 from pathlib import Path
@@ -12,8 +11,7 @@ ENERGIES = ("translational", "rotational", "elastic", "potential", "total")
 
 
 class Table:
-    """A CSV file that grows by whole lines and is readable at every instant; the first column is the
-    time [s].
+    """A CSV file that grows by whole lines and is readable at every instant; first column: time [s].
 
     Numbers are written so that they read back exactly. keep: with a function of the time, the rows
     already in the file for which keep(time) is true stay (to continue a run); without it the table
@@ -56,8 +54,7 @@ class Recorder:
         self.observed = Table(folder.observables, ["contacts", *(o.name for o in observables)], keep)
 
     def record(self, sim):
-        """Add a row for the present whole step unless it is there; False if the energy is no longer
-        finite."""
+        """Add a row for the present whole step unless it is there; False if the energy is not finite."""
         time = sim.time
         if self.energy.rows and self.energy.rows[-1][0] == time:
             return True

@@ -11,7 +11,7 @@ import time
 from minidem.output import vtu
 from minidem.output.pvd import Pvd
 from minidem.scenario import plot, summary
-from minidem.scenario.folder import RunFolder
+from minidem.scenario.folder import RunFolder, check_writable
 from minidem.scenario.options import physics
 from minidem.scenario.progress import Progress
 from minidem.scenario.recorder import Recorder
@@ -30,15 +30,15 @@ class Run:
     def __init__(self, scenario, options, out):
         self.scenario, self.quiet = scenario, options.quiet
         self.folder = RunFolder(out, scenario.name)
-        self.folder.check_writable()
+        check_writable(self.folder.path)
         self.resumed = options.resume and self.folder.has_checkpoint()
         if self.resumed:
             self.notes = self.folder.notes_for(physics(options))
             self.sim = Simulation.load(self.folder.checkpoint, options.threads)
             self.steps = steps_to_reach(options.time, self.sim.dt)
             if self.steps < self.sim.step_count:
-                raise ValueError(f"--time: {options.time:g} s is before the checkpoint at {self.sim.time:g} s; give a "
-                                 "later time")
+                raise ValueError(f"--time: {options.time:g} s is before the checkpoint at "
+                                 f"{self.sim.time:g} s; give a later time")
         else:
             self.sim = scenario.build(options)
             self.steps = steps_to_reach(options.time, self.sim.dt)
@@ -49,6 +49,8 @@ class Run:
             }
         for force in scenario.forces(options) if scenario.forces else ():
             self.sim.add_force(force)
+        if not math.isfinite(self.sim.energy().total):
+            raise ValueError("the energy of the initial state is not finite; give smaller speeds or sizes")
         pace = self.notes["schedule"]
         self.rows = Schedule(pace["steps"], pace["rows"])
         self.with_frames = pace["frames"] > 0
@@ -57,8 +59,7 @@ class Run:
         self.checkpoint_steps = max(1, round(period / self.sim.dt)) if period else math.inf
 
     def execute(self, interruptible):
-        """Run to the end, or until the run is interrupted or its state is no longer finite; returns the
-        summary."""
+        """Run until the end, a signal, or a state that is not finite; returns the summary."""
         self.begun = time.perf_counter()
         self._open_files()
         progress = Progress(self._label(), self.sim, self.steps * self.sim.dt, self.quiet)
@@ -85,8 +86,8 @@ class Run:
                 vtu.write_walls(self.folder.walls, self.sim)
 
     def _on_schedule(self, schedule):
-        """Was this recorded at a step of the schedule before the checkpoint? (Else at the end of that
-        session.)"""
+        """What a continued run keeps: steps up to the checkpoint, but not the last one of that session
+        if it was recorded out of turn."""
         def keep(instant):
             step = round(instant / self.sim.dt)
             return step <= self.sim.step_count and step in schedule
@@ -106,9 +107,8 @@ class Run:
                 self.folder.save(sim, self.notes)
             if last:
                 return "done" if step == self.steps else "interrupted"
-            target = min(self.rows.after(step), self.steps, (step // self.checkpoint_steps + 1) * self.checkpoint_steps)
-            if self.with_frames:
-                target = min(target, self.frames.after(step))
+            checkpoint = (step // self.checkpoint_steps + 1) * self.checkpoint_steps
+            target = min(self.rows.after(step), self.frames.after(step), checkpoint, self.steps)
             try:
                 spent["loop_seconds"] += interruptible.advance(sim, target)
             except FloatingPointError:  # a clump left the numbers: the rows so far are what there is to see

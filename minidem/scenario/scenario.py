@@ -30,14 +30,12 @@ class Scenario:
 
     name: of the script, without suffix.
     description: what --help says first; usually the script's docstring.
-    build: function of the options -> a Simulation in its initial state. Every option that it cannot use is a
-        ValueError, which becomes a message and exit status 2.
+    build: function of the options -> a Simulation in its initial state. A ValueError from it (an option
+        that it cannot use) becomes a message and exit status 2.
     defaults: of the standard options that the scenario has: `time` and, where they mean something,
-    `integrator`
-        (which also gives --compare), `dt`, `seed`, `frames`. A function of the options where it depends
-        on others.
+        `integrator` (which also gives --compare), `dt`, `seed`, `frames`.
     add_options: function that adds the scenario's own options to an argparse group. They count as physics: a
-        continued run may not change them. Their defaults, too, may be functions of the options.
+        continued run may not change them. A default may be a function of the options (options.py).
     observables: what is watched besides energy and contacts; --compare draws the first.
     forces: function of the options -> the functions for `Simulation.add_force`. Not in `build`, because a
         checkpoint does not hold them and they must be added to a continued run, too.
@@ -102,8 +100,9 @@ class Scenario:
             print(f"{self.name}: interrupted at {run.sim.time:g} s; go on with --resume", file=sys.stderr)
             return INTERRUPTED
         if ends == ["not finite"]:
-            return self._complain("failed", f"the state stopped being finite at {run.sim.time:g} s; the files hold the "
-                                  "run up to there. Lower --dt or take another --integrator", FAILED)
+            return self._complain("failed", f"the state stopped being finite at {run.sim.time:g} s; the "
+                                  "files hold the run up to there. Lower --dt or take another --integrator",
+                                  FAILED)
         return DONE
 
     def _where(self, options, run):

@@ -1,14 +1,12 @@
-"""Which steps are recorded. Exact integer arithmetic: a continued run falls on the same steps as an
-unbroken one."""
+"""Which steps are recorded, in exact integers: a continued run falls on the same ones as an unbroken run."""
 
 import math
 
 
 class Schedule:
-    """The steps that cut `steps` time steps into `parts` equal parts (to the whole step), and on at
-    that pace.
+    """The steps that cut `steps` time steps into `parts` equal parts, to the whole step, and on at that pace.
 
-    Step 0 and step `steps` belong to it; more parts than steps means every step; no parts, no step at all.
+    Steps 0 and `steps` belong to it. More parts than steps: every step. No parts: no step at all.
     """
 
     def __init__(self, steps, parts):
@@ -26,8 +24,7 @@ class Schedule:
 
 
 def steps_to_reach(time, dt):
-    """The fewest whole steps dt that reach `time`; a quotient that is whole but for rounding counts as
-    whole."""
+    """The fewest steps dt that reach `time`; a quotient that is whole but for rounding counts as whole."""
     quotient = time / dt
     nearest = round(quotient)
     # 0.7 s / 0.1 s is 6.999999999999999: numerator, denominator and quotient each carry half a unit.

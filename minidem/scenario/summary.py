@@ -22,7 +22,7 @@ def energy_scale(table):
     if first > 0.0 and not np.any(table["potential"]):
         return first, "energy_initial"
     kinetic = np.max(table["translational"] + table["rotational"])
-    return (kinetic, "largest_kinetic_energy") if kinetic > 0.0 else (None, None)
+    return (kinetic, "kinetic_max") if kinetic > 0.0 else (None, None)
 
 
 def energy_error(table):
@@ -33,8 +33,7 @@ def energy_error(table):
 
 
 def energy_drift(table):
-    """(mean energy of the last tenth of the rows - that of the first tenth) / scale, or None without a
-    scale."""
+    """(mean energy of the last tenth of the rows - that of the first) / scale, or None without a scale."""
     scale, _ = energy_scale(table)
     total, tenth = table["total"], -(-len(table.rows) // 10)
     return None if scale is None else (np.mean(total[-tenth:]) - np.mean(total[:tenth])) / scale
@@ -76,16 +75,18 @@ def write(path, summary):
 
 def verdict(summary, conservative):
     """One or two sentences about the energy."""
-    error, drift, time = (summary[key] for key in ("max_relative_energy_error", "relative_energy_drift", "time"))
+    error, time = summary["max_relative_energy_error"], summary["time"]
     scheme = f" with {summary['integrator']}" if summary["integrator"] else ""
+    change = f"from {summary['energy_initial']:.6g} J to {summary['energy_final']:.6g} J"
     if summary["ended"] == "not finite":
-        return f"The motion{scheme} stopped being finite at {time:.4g} s; energy had changed by a factor {error:.2g}."
+        return f"The motion{scheme} stopped being finite at {time:.4g} s; its energy had gone {change}."
     if not conservative or error is None:
-        return f"The total energy went from {summary['energy_initial']:.6g} J to {summary['energy_final']:.6g} J."
-    unit = "its initial value" if summary["energy_scale"] == "energy_initial" else "the largest kinetic energy"
+        return f"The total energy went {change}."
+    unit = {"energy_initial": "its initial value", "kinetic_max": "the largest kinetic energy"}
     return (f"Energy is {'conserved' if error < FLAT else 'NOT conserved'}{scheme}: over {time:.6g} s "
-            f"({summary['steps']} steps of {summary['dt']:g} s) it departs from where it began by at most {error:.1e} "
-            f"of {unit}. Drift, last tenth of the run against the first: {drift:+.1e}.")
+            f"({summary['steps']} steps of {summary['dt']:g} s) it departs from where it began by at most "
+            f"{error:.1e} of {unit[summary['energy_scale']]}. Drift, last tenth of the run against the "
+            f"first: {summary['relative_energy_drift']:+.1e}.")
 
 
 def _plain(value):

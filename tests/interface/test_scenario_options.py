@@ -25,8 +25,8 @@ def test_help_tells_options_and_integrators(capsys):
 
 def test_defaults_are_the_published_scenario():
     options = vars(RODS.parse([]))
-    expected = {"rods": 30, "box": 1.0, "integrator": "spiral", "dt": 38e-6, "time": 60.0, "seed": 1, "frames": 200,
-                "out": "results/rods_in_box", "compare": None, "resume": False}
+    expected = {"rods": 30, "box": 1.0, "integrator": "spiral", "dt": 38e-6, "time": 60.0, "seed": 1,
+                "frames": 200, "out": "results/rods_in_box", "compare": None, "resume": False}
     assert {name: options[name] for name in expected} == expected
 
 

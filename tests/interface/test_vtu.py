@@ -61,7 +61,8 @@ def test_point_data_belong_to_the_spheres(sim, tmp_path):
     # The orientation takes the spheres from where they were drawn to where they are: component order
     # and sense. Coordinates of up to 9 m carry half an ulp (9e-16) from each of a few sums.
     drawn = np.concatenate([t.centers - t.center_of_mass for t in templates])
-    np.testing.assert_allclose(mesh.points, sim.position[clump] + rotated(q, drawn), rtol=0, atol=20 * np.spacing(9.0))
+    expected = sim.position[clump] + rotated(q, drawn)
+    np.testing.assert_allclose(mesh.points, expected, rtol=0, atol=20 * np.spacing(9.0))
 
 
 def test_velocity_is_that_of_the_spheres_centre(sim, tmp_path):
@@ -77,7 +78,7 @@ def test_velocity_is_that_of_the_spheres_centre(sim, tmp_path):
     w2 = np.max(np.sum(sim.angular_velocity ** 2, axis=1))
     limit = sim.dt * w2 * arm + 4 * np.spacing(9.0) / sim.dt
     assert np.max(np.abs(velocity - shift)) < limit
-    assert np.max(np.abs(sim.velocity[sim.sphere_clump] - shift)) > 100 * limit  # that of the clump would not do
+    assert np.max(np.abs(sim.velocity[sim.sphere_clump] - shift)) > 100 * limit  # not that of the clump
 
 
 def test_vtk_opens_frames_and_walls(sim, tmp_path):
@@ -133,7 +134,7 @@ def test_walls_of_a_box_are_its_faces():
     polygons = wall_polygons(planes, None)
     assert [len(polygon) for polygon in polygons] == [4] * 6
     assert corners(polygons) == {(x, y, z) for x in (1, 2) for y in (2, 4) for z in (3, 6)}
-    for polygon, (_, normal) in zip(polygons, planes):  # counter-clockwise about the inward normal, area = sides
+    for polygon, (_, normal) in zip(polygons, planes):  # counter-clockwise about the normal, whole area
         area = 0.5 * sum(np.cross(a - polygon[0], b - polygon[0]) for a, b in zip(polygon[1:], polygon[2:]))
         sides = np.prod([side for side, n in zip((1, 2, 3), normal) if n == 0.0])
         np.testing.assert_allclose(area, sides * np.array(normal), rtol=1e-9, atol=1e-9)
@@ -145,7 +146,8 @@ def test_open_walls_reach_as_far_as_the_spheres():
     assert corners(wall_polygons(floor, bounds)) == {(x, y, 0) for x in (1, 3) for y in (1, 4)}
     assert wall_polygons(floor, None) == []
     open_box = [(wall.point, wall.normal) for wall in md.box((0, 0, 0), (9, 9, 9))][:5]
-    assert corners(wall_polygons(open_box, bounds)) == {(x, y, z) for x in (0, 9) for y in (0, 9) for z in (0, 5)}
+    expected = {(x, y, z) for x in (0, 9) for y in (0, 9) for z in (0, 5)}
+    assert corners(wall_polygons(open_box, bounds)) == expected
 
 
 def test_walls_without_extent_write_nothing(tmp_path):
@@ -155,7 +157,8 @@ def test_walls_without_extent_write_nothing(tmp_path):
 
 
 def listed(path):
-    return [(float(e.get("timestep")), e.get("file")) for e in ElementTree.parse(path).getroot().iter("DataSet")]
+    entries = ElementTree.parse(path).getroot().iter("DataSet")
+    return [(float(entry.get("timestep")), entry.get("file")) for entry in entries]
 
 
 def test_series_is_whole_after_every_frame_and_can_go_on(tmp_path):

@@ -14,8 +14,8 @@ SCHEMES = md.rotation.available()
 
 @pytest.fixture(scope='module')
 def crowd():
-    """48 free rods, a millimetre or a few apart, thrown about: about a hundred collisions, no walls."""
-    return scenes.packed_rods(3, (3, 4, 4), walls=False)
+    """48 free clumps, millimetres to centimetres apart, thrown about without walls: some fifty collisions."""
+    return scenes.packed_mixture(3, (3, 4, 4), walls=False)
 
 
 def largest(vectors):
@@ -37,7 +37,8 @@ def test_linear_momentum(crowd, scheme):
     before = sim.linear_momentum()
     assert collisions(sim, STEPS) > STEPS // 20
     mass, fastest = crowd.world().mass, max(largest(crowd.velocity), largest(sim.velocity))
-    np.testing.assert_allclose(before, mass @ crowd.velocity, atol=len(mass) * EPS * mass.max() * fastest)
+    given = mass @ crowd.velocity
+    assert np.max(np.abs(before - given)) < len(mass) * EPS * mass.sum() * fastest
     assert np.max(np.abs(sim.linear_momentum() - before)) < STEPS * EPS * mass.sum() * fastest
     summed = mass @ sim.velocity
     assert np.max(np.abs(sim.linear_momentum() - summed)) < len(mass) * EPS * mass.sum() * fastest
@@ -64,7 +65,10 @@ def test_angular_momentum_to_round_off(crowd, scheme):
 @pytest.mark.parametrize('scheme', SCHEMES)
 def test_angular_momentum_converges(crowd, scheme):
     """Elsewhere it is as good as the scheme: its error falls with the declared order, 2 at most, or is
-    round-off."""
+    round-off.
+
+    0.3 for the dt^(5/2) of first and last touch, which some fifty contacts add up at random.
+    """
     record = md.rotation.info(scheme)
     declared = min(2, record.order_q_varying, record.order_w_varying)
     errors, sims = zip(*(angular_momentum_error(crowd, scheme, finer) for finer in (1, 2, 4, 8)))

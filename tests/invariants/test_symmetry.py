@@ -77,9 +77,13 @@ def test_reversed_time():
     assert not w.any()                             # a frictionless sphere is never turned
 
 
-@pytest.mark.parametrize('scheme', md.rotation.available())
+@pytest.mark.parametrize('scheme', [name for name in md.rotation.available() if name != 'pfc4'])
 def test_rotated_start(box, scheme):
-    """The whole box turned, walls and all, gives the turned motion."""
+    """The whole box turned, walls and all, gives the turned motion.
+
+    Not so for pfc4: as published, it makes the lab's axes, seen from the body, orthonormal one after the
+    other, x first.
+    """
     turn = np.array([[0.4, 0.1, -0.7, np.sqrt(1 - 0.66)]])
     matrix = rotation_matrix(turn[0])
     x, q, v, w = state_of(run(box, rotation=scheme))

@@ -30,9 +30,7 @@ def no_walls():
 
 def mixed():
     """Rods and four-sphere clumps between walls, under gravity."""
-    rods, others = scenes.packed_rods(4, (4, 6, 6)), scenes.lumpy(scale=0.25)
-    shapes = [others if k % 3 == 0 else shape for k, shape in enumerate(rods.shapes)]
-    return rods.changed(shapes=shapes, gravity=(0.0, 0.0, -9.81))
+    return scenes.packed_mixture(4, (4, 6, 6)).changed(gravity=(0.0, 0.0, -9.81))
 
 
 STEPS = {dilute: 3000, dense: 300, no_walls: 600, mixed: 600}

@@ -1,0 +1,137 @@
+"""What a laboratory leaves behind: findings, tables, figures, and a few lines at the end."""
+
+import csv
+import io
+import json
+import time
+from dataclasses import asdict, fields
+from pathlib import Path
+
+import numpy as np
+
+import minidem
+from minidem.output import replace_text
+from minidem.scenario import plot, summary
+from minidem.scenario.finding import REPRODUCED, WRONG, Finding
+from minidem.scenario.progress import Line, duration
+
+
+class Report:
+    """Collects what the experiments of one laboratory find, in the folder `out`; made by `Laboratory`.
+
+    Files are written whole, each as soon as it is known. `findings` holds what was found so far, `files` the
+    names of the tables and figures.
+    """
+
+    def __init__(self, name, out, options, quiet):
+        self.name, self.path, self.quiet = name, Path(out), quiet
+        self.findings, self.files = [], []
+        self._options = options
+        self._begun = time.perf_counter()
+        self._line = Line(quiet)
+        self._clear()
+
+    def find(self, finding):
+        """Note a Finding."""
+        self.findings.append(finding)
+
+    def table(self, name, header, rows):
+        """Write NAME.csv: the names of the columns, and rows of numbers (so that they read back exactly) or
+        words."""
+        replace_text(self._file(f"{name}.csv"), _csv(header, rows))
+
+    def figure(self, name, draw, size=(6.4, 4.2)):
+        """Write NAME.png, `size` inches, from draw(figure), in the look of minidem.scenario.plot.
+
+        draw gets a matplotlib Figure without axes. Without matplotlib the picture is left out: False.
+        """
+        made = plot.save(self.path / f"{name}.png", size, draw)
+        if made:
+            self._file(f"{name}.png")
+        return made
+
+    def say(self, text):
+        """Print a line unless quiet."""
+        if not self.quiet:
+            self._line.close()
+            print(text, flush=True)
+
+    def progress(self, label, items):
+        """Yield the items, saying now and then on standard error how many are done."""
+        items = list(items)
+        begun = time.perf_counter()
+        for done, item in enumerate(items):
+            if self._line.is_due():
+                left = f", {duration((time.perf_counter() - begun) * (len(items) / done - 1))} left" if done else ""
+                self._line.say(f"{self.name}: {label}, {done} of {len(items)}{left}")
+            yield item
+        self._line.close()
+
+    def finish(self, ended):
+        """Write findings.csv and summary.json, and return the dictionary of the latter."""
+        self._line.close()
+        names = [field.name for field in fields(Finding)]
+        replace_text(self.path / "findings.csv", _csv(
+            [*names, "deviation", "verdict"],
+            [[*(getattr(f, name) for name in names), f.deviation, f.verdict] for f in self.findings]))
+        result = {
+            "scenario": self.name,
+            "version": minidem.__version__,
+            "ended": ended,
+            "wall_seconds": time.perf_counter() - self._begun,
+            "options": self._options,
+            "findings": [{**asdict(f), "deviation": f.deviation, "verdict": f.verdict} for f in self.findings],
+            "files": self.files,
+        }
+        summary.write(self.path / "summary.json", result)
+        return result
+
+    def items(self):
+        """The findings by (paper, item), in the order in which they came."""
+        found = {}
+        for finding in self.findings:
+            found.setdefault((finding.paper, finding.item), []).append(finding)
+        return found
+
+    def lines(self):
+        """A line for each item of a paper, and below it one for each finding that is not as published."""
+        told = []
+        for (paper, item), found in self.items().items():
+            good = sum(f.verdict == REPRODUCED for f in found)
+            wrong = sum(f.verdict == WRONG for f in found)
+            word = "reproduced" if good + wrong == len(found) else "NOT reproduced"
+            line = f"{paper}, {item}: {word}, {good} of {len(found)}"
+            if wrong:
+                line += f", {wrong} published wrong"
+            deviations = [abs(f.deviation) for f in found if f.deviation is not None]
+            if deviations:
+                line += f", largest deviation {max(deviations):.1e}"
+            told += [line, *(f"    {f.verdict}: {f.in_words()}" for f in found if f.verdict != REPRODUCED)]
+        return told
+
+    def _file(self, name):
+        if name in self.files or name == "findings.csv":
+            raise ValueError(f"name = {name!r}: the report has a file of this name; give another")
+        self.files.append(name)
+        return self.path / name
+
+    def _clear(self):
+        """Make the folder, and remove the files that an earlier run of this laboratory says it left there."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        old = self.path / "summary.json"
+        if old.exists():
+            before = json.loads(old.read_text(encoding="utf-8"))
+            mine = before.get("scenario") == self.name
+            for name in ["summary.json", "findings.csv", *before.get("files", ())] if mine else ():
+                (self.path / Path(name).name).unlink(missing_ok=True)
+
+
+def _csv(header, rows):
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    for row in rows:
+        if len(row) != len(header):
+            raise ValueError(f"a row of {len(row)} numbers for {len(header)} columns: {row}")
+        writer.writerow([value.item() if isinstance(value, np.generic) else value for value in row])
+    return text.getvalue()
