@@ -1,4 +1,5 @@
-"""Long runs in pieces of a twentieth of a second, so that Python can react to Ctrl-C in between."""
+"""How many steps reach a time, and long runs in pieces, so that Python can react to Ctrl-C in between."""
+import math
 from time import perf_counter
 
 PIECE = 0.05        # [s]
@@ -19,3 +20,11 @@ class Pacer:
             if piece == self.steps or spent > PIECE:
                 self.steps = max(1, int(piece * min(4.0, PIECE / max(spent, 1e-9))))
             steps -= piece
+
+
+def steps_to_reach(time, dt):
+    """The fewest steps dt that reach `time`; a quotient that is whole but for rounding counts as whole."""
+    quotient = time / dt
+    nearest = round(quotient)
+    # 0.7 s / 0.1 s is 6.999999999999999: numerator, denominator and quotient each carry half a unit.
+    return nearest if abs(quotient - nearest) <= 2 * math.ulp(quotient) else math.ceil(quotient)

@@ -1,5 +1,4 @@
 """The simulation: clumps, walls, settings, and the time loop that moves them."""
-import math
 import warnings
 
 import numpy as np
@@ -11,7 +10,7 @@ from minidem.geometry.quaternions import multiply, rotate, rotate_back
 from minidem.material import Material, effective_modulus
 from minidem.observables import Observables
 from minidem.output import checkpoint, vtu
-from minidem.pacing import Pacer
+from minidem.pacing import Pacer, steps_to_reach
 from minidem.rotation import registry
 from minidem.state import State
 from minidem.walls import Plane
@@ -215,10 +214,7 @@ class Simulation(Observables):
 
     def run_until(self, t):
         """Advance by the fewest steps that reach time t [s]; none if it lies behind."""
-        ratio = non_negative("t", t) / self.dt
-        nearest = round(ratio)
-        last = nearest if abs(ratio - nearest) <= 1e-12 * ratio else math.ceil(ratio)
-        self.run(max(0, last - self.step_count))
+        self.run(max(0, steps_to_reach(non_negative("t", t), self.dt) - self.step_count))
 
     def _prepare(self):
         """Forces at the pose, and the half step back for clumps that are new."""

@@ -38,5 +38,5 @@ from minidem.scenario.options import at_least, finite, positive
 from minidem.scenario.placement import place, random_directions, random_orientations
 from minidem.scenario.scenario import Observable, Scenario
 
-__all__ = ["Finding", "Laboratory", "Observable", "Scenario", "at_least", "finite", "place", "positive", "random_directions",
-           "random_orientations"]
+__all__ = ["Finding", "Laboratory", "Observable", "Scenario", "at_least", "finite", "place", "positive",
+           "random_directions", "random_orientations"]

@@ -28,9 +28,9 @@ A laboratory is a function from options and a report to nothing, and a few words
         sys.exit(main())
 
 From Python: `report = LABORATORY.run_into("folder", quick=True)`, then `report.findings`, each with a
-`.verdict`, and `report.lines()`. Every laboratory has --out, --quick and --quiet; options.quick asks for fewer
-points, so that minutes become seconds. It leaves summary.json, findings.csv and its tables and figures in
---out. For curves of many schemes `minidem.scenario.plot.styles` gives colours and line styles.
+`.verdict`, and `report.lines()`. Every laboratory has --out, --quick and --quiet; options.quick asks for
+fewer points, so that minutes become seconds. It leaves summary.json, findings.csv and its tables and
+figures in --out. For curves of many schemes `minidem.scenario.plot.styles` gives colours and line styles.
 '''
 
 import argparse
@@ -49,8 +49,8 @@ from minidem.scenario.report import Report
 from minidem.scenario.scenario import BAD_ARGUMENTS, DONE, FAILED, INTERRUPTED
 
 _EPILOG = """\
-exit status: 0 done, whatever was found; 1 failed; 2 bad arguments, nothing written; 130 interrupted (Ctrl-C or
-SIGTERM), what was found until then is written."""
+exit status: 0 done, whatever was found; 1 failed; 2 bad arguments, nothing written;
+130 interrupted (Ctrl-C or SIGTERM), what was found until then is written."""
 
 
 @dataclass(frozen=True)
@@ -97,8 +97,10 @@ class Laboratory:
         return DONE
 
     def run_into(self, folder, quick=False, quiet=True, **options):
-        """Run it from Python, with files in `folder`; returns the Report. options: by name, as the command line
-        names them, with _ for -. ValueError for an option that there is not."""
+        """Run it from Python, with files in `folder`; returns the Report.
+
+        options : by name, as on the command line, with _ for -. ValueError for one that there is not.
+        """
         chosen = vars(self._parser().parse_args([]))
         for name in options:
             if name not in chosen:
@@ -136,7 +138,8 @@ class Laboratory:
             group.add_argument("--threads", type=at_least(1), default=defaults["threads"], metavar="N",
                                help="OpenMP threads at most (default: all processors)")
         group.add_argument("--out", default=f"results/{self.name}", metavar="DIR",
-                           help="folder for all files, replacing those of an earlier run (default: %(default)s)")
+                           help="folder for all files, replacing those of an earlier run "
+                                "(default: %(default)s)")
         group.add_argument("--quick", action="store_true", help="fewer points: seconds instead of minutes")
         group.add_argument("--quiet", action="store_true", help="say nothing unless it fails")
         return parser

@@ -1,5 +1,4 @@
-"""Progress of a long run on standard error: one line that renews itself on a terminal, else a line now
-and then."""
+"""Progress on standard error: one line that renews itself on a terminal, otherwise a line now and then."""
 
 import sys
 import time

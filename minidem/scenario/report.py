@@ -36,8 +36,7 @@ class Report:
         self.findings.append(finding)
 
     def table(self, name, header, rows):
-        """Write NAME.csv: the names of the columns, and rows of numbers (so that they read back exactly) or
-        words."""
+        """Write NAME.csv. header: names of columns; rows: of words, and numbers that read back exactly."""
         replace_text(self._file(f"{name}.csv"), _csv(header, rows))
 
     def figure(self, name, draw, size=(6.4, 4.2)):
@@ -62,8 +61,9 @@ class Report:
         begun = time.perf_counter()
         for done, item in enumerate(items):
             if self._line.is_due():
-                left = f", {duration((time.perf_counter() - begun) * (len(items) / done - 1))} left" if done else ""
-                self._line.say(f"{self.name}: {label}, {done} of {len(items)}{left}")
+                left = (time.perf_counter() - begun) * (len(items) / done - 1) if done else None
+                ahead = "" if left is None else f", {duration(left)} left"
+                self._line.say(f"{self.name}: {label}, {done} of {len(items)}{ahead}")
             yield item
         self._line.close()
 
@@ -80,7 +80,8 @@ class Report:
             "ended": ended,
             "wall_seconds": time.perf_counter() - self._begun,
             "options": self._options,
-            "findings": [{**asdict(f), "deviation": f.deviation, "verdict": f.verdict} for f in self.findings],
+            "findings": [{**asdict(found), "deviation": found.deviation, "verdict": found.verdict}
+                         for found in self.findings],
             "files": self.files,
         }
         summary.write(self.path / "summary.json", result)
@@ -116,7 +117,7 @@ class Report:
         return self.path / name
 
     def _clear(self):
-        """Make the folder, and remove the files that an earlier run of this laboratory says it left there."""
+        """Make the folder, and remove the files that an earlier run of this laboratory left there."""
         self.path.mkdir(parents=True, exist_ok=True)
         old = self.path / "summary.json"
         if old.exists():

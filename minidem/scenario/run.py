@@ -10,12 +10,13 @@ import time
 
 from minidem.output import vtu
 from minidem.output.pvd import Pvd
+from minidem.pacing import steps_to_reach
 from minidem.scenario import plot, summary
 from minidem.scenario.folder import RunFolder, check_writable
 from minidem.scenario.options import physics
 from minidem.scenario.progress import Progress
 from minidem.scenario.recorder import Recorder
-from minidem.scenario.schedule import Schedule, steps_to_reach
+from minidem.scenario.schedule import Schedule
 from minidem.simulation import Simulation
 
 ROWS = 1000  # of the tables, beside the first

@@ -21,11 +21,3 @@ class Schedule:
 
     def __contains__(self, step):
         return self.after(step - 1) == step
-
-
-def steps_to_reach(time, dt):
-    """The fewest steps dt that reach `time`; a quotient that is whole but for rounding counts as whole."""
-    quotient = time / dt
-    nearest = round(quotient)
-    # 0.7 s / 0.1 s is 6.999999999999999: numerator, denominator and quotient each carry half a unit.
-    return nearest if abs(quotient - nearest) <= 2 * math.ulp(quotient) else math.ceil(quotient)

@@ -60,13 +60,15 @@ def test_no_absolute_length(rod):
 
 
 def check_isotropic(vectors):
-    """Mean and second moments of unit vectors (n, 3), within five standard errors."""
+    """Moments of unit vectors (n, 3) are those of isotropic ones, within five standard errors."""
     n = len(vectors)
     # Var(d_i) = 1/3, Var(d_i^2) = 1/5 - 1/9 = 4/45, Var(d_i d_j) = 1/15
     assert np.max(np.abs(vectors.mean(axis=0))) < 5 * np.sqrt(1 / 3 / n)
     moments = vectors.T @ vectors / n - np.eye(3) / 3
     assert np.max(np.abs(np.diag(moments))) < 5 * np.sqrt(4 / 45 / n)
     assert np.max(np.abs(moments - np.diag(np.diag(moments)))) < 5 * np.sqrt(1 / 15 / n)
+    # A cube's symmetry hides in second moments. Sum of d_i^4: mean 3/5, variance 1/3 + 54/945 - 9/25 = 16/525
+    assert abs(np.mean(np.sum(vectors ** 4, axis=1)) - 3 / 5) < 5 * np.sqrt(16 / 525 / n)
 
 
 def body_axes(q):
