@@ -14,7 +14,8 @@ here. Fibre and walls have the paper's Young's modulus, 5e7 Pa, and its Poisson 
     nine fibres   centres on a grid in the plane x = 0.5 m; y and z are 0.25, 0.5 and 0.75 m
     azimuth       the nine lean in the direction in which they fly, so that their motion is not plane
     velocities    one fibre starts at rest, nine with the (1, -1, 0) m/s given, none rotates
-    turning       which angular velocity turns the quaternion: quaternion_updates.pyx tells what the names mean
+    turning       which angular velocity turns the quaternion: minidem/rotation/quaternion_updates.pyx says
+                  what the names mean
 
 The energy error hangs on the last: that of the old step gains energy in every collision, that of the
 middle half as much (0.2 % in 2 s with the paper's step), that of the new one (euler-quaternion:omega=new)
@@ -34,13 +35,14 @@ CENTERS = [(k * RADIUS, 0.0, 0.0) for k in range(-2, 3)]             # drawn alo
 DENSITY = 1100.0                                                     # [kg/m3]
 FIBRE, WALL = md.Material(young=5e7, poisson=0.35), md.Material(young=5e7, poisson=0.23)
 GRAVITY = (0.0, 0.0, -9.81)                                          # [m/s2]
-START = {                           # number of fibres: (centres [m], velocity [m/s], angle to the bottom [deg])
+START = {                 # number of fibres: (centres [m], velocity [m/s], angle to the bottom [degrees])
     1: ([(0.5, 0.5, 0.5)], (0.0, 0.0, 0.0), 30.0),
     9: ([(0.5, y, z) for y in (0.25, 0.5, 0.75) for z in (0.25, 0.5, 0.75)], (1.0, -1.0, 0.0), 75.0),
 }
 PAPER = "Zhao and van Wachem 2013"
 DT, TIME = 1e-7, 2.0                                                 # [s], of the paper
-SCHEMES = ("euler-quaternion", "euler-quaternion:omega=new", "walton-braun", "scalar-factor", "pcdm", "spiral")
+SCHEMES = ("euler-quaternion", "euler-quaternion:omega=new", "walton-braun", "scalar-factor", "pcdm",
+           "spiral")
 ROWS = 1000                                                          # of the curves
 # Curves that overlap in a figure: nowhere apart by more than a twentieth of its height.
 OVERLAP = 0.05
@@ -50,8 +52,8 @@ def add_options(group):
     group.add_argument("--fibres", type=int, choices=sorted(START), default=1,
                        help="their number (default: %(default)s)")
     group.add_argument("--azimuth", type=finite, metavar="DEGREES", default=default_azimuth,
-                       help="of their axes, from x towards y (default: 0 for one fibre, -45, the direction of "
-                            "flight, for nine)")
+                       help="of their axes, from x towards y (default: 0 for one fibre; -45, the direction "
+                            "of flight, for nine)")
 
 
 def default_azimuth(options):
@@ -92,7 +94,7 @@ main = SCENARIO.main
 
 
 def compare_with_paper(options, report):
-    """Figs 2 to 5: the energy errors (Eq. 65, with the elastic energy) of the schemes, at the paper's step."""
+    """Figs 2 to 5: the schemes' energy errors (Eq. 65, with the elastic energy), at the paper's step."""
     one = _runs(1, report)
     _show(report, "fig2_one_fibre", one)
     _judge_one(report, {scheme: error for scheme, (error, _) in one.items()})
@@ -161,13 +163,14 @@ def _judge_nine(report, runs):
         largest = np.max(error[scheme])
         report.find(Finding(
             PAPER, "Fig. 3", f"{scheme}: exceeds {limit:g} %", None, largest, holds=bool(largest > limit),
-            note=f"largest {largest:.2f} %, no instability. The formulas of the four differ by the cube of the "
-                 "angle turned in a step, about 4e-5: too little to make one of them unstable"))
+            note=f"largest {largest:.2f} %, no instability. The formulas of the four differ by the cube of "
+                 "the angle turned in a step, about 4e-5: too little to make one of them unstable"))
     last = {scheme: error[scheme][-1] for scheme in ("scalar-factor", "pcdm")}
     report.find(Finding(
-        PAPER, "Fig. 4", "scalar factor and PCDM steady, far below Euler and leap-frog of Fig. 3", None,
-        max(last.values()), holds=all(value < 1.5 for value in last.values()),
-        note=f"below 1.5 %: at the end {last['scalar-factor']:.2f} and {last['pcdm']:.2f} %"))
+        PAPER, "Fig. 4", "scalar factor and PCDM remain stable", None, max(last.values()),
+        holds=all(value < 1.5 for value in last.values()),
+        note="below the 1.5 % that the paper calls unstable: at the end "
+             f"{last['scalar-factor']:.2f} and {last['pcdm']:.2f} %"))
     report.find(Finding(
         PAPER, "Fig. 4", "scalar factor and PCDM very close", None, None,
         holds=bool(_overlap(error["scalar-factor"], error["pcdm"])),

@@ -122,7 +122,7 @@ class World:
         return Forces(i, j, self.owner[i], clump_j, d, on_i, energy, stiffness, force, torque)
 
     def move(self, x, v, q, w, time, longest_step, rtol=1e-13):
-        """Integrate the motion over `time` by DOP853 (Hairer, Norsett & Wanner 1993) -> x, v, q, w at the end.
+        """Integrate the motion over `time` by DOP853 (Hairer, Norsett & Wanner) -> x, v, q, w at the end.
 
         v, w in the lab frame, as everywhere in the public interface. `longest_step` [s] keeps the integrator
         from stepping over a whole collision. The slope of the force is continuous where spheres begin to

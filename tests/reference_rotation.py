@@ -59,25 +59,30 @@ def turned_by(spin, q0, t, rtol=1e-13):
 
 
 def driven(inertia, q0, w0, torque, t, rtol=1e-13):
-    """Orientation and angular velocity at time t under torque(t, q, w), body frame, in the shape of w0.
-    DOP853.
+    """Orientation and angular velocity at time t under torque(t, q, w), body frame, in the shape of w0; for
+    an ascending array of times, one of each per time. DOP853.
 
     The absolute tolerance is rtol times the largest angular velocity at the start, or the one that the
     torque of the start would give over the time if that is larger: nothing depends on the units.
     """
     inertia, q0, w0 = (np.asarray(value, float) for value in (inertia, q0, w0))
-    pushed = np.max(np.abs(torque(0.0, q0, w0)) / inertia) * t
+    times = np.atleast_1d(t)
+    pushed = np.max(np.abs(torque(0.0, q0, w0)) / inertia) * times[-1]
+
+    def split(y):
+        return y[:q0.size].reshape(q0.shape), y[q0.size:].reshape(w0.shape)
 
     def rate(s, y):
-        q, w = y[:q0.size].reshape(q0.shape), y[q0.size:].reshape(w0.shape)
+        q, w = split(y)
         wdot = (torque(s, q, w) - np.cross(w, inertia * w)) / inertia
         return np.concatenate([quaternion_rate(q, w).ravel(), wdot.ravel()])
 
     scale = np.concatenate([np.ones(q0.size), np.full(w0.size, max(np.max(np.abs(w0)), pushed))])
-    y = solve_ivp(rate, (0.0, t), np.concatenate([q0.ravel(), w0.ravel()]), method='DOP853', rtol=rtol,
-                  atol=rtol * scale).y[:, -1]
-    q, w = y[:q0.size].reshape(q0.shape), y[q0.size:].reshape(w0.shape)
-    return q / np.linalg.norm(q, axis=-1, keepdims=True), w
+    found = solve_ivp(rate, (0.0, times[-1]), np.concatenate([q0.ravel(), w0.ravel()]), method='DOP853',
+                      t_eval=times, rtol=rtol, atol=rtol * scale).y.T
+    q, w = (np.array(part) for part in zip(*map(split, found)))
+    q /= np.linalg.norm(q, axis=-1, keepdims=True)
+    return (q, w) if np.ndim(t) else (q[0], w[0])
 
 
 def rms(values):

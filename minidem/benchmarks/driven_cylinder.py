@@ -1,15 +1,17 @@
-"""A steel cylinder that a constant torque spins up about its axis: the benchmark of the SPIRAL paper, section 3.
+"""A steel cylinder that a constant torque spins up about its axis: the benchmark of the SPIRAL paper.
 
-C. A. del Valle et al., Comput. Phys. Commun. 297, 109077 (2024), doi:10.1016/j.cpc.2023.109077. Equation
-numbers are theirs. The principal frame has x along the axis; angular velocities are body components.
+Section 3 of C. A. del Valle et al., Comput. Phys. Commun. 297, 109077 (2024),
+doi:10.1016/j.cpc.2023.109077; equation numbers are theirs. The principal frame has x along the axis;
+angular velocities are body components.
 
-Two ways to measure the error of a scheme, `readings`:
+Two readings of the error of a scheme:
 
 published : as the published curves were made. The time T is the sum of the steps in floating point, which
     differs from steps * dt and gives all schemes the same error floor; the angular velocity of a staggered
     scheme is compared as stored, with the exact one half a step earlier; the matrices of PFC4 have a
-    measure of their own.
-synchronised : everything at the whole step n * dt, the sign of q free, one measure for all.
+    measure of their own; Fincham, Buss and Johnson are variants of what is printed or was designed.
+synchronised : the schemes as designed, everything at the whole step n * dt, the sign of q free, one measure
+    for all.
 """
 from functools import lru_cache
 
@@ -17,6 +19,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from minidem import rotation
+from minidem.geometry.quaternions import rotate_back
 
 MASS = 7750.0 * np.pi * 0.05**2 * 0.15                              # radius 5 cm, height 15 cm [kg]
 AXIAL, ACROSS = 0.5 * MASS * 0.05**2, MASS * (3 * 0.05**2 + 0.15**2) / 12
@@ -25,6 +28,19 @@ ORIENTATION = np.array([1.0, 0.0, 0.0, 0.0])
 SPIN = np.array([0.3, -0.9, 0.6])                                   # [rad/s]
 DRIVE = 0.5                                                         # along the axis [N m]
 TORQUE = np.array([DRIVE, 0.0, 0.0])
+
+STEPS = np.logspace(-7, -1, 20)                                     # of the published curves [s]
+TARGETS = (1e-5, 1e-4, 1e-3, 1e-2)                                  # mean of the errors of q and w after 1 s
+
+# reading: {name in the figures: scheme}
+SCHEMES = {"published": {
+    "SPIRAL": "spiral", "SPIRAL, non-leapfrog": "spiral-sync", "SPIRAL-O": "spiral-omelyan",
+    "Omelyan": "omelyan", "Buss": "buss-published", "Velocity Verlet": "velocity-verlet",
+    "Fincham": "fincham-published", "Direct Euler": "euler", "Johnson": "johnson-published", "PFC4": "pfc4",
+    "Runge-Kutta 4": "rk4"}}
+SCHEMES["synchronised"] = SCHEMES["published"] | {
+    "Buss": "buss", "Fincham": "fincham", "Johnson": "johnson", "PCDM": "pcdm",
+    "improved PCDM": "improved-pcdm"}
 
 
 def spin(time):
@@ -44,8 +60,8 @@ def orientation(times, rtol=1e-13):
     """Orientation (n, 4) at ascending times (n,) [s], by DOP853 to 2e-12 at 20 s.
 
     Split off the turn phi about the axis, q = p exp(phi/2 x): p is turned by the spin across the axis alone,
-    a thousand times slower at 20 s. With unit quaternions as pairs of complex numbers, p = a + b j and spin W j,
-    pdot = 1/2 p W j reads adot = -1/2 b conj(W), bdot = 1/2 a W.
+    a thousand times slower at 20 s. With quaternions as pairs of complex numbers, p = a + b j and the spin
+    W j, pdot = 1/2 p W j reads adot = -1/2 b conj(W), bdot = 1/2 a W.
     """
     def phi(t):
         return SPIN[0] * t + 0.5 * DRIVE / AXIAL * t * t
@@ -105,27 +121,26 @@ def _reference(dt, every, rows, reading):
     return instants, orientation(instants)
 
 
-def _matrix_deviation(found, exact):
-    """The published measure for rotation matrices lab -> body: ||A - A_exact|| / ||A||, with the norm induced by
-    the sum norm (largest column sum). It is divided by what was found, not by what is exact."""
-    found, exact = _to_body(found), _to_body(exact)
+def step_for(steps, errors, target):
+    """The time step [s] at which the mean of the errors of q and w is `target`.
 
-    def norm(matrices):
-        return np.max(np.sum(np.abs(matrices), axis=-2), axis=-1)
+    steps (n,) ascending [s], errors (n, 2). As in the paper's Table 2: log-log interpolation between those
+    two of the steps between which the mean first exceeds the target. None if there are no such two.
+    """
+    excess = np.log(np.mean(errors, axis=1) / target)
+    above = np.flatnonzero(excess > 0.0)
+    if not len(above) or above[0] == 0:
+        return None
+    pair = slice(above[0] - 1, above[0] + 1)
+    return float(np.exp(np.interp(0.0, excess[pair], np.log(steps[pair]))))
+
+
+def _matrix_deviation(found, exact):
+    """The published measure for rotation matrices lab -> body, ||A - A_exact|| / ||A||, with the norm induced
+    by the sum norm: the largest column sum. It is divided by what was found, not by what is exact."""
+    found, exact = (np.array([rotate_back(q, unit) for unit in np.eye(3)]) for q in (found, exact))
+
+    def norm(columns):
+        return np.max(np.sum(np.abs(columns), axis=-1), axis=0)
 
     return norm(found - exact) / norm(found)
-
-
-def _to_body(q):
-    """Rotation matrices (n, 3, 3), lab -> body, of quaternions (n, 4)."""
-    w, x, y, z = np.moveaxis(q, -1, 0)
-    return np.moveaxis(np.array([
-        [1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)],
-        [2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)],
-        [2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)]]), -1, 0)
-
-
-def axis(q):
-    """The cylinder's axis in the lab, (..., 3), of orientations (..., 4)."""
-    w, x, y, z = np.moveaxis(np.asarray(q), -1, 0)
-    return np.stack([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)], axis=-1)

@@ -83,7 +83,8 @@ cdef inline Quat exponential(Vec3 h) noexcept nogil:
     cdef double s = h.x * h.x + h.y * h.y + h.z * h.z
     cdef double angle = sqrt(s)
     cdef double k = (angle * 0.63661977236758134308 + big) - big
-    cdef double r = ((angle - k * 1.57079632673412561417) - k * 6.07710050630396597660e-11) - k * 2.02226624879595063154e-21
+    cdef double r = ((angle - k * 1.57079632673412561417) - k * 6.07710050630396597660e-11) \
+        - k * 2.02226624879595063154e-21
     cdef double t = s if k == 0.0 else r * r
     cdef double cosine = 1.0 + t * (-1.0 / 2.0 + t * (1.0 / 24.0 + t * (-1.0 / 720.0 + t * (
         1.0 / 40320.0 + t * (-1.0 / 3628800.0 + t * (1.0 / 479001600.0 + t * (

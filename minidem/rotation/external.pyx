@@ -37,7 +37,8 @@ cdef void call(str role, double *block, const Step *step) noexcept with gil:
         return
     try:
         rows = np.asarray(<double[:SCRATCH + owner.n_scratch, :LANES]> block)
-        owner.functions[role](Bodies(rows), step.dt, int(step.stage), *[step.parameters[k] for k in range(owner.n_parameters)])
+        parameters = [step.parameters[k] for k in range(owner.n_parameters)]
+        owner.functions[role](Bodies(rows), step.dt, int(step.stage), *parameters)
     except BaseException as error:
         owner.error = error
 
@@ -125,5 +126,6 @@ cdef object capsule_address(str role, object capsule):
     text = name.decode() if name != NULL else ""
     bare = re.sub(r"\bconst\b|\s", "", text)
     if bare not in ("void(double*,double*)", "void(double*,void*)") or not PyCapsule_IsValid(capsule, name):
-        raise ValueError(f"{role}: the capsule is named {text!r}; its name must be the signature void (double *, double *)")
+        raise ValueError(f"{role}: the capsule is named {text!r}; its name must be the signature "
+                         "void (double *, double *)")
     return <size_t> PyCapsule_GetPointer(capsule, name)

@@ -13,7 +13,9 @@ curves called Fincham in the SPIRAL paper (10.1016/j.cpc.2023.109077), whose Eqs
 it open and print w(t) for w(t + dt/2) in the last step.
 The start is L(-dt/2) = L_0 - dt/2 M_0.
 """
-from minidem.geometry.quaternion cimport Quat, add_scaled_quat, multiply_vector, normalise, rotate, rotate_back
+from minidem.geometry.quaternion cimport (
+    Quat, add_scaled_quat, multiply_vector, normalise, rotate, rotate_back,
+)
 from minidem.geometry.vec3 cimport Vec3, add_scaled, times
 from minidem.rotation.record import Scheme
 from minidem.rotation.scheme cimport Body, Step, kernels, over_bodies
@@ -70,7 +72,8 @@ cdef void sync(double *block, const Step *step) noexcept nogil:
 
 
 SCHEMES = [
-    Scheme(name="fincham", title="Fincham 1992", doi="10.1080/08927029208022474", equations="B.4 to B.6 of 10.1016/j.cpc.2023.109077",
+    Scheme(name="fincham", title="Fincham 1992", doi="10.1080/08927029208022474",
+           equations="B.4 to B.6 of 10.1016/j.cpc.2023.109077",
            kernels=kernels(start, move, NULL, NULL, sync), angular_velocity_offset=-0.5,
            order_q=2, order_w=2, order_q_varying=2, order_w_varying=2, normalises=True, n_scratch=3),
     Scheme(name="fincham-published", title="Fincham as in the SPIRAL paper", doi="10.1016/j.cpc.2023.109077",

@@ -1,7 +1,7 @@
-"""Improved PCDM: L. Seelen, J. Padding and J. Kuipers, Acta Mech. 227, 3381 (2016), section 2.2, steps 2 to 4.
+"""Improved PCDM: L. Seelen, J. Padding and J. Kuipers, Acta Mech. 227, 3381 (2016).
 
-Orientation Q and angular velocity W are known half a step ahead of the pose; q', w' of the pose
-are predictions, and the torque is evaluated with them:
+Section 2.2, steps 2 to 4. Orientation Q and angular velocity W are known half a step ahead of the
+pose; q', w' of the pose are predictions, and the torque is evaluated with them:
 
     q'(t + dt) = exp(dt/4 Q (W + dt/4 a) Q*) Q,   w'(t + dt) = W + dt/2 a,   a = wdot(w'(t), M(t))
     W = W + dt wdot(w'(t + dt), M(t + dt)),   Q = exp(dt/2 q' w' q'*) Q
@@ -82,6 +82,7 @@ cdef void sync(double *block, const Step *step) noexcept nogil:
 SCHEMES = [Scheme(
     name="improved-pcdm", title="improved PCDM (Seelen et al.)", doi="10.1007/s00707-016-1670-x",
     equations="section 2.2, steps 2 to 4", kernels=kernels(start, move, finish, NULL, sync),
-    orientation_offset=0.5, angular_velocity_offset=0.5, orientation_scratch=Q_HALF, angular_velocity_scratch=W_HALF,
-    order_q=2, order_w=2, order_q_varying=2, order_w_varying=2, n_scratch=10,
+    orientation_offset=0.5, angular_velocity_offset=0.5,
+    orientation_scratch=Q_HALF, angular_velocity_scratch=W_HALF, n_scratch=10,
+    order_q=2, order_w=2, order_q_varying=2, order_w_varying=2,
     parameters={"predictor": ("reused", "recomputed")})]

@@ -1,4 +1,4 @@
-"""Johnson's algorithm: S. M. Johnson, J. R. Williams and B. K. Cook, Int. J. Numer. Methods Eng. 74, 1303 (2008).
+"""Johnson's algorithm: S. M. Johnson et al., Int. J. Numer. Methods Eng. 74, 1303 (2008).
 
 Angular momentum L in the lab, held while q goes one step of the classical Runge-Kutta method; as
 printed in the SPIRAL paper (10.1016/j.cpc.2023.109077), Eqs B.13 to B.15:
@@ -16,7 +16,8 @@ Fourth order without torque, first order with; Johnson's predictor-corrector for
 need two evaluations of the torque, is in neither.
 """
 from minidem.geometry.quaternion cimport (
-    Quat, add_scaled_quat, multiply, multiply_vector, norm_squared, normalise, quat, rotate, rotate_back, scale_quat,
+    Quat, add_scaled_quat, multiply, multiply_vector, norm_squared, normalise, quat, rotate, rotate_back,
+    scale_quat,
 )
 from minidem.geometry.vec3 cimport Vec3, add_scaled, times, vec3
 from minidem.rotation.record import Scheme
@@ -107,8 +108,8 @@ cdef void sync(double *block, const Step *step) noexcept nogil:
 
 SCHEMES = [
     Scheme(name="johnson", title="Johnson et al. 2008", doi="10.1002/nme.2210",
-           equations="B.13 to B.15 of 10.1016/j.cpc.2023.109077", kernels=kernels(start, move, NULL, NULL, sync),
-           normalises=True, n_scratch=3),
+           equations="B.13 to B.15 of 10.1016/j.cpc.2023.109077",
+           kernels=kernels(start, move, NULL, NULL, sync), normalises=True, n_scratch=3),
     Scheme(name="johnson-published", title="Johnson as in the SPIRAL paper", doi="10.1016/j.cpc.2023.109077",
            equations="B.13 to B.15", kernels=kernels(start, published, finish, predict, sync),
            normalises=True, n_scratch=3, notes="stages not normalised, torque turned by the new orientation"),

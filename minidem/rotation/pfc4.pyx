@@ -1,7 +1,7 @@
-"""PFC4 and MercuryDPM: rotation matrices, as in the SPIRAL paper (10.1016/j.cpc.2023.109077), Eqs B.16 to B.18.
+"""PFC4 and MercuryDPM: rotation matrices, as in the SPIRAL paper (10.1016/j.cpc.2023.109077).
 
-Angular velocity w in the lab, half a step behind; J the inertia in the lab at t; A turns the lab
-frame to the body frame, its rows are the body's axes in the lab:
+Eqs B.16 to B.18. Angular velocity w in the lab, half a step behind; J the inertia in the lab at t;
+A turns the lab frame to the body frame, its rows are the body's axes in the lab:
 
     w_0 = w(t - dt/2),   w_(n+1) = w_0 + dt J^-1 (M - w_n x J w_n),   w(t + dt/2) = w_3
     every row of A = row + dt w(t + dt/2) x row;   then Gram-Schmidt over the columns of A

@@ -90,7 +90,8 @@ cdef void sync(double *block, const Step *step) noexcept nogil:
 DOI = "10.1007/s00707-013-0914-2"
 SCHEMES = [
     Scheme(name="euler-quaternion", title="Euler quaternion", doi=DOI, equations="31, 32",
-           kernels=kernels(NULL, euler, NULL, NULL, sync), normalises=True, parameters={"omega": ("old", "new")}),
+           kernels=kernels(NULL, euler, NULL, NULL, sync), normalises=True,
+           parameters={"omega": ("old", "new")}),
     Scheme(name="walton-braun", title="Walton and Braun", doi=DOI, equations="33 to 39",
            kernels=kernels(NULL, walton_braun, NULL, NULL, sync), normalises=True),
     Scheme(name="scalar-factor", title="scalar factor (Kleppmann)", doi=DOI, equations="40 to 45",

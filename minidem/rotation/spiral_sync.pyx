@@ -1,4 +1,4 @@
-"""SPIRAL, the variant that is no leapfrog: appendix A of C. A. del Valle et al., Comput. Phys. Commun. 297, 109077 (2024).
+"""SPIRAL, not as a leapfrog: C. A. del Valle et al., Comput. Phys. Commun. 297, 109077 (2024), appendix A.
 
     q(t + dt) = q exp(dt/2 w) exp(dt^2/4 wdot(w, M))                  Eqs A.2, A.3; form=product
     q(t + dt) = q exp(dt/2 w + dt^2/4 wdot(w, M))                     Eq. A.1;      form=sum
@@ -44,6 +44,6 @@ cdef void sync(double *block, const Step *step) noexcept nogil:
 
 
 SCHEMES = [Scheme(
-    name="spiral-sync", title="SPIRAL, synchronous", doi="10.1016/j.cpc.2023.109077", equations="A.1 to A.3, 9, 10",
-    kernels=kernels(NULL, move, NULL, NULL, sync), order_q=2, order_w=3,
+    name="spiral-sync", title="SPIRAL, synchronous", doi="10.1016/j.cpc.2023.109077",
+    equations="A.1 to A.3, 9, 10", kernels=kernels(NULL, move, NULL, NULL, sync), order_q=2, order_w=3,
     parameters={"form": ("product", "sum")})]

@@ -94,7 +94,7 @@ class Finding:
     def in_words(self):
         """The finding in a line, without paper and item."""
         if self.published is None:
-            return f"{self.quantity}: {self.verdict} ({self.note})"
+            return f"{self.quantity}. {self.note}"
         found = "no number" if self.reproduced is None else f"{self.reproduced:.6g}"
         words = f"{self.quantity}: published {self.published}, here {found}"
         if self.deviation is not None:

@@ -104,7 +104,7 @@ class Report:
             line = f"{paper}, {item}: {word}, {good} of {len(found)}"
             if wrong:
                 line += f", {wrong} published wrong"
-            deviations = [abs(f.deviation) for f in found if f.deviation is not None]
+            deviations = [abs(f.deviation) for f in found if f.deviation is not None and f.verdict != WRONG]
             if deviations:
                 line += f", largest deviation {max(deviations):.1e}"
             told += [line, *(f"    {f.verdict}: {f.in_words()}" for f in found if f.verdict != REPRODUCED)]

@@ -83,8 +83,8 @@ def reference(build, seed):
 
 @pytest.mark.parametrize('build', STEPS, ids=lambda build: build.__name__)
 def test_reference_conserves_energy(build):
-    """The oracle's forces, torques and energy belong together: elastic collisions give all of it back. 1e-8 is ten
-    times what DOP853 leaves (World.move), and a thousandth of the smallest error that is measured here."""
+    """The oracle's forces, torques and energy belong together: elastic collisions give all of it back. 1e-8
+    is ten times what DOP853 leaves (World.move)."""
     scene = build(0)
     before = scene.world().energy(scene.position, scene.velocity, scene.orientation, scene.angular_velocity)
     x, q, v, w = reference(build, 0)

@@ -3,6 +3,8 @@
 Errors are root mean squares over an ensemble of asymmetric bodies in different motions, so that an order is
 not an accident of one body whose leading error happens to vanish.
 """
+from functools import lru_cache
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,11 @@ import minidem as md
 from reference_rotation import driven, free_spin, order, orientation_error, rms, turned_by
 
 SCHEMES = md.rotation.available()
+STAGGERED = [name for name in SCHEMES if md.rotation.info(name).orientation_offset
+             or md.rotation.info(name).angular_velocity_offset]
+FORMS = [f'{name}:{parameter}={word}' for name in SCHEMES     # every form that is not a scheme's default
+         for parameter, words in md.rotation.info(name).parameters.items() if isinstance(words, tuple)
+         for word in words[1:]]
 DURATION = 1.0
 # The record declares whole orders; a straight line through five errors, each at half the step of the one
 # before, deviates by the next order's term: c dt at the largest step, with c of order one. 0.1 is that term
@@ -88,6 +95,31 @@ def test_orders_under_varying_torque(name):
     lowest = np.min(list(measured.values()), axis=0)
     assert abs(lowest[0] - record.order_q_varying) < TOLERANCE, f'orders of q, w: {measured}'
     assert abs(lowest[1] - record.order_w_varying) < TOLERANCE, f'orders of q, w: {measured}'
+
+
+@pytest.mark.parametrize('name', FORMS)
+def test_orders_of_other_forms(name):
+    """A parameter that chooses between forms of a scheme takes nothing from the orders declared."""
+    record = md.rotation.info(name)
+    q, w = errors(name, constant, halvings(4))
+    assert order(q) > record.order_q - TOLERANCE and order(w) > record.order_w - TOLERANCE, (q, w)
+    for kind, torque in VARYING.items():
+        q, w = errors(name, torque, halvings(record.order_q_varying))
+        assert order(q) > record.order_q_varying - TOLERANCE, f'{kind}: {q}'
+        assert order(w) > record.order_w_varying - TOLERANCE, f'{kind}: {w}'
+
+
+@pytest.mark.parametrize('name', STAGGERED)
+def test_stored_values_belong_to_the_instants_told(name):
+    """What a staggered scheme stores converges to the motion at the instants told with it, as declared."""
+    record = md.rotation.info(name)
+    ends = [md.rotation.integrate(name, INERTIA, ORIENTATION, SPIN, PUSH, DURATION / n, n, sync=False)
+            for n in halvings(record.order_w)]
+    times = np.unique([(end.orientation_time, end.angular_velocity_time) for end in ends])
+    q, w = driven(INERTIA, ORIENTATION, SPIN, constant, times)
+    of_q = [orientation_error(end.orientation, q[times == end.orientation_time][0]) for end in ends]
+    of_w = [rms(end.angular_velocity - w[times == end.angular_velocity_time][0]) for end in ends]
+    assert order(of_q) > record.order_q - TOLERANCE and order(of_w) > record.order_w - TOLERANCE, (of_q, of_w)
 
 
 @pytest.mark.parametrize('name', SCHEMES)

@@ -25,8 +25,8 @@ def dense():
 
 
 def soft():
-    """2240 rods of soft material: contacts last for hundreds of steps, and a rod has several of them at a time,
-    so that the order in which they are added up matters."""
+    """2240 rods of soft material: contacts last for hundreds of steps, and a rod has several of them at a
+    time, so that the order in which they are added up matters."""
     return scenes.packed_rods(5, (10, 14, 16)).changed(young=1e7)
 
 

@@ -1,0 +1,279 @@
+#!/usr/bin/env python3
+"""A rotation scheme of your own, through four doors: NumPy, numba, ctypes and SciPy. A worked example.
+
+The scheme is the synchronous twin of SPIRAL's leapfrog, which minidem does not have. S is its SSPRK3 solution
+of Euler's equations with the torque held (10.1016/j.cpc.2023.109077, Eqs 9, 10):
+
+    w(t + dt/2) = S(w(t), M(t), dt/2)
+    q(t + dt)   = q(t) exp(dt/2 w(t + dt/2))                    so far `move`; then forces are evaluated
+    w(t + dt)   = S(w(t + dt/2), M(t + dt), dt/2)               `finish`
+
+Torques that depend on the angular velocity see S(w(t + dt/2), M(t), dt/2), which is `predict`. Everything is
+written twice: in Python, for arrays of eight bodies (NumPy) and for one after the other (numba), and in C.
+
+First each door turns a damped body whose torque depends on time and orientation, and order and bits are
+measured; then they drive the rods of rods_in_box.py, beside the built-in spiral. Doors that are not there (no
+numba, no C compiler) are left out.
+"""
+
+import ctypes
+import runpy
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+from scipy import LowLevelCallable
+
+import minidem as md
+from minidem.geometry.quaternions import rotate_back
+from minidem.scenario import Finding, Laboratory
+from minidem.scenario.plot import styles
+
+# --- The scheme in Python. A vector is a tuple of numbers or of arrays, so that NumPy and numba can share it.
+
+
+def rate(w, m, i):
+    """Euler's equations in the principal frame."""
+    return ((m[0] + (i[1] - i[2]) * w[1] * w[2]) / i[0], (m[1] + (i[2] - i[0]) * w[2] * w[0]) / i[1],
+            (m[2] + (i[0] - i[1]) * w[0] * w[1]) / i[2])
+
+
+def along(w, h, a):
+    return w[0] + h * a[0], w[1] + h * a[1], w[2] + h * a[2]
+
+
+def flow(w, m, i, h):
+    """S: angular velocity after a time h under the torque m."""
+    a = rate(w, m, i)
+    b = rate(along(w, h, a), m, i)
+    ab = along(a, 1.0, b)
+    return along(w, h / 6.0, along(ab, 4.0, rate(along(w, h / 4.0, ab), m, i)))
+
+
+def turn(q, w, h):
+    """q exp(h/2 w); the series are exact to the last bit while w h / 2 is below a tenth."""
+    x, y, z = 0.5 * h * w[0], 0.5 * h * w[1], 0.5 * h * w[2]
+    s = x * x + y * y + z * z
+    c = 1.0 - s / 2.0 * (1.0 - s / 12.0 * (1.0 - s / 30.0 * (1.0 - s / 56.0)))
+    f = 1.0 - s / 6.0 * (1.0 - s / 20.0 * (1.0 - s / 42.0 * (1.0 - s / 72.0)))
+    x, y, z = f * x, f * y, f * z
+    return (q[0] * c - q[1] * x - q[2] * y - q[3] * z, q[0] * x + q[1] * c + q[2] * z - q[3] * y,
+            q[0] * y - q[1] * z + q[2] * c + q[3] * x, q[0] * z + q[1] * y - q[2] * x + q[3] * c)
+
+
+def move(bodies, dt, stage):
+    bodies.w.T[:] = flow(bodies.w.T, bodies.torque.T, bodies.inertia.T, 0.5 * dt)
+    bodies.q.T[:] = turn(bodies.q.T, bodies.w.T, dt)
+
+
+def finish(bodies, dt, stage):
+    bodies.w.T[:] = flow(bodies.w.T, bodies.torque.T, bodies.inertia.T, 0.5 * dt)
+
+
+def predict(bodies, dt, stage):
+    bodies.predicted.T[:] = flow(bodies.w.T, bodies.torque.T, bodies.inertia.T, 0.5 * dt)
+
+
+# --- The same in C. A block is rows of eight doubles; help(minidem.rotation.register) says which.
+
+SOURCE = """
+typedef struct { double x, y, z; } vec;
+
+static vec along(vec w, double h, vec a) { return (vec){w.x + h * a.x, w.y + h * a.y, w.z + h * a.z}; }
+
+static vec rate(vec w, vec m, vec i) {
+    return (vec){(m.x + (i.y - i.z) * w.y * w.z) / i.x, (m.y + (i.z - i.x) * w.z * w.x) / i.y,
+                 (m.z + (i.x - i.y) * w.x * w.y) / i.z};
+}
+static vec flow(vec w, vec m, vec i, double h) {
+    vec a = rate(w, m, i), b = rate(along(w, h, a), m, i), ab = along(a, 1.0, b);
+    return along(w, h / 6.0, along(ab, 4.0, rate(along(w, h / 4.0, ab), m, i)));
+}
+static vec row(const double *p) { return (vec){p[0], p[8], p[16]}; }
+static void put(double *p, vec v) { p[0] = v.x; p[8] = v.y; p[16] = v.z; }
+
+static void half(double *p, double dt, int from, int to) {
+    for (int k = 0; k < 8; k++, p++)
+        put(p + 8 * to, flow(row(p + 8 * from), row(p + 8 * 6), row(p), 0.5 * dt));
+}
+void finish(double *block, const double *step) { half(block, step[0], 13, 13); }
+void predict(double *block, const double *step) { half(block, step[0], 13, 16); }
+void move(double *block, const double *step) {
+    finish(block, step);
+    for (int k = 0; k < 8; k++) {
+        double *q = block + 8 * 9 + k, a = q[0], b = q[8], d = q[16], e = q[24], h = 0.5 * step[0];
+        vec v = row(block + 8 * 13 + k);
+        v.x *= h; v.y *= h; v.z *= h;
+        double s = v.x * v.x + v.y * v.y + v.z * v.z;
+        double c = 1.0 - s / 2.0 * (1.0 - s / 12.0 * (1.0 - s / 30.0 * (1.0 - s / 56.0)));
+        double f = 1.0 - s / 6.0 * (1.0 - s / 20.0 * (1.0 - s / 42.0 * (1.0 - s / 72.0)));
+        v.x *= f; v.y *= f; v.z *= f;
+        q[0] = a * c - b * v.x - d * v.y - e * v.z;
+        q[8] = a * v.x + b * c + d * v.z - e * v.y;
+        q[16] = a * v.y - b * v.z + d * c + e * v.x;
+        q[24] = a * v.z + b * v.y - d * v.x + e * c;
+    }
+}
+"""
+
+# --- The doors: each gives the three functions that `register` takes, or None where something is missing.
+
+
+def numpy_door():
+    return {"move": move, "finish": finish, "predict": predict}
+
+
+def numba_door():
+    try:
+        import numba
+        from numba.extending import register_jitable
+    except ModuleNotFoundError:
+        return None
+    for function in (rate, along, flow, turn):
+        register_jitable(function)
+    compiled = numba.cfunc("void(CPointer(float64), CPointer(float64))")
+
+    @numba.njit
+    def vector(rows, first, k):
+        return rows[first, k], rows[first + 1, k], rows[first + 2, k]
+
+    @numba.njit
+    def half(rows, dt, to):
+        for k in range(8):
+            w = flow(vector(rows, 13, k), vector(rows, 6, k), vector(rows, 0, k), 0.5 * dt)
+            rows[to, k], rows[to + 1, k], rows[to + 2, k] = w
+
+    @compiled
+    def move(block, step):
+        rows = numba.carray(block, (19, 8))
+        half(rows, step[0], 13)
+        for k in range(8):
+            q = turn((rows[9, k], rows[10, k], rows[11, k], rows[12, k]), vector(rows, 13, k), step[0])
+            rows[9, k], rows[10, k], rows[11, k], rows[12, k] = q
+
+    @compiled
+    def finish(block, step):
+        half(numba.carray(block, (19, 8)), step[0], 13)
+
+    @compiled
+    def predict(block, step):
+        half(numba.carray(block, (19, 8)), step[0], 16)
+
+    return {"move": move, "finish": finish, "predict": predict}
+
+
+def ctypes_door():
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        source, library = Path(folder, "scheme.c"), Path(folder, "scheme.so")
+        source.write_text(SOURCE)
+        # Without fused multiply-adds: one would round once where Python rounds twice.
+        subprocess.run([compiler, "-O3", "-ffp-contract=off", "-shared", "-fPIC", source, "-o", library], check=True)
+        loaded = ctypes.CDLL(str(library))
+    functions = {name: getattr(loaded, name) for name in ("move", "finish", "predict")}
+    for function in functions.values():
+        function.restype, function.argtypes = None, 2 * [ctypes.POINTER(ctypes.c_double)]
+    return functions
+
+
+def scipy_door():
+    functions = ctypes_door()
+    return functions and {name: LowLevelCallable(function) for name, function in functions.items()}
+
+
+DOORS = {"numpy": numpy_door, "numba": numba_door, "ctypes": ctypes_door, "scipy": scipy_door}
+
+# --- What comes of it.
+
+PAPER = "SPIRAL-VV"
+INERTIA = np.array([1.0, 2.0, 3.5])                                 # [kg m2]
+START = np.array([0.3, 1.0, 0.2])                                   # [rad/s]
+SECONDS, STEPS = 2.0, (40, 80, 160, 320)                            # of the free body
+
+
+def torque(t, q, w):
+    """Driven, pulled upright and damped: it depends on all that a torque can depend on. Body frame [N m]."""
+    x, y, _ = rotate_back(q, np.array([0.0, 0.0, 1.0]))
+    return np.array([np.sin(3.0 * t), 0.3 * np.cos(t), 0.2]) + np.array([-y, x, 0.0]) - 0.5 * w
+
+
+def turn_body(scheme, steps):
+    return md.rotation.integrate(scheme, INERTIA, (1, 0, 0, 0), START, torque, SECONDS / steps, steps)
+
+
+def drive_rods(scheme, steps):
+    """Time, energy error and contacts after each of 50 parts of a run of rods_in_box.py, its last state, and
+    microseconds per step."""
+    rods = runpy.run_path(str(Path(__file__).with_name("rods_in_box.py")))["SCENARIO"]
+    sim = rods.build(rods.parse(["--integrator", scheme]))
+    first, rows, seconds = sim.energy().total, [], 0.0
+    for _ in range(50):
+        begun = perf_counter()
+        sim.run(steps // 50)
+        seconds += perf_counter() - begun
+        rows.append((sim.time, sim.energy().total / first - 1.0, len(sim.contacts())))
+    state = b"".join(a.tobytes() for a in (sim.position, sim.orientation, sim.velocity, sim.angular_velocity))
+    return np.array(rows), state, 1e6 * seconds / sim.step_count
+
+
+def run(options, report):
+    schemes = ["spiral"]
+    for name, door in DOORS.items():
+        functions = door()
+        if functions:
+            md.rotation.register(f"vv-{name}", **functions, title="SPIRAL, synchronous", order_q=2, order_w=2,
+                                 order_q_varying=2, order_w_varying=2)
+            schemes.append(f"vv-{name}")
+    reference = turn_body("rk4", 16 * STEPS[-1]).orientation        # its error is 1e-9 of the others'
+    ends = {scheme: [turn_body(scheme, steps) for steps in STEPS] for scheme in report.progress("body", schemes)}
+    errors = {scheme: [np.max(np.abs(end.orientation - reference)) for end in end_of]
+              for scheme, end_of in ends.items()}
+    rods = {scheme: drive_rods(scheme, 500 if options.quick else 5000) for scheme in report.progress("rods", schemes)}
+    report.table("doors", ("scheme", *(f"error_{steps}_steps" for steps in STEPS), "rods_energy_error", "us_per_step"),
+                 [(scheme, *errors[scheme], np.max(np.abs(rods[scheme][0][:, 1])), rods[scheme][2])
+                  for scheme in schemes])
+    for finding in findings(schemes[1:], ends, errors, rods):
+        report.find(finding)
+    report.figure("rods", lambda figure: draw(figure, rods))
+    for scheme in schemes:
+        report.say(f"{scheme}: {rods[scheme][2]:.1f} us per step of 30 rods")
+
+
+def findings(own, ends, errors, rods):
+    order = np.log2(errors[own[0]][-2] / errors[own[0]][-1])
+    yield Finding(PAPER, "free body", "order", "2", order, tolerance=0.02,
+                  note="from the last halving of the step; the next term changes it by about a step, dt = 1/160")
+    bodies = {end[-1].orientation.tobytes() + end[-1].angular_velocity.tobytes() for end in map(ends.get, own)}
+    yield Finding(PAPER, "free body", "every door gives the same bits", None, len(bodies), holds=len(bodies) == 1,
+                  note=f"different results of {', '.join(own)}")
+    states = {rods[scheme][1] for scheme in own}
+    yield Finding(PAPER, "rods in the box", "every door gives the same bits", None, len(states),
+                  holds=len(states) == 1, note=f"different final states of {', '.join(own)}")
+    worst = [np.max(np.abs(rods[scheme][0][:, 1])) for scheme in ("spiral", own[0])]
+    yield Finding(PAPER, "rods in the box", "energy error over that of the built-in spiral", None, worst[1] / worst[0],
+                  holds=bool(worst[1] < 1.1 * worst[0]), note="not more than a tenth above it: contacts make the error")
+
+
+def draw(figure, rods):
+    energy, contacts = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
+    for (scheme, (rows, _, _)), (colour, style) in zip(rods.items(), styles(len(rods))):
+        energy.plot(rows[:, 0], rows[:, 1], color=colour, linestyle=style, label=scheme)
+    contacts.step(rows[:, 0], rows[:, 2], color="black", where="mid")
+    energy.set_ylabel("$(E - E_0)$ / $E_0$")
+    energy.ticklabel_format(axis="y", scilimits=(-2, 3))
+    contacts.set_ylabel("contacts")
+    contacts.set_xlabel("time (s)")
+    energy.legend(ncols=len(rods), loc="lower left", bbox_to_anchor=(0.0, 1.0))
+
+
+LABORATORY = Laboratory("custom_integrator", __doc__, run)
+main = LABORATORY.main
+
+if __name__ == "__main__":
+    sys.exit(main())
