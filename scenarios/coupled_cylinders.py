@@ -40,7 +40,8 @@ def torque(t, q, w):
 
 def exact(t):
     """Angular velocities (n, 2) of the cylinders at times (n,)."""
-    return SPIN + (RADIUS @ SPIN) * FRICTION * RADIUS / INERTIA * (np.expm1(-RATE * np.asarray(t)) / RATE)[:, None]
+    decay = np.expm1(-RATE * np.asarray(t)) / RATE
+    return SPIN + (RADIUS @ SPIN) * FRICTION * RADIUS / INERTIA * decay[:, None]
 
 
 def drag(scheme, dt, time):
@@ -60,7 +61,8 @@ def largest_error(scheme, dt, time):
 
 def check(options):
     if options.dt * RATE > 0.5 or options.time < options.dt:
-        raise ValueError(f"--dt is {options.dt:g}, must be at most 0.5 / lambda = {0.5 / RATE:g} s and --time")
+        raise ValueError(f"--dt is {options.dt:g}, must be at most 0.5 / lambda = {0.5 / RATE:g} s "
+                         "and --time")
 
 
 def run(options, report):
@@ -84,13 +86,15 @@ def findings(errors, orders, paths):
     yield Finding(paper, "Fig. 5a", "first slows down, second turns round, both steady", None, w[-1, 1],
                   holds=bool(0.0 < w[-1, 0] < SPIN[0] and w[-1, 1] < 0.0
                              and abs(RADIUS @ w[-1]) < 1e-3 * (RADIUS @ SPIN)),
-                  note="final w of the second [rad/s]; steady: velocity at the contact below 1/1000 of the first")
+                  note="final w of the second [rad/s]; steady: the velocity at the contact fell to less than "
+                       "a thousandth")
     yield Finding(paper, "Fig. 5b", "error of the original over that of the improved method", None,
                   errors[ORIGINAL][-1] / errors[IMPROVED][-1], note="the former is larger throughout the run",
                   holds=bool(np.all(relative(paths[ORIGINAL])[1:] > relative(paths[IMPROVED])[1:])))
     note = "from the last halving of dt; the next term of the error changes it by about dt lambda"
     for scheme, published in ((ORIGINAL, "1"), (IMPROVED, "2")):
-        yield Finding(paper, "Section 4", f"order of {scheme}", published, orders[scheme], tolerance=0.05, note=note)
+        yield Finding(paper, "Section 4", f"order of {scheme}", published, orders[scheme], tolerance=0.05,
+                      note=note)
 
 
 def relative(path):

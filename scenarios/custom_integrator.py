@@ -8,8 +8,9 @@ of Euler's equations with the torque held (10.1016/j.cpc.2023.109077, Eqs 9, 10)
     q(t + dt)   = q(t) exp(dt/2 w(t + dt/2))                    so far `move`; then forces are evaluated
     w(t + dt)   = S(w(t + dt/2), M(t + dt), dt/2)               `finish`
 
-Torques that depend on the angular velocity see S(w(t + dt/2), M(t), dt/2), which is `predict`. Everything is
-written twice: in Python, for arrays of eight bodies (NumPy) and for one after the other (numba), and in C.
+Torques that depend on the angular velocity see S(w(t + dt/2), M(t), dt/2), which is `predict`. The scheme is
+written twice: here in Python, for arrays of eight bodies (NumPy) and for one after the other (numba), and in
+C, in custom_integrator.c. Neither needs more than forty lines.
 
 First each door turns a damped body whose torque depends on time and orientation, and order and bits are
 measured; then they drive the rods of rods_in_box.py, beside the built-in spiral. Doors that are not there (no
@@ -78,48 +79,6 @@ def predict(bodies, dt, stage):
     bodies.predicted.T[:] = flow(bodies.w.T, bodies.torque.T, bodies.inertia.T, 0.5 * dt)
 
 
-# --- The same in C. A block is rows of eight doubles; help(minidem.rotation.register) says which.
-
-SOURCE = """
-typedef struct { double x, y, z; } vec;
-
-static vec along(vec w, double h, vec a) { return (vec){w.x + h * a.x, w.y + h * a.y, w.z + h * a.z}; }
-
-static vec rate(vec w, vec m, vec i) {
-    return (vec){(m.x + (i.y - i.z) * w.y * w.z) / i.x, (m.y + (i.z - i.x) * w.z * w.x) / i.y,
-                 (m.z + (i.x - i.y) * w.x * w.y) / i.z};
-}
-static vec flow(vec w, vec m, vec i, double h) {
-    vec a = rate(w, m, i), b = rate(along(w, h, a), m, i), ab = along(a, 1.0, b);
-    return along(w, h / 6.0, along(ab, 4.0, rate(along(w, h / 4.0, ab), m, i)));
-}
-static vec row(const double *p) { return (vec){p[0], p[8], p[16]}; }
-static void put(double *p, vec v) { p[0] = v.x; p[8] = v.y; p[16] = v.z; }
-
-static void half(double *p, double dt, int from, int to) {
-    for (int k = 0; k < 8; k++, p++)
-        put(p + 8 * to, flow(row(p + 8 * from), row(p + 8 * 6), row(p), 0.5 * dt));
-}
-void finish(double *block, const double *step) { half(block, step[0], 13, 13); }
-void predict(double *block, const double *step) { half(block, step[0], 13, 16); }
-void move(double *block, const double *step) {
-    finish(block, step);
-    for (int k = 0; k < 8; k++) {
-        double *q = block + 8 * 9 + k, a = q[0], b = q[8], d = q[16], e = q[24], h = 0.5 * step[0];
-        vec v = row(block + 8 * 13 + k);
-        v.x *= h; v.y *= h; v.z *= h;
-        double s = v.x * v.x + v.y * v.y + v.z * v.z;
-        double c = 1.0 - s / 2.0 * (1.0 - s / 12.0 * (1.0 - s / 30.0 * (1.0 - s / 56.0)));
-        double f = 1.0 - s / 6.0 * (1.0 - s / 20.0 * (1.0 - s / 42.0 * (1.0 - s / 72.0)));
-        v.x *= f; v.y *= f; v.z *= f;
-        q[0] = a * c - b * v.x - d * v.y - e * v.z;
-        q[8] = a * v.x + b * c + d * v.z - e * v.y;
-        q[16] = a * v.y - b * v.z + d * c + e * v.x;
-        q[24] = a * v.z + b * v.y - d * v.x + e * c;
-    }
-}
-"""
-
 # --- The doors: each gives the three functions that `register` takes, or None where something is missing.
 
 
@@ -171,10 +130,10 @@ def ctypes_door():
     if compiler is None:
         return None
     with tempfile.TemporaryDirectory() as folder:
-        source, library = Path(folder, "scheme.c"), Path(folder, "scheme.so")
-        source.write_text(SOURCE)
+        source, library = Path(__file__).with_suffix(".c"), Path(folder, "scheme.so")
         # Without fused multiply-adds: one would round once where Python rounds twice.
-        subprocess.run([compiler, "-O3", "-ffp-contract=off", "-shared", "-fPIC", source, "-o", library], check=True)
+        subprocess.run([compiler, "-O3", "-ffp-contract=off", "-shared", "-fPIC", source, "-o", library],
+                       check=True)
         loaded = ctypes.CDLL(str(library))
     functions = {name: getattr(loaded, name) for name in ("move", "finish", "predict")}
     for function in functions.values():
@@ -231,11 +190,14 @@ def run(options, report):
                                  order_q_varying=2, order_w_varying=2)
             schemes.append(f"vv-{name}")
     reference = turn_body("rk4", 16 * STEPS[-1]).orientation        # its error is 1e-9 of the others'
-    ends = {scheme: [turn_body(scheme, steps) for steps in STEPS] for scheme in report.progress("body", schemes)}
+    ends = {scheme: [turn_body(scheme, steps) for steps in STEPS]
+            for scheme in report.progress("body", schemes)}
     errors = {scheme: [np.max(np.abs(end.orientation - reference)) for end in end_of]
               for scheme, end_of in ends.items()}
-    rods = {scheme: drive_rods(scheme, 500 if options.quick else 5000) for scheme in report.progress("rods", schemes)}
-    report.table("doors", ("scheme", *(f"error_{steps}_steps" for steps in STEPS), "rods_energy_error", "us_per_step"),
+    rods = {scheme: drive_rods(scheme, 500 if options.quick else 5000)
+            for scheme in report.progress("rods", schemes)}
+    header = ("scheme", *(f"error_{steps}_steps" for steps in STEPS), "rods_energy_error", "us_per_step")
+    report.table("doors", header,
                  [(scheme, *errors[scheme], np.max(np.abs(rods[scheme][0][:, 1])), rods[scheme][2])
                   for scheme in schemes])
     for finding in findings(schemes[1:], ends, errors, rods):
@@ -248,16 +210,19 @@ def run(options, report):
 def findings(own, ends, errors, rods):
     order = np.log2(errors[own[0]][-2] / errors[own[0]][-1])
     yield Finding(PAPER, "free body", "order", "2", order, tolerance=0.02,
-                  note="from the last halving of the step; the next term changes it by about a step, dt = 1/160")
-    bodies = {end[-1].orientation.tobytes() + end[-1].angular_velocity.tobytes() for end in map(ends.get, own)}
-    yield Finding(PAPER, "free body", "every door gives the same bits", None, len(bodies), holds=len(bodies) == 1,
-                  note=f"different results of {', '.join(own)}")
+                  note="from the last halving of the step; the next term of the error changes it by about "
+                       "dt = 1/160")
+    last = [ends[scheme][-1] for scheme in own]
+    bodies = {end.orientation.tobytes() + end.angular_velocity.tobytes() for end in last}
+    yield Finding(PAPER, "free body", "every door gives the same bits", None, len(bodies),
+                  holds=len(bodies) == 1, note=f"different results of {', '.join(own)}")
     states = {rods[scheme][1] for scheme in own}
     yield Finding(PAPER, "rods in the box", "every door gives the same bits", None, len(states),
                   holds=len(states) == 1, note=f"different final states of {', '.join(own)}")
     worst = [np.max(np.abs(rods[scheme][0][:, 1])) for scheme in ("spiral", own[0])]
-    yield Finding(PAPER, "rods in the box", "energy error over that of the built-in spiral", None, worst[1] / worst[0],
-                  holds=bool(worst[1] < 1.1 * worst[0]), note="not more than a tenth above it: contacts make the error")
+    yield Finding(PAPER, "rods in the box", "energy error over that of the built-in spiral", None,
+                  worst[1] / worst[0], holds=bool(worst[1] < 1.1 * worst[0]),
+                  note="not more than a tenth above it: contacts make the error")
 
 
 def draw(figure, rods):

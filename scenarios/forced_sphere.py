@@ -82,7 +82,8 @@ def run(options, report):
     methods = METHODS if options.quick else METHODS | OTHERS
     curves = {label: spin_up(*methods[label]) for label in report.progress("methods", methods)}
     exact_x = np.cos(exact_angle(1.0))
-    report.table("arrows", ("method", "scheme", "torque_ahead_steps", "x", "z", "angle_error", "percent_of_x"),
+    header = ("method", "scheme", "torque_ahead_steps", "x", "z", "angle_error", "percent_of_x")
+    report.table("arrows", header,
                  [(label, *methods[label], arrow[-1, 0], arrow[-1, 2], angle_error(t, arrow)[-1],
                    percent(arrow[-1, 0], exact_x)) for label, (t, arrow, _) in curves.items()])
     for finding in findings(curves):
@@ -128,7 +129,8 @@ def findings(curves):
                   holds=bool(ratio > 1.0 and np.all(np.diff(error[SCALAR]) > 0.0)))
     loss = error[SCALAR][-1] / (0.5 * DT * (exact_rate(1.0) + AMPLITUDE / INERTIA * (np.e - 2.0)))
     yield Finding(OLD, "Section 4.1.1", "the error comes from normalisation", None, loss,
-                  holds=bool(loss < 0.5), note="nothing is normalised here, yet the error is all there, and as large as the rate of "
+                  holds=bool(loss < 0.5),
+                  note="nothing is normalised here, yet the error is all there, and as large as the rate of "
                        "t + dt and the torque of t + dt make it: dt/2 (w + A/I (e - 2))")
     late = {label: np.abs(rate / exact_rate(t) - 1.0)[-1] for label, (t, _, rate) in curves.items()}
     yield Finding(NEW, "Fig. 2b", "error of w_y below PCDM's", None, late[IMPROVED], note="relative, at 1 s",

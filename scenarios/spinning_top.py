@@ -54,7 +54,8 @@ def exact_error(scheme, dt, steps):
 def growth(scheme, dt, steps):
     """Growth of w_x^2 + w_y^2, relative, of the angular velocity that the scheme carries along, wherever it
     stands."""
-    first, last = (np.sum(spin_freely(scheme, dt, n, sync=False).angular_velocity[:2] ** 2) for n in (0, steps))
+    first, last = (np.sum(spin_freely(scheme, dt, number, sync=False).angular_velocity[:2] ** 2)
+                   for number in (0, steps))
     return last / first - 1.0
 
 
@@ -85,18 +86,18 @@ def findings(curves, errors, exact, grown, steps):
     paper = "improved PCDM 2016"
     yield Finding(paper, "Fig. 1b", "energy error of the improved method / of the original", "1",
                   errors[REUSED] / errors[ORIGINAL], exact[REUSED] / exact[ORIGINAL],
-                  note="as printed, with the derivative of the last correction; exact: from the modulus of the "
-                       "complex factor of a step")
+                  note="as printed, with the derivative of the last correction; exact: from the modulus of "
+                       "the complex factor of a step")
     rounding = 4.0 * np.finfo(float).eps * steps / grown[1]     # of w in each step: two operations, squared
-    yield Finding(paper, "Fig. 1b", "growth of w_x^2 + w_y^2 with the derivative found anew / with the original", "1",
-                  grown[0] / grown[1], tolerance=rounding, note="of the angular velocity that is carried along")
+    yield Finding(paper, "Fig. 1b", "growth of w_x^2 + w_y^2 with the derivative found anew / in the original",
+                  "1", grown[0] / grown[1], tolerance=rounding, note="of the w that is carried along")
     change = energy_error(curves[ORIGINAL].angular_velocity)
     yield Finding(paper, "Fig. 1b", "the error is small and grows slightly", None, errors[ORIGINAL],
                   holds=bool(np.all(np.diff(change) > 0.0) and errors[ORIGINAL] < 0.01),
                   note="grows from point to point, below 1 % at the end")
     w = curves[ORIGINAL].angular_velocity
-    yield Finding(paper, "Fig. 1a", "w_z is constant", None, np.ptp(w[:, 2]), holds=bool(np.all(w[:, 2] == SPIN[2])),
-                  note="to the last bit")
+    yield Finding(paper, "Fig. 1a", "w_z is constant", None, np.ptp(w[:, 2]),
+                  holds=bool(np.all(w[:, 2] == SPIN[2])), note="to the last bit")
 
 
 def draw_errors(figure, curves):
@@ -114,7 +115,8 @@ def draw_motion(figure, dt):
     axes = figure.subplots()
     path = spin_freely(ORIGINAL, dt, round(6.0 * np.pi / abs(OMEGA) / dt), record_every=1)
     for k, (name, (colour, style)) in enumerate(zip("xyz", styles(3))):
-        axes.plot(path.time, path.angular_velocity[:, k], color=colour, linestyle=style, label=f"$\\omega_{name}$")
+        axes.plot(path.time, path.angular_velocity[:, k], color=colour, linestyle=style,
+                  label=f"$\\omega_{name}$")
     axes.set_xlabel("time (s)")
     axes.set_ylabel("angular velocity, body frame (rad/s)")
     axes.legend(ncols=3, loc="lower left", bbox_to_anchor=(0.0, 1.0))

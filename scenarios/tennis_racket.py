@@ -9,9 +9,9 @@ Mechanics, section 37). For w = (0, W, e) at t = 0, moments I1 < I2 < I3 and Jac
     w = (-a sn, W cn, e) / dn,            rate^2 = (I3 - I2)(L^2 - 2T I1) / (I1 I2 I3),
     a^2 = I2 I3 (I3 - I2) W^2 e^2 / (I1 (L^2 - 2T I1)),   a flip every 2 K / rate.
 
-The motion runs close to a separatrix, L^2 = 2T I2; the closer, the longer between flips. A scheme that errs in
-the energy but not in the angular momentum (fincham, buss) drifts towards it, flips later and later, and is
-soon out of step. euler drifts as fast, but also spins faster and faster, which here happens to make up for it.
+The motion runs close to a separatrix, L^2 = 2T I2; the closer, the longer between flips. A scheme that errs
+in the energy but not in the angular momentum (fincham, buss) drifts towards it, flips later and later, and
+is soon out of step. euler drifts as fast, but also spins ever faster, which here happens to make up for it.
 """
 
 import sys
@@ -52,7 +52,7 @@ class Wobble:
     def angular_velocity(self, t):
         """Body frame, (n, 3) at times (n,)."""
         sn, cn, dn, _ = ellipj(self.rate * t, self.parameter)
-        return np.stack([-self.across * sn, self.start[1] * cn, self.start[2] * np.ones_like(sn)], axis=-1) / dn[:, None]
+        return np.stack([-self.across * sn / dn, self.start[1] * cn / dn, self.start[2] / dn], axis=-1)
 
 
 def follow(scheme, inertia, wobble, dt, flips):
@@ -75,8 +75,8 @@ def distance(inertia, w):
 
 
 def departures(path, inertia, wobble):
-    """Largest relative errors along a path: of w, the energy, and the angular momentum in the lab; of the last
-    flip, as a part of the time between two (None if one is missing). Then the distance from the
+    """Largest relative errors along a path: of w, of the energy, of the angular momentum in the lab; of the
+    last flip, as a part of the time between two (None if one is missing). Then the distance from the
     separatrix, the median over the time of the last flip, as a part of that at the start."""
     t, q, w = path
     exact, start = wobble.angular_velocity(t), inertia * wobble.start
@@ -92,14 +92,15 @@ def departures(path, inertia, wobble):
 def add_options(group):
     group.add_argument("--tilt", type=positive, default=1e-2, metavar="ANGLE",
                        help="of the first spin from the middle axis, e / W (default: %(default)s)")
-    group.add_argument("--flips", type=at_least(1), metavar="N", default=lambda options: 3 if options.quick else 20,
+    group.add_argument("--flips", type=at_least(1), metavar="N",
+                       default=lambda options: 3 if options.quick else 20,
                        help="how often it turns over (default: 20, with --quick 3)")
 
 
 def check(options):
     if options.tilt > 0.5:
-        raise ValueError(f"--tilt is {options.tilt:g}, must be at most 0.5: beyond, this is no spin about the "
-                         "middle axis")
+        raise ValueError(f"--tilt is {options.tilt:g}, must be at most 0.5: beyond, this is no spin about "
+                         "the middle axis")
     if options.dt * SPIN > 0.5:
         raise ValueError(f"--dt is {options.dt:g}, must be at most {0.5 / SPIN:g} s, half a radian of spin")
 
@@ -110,15 +111,16 @@ def run(options, report):
     paths = {scheme: follow(scheme, nut.inertia, wobble, options.dt, options.flips)
              for scheme in report.progress("schemes", SCHEMES)}
     errors = {scheme: departures(path, nut.inertia, wobble) for scheme, path in paths.items()}
-    report.table("errors", ("scheme", "angular_velocity", "energy", "angular_momentum", "last_flip",
-                            "distance_from_separatrix"), [(scheme, *error) for scheme, error in errors.items()])
+    header = ("scheme", "angular_velocity", "energy", "angular_momentum", "last_flip", "from_separatrix")
+    report.table("errors", header, [(scheme, *error) for scheme, error in errors.items()])
     report.find(flip_finding(paths[ACCURATE], wobble, options.dt))
     report.figure("flips", lambda figure: draw_flips(figure, paths, wobble), size=(6.4, 5.0))
     report.figure("errors", lambda figure: draw_errors(figure, paths, wobble, nut.inertia), size=(6.4, 5.6))
-    report.say(f"A wing nut with moments {nut.inertia} kg m2 turns over every {wobble.flip_time:.4f} s. Errors of its "
-               "angular velocity, relative:")
+    report.say(f"A wing nut with moments {nut.inertia} kg m2 turns over every {wobble.flip_time:.4f} s.")
+    report.say("Largest errors of its angular velocity, relative:")
     for scheme, error in sorted(errors.items(), key=lambda item: item[1][0]):
-        report.say(f"    {scheme:16s} {error[0]:.1e}" + ("" if error[3] else ", and out of step: a flip is missing"))
+        lost = ", and out of step: a flip is missing" if error[3] is None else ""
+        report.say(f"    {scheme:16s} {error[0]:.1e}{lost}")
 
 
 def flip_finding(path, wobble, dt):
@@ -153,10 +155,11 @@ def draw_errors(figure, paths, wobble, inertia):
     for (scheme, (t, _, w)), (colour, style) in zip(paths.items(), styles(len(paths))):
         miss = np.linalg.norm(w - wobble.angular_velocity(t), axis=1)
         errors.semilogy(t, miss / SPIN, color=colour, linestyle=style, label=scheme)
-        distances.plot(t, distance(inertia, w) / distance(inertia, wobble.start), color=colour, linestyle=style)
+        distances.plot(t, distance(inertia, w) / distance(inertia, wobble.start), color=colour,
+                       linestyle=style)
     errors.set_ylabel("error of $\\omega$ / W")
     distances.set_ylabel("$L^2 - 2T I_2$ / value at start")
-    distances.set_ylim(-2.0, 2.0)
+    distances.set_ylim(-1.0, 1.5)
     distances.axhline(0.0, color="0.6", linewidth=0.6)
     distances.set_xlabel("time (s)")
     figure.legend(ncols=4, loc="outside upper center")

@@ -62,7 +62,8 @@ def facts(name):
 
 def instant(offset):
     """A time of the step as text: t, t + dt/2, t - dt/2."""
-    return "t" if offset == 0.0 else f"t {offset:+g} dt".replace("0.5 dt", "dt/2")
+    sign, steps = "+" if offset > 0 else "-", f"{abs(offset):g} dt".replace("0.5 dt", "dt/2")
+    return f"t {sign} {steps}" if offset else "t"
 
 
 def measured_orders(name):

@@ -184,7 +184,7 @@ def test_random_heaps():
     from hypothesis import strategies as st
     shapes = several_sizes(20.0)
 
-    @hypothesis.settings(max_examples=40, deadline=None, derandomize=True)
+    @hypothesis.settings(max_examples=40, deadline=None, derandomize=True, database=None)
     @hypothesis.given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 12), walls=st.integers(0, 3),
                       chosen=st.sets(st.integers(0, len(shapes) - 1), min_size=1),
                       center=st.tuples(*3 * [st.floats(-1e3, 1e3)]), speed=st.floats(0.0, 100.0),

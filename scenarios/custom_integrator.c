@@ -1,0 +1,40 @@
+/* The scheme of custom_integrator.py in C, compiled by it. A block is rows of eight doubles, one per body:
+   0-2 inertia, 6-8 torque, 9-12 q, 13-15 w, 16-18 predicted w; step[0] is dt. */
+
+typedef struct { double x, y, z; } vec;
+
+static vec along(vec w, double h, vec a) { return (vec){w.x + h * a.x, w.y + h * a.y, w.z + h * a.z}; }
+
+static vec rate(vec w, vec m, vec i) {
+    return (vec){(m.x + (i.y - i.z) * w.y * w.z) / i.x, (m.y + (i.z - i.x) * w.z * w.x) / i.y,
+                 (m.z + (i.x - i.y) * w.x * w.y) / i.z};
+}
+static vec flow(vec w, vec m, vec i, double h) {
+    vec a = rate(w, m, i), b = rate(along(w, h, a), m, i), ab = along(a, 1.0, b);
+    return along(w, h / 6.0, along(ab, 4.0, rate(along(w, h / 4.0, ab), m, i)));
+}
+static vec row(const double *p) { return (vec){p[0], p[8], p[16]}; }
+static void put(double *p, vec v) { p[0] = v.x; p[8] = v.y; p[16] = v.z; }
+
+static void half(double *p, double dt, int from, int to) {
+    for (int k = 0; k < 8; k++, p++)
+        put(p + 8 * to, flow(row(p + 8 * from), row(p + 8 * 6), row(p), 0.5 * dt));
+}
+void finish(double *block, const double *step) { half(block, step[0], 13, 13); }
+void predict(double *block, const double *step) { half(block, step[0], 13, 16); }
+void move(double *block, const double *step) {
+    finish(block, step);
+    for (int k = 0; k < 8; k++) {
+        double *q = block + 8 * 9 + k, a = q[0], b = q[8], d = q[16], e = q[24], h = 0.5 * step[0];
+        vec v = row(block + 8 * 13 + k);
+        v.x *= h; v.y *= h; v.z *= h;
+        double s = v.x * v.x + v.y * v.y + v.z * v.z;
+        double c = 1.0 - s / 2.0 * (1.0 - s / 12.0 * (1.0 - s / 30.0 * (1.0 - s / 56.0)));
+        double f = 1.0 - s / 6.0 * (1.0 - s / 20.0 * (1.0 - s / 42.0 * (1.0 - s / 72.0)));
+        v.x *= f; v.y *= f; v.z *= f;
+        q[0] = a * c - b * v.x - d * v.y - e * v.z;
+        q[8] = a * v.x + b * c + d * v.z - e * v.y;
+        q[16] = a * v.y - b * v.z + d * c + e * v.x;
+        q[24] = a * v.z + b * v.y - d * v.x + e * c;
+    }
+}

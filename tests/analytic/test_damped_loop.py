@@ -1,0 +1,139 @@
+"""Drag and a torque of one's own in the many-body loop: the order of every scheme, and the same bits.
+
+`Simulation.add_force` gives what depends on velocity the velocities predicted for the instant of the pose.
+With those of half a step ago every leapfrog would fall to first order.
+"""
+import numpy as np
+import pytest
+
+import minidem as md
+import scenes
+from reference_contact import rotation_matrix
+from reference_rotation import driven, order, orientation_error, rms
+
+SCHEMES = md.rotation.available()
+DURATION = 1.0
+STEPS = 40 * 2**np.arange(5)
+# A straight line through five errors, each at half the step of the one before, deviates from the whole number
+# by the next order's term, c dt at the largest step of 1/40 with c of order one; 0.1 is far from 1, which
+# separates two orders.
+TOLERANCE = 0.1
+# Velocities fall by exp(-DRAG / 2 m), that is by half, and spins likewise: all of the motion is damped.
+DRAG, PUSH, FREQUENCY, PHASE = 1.5, 2.0, 3.0, np.array([0.2, 1.1, -0.7])
+
+
+def lumpy_pair():
+    """Two asymmetric clumps so far apart that they never meet, in units in which all is of order one: length 1,
+    density such that the mass is near 1. x, q, v, w at random."""
+    rng, shape = np.random.default_rng(7), scenes.lumpy(scale=10.0, density=2.0)
+    return scenes.Scene([shape] * 2, np.array([[0.0, 0.0, 0.0], [50.0, 0.0, 0.0]]), scenes.unit_vectors(rng, 2, 4),
+                        rng.normal(size=(2, 3)), rng.normal(size=(2, 3)))
+
+
+def drag_and_swing(scene):
+    """The user force, lab frame: linear drag on v and w, and a push and a torque that swing in time."""
+    template = scene.shapes[0].template
+
+    def force(t, x, v, q, w):
+        swing = PUSH * np.sin(FREQUENCY * t + PHASE)
+        return template.mass * (swing - DRAG * v), template.inertia[1] * (swing - DRAG * w)
+    return force
+
+
+def exact_translation(x, v, t):
+    """x and v of vdot = PUSH sin(FREQUENCY t + PHASE) - DRAG v, in closed form."""
+    amplitude = PUSH / (DRAG + 1j * FREQUENCY) * np.exp(1j * PHASE)
+    decaying = v - amplitude.imag
+    end = np.exp(1j * FREQUENCY * t)
+    return (x + decaying * (1.0 - np.exp(-DRAG * t)) / DRAG + (amplitude * (end - 1.0) / (1j * FREQUENCY)).imag,
+            decaying * np.exp(-DRAG * t) + (amplitude * end).imag)
+
+
+def exact_rotation(scene, t):
+    """Principal orientation and body angular velocity, by DOP853."""
+    template = scene.shapes[0].template
+    q = scenes.product(scene.orientation, np.tile(template.orientation, (2, 1)))
+    w = np.einsum('nji,nj->ni', rotation_matrix(q), scene.angular_velocity)
+
+    def torque(s, q, w):
+        swing = PUSH * np.sin(FREQUENCY * s + PHASE)
+        return template.inertia[1] * (np.einsum('nji,j->ni', rotation_matrix(q), swing) - DRAG * w)
+    return driven(np.tile(template.inertia, (2, 1)), q, w, torque, t)
+
+
+def errors(name):
+    """Errors of x, v, q and w at the end, (4, number of time steps)."""
+    scene = lumpy_pair()
+    x, v = exact_translation(scene.position, scene.velocity, DURATION)
+    q, w = exact_rotation(scene, DURATION)
+    drawn = np.tile(scene.shapes[0].template.orientation, (2, 1))
+    found = []
+    for steps in STEPS:
+        sim = scene.simulation(DURATION / steps, rotation=name, threads=1)
+        sim.add_force(drag_and_swing(scene))
+        sim.run(steps)
+        found.append((rms(sim.position - x), rms(sim.velocity - v),
+                      orientation_error(scenes.product(sim.orientation, drawn), q),
+                      rms(sim.body_angular_velocity - w)))
+        assert len(sim.contacts()) == 0
+    return np.array(found).T
+
+
+@pytest.mark.parametrize('name', SCHEMES)
+@pytest.mark.filterwarnings('ignore:dt')                # above the Rayleigh step: nothing touches
+def test_orders_under_drag(name):
+    """Translation is a leapfrog, of second order with every scheme; rotation has the order of its record."""
+    record = md.rotation.info(name)
+    declared = (2, 2, record.order_q_varying, record.order_w_varying)
+    for what, expected, error in zip('xvqw', declared, errors(name)):
+        assert abs(order(error) - expected) < TOLERANCE, f'{what}: order {order(error)} from {error}'
+
+
+def test_reference_of_the_translation():
+    """The closed form obeys its equation: central differences, exact to h^2 PUSH FREQUENCY^2 or better."""
+    x, v, t, h = np.array([0.3, -0.2, 0.5]), np.array([1.0, -0.4, 0.1]), 0.7, 1e-4
+    before, at, after = (exact_translation(x, v, s) for s in (t - h, t, t + h))
+    np.testing.assert_allclose(exact_translation(x, v, 0.0), (x, v), atol=1e-15)
+    limit = 10 * h**2 * PUSH * FREQUENCY**2
+    assert np.max(np.abs((after[0] - before[0]) / (2 * h) - at[1])) < limit
+    assert np.max(np.abs((after[1] - before[1]) / (2 * h)
+                         - PUSH * np.sin(FREQUENCY * t + PHASE) + DRAG * at[1])) < limit
+
+
+DT, RUN = 38e-6, 200
+
+
+def damped_crowd(name, threads):
+    """216 clumps that collide, under drag: (simulation, its user force)."""
+    scene = scenes.packed_mixture(4, (4, 6, 9))
+    template = scene.shapes[1].template
+
+    def force(t, x, v, q, w):
+        swing = np.sin(2e3 * t + PHASE)
+        return template.mass * (1e3 * swing - 50.0 * v), template.inertia[1] * (1e5 * swing - 50.0 * w)
+    sim = scene.simulation(DT, rotation=name, threads=threads)
+    sim.add_force(force)
+    return sim, force
+
+
+@pytest.mark.parametrize('name', SCHEMES)
+def test_same_bits_for_threads_and_after_a_restart(name, tmp_path, monkeypatch):
+    """With the force added again after load; without it the run is refused."""
+    monkeypatch.setattr('minidem.driver.SPHERES_PER_THREAD', 1)
+    whole, force = damped_crowd(name, 1)
+    whole.run(RUN)
+    assert len(whole.contacts()) > 0
+    expected = scenes.state_of(whole)
+    for threads in (1, 2, 3):
+        sim, _ = damped_crowd(name, threads)
+        assert sim.threads == threads
+        sim.run(RUN // 2 + 1)
+        sim.save(tmp_path / 'state.npz')
+        loaded = md.Simulation.load(tmp_path / 'state.npz', threads)
+        with pytest.raises(ValueError, match='add_force again'):
+            loaded.run(1)
+        loaded.add_force(force)
+        for continued in (sim, loaded):
+            continued.run(RUN - continued.step_count)
+            for value, reference in zip(scenes.state_of(continued), expected):
+                assert np.array_equal(value, reference)
