@@ -89,7 +89,7 @@ def findings(curves, errors, exact, grown, steps):
                   note="as printed, with the derivative of the last correction; exact: from the modulus of "
                        "the complex factor of a step")
     rounding = 4.0 * np.finfo(float).eps * steps / grown[1]     # of w in each step: two operations, squared
-    yield Finding(paper, "Fig. 1b", "growth of w_x^2 + w_y^2 with the derivative found anew / in the original",
+    yield Finding(paper, "Fig. 1b", "growth of w_x^2 + w_y^2 with the derivative found anew / original",
                   "1", grown[0] / grown[1], tolerance=rounding, note="of the w that is carried along")
     change = energy_error(curves[ORIGINAL].angular_velocity)
     yield Finding(paper, "Fig. 1b", "the error is small and grows slightly", None, errors[ORIGINAL],

@@ -41,10 +41,6 @@ cdef inline void move_sixteenth(Body *b, const Step *step) noexcept nogil:
     move_one(b, step, 1.0 / 16.0)
 
 
-cdef inline void sync_one(Body *b, const Step *step) noexcept nogil:
-    b.predicted = b.w
-
-
 cdef void start(double *block, const Step *step) noexcept nogil:
     over_bodies(start_one, block, step)
 
@@ -57,15 +53,11 @@ cdef void published(double *block, const Step *step) noexcept nogil:
     over_bodies(move_sixteenth, block, step)
 
 
-cdef void sync(double *block, const Step *step) noexcept nogil:
-    over_bodies(sync_one, block, step)
-
-
 SCHEMES = [
     Scheme(name="buss", title="Buss 2000", doi="10.1006/jcph.2000.6602",
            equations="B.7 to B.9 of 10.1016/j.cpc.2023.109077",
-           kernels=kernels(start, move, NULL, NULL, sync), n_scratch=3),
+           kernels=kernels(start, move, NULL, NULL, NULL), n_scratch=3),
     Scheme(name="buss-published", title="Buss as in the SPIRAL paper", doi="10.1016/j.cpc.2023.109077",
-           equations="B.7 to B.9", kernels=kernels(start, published, NULL, NULL, sync), n_scratch=3,
+           equations="B.7 to B.9", kernels=kernels(start, published, NULL, NULL, NULL), n_scratch=3,
            notes="1/16 for 1/12 in Eq. B.8"),
 ]

@@ -13,18 +13,10 @@ cdef inline void move_one(Body *b, const Step *step) noexcept nogil:
     b.q = normalise(add_scaled_quat(b.q, 0.5 * step.dt, multiply_vector(b.q, b.w)))
 
 
-cdef inline void sync_one(Body *b, const Step *step) noexcept nogil:
-    b.predicted = b.w
-
-
 cdef void move(double *block, const Step *step) noexcept nogil:
     over_bodies(move_one, block, step)
 
 
-cdef void sync(double *block, const Step *step) noexcept nogil:
-    over_bodies(sync_one, block, step)
-
-
 SCHEMES = [Scheme(
     name="euler", title="direct Euler", doi="10.1016/j.cpc.2023.109077", equations="B.1",
-    kernels=kernels(NULL, move, NULL, NULL, sync), normalises=True)]
+    kernels=kernels(NULL, move, NULL, NULL, NULL), normalises=True)]

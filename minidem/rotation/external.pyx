@@ -11,7 +11,7 @@ import numpy as np
 
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer, PyCapsule_IsValid
 
-from minidem.rotation.scheme cimport BlockFunction, Body, Kernels, Step, kernels, over_bodies
+from minidem.rotation.scheme cimport BlockFunction, Kernels, Step, kernels
 from minidem.rows cimport ANGULAR_VELOCITY, INERTIA, LANES, ORIENTATION, PREDICTED, SCRATCH, TORQUE
 
 ROLES = ("start", "move", "finish", "predict", "sync")
@@ -68,18 +68,10 @@ cdef void python_sync(double *block, const Step *step) noexcept nogil:
         call("sync", block, step)
 
 
-cdef inline void w_at_pose(Body *b, const Step *step) noexcept nogil:
-    b.predicted = b.w
-
-
-cdef void default_sync(double *block, const Step *step) noexcept nogil:
-    over_bodies(w_at_pose, block, step)
-
-
 def make_kernels(functions, int n_scratch, int n_parameters):
     """Kernels of {role: function or None}; each function by any of the doors."""
     cdef BlockFunction[5] python = [python_start, python_move, python_finish, python_predict, python_sync]
-    cdef BlockFunction[5] chosen = [NULL, NULL, NULL, NULL, default_sync]
+    cdef BlockFunction[5] chosen = [NULL, NULL, NULL, NULL, NULL]
     cdef Kernels made
     cdef int k
     written = {}

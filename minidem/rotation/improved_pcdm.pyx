@@ -56,10 +56,6 @@ cdef inline void finish_one(Body *b, const Step *step) noexcept nogil:
     store(b.scratch + RATE * LANES, rate)
 
 
-cdef inline void sync_one(Body *b, const Step *step) noexcept nogil:
-    b.predicted = b.w
-
-
 cdef void start(double *block, const Step *step) noexcept nogil:
     over_bodies(start_one, block, step)
 
@@ -75,13 +71,9 @@ cdef void finish(double *block, const Step *step) noexcept nogil:
     over_bodies(finish_one, block, step)
 
 
-cdef void sync(double *block, const Step *step) noexcept nogil:
-    over_bodies(sync_one, block, step)
-
-
 SCHEMES = [Scheme(
     name="improved-pcdm", title="improved PCDM (Seelen et al.)", doi="10.1007/s00707-016-1670-x",
-    equations="section 2.2, steps 2 to 4", kernels=kernels(start, move, finish, NULL, sync),
+    equations="section 2.2, steps 2 to 4", kernels=kernels(start, move, finish, NULL, NULL),
     orientation_offset=0.5, angular_velocity_offset=0.5,
     orientation_scratch=Q_HALF, angular_velocity_scratch=W_HALF, n_scratch=10,
     order_q=2, order_w=2, order_q_varying=2, order_w_varying=2,

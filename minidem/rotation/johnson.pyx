@@ -78,10 +78,6 @@ cdef inline void predict_published(Body *b, const Step *step) noexcept nogil:
     b.predicted = add_scaled(body_rate(b), step.dt, times(b.inverse_inertia, b.torque))
 
 
-cdef inline void sync_one(Body *b, const Step *step) noexcept nogil:
-    b.predicted = b.w
-
-
 cdef void start(double *block, const Step *step) noexcept nogil:
     over_bodies(start_one, block, step)
 
@@ -102,15 +98,11 @@ cdef void predict(double *block, const Step *step) noexcept nogil:
     over_bodies(predict_published, block, step)
 
 
-cdef void sync(double *block, const Step *step) noexcept nogil:
-    over_bodies(sync_one, block, step)
-
-
 SCHEMES = [
     Scheme(name="johnson", title="Johnson et al. 2008", doi="10.1002/nme.2210",
            equations="B.13 to B.15 of 10.1016/j.cpc.2023.109077",
-           kernels=kernels(start, move, NULL, NULL, sync), normalises=True, n_scratch=3),
+           kernels=kernels(start, move, NULL, NULL, NULL), normalises=True, n_scratch=3),
     Scheme(name="johnson-published", title="Johnson as in the SPIRAL paper", doi="10.1016/j.cpc.2023.109077",
-           equations="B.13 to B.15", kernels=kernels(start, published, finish, predict, sync),
+           equations="B.13 to B.15", kernels=kernels(start, published, finish, predict, NULL),
            normalises=True, n_scratch=3, notes="stages not normalised, torque turned by the new orientation"),
 ]

@@ -26,18 +26,10 @@ cdef inline void move_one(Body *b, const Step *step) noexcept nogil:
     b.w = add_scaled(b.w, step.dt, angular_acceleration(b, half, b.torque))
 
 
-cdef inline void sync_one(Body *b, const Step *step) noexcept nogil:
-    b.predicted = b.w
-
-
 cdef void move(double *block, const Step *step) noexcept nogil:
     over_bodies(move_one, block, step)
 
 
-cdef void sync(double *block, const Step *step) noexcept nogil:
-    over_bodies(sync_one, block, step)
-
-
 SCHEMES = [Scheme(
     name="pcdm", title="PCDM (Zhao and van Wachem)", doi="10.1007/s00707-013-0914-2", equations="55 to 63",
-    kernels=kernels(NULL, move, NULL, NULL, sync), order_q=2, order_w=2)]
+    kernels=kernels(NULL, move, NULL, NULL, NULL), order_q=2, order_w=2)]

@@ -53,10 +53,6 @@ cdef inline void walton_braun_one(Body *b, const Step *step) noexcept nogil:
     b.w = add_scaled(b.w, step.dt, acceleration)
 
 
-cdef inline void sync_one(Body *b, const Step *step) noexcept nogil:
-    b.predicted = b.w
-
-
 cdef inline void move(BodyFunction turn, double *block, const Step *step) noexcept nogil:
     """Turn with the old angular velocity, or with the new one (omega=new)."""
     if step.parameters[0] == 0.0:
@@ -83,19 +79,15 @@ cdef void walton_braun(double *block, const Step *step) noexcept nogil:
     over_bodies(walton_braun_one, block, step)
 
 
-cdef void sync(double *block, const Step *step) noexcept nogil:
-    over_bodies(sync_one, block, step)
-
-
 DOI = "10.1007/s00707-013-0914-2"
 SCHEMES = [
     Scheme(name="euler-quaternion", title="Euler quaternion", doi=DOI, equations="31, 32",
-           kernels=kernels(NULL, euler, NULL, NULL, sync), normalises=True,
+           kernels=kernels(NULL, euler, NULL, NULL, NULL), normalises=True,
            parameters={"omega": ("old", "new")}),
     Scheme(name="walton-braun", title="Walton and Braun", doi=DOI, equations="33 to 39",
-           kernels=kernels(NULL, walton_braun, NULL, NULL, sync), normalises=True),
+           kernels=kernels(NULL, walton_braun, NULL, NULL, NULL), normalises=True),
     Scheme(name="scalar-factor", title="scalar factor (Kleppmann)", doi=DOI, equations="40 to 45",
-           kernels=kernels(NULL, scalar_factor, NULL, NULL, sync), parameters={"omega": ("old", "new")}),
+           kernels=kernels(NULL, scalar_factor, NULL, NULL, NULL), parameters={"omega": ("old", "new")}),
     Scheme(name="direct-multiplication", title="direct multiplication", doi=DOI, equations="49, 50",
-           kernels=kernels(NULL, direct, NULL, NULL, sync), parameters={"omega": ("old", "new")}),
+           kernels=kernels(NULL, direct, NULL, NULL, NULL), parameters={"omega": ("old", "new")}),
 ]

@@ -58,10 +58,6 @@ cdef inline void last(Body *b, const Step *step) noexcept nogil:
     b.w = add_scaled(load(b.scratch + W_START * LANES), step.dt / 6.0, load(b.scratch + W_SUM * LANES))
 
 
-cdef inline void sync_one(Body *b, const Step *step) noexcept nogil:
-    b.predicted = b.w
-
-
 cdef void move(double *block, const Step *step) noexcept nogil:
     if step.stage == 0:
         over_bodies(first, block, step)
@@ -73,11 +69,7 @@ cdef void move(double *block, const Step *step) noexcept nogil:
         over_bodies(last, block, step)
 
 
-cdef void sync(double *block, const Step *step) noexcept nogil:
-    over_bodies(sync_one, block, step)
-
-
 SCHEMES = [Scheme(
     name="rk4", title="Runge-Kutta 4", doi="10.1016/j.cpc.2023.109077", equations="section 3",
-    kernels=kernels(NULL, move, NULL, NULL, sync), stages=(0.5, 0.5, 1.0, 1.0),
+    kernels=kernels(NULL, move, NULL, NULL, NULL), stages=(0.5, 0.5, 1.0, 1.0),
     order_q=4, order_w=4, order_q_varying=4, order_w_varying=4, normalises=True, n_scratch=18)]

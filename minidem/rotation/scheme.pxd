@@ -6,7 +6,7 @@ turns it into a loop over the lanes of a block, which the compiler vectorises.
     start    once, at t_0, where the torque is known: from w(t_0) to what the scheme stores
     move     stored state and the torque at the pose -> pose (and stored state) of the next stage
     finish   optional: once the torque at the new pose is known
-    sync     angular velocity at the instant of the pose, its torque known -> `predicted`
+    sync     angular velocity at the instant of the pose, its torque known -> `predicted` (default: w)
     predict  the same before the torque at the pose is known, from the last one (default: sync)
 
 `sync` and `predict` change nothing but `predicted`.

@@ -5,10 +5,20 @@ cdef class Kernels:
     """The compiled functions of one scheme; made by its file, used by the time loop."""
 
 
+cdef inline void w_at_pose(Body *b, const Step *step) noexcept nogil:
+    b.predicted = b.w
+
+
+cdef void synchronous(double *block, const Step *step) noexcept nogil:
+    over_bodies(w_at_pose, block, step)
+
+
 cdef Kernels kernels(BlockFunction start, BlockFunction move, BlockFunction finish,
                      BlockFunction predict, BlockFunction sync):
-    """`finish` may be NULL; `predict` NULL means the same as `sync`; `start` NULL: nothing to do."""
+    """Any but `move` may be NULL. Without `sync`, w stands at the instant of the pose; without `predict`, it is `sync`."""
     cdef Kernels made = Kernels()
+    if sync == NULL:
+        sync = synchronous
     made.start = start
     made.move = move
     made.finish = finish

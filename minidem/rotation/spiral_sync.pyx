@@ -28,10 +28,6 @@ cdef inline void move_sum(Body *b, const Step *step) noexcept nogil:
     b.w = ssprk3(b, step.dt)
 
 
-cdef inline void sync_one(Body *b, const Step *step) noexcept nogil:
-    b.predicted = b.w
-
-
 cdef void move(double *block, const Step *step) noexcept nogil:
     if step.parameters[0] == 0.0:                       # chosen outside the loop over bodies
         over_bodies(move_product, block, step)
@@ -39,11 +35,7 @@ cdef void move(double *block, const Step *step) noexcept nogil:
         over_bodies(move_sum, block, step)
 
 
-cdef void sync(double *block, const Step *step) noexcept nogil:
-    over_bodies(sync_one, block, step)
-
-
 SCHEMES = [Scheme(
     name="spiral-sync", title="SPIRAL, synchronous", doi="10.1016/j.cpc.2023.109077",
-    equations="A.1 to A.3, 9, 10", kernels=kernels(NULL, move, NULL, NULL, sync), order_q=2, order_w=3,
+    equations="A.1 to A.3, 9, 10", kernels=kernels(NULL, move, NULL, NULL, NULL), order_q=2, order_w=3,
     parameters={"form": ("product", "sum")})]

@@ -29,10 +29,6 @@ cdef inline void predict_one(Body *b, const Step *step) noexcept nogil:
     b.predicted = half_kick(b, step)
 
 
-cdef inline void sync_one(Body *b, const Step *step) noexcept nogil:
-    b.predicted = b.w
-
-
 cdef void move(double *block, const Step *step) noexcept nogil:
     over_bodies(move_one, block, step)
 
@@ -45,10 +41,6 @@ cdef void predict(double *block, const Step *step) noexcept nogil:
     over_bodies(predict_one, block, step)
 
 
-cdef void sync(double *block, const Step *step) noexcept nogil:
-    over_bodies(sync_one, block, step)
-
-
 SCHEMES = [Scheme(
     name="velocity-verlet", title="velocity Verlet", doi="10.1016/j.cpc.2023.109077", equations="B.2, B.3",
-    kernels=kernels(NULL, move, finish, predict, sync), normalises=True)]
+    kernels=kernels(NULL, move, finish, predict, NULL), normalises=True)]

@@ -11,7 +11,8 @@ from minidem.scenario.summary import energy_scale
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 STYLES = ("-", "--", "-.", ":")
 LOOK = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
-        "axes.axisbelow": True, "grid.color": "0.9", "lines.linewidth": 1.2, "legend.frameon": False, "savefig.dpi": 200}
+        "axes.axisbelow": True, "grid.color": "0.9", "lines.linewidth": 1.2, "legend.frameon": False,
+        "savefig.dpi": 200}
 
 
 def energies(path, table, title):

@@ -119,11 +119,12 @@ class Report:
     def _clear(self):
         """Make the folder, and remove the files that an earlier run of this laboratory left there."""
         self.path.mkdir(parents=True, exist_ok=True)
-        old = self.path / "summary.json"
-        if old.exists():
-            before = json.loads(old.read_text(encoding="utf-8"))
-            mine = before.get("scenario") == self.name
-            for name in ["summary.json", "findings.csv", *before.get("files", ())] if mine else ():
+        try:
+            before = json.loads((self.path / "summary.json").read_text(encoding="utf-8"))
+        except (FileNotFoundError, ValueError):     # none, or not ours
+            return
+        if before.get("scenario") == self.name:
+            for name in ("summary.json", "findings.csv", *before.get("files", ())):
                 (self.path / Path(name).name).unlink(missing_ok=True)
 
 

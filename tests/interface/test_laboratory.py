@@ -37,10 +37,11 @@ def more_options(group):
     group.add_argument('--size', type=float, default=lambda options: 2.0 * options.dt)
 
 
-LAB = Laboratory('some_lab', 'Some experiments.', work, more_options, defaults={'integrator': 'spiral', 'dt': 0.1})
+LAB = Laboratory('some_lab', 'Some experiments.', work, more_options,
+                 defaults={'integrator': 'spiral', 'dt': 0.1})
 
 
-# --- findings ------------------------------------------------------------------------------------------------
+# --- findings ---
 
 def test_printed_digits_decide():
     assert PRINTED.verdict == 'reproduced'
@@ -67,7 +68,8 @@ def test_published_value_wrong():
     assert THEORY.verdict == 'published value wrong'
     assert replace(THEORY, reproduced=0.2934253).verdict == 'reproduced'    # then ours is as wrong
     assert replace(THEORY, reproduced=0.2935).verdict == 'not reproduced'
-    assert replace(THEORY, published='0.2934', reproduced=0.29344).verdict == 'reproduced'     # true as printed
+    true_as_printed = replace(THEORY, published='0.2934', reproduced=0.29344)
+    assert true_as_printed.verdict == 'reproduced'
 
 
 @pytest.mark.parametrize('change, message', [
@@ -80,7 +82,7 @@ def test_findings_that_cannot_be_judged(change, message):
         replace(PRINTED, **change)
 
 
-# --- a run ---------------------------------------------------------------------------------------------------
+# --- a run ---
 
 def test_files(tmp_path):
     report = LAB.run_into(tmp_path, quick=True, dt=0.05)
@@ -133,9 +135,11 @@ def test_a_new_run_replaces_its_own_files_only(tmp_path):
     LAB.run_into(other)
     Laboratory('other_lab', '', lambda options, report: None).run_into(other)
     assert (other / 'numbers.csv').exists()
+    (other / 'summary.json').write_text('not JSON')
+    LAB.run_into(other)
 
 
-# --- errors --------------------------------------------------------------------------------------------------
+# --- errors ---
 
 @pytest.mark.parametrize('arguments, message', [
     (['--dt', '0'], 'must be above 0, not 0'), (['--integrator', 'eulr'], 'must be one of'),
@@ -225,7 +229,7 @@ sys.exit(Laboratory("long_lab", "", run).main())
 def test_example_of_the_module(tmp_path, capsys):
     """The docstring shows a whole laboratory; it runs, and finds what it says."""
     text = module.__doc__.split('This is a whole one:\n')[1].split('From Python:')[0]
-    script = '\n'.join(line[4:] for line in text.splitlines()).replace('sys.exit(main())', '')
+    script = '\n'.join(line[4:] for line in text.splitlines())
     names = {'__name__': 'free_top', '__doc__': 'A top.'}
     exec(script, names)
     assert names['main'](['--out', str(tmp_path)]) == 0
