@@ -39,7 +39,7 @@ START = {                 # number of fibres: (centres [m], velocity [m/s], angl
     1: ([(0.5, 0.5, 0.5)], (0.0, 0.0, 0.0), 30.0),
     9: ([(0.5, y, z) for y in (0.25, 0.5, 0.75) for z in (0.25, 0.5, 0.75)], (1.0, -1.0, 0.0), 75.0),
 }
-PAPER = "Zhao and van Wachem 2013"
+PAPER = "PCDM 2013"
 DT, TIME = 1e-7, 2.0                                                 # [s], of the paper
 SCHEMES = ("euler-quaternion", "euler-quaternion:omega=new", "walton-braun", "scalar-factor", "pcdm",
            "spiral")
@@ -181,7 +181,7 @@ def _judge_nine(report, runs):
         holds=bool(apart > 6 * RADIUS), note=f"a fibre ends {apart:.2f} m away; more than its length counts"))
 
 
-LABORATORY = Laboratory("falling_fibres_paper", compare_with_paper.__doc__, compare_with_paper)
+LABORATORY = Laboratory("falling_fibres", __doc__, compare_with_paper)
 
 if __name__ == "__main__":
     sys.exit(main())

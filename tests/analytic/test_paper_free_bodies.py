@@ -77,7 +77,7 @@ def test_bad_arguments(name, tmp_path, capsys):
     assert not out.exists()
 
 
-# ---------------------------------------------------- the sphere: in one plane angles add, no quaternion needed
+# ---------------------------------------------------- the sphere: in one plane angles simply add
 
 
 def summed_angle(sphere, ahead, how):
@@ -94,7 +94,7 @@ def summed_angle(sphere, ahead, how):
     ("PCDM, torque of t", 0.0, "middle"), ("PCDM, torque of t + dt/2", 0.5, "middle"),
 ])
 def test_sphere_by_sums(label, ahead, how):
-    """Each step multiplies two quaternions (8 roundings of eps/2 for each component, each half the angle's)."""
+    """Each step multiplies two quaternions (8 roundings of eps/2 a component, half the angle)."""
     sphere = scenario("forced_sphere")
     scheme, used = (sphere["METHODS"] | sphere["OTHERS"])[label]
     assert used == ahead
@@ -173,7 +173,7 @@ def test_coupled_cylinders(scheme, errors):
 
 @pytest.mark.parametrize("tilt", [1e-3, 1e-2, 0.3])
 def test_wing_nut_against_the_general_solution(tilt):
-    """The oracle has m, and with it 1 - m, to within eps. K(m) goes as -log(1 - m)/2, so that each flip of 2 K is
+    """The oracle has m, and with it 1 - m, to within eps. K(m) goes as -log(1 - m)/2, so each flip of 2 K is
     off by eps / (1 - m). Besides, either rounds the phase u a few times, to within 8 eps u. An error of the
     phase changes w by no more than so much of its size; twice that for both together."""
     nut = scenario("tennis_racket")

@@ -1,0 +1,290 @@
+"""Rotation schemes of the user's own: five doors, one scheme, the same bits; and what `register` refuses.
+
+The scheme is that of scenarios/custom_integrator.py, which uses + - * / alone, so that its bits depend on
+neither language nor compiler. numba and a C compiler are needed for their doors only.
+"""
+import ctypes
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import minidem as md
+from minidem.driver import most_threads
+from minidem.rotation import registry
+
+EXAMPLE = runpy.run_path(str(Path(__file__).parents[2] / "scenarios" / "custom_integrator.py"))
+POINTER = ctypes.POINTER(ctypes.c_double)
+INERTIA, SPIN = np.array([1.0, 2.0, 3.5]), np.array([0.3, 1.0, 0.2])
+
+
+@pytest.fixture
+def own():
+    """register, but the schemes are gone after the test."""
+    names = []
+
+    def register(name, *functions, **record):
+        names.append(name)
+        return md.rotation.register(name, *functions, **record)
+
+    yield register
+    for name in names:
+        if name in registry._registered:
+            registry._registered.discard(name)
+            del registry._schemes[name]
+
+
+def capsule_door():
+    """Capsules of one's own making, as Cython gives them: the name is the signature, spaces do not matter."""
+    functions = EXAMPLE["ctypes_door"]()
+    make = ctypes.pythonapi.PyCapsule_New
+    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    return functions and {name: make(ctypes.cast(function, ctypes.c_void_p), SIGNATURE, None)
+                          for name, function in functions.items()}
+
+
+SIGNATURE = b"void (double *, double const *)"     # kept: a capsule holds the address of its name
+DOORS = {**EXAMPLE["DOORS"], "capsule": capsule_door}
+
+
+@pytest.fixture(params=[name for name in DOORS if name != "numpy"])
+def compiled(request):
+    """The three functions of the example through a compiled door."""
+    if request.param == "numba":
+        pytest.importorskip("numba")
+    functions = DOORS[request.param]()
+    if functions is None:
+        pytest.skip("no C compiler")
+    return functions
+
+
+def driven(t, q, w):
+    """A torque that depends on all that it may depend on, for one body or many."""
+    return np.array([np.sin(3 * t), 0.3, 0.2]) + q[..., 1:] - 0.5 * w
+
+
+def turned(name, bodies=None, steps=64, **how):
+    """Bits of orientation and angular velocity of one body, or of many with different spins."""
+    shape = () if bodies is None else (bodies, 1)
+    spin = SPIN * np.linspace(1.0, 2.0, bodies)[:, None] if bodies else SPIN
+    start = np.ones(shape) * [1.0, 0.0, 0.0, 0.0]
+    end = md.rotation.integrate(name, INERTIA, start, spin, driven, 1.0 / steps, steps, **how)
+    return end.orientation, end.angular_velocity
+
+
+def same(one, other):
+    return all(np.array_equal(a, b) for a, b in zip(one, other))
+
+
+# ---------------------------------------------------- doors
+
+
+def test_compiled_doors_give_the_bits_of_python(own, compiled):
+    own("mine-python", **EXAMPLE["numpy_door"]())
+    own("mine", **compiled)
+    assert same(turned("mine-python"), turned("mine"))
+    assert same(turned("mine-python", bodies=9), turned("mine", bodies=9))     # a second block of eight
+
+
+def test_many_bodies_are_as_many_single_ones(own):
+    own("mine", **EXAMPLE["numpy_door"]())
+    q, w = turned("mine", bodies=9)
+    last = md.rotation.integrate("mine", INERTIA, (1, 0, 0, 0), 2.0 * SPIN, driven, 1 / 64, 64)
+    assert same((q[0], w[0]), turned("mine"))
+    assert same((q[8], w[8]), (last.orientation, last.angular_velocity))
+
+
+def test_order_of_the_example(own):
+    """Order 2 for a torque that varies with everything. The next term of the error is smaller by about dt, so
+    that the slope of the last halving, to 1/128, is off by log2(1 + 1/128) = 0.011, twice that at most."""
+    own("mine", **EXAMPLE["numpy_door"]())
+    reference = np.concatenate(turned("rk4", steps=2048))
+    errors = [np.linalg.norm(np.concatenate(turned("mine", steps=n)) - reference) for n in (64, 128)]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.022)
+
+
+def rods(name, threads=1, steps=300, side=3):
+    """side^3 rods in a box that fly and spin at random; within 300 steps most of 27 have met another."""
+    rod = md.ClumpTemplate([(-0.06, 0, 0), (0, 0, 0), (0.06, 0, 0)], [0.04] * 3, density=2500.0)
+    walls = md.box(np.zeros(3), np.full(3, 0.1 + 0.3 * side))
+    sim = md.Simulation(material=md.Material(young=1e7, poisson=0.3), walls=walls, rotation=name, dt=2e-5,
+                        threads=threads)
+    grid = 0.2 + 0.3 * np.stack(np.meshgrid(*3 * [np.arange(side)]), axis=-1).reshape(-1, 3)
+    rng = np.random.default_rng(7)
+    n = len(grid)
+    velocity, spin = 30.0 * rng.normal(size=(2, n, 3))
+    sim.add_clumps(rod, grid, np.tile([1.0, 0, 0, 0], (n, 1)), velocity, spin)
+    sim.run(steps)
+    return sim
+
+
+def state(sim):
+    return sim.position, sim.orientation, sim.velocity, sim.angular_velocity
+
+
+def test_many_body_run_is_the_same_through_every_door(own, compiled):
+    own("mine-python", **EXAMPLE["numpy_door"]())
+    own("mine", **compiled)
+    found = rods("mine")
+    assert same(state(rods("mine-python")), state(found))
+    assert len(found.contacts()) > 0
+    # What the energy is off by comes from the translation in contacts, which the built-in scheme shares.
+    first, built_in = rods("spiral", steps=0).energy(), rods("spiral").energy()
+    assert found.energy().total - first.total == pytest.approx(built_in.total - first.total, rel=0.01)
+    assert found.energy().rotational != built_in.rotational
+
+
+def test_threads_do_not_change_a_bit(own, compiled):
+    own("mine-python", **EXAMPLE["numpy_door"]())
+    own("mine", **compiled)
+    one = rods("mine", steps=5, side=12)                            # 5184 spheres: enough for two threads
+    for name in ("mine", "mine-python"):
+        two = rods(name, threads=2, steps=5, side=12)
+        assert two.threads == min(2, most_threads())
+        assert same(state(one), state(two))
+
+
+def test_checkpoint_with_a_scheme_of_ones_own(own, tmp_path):
+    own("mine", **EXAMPLE["numpy_door"]())
+    sim = rods("mine", steps=100)
+    sim.save(tmp_path / "here.npz")
+    again = md.Simulation.load(tmp_path / "here.npz")
+    sim.run(50)
+    again.run(50)
+    assert again.rotation == "mine"
+    assert same(state(sim), state(again))
+
+
+# ---------------------------------------------------- every role: start, sync, scratch, stages, parameters
+
+
+def leapfrog_functions():
+    """SPIRAL's leapfrog in Python, and a count of its steps in the scratch."""
+    flow, turn = EXAMPLE["flow"], EXAMPLE["turn"]
+
+    def kicked(bodies, h):
+        return flow(bodies.w.T, bodies.torque.T, bodies.inertia.T, h)
+
+    def start(bodies, dt, stage):
+        bodies.w.T[:] = kicked(bodies, -0.5 * dt)
+
+    def move(bodies, dt, stage):
+        bodies.w.T[:] = kicked(bodies, dt)
+        bodies.q.T[:] = turn(bodies.q.T, bodies.w.T, dt)
+        bodies.scratch[:, 1] += 1.0
+
+    def sync(bodies, dt, stage):
+        bodies.predicted.T[:] = kicked(bodies, 0.5 * dt)
+
+    return {"start": start, "move": move, "sync": sync, "n_scratch": 2, "angular_velocity_offset": -0.5}
+
+
+@pytest.mark.parametrize("sync", [True, False])
+def test_a_leapfrog_is_the_built_in_one_to_round_off(own, sync):
+    """32 steps, each with some ten roundings of w and q, which are of size 1 and below."""
+    record = own("my-leapfrog", **leapfrog_functions())
+    assert (record.title, record.n_scratch, record.angular_velocity_offset) == ("my-leapfrog", 2, -0.5)
+    for one, other in zip(turned("my-leapfrog", steps=32, sync=sync), turned("spiral", steps=32, sync=sync)):
+        np.testing.assert_allclose(one, other, rtol=0, atol=10 * 32 * np.finfo(float).eps)
+    end = md.rotation.integrate("my-leapfrog", INERTIA, (1, 0, 0, 0), SPIN, (0, 0, 0), 0.1, 3, sync=False)
+    assert (end.orientation_time, end.angular_velocity_time) == pytest.approx((0.3, 0.25), rel=1e-15)
+
+
+def test_stages_and_parameters_arrive(own):
+    seen = []
+
+    def move(bodies, dt, stage, gain, mode):
+        seen.append((dt, stage, gain, mode, bodies.q.shape, bodies.w.shape, bodies.scratch.shape))
+
+    own("staged", move, stages=(0.5, 1.0), n_scratch=3, parameters={"gain": 2.5, "mode": ("plain", "odd")})
+    asked = []
+    md.rotation.integrate("staged:mode=odd", INERTIA, (1, 0, 0, 0), SPIN,
+                          lambda t, q, w: asked.append(t) or w, 0.25, 2)
+    shapes = ((8, 4), (8, 3), (8, 3))
+    assert seen == [(0.25, k % 2, 2.5, 1.0, *shapes) for k in range(4)]
+    assert asked == [0.0, 0.125, 0.25, 0.375, 0.5]
+    with pytest.raises(ValueError, match="gain"):
+        md.rotation.integrate("staged:gain=-1", INERTIA, (1, 0, 0, 0), SPIN, (0, 0, 0), 0.25, 2)
+
+
+def test_ones_own_scheme_can_be_replaced(own):
+    own("mine", lambda bodies, dt, stage: None)
+    assert same(turned("mine"), ([1.0, 0.0, 0.0, 0.0], SPIN))
+    own("mine", **EXAMPLE["numpy_door"]())
+    assert not same(turned("mine"), ([1.0, 0.0, 0.0, 0.0], SPIN))
+    assert "mine" in md.rotation.available()
+
+
+# ---------------------------------------------------- errors
+
+
+def nothing(bodies, dt, stage):
+    pass
+
+
+@pytest.mark.parametrize("name, functions, record, words", [
+    ("spiral", {"move": nothing}, {}, ["'spiral'", "built-in"]),
+    ("", {"move": nothing}, {}, ["''"]), ("a:b", {"move": nothing}, {}, ["'a:b'", "colon"]),
+    ("a,b", {"move": nothing}, {}, ["'a,b'"]), ("a b", {"move": nothing}, {}, ["'a b'"]),
+    ("mine", {"move": None}, {}, ["move"]), ("mine", {"move": 3}, {}, ["move", "3"]),
+    ("mine", {"move": nothing, "finish": "x"}, {}, ["finish", "'x'"]),
+    ("mine", {"move": nothing}, {"colour": 1}, ["colour"]),
+    ("mine", {"move": nothing}, {"kernels": 1}, ["kernels"]),
+])
+def test_register_refuses(own, name, functions, record, words):
+    before = md.rotation.available()
+    with pytest.raises(ValueError) as error:
+        own(name, **functions, **record)
+    assert all(word in str(error.value) for word in words)
+    assert md.rotation.available() == before
+
+
+def test_signatures_are_checked(own):
+    library = ctypes.CDLL(None)
+    function = library.labs                                          # any function: it is never called
+    for restype, argtypes in ((ctypes.c_int, 2 * [POINTER]), (None, [POINTER]), (None, None)):
+        function.restype, function.argtypes = restype, argtypes
+        with pytest.raises(ValueError, match="move.*restype"):
+            own("mine", function)
+    make = ctypes.pythonapi.PyCapsule_New
+    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    for wrong in (b"void (double *)", b"double (double *, double *)", None):
+        with pytest.raises(ValueError, match="move.*signature"):
+            own("mine", make(ctypes.cast(function, ctypes.c_void_p), wrong, None))
+
+
+def test_signature_of_a_numba_function(own):
+    numba = pytest.importorskip("numba")
+    wrong = numba.cfunc("void(CPointer(float32), CPointer(float64))")(lambda block, step: None)
+    with pytest.raises(ValueError, match="float32"):
+        own("mine", wrong)
+
+
+@pytest.mark.parametrize("role", ["start", "move", "finish", "predict", "sync"])
+def test_an_error_in_a_python_scheme_comes_out(own, role):
+    def fails(bodies, dt, stage):
+        raise ArithmeticError(f"in {role}")
+
+    own("failing", **{"move": nothing, role: fails})
+    with pytest.raises(ArithmeticError, match=f"in {role}"):
+        turned("failing", steps=3)
+
+
+def test_an_error_in_a_python_scheme_stops_a_simulation(own):
+    calls = []
+
+    def fails_later(bodies, dt, stage):
+        calls.append(stage)
+        if len(calls) > 12:
+            raise ArithmeticError("enough")
+
+    own("failing", fails_later)
+    with pytest.raises(ArithmeticError, match="enough"):
+        rods("failing")
+
+
+def test_too_many_parameters(own):
+    own("mine", lambda *_: None, parameters={f"p{k}": 1.0 for k in range(9)})
+    with pytest.raises(ValueError, match="8 parameters"):
+        turned("mine")
