@@ -13,10 +13,10 @@ from minidem.broadphase.neighbours cimport owns
 from minidem.contact.contacts cimport Contact, Contacts, free_contacts
 from minidem.contact.hertz cimport hertz_energy
 from minidem.pose cimport pose_range
-from minidem.rotation.scheme cimport MAX_PARAMETERS, Kernels, Step
-from minidem.rows cimport LANES, PREDICTED, VELOCITY
+from minidem.rotation.scheme cimport Kernels, Step
+from minidem.rows cimport LANES, ORIENTATION, PREDICTED, SCRATCH, VELOCITY
 from minidem.state cimport State
-from minidem.time_loop cimport MAX_STAGES, Loop, run_loop
+from minidem.time_loop cimport Loop, run_loop
 from minidem.translation.leapfrog cimport kick
 
 SPHERES_PER_THREAD = 2000           # with fewer, one more thread costs more than it brings
@@ -38,7 +38,8 @@ cdef class Driver:
     Parameters
     ----------
     state : State
-    kernels, stages, parameters : of the rotation scheme; parameters as a list of floats
+    scheme : record of the rotation scheme;  parameters : list of floats
+    first_step : number of the step at which it begins
     dt : step [s]
     modulus : effective modulus between clumps [Pa]; None: free bodies, no contacts, torques as they stand
     gravity : (3,) [m/s2]
@@ -54,14 +55,12 @@ cdef class Driver:
     cdef object ask
     cdef object error
 
-    def __cinit__(self, State state, Kernels kernels, stages, parameters, double dt, modulus=None,
+    def __cinit__(self, State state, scheme, parameters, double dt, long long first_step=0, modulus=None,
                   gravity=(0.0, 0.0, 0.0), planes=None, int threads=1, ask=None):
+        cdef Kernels kernels = scheme.kernels
         cdef double[:, ::1] points, normals
         cdef double[::1] moduli
         cdef int k
-        if len(stages) > MAX_STAGES or len(parameters) > MAX_PARAMETERS:
-            raise ValueError(f"a rotation scheme may have {MAX_STAGES} stages and {MAX_PARAMETERS} parameters, "
-                             f"not {len(stages)} and {len(parameters)}")
         self.state = state
         self.loop.state = state.view
         self.loop.step.dt = dt
@@ -70,9 +69,13 @@ cdef class Driver:
         self.loop.move = kernels.move
         self.loop.finish = kernels.finish
         self.loop.predict = kernels.predict
-        self.loop.n_stages = len(stages)
+        self.loop.keeps_norm = scheme.keeps_norm
+        stored = scheme.orientation_scratch
+        self.loop.stored_orientation = ORIENTATION if stored is None else SCRATCH + <int> stored
+        self.loop.first_step = first_step
+        self.loop.n_stages = len(scheme.stages)
         for k in range(self.loop.n_stages):
-            self.loop.fraction[k] = stages[k]
+            self.loop.fraction[k] = scheme.stages[k]
         self.loop.contacts_matter = modulus is not None
         self.kernels = kernels
         self.loop.step.context = <void *> kernels

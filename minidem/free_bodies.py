@@ -81,8 +81,8 @@ def integrate(name, inertia, orientation, angular_velocity, torque, dt, steps, s
         state.set_column("torque", given.reshape(n, 3))
 
     moved = callable(torque)
-    loop = Driver(state, scheme.kernels, scheme.stages, parameters, dt,
-                    ask=(lambda done: ask(done * dt, "predicted")) if moved else None)
+    loop = Driver(state, scheme, parameters, dt,
+                  ask=(lambda done: ask(done * dt, "predicted")) if moved else None)
     if moved:
         ask(0.0, "angular_velocity")
     else:

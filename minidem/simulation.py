@@ -164,10 +164,10 @@ class Simulation(Observables):
         """A time loop over the present clumps; steps are counted on from step_count."""
         planes = (np.array([wall.point for wall in self.walls]), np.array([wall.normal for wall in self.walls]),
                   np.array([effective_modulus(self.material, wall.material or self.material) for wall in self.walls]))
-        self._loop = Driver(self._state, self._scheme.kernels, self._scheme.stages, self._parameters, self.dt,
-                              modulus=effective_modulus(self.material, self.material), gravity=self.gravity,
-                              planes=planes, threads=self._threads,
-                              ask=self._apply_user_forces if self._user_forces else None)
+        self._loop = Driver(self._state, self._scheme, self._parameters, self.dt, first_step=step_count,
+                            modulus=effective_modulus(self.material, self.material), gravity=self.gravity,
+                            planes=planes, threads=self._threads,
+                            ask=self._apply_user_forces if self._user_forces else None)
         self._first_step = step_count
 
     def _refuse_deep_overlaps(self, added):

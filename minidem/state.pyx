@@ -63,10 +63,9 @@ cdef class State:
     def set_column(self, name, values, first=0):
         """Write values, (n, width) or (width,), for the clumps from number `first` on."""
         row, width = COLUMNS[name]
-        clumps = np.arange(first, self.n_clumps)
-        values = np.broadcast_to(np.asarray(values, dtype=np.float64).reshape(-1, width), (len(clumps), width))
-        for k in range(width):
-            self.blocks[clumps // LANES, row + k, clumps % LANES] = values[:, k]
+        rows = self.blocks[:, row:row + width].transpose(0, 2, 1).reshape(-1, width)
+        rows[first:self.n_clumps] = np.asarray(values, dtype=np.float64).reshape(-1, width)
+        self.blocks[:, row:row + width] = rows.reshape(-1, LANES, width).transpose(0, 2, 1)
 
     def append(self, template, position, orientation, velocity, angular_velocity):
         """Add clumps of a template: (n, 3) lab, (n, 4) principal frame -> lab, (n, 3) lab, (n, 3) principal frame."""

@@ -2,11 +2,8 @@
 from minidem.broadphase.broadphase cimport Broadphase
 from minidem.broadphase.neighbours cimport Planes
 from minidem.contact.contacts cimport Contacts
-from minidem.rotation.scheme cimport BlockFunction, Step
+from minidem.rotation.scheme cimport MAX_STAGES, BlockFunction, Step
 from minidem.state cimport StateView
-
-cdef enum:
-    MAX_STAGES = 8
 
 cdef struct Loop:
     StateView state
@@ -17,6 +14,9 @@ cdef struct Loop:
     BlockFunction move
     BlockFunction finish            # may be NULL
     BlockFunction predict
+    bint keeps_norm                 # the rotation scheme does, but for rounding
+    int stored_orientation          # row of the orientation that it carries on; ORIENTATION if it is the pose
+    long long first_step            # number of the step at which this loop began
     int n_stages
     double fraction[MAX_STAGES]     # instant of a stage, in steps after t_n
     int n_threads

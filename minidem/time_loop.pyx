@@ -25,8 +25,31 @@ from minidem.rows cimport LANES, ORIENTATION
 from minidem.translation.leapfrog cimport drift, kick, predict_velocity
 
 
-cdef void advance(Loop *loop, int thread, int stage) noexcept nogil:
-    """Kick (first stage), rotate and drift own blocks to the pose of this stage."""
+cdef enum:
+    STEPS_BETWEEN_NORMS = 32768
+
+
+cdef void restore_norm(double *rows) noexcept nogil:
+    """Divide the eight quaternions (4, LANES) by their norm, to first order, where only rounding has changed it.
+
+    A body that turns steadily repeats the same rounding: after 1e8 steps the norm of a SPIRAL
+    quaternion was off by 4.5e-9, of Omelyan's by 1.2e-8. Done every 32768 steps by the step's number,
+    this keeps it within 1e-11. A scheme that loses its norm in earnest is left as it is.
+    """
+    cdef double excess, factor
+    cdef int l
+    for l in range(LANES):
+        excess = rows[l] * rows[l] + rows[LANES + l] * rows[LANES + l] + rows[2 * LANES + l] * rows[2 * LANES + l] \
+            + rows[3 * LANES + l] * rows[3 * LANES + l] - 1.0
+        factor = 1.0 - 0.5 * excess if -1e-6 < excess < 1e-6 else 1.0
+        rows[l] *= factor
+        rows[LANES + l] *= factor
+        rows[2 * LANES + l] *= factor
+        rows[3 * LANES + l] *= factor
+
+
+cdef void advance(Loop *loop, int thread, int stage, bint norms) noexcept nogil:
+    """Kick (first stage), rotate and drift own blocks to the pose of this stage; `norms`: remove rounding."""
     cdef const Neighbours *mine = loop.broad.threads + thread
     cdef double old[4 * LANES]
     cdef double dt = loop.step.dt
@@ -42,6 +65,10 @@ cdef void advance(Loop *loop, int thread, int stage) noexcept nogil:
             kick(block, dt)
         memcpy(old, block + ORIENTATION * LANES, 4 * LANES * sizeof(double))
         loop.move(block, &step)
+        if norms:
+            restore_norm(block + ORIENTATION * LANES)
+            if loop.stored_orientation != ORIENTATION:
+                restore_norm(block + loop.stored_orientation * LANES)
         beyond |= drift(block, ahead * dt, old, 0.5 * loop.broad.inner_skin)
     loop.broad.reports[thread].beyond = beyond
 
@@ -86,13 +113,15 @@ cdef void ask(Loop *loop, int thread, double steps) noexcept nogil:
 cdef void work(Loop *loop, int thread, long long steps) noexcept nogil:
     """One thread's part of so many steps."""
     cdef const Neighbours *mine = loop.broad.threads + thread
-    cdef long long n
+    cdef long long n, first = loop.first_step + loop.steps_done
     cdef int stage
+    cdef bint norms
     for n in range(steps):
+        norms = loop.keeps_norm and (first + n + 1) % STEPS_BETWEEN_NORMS == 0
         if thread == 0:
             loop.broad.steps += 1
         for stage in range(loop.n_stages):
-            advance(loop, thread, stage)
+            advance(loop, thread, stage, norms)
             if loop.ask != NULL:
                 predict(loop, thread, stage)
             if loop.contacts_matter:

@@ -1,5 +1,5 @@
 """The oracle for contact and motion: every pair of spheres, every plane, in plain NumPy. Shares no code
-with minidem.
+with minidem's kernels.
 
     overlap    d = R_i + R_j - |c_i - c_j|              two spheres of different clumps
                d = R_i - (c_i - point) . normal         sphere and plane; normal to the side where clumps
@@ -15,6 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.integrate import solve_ivp
+
+from minidem.benchmarks.driven_bodies import quaternion_rate
 
 
 @dataclass(frozen=True)
@@ -156,12 +158,6 @@ class World:
         spin = np.einsum('nji,nj->ni', self.axes, np.einsum('nji,nj->ni', rotation_matrix(q), w))
         kinetic = 0.5 * (self.mass[:, None] * v**2).sum() + 0.5 * (self.inertia * spin**2).sum()
         return kinetic + self.forces(x, q).pair_energy.sum() - (self.mass * (x @ self.gravity)).sum()
-
-
-def quaternion_rate(q, w):
-    """qdot = 1/2 q (0, w), w in the frame of the body."""
-    s, u = q[..., :1], q[..., 1:]
-    return 0.5 * np.concatenate([-(u * w).sum(-1, keepdims=True), s * w + np.cross(u, w)], axis=-1)
 
 
 def pack(*parts):

@@ -1,15 +1,14 @@
-"""The oracle for one rigid body: Jacobi elliptic functions, closed forms and DOP853. Shares no code with
-minidem.
+"""The oracle for one rigid body that turns freely or about its axis: Jacobi elliptic functions, closed forms
+and DOP853. Shares no code with minidem's kernels. Under other torques: minidem.benchmarks.driven_bodies.
 
 Principal frame, body components. Euler's equations I wdot = M - w x I w and qdot = 1/2 q (0, w);
-quaternions (w, x, y, z), body -> lab. All functions take one body, arrays (3,) and (4,), or n bodies, (n,
-3) and (n, 4).
+quaternions (w, x, y, z), body -> lab. All functions take one body, arrays (3,) and (4,).
 """
 import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.special import ellipj, ellipkinc
 
-from reference_contact import quaternion_rate
+from minidem.benchmarks.driven_bodies import quaternion_rate
 
 
 def free_spin(inertia, w0, t):
@@ -56,53 +55,3 @@ def turned_by(spin, q0, t, rtol=1e-13):
     y = solve_ivp(lambda s, q: quaternion_rate(q, spin(s)), (0.0, t), q0, method='DOP853', rtol=rtol,
                   atol=rtol).y[:, -1]
     return y / np.linalg.norm(y)
-
-
-def driven(inertia, q0, w0, torque, t, rtol=1e-13):
-    """Orientation and angular velocity at time t under torque(t, q, w), body frame, in the shape of w0; for
-    an ascending array of times, one of each per time. DOP853.
-
-    The absolute tolerance is rtol times the largest angular velocity at the start, or the one that the
-    torque of the start would give over the time if that is larger: nothing depends on the units.
-    """
-    inertia, q0, w0 = (np.asarray(value, float) for value in (inertia, q0, w0))
-    times = np.atleast_1d(t)
-    pushed = np.max(np.abs(torque(0.0, q0, w0)) / inertia) * times[-1]
-
-    def split(y):
-        return y[:q0.size].reshape(q0.shape), y[q0.size:].reshape(w0.shape)
-
-    def rate(s, y):
-        q, w = split(y)
-        wdot = (torque(s, q, w) - np.cross(w, inertia * w)) / inertia
-        return np.concatenate([quaternion_rate(q, w).ravel(), wdot.ravel()])
-
-    scale = np.concatenate([np.ones(q0.size), np.full(w0.size, max(np.max(np.abs(w0)), pushed))])
-    found = solve_ivp(rate, (0.0, times[-1]), np.concatenate([q0.ravel(), w0.ravel()]), method='DOP853',
-                      t_eval=times, rtol=rtol, atol=rtol * scale).y.T
-    q, w = (np.array(part) for part in zip(*map(split, found)))
-    q /= np.linalg.norm(q, axis=-1, keepdims=True)
-    return (q, w) if np.ndim(t) else (q[0], w[0])
-
-
-def rms(values):
-    return np.sqrt(np.mean(np.square(values)))
-
-
-def orientation_error(q, reference):
-    """Root mean square difference of the components, after choosing the sign of each q (q and -q are one
-    pose)."""
-    sign = np.where((q * reference).sum(-1, keepdims=True) < 0, -1.0, 1.0)
-    return rms(sign * q - reference)
-
-
-def slopes(errors):
-    """Measured orders: log2 of the ratio of successive errors, each at half the step of the one before."""
-    errors = np.asarray(errors)
-    return np.log2(errors[:-1] / errors[1:])
-
-
-def order(errors):
-    """One measured order from errors over halvings of the step: the slope of the straight line through all
-    of them."""
-    return -np.polyfit(np.arange(len(errors)), np.log2(errors), 1)[0]

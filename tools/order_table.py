@@ -4,10 +4,9 @@
     python tools/order_table.py             measure all and write the table into the README (minutes)
     python tools/order_table.py --check     measure the orders only and compare them with the README's
 
-Orders come from the bodies, torques and references of tests/analytic/test_free_rotation.py (needs the
-extra `test`): errors at the end of a motion of six asymmetric bodies, for five time steps, each half the
-one before, against DOP853. Schemes come from `minidem.rotation.available()`: a new file of
-minidem/rotation/ needs no edit here. Exit status of --check: 0 as in the README, 1 not.
+Orders come from minidem.benchmarks.driven_bodies: errors at the end of a motion of six asymmetric bodies,
+for five time steps, each half the one before, against DOP853. Schemes come from
+`minidem.rotation.available()`: a new file of minidem/rotation/ needs no edit here. Exit status of --check: 0 as in the README, 1 not.
 """
 import argparse
 import sys
@@ -18,15 +17,10 @@ from time import perf_counter
 import numpy as np
 
 import minidem as md
+from minidem.benchmarks.driven_bodies import TOLERANCE, TORQUES, errors, halvings, order
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "analytic")]
-import test_free_rotation as bodies  # noqa: E402
-from reference_rotation import order  # noqa: E402
-
-README = ROOT / "README.md"
+README = Path(__file__).resolve().parents[1] / "README.md"
 BEGIN, END = "<!-- orders: tools/order_table.py writes from here -->", "<!-- orders: to here -->"
-TORQUES = {"constant": bodies.constant, **bodies.VARYING}
 ORDERS = tuple({"constant": "constant", "time": "of time", "orientation": "of orientation",
                 "spin": "of velocity"}[kind] for kind in TORQUES)
 HEADINGS = ("scheme", "q, w kept at", "forces", *ORDERS, "ns", "DOI", "used in")
@@ -73,7 +67,7 @@ def measured_orders(name):
     for heading, (kind, torque) in zip(ORDERS, TORQUES.items()):
         declared = (record.order_q, record.order_w) if kind == "constant" else (
             record.order_q_varying, record.order_w_varying)
-        q, w = (order(e) for e in bodies.errors(name, torque, bodies.halvings(max(declared))))
+        q, w = (order(e) for e in errors(name, torque, halvings(max(declared))))
         found[heading] = f"{q:.2f} / {w:.2f}"
     return found
 
@@ -128,7 +122,7 @@ def differences(rows, written):
             here, there = found[scheme][heading], written[scheme][heading]
             if heading in ORDERS:
                 apart = np.abs(np.subtract(*([float(x) for x in text.split("/")] for text in (here, there))))
-                same = np.all(apart <= bodies.TOLERANCE)
+                same = np.all(apart <= TOLERANCE)
             else:
                 same = here == there
             if not same:
@@ -154,7 +148,7 @@ def main(argv=None):
     if options.check:
         told = differences(rows, written)
         print("\n".join([*told, "write the table anew: python tools/order_table.py"]) if told else
-              f"the table in README.md is right: {len(rows)} schemes, orders within {bodies.TOLERANCE:g}")
+              f"the table in README.md is right: {len(rows)} schemes, orders within {TOLERANCE:g}")
         return 1 if told else 0
     README.write_text(with_table(readme, rows), encoding="utf-8")
     return 0

@@ -56,8 +56,8 @@ cdef void published(double *block, const Step *step) noexcept nogil:
 SCHEMES = [
     Scheme(name="buss", title="Buss 2000", doi="10.1006/jcph.2000.6602",
            equations="B.7 to B.9 of 10.1016/j.cpc.2023.109077",
-           kernels=kernels(start, move, NULL, NULL, NULL), n_scratch=3),
+           kernels=kernels(start, move, NULL, NULL, NULL), keeps_norm=True, n_scratch=3),
     Scheme(name="buss-published", title="Buss as in the SPIRAL paper", doi="10.1016/j.cpc.2023.109077",
-           equations="B.7 to B.9", kernels=kernels(start, published, NULL, NULL, NULL), n_scratch=3,
+           equations="B.7 to B.9", kernels=kernels(start, published, NULL, NULL, NULL), keeps_norm=True, n_scratch=3,
            notes="1/16 for 1/12 in Eq. B.8"),
 ]

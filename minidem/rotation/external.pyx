@@ -19,16 +19,20 @@ SIGNATURE = "void (double *block, const double *step)"
 
 
 class Bodies:
-    """Eight bodies, as a Python scheme sees them; arrays that it changes in place.
+    """Eight bodies, as a Python scheme sees them: arrays that it changes in place, or assigns to.
 
     q (8, 4) pose, w (8, 3), predicted (8, 3), scratch (8, n_scratch); torque and inertia (8, 3) are
     to be read. Everything but q is in the principal body frame.
     """
 
     def __init__(self, rows):
-        self.q, self.w = rows[ORIENTATION:ORIENTATION + 4].T, rows[ANGULAR_VELOCITY:ANGULAR_VELOCITY + 3].T
-        self.predicted, self.scratch = rows[PREDICTED:PREDICTED + 3].T, rows[SCRATCH:].T
-        self.torque, self.inertia = rows[TORQUE:TORQUE + 3].T, rows[INERTIA:INERTIA + 3].T
+        vars(self).update(
+            q=rows[ORIENTATION:ORIENTATION + 4].T, w=rows[ANGULAR_VELOCITY:ANGULAR_VELOCITY + 3].T,
+            predicted=rows[PREDICTED:PREDICTED + 3].T, scratch=rows[SCRATCH:].T,
+            torque=rows[TORQUE:TORQUE + 3].T, inertia=rows[INERTIA:INERTIA + 3].T)
+
+    def __setattr__(self, name, values):
+        getattr(self, name)[...] = values
 
 
 cdef void call(str role, double *block, const Step *step) noexcept with gil:

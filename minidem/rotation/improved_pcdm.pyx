@@ -73,7 +73,7 @@ cdef void finish(double *block, const Step *step) noexcept nogil:
 
 SCHEMES = [Scheme(
     name="improved-pcdm", title="improved PCDM (Seelen et al.)", doi="10.1007/s00707-016-1670-x",
-    equations="section 2.2, steps 2 to 4", kernels=kernels(start, move, finish, NULL, NULL),
+    equations="section 2.2, steps 2 to 4", kernels=kernels(start, move, finish, NULL, NULL), keeps_norm=True,
     orientation_offset=0.5, angular_velocity_offset=0.5,
     orientation_scratch=Q_HALF, angular_velocity_scratch=W_HALF, n_scratch=10,
     order_q=2, order_w=2, order_q_varying=2, order_w_varying=2,

@@ -101,12 +101,12 @@ cdef void sync(double *block, const Step *step) noexcept nogil:
 SCHEMES = [
     Scheme(name="omelyan", title="Omelyan 1998", doi="10.1103/PhysRevE.58.1169",
            equations="B.10 to B.12 of 10.1016/j.cpc.2023.109077",
-           kernels=kernels(start, move, NULL, NULL, sync),
+           kernels=kernels(start, move, NULL, NULL, sync), keeps_norm=True,
            angular_velocity_offset=-0.5, order_q=2, order_w=2, order_q_varying=2, order_w_varying=2,
            parameters={"iterations": 3, "start": ("euler", "map")}),
     Scheme(name="spiral-omelyan", title="SPIRAL with Omelyan's angular velocity",
            doi="10.1016/j.cpc.2023.109077", equations="7, B.10 to B.12",
-           kernels=kernels(start_by_map, move_exponential, NULL, NULL, sync),
+           kernels=kernels(start_by_map, move_exponential, NULL, NULL, sync), keeps_norm=True,
            angular_velocity_offset=-0.5, order_q=2, order_w=2, order_q_varying=2, order_w_varying=2,
            parameters={"iterations": 3}),
 ]

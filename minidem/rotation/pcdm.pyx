@@ -32,4 +32,4 @@ cdef void move(double *block, const Step *step) noexcept nogil:
 
 SCHEMES = [Scheme(
     name="pcdm", title="PCDM (Zhao and van Wachem)", doi="10.1007/s00707-013-0914-2", equations="55 to 63",
-    kernels=kernels(NULL, move, NULL, NULL, NULL), order_q=2, order_w=2)]
+    kernels=kernels(NULL, move, NULL, NULL, NULL), keeps_norm=True, order_q=2, order_w=2)]

@@ -87,7 +87,7 @@ SCHEMES = [
     Scheme(name="walton-braun", title="Walton and Braun", doi=DOI, equations="33 to 39",
            kernels=kernels(NULL, walton_braun, NULL, NULL, NULL), normalises=True),
     Scheme(name="scalar-factor", title="scalar factor (Kleppmann)", doi=DOI, equations="40 to 45",
-           kernels=kernels(NULL, scalar_factor, NULL, NULL, NULL), parameters={"omega": ("old", "new")}),
+           kernels=kernels(NULL, scalar_factor, NULL, NULL, NULL), keeps_norm=True, parameters={"omega": ("old", "new")}),
     Scheme(name="direct-multiplication", title="direct multiplication", doi=DOI, equations="49, 50",
-           kernels=kernels(NULL, direct, NULL, NULL, NULL), parameters={"omega": ("old", "new")}),
+           kernels=kernels(NULL, direct, NULL, NULL, NULL), keeps_norm=True, parameters={"omega": ("old", "new")}),
 ]

@@ -1,6 +1,9 @@
 """The record that describes a rotation scheme; registry, help, tests and tables follow from it."""
 import math
+import re
 from dataclasses import dataclass, field
+
+from minidem.rotation.scheme import Limits
 
 
 @dataclass(frozen=True)
@@ -18,6 +21,8 @@ class Scheme:
     order_q, order_w : global orders of convergence, synchronised, body torque constant.
     order_q_varying, order_w_varying : the same for a torque that varies.
     normalises : whether the orientation is normalised in every step.
+    keeps_norm : whether the formula keeps its norm, but for rounding. What rounding adds up to, the time
+        loop then removes every 32768 steps (time_loop.pyx).
     n_scratch : numbers per clump that it keeps beside orientation and angular velocity.
     parameters : name -> default number, or name -> tuple of words, the first being the default.
     """
@@ -37,9 +42,31 @@ class Scheme:
     order_q_varying: int = 1
     order_w_varying: int = 1
     normalises: bool = False
+    keeps_norm: bool = False
     n_scratch: int = 0
     parameters: dict = field(default_factory=dict)
     notes: str = ""
+
+    def __post_init__(self):
+        """ValueError for a record that the loop could not use."""
+        def refuse(field_name, remedy):
+            raise ValueError(f"{field_name} = {getattr(self, field_name)!r}: {remedy}")
+
+        if not isinstance(self.name, str) or not re.fullmatch(r"[A-Za-z0-9][\w.-]*", self.name):
+            refuse("name", "give a name of letters, digits, hyphens and dots")
+        if not (isinstance(self.stages, tuple) and 1 <= len(self.stages) <= Limits.MAX_STAGES
+                and all(0.0 < c <= 1.0 for c in self.stages) and self.stages[-1] == 1.0):
+            refuse("stages", f"give 1 to {Limits.MAX_STAGES} fractions of the step, above 0, the last of them 1")
+        if not isinstance(self.n_scratch, int) or not 0 <= self.n_scratch <= 1000:
+            refuse("n_scratch", "give a whole number from 0 to 1000")
+        for field_name, width in (("orientation_scratch", 4), ("angular_velocity_scratch", 3)):
+            first = getattr(self, field_name)
+            if first is not None and not (isinstance(first, int) and 0 <= first <= self.n_scratch - width):
+                refuse(field_name, f"give the first of {width} scratch numbers, n_scratch = {self.n_scratch}")
+        if not isinstance(self.parameters, dict) or len(self.parameters) > Limits.MAX_PARAMETERS or not all(
+                isinstance(default, (int, float)) or isinstance(default, tuple) and default
+                for default in self.parameters.values()):
+            refuse("parameters", f"give at most {Limits.MAX_PARAMETERS} names with a number, or a tuple of words")
 
     def values(self, given=""):
         """Parameter values as floats, in the order of the record, from text such as 'iterations=20'."""

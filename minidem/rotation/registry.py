@@ -1,7 +1,7 @@
 """All rotation schemes by name. A module of this folder that has SCHEMES is found by itself."""
 import importlib
 import pkgutil
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 from minidem.rotation.record import Scheme
@@ -55,13 +55,9 @@ def register(name, move, start=None, finish=None, sync=None, predict=None, **rec
     record : further fields of `Scheme`: title, doi, stages, n_scratch, parameters,
         angular_velocity_offset (-0.5 for a leapfrog), orders ...
 
-    Raises ValueError for the name of a built-in scheme, a name with ':' or ',', a wrong signature, or
-    an unknown field.
+    Raises ValueError for the name of a built-in scheme, a wrong signature, and fields that make no sense.
     """
     from minidem.rotation.external import make_kernels
-    name = str(name)
-    if not name or set(name) & set(":,= "):
-        raise ValueError(f"name = {name!r}: give a name without colon, comma, equals sign and space")
     if name in available() and name not in _registered:
         raise ValueError(f"name = {name!r}: this is a built-in scheme; give yours another name")
     functions = {"start": start, "move": move, "finish": finish, "predict": predict, "sync": sync}
@@ -70,9 +66,9 @@ def register(name, move, start=None, finish=None, sync=None, predict=None, **rec
     unknown = set(record) - {field.name for field in fields(Scheme)} | set(record) & {"name", "kernels"}
     if unknown:
         raise ValueError(f"{sorted(unknown)[0]} is no field of a scheme's record; see minidem.rotation.record.Scheme")
-    made = make_kernels(functions, record.get("n_scratch", 0), len(record.get("parameters", {})))
-    defaults = {"title": name, "doi": "", "equations": ""}
-    _schemes[name] = Scheme(name=name, kernels=made, **(defaults | record))
+    scheme = Scheme(name=name, kernels=None, **({"title": name, "doi": "", "equations": ""} | record))
+    made = make_kernels(functions, scheme.n_scratch, len(scheme.parameters))
+    _schemes[name] = replace(scheme, kernels=made)
     _registered.add(name)
     return _schemes[name]
 

@@ -26,8 +26,9 @@ cdef extern from *:
     #define CYTHON_INLINE inline __attribute__((always_inline))
     """
 
-cdef enum:
+cpdef enum Limits:
     MAX_PARAMETERS = 8
+    MAX_STAGES = 8
 
 cdef struct Step:                # to code in other languages: an array of doubles
     double dt                    # [s]

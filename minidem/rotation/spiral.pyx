@@ -54,6 +54,6 @@ cdef void sync(double *block, const Step *step) noexcept nogil:
 
 SCHEMES = [Scheme(
     name="spiral", title="SPIRAL, leapfrog", doi="10.1016/j.cpc.2023.109077", equations="7, 9, 10",
-    kernels=kernels(start, move, NULL, NULL, sync), angular_velocity_offset=-0.5,
+    kernels=kernels(start, move, NULL, NULL, sync), keeps_norm=True, angular_velocity_offset=-0.5,
     order_q=2, order_w=3, order_q_varying=2, order_w_varying=2,
     parameters={"inner": ("ssprk3", "rk4")})]

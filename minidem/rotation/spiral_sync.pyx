@@ -37,5 +37,5 @@ cdef void move(double *block, const Step *step) noexcept nogil:
 
 SCHEMES = [Scheme(
     name="spiral-sync", title="SPIRAL, synchronous", doi="10.1016/j.cpc.2023.109077",
-    equations="A.1 to A.3, 9, 10", kernels=kernels(NULL, move, NULL, NULL, NULL), order_q=2, order_w=3,
+    equations="A.1 to A.3, 9, 10", kernels=kernels(NULL, move, NULL, NULL, NULL), keeps_norm=True, order_q=2, order_w=3,
     parameters={"form": ("product", "sum")})]

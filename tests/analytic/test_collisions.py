@@ -10,8 +10,8 @@ import pytest
 
 import minidem as md
 import scenes
+from minidem.benchmarks.driven_bodies import order, orientation_error, rms
 from reference_contact import rotation_matrix
-from reference_rotation import order, orientation_error, rms
 from scenes import Scene, distance_to_touch, quaternion, state_of, unit_vectors
 
 DT = 38e-6                      # [s], 34 steps per contact of two rods at 4 m/s

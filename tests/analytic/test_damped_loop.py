@@ -8,8 +8,8 @@ import pytest
 
 import minidem as md
 import scenes
+from minidem.benchmarks.driven_bodies import driven, order, orientation_error, rms
 from reference_contact import rotation_matrix
-from reference_rotation import driven, order, orientation_error, rms
 
 SCHEMES = md.rotation.available()
 DURATION = 1.0

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from minidem.benchmarks import driven_cylinder as cylinder
-from reference_rotation import driven, symmetric_spin
+from minidem.benchmarks.driven_bodies import driven
+from reference_rotation import symmetric_spin
 
 SCENARIOS = Path(__file__).parents[2] / 'scenarios'
 ACCURACY = runpy.run_path(str(SCENARIOS / 'driven_cylinder.py'))

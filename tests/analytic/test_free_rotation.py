@@ -1,15 +1,13 @@
-"""Every rotation scheme on free bodies: right limit, and the orders that its record declares, measured.
-
-Errors are root mean squares over an ensemble of asymmetric bodies in different motions, so that an order is
-not an accident of one body whose leading error happens to vanish.
-"""
-from functools import lru_cache
-
+"""Every rotation scheme on free bodies (minidem.benchmarks.driven_bodies): right limit, and the orders that
+its record declares, measured."""
 import numpy as np
 import pytest
 
 import minidem as md
-from reference_rotation import driven, free_spin, order, orientation_error, rms, turned_by
+from minidem.benchmarks.driven_bodies import (
+    DURATION, INERTIA, ORIENTATION, PUSH, SPIN, TOLERANCE, VARYING, constant, driven, errors, halvings, order,
+    orientation_error, rms)
+from reference_rotation import free_spin, turned_by
 
 SCHEMES = md.rotation.available()
 STAGGERED = [name for name in SCHEMES if md.rotation.info(name).orientation_offset
@@ -17,65 +15,6 @@ STAGGERED = [name for name in SCHEMES if md.rotation.info(name).orientation_offs
 FORMS = [f'{name}:{parameter}={word}' for name in SCHEMES     # every form that is not a scheme's default
          for parameter, words in md.rotation.info(name).parameters.items() if isinstance(words, tuple)
          for word in words[1:]]
-DURATION = 1.0
-# The record declares whole orders; a straight line through five errors, each at half the step of the one
-# before, deviates by the next order's term: c dt at the largest step, with c of order one. 0.1 is that term
-# for these bodies (measured: below 0.05), and far from the 1 that separates two orders.
-TOLERANCE = 0.1
-
-
-def bodies(seed=5, n=6):
-    """Inertia, orientation and angular velocity of n bodies that turn by about one radian in the time."""
-    rng = np.random.default_rng(seed)
-    smallest_two = rng.uniform(0.6, 1.4, (n, 2))
-    inertia = np.sort(np.column_stack([smallest_two, smallest_two.sum(1) * rng.uniform(0.7, 0.9, n)]), axis=1)
-    q = rng.normal(size=(n, 4))
-    return inertia, q / np.linalg.norm(q, axis=1, keepdims=True), rng.normal(size=(n, 3))
-
-
-INERTIA, ORIENTATION, SPIN = bodies()
-_rng = np.random.default_rng(9)
-PUSH, SWING, PHASE, ARM = (_rng.normal(size=SPIN.shape) for _ in range(4))
-
-
-def constant(t, q, w):
-    return PUSH
-
-
-def of_time(t, q, w):
-    return PUSH + SWING * np.sin(3.0 * t + PHASE)
-
-
-def of_orientation(t, q, w):
-    """A heavy body held at a point: arm x (downward force seen from the body)."""
-    scalar, vector = q[..., :1], -q[..., 1:]
-    down = np.broadcast_to([0.3, 0.2, -1.5], w.shape)
-    swung = np.cross(vector, np.cross(vector, down) + scalar * down)
-    return np.cross(ARM, down + 2.0 * swung)
-
-
-def of_spin(t, q, w):
-    """Drag, anisotropic and not linear."""
-    return PUSH - w * np.array([0.3, 0.8, 0.5]) * np.sqrt(1.0 + (w * w).sum(-1, keepdims=True))
-
-
-VARYING = {'time': of_time, 'orientation': of_orientation, 'spin': of_spin}
-
-
-def errors(name, torque, steps):
-    """Errors of q and w at the end of the motion for each number of steps."""
-    q, w = driven(INERTIA, ORIENTATION, SPIN, torque, DURATION)
-    found = []
-    for n in steps:
-        end = md.rotation.integrate(name, INERTIA, ORIENTATION, SPIN, PUSH if torque is constant else torque,
-                                    DURATION / n, n)
-        found.append((orientation_error(end.orientation, q), rms(end.angular_velocity - w)))
-    return np.array(found).T
-
-
-def halvings(expected):
-    """Five numbers of steps. Schemes of fourth order start coarser, to stay above round-off."""
-    return (20 if expected >= 4 else 80) * 2**np.arange(5)
 
 
 @pytest.mark.parametrize('name', SCHEMES)

@@ -16,8 +16,8 @@ from scipy.special import beta
 
 import minidem as md
 import scenes
+from minidem.benchmarks.driven_bodies import order, rms
 from reference_contact import effective_modulus
-from reference_rotation import order, rms
 
 DURATION_FACTOR = 0.8 * beta(0.4, 0.5)
 DIRECTION = np.array([[2.0, -3.0, 6.0]]) / 7.0       # along no axis of anything

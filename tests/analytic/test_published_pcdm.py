@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import minidem as md
+from minidem.benchmarks.driven_bodies import driven
 from reference_contact import rotation_matrix
-from reference_rotation import driven
 
 UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 

@@ -225,12 +225,19 @@ def nothing(bodies, dt, stage):
 
 @pytest.mark.parametrize("name, functions, record, words", [
     ("spiral", {"move": nothing}, {}, ["'spiral'", "built-in"]),
-    ("", {"move": nothing}, {}, ["''"]), ("a:b", {"move": nothing}, {}, ["'a:b'", "colon"]),
+    ("", {"move": nothing}, {}, ["''"]), ("a:b", {"move": nothing}, {}, ["'a:b'", "letters"]),
     ("a,b", {"move": nothing}, {}, ["'a,b'"]), ("a b", {"move": nothing}, {}, ["'a b'"]),
     ("mine", {"move": None}, {}, ["move"]), ("mine", {"move": 3}, {}, ["move", "3"]),
     ("mine", {"move": nothing, "finish": "x"}, {}, ["finish", "'x'"]),
     ("mine", {"move": nothing}, {"colour": 1}, ["colour"]),
     ("mine", {"move": nothing}, {"kernels": 1}, ["kernels"]),
+    (None, {"move": nothing}, {}, ["name", "None"]), ("a\n", {"move": nothing}, {}, ["name"]),
+    ("mine", {"move": nothing}, {"n_scratch": -1}, ["n_scratch", "-1"]),
+    ("mine", {"move": nothing}, {"n_scratch": "x"}, ["n_scratch", "'x'"]),
+    ("mine", {"move": nothing}, {"stages": ()}, ["stages"]), ("mine", {"move": nothing}, {"stages": (2.0,)}, ["stages"]),
+    ("mine", {"move": nothing}, {"angular_velocity_scratch": 5}, ["angular_velocity_scratch", "5"]),
+    ("mine", {"move": nothing}, {"parameters": {"x": "word"}}, ["parameters", "word"]),
+    ("mine", {"move": nothing}, {"parameters": {f"p{k}": 1.0 for k in range(9)}}, ["parameters", "8"]),
 ])
 def test_register_refuses(own, name, functions, record, words):
     before = md.rotation.available()
@@ -282,9 +289,3 @@ def test_an_error_in_a_python_scheme_stops_a_simulation(own):
     own("failing", fails_later)
     with pytest.raises(ArithmeticError, match="enough"):
         rods("failing")
-
-
-def test_too_many_parameters(own):
-    own("mine", lambda *_: None, parameters={f"p{k}": 1.0 for k in range(9)})
-    with pytest.raises(ValueError, match="8 parameters"):
-        turned("mine")

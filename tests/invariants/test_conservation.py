@@ -4,8 +4,8 @@ import pytest
 
 import minidem as md
 import scenes
+from minidem.benchmarks.driven_bodies import order
 from reference_contact import rotation_matrix
-from reference_rotation import order
 
 EPS = np.finfo(float).eps
 DT, STEPS = 38e-6, 400

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import scenes
-from reference_rotation import order, rms
+from minidem.benchmarks.driven_bodies import order, rms
 
 DT, STEPS = 38e-6, 100_000
 SAMPLES = 1000
