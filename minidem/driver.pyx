@@ -103,8 +103,6 @@ cdef class Driver:
         self.loop.contacts = <Contacts *> calloc(n_threads, sizeof(Contacts))
         if self.loop.contacts == NULL or not create_broadphase(&self.loop.broad, &self.loop.state, n_threads):
             raise MemoryError("no memory for the lists of the time loop")
-        if not self.loop.contacts_matter:
-            self.loop.broad.inner_skin = 1e300
 
     def __dealloc__(self):
         cdef int t

@@ -61,15 +61,17 @@ cdef void advance(Loop *loop, int thread, int stage, bint norms) noexcept nogil:
     step.stage = stage
     for b in range(mine.first_block, mine.last_block):
         block = loop.state.blocks + b * loop.state.n_rows * LANES
-        if stage == 0:
-            kick(block, dt)
-        memcpy(old, block + ORIENTATION * LANES, 4 * LANES * sizeof(double))
+        if loop.contacts_matter:                        # free bodies stay where they are
+            if stage == 0:
+                kick(block, dt)
+            memcpy(old, block + ORIENTATION * LANES, 4 * LANES * sizeof(double))
         loop.move(block, &step)
         if norms:
             restore_norm(block + ORIENTATION * LANES)
             if loop.stored_orientation != ORIENTATION:
                 restore_norm(block + loop.stored_orientation * LANES)
-        beyond |= drift(block, ahead * dt, old, 0.5 * loop.broad.inner_skin)
+        if loop.contacts_matter:
+            beyond |= drift(block, ahead * dt, old, 0.5 * loop.broad.inner_skin)
     loop.broad.reports[thread].beyond = beyond
 
 
