@@ -188,8 +188,7 @@ class Simulation(Observables):
         limit = self.material.rayleigh_step(float(template.radii.min()), template.density)
         if self.dt > limit:
             warnings.warn(f"dt = {self.dt:g} s is above the Rayleigh step {limit:g} s of the smallest sphere: "
-                          "contacts will not be resolved and energy will not be conserved; lower dt",
-                          UserWarning, stacklevel=3)
+                          "contacts may not be resolved; watch the energy, or lower dt", UserWarning, stacklevel=3)
 
     # ---------------------------------------------------------------- running
 

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from minidem.benchmarks.driven_bodies import quaternion_rate
+from minidem.geometry.quaternions import cross
 
 
 @dataclass(frozen=True)
@@ -62,11 +63,13 @@ class Forces:
 def rotation_matrix(q):
     """Body -> lab for unit quaternions of shape (..., 4), after Eq 13 of Diebel, Representing Attitude
     (2006)."""
-    w, x, y, z = np.moveaxis(np.asarray(q, float), -1, 0)
+    q = np.asarray(q, float)
+    w, x, y, z = (q[..., k] for k in range(4))
     rows = [[w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)],
             [2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)],
             [2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z]]
-    return np.moveaxis(np.array(rows), (0, 1), (-2, -1))
+    matrix = np.array(rows)
+    return matrix.transpose(*range(2, matrix.ndim), 0, 1)
 
 
 def effective_modulus(young_1, poisson_1, young_2, poisson_2):
@@ -80,17 +83,22 @@ class World:
     """
 
     def __init__(self, bodies, young, poisson, planes=(), gravity=(0.0, 0.0, 0.0)):
-        self.bodies, self.young, self.poisson, self.planes = list(bodies), young, poisson, list(planes)
         self.gravity = np.asarray(gravity, float)
-        self.owner = np.repeat(np.arange(len(self.bodies)), [len(b.radii) for b in self.bodies])
-        self.offsets = np.concatenate([b.offsets for b in self.bodies])
-        self.radii = np.concatenate([b.radii for b in self.bodies])
-        self.mass = np.array([b.mass for b in self.bodies])
-        self.inertia = np.array([b.inertia for b in self.bodies])
-        self.axes = np.array([b.axes for b in self.bodies])
-        i, j = np.triu_indices(len(self.radii), 1)
+        self.owner = np.repeat(np.arange(len(bodies)), [len(b.radii) for b in bodies])
+        self.offsets = np.concatenate([b.offsets for b in bodies])
+        self.radii = radii = np.concatenate([b.radii for b in bodies])
+        self.mass = np.array([b.mass for b in bodies])
+        self.inertia = np.array([b.inertia for b in bodies])
+        self.axes = np.array([b.axes for b in bodies])
+        i, j = np.triu_indices(len(radii), 1)
         foreign = self.owner[i] != self.owner[j]
-        self.pairs = i[foreign], j[foreign]
+        self.pairs = i, j = i[foreign], j[foreign]
+        modulus = effective_modulus(young, poisson, young, poisson)
+        self.pair_factor = 4 / 3 * modulus * np.sqrt(1 / (1 / radii[i] + 1 / radii[j]))     # force / d^(3/2)
+        self.points = np.reshape([plane.point for plane in planes], (-1, 3))
+        self.normals = np.reshape([plane.normal for plane in planes], (-1, 3))
+        moduli = [effective_modulus(young, poisson, plane.young, plane.poisson) for plane in planes]
+        self.wall_factor = 4 / 3 * np.outer(moduli, np.sqrt(radii))
 
     def sphere_centers(self, x, q):
         return x[self.owner] + np.einsum('sij,sj->si', rotation_matrix(q)[self.owner], self.offsets)
@@ -100,26 +108,23 @@ class World:
         orientations q (n, 4)."""
         c, radii = self.sphere_centers(x, q), self.radii
         i, j = self.pairs
-        distance = np.sqrt(((c[i] - c[j])**2).sum(1))
+        apart = c[i] - c[j]
+        distance = np.sqrt((apart**2).sum(1))
         touching = distance < radii[i] + radii[j]
-        i, j, distance = i[touching], j[touching], distance[touching]
-        found = [(i, j, self.owner[j], radii[i] + radii[j] - distance, (c[i] - c[j]) / distance[:, None],
-                  effective_modulus(self.young, self.poisson, self.young, self.poisson),
-                  1 / (1 / radii[i] + 1 / radii[j]))]
-        for k, plane in enumerate(self.planes):
-            overlap = radii - (c - plane.point) @ plane.normal
-            i = np.flatnonzero(overlap > 0)
-            name = np.full(len(i), -1 - k)
-            found.append((i, name, name, overlap[i], np.tile(plane.normal, (len(i), 1)),
-                          effective_modulus(self.young, self.poisson, plane.young, plane.poisson), radii[i]))
-        i, j, clump_j, d, normal = (np.concatenate([part[column] for part in found]) for column in range(5))
-        k = np.concatenate([4 / 3 * part[5] * np.sqrt(part[6]) for part in found])
+        i, j, apart, distance = i[touching], j[touching], apart[touching], distance[touching]
+        into_wall = radii - ((c - self.points[:, None]) * self.normals[:, None]).sum(-1)    # (walls, spheres)
+        wall, on_wall = np.nonzero(into_wall > 0)
+        d = np.concatenate([radii[i] + radii[j] - distance, into_wall[wall, on_wall]])
+        normal = np.concatenate([apart / distance[:, None], self.normals[wall]])
+        k = np.concatenate([self.pair_factor[touching], self.wall_factor[wall, on_wall]])
+        clump_j = np.concatenate([self.owner[j], -1 - wall])
+        i, j = np.concatenate([i, on_wall]), np.concatenate([j, -1 - wall])
         on_i = (k * d**1.5)[:, None] * normal
         force, torque = np.zeros_like(x), np.zeros_like(x)
         for sphere, push in ((i, on_i), (j[j >= 0], -on_i[j >= 0])):
             clump = self.owner[sphere]
             np.add.at(force, clump, push)
-            np.add.at(torque, clump, np.cross(c[sphere] - x[clump], push))
+            np.add.at(torque, clump, cross(c[sphere] - x[clump], push))
         energy, stiffness = 0.4 * k * d**2.5, 1.5 * k * np.sqrt(d)
         return Forces(i, j, self.owner[i], clump_j, d, on_i, energy, stiffness, force, torque)
 
@@ -140,7 +145,7 @@ class World:
             to_lab = rotation_matrix(q)
             torque = np.einsum('nji,nj->ni', axes, np.einsum('nji,nj->ni', to_lab, contacts.torque))
             spin = np.einsum('nij,nj->ni', axes, w)                      # in the drawn frame
-            wdot = (torque - np.cross(w, inertia * w)) / inertia
+            wdot = (torque - cross(w, inertia * w)) / inertia
             return pack(v, contacts.force / self.mass[:, None] + self.gravity, quaternion_rate(q, spin), wdot)
 
         size = np.max(np.abs(self.offsets)) + np.max(self.radii)

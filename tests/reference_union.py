@@ -55,7 +55,7 @@ def _slices(c, r, z):
         x, y = c[i, 0] + own[row] * np.cos(t), c[i, 1] + own[row] * np.sin(t)
         dx, dy = -np.sin(t) * dt, np.cos(t) * dt
         parts = [0.5 * (x * dy - y * dx), 0.5 * x * x * dy, -0.5 * y * y * dx,
-                 x ** 3 * dy / 3.0, -y ** 3 * dx / 3.0, 0.5 * x * x * y * dy]
+                 x * x * x * dy / 3.0, -y * y * y * dx / 3.0, 0.5 * x * x * y * dy]
         for line, part in zip(total, parts):
             line += np.bincount(rows[row], part.sum(axis=1), len(z))
     return total

@@ -64,6 +64,21 @@ def test_writing_replaces_the_table_and_nothing_else(tool, readme):
     assert tool.with_table(tool.with_table(readme, []), rows) == readme
 
 
+def test_written_twice_nothing_but_timings_differs(tool, readme, tmp_path, monkeypatch):
+    copy, rows = tmp_path / 'README.md', []
+    copy.write_text(readme, encoding='utf-8')
+    for name, value in {'README': copy, 'names': lambda: ['euler', 'spiral'], 'BODIES': 8, 'STEPS': 10}.items():
+        monkeypatch.setattr(tool, name, value)
+    for _ in range(2):
+        assert tool.main([]) == 0
+        text = copy.read_text(encoding='utf-8')
+        rows.append(tool.read_table(text))
+        assert tool.with_table(text, tool.read_table(readme).values()) == readme
+    for row in (*rows[0].values(), *rows[1].values()):
+        row.pop('ns')
+    assert rows[0] == rows[1] and list(rows[0]) == ['`euler`', '`spiral`']
+
+
 def test_a_readme_without_its_table_is_refused(tool, readme):
     with pytest.raises(ValueError, match='put them where the table shall stand'):
         tool.split(readme.replace(tool.BEGIN, ''))
