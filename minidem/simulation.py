@@ -106,7 +106,7 @@ class Simulation(Observables):
         self._renew_loop(step_count)
         try:
             self._refuse_deep_overlaps(set(added.tolist()))
-        except ValueError:
+        except BaseException:
             self._state, self._started, self._forces_known = old
             self._renew_loop(step_count)
             raise

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The README's table of rotation schemes: orders of convergence as measured, cost, sources.
 
-    python tools/order_table.py             measure all and write the table into the README (a quarter of a minute)
+    python tools/order_table.py             measure all and write the table into the README (15 s)
     python tools/order_table.py --check     measure the orders only and compare them with the README's
 
 Orders come from minidem.benchmarks.driven_bodies: errors at the end of a motion of six asymmetric bodies,

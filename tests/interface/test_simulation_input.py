@@ -1,0 +1,97 @@
+"""Simulation: bad input is refused with name, value and remedy, and leaves everything as it was."""
+import numpy as np
+import pytest
+
+import minidem as md
+
+STEEL = md.Material(young=2e11, poisson=0.3)
+BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.01], density=7800.0)
+
+
+def simulation(**how):
+    return md.Simulation(**({"material": STEEL, "walls": md.box((0, 0, 0), (1, 1, 1)), "dt": 1e-6} | how))
+
+
+@pytest.mark.parametrize("how, words", [
+    ({"material": 3}, ["material", "3"]), ({"dt": None}, ["dt", "rayleigh_step"]), ({"dt": 0.0}, ["dt", "0.0"]),
+    ({"dt": -1e-6}, ["dt", "-1e-06"]), ({"dt": np.nan}, ["dt", "nan"]), ({"dt": "x"}, ["dt", "'x'"]),
+    ({"walls": [1]}, ["walls[0]", "Plane"]), ({"gravity": (0, 0)}, ["gravity", "(2,)"]),
+    ({"gravity": (0, 0, np.inf)}, ["gravity[2]", "inf"]), ({"threads": 0}, ["threads", "0"]),
+    ({"threads": 1.5}, ["threads", "1.5"]), ({"rotation": "runge"}, ["'runge'", "rk4", "spiral"]),
+    ({"rotation": "spiral:inner=x"}, ["inner", "'x'", "rk4"]), ({"rotation": "rk4:n=3"}, ["rk4", "'n'"]),
+    ({"rotation": "omelyan:iterations=0"}, ["iterations", "'0'"]),
+])
+def test_settings(how, words):
+    with pytest.raises(ValueError) as error:
+        simulation(**how)
+    assert all(word in str(error.value) for word in words), error.value
+
+
+@pytest.mark.parametrize("how, words", [
+    ({"template": 1}, ["template", "ClumpTemplate"]), ({"position": [(0.5, np.nan, 0.5)]}, ["position[0, 1]", "nan"]),
+    ({"position": [(0.5, 0.5)]}, ["position", "(1, 2)"]), ({"velocity": (1, 2)}, ["velocity", "(2,)"]),
+    ({"velocity": [(1, 2, 3)] * 2}, ["velocity", "(2, 3)"]), ({"angular_velocity": (0, 0, np.inf)}, ["inf"]),
+    ({"orientation": (0, 0, 0, 0)}, ["orientation", "zero"]), ({"orientation": (1, 0, 0)}, ["orientation", "(3,)"]),
+    ({"position": [(0.3, 0.3, 0.3185)]}, ["clump 1", "clump 0", "0.0015", "apart"]),      # 0.15 of the radius
+    ({"position": [(0.3, 0.3, 0.3)]}, ["clump 1", "clump 0"]),
+    ({"position": [(0.5, 0.5, 0.005)]}, ["clump 1", "wall 4"]), ({"position": [(7, 0.5, 0.5)]}, ["clump 1", "wall 1"]),
+])
+def test_clumps(how, words):
+    sim = simulation()
+    sim.add_clumps(BALL, [(0.3, 0.3, 0.3)], velocity=(1, 0, 0))
+    sim.run(3)
+    before = sim.position, sim.velocity, sim.energy().total
+    with pytest.raises(ValueError) as error:
+        sim.add_clumps(**({"template": BALL, "position": [(0.5, 0.5, 0.5)]} | how))
+    assert all(word in str(error.value).replace("clump 0: it overlaps clump 1", "clump 1 clump 0") for word in words), \
+        error.value
+    assert sim.n_clumps == 1
+    assert all(np.array_equal(a, b) for a, b in zip(before, (sim.position, sim.velocity, sim.energy().total)))
+
+
+def test_running():
+    sim = simulation()
+    for steps in (-1, 1.5, True, "3"):
+        with pytest.raises(ValueError, match="steps"):
+            sim.run(steps)
+    with pytest.raises(ValueError, match="every"):
+        sim.run(3, every=1)
+    with pytest.raises(ValueError, match="every = 0"):
+        sim.run(3, every=0, callback=print)
+    with pytest.raises(ValueError, match="t = -1"):
+        sim.run_until(-1.0)
+    with pytest.raises(ValueError, match="function"):
+        sim.add_force(3)
+
+
+def test_contacts_up_to_a_tenth_of_the_smaller_radius_may_be_there_at_the_start():
+    sim = simulation()
+    sim.add_clumps(BALL, [(0.3, 0.3, 0.3), (0.3, 0.3, 0.3191), (0.5, 0.5, 0.0091)])
+    assert len(sim.contacts()) == 2
+
+
+def test_warnings():
+    with pytest.warns(UserWarning, match="Rayleigh step"):
+        simulation(dt=1e-4).add_clumps(BALL, [(0.5, 0.5, 0.5)])
+    with pytest.warns(UserWarning, match="normalised"):
+        simulation().add_clumps(BALL, [(0.5, 0.5, 0.5)], orientation=(1, 1, 0, 0))
+
+
+def test_force_that_fails_leaves_the_clumps_as_they_were():
+    sim = simulation()
+    sim.add_clumps(BALL, [(0.3, 0.3, 0.3)])
+    sim.add_force(lambda t, x, v, q, w: (np.zeros((1, 3)), np.zeros((1, 3))))
+    sim.run(2)
+    with pytest.raises(ValueError, match="user force"):
+        sim.add_clumps(BALL, [(0.5, 0.5, 0.5)])                    # the function answers for one clump only
+    assert sim.n_clumps == 1
+    sim.run(2)
+
+
+def test_empty_lanes_of_a_block_stay_where_they_are():
+    """Three clumps fill three of eight lanes; gravity must not move the others, which would cost renewals."""
+    sim = simulation(gravity=(0, 0, -10), walls=None)
+    sim.add_clumps(BALL, [(0.3, 0.3, 0.3), (0.5, 0.5, 0.5), (0.7, 0.7, 0.7)])
+    pose = sim._state.blocks[0, 9:25, 3:].copy()
+    sim.run(1000)
+    assert np.array_equal(sim._state.blocks[0, 9:25, 3:], pose)
