@@ -35,6 +35,12 @@ def ball(radius, **options):
     return Shape(np.zeros((1, 3)), [radius], **options)
 
 
+def bunch(spheres=30, **options):
+    """Overlapping spheres of radii from 0.01 to 0.05 about one middle: a clump whose own spheres fill its surroundings."""
+    rng = np.random.default_rng(spheres)
+    return Shape(0.04 * rng.normal(size=(spheres, 3)), rng.uniform(0.01, 0.05, spheres), **options)
+
+
 @dataclass
 class Scene:
     """n clumps, lab frame, and their walls. shapes[k] is the `Shape` of clump k."""
@@ -137,3 +143,12 @@ def packed_mixture(seed, shape_of_lattice, **options):
     """The same with a small asymmetric clump in every third place."""
     rods, other = packed_rods(seed, shape_of_lattice, **options), lumpy(scale=0.4)
     return rods.changed(shapes=[other if k % 3 == 0 else shape for k, shape in enumerate(rods.shapes)])
+
+
+def packed_bunches(seed, side):
+    """side^3 clumps of thirty spheres on a cubic lattice, a hundredth of their size apart, in a box."""
+    rng, shape = np.random.default_rng(seed), bunch()
+    cell, n = 2.02 * shape.reach, side**3
+    position = cell * (0.5 + np.argwhere(np.ones((side, side, side))))
+    return Scene([shape] * n, position, unit_vectors(rng, n, 4), 4.0 * unit_vectors(rng, n),
+                 20.0 * unit_vectors(rng, n), md.box([0.0] * 3, [cell * side] * 3))

@@ -29,8 +29,12 @@ cdef struct Broadphase:
     double *kept                    # (n_blocks, KEPT, LANES): the poses when the outer lists were made
     double outer_skin               # [m]
     double inner_skin               # [m]
+    double density                  # pairs in the outer lists / (mean diameter + skin)^3, see set_skins
     double mean_diameter            # of the spheres [m]
-    double largest_diameter         # [m]
+    double largest_diameter         # of what the grid holds [m]
+    bint clumps_first               # search bounding spheres of clumps, then their members; else all spheres
+    double *bounds                  # (n_blocks * LANES, 4): bounding spheres of the clumps, if so
+    Py_ssize_t n_items              # of what the grid holds
     Py_ssize_t n_spheres
     long long steps                 # since the last renewal
     long long n_outer               # how often the outer lists were made

@@ -10,20 +10,39 @@ from libc.stdlib cimport calloc, free
 from minidem.arrays cimport release
 from minidem.broadphase.cell_grid cimport fill_grid, free_grid
 from minidem.broadphase.neighbours cimport Ints, Neighbours, Planes, prune, search_pairs, search_walls
-from minidem.broadphase.skin cimport choose_skins
+from minidem.broadphase.skin cimport choose_skins, cubed
+from minidem.geometry.vec3 cimport norm
 from minidem.openmp cimport meet
 from minidem.pose cimport pose_range
-from minidem.rows cimport LANES, ORIENTATION, PATH, POSITION, REACH
+from minidem.rows cimport LANES, ORIENTATION, PATH, POSITION, REACH, load
 from minidem.state cimport StateView
 
 cdef enum:
     KEPT = 7                        # position and orientation
+    SPHERES_PER_CLUMP = 8           # from so many on, clumps are searched first
+
+
+cdef inline double member_radius(const StateView *state, Py_ssize_t slot) noexcept nogil:
+    return state.members[(slot // LANES * 4 + 3) * LANES + slot % LANES]
+
+
+cdef double bounding_radii(Broadphase *broad, const StateView *state) noexcept nogil:
+    """Radii of the clumps' bounding spheres, into `bounds`; returns the largest."""
+    cdef Py_ssize_t slot, clump
+    cdef double radius, largest = 0.0
+    for slot in range(state.n_members * LANES):
+        if state.sphere_number[slot] >= 0:
+            clump = <Py_ssize_t> state.block_of_member[slot // LANES] * LANES + slot % LANES
+            radius = member_radius(state, slot) + norm(load(state.members + slot // LANES * 4 * LANES + slot % LANES))
+            broad.bounds[4 * clump + 3] = max(broad.bounds[4 * clump + 3], radius)
+            largest = max(largest, radius)
+    return largest
 
 
 cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_threads) noexcept nogil:
     """Empty lists for `n_threads` threads with equal shares of the blocks. False: memory exhausted."""
     cdef Py_ssize_t slot, n = 0
-    cdef double radius, total = 0.0, largest = 0.0
+    cdef double total = 0.0, largest = 0.0
     cdef int t
     broad.n_threads = n_threads
     broad.threads = <Neighbours *> calloc(n_threads, sizeof(Neighbours))
@@ -40,10 +59,19 @@ cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_thr
             return False
     for slot in range(state.n_members * LANES):
         if state.sphere_number[slot] >= 0:
-            radius = state.members[(slot // LANES * 4 + 3) * LANES + slot % LANES]
-            total += radius
-            largest = radius if radius > largest else largest
+            total += member_radius(state, slot)
+            largest = max(largest, member_radius(state, slot))
             n += 1
+    for slot in range(state.n_blocks * LANES):
+        broad.n_items += state.clump_number[slot] >= 0
+    broad.clumps_first = n >= SPHERES_PER_CLUMP * broad.n_items and n > 0
+    if broad.clumps_first:
+        broad.bounds = <double *> calloc(state.n_blocks * LANES, 4 * sizeof(double))
+        if broad.bounds == NULL:
+            return False
+        largest = bounding_radii(broad, state)
+    else:
+        broad.n_items = n
     broad.n_spheres = n
     broad.mean_diameter = 2.0 * total / n if n else 0.0
     broad.largest_diameter = 2.0 * largest
@@ -61,6 +89,8 @@ cdef void free_broadphase(Broadphase *broad) noexcept nogil:
                 for source in range(broad.n_threads):
                     release(&broad.threads[t].found[source])
                 free(broad.threads[t].found)
+            release(&broad.threads[t].near[0])
+            release(&broad.threads[t].near[1])
             release(&broad.threads[t].outer_walls)
             release(&broad.threads[t].pairs)
             release(&broad.threads[t].walls)
@@ -69,11 +99,13 @@ cdef void free_broadphase(Broadphase *broad) noexcept nogil:
     free(broad.reports)
     free(broad.marks)
     free(broad.kept)
+    free(broad.bounds)
     free_grid(&broad.grid)
     broad.threads = NULL
     broad.reports = NULL
     broad.marks = NULL
     broad.kept = NULL
+    broad.bounds = NULL
 
 
 cdef void measure(Broadphase *broad, int thread, StateView *state) noexcept nogil:
@@ -133,8 +165,26 @@ cdef void set_skins(Broadphase *broad) noexcept nogil:
         for source in range(broad.n_threads):
             pairs += 0.5 * broad.threads[source].found[t].size
     speed /= broad.steps
+    # Few clumps have no pair at all now and then: what was seen before is forgotten by halves only.
+    broad.density = max(pairs / cubed(broad.mean_diameter + broad.outer_skin), 0.5 * broad.density)
     if isfinite(speed) and speed > 0.0:
-        choose_skins(broad.mean_diameter, speed, broad.n_spheres, pairs, &broad.outer_skin, &broad.inner_skin)
+        choose_skins(broad.mean_diameter, speed, broad.n_spheres, broad.n_items, broad.density,
+                     &broad.outer_skin, &broad.inner_skin)
+
+
+cdef bint sort_into_grid(Broadphase *broad, const StateView *state) noexcept nogil:
+    """Fill the grid with what is searched. False: memory exhausted."""
+    cdef double cell = broad.largest_diameter + broad.outer_skin
+    cdef Py_ssize_t slot
+    cdef const double *x
+    cdef int k
+    if not broad.clumps_first:
+        return fill_grid(&broad.grid, state.spheres, state.sphere_number, state.n_members * LANES, cell)
+    for slot in range(state.n_blocks * LANES):
+        x = state.blocks + (slot // LANES * state.n_rows + POSITION) * LANES + slot % LANES
+        for k in range(3):
+            broad.bounds[4 * slot + k] = x[k * LANES]
+    return fill_grid(&broad.grid, broad.bounds, state.clump_number, state.n_blocks * LANES, cell)
 
 
 cdef void renew(Broadphase *broad, int thread, StateView *state, const Planes *planes) noexcept nogil:
@@ -150,10 +200,11 @@ cdef void renew(Broadphase *broad, int thread, StateView *state, const Planes *p
     if outer:
         if thread == 0:
             set_skins(broad)
-            fine = fill_grid(&broad.grid, state, broad.largest_diameter + broad.outer_skin)
+            fine = sort_into_grid(broad, state)
             broad.n_outer += 1
         meet(&broad.barrier, broad.n_threads)
-        fine &= search_pairs(broad.threads, thread, broad.n_threads, &broad.grid, state, broad.outer_skin)
+        fine &= search_pairs(broad.threads, thread, broad.n_threads, &broad.grid, state, broad.outer_skin,
+                             broad.clumps_first)
         fine &= search_walls(mine, planes, state, broad.outer_skin)
         keep_poses(broad, thread, state)
         meet(&broad.barrier, broad.n_threads)

@@ -1,18 +1,18 @@
-"""Cell list by spatial hash."""
+"""Cell list by spatial hash, of spheres or of the bounding spheres of clumps."""
 from minidem.arrays cimport Ints
-from minidem.state cimport StateView
 
 cdef struct CellGrid:
     double inverse_cell         # 1 / edge of a cell [1/m]
     int log_side                # the table has 2^log_side cells in each direction, repeated periodically
-    Ints start                  # (cells + 1): the spheres of cell c are sorted[start[c] : start[c + 1]]
-    Ints cell                   # (spheres,): cell of each sorted sphere
-    Ints slot                   # (spheres,): its slot
-    double *sorted              # (spheres, 4): its centre and radius
+    Ints start                  # (cells + 1): what is in cell c is sorted[start[c] : start[c + 1]]
+    Ints cell                   # (n_items,): cell of each sorted sphere
+    Ints slot                   # (n_items,): its slot
+    double *sorted              # (n_items, 4): its centre and radius
     Py_ssize_t capacity         # spheres for which `sorted` has room
-    Py_ssize_t n_spheres
+    Py_ssize_t n_items
 
-cdef bint fill_grid(CellGrid *grid, const StateView *state, double cell) noexcept nogil
+cdef bint fill_grid(CellGrid *grid, const double *spheres, const int *numbers, Py_ssize_t n_slots,
+                    double cell) noexcept nogil
 cdef void free_grid(CellGrid *grid) noexcept nogil
 
 

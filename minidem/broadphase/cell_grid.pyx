@@ -10,11 +10,9 @@ copied beside one another.
 """
 from libc.math cimport floor
 from libc.stdlib cimport free, realloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from minidem.arrays cimport Ints, release, reserve
-from minidem.rows cimport LANES
-from minidem.state cimport StateView
 
 cdef double FAR = 1e15          # cell coordinates are clamped here, well within 64 bits
 
@@ -30,9 +28,13 @@ cdef inline int cell_of(const CellGrid *grid, const double *centre) noexcept nog
     return <int> (((((index[2] & mask) << grid.log_side) | (index[1] & mask)) << grid.log_side) | (index[0] & mask))
 
 
-cdef bint fill_grid(CellGrid *grid, const StateView *state, double cell) noexcept nogil:
-    """Sort all spheres into cells of edge `cell` [m]; False when memory is exhausted."""
-    cdef Py_ssize_t n_slots = state.n_members * LANES, s, n = 0, c, n_cells
+cdef bint fill_grid(CellGrid *grid, const double *spheres, const int *numbers, Py_ssize_t n_slots,
+                    double cell) noexcept nogil:
+    """Sort spheres into cells of edge `cell` [m]; False when memory is exhausted.
+
+    spheres : (n_slots, 4) centres and radii [m];  numbers : (n_slots,), negative for empty slots.
+    """
+    cdef Py_ssize_t s, n = 0, c, n_cells
     cdef int *start
     cdef int place, total, count
     cdef double *sorted_spheres
@@ -52,8 +54,8 @@ cdef bint fill_grid(CellGrid *grid, const StateView *state, double cell) noexcep
     start = grid.start.data
     memset(start, 0, (n_cells + 1) * sizeof(int))
     for s in range(n_slots):
-        if state.sphere_number[s] >= 0:
-            start[cell_of(grid, state.spheres + 4 * s)] += 1
+        if numbers[s] >= 0:
+            start[cell_of(grid, spheres + 4 * s)] += 1
             n += 1
     total = 0
     for c in range(n_cells + 1):
@@ -61,20 +63,17 @@ cdef bint fill_grid(CellGrid *grid, const StateView *state, double cell) noexcep
         start[c] = total
         total += count
     for s in range(n_slots):
-        if state.sphere_number[s] >= 0:
-            c = cell_of(grid, state.spheres + 4 * s)
+        if numbers[s] >= 0:
+            c = cell_of(grid, spheres + 4 * s)
             place = start[c]
             start[c] += 1
             grid.cell.data[place] = <int> c
             grid.slot.data[place] = <int> s
-            grid.sorted[4 * place] = state.spheres[4 * s]
-            grid.sorted[4 * place + 1] = state.spheres[4 * s + 1]
-            grid.sorted[4 * place + 2] = state.spheres[4 * s + 2]
-            grid.sorted[4 * place + 3] = state.spheres[4 * s + 3]
+            memcpy(grid.sorted + 4 * place, spheres + 4 * s, 4 * sizeof(double))
     for c in range(n_cells, 0, -1):                     # each start has moved on to the next cell's
         start[c] = start[c - 1]
     start[0] = 0
-    grid.n_spheres = n
+    grid.n_items = n
     return True
 
 

@@ -13,6 +13,7 @@ cdef struct Neighbours:         # what one thread owns: its blocks of clumps and
     Py_ssize_t first_block
     Py_ssize_t last_block
     Ints *found                 # (threads,): pairs that this thread's search found for each owner
+    Ints near[2]                # member rows of two clumps that lie near the other, while they are compared
     Ints outer_walls            # (sphere slot, wall), within the outer skin
     Ints pairs                  # inner list: (slot, slot)
     Ints walls                  # inner list: (slot, wall)
@@ -22,7 +23,7 @@ cdef inline bint owns(const Neighbours *mine, const StateView *state, int slot) 
     return mine.first_block <= state.block_of_member[slot >> 3] < mine.last_block
 
 cdef bint search_pairs(Neighbours *all, int thread, int n_threads, const CellGrid *grid,
-                       const StateView *state, double skin) noexcept nogil
+                       const StateView *state, double skin, bint clumps_first) noexcept nogil
 cdef bint search_walls(Neighbours *mine, const Planes *planes, const StateView *state, double skin) noexcept nogil
 cdef bint prune(Neighbours *all, int thread, int n_threads, const Planes *planes, const StateView *state,
                 unsigned char *marks, double skin) noexcept nogil

@@ -8,20 +8,19 @@ cdef inline double cubed(double x) noexcept nogil:
     return x * x * x
 
 
-cdef inline void choose_skins(double diameter, double speed, Py_ssize_t n_spheres, double outer_pairs,
-                              double *outer_skin, double *inner_skin) noexcept nogil:
+cdef inline void choose_skins(double diameter, double speed, Py_ssize_t n_spheres, Py_ssize_t n_items,
+                              double density, double *outer_skin, double *inner_skin) noexcept nogil:
     """Replace both skins [m] by the pair with the least modelled cost of a step.
 
     diameter : mean diameter of the spheres [m]
     speed : largest displacement of a sphere in one step [m]
-    outer_pairs : pairs now in the outer list, made with *outer_skin; their number grows with the
-        cube of the distance up to which pairs are listed.
+    n_items : spheres, or bounding spheres of clumps, that are searched for the outer list
+    density : pairs in a list, divided by the cube of the distance up to which pairs are listed.
 
     A list lasts until the fastest sphere has moved by half its margin. Costs in ns, measured on one
     core: 2 to check a pair of the inner list, 2.5 to prune one of the outer list, 2 to pose a
-    sphere, 50 to sort a sphere into the grid and 10 to find and store an outer pair.
+    sphere, 50 to sort an item into the grid and 10 to find and store an outer pair.
     """
-    cdef double density = outer_pairs / cubed(diameter + outer_skin[0])
     cdef double outer, inner, steps_outer, steps_inner, cost, best = -1.0, wide, narrow
     cdef int i, k
     outer = 0.1 * diameter
@@ -35,7 +34,7 @@ cdef inline void choose_skins(double diameter, double speed, Py_ssize_t n_sphere
             steps_outer = 1.0 + (outer - inner) / (2.0 * speed)
             steps_inner = 1.0 + inner / (2.0 * speed)
             cost = 2.0 * narrow + (2.0 * n_spheres + 2.5 * wide) / steps_inner \
-                + (50.0 * n_spheres + 10.0 * wide) / steps_outer
+                + (50.0 * n_items + 10.0 * wide) / steps_outer
             if best < 0.0 or cost < best:
                 best = cost
                 outer_skin[0] = outer

@@ -136,6 +136,7 @@ CASES = {
                            n_walls=3),
     'radii of ratio 20': dict(shapes=several_sizes(20.0), n=120, n_walls=2),
     'negative coordinates': dict(shapes=several_sizes(5.0), n=100, n_walls=2, center=(-31.0, -0.4, -7.7)),
+    'many-sphere clumps': dict(shapes=[scenes.bunch(), scenes.bunch(12), scenes.bunch(scale=0.4)], n=60, n_walls=2),
     'long clumps over many cells': dict(shapes=[CHAIN, scenes.ball(0.05)], n=40, n_walls=2),
 }
 

@@ -39,7 +39,12 @@ def mixed():
     return scenes.packed_mixture(4, (4, 6, 6)).changed(gravity=(0.0, 0.0, -9.81))
 
 
-STEPS = {dilute: 3000, dense: 300, soft: 400, no_walls: 600, mixed: 600}
+def many_spheres():
+    """343 clumps of thirty spheres: the search compares bounding spheres of clumps first."""
+    return scenes.packed_bunches(6, 7)
+
+
+STEPS = {many_spheres: 500, dilute: 3000, dense: 300, soft: 400, no_walls: 600, mixed: 600}
 each_scene = pytest.mark.parametrize('build', STEPS, ids=lambda build: build.__name__)
 
 
