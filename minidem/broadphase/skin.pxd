@@ -17,9 +17,10 @@ cdef inline void choose_skins(double diameter, double speed, Py_ssize_t n_sphere
     n_items : spheres, or bounding spheres of clumps, that are searched for the outer list
     density : pairs in a list, divided by the cube of the distance up to which pairs are listed.
 
-    A list lasts until the fastest sphere has moved by half its margin. Costs in ns, measured on one
-    core: 2 to check a pair of the inner list, 2.5 to prune one of the outer list, 2 to pose a
-    sphere, 50 to sort an item into the grid and 10 to find and store an outer pair.
+    A list lasts until the fastest sphere has moved by half its margin. Costs in ns, only roughly those
+    of a core of 2023, since the least is flat: 2 to check a pair of the inner list, 2.5 to prune one
+    of the outer list, 2 to pose a sphere, 50 to sort an item into the grid and 10 to find and store
+    an outer pair.
     """
     cdef double outer, inner, steps_outer, steps_inner, cost, best = -1.0, wide, narrow
     cdef int i, k
