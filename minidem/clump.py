@@ -5,8 +5,11 @@ from math import frexp, fsum
 import numpy as np
 
 from .checks import finite_array, positive, refuse
+from .clump_files import read_spheres, write_spheres
 from .mass.principal_axes import frame_about, principal_axes, quaternion
 from .mass.union_of_spheres import moments_of_union
+from .meshes import TriangleMesh
+from .sphere_fit import fit_spheres
 
 EPS = float(np.finfo(np.float64).eps)
 LARGEST = 1e60      # its fifth power, in the inertia, is well inside the range of double precision
@@ -81,6 +84,46 @@ class ClumpTemplate:
             center_of_mass=_fixed(origin + np.ldexp(center, exponent)), inertia=_fixed(inertia),
             axes=_fixed(axes), orientation=_fixed(quaternion(axes)), offsets=_fixed(offsets),
             bounding_radius=float((_lengths(offsets) + radii).max()), relative_error=error)
+
+    @classmethod
+    def from_file(cls, path, density=2500.0, scale=1.0):
+        """The clump of the spheres in a text file, a line `x,y,z,r` each (`minidem.clump_files`).
+
+        Args:
+            path: the file; commas, semicolons or blanks between numbers, comments and a header are read over.
+            density: [kg/m3].
+            scale: what a unit of the file is in m: 1e-3 for a file in mm.
+
+        Raises ValueError with the line that is wrong, FileNotFoundError when there is no such file.
+        """
+        scale = positive("scale", scale)
+        centers, radii = read_spheres(path)
+        return cls(centers * scale, radii * scale, density)
+
+    def to_file(self, path):
+        """Write the spheres to a text file, a line `x,y,z,r` each, in the input frame [m].
+
+        `from_file` reads the same bits. The file is whole or stays as it was. The density is not in it.
+        """
+        write_spheres(path, self.centers, self.radii)
+
+    @classmethod
+    def from_mesh(cls, path, spheres=100, density=2500.0, scale=1.0):
+        """A clump inside a closed surface: .stl, .obj or .ply.
+
+        Args:
+            path: the mesh file. It must be watertight (`minidem.meshes`).
+            spheres: how many at most; the more, the smaller the volume error. `minidem.sphere_fit` has the
+                method and its sources; no sphere sticks out of the mesh.
+            density: [kg/m3].
+            scale: what a unit of the file is in m: 1e-3 for a file in mm.
+
+        For the quality of the fit, volume and inertia beside those of the mesh:
+        `MeshReport(TriangleMesh.read(path, scale), template)` (`minidem.mesh_report`).
+
+        Raises ValueError for a mesh that cannot be read, has open edges or holds no volume.
+        """
+        return cls(*fit_spheres(TriangleMesh.read(path, scale), spheres), density)
 
     def __setattr__(self, name, value):
         raise AttributeError(f"{name} cannot be set: a ClumpTemplate does not change, make a new one")

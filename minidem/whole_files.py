@@ -1,0 +1,28 @@
+"""Files that are written whole or not at all: a reader, a full disk or a killed process never meets half a file."""
+
+import os
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def replacing(path):
+    """Yield a temporary path beside `path`; when the block succeeds it takes the place of `path` in one step.
+
+    When the block fails the temporary file is removed and `path` stays as it was. The temporary name
+    keeps the suffix, because some writers (numpy.savez) append their own to a name without it.
+    """
+    path = Path(path)
+    temporary = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def replace_text(path, text):
+    """Write `text` (UTF-8) to `path`, whole or not at all."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")

@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""Chess pieces, each of a hundred spheres, fly, spin and bounce in a box.
+
+Without gravity, friction or damping, so that only the integration of the motion can change their energy.
+Two kings, two queens, four bishops, knights and rooks and sixteen pawns of the heights that FIDE recommends
+start at random places of a box of 0.5 m, each with 1 m/s and pi rad/s along one random direction: the
+scenario of Fig. 6 of del Valle et al., SPIRAL (Comput. Phys. Commun. 297, 109077, 2024), with their step.
+
+    python scenarios/chess_in_box.py --compare spiral,omelyan,fincham-published
+
+chess_energy_study.py redraws their Fig. 7, the change of energy against the time step.
+"""
+
+import sys
+import warnings
+
+from minidem.benchmarks import chess_box
+from minidem.scenario import Scenario
+
+
+def add_options(group):
+    group.add_argument("--clumps", metavar="DIR",
+                       help="folder of sphere files to use instead of the project's pieces: one with king, "
+                            "queen, bishop, knight, rook and pawn in its name each, a line x, y, z, r per "
+                            "sphere, in any unit (scaled to the height of the piece)")
+
+
+def build(options):
+    """The box with its pieces, at time 0."""
+    sim = chess_box.simulation(options.integrator, options.dt, options.seed, options.clumps, options.threads)
+    limit = chess_box.rayleigh_step(options.clumps)
+    if options.dt > limit:
+        warnings.warn(f"dt = {options.dt:g} s is above the Rayleigh step {limit:.3g} s of the smallest "
+                      "sphere, as in the paper; watch the energy")
+    return sim
+
+
+SCENARIO = Scenario(
+    name="chess_in_box",
+    description=__doc__,
+    build=build,
+    defaults={"integrator": "spiral", "dt": chess_box.STEP, "time": chess_box.TIME, "seed": 1, "frames": 200},
+    add_options=add_options,
+)
+main = SCENARIO.main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,78 @@
+"""Clumps of simple shapes: what they fill, and how the volume error falls as spheres are added."""
+import numpy as np
+import pytest
+
+from minidem import shapes
+from minidem.revolution import volume_of_revolution
+
+PROFILE = [(0.0, 0.02), (0.01, 0.02), (0.03, 0.008), (0.05, 0.012), (0.06, 0.0)]     # a stout pawn [m]
+
+
+def test_rod_of_touching_spheres():
+    rod = shapes.rod(0.06, 0.01, 3)
+    assert rod.volume == pytest.approx(3 * 4 / 3 * np.pi * 0.01**3, rel=1e-14)
+    assert np.ptp(rod.centers[:, 2]) == pytest.approx(0.04, rel=1e-14)
+
+
+@pytest.mark.parametrize("spheres", [9, 17, 33, 65])
+def test_rod_tends_to_the_spherocylinder(spheres):
+    """Between two equal spheres a distance s apart the cylinder lacks, per length, (s / r)^2 / 12 of itself."""
+    rod = shapes.rod(0.06, 0.01, spheres)
+    cylinder = np.pi * 0.01**2 * 0.04
+    spacing = 0.04 / (spheres - 1)
+    missing = 4 / 3 * np.pi * 0.01**3 + cylinder - rod.volume
+    assert missing == pytest.approx(cylinder * (spacing / 0.01) ** 2 / 12, rel=1e-9)
+
+
+def test_fibre_keeps_its_length_along_the_arc():
+    fibre = shapes.fibre(0.1, 0.005, 46, bend=2.0)
+    steps = np.linalg.norm(np.diff(fibre.centers, axis=0), axis=1)
+    radius = 0.09 / 2.0
+    assert steps == pytest.approx(2 * radius * np.sin(0.09 / 45 / radius / 2), rel=1e-12)
+    assert fibre.centers[0, 0] > 0.0 and fibre.centers[-1, 0] > 0.0
+
+
+def test_solid_of_revolution_fills_up():
+    """More spheres, less missing; never more than the solid, and on its axis by symmetry."""
+    solid = volume_of_revolution(PROFILE)
+    clumps = [shapes.surface_of_revolution(PROFILE, n) for n in (10, 30, 100, 300)]
+    missing = np.array([1.0 - clump.volume / solid for clump in clumps])
+    assert np.all(missing > 0.0) and np.all(np.diff(missing) < 0.0)
+    assert [len(clump.radii) for clump in clumps] == [10, 30, 100, 300]
+    assert np.abs(clumps[2].center_of_mass[:2]).max() < 1e-3 * 0.02        # rings of a few spheres are not round
+
+
+def test_spheres_stay_inside_the_solid():
+    z, r = np.array(PROFILE).T
+    clump = shapes.surface_of_revolution(PROFILE, 60)
+    angle = np.linspace(0.0, 2 * np.pi, 200)
+    for center, radius in zip(clump.centers, clump.radii):
+        reach = np.hypot(*center[:2])
+        height, out = center[2] + radius * np.cos(angle), reach + radius * np.sin(angle)
+        slack = 1e-9 * 0.06
+        assert np.all((height >= -slack) & (height <= 0.06 + slack)) and np.all(out <= np.interp(height, z, r) + slack)
+
+
+@pytest.mark.parametrize("kind, volume", [
+    ("tetrahedron", 1 / (6 * np.sqrt(2))), ("cube", 1.0), ("octahedron", np.sqrt(2) / 3),
+    ("dodecahedron", (15 + 7 * np.sqrt(5)) / 4), ("icosahedron", 5 * (3 + np.sqrt(5)) / 12)])
+def test_platonic(kind, volume):
+    mesh = shapes.platonic_mesh(kind, 0.02)
+    assert mesh.volume == pytest.approx(volume * 0.02**3, rel=1e-12)
+    assert np.ptp(mesh.moments) <= 1e-12 * mesh.moments[0]                  # all three equal, as for a sphere
+    first = shapes.platonic(kind, 0.02, 1)
+    inscribed = {"tetrahedron": 1 / np.sqrt(24), "cube": 0.5, "octahedron": 1 / np.sqrt(6),
+                 "dodecahedron": 0.5 * np.sqrt((25 + 11 * np.sqrt(5)) / 10), "icosahedron": (3 + np.sqrt(5)) / (4 * np.sqrt(3))}
+    assert first.radii[0] == pytest.approx(0.02 * inscribed[kind], rel=0.02) # found on cells, a fiftieth across
+
+
+@pytest.mark.parametrize("make, words", [
+    (lambda: shapes.rod(0.01, 0.01, 3), ["length", "0.02"]), (lambda: shapes.rod(0.06, -1, 3), ["radius"]),
+    (lambda: shapes.rod(0.06, 0.01, 1), ["spheres"]), (lambda: shapes.fibre(0.06, 0.01, 5, bend=7.0), ["bend", "7"]),
+    (lambda: shapes.surface_of_revolution([(0, 1)], 5), ["profile"]),
+    (lambda: shapes.surface_of_revolution([(0, 1), (1, -1)], 5), ["profile[1, 1]", "-1"]),
+    (lambda: shapes.platonic("prism", 1.0), ["'prism'", "cube"]), (lambda: shapes.platonic("cube", 0.0), ["edge"])])
+def test_refused(make, words):
+    with pytest.raises(ValueError) as error:
+        make()
+    assert all(word in str(error.value) for word in words), error.value

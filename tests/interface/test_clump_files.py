@@ -1,0 +1,64 @@
+"""Spheres as text: what is read, written and refused; and the command that makes a clump of a mesh."""
+import subprocess
+import sys
+from pathlib import Path
+
+import meshio
+import numpy as np
+import pytest
+
+import minidem as md
+from minidem.shapes import platonic_mesh
+
+TOOL = Path(__file__).parents[2] / "tools" / "make_clump.py"
+
+
+def test_same_bits_after_writing(tmp_path):
+    rng = np.random.default_rng(1)
+    clump = md.ClumpTemplate(rng.normal(size=(30, 3)) * 1e-3, rng.uniform(1e-4, 1e-3, 30), 1234.5)
+    clump.to_file(tmp_path / "clump.txt")
+    again = md.ClumpTemplate.from_file(tmp_path / "clump.txt", density=1234.5)
+    assert np.array_equal(clump.centers, again.centers) and np.array_equal(clump.radii, again.radii)
+    assert clump.mass == again.mass
+
+
+@pytest.mark.parametrize("text", ["1,2,3,4\n5,6,7,8\n", "x y z r\n1 2 3 4\n5\t6 7 8", "# made by hand\n\n1; 2; 3; 4 # first\n5,6,7,8,\n",
+                                  "\ufeffx,y,z,r\r\n 1, 2, 3, 4\r\n 5, 6, 7, 8\r\n"])
+def test_read(tmp_path, text):
+    path = tmp_path / "spheres.txt"
+    path.write_text(text, encoding="utf-8")
+    clump = md.ClumpTemplate.from_file(path, scale=0.1)
+    assert clump.centers == pytest.approx(np.array([[0.1, 0.2, 0.3], [0.5, 0.6, 0.7]]))
+    assert clump.radii == pytest.approx([0.4, 0.8])
+
+
+@pytest.mark.parametrize("text, words", [
+    ("", ["no spheres"]), ("# nothing\n", ["no spheres"]), ("1,2,3\n", ["line 1", "four numbers"]),
+    ("1,2,3,4\n1,2,x,4\n", ["line 2", "four numbers"]), ("1,2,3,4\nend\n", ["line 2"]),
+    ("1,2,3,nan\n", ["line 1", "finite"]), ("1,2,3,-4\n", ["line 1", "-4", "greater than 0"])])
+def test_refused(tmp_path, text, words):
+    path = tmp_path / "spheres.txt"
+    path.write_text(text)
+    with pytest.raises(ValueError) as error:
+        md.ClumpTemplate.from_file(path)
+    assert all(word in str(error.value) for word in [*words, str(path)]), error.value
+
+
+def make_clump(*words):
+    return subprocess.run([sys.executable, str(TOOL), *map(str, words)], capture_output=True, text=True, timeout=120)
+
+
+def test_make_clump(tmp_path):
+    mesh = platonic_mesh("octahedron", 0.02)
+    meshio.Mesh(mesh.vertices, {"triangle": mesh.triangles}).write(tmp_path / "grain.stl")
+    done = make_clump(tmp_path / "grain.stl", "--spheres", 12, "--out", tmp_path / "grain.txt")
+    assert done.returncode == 0, done.stderr
+    assert "volume" in done.stdout
+    clump = md.ClumpTemplate.from_file(tmp_path / "grain.txt")
+    assert len(clump.radii) == 12 and 0.7 * mesh.volume < clump.volume < mesh.volume
+
+
+def test_make_clump_refuses(tmp_path):
+    for words in (["--bogus"], [tmp_path / "none.stl"], [TOOL], []):
+        done = make_clump(*words)
+        assert done.returncode == 2 and done.stderr and not list(tmp_path.iterdir()), (words, done)

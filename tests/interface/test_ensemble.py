@@ -1,0 +1,246 @@
+"""Parameter studies: every run is made once, whatever happens on the way, and told in one table."""
+import csv
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from minidem.ensemble import run_ensemble
+
+# The function of the studies. It leaves a mark per call in the folder `marks`, and does what the mark's
+# neighbours ask for: a file `fail`, `die` or `die_once` with the name of a run.
+SCRIPT = '''
+import os, signal, sys, time
+from pathlib import Path
+from minidem.ensemble import run_ensemble
+
+def study(a, b, marks, delay=0.0):
+    marks, name = Path(marks), f"{a}{b}"
+    with open(marks / f"calls_{name}", "a") as file:
+        file.write(f"{os.getpid()}\\n")
+    print("noise on standard output")
+    time.sleep(delay)
+    if (marks / f"fail_{name}").exists():
+        raise RuntimeError("two\\nlines")
+    if (marks / f"die_{name}").exists():
+        os.write(2, b"last words")
+        os.kill(os.getpid(), signal.SIGKILL)
+    if (marks / f"die_once_{name}").exists():
+        (marks / f"die_once_{name}").unlink()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return {"text": name, "third": a / 3.0, "threads": os.environ["OMP_NUM_THREADS"]}
+
+if __name__ == "__main__":
+    rows = run_ensemble(study, {"a": list(range(6)), "b": ["x", "y"], "marks": [sys.argv[2]], "delay": [0.1]},
+                        sys.argv[1], workers=2)
+    sys.exit(0 if len(rows) == 12 and all(row["error"] is None for row in rows) else 1)
+'''
+
+
+class Study:
+    """The function in a script, and the calls that it got."""
+
+    def __init__(self, folder):
+        self.script, self.marks, self.folder = folder / "script.py", folder / "marks", folder / "study"
+        self.script.write_text(SCRIPT)
+        self.marks.mkdir()
+
+    def __call__(self, a=(1, 2, 3), b=("x", "y"), **arguments):
+        grid = {"a": list(a), "b": list(b), "marks": [str(self.marks)]}
+        return run_ensemble(f"{self.script}:study", grid, self.folder, progress=False,
+                            **({"workers": 2} | arguments))
+
+    def ask(self, what, name):
+        (self.marks / f"{what}_{name}").touch()
+
+    def calls(self):
+        """name -> number of calls"""
+        return {file.name[6:]: len(file.read_text().split()) for file in self.marks.glob("calls_*")}
+
+    def process_ids(self):
+        return {int(word) for file in self.marks.glob("calls_*") for word in file.read_text().split()}
+
+    def table(self):
+        with open(self.folder / "table.csv", newline="") as file:
+            return list(csv.DictReader(file))
+
+
+@pytest.fixture
+def study(tmp_path):
+    return Study(tmp_path)
+
+
+NAMES = [f"{a}{b}" for a in (1, 2, 3) for b in "xy"]
+
+
+def test_every_combination_in_the_order_of_the_grid(study):
+    rows = study()
+    assert [row["text"] for row in rows] == NAMES
+    assert list(rows[0]) == ["a", "b", "marks", "text", "third", "threads", "run_seconds", "error"]
+    assert all(row["third"] == row["a"] / 3.0 and row["error"] is None for row in rows)
+    assert [(line["text"], float(line["third"]), line["error"]) for line in study.table()] == [
+        (row["text"], row["third"], "") for row in rows]
+    assert len(study.process_ids()) <= 2                        # workers are kept from run to run
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_threads_of_a_run(study, threads, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    [row] = study(a=[1], b=["x"], threads=threads)
+    assert row["threads"] == str(threads)
+
+
+def test_only_missing_runs_are_made(study):
+    first = study(a=[1, 2])
+    assert study(a=[1, 2]) == first
+    assert study(a=[2, 3])[:2] == first[2:]                    # another grid, part of it known
+    assert study.calls() == dict.fromkeys(NAMES, 1)
+    (study.folder / "runs" / next(iter(os.listdir(study.folder / "runs")))).write_text('{"broken')
+    assert [row["text"] for row in study()] == NAMES
+    assert sorted(study.calls().values()) == [1, 1, 1, 1, 1, 2]
+
+
+def test_a_failing_run_is_recorded_and_tried_again(study):
+    study.ask("fail", "2x")
+    rows = study()
+    assert [row["error"] for row in rows] == [None, None, "RuntimeError: two lines", None, None, None]
+    assert "text" not in rows[2] and study.table()[2]["error"] == "RuntimeError: two lines"
+    records = [json.loads(file.read_text()) for file in (study.folder / "runs").iterdir()]
+    [failed] = [record for record in records if record["error"]]
+    assert failed["parameters"]["a"] == 2 and "Traceback" in failed["traceback"]
+    (study.marks / "fail_2x").unlink()
+    assert [row["error"] for row in study()] == [None] * 6
+    assert study.calls() == dict.fromkeys(NAMES, 1) | {"2x": 2}
+
+
+def test_a_killed_worker_loses_nothing(study):
+    study.ask("die_once", "2x")
+    assert [row["text"] for row in study()] == NAMES
+    assert study.calls() == dict.fromkeys(NAMES, 1) | {"2x": 2}
+
+
+def test_a_run_that_always_kills_its_worker_does_not_stop_the_others(study):
+    study.ask("die", "2x")
+    rows = study()
+    assert rows[2]["error"] == "the process of the run was killed by SIGKILL, 2 times"
+    assert [row["error"] for k, row in enumerate(rows) if k != 2] == [None] * 5
+    [record] = [json.loads(file.read_text()) for file in (study.folder / "runs").iterdir()
+                if "SIGKILL" in file.read_text()]
+    assert record["traceback"].endswith("last words")
+
+
+def alive(process_id):
+    try:
+        os.kill(process_id, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def wait_until(condition, seconds=20.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
+def test_a_study_that_is_killed_goes_on(study, sent):
+    command = [sys.executable, str(study.script), str(study.folder), str(study.marks)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
+    process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+    runs = study.folder / "runs"
+    wait_until(lambda: runs.exists() and len(list(runs.glob("[!.]*.json"))) >= 3)
+    process.send_signal(sent)
+    assert process.wait() != 0
+    before = {file: file.stat().st_mtime_ns for file in runs.glob("[!.]*.json")}
+    assert len(before) < 12
+    if sent == signal.SIGINT:
+        assert len(study.table()) == len(before)
+    wait_until(lambda: not any(alive(one) for one in study.process_ids()))      # no orphans
+    assert subprocess.run(command, env=environment, stderr=subprocess.DEVNULL).returncode == 0
+    assert all(file.stat().st_mtime_ns == then for file, then in before.items())
+    assert len(study.table()) == 12
+    assert sum(study.calls().values()) <= 12 + 2                # those under way were begun again
+
+
+def test_on_a_cluster(study, monkeypatch):
+    """The same rows; the nanny's OMP_NUM_THREADS does not reach the runs, their crashes not the cluster."""
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(entry for entry in sys.path if entry))
+    study.ask("die", "2x")
+    study.ask("fail", "3y")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        rows = study(workers=None, scheduler=cluster.scheduler_address, threads=3)
+        assert [row["error"] for row in rows] == [
+            None, None, "the process of the run was killed by SIGKILL, 2 times", None, None,
+            "RuntimeError: two lines"]
+        assert {row["threads"] for row in rows if row["error"] is None} == {"3"}
+        for mark in study.marks.glob("die_*"), study.marks.glob("fail_*"):
+            for file in mark:
+                file.unlink()
+        assert [row["text"] for row in study(workers=None, scheduler=cluster.scheduler_address)] == NAMES
+    assert study.calls() == dict.fromkeys(NAMES, 1) | {"2x": 3, "3y": 2}
+
+
+def test_without_dask_it_says_what_to_install(study, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ValueError, match=r"pip install 'minidem\[cluster\]'"):
+        study(workers=None, scheduler="tcp://127.0.0.1:1")
+
+
+def test_expensive_runs_are_begun_first(study):
+    study(a=[1, 2, 3], b=["x"], workers=1, cost=lambda parameters: parameters["a"])
+    begun = sorted(study.marks.glob("calls_*"), key=lambda file: file.stat().st_mtime_ns)
+    assert [file.name for file in begun] == ["calls_3x", "calls_2x", "calls_1x"]
+
+
+def outer():
+    def inner(a):
+        return {}
+    return inner
+
+
+@pytest.mark.parametrize("change, match", [
+    ({"grid": {}}, "grid = {}"),
+    ({"grid": {"a": []}}, r"grid\['a'\] is empty"),
+    ({"grid": {"a": 1}}, r"grid\['a'\] = 1: give a list"),
+    ({"grid": {"a": "xy"}}, r"give a list of values, \['xy'\]"),
+    ({"grid": {"a b": [1]}}, "'a b' is no name"),
+    ({"grid": {"a": [1, 2, 1]}}, r"grid\['a'\]\[2\] = 1 comes twice"),
+    ({"grid": {"a": [1.0, float("nan")]}}, r"grid\['a'\]\[1\] = nan"),
+    ({"grid": {"a": [(1, 2)]}}, r"grid\['a'\]\[0\] = \(1, 2\)"),
+    ({"workers": 0}, "workers = 0"),
+    ({"threads": 0}, "threads = 0"),
+    ({"scheduler": "tcp://here:1", "workers": 2}, "workers = 2 and scheduler"),
+    ({"function": lambda a: {}}, "top level"),
+    ({"function": outer()}, "top level"),
+    ({"function": "no_such_module:run"}, "no_such_module"),
+    ({"function": "math:no_such_function"}, "no_such_function"),
+    ({"function": "math.sqrt"}, "module:function"),
+])
+def test_what_is_refused_before_any_run(change, match, tmp_path):
+    with pytest.raises(ValueError, match=match):
+        run_ensemble(**({"function": "math:sqrt", "grid": {"a": [1]}, "folder": tmp_path / "new"} | change))
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_folder_belongs_to_one_function(study):
+    study(a=[1], b=["x"])
+    with pytest.raises(ValueError, match="holds runs of script.py:study, not of math:sqrt"):
+        run_ensemble("math:sqrt", {"a": [1]}, study.folder)
+
+
+@pytest.mark.parametrize("returned, match", [
+    ("1.0", "return a dictionary"), ("{'a': 1}", "a result 'a'"), ("{'x': [1]}", r"result 'x' = \[1\]"),
+    ("{'error': 1}", "a result 'error'")])
+def test_results_that_no_table_can_hold_are_failures(returned, match, tmp_path):
+    script = tmp_path / "bad.py"
+    script.write_text(f"def run(a):\n    return {returned}\n")
+    [row] = run_ensemble(f"{script}:run", {"a": [1]}, tmp_path / "study", progress=False)
+    assert re.match(f"ValueError: .*{match}", row["error"])
