@@ -22,6 +22,15 @@ cdef inline bint reserve(Ints *a, Py_ssize_t wanted) noexcept nogil:
     return True
 
 
+cdef inline bint push(Ints *a, int value) noexcept nogil:
+    """Append a value; False when memory is exhausted."""
+    if not reserve(a, a.size + 1):
+        return False
+    a.data[a.size] = value
+    a.size += 1
+    return True
+
+
 cdef inline void release(Ints *a) noexcept nogil:
     free(a.data)
     a.data = NULL

@@ -10,7 +10,7 @@ from minidem.broadphase.broadphase cimport (
     IN_CALLBACK, NO_FAILURE, NOT_FINITE, OUT_OF_MEMORY, SMALL_TEAM, create_broadphase, free_broadphase,
 )
 from minidem.broadphase.neighbours cimport owns
-from minidem.contact.contacts cimport Contact, Contacts, free_contacts
+from minidem.contact.contacts cimport Contact, Contacts, create_sphere_forces, free_contacts, free_sphere_forces
 from minidem.contact.hertz cimport hertz_energy
 from minidem.pose cimport pose_range
 from minidem.rotation.scheme cimport Kernels, Step
@@ -101,7 +101,9 @@ cdef class Driver:
     cdef void allocate(self, int n_threads):
         self.loop.n_threads = n_threads
         self.loop.contacts = <Contacts *> calloc(n_threads, sizeof(Contacts))
-        if self.loop.contacts == NULL or not create_broadphase(&self.loop.broad, &self.loop.state, n_threads):
+        if self.loop.contacts == NULL or not (
+                create_broadphase(&self.loop.broad, &self.loop.state, n_threads)
+                and create_sphere_forces(&self.loop.sphere_forces, &self.loop.state)):
             raise MemoryError("no memory for the lists of the time loop")
 
     def __dealloc__(self):
@@ -110,6 +112,7 @@ cdef class Driver:
             for t in range(self.loop.n_threads):
                 free_contacts(self.loop.contacts + t)
         free(self.loop.contacts)
+        free_sphere_forces(&self.loop.sphere_forces)
         free_broadphase(&self.loop.broad)
 
     @property

@@ -96,7 +96,7 @@ class Observables:
     @property
     def sphere_radii(self):
         """(n_spheres,) [m]"""
-        return self._of_spheres(self._state.members.transpose(0, 2, 1))[:, 3]
+        return self._of_spheres(self._state.spheres)[:, 3]
 
     @property
     def sphere_clump(self):

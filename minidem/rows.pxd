@@ -24,7 +24,7 @@ cdef enum Row:
     MASS = 28               #                                                       [kg]
     INVERSE_MASS = 29       #                                                       [1/kg]
     REACH = 30              # largest distance of a sphere's centre from the clump's [m]
-    PATH = 31               # how far a sphere can have moved since the inner list was made [m]
+    PATH = 31               # how far a sphere can have moved since the inner list was made, of what it may
     PREDICTED_VELOCITY = 32 # 3  at the instant of the pose, lab; kept up only for velocity-dependent forces [m/s]
     SCRATCH = 35            # as many as the rotation scheme asks for
 

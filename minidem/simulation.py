@@ -98,7 +98,7 @@ class Simulation(Observables):
         angular_velocity = finite_array("angular_velocity", angular_velocity, (n, 3), repeat=True)
         internal = multiply(orientation, template.orientation)
         old = self._state, self._started, self._forces_known
-        self._state = State.restore(old[0].blocks, old[0].templates, old[0].template_index, old[0].n_scratch)
+        self._state = old[0].copy()
         added = self._state.append(template, position, internal, velocity, rotate_back(internal, angular_velocity))
         self._started = np.concatenate([self._started, np.zeros(n, dtype=bool)])
         self._forces_known = False

@@ -1,5 +1,7 @@
 """Pointers to the arrays of a `State`, for the kernels."""
 
+from minidem.rows cimport LANES
+
 cdef struct StateView:
     Py_ssize_t n_blocks
     Py_ssize_t n_rows               # rows of a block
@@ -7,17 +9,24 @@ cdef struct StateView:
     Py_ssize_t n_members            # member rows: the k-th spheres of the eight clumps of a block
     const Py_ssize_t *first_member  # (n_blocks + 1,): the member rows of block b start here
     const int *block_of_member      # (n_members,)
-    const double *members           # (n_members, 4, LANES): offset x y z in the principal frame, radius [m]
+    const int *kind_of_member       # (n_members,): which of the kinds a member row is
+    const double *kinds             # (n_kinds, 4, LANES): offsets x y z in the principal frames, radii [m]
     double *spheres                 # (n_members, LANES, 4): centre in the lab and radius [m]
     const int *clump_number         # (n_blocks * LANES,): the user's number of a clump; -1 fills up a block
     const int *sphere_number        # (n_members * LANES,): the user's number of a sphere; -1: none in this slot
 
 
+
+cdef inline const double *member(const StateView *state, Py_ssize_t row) noexcept nogil:
+    """Offsets and radii (4, LANES) of the spheres of a member row; few kinds of rows serve all."""
+    return state.kinds + state.kind_of_member[row] * 4 * <Py_ssize_t> LANES
+
+
 cdef class State:
     cdef readonly object blocks
     cdef readonly object templates, template_index
-    cdef readonly object first_member, block_of_member, members, spheres
-    cdef readonly object clump_number, sphere_number, sphere_slot
+    cdef readonly object first_member, block_of_member, kind_of_member, kinds, spheres
+    cdef readonly object clump_number, clump_slot, sphere_number, sphere_slot
     cdef readonly Py_ssize_t n_clumps, n_spheres
     cdef readonly int n_scratch
     cdef StateView view

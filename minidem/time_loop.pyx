@@ -8,7 +8,8 @@
     finish          of the rotation scheme, if it has one; F, M are those of t_(n+1)
 
 Between steps the state is whole: x_n, v_(n-1/2), what the scheme stores, and F_n, M_n. Threads own
-ranges of blocks. One parallel region lasts for all steps of a call; in it the threads meet twice
+ranges of blocks, and a block is gathered, kicked, turned, moved and posed in one go while it is near
+the processor. One parallel region lasts for all steps of a call; in it the threads meet twice
 per evaluation: before contacts are looked for (all poses known) and after (all have read them).
 """
 from cython.parallel import parallel, threadid
@@ -17,7 +18,7 @@ from libc.string cimport memcpy
 from minidem.broadphase.broadphase cimport OUT_OF_MEMORY, SMALL_TEAM, any_failure, renew, renewal_due
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.contacts cimport Contacts, find_contacts
-from minidem.contact.gather cimport clear_forces, gather
+from minidem.contact.gather cimport add_in_order, clear_forces, gather
 from minidem.openmp cimport meet, team_size
 from minidem.pose cimport pose_members
 from minidem.rotation.scheme cimport BlockFunction, Step
@@ -48,19 +49,25 @@ cdef void restore_norm(double *rows) noexcept nogil:
         rows[3 * LANES + l] *= factor
 
 
-cdef void advance(Loop *loop, int thread, int stage, bint norms) noexcept nogil:
-    """Kick (first stage), rotate and drift own blocks to the pose of this stage; `norms`: remove rounding."""
+cdef void advance(Loop *loop, int thread, int stage, bint norms, bint gathered) noexcept nogil:
+    """Own blocks to the pose of this stage, each in one go while it is near the processor.
+
+    gathered : whether the forces on the clumps are known; else only those on their spheres are.
+    norms : remove what rounding did to the norms.
+    """
     cdef const Neighbours *mine = loop.broad.threads + thread
     cdef double old[4 * LANES]
     cdef double dt = loop.step.dt
     cdef double ahead = loop.fraction[stage] - (loop.fraction[stage - 1] if stage > 0 else 0.0)
     cdef Step step = loop.step
-    cdef Py_ssize_t b
+    cdef Py_ssize_t b, next_active = 0
     cdef double *block
     cdef bint beyond = False
     step.stage = stage
     for b in range(mine.first_block, mine.last_block):
         block = loop.state.blocks + b * loop.state.n_rows * LANES
+        if not gathered:
+            gather(&loop.sphere_forces, &loop.state, b, loop.gravity)
         if loop.contacts_matter:                        # free bodies stay where they are
             if stage == 0:
                 kick(block, dt)
@@ -72,7 +79,14 @@ cdef void advance(Loop *loop, int thread, int stage, bint norms) noexcept nogil:
                 restore_norm(block + loop.stored_orientation * LANES)
         if loop.contacts_matter:
             beyond |= drift(block, ahead * dt, old, 0.5 * loop.broad.inner_skin)
+            next_active = pose_members(&loop.state, b, mine.active.data, next_active, mine.active.size)
     loop.broad.reports[thread].beyond = beyond
+
+
+cdef void gather_all(Loop *loop, int thread) noexcept nogil:
+    cdef Py_ssize_t b
+    for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
+        gather(&loop.sphere_forces, &loop.state, b, loop.gravity)
 
 
 cdef void over_blocks(Loop *loop, int thread, BlockFunction function) noexcept nogil:
@@ -82,17 +96,17 @@ cdef void over_blocks(Loop *loop, int thread, BlockFunction function) noexcept n
 
 
 cdef void forces(Loop *loop, int thread) noexcept nogil:
-    """Forces and torques of own clumps at the pose; own active spheres are posed. Called by all threads together."""
+    """Forces on own spheres at the pose; own active spheres are posed. Called by all threads together."""
     cdef Neighbours *mine = loop.broad.threads + thread
     cdef Contacts *contacts = loop.contacts + thread
-    cdef bint fine = True
     meet(&loop.broad.barrier, loop.n_threads)
     if renewal_due(&loop.broad):
         renew(&loop.broad, thread, &loop.state, &loop.planes)
     if not contacts.cleared or loop.ask != NULL:
-        fine = clear_forces(contacts, mine, &loop.state, loop.gravity)
-    fine &= find_contacts(contacts, mine, &loop.state, &loop.planes, loop.modulus, loop.step.dt)
-    if not (fine and gather(contacts, mine, &loop.state, loop.gravity)):
+        clear_forces(&loop.sphere_forces, mine, &loop.state, loop.gravity)
+        contacts.cleared = True
+    if not (find_contacts(contacts, &loop.sphere_forces, mine, &loop.state, &loop.planes, loop.modulus, loop.step.dt)
+            and add_in_order(contacts, &loop.sphere_forces, mine, &loop.state)):
         loop.broad.reports[thread].failure = OUT_OF_MEMORY
     meet(&loop.broad.barrier, loop.n_threads)
 
@@ -107,6 +121,8 @@ cdef void predict(Loop *loop, int thread, int stage) noexcept nogil:
 
 
 cdef void ask(Loop *loop, int thread, double steps) noexcept nogil:
+    """Forces from elsewhere, once all threads have gathered theirs."""
+    meet(&loop.broad.barrier, loop.n_threads)
     if thread == 0:
         loop.ask(loop, steps)
     meet(&loop.broad.barrier, loop.n_threads)
@@ -114,21 +130,23 @@ cdef void ask(Loop *loop, int thread, double steps) noexcept nogil:
 
 cdef void work(Loop *loop, int thread, long long steps) noexcept nogil:
     """One thread's part of so many steps."""
-    cdef const Neighbours *mine = loop.broad.threads + thread
     cdef long long n, first = loop.first_step + loop.steps_done
     cdef int stage
-    cdef bint norms
+    cdef bint norms, gathered = True
     for n in range(steps):
         norms = loop.keeps_norm and (first + n + 1) % STEPS_BETWEEN_NORMS == 0
         if thread == 0:
             loop.broad.steps += 1
         for stage in range(loop.n_stages):
-            advance(loop, thread, stage, norms)
+            advance(loop, thread, stage, norms, gathered)
             if loop.ask != NULL:
                 predict(loop, thread, stage)
             if loop.contacts_matter:
-                pose_members(&loop.state, mine.active.data, mine.active.size)
                 forces(loop, thread)
+                # The next `advance` gathers on its way, unless the sums are needed before.
+                gathered = loop.ask != NULL or loop.finish != NULL or n == steps - 1 or any_failure(&loop.broad)
+                if gathered:
+                    gather_all(loop, thread)
             if loop.ask != NULL:
                 ask(loop, thread, loop.steps_done + loop.fraction[stage])
             if any_failure(&loop.broad):
@@ -142,6 +160,7 @@ cdef void work(Loop *loop, int thread, long long steps) noexcept nogil:
 cdef inline void task(Loop *loop, int thread, long long steps) noexcept nogil:
     if steps < 0:
         forces(loop, thread)
+        gather_all(loop, thread)
         if loop.ask != NULL:
             ask(loop, thread, loop.steps_done)
     else:

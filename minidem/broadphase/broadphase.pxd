@@ -1,5 +1,5 @@
 """Candidates for contact, kept up to date while clumps move."""
-from minidem.broadphase.cell_grid cimport CellGrid
+from minidem.broadphase.levels cimport Levels
 from minidem.broadphase.neighbours cimport Neighbours, Planes
 from minidem.openmp cimport Barrier
 from minidem.state cimport StateView
@@ -24,17 +24,16 @@ cdef struct Broadphase:
     Barrier barrier                 # of the threads, here and in the time loop
     Neighbours *threads             # (n_threads,)
     Report *reports                 # (n_threads,)
-    CellGrid grid
+    Levels levels
     unsigned char *marks            # (n_members,), for prune
     double *kept                    # (n_blocks, KEPT, LANES): the poses when the outer lists were made
     double outer_skin               # [m]
     double inner_skin               # [m]
     double density                  # pairs in the outer lists / (mean diameter + skin)^3, see set_skins
     double mean_diameter            # of the spheres [m]
-    double largest_diameter         # of what the grid holds [m]
     bint clumps_first               # search bounding spheres of clumps, then their members; else all spheres
     double *bounds                  # (n_blocks * LANES, 4): bounding spheres of the clumps, if so
-    Py_ssize_t n_items              # of what the grid holds
+    Py_ssize_t n_items              # of what the grids hold
     Py_ssize_t n_spheres
     long long steps                 # since the last renewal
     long long n_outer               # how often the outer lists were made

@@ -8,14 +8,15 @@ from libc.math cimport isfinite, sqrt
 from libc.stdlib cimport calloc, free
 
 from minidem.arrays cimport release
-from minidem.broadphase.cell_grid cimport fill_grid, free_grid
-from minidem.broadphase.neighbours cimport Ints, Neighbours, Planes, prune, search_pairs, search_walls
+from minidem.broadphase.levels cimport fill_levels, free_levels, sort_by_size
+from minidem.broadphase.neighbours cimport Ints, Neighbours, Planes, prune, search_walls
+from minidem.broadphase.search cimport search_pairs
 from minidem.broadphase.skin cimport choose_skins, cubed
 from minidem.geometry.vec3 cimport norm
 from minidem.openmp cimport meet
 from minidem.pose cimport pose_range
 from minidem.rows cimport LANES, ORIENTATION, PATH, POSITION, REACH, load
-from minidem.state cimport StateView
+from minidem.state cimport StateView, member
 
 cdef enum:
     KEPT = 7                        # position and orientation
@@ -23,26 +24,24 @@ cdef enum:
 
 
 cdef inline double member_radius(const StateView *state, Py_ssize_t slot) noexcept nogil:
-    return state.members[(slot // LANES * 4 + 3) * LANES + slot % LANES]
+    return member(state, slot // LANES)[3 * LANES + slot % LANES]
 
 
-cdef double bounding_radii(Broadphase *broad, const StateView *state) noexcept nogil:
-    """Radii of the clumps' bounding spheres, into `bounds`; returns the largest."""
+cdef void set_bounding_radii(Broadphase *broad, const StateView *state) noexcept nogil:
+    """Radii of the clumps' bounding spheres, into `bounds`."""
     cdef Py_ssize_t slot, clump
-    cdef double radius, largest = 0.0
+    cdef double radius
     for slot in range(state.n_members * LANES):
         if state.sphere_number[slot] >= 0:
             clump = <Py_ssize_t> state.block_of_member[slot // LANES] * LANES + slot % LANES
-            radius = member_radius(state, slot) + norm(load(state.members + slot // LANES * 4 * LANES + slot % LANES))
+            radius = member_radius(state, slot) + norm(load(member(state, slot // LANES) + slot % LANES))
             broad.bounds[4 * clump + 3] = max(broad.bounds[4 * clump + 3], radius)
-            largest = max(largest, radius)
-    return largest
 
 
 cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_threads) noexcept nogil:
     """Empty lists for `n_threads` threads with equal shares of the blocks. False: memory exhausted."""
     cdef Py_ssize_t slot, n = 0
-    cdef double total = 0.0, largest = 0.0
+    cdef double total = 0.0
     cdef int t
     broad.n_threads = n_threads
     broad.threads = <Neighbours *> calloc(n_threads, sizeof(Neighbours))
@@ -60,7 +59,6 @@ cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_thr
     for slot in range(state.n_members * LANES):
         if state.sphere_number[slot] >= 0:
             total += member_radius(state, slot)
-            largest = max(largest, member_radius(state, slot))
             n += 1
     for slot in range(state.n_blocks * LANES):
         broad.n_items += state.clump_number[slot] >= 0
@@ -69,12 +67,14 @@ cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_thr
         broad.bounds = <double *> calloc(state.n_blocks * LANES, 4 * sizeof(double))
         if broad.bounds == NULL:
             return False
-        largest = bounding_radii(broad, state)
+        set_bounding_radii(broad, state)
     else:
         broad.n_items = n
+    if not sort_by_size(&broad.levels, searched(broad, state), state.clump_number if broad.clumps_first
+                        else state.sphere_number, (state.n_blocks if broad.clumps_first else state.n_members) * LANES):
+        return False
     broad.n_spheres = n
     broad.mean_diameter = 2.0 * total / n if n else 0.0
-    broad.largest_diameter = 2.0 * largest
     broad.outer_skin = 0.5 * broad.mean_diameter
     broad.inner_skin = 0.125 * broad.mean_diameter
     broad.valid = False
@@ -89,6 +89,7 @@ cdef void free_broadphase(Broadphase *broad) noexcept nogil:
                 for source in range(broad.n_threads):
                     release(&broad.threads[t].found[source])
                 free(broad.threads[t].found)
+            release(&broad.threads[t].hits)
             release(&broad.threads[t].near[0])
             release(&broad.threads[t].near[1])
             release(&broad.threads[t].outer_walls)
@@ -100,7 +101,7 @@ cdef void free_broadphase(Broadphase *broad) noexcept nogil:
     free(broad.marks)
     free(broad.kept)
     free(broad.bounds)
-    free_grid(&broad.grid)
+    free_levels(&broad.levels)
     broad.threads = NULL
     broad.reports = NULL
     broad.marks = NULL
@@ -143,6 +144,7 @@ cdef void measure(Broadphase *broad, int thread, StateView *state) noexcept nogi
                 report.failure = NOT_FINITE
                 report.clump = state.clump_number[b * LANES + lane]
             block[PATH * LANES + lane] = 0.0
+    report.path *= 0.5 * broad.inner_skin
 
 
 cdef void keep_poses(Broadphase *broad, int thread, const StateView *state) noexcept nogil:
@@ -172,19 +174,22 @@ cdef void set_skins(Broadphase *broad) noexcept nogil:
                      &broad.outer_skin, &broad.inner_skin)
 
 
-cdef bint sort_into_grid(Broadphase *broad, const StateView *state) noexcept nogil:
-    """Fill the grid with what is searched. False: memory exhausted."""
-    cdef double cell = broad.largest_diameter + broad.outer_skin
+cdef inline const double *searched(const Broadphase *broad, const StateView *state) noexcept nogil:
+    """Centres and radii (slots, 4) of what the grids hold."""
+    return broad.bounds if broad.clumps_first else state.spheres
+
+
+cdef bint sort_into_cells(Broadphase *broad, const StateView *state) noexcept nogil:
+    """Fill the grids with what is searched. False: memory exhausted."""
     cdef Py_ssize_t slot
     cdef const double *x
     cdef int k
-    if not broad.clumps_first:
-        return fill_grid(&broad.grid, state.spheres, state.sphere_number, state.n_members * LANES, cell)
-    for slot in range(state.n_blocks * LANES):
-        x = state.blocks + (slot // LANES * state.n_rows + POSITION) * LANES + slot % LANES
-        for k in range(3):
-            broad.bounds[4 * slot + k] = x[k * LANES]
-    return fill_grid(&broad.grid, broad.bounds, state.clump_number, state.n_blocks * LANES, cell)
+    if broad.clumps_first:
+        for slot in range(state.n_blocks * LANES):
+            x = state.blocks + (slot // LANES * state.n_rows + POSITION) * LANES + slot % LANES
+            for k in range(3):
+                broad.bounds[4 * slot + k] = x[k * LANES]
+    return fill_levels(&broad.levels, searched(broad, state), broad.outer_skin)
 
 
 cdef void renew(Broadphase *broad, int thread, StateView *state, const Planes *planes) noexcept nogil:
@@ -200,10 +205,10 @@ cdef void renew(Broadphase *broad, int thread, StateView *state, const Planes *p
     if outer:
         if thread == 0:
             set_skins(broad)
-            fine = sort_into_grid(broad, state)
+            fine = sort_into_cells(broad, state)
             broad.n_outer += 1
         meet(&broad.barrier, broad.n_threads)
-        fine &= search_pairs(broad.threads, thread, broad.n_threads, &broad.grid, state, broad.outer_skin,
+        fine &= search_pairs(broad.threads, thread, broad.n_threads, &broad.levels, state, broad.outer_skin,
                              broad.clumps_first)
         fine &= search_walls(mine, planes, state, broad.outer_skin)
         keep_poses(broad, thread, state)

@@ -1,6 +1,5 @@
 """Verlet lists: candidates for contact, one set of lists for each thread."""
 from minidem.arrays cimport Ints
-from minidem.broadphase.cell_grid cimport CellGrid
 from minidem.state cimport StateView
 
 cdef struct Planes:
@@ -13,6 +12,7 @@ cdef struct Neighbours:         # what one thread owns: its blocks of clumps and
     Py_ssize_t first_block
     Py_ssize_t last_block
     Ints *found                 # (threads,): pairs that this thread's search found for each owner
+    Ints hits                   # of one sphere, while it is searched for
     Ints near[2]                # member rows of two clumps that lie near the other, while they are compared
     Ints outer_walls            # (sphere slot, wall), within the outer skin
     Ints pairs                  # inner list: (slot, slot)
@@ -22,8 +22,12 @@ cdef struct Neighbours:         # what one thread owns: its blocks of clumps and
 cdef inline bint owns(const Neighbours *mine, const StateView *state, int slot) noexcept nogil:
     return mine.first_block <= state.block_of_member[slot >> 3] < mine.last_block
 
-cdef bint search_pairs(Neighbours *all, int thread, int n_threads, const CellGrid *grid,
-                       const StateView *state, double skin, bint clumps_first) noexcept nogil
+
+cdef extern from "broadphase/near.h" nogil:
+    Py_ssize_t select_near "minidem_select_near"(const double *spheres, const int *pairs, Py_ssize_t n, double skin,
+                                                 int *near)
+
+
 cdef bint search_walls(Neighbours *mine, const Planes *planes, const StateView *state, double skin) noexcept nogil
 cdef bint prune(Neighbours *all, int thread, int n_threads, const Planes *planes, const StateView *state,
                 unsigned char *marks, double skin) noexcept nogil

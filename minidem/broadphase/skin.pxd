@@ -34,8 +34,8 @@ cdef inline void choose_skins(double diameter, double speed, Py_ssize_t n_sphere
             narrow = density * cubed(diameter + inner)
             steps_outer = 1.0 + (outer - inner) / (2.0 * speed)
             steps_inner = 1.0 + inner / (2.0 * speed)
-            cost = 2.0 * narrow + (2.0 * n_spheres + 2.5 * wide) / steps_inner \
-                + (50.0 * n_items + 10.0 * wide) / steps_outer
+            cost = 1.3 * narrow + (2.0 * n_spheres + 1.3 * wide) / steps_inner \
+                + (60.0 * n_items + 10.0 * wide) / steps_outer
             if best < 0.0 or cost < best:
                 best = cost
                 outer_skin[0] = outer

@@ -14,12 +14,23 @@ cdef struct Contacts:           # of one thread
     Contact *data
     Py_ssize_t size
     Py_ssize_t capacity
-    Ints first                  # (own clumps,): first of its forces, -1: none
-    Ints last                   # (own clumps,)
-    Ints next                   # (2 size,): the clump's next force; number 2c: on i of contact c, 2c + 1: on j
-    Ints touched                # own clumps that bear a force
+    Ints overlapping            # candidates that overlap, as in the inner list: (slot, slot)
+    Ints crowded                # own spheres in more than two contacts
+    Ints first                  # (own slots,): the first force on a crowded sphere
+    Ints next                   # (2 size,): the sphere's next force; number 2c: on i of contact c, 2c + 1: on j
     bint cleared                # clear_forces has been called
 
-cdef bint find_contacts(Contacts *contacts, const Neighbours *mine, const StateView *state, const Planes *planes,
-                        double modulus, double dt) noexcept nogil
+cdef struct SphereForces:       # of all threads; each writes those of its own spheres only
+    double *sums                # (slots, 4): sum of the forces on a sphere, lab [N], and their number; zero between steps
+    unsigned char *rows         # (n_members,): a sphere of the row bears a force
+    unsigned char *blocks       # (n_blocks,): NOW: a clump of the block bears one, BEFORE: one did the last time
+
+cdef enum:                          # of a block in SphereForces.blocks
+    NOW = 1
+    BEFORE = 2
+
+cdef bint create_sphere_forces(SphereForces *forces, const StateView *state) noexcept nogil
+cdef bint find_contacts(Contacts *contacts, SphereForces *forces, const Neighbours *mine, const StateView *state,
+                        const Planes *planes, double modulus, double dt) noexcept nogil
 cdef void free_contacts(Contacts *contacts) noexcept nogil
+cdef void free_sphere_forces(SphereForces *forces) noexcept nogil

@@ -1,8 +1,9 @@
 from minidem.broadphase.neighbours cimport Neighbours
-from minidem.contact.contacts cimport Contacts
+from minidem.contact.contacts cimport Contacts, SphereForces
 from minidem.state cimport StateView
 
-cdef bint gather(Contacts *contacts, const Neighbours *mine, const StateView *state,
-                 const double *gravity) noexcept nogil
-cdef bint clear_forces(Contacts *contacts, const Neighbours *mine, const StateView *state,
+cdef bint add_in_order(Contacts *contacts, SphereForces *forces, const Neighbours *mine,
+                       const StateView *state) noexcept nogil
+cdef void gather(SphereForces *forces, const StateView *state, Py_ssize_t b, const double *gravity) noexcept nogil
+cdef void clear_forces(SphereForces *forces, const Neighbours *mine, const StateView *state,
                        const double *gravity) noexcept nogil

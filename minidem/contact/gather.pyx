@@ -1,134 +1,124 @@
-"""Forces and torques of the clumps: the sum over their contacts, in one canonical order.
+"""Forces and torques of the clumps: the sum over their contacts, the same whatever the order in memory.
 
-A clump's forces are added by ascending (other sphere, own sphere) in the user's numbers, walls
-last in the order of the list. The sum then depends neither on threads nor on how candidates were
-found or stored. Contacts of a clump are few, and mostly arrive in order: a sorted chain for each
-clump, appended at its end or, rarely, filled in.
+First the forces on each sphere are added, then the spheres of a clump in the order of its template.
+Two forces may be added either way round, a + b = b + a to the last bit; where a sphere bears more,
+they are added again by ascending user's number of the other sphere, walls last. The sum then
+depends neither on threads nor on how candidates were found or stored.
 
 Every contact acts at its sphere: the torque is offset x force in the principal body frame (the arm
 along the normal passes through the sphere's centre), so a rod of spheres on one axis has an axial
 torque of exactly zero.
 """
 from minidem.arrays cimport reserve
-from minidem.broadphase.neighbours cimport Neighbours, owns
-from minidem.contact.contacts cimport Contact, Contacts
+from minidem.broadphase.neighbours cimport Neighbours
+from minidem.contact.contacts cimport BEFORE, NOW, Contact, Contacts, SphereForces
 from minidem.geometry.quaternion cimport rotate_back
-from minidem.geometry.vec3 cimport Vec3, add, cross, scale, vec3
+from minidem.geometry.vec3 cimport Vec3, add, cross, vec3
+from minidem.records cimport rows_from_records
 from minidem.rows cimport FORCE, LANES, MASS, ORIENTATION, TORQUE, load, load_quat, store
-from minidem.state cimport StateView
+from minidem.state cimport StateView, member
 
-
-cdef inline Py_ssize_t clump_of(const StateView *state, int slot) noexcept nogil:
-    return <Py_ssize_t> state.block_of_member[slot >> 3] * LANES + (slot & (LANES - 1))
-
-
-cdef inline int own_slot(const Contacts *contacts, int entry) noexcept nogil:
-    cdef const Contact *contact = contacts.data + (entry >> 1)
-    return contact.j if entry & 1 else contact.i
-
-
-cdef inline unsigned long long rank(const Contacts *contacts, const StateView *state, int entry) noexcept nogil:
-    """Canonical order of the forces on one clump: by the other sphere, then its own; walls after spheres."""
+cdef inline unsigned int rank(const Contacts *contacts, const StateView *state, int entry) noexcept nogil:
+    """Order of the forces on one sphere: by the user's number of the other, walls after all spheres."""
     cdef const Contact *contact = contacts.data + (entry >> 1)
     cdef int other = contact.i if entry & 1 else contact.j
-    cdef unsigned long long first
-    if other < 0:
-        first = (<unsigned long long> 1 << 31) + <unsigned long long> (-1 - other)
-    else:
-        first = <unsigned long long> state.sphere_number[other]
-    return (first << 32) | <unsigned long long> state.sphere_number[own_slot(contacts, entry)]
+    return <unsigned int> state.sphere_number[other] if other >= 0 else 2147483648u - 1u - <unsigned int> other
 
 
-cdef inline void insert(Contacts *contacts, const StateView *state, Py_ssize_t first_clump, int entry) noexcept nogil:
+cdef void insert(Contacts *contacts, const StateView *state, int *first, int entry) noexcept nogil:
+    """Put a force into the chain of its sphere, in order."""
     cdef int *next = contacts.next.data
-    cdef Py_ssize_t clump = clump_of(state, own_slot(contacts, entry)) - first_clump
-    cdef int *head = contacts.first.data + clump
-    cdef int *tail = contacts.last.data + clump
-    cdef unsigned long long key
-    cdef int at
-    if head[0] < 0:
-        contacts.touched.data[contacts.touched.size] = <int> clump
-        contacts.touched.size += 1
-        next[entry] = -1
-        head[0] = entry
-        tail[0] = entry
-        return
-    key = rank(contacts, state, entry)
-    if key > rank(contacts, state, tail[0]):
-        next[tail[0]] = entry
-        next[entry] = -1
-        tail[0] = entry
-    elif key < rank(contacts, state, head[0]):
-        next[entry] = head[0]
-        head[0] = entry
-    else:
-        at = head[0]
-        while rank(contacts, state, next[at]) < key:
-            at = next[at]
-        next[entry] = next[at]
-        next[at] = entry
+    cdef unsigned int key = rank(contacts, state, entry)
+    cdef int *link = first
+    while link[0] >= 0 and rank(contacts, state, link[0]) < key:
+        link = next + link[0]
+    next[entry] = link[0]
+    link[0] = entry
 
 
-cdef inline void set_load(const StateView *state, Py_ssize_t clump, Vec3 force, Vec3 torque) noexcept nogil:
-    cdef double *block = state.blocks + (clump >> 3) * state.n_rows * LANES + (clump & (LANES - 1))
-    store(block + FORCE * LANES, force)
-    store(block + TORQUE * LANES, torque)
-
-
-cdef inline Vec3 weight(const StateView *state, Py_ssize_t clump, const double *gravity) noexcept nogil:
-    cdef double mass = state.blocks[((clump >> 3) * state.n_rows + MASS) * LANES + (clump & (LANES - 1))]
-    return vec3(mass * gravity[0], mass * gravity[1], mass * gravity[2])
-
-
-cdef bint clear_forces(Contacts *contacts, const Neighbours *mine, const StateView *state,
-                       const double *gravity) noexcept nogil:
-    """Forces and torques of all own clumps without any contact. False: memory exhausted."""
-    cdef Py_ssize_t first = mine.first_block * LANES, n = (mine.last_block - mine.first_block) * LANES, k
-    if not (reserve(&contacts.first, n) and reserve(&contacts.last, n) and reserve(&contacts.touched, n)):
-        return False
-    for k in range(n):
-        contacts.first.data[k] = -1
-        set_load(state, first + k, weight(state, first + k, gravity), vec3(0.0, 0.0, 0.0))
-    contacts.touched.size = 0
-    contacts.cleared = True
-    return True
-
-
-cdef bint gather(Contacts *contacts, const Neighbours *mine, const StateView *state,
-                 const double *gravity) noexcept nogil:
-    """Forces and torques of own clumps from the contacts, after those of the last time. False: memory exhausted."""
-    cdef Py_ssize_t first_clump = mine.first_block * LANES, k, clump, member, slot
-    cdef const double *block
+cdef bint add_in_order(Contacts *contacts, SphereForces *forces, const Neighbours *mine,
+                       const StateView *state) noexcept nogil:
+    """The sums of spheres in more than two contacts once more, in order. False: memory exhausted."""
+    cdef Py_ssize_t first_slot = state.first_member[mine.first_block] * LANES, k, axis
+    cdef Py_ssize_t last_slot = state.first_member[mine.last_block] * LANES
     cdef const Contact *contact
-    cdef Vec3 force, torque, one
-    cdef int entry
-    if not reserve(&contacts.next, 2 * contacts.size):
+    cdef double *total
+    cdef double force
+    cdef int *first
+    cdef int entry, slot, end
+    if contacts.crowded.size == 0:
+        return True
+    if not (reserve(&contacts.first, last_slot - first_slot) and reserve(&contacts.next, 2 * contacts.size)):
         return False
-    for k in range(contacts.touched.size):
-        clump = contacts.touched.data[k]
-        contacts.first.data[clump] = -1
-        set_load(state, first_clump + clump, weight(state, first_clump + clump, gravity), vec3(0.0, 0.0, 0.0))
-    contacts.touched.size = 0
+    first = contacts.first.data
+    for k in range(contacts.crowded.size):
+        first[contacts.crowded.data[k] - first_slot] = -1
     for k in range(contacts.size):
-        if owns(mine, state, contacts.data[k].i):
-            insert(contacts, state, first_clump, <int> (2 * k))
-        if contacts.data[k].j >= 0 and owns(mine, state, contacts.data[k].j):
-            insert(contacts, state, first_clump, <int> (2 * k + 1))
-    for k in range(contacts.touched.size):
-        clump = first_clump + contacts.touched.data[k]
-        block = state.blocks + (clump >> 3) * state.n_rows * LANES + (clump & (LANES - 1))
-        force = weight(state, clump, gravity)
-        torque = vec3(0.0, 0.0, 0.0)
-        entry = contacts.first.data[contacts.touched.data[k]]
+        for end in range(2):
+            slot = contacts.data[k].j if end else contacts.data[k].i
+            if first_slot <= slot < last_slot and forces.sums[4 * <Py_ssize_t> slot + 3] > 2.0:
+                insert(contacts, state, first + (slot - first_slot), <int> (2 * k + end))
+    for k in range(contacts.crowded.size):
+        total = forces.sums + 4 * <Py_ssize_t> contacts.crowded.data[k]
+        entry = first[contacts.crowded.data[k] - first_slot]
+        for axis in range(3):
+            total[axis] = 0.0
         while entry >= 0:
             contact = contacts.data + (entry >> 1)
-            slot = own_slot(contacts, entry)
-            member = slot >> 3
-            one = scale(-contact.force if entry & 1 else contact.force,
-                        vec3(contact.normal[0], contact.normal[1], contact.normal[2]))
-            force = add(force, one)
-            one = rotate_back(load_quat(block + ORIENTATION * LANES), one)
-            torque = add(torque, cross(load(state.members + member * 4 * LANES + (slot & (LANES - 1))), one))
+            force = -contact.force if entry & 1 else contact.force
+            for axis in range(3):
+                total[axis] += force * contact.normal[axis]
             entry = contacts.next.data[entry]
-        set_load(state, clump, force, torque)
     return True
+
+
+cdef void set_weights(double *block, const double *gravity) noexcept nogil:
+    """Loads of a block without any contact."""
+    cdef int k, lane
+    for k in range(3):
+        for lane in range(LANES):
+            block[(FORCE + k) * LANES + lane] = block[MASS * LANES + lane] * gravity[k]
+            block[(TORQUE + k) * LANES + lane] = 0.0
+
+
+cdef void add_row(double *block, const double *offsets, double *sums) noexcept nogil:
+    """Add the forces on the spheres of a member row to the loads of their clumps; the sums are zero after it.
+
+    Lanes without a force add zeros, which change no bit.
+    """
+    cdef double x[4][LANES]
+    cdef Vec3 one
+    cdef int lane
+    rows_from_records(sums, x[0])
+    for lane in range(4 * LANES):
+        sums[lane] = 0.0
+    for lane in range(LANES):
+        one = vec3(x[0][lane], x[1][lane], x[2][lane])
+        store(block + FORCE * LANES + lane, add(load(block + FORCE * LANES + lane), one))
+        one = cross(load(offsets + lane), rotate_back(load_quat(block + ORIENTATION * LANES + lane), one))
+        store(block + TORQUE * LANES + lane, add(load(block + TORQUE * LANES + lane), one))
+
+
+cdef void clear_forces(SphereForces *forces, const Neighbours *mine, const StateView *state,
+                       const double *gravity) noexcept nogil:
+    """Forces and torques of all own clumps without any contact."""
+    cdef Py_ssize_t b
+    for b in range(mine.first_block, mine.last_block):
+        set_weights(state.blocks + b * state.n_rows * LANES, gravity)
+        forces.blocks[b] = 0
+
+
+cdef void gather(SphereForces *forces, const StateView *state, Py_ssize_t b, const double *gravity) noexcept nogil:
+    """Forces and torques of the clumps of block b from those on their spheres, which are zero after it."""
+    cdef Py_ssize_t row
+    cdef double *block = state.blocks + b * state.n_rows * LANES
+    if forces.blocks[b]:
+        set_weights(block, gravity)
+    if forces.blocks[b] & NOW:
+        for row in range(state.first_member[b], state.first_member[b + 1]):
+            if forces.rows[row]:
+                add_row(block, member(state, row), forces.sums + row * 4 * LANES)
+                forces.rows[row] = 0
+        forces.blocks[b] = BEFORE
+    else:
+        forces.blocks[b] = 0

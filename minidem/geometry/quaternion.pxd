@@ -71,12 +71,41 @@ cdef inline Vec3 rotate_back(Quat q, Vec3 v) noexcept nogil:
     return rotate(quat(q.w, -q.x, -q.y, -q.z), v)
 
 
+cdef inline double cosine_series(double t) noexcept nogil:
+    """cos of the square root of t, 0 <= t < (pi/4)^2; first omitted term below 3e-18. Estrin's order: short chains."""
+    cdef double t2 = t * t
+    cdef double t4 = t2 * t2
+    return ((1.0 - 1.0 / 2.0 * t) + (1.0 / 24.0 - 1.0 / 720.0 * t) * t2) \
+        + t4 * (((1.0 / 40320.0 - 1.0 / 3628800.0 * t) + (1.0 / 479001600.0 - 1.0 / 87178291200.0 * t) * t2)
+                + t4 * (1.0 / 20922789888000.0))
+
+
+cdef inline double sinc_series(double t) noexcept nogil:
+    """sin(a) / a, a the square root of t, as for cosine_series."""
+    cdef double t2 = t * t
+    cdef double t4 = t2 * t2
+    return ((1.0 - 1.0 / 6.0 * t) + (1.0 / 120.0 - 1.0 / 5040.0 * t) * t2) \
+        + t4 * (((1.0 / 362880.0 - 1.0 / 39916800.0 * t) + (1.0 / 6227020800.0 - 1.0 / 1307674368000.0 * t) * t2)
+                + t4 * (1.0 / 355687428096000.0))
+
+
+cdef inline bint is_small(Vec3 h) noexcept nogil:
+    """Does a half-angle vector lie within the series' range? Not if it is not a number."""
+    return h.x * h.x + h.y * h.y + h.z * h.z < 0.61         # < (pi/4)^2 = 0.6168
+
+
+cdef inline Quat small_exponential(Vec3 h) noexcept nogil:
+    """`exponential` for vectors that are small: the same bits for half the work."""
+    cdef double s = h.x * h.x + h.y * h.y + h.z * h.z
+    cdef double ratio = sinc_series(s)
+    return quat(cosine_series(s), ratio * h.x, ratio * h.y, ratio * h.z)
+
+
 cdef inline Quat exponential(Vec3 h) noexcept nogil:
     """(cos|h|, h sin|h| / |h|) for a half-angle vector h of any length, zero included.
 
     Branch-free, so that a loop over bodies vectorises. |h| = k pi/2 + r with |r| <= pi/4
-    (pi/2 in three parts, Cody & Waite 1980); Taylor polynomials in r^2, whose first omitted
-    terms are below 3e-18; the quadrant k mod 4 picks sine or cosine and the signs. Rounding to
+    (pi/2 in three parts, Cody & Waite 1980); series in r^2; the quadrant k mod 4 picks sine or cosine and the signs. Rounding to
     a whole number is done by adding and subtracting 1.5 * 2^52.
     """
     cdef double big = 6755399441055744.0
@@ -86,12 +115,7 @@ cdef inline Quat exponential(Vec3 h) noexcept nogil:
     cdef double r = ((angle - k * 1.57079632673412561417) - k * 6.07710050630396597660e-11) \
         - k * 2.02226624879595063154e-21
     cdef double t = s if k == 0.0 else r * r
-    cdef double cosine = 1.0 + t * (-1.0 / 2.0 + t * (1.0 / 24.0 + t * (-1.0 / 720.0 + t * (
-        1.0 / 40320.0 + t * (-1.0 / 3628800.0 + t * (1.0 / 479001600.0 + t * (
-            -1.0 / 87178291200.0 + t * (1.0 / 20922789888000.0))))))))
-    cdef double sinc = 1.0 + t * (-1.0 / 6.0 + t * (1.0 / 120.0 + t * (-1.0 / 5040.0 + t * (
-        1.0 / 362880.0 + t * (-1.0 / 39916800.0 + t * (1.0 / 6227020800.0 + t * (
-            -1.0 / 1307674368000.0 + t * (1.0 / 355687428096000.0))))))))
+    cdef double cosine = cosine_series(t), sinc = sinc_series(t)
     cdef double sine = r * sinc
     cdef double quarter = k - 4.0 * ((k * 0.25 + big) - big)       # -2, -1, 0, 1, 2
     cdef double odd = quarter * quarter                             # 0, 1 or 4

@@ -28,7 +28,7 @@ def save(path, sim):
         "walls": [{"point": w.point, "normal": w.normal, "material": w.material and asdict(w.material)}
                   for w in sim.walls],
     }
-    arrays = {"settings": np.array(json.dumps(settings)), "blocks": sim._state.blocks, "started": sim._started,
+    arrays = {"settings": np.array(json.dumps(settings)), "blocks": sim._state.in_user_order(), "started": sim._started,
               "template_index": sim._state.template_index}
     for k, template in enumerate(sim.templates):
         arrays |= {f"template_{k}_{name}": value for name, value in vars(template).items()}

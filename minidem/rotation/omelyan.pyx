@@ -18,7 +18,7 @@ from minidem.rotation.record import Scheme
 from minidem.rotation.scheme cimport (
     Body, BodyFunction, Step, angular_acceleration, gyroscopic, kernels, over_bodies,
 )
-from minidem.rotation.turning cimport turned
+from minidem.rotation.turning cimport turn_block
 
 
 cdef inline void guess(Body *b, const Step *step) noexcept nogil:
@@ -59,11 +59,6 @@ cdef inline void turn_by_cayley(Body *b, const Step *step) noexcept nogil:
         scale_quat(1.0 - a, b.q), 0.5 * step.dt, multiply_vector(b.q, b.w)))
 
 
-cdef inline void turn_by_exponential(Body *b, const Step *step) noexcept nogil:
-    b.w = b.predicted
-    b.q = turned(b.q, step.dt, b.w)
-
-
 cdef inline void solve(BodyFunction formula, double *block, const Step *step) noexcept nogil:
     """The iterations, each over all bodies of the block, so that each is vector code."""
     cdef int k
@@ -91,7 +86,8 @@ cdef void move(double *block, const Step *step) noexcept nogil:
 
 cdef void move_exponential(double *block, const Step *step) noexcept nogil:
     solve(iterate_step, block, step)
-    over_bodies(turn_by_exponential, block, step)
+    over_bodies(accept, block, step)
+    turn_block(block, step.dt)
 
 
 cdef void sync(double *block, const Step *step) noexcept nogil:

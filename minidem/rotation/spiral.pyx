@@ -12,7 +12,7 @@ from minidem.geometry.vec3 cimport Vec3
 from minidem.rotation.held_torque cimport rk4, ssprk3
 from minidem.rotation.record import Scheme
 from minidem.rotation.scheme cimport Body, Step, kernels, over_bodies
-from minidem.rotation.turning cimport turned
+from minidem.rotation.turning cimport turn_block
 
 
 cdef inline Vec3 flow(const Body *b, const Step *step, double h) noexcept nogil:
@@ -23,14 +23,12 @@ cdef inline void start_one(Body *b, const Step *step) noexcept nogil:
     b.w = flow(b, step, -0.5 * step.dt)
 
 
-cdef inline void move_ssprk3(Body *b, const Step *step) noexcept nogil:
+cdef inline void advance_ssprk3(Body *b, const Step *step) noexcept nogil:
     b.w = ssprk3(b, step.dt)
-    b.q = turned(b.q, step.dt, b.w)
 
 
-cdef inline void move_rk4(Body *b, const Step *step) noexcept nogil:
+cdef inline void advance_rk4(Body *b, const Step *step) noexcept nogil:
     b.w = rk4(b, step.dt)
-    b.q = turned(b.q, step.dt, b.w)
 
 
 cdef inline void sync_one(Body *b, const Step *step) noexcept nogil:
@@ -43,9 +41,10 @@ cdef void start(double *block, const Step *step) noexcept nogil:
 
 cdef void move(double *block, const Step *step) noexcept nogil:
     if step.parameters[0] == 0.0:                       # chosen outside the loop over bodies
-        over_bodies(move_ssprk3, block, step)
+        over_bodies(advance_ssprk3, block, step)
     else:
-        over_bodies(move_rk4, block, step)
+        over_bodies(advance_rk4, block, step)
+    turn_block(block, step.dt)
 
 
 cdef void sync(double *block, const Step *step) noexcept nogil:

@@ -1,0 +1,76 @@
+"""Spheres sorted by size into grids, each of cells that suit its own.
+
+A grid holds the spheres that are at most twice as large as its smallest. A sphere looks for its
+partners in its own grid among the cells ahead, and in the grids of larger spheres all around it:
+every pair is met once, and a large sphere costs as much as the small ones that are near it.
+V. Ogarko & S. Luding, Comput. Phys. Commun. 183, 931 (2012), doi 10.1016/j.cpc.2011.12.019.
+"""
+from minidem.arrays cimport push
+from minidem.broadphase.cell_grid cimport fill_grid, free_grid
+
+
+cdef bint sort_by_size(Levels *levels, const double *spheres, const int *numbers, Py_ssize_t n_slots) noexcept nogil:
+    """Choose the levels and assign the spheres. False: memory exhausted.
+
+    spheres : (n_slots, 4) centres and radii [m];  numbers : (n_slots,), negative for empty slots.
+    """
+    cdef double smallest = 0.0, largest = 0.0, radius, bound
+    cdef int level, last
+    cdef Py_ssize_t s
+    free_levels(levels)
+    for s in range(n_slots):
+        if numbers[s] >= 0:
+            radius = spheres[4 * s + 3]
+            if levels.count == 0 or radius < smallest:
+                smallest = radius
+            if levels.count == 0 or radius > largest:
+                largest = radius
+            levels.count = 1
+    bound = 2.0 * smallest
+    while bound < largest and levels.count < MOST_LEVELS:
+        bound *= 2.0
+        levels.count += 1
+    last = levels.count - 1
+    for s in range(n_slots):
+        if numbers[s] >= 0:
+            radius = spheres[4 * s + 3]
+            level = 0
+            bound = 2.0 * smallest
+            while level < last and radius > bound:
+                bound *= 2.0
+                level += 1
+            levels.grid[level].largest_diameter = max(levels.grid[level].largest_diameter, 2.0 * radius)
+            if not push(&levels.grid[level].items, <int> s):
+                return False
+    drop_empty(levels)
+    return True
+
+
+cdef void drop_empty(Levels *levels) noexcept nogil:
+    cdef int level, kept = 0
+    cdef CellGrid empty
+    for level in range(levels.count):
+        if levels.grid[level].items.size > 0:
+            if level != kept:                           # move it; what it was is then without memory
+                empty = levels.grid[kept]
+                levels.grid[kept] = levels.grid[level]
+                levels.grid[level] = empty
+            kept += 1
+    levels.count = kept
+
+
+cdef bint fill_levels(Levels *levels, const double *spheres, double skin) noexcept nogil:
+    """Sort all spheres into the cells of their grids. False: memory exhausted."""
+    cdef int level
+    for level in range(levels.count):
+        if not fill_grid(&levels.grid[level], spheres, skin):
+            return False
+    return True
+
+
+cdef void free_levels(Levels *levels) noexcept nogil:
+    cdef int level
+    for level in range(MOST_LEVELS):
+        free_grid(&levels.grid[level])
+        levels.grid[level].largest_diameter = 0.0
+    levels.count = 0

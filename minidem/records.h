@@ -1,0 +1,91 @@
+/* Four rows of eight numbers into eight records of four, and back: a transposition.
+ *
+ * In C because a compiler left alone moves the numbers one by one, at three times the cost; the vectors
+ * here are its own extension, for any processor. Nothing is computed, so the plain loop gives the same bits. */
+#ifndef MINIDEM_RECORDS_H
+#define MINIDEM_RECORDS_H
+#include <string.h>
+
+enum { MINIDEM_LANES = 8 };
+
+#if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
+#define MINIDEM_SHUFFLE __builtin_shufflevector
+#if defined(__AVX512F__)            /* whole rows: what is loaded in one piece should be stored in one piece */
+typedef double minidem_row __attribute__((vector_size(64)));
+
+static inline void minidem_records_from_rows(const double *rows, double *records) {
+    minidem_row m[4], ab[2], cd[2];
+    memcpy(m, rows, sizeof m);
+    ab[0] = MINIDEM_SHUFFLE(m[0], m[1], 0, 8, 2, 10, 4, 12, 6, 14);
+    ab[1] = MINIDEM_SHUFFLE(m[0], m[1], 1, 9, 3, 11, 5, 13, 7, 15);
+    cd[0] = MINIDEM_SHUFFLE(m[2], m[3], 0, 8, 2, 10, 4, 12, 6, 14);
+    cd[1] = MINIDEM_SHUFFLE(m[2], m[3], 1, 9, 3, 11, 5, 13, 7, 15);
+    minidem_row even = MINIDEM_SHUFFLE(ab[0], cd[0], 0, 1, 8, 9, 4, 5, 12, 13);     /* records 0, 4 */
+    minidem_row odd = MINIDEM_SHUFFLE(ab[1], cd[1], 0, 1, 8, 9, 4, 5, 12, 13);      /* 1, 5 */
+    minidem_row next_even = MINIDEM_SHUFFLE(ab[0], cd[0], 2, 3, 10, 11, 6, 7, 14, 15);  /* 2, 6 */
+    minidem_row next_odd = MINIDEM_SHUFFLE(ab[1], cd[1], 2, 3, 10, 11, 6, 7, 14, 15);   /* 3, 7 */
+    m[0] = MINIDEM_SHUFFLE(even, odd, 0, 1, 2, 3, 8, 9, 10, 11);
+    m[1] = MINIDEM_SHUFFLE(next_even, next_odd, 0, 1, 2, 3, 8, 9, 10, 11);
+    m[2] = MINIDEM_SHUFFLE(even, odd, 4, 5, 6, 7, 12, 13, 14, 15);
+    m[3] = MINIDEM_SHUFFLE(next_even, next_odd, 4, 5, 6, 7, 12, 13, 14, 15);
+    memcpy(records, m, sizeof m);
+}
+
+static inline void minidem_rows_from_records(const double *records, double *rows) {
+    minidem_row m[4], ab[2], cd[2];
+    memcpy(m, records, sizeof m);
+    for (int half = 0; half < 2; ++half) {
+        ab[half] = MINIDEM_SHUFFLE(m[2 * half], m[2 * half + 1], 0, 4, 8, 12, 1, 5, 9, 13);
+        cd[half] = MINIDEM_SHUFFLE(m[2 * half], m[2 * half + 1], 2, 6, 10, 14, 3, 7, 11, 15);
+    }
+    m[0] = MINIDEM_SHUFFLE(ab[0], ab[1], 0, 1, 2, 3, 8, 9, 10, 11);
+    m[1] = MINIDEM_SHUFFLE(ab[0], ab[1], 4, 5, 6, 7, 12, 13, 14, 15);
+    m[2] = MINIDEM_SHUFFLE(cd[0], cd[1], 0, 1, 2, 3, 8, 9, 10, 11);
+    m[3] = MINIDEM_SHUFFLE(cd[0], cd[1], 4, 5, 6, 7, 12, 13, 14, 15);
+    memcpy(rows, m, sizeof m);
+}
+#else
+typedef double minidem_four __attribute__((vector_size(32)));
+
+/* Rows a, b, c, d of a 4 x 4 matrix become its columns. */
+static inline void minidem_transpose(minidem_four m[4]) {
+    minidem_four ab_even = MINIDEM_SHUFFLE(m[0], m[1], 0, 4, 2, 6);
+    minidem_four ab_odd = MINIDEM_SHUFFLE(m[0], m[1], 1, 5, 3, 7);
+    minidem_four cd_even = MINIDEM_SHUFFLE(m[2], m[3], 0, 4, 2, 6);
+    minidem_four cd_odd = MINIDEM_SHUFFLE(m[2], m[3], 1, 5, 3, 7);
+    m[0] = MINIDEM_SHUFFLE(ab_even, cd_even, 0, 1, 4, 5);
+    m[1] = MINIDEM_SHUFFLE(ab_odd, cd_odd, 0, 1, 4, 5);
+    m[2] = MINIDEM_SHUFFLE(ab_even, cd_even, 2, 3, 6, 7);
+    m[3] = MINIDEM_SHUFFLE(ab_odd, cd_odd, 2, 3, 6, 7);
+}
+
+static inline void minidem_records_from_rows(const double *rows, double *records) {
+    minidem_four m[4];
+    for (int half = 0; half < MINIDEM_LANES; half += 4) {
+        for (int k = 0; k < 4; ++k) memcpy(m + k, rows + k * MINIDEM_LANES + half, sizeof *m);
+        minidem_transpose(m);
+        for (int k = 0; k < 4; ++k) memcpy(records + 4 * (half + k), m + k, sizeof *m);
+    }
+}
+
+static inline void minidem_rows_from_records(const double *records, double *rows) {
+    minidem_four m[4];
+    for (int half = 0; half < MINIDEM_LANES; half += 4) {
+        for (int k = 0; k < 4; ++k) memcpy(m + k, records + 4 * (half + k), sizeof *m);
+        minidem_transpose(m);
+        for (int k = 0; k < 4; ++k) memcpy(rows + k * MINIDEM_LANES + half, m + k, sizeof *m);
+    }
+}
+#endif
+#else
+static inline void minidem_records_from_rows(const double *rows, double *records) {
+    for (int k = 0; k < 4; ++k)
+        for (int l = 0; l < MINIDEM_LANES; ++l) records[4 * l + k] = rows[k * MINIDEM_LANES + l];
+}
+
+static inline void minidem_rows_from_records(const double *records, double *rows) {
+    for (int k = 0; k < 4; ++k)
+        for (int l = 0; l < MINIDEM_LANES; ++l) rows[k * MINIDEM_LANES + l] = records[4 * l + k];
+}
+#endif
+#endif

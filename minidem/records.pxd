@@ -1,0 +1,5 @@
+"""Between rows (4, LANES), which are computed with, and records (LANES, 4), which are read one by one."""
+
+cdef extern from "records.h" nogil:
+    void records_from_rows "minidem_records_from_rows"(const double *rows, double *records)
+    void rows_from_records "minidem_rows_from_records"(const double *records, double *rows)
