@@ -3,11 +3,13 @@ from libc.stdlib cimport calloc, free
 
 import numpy as np
 
+from minidem import ordering
 from minidem.contact import listing
 
 from minidem cimport openmp
 from minidem.broadphase.broadphase cimport (
-    IN_CALLBACK, NO_FAILURE, NOT_FINITE, OUT_OF_MEMORY, SMALL_TEAM, create_broadphase, free_broadphase,
+    IN_CALLBACK, NO_FAILURE, NOT_FINITE, OUT_OF_MEMORY, SMALL_TEAM, Broadphase, create_broadphase, free_broadphase,
+    keep_experience,
 )
 from minidem.broadphase.neighbours cimport owns
 from minidem.contact.contacts cimport Contact, Contacts, create_sphere_forces, free_contacts, free_sphere_forces
@@ -20,6 +22,8 @@ from minidem.time_loop cimport Loop, run_loop
 from minidem.translation.leapfrog cimport kick
 
 SPHERES_PER_THREAD = 2000           # with fewer, one more thread costs more than it brings
+ORDERED_BLOCKS = 64                 # with fewer, all clumps stay in the caches wherever they stand
+LISTS_PER_ORDER = 20                # outer lists after which the clumps have mixed enough to be ordered anew
 
 
 cdef void ask_python(Loop *loop, double steps) noexcept with gil:
@@ -51,6 +55,7 @@ cdef class Driver:
     cdef Loop loop
     cdef readonly State state
     cdef Kernels kernels
+    cdef long long next_order           # number of the outer list at which clumps are ordered anew
     cdef object keep
     cdef object ask
     cdef object error
@@ -136,10 +141,29 @@ cdef class Driver:
     def run(self, long long steps):
         """Advance by so many steps; returns how many were completed."""
         cdef long long before = self.loop.steps_done
+        if (steps > 0 and self.loop.contacts_matter and self.loop.state.n_blocks > ORDERED_BLOCKS
+                and self.loop.broad.n_outer >= self.next_order):
+            self.order()
         with nogil:
             run_loop(&self.loop, steps)
         self.raise_failure()
         return self.loop.steps_done - before
+
+    def order(self):
+        """Let neighbours in space be neighbours in memory. Contacts are unknown after it, until the next step."""
+        cdef Broadphase old = self.loop.broad
+        self.state.permute(ordering.row_major(self.state.standing("position")))
+        self.loop.state = self.state.view
+        free_sphere_forces(&self.loop.sphere_forces)
+        free_broadphase(&self.loop.broad)
+        if not (create_broadphase(&self.loop.broad, &self.loop.state, self.loop.n_threads)
+                and create_sphere_forces(&self.loop.sphere_forces, &self.loop.state)):
+            raise MemoryError("no memory for the lists of the time loop")
+        keep_experience(&self.loop.broad, &old)
+        for t in range(self.loop.n_threads):
+            self.loop.contacts[t].size = 0
+            self.loop.contacts[t].cleared = False
+        self.next_order = self.loop.broad.n_outer + LISTS_PER_ORDER
 
     def evaluate(self):
         """Forces, torques and contacts at the present pose, whatever was there before."""
@@ -178,7 +202,7 @@ cdef class Driver:
         cdef Step step = self.loop.step
         step.dt = dt
         lanes = np.zeros((self.loop.state.n_blocks, LANES), dtype=bool)
-        lanes.reshape(-1)[:self.state.n_clumps] = new
+        lanes.reshape(-1)[self.state.clump_slot] = new
         for number in np.flatnonzero(lanes.any(axis=1)):
             block = self.state.blocks[number].copy()
             kick(&block[0, 0], -0.5 * dt)
@@ -195,7 +219,7 @@ cdef class Driver:
             kick(&copy[b, 0, 0], 0.5 * self.loop.step.dt)
             self.kernels.sync(&copy[b, 0, 0], &self.loop.step)
         self.raise_failure()
-        rows = np.asarray(copy).transpose(0, 2, 1).reshape(-1, copy.shape[1])[:self.state.n_clumps]
+        rows = np.asarray(copy).transpose(0, 2, 1).reshape(-1, copy.shape[1])[self.state.clump_slot]
         return rows[:, VELOCITY:VELOCITY + 3].copy(), rows[:, PREDICTED:PREDICTED + 3].copy()
 
     def pose(self):

@@ -1,10 +1,14 @@
-/* Four rows of eight numbers into eight records of four, and back: a transposition.
+/* Four rows of eight numbers into eight records of four; and from eight records, wherever they are, back.
  *
  * In C because a compiler left alone moves the numbers one by one, at three times the cost; the vectors
  * here are its own extension, for any processor. Nothing is computed, so the plain loop gives the same bits. */
 #ifndef MINIDEM_RECORDS_H
 #define MINIDEM_RECORDS_H
+#include <stddef.h>
 #include <string.h>
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
 
 enum { MINIDEM_LANES = 8 };
 
@@ -31,9 +35,12 @@ static inline void minidem_records_from_rows(const double *rows, double *records
     memcpy(records, m, sizeof m);
 }
 
-static inline void minidem_rows_from_records(const double *records, double *rows) {
+static inline void minidem_rows_from_records(const double *records, const int *place, double *rows) {
     minidem_row m[4], ab[2], cd[2];
-    memcpy(m, records, sizeof m);
+    for (int k = 0; k < 4; ++k)
+        m[k] = (minidem_row) _mm512_insertf64x4(
+            _mm512_castpd256_pd512(_mm256_loadu_pd(records + 4 * (ptrdiff_t) place[2 * k])),
+            _mm256_loadu_pd(records + 4 * (ptrdiff_t) place[2 * k + 1]), 1);
     for (int half = 0; half < 2; ++half) {
         ab[half] = MINIDEM_SHUFFLE(m[2 * half], m[2 * half + 1], 0, 4, 8, 12, 1, 5, 9, 13);
         cd[half] = MINIDEM_SHUFFLE(m[2 * half], m[2 * half + 1], 2, 6, 10, 14, 3, 7, 11, 15);
@@ -68,10 +75,10 @@ static inline void minidem_records_from_rows(const double *rows, double *records
     }
 }
 
-static inline void minidem_rows_from_records(const double *records, double *rows) {
+static inline void minidem_rows_from_records(const double *records, const int *place, double *rows) {
     minidem_four m[4];
     for (int half = 0; half < MINIDEM_LANES; half += 4) {
-        for (int k = 0; k < 4; ++k) memcpy(m + k, records + 4 * (half + k), sizeof *m);
+        for (int k = 0; k < 4; ++k) memcpy(m + k, records + 4 * (ptrdiff_t) place[half + k], sizeof *m);
         minidem_transpose(m);
         for (int k = 0; k < 4; ++k) memcpy(rows + k * MINIDEM_LANES + half, m + k, sizeof *m);
     }
@@ -83,9 +90,9 @@ static inline void minidem_records_from_rows(const double *rows, double *records
         for (int l = 0; l < MINIDEM_LANES; ++l) records[4 * l + k] = rows[k * MINIDEM_LANES + l];
 }
 
-static inline void minidem_rows_from_records(const double *records, double *rows) {
+static inline void minidem_rows_from_records(const double *records, const int *place, double *rows) {
     for (int k = 0; k < 4; ++k)
-        for (int l = 0; l < MINIDEM_LANES; ++l) rows[k * MINIDEM_LANES + l] = records[4 * l + k];
+        for (int l = 0; l < MINIDEM_LANES; ++l) rows[k * MINIDEM_LANES + l] = records[4 * (ptrdiff_t) place[l] + k];
 }
 #endif
 #endif

@@ -23,10 +23,9 @@ cdef enum Row:
     FORCE = 25              # 3  at the pose, gravity included, lab                 [N]
     MASS = 28               #                                                       [kg]
     INVERSE_MASS = 29       #                                                       [1/kg]
-    REACH = 30              # largest distance of a sphere's centre from the clump's [m]
-    PATH = 31               # how far a sphere can have moved since the inner list was made, of what it may
-    PREDICTED_VELOCITY = 32 # 3  at the instant of the pose, lab; kept up only for velocity-dependent forces [m/s]
-    SCRATCH = 35            # as many as the rotation scheme asks for
+    PATH = 30               # how far a sphere can have moved since the inner list was made, of what it may
+    PREDICTED_VELOCITY = 31 # 3  at the instant of the pose, lab; kept up only for velocity-dependent forces [m/s]
+    SCRATCH = 34            # as many as the rotation scheme asks for
 
 
 cdef inline Vec3 load(const double *row) noexcept nogil:

@@ -11,9 +11,10 @@ their order, and so are sums, which must not depend on where something stands.
 """
 import numpy as np
 
+from minidem.reach cimport REACHES
 from minidem.rows cimport (
     ANGULAR_VELOCITY, FORCE, INERTIA, INVERSE_INERTIA, INVERSE_MASS, LANES, MASS, ORIENTATION, PATH, POSITION,
-    PREDICTED, PREDICTED_VELOCITY, REACH, SCRATCH, TORQUE, VELOCITY,
+    PREDICTED, PREDICTED_VELOCITY, SCRATCH, TORQUE, VELOCITY,
 )
 
 COLUMNS = {     # first row and width of what Python reads and writes; rows.pxd says what each is
@@ -21,7 +22,7 @@ COLUMNS = {     # first row and width of what Python reads and writes; rows.pxd 
     "orientation": (ORIENTATION, 4), "angular_velocity": (ANGULAR_VELOCITY, 3), "predicted": (PREDICTED, 3),
     "predicted_velocity": (PREDICTED_VELOCITY, 3),
     "position": (POSITION, 3), "velocity": (VELOCITY, 3), "force": (FORCE, 3), "mass": (MASS, 1),
-    "inverse_mass": (INVERSE_MASS, 1), "reach": (REACH, 1),
+    "inverse_mass": (INVERSE_MASS, 1),
 }
 
 
@@ -31,6 +32,16 @@ def aligned(shape, dtype=np.float64):
     raw = np.zeros(count + 64, dtype=np.uint8)
     start = -raw.ctypes.data % 64
     return raw[start:start + count].view(dtype).reshape(shape)
+
+
+def reaches_of(offsets):
+    """(REACHES,) [m2] for spheres at offsets (k, 3) from the centre of mass: see reach.pxd."""
+    outer = offsets[:, :, None] * offsets[:, None, :]
+    squared = np.trace(outer, axis1=1, axis2=2)
+    matrices = squared[:, None, None] * np.eye(3) - outer
+    by_axis, by_norm = np.abs(matrices).sum(axis=2).max(axis=0), np.full(3, squared.max())
+    best = by_axis if by_axis.sum() < by_norm.sum() else by_norm
+    return np.append(4.0 * best, 16.0 * squared.max())
 
 
 cdef class State:
@@ -60,6 +71,11 @@ cdef class State:
         """Copy of the scratch numbers first, ..., first + width - 1 of all clumps, as (n_clumps, width)."""
         return np.ascontiguousarray(self.rows(SCRATCH + first, width))
 
+    def standing(self, name):
+        """The same in the order of the slots."""
+        row, width = COLUMNS[name]
+        return self.blocks[:, row:row + width].transpose(0, 2, 1).reshape(-1, width)[:self.n_clumps]
+
     def rows(self, first, width):
         return self.blocks[:, first:first + width].transpose(0, 2, 1).reshape(-1, width)[self.clump_slot]
 
@@ -87,7 +103,6 @@ cdef class State:
         self.add_bodies(len(position), template.inertia, orientation, angular_velocity, number)
         self.set_column("mass", template.mass, first)
         self.set_column("inverse_mass", 1.0 / template.mass, first)
-        self.set_column("reach", np.sqrt((template.offsets ** 2).sum(axis=1).max()), first)
         self.set_column("position", position, first)
         self.set_column("velocity", velocity, first)
         return np.arange(first, self.n_clumps)
@@ -168,11 +183,14 @@ cdef class State:
         self.kind_of_member = (first_kind[mixture.reshape(-1)[self.block_of_member]] + place).astype(np.int32)
 
         self.kinds = aligned((int(first_kind[-1]), 4, LANES))
+        self.mixture_of_block = mixture.reshape(-1).astype(np.int32)
+        self.reaches = aligned((len(mixtures), REACHES, LANES))
         for number, lane in zip(*np.nonzero(mixtures >= 0)):
             template = self.templates[mixtures[number, lane]]
             rows = slice(first_kind[number], first_kind[number] + len(template.radii))
             self.kinds[rows, :3, lane] = template.offsets
             self.kinds[rows, 3, lane] = template.radii
+            self.reaches[number, :, lane] = reaches_of(template.offsets)
         self.sphere_number = np.full((n_members, LANES), -1, dtype=np.int32)
         for lane in range(LANES):
             number = self.clump_number[lane::LANES][self.block_of_member]
@@ -192,6 +210,8 @@ cdef class State:
         cdef Py_ssize_t[::1] first_member = self.first_member
         cdef int[::1] block_of_member = self.block_of_member
         cdef int[::1] kind_of_member = self.kind_of_member
+        cdef int[::1] mixture_of_block = self.mixture_of_block
+        cdef double[:, :, ::1] reaches = self.reaches
         cdef int[::1] clump_number = self.clump_number
         cdef int[:, ::1] sphere_number = self.sphere_number
         cdef bint empty = self.n_clumps == 0
@@ -201,6 +221,8 @@ cdef class State:
         self.view.first_member = &first_member[0]
         self.view.blocks = NULL if empty else &blocks[0, 0, 0]
         self.view.clump_number = NULL if empty else &clump_number[0]
+        self.view.mixture_of_block = NULL if empty else &mixture_of_block[0]
+        self.view.reaches = NULL if empty else &reaches[0, 0, 0]
         empty = kind_of_member.shape[0] == 0
         self.view.kinds = NULL if empty else &kinds[0, 0, 0]
         self.view.kind_of_member = NULL if empty else &kind_of_member[0]

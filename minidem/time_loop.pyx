@@ -22,11 +22,16 @@ from minidem.contact.gather cimport add_in_order, clear_forces, gather
 from minidem.openmp cimport meet, team_size
 from minidem.pose cimport pose_members
 from minidem.rotation.scheme cimport BlockFunction, Step
-from minidem.rows cimport LANES, ORIENTATION
+from minidem.rows cimport LANES, ORIENTATION, PREDICTED_VELOCITY
+from minidem.state cimport reach
 from minidem.translation.leapfrog cimport drift, kick, predict_velocity
 
 
+cdef extern from *:
+    void prefetch "__builtin_prefetch"(const void *) nogil
+
 cdef enum:
+    AHEAD = 2
     STEPS_BETWEEN_NORMS = 32768
 
 
@@ -60,14 +65,18 @@ cdef void advance(Loop *loop, int thread, int stage, bint norms, bint gathered) 
     cdef double dt = loop.step.dt
     cdef double ahead = loop.fraction[stage] - (loop.fraction[stage - 1] if stage > 0 else 0.0)
     cdef Step step = loop.step
-    cdef Py_ssize_t b, next_active = 0
+    cdef Py_ssize_t b, k, next_active = 0
+    cdef bint far_ahead = mine.last_block - mine.first_block > 512
     cdef double *block
     cdef bint beyond = False
     step.stage = stage
     for b in range(mine.first_block, mine.last_block):
         block = loop.state.blocks + b * loop.state.n_rows * LANES
+        if far_ahead:
+            for k in range(PREDICTED_VELOCITY):
+                prefetch(block + (AHEAD * loop.state.n_rows + k) * LANES)
         if not gathered:
-            gather(&loop.sphere_forces, &loop.state, b, loop.gravity)
+            gather(loop.contacts + thread, &loop.sphere_forces, &loop.state, b, loop.gravity)
         if loop.contacts_matter:                        # free bodies stay where they are
             if stage == 0:
                 kick(block, dt)
@@ -78,7 +87,7 @@ cdef void advance(Loop *loop, int thread, int stage, bint norms, bint gathered) 
             if loop.stored_orientation != ORIENTATION:
                 restore_norm(block + loop.stored_orientation * LANES)
         if loop.contacts_matter:
-            beyond |= drift(block, ahead * dt, old, 0.5 * loop.broad.inner_skin)
+            beyond |= drift(block, ahead * dt, old, reach(&loop.state, b), 0.5 * loop.broad.inner_skin)
             next_active = pose_members(&loop.state, b, mine.active.data, next_active, mine.active.size)
     loop.broad.reports[thread].beyond = beyond
 
@@ -86,7 +95,7 @@ cdef void advance(Loop *loop, int thread, int stage, bint norms, bint gathered) 
 cdef void gather_all(Loop *loop, int thread) noexcept nogil:
     cdef Py_ssize_t b
     for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
-        gather(&loop.sphere_forces, &loop.state, b, loop.gravity)
+        gather(loop.contacts + thread, &loop.sphere_forces, &loop.state, b, loop.gravity)
 
 
 cdef void over_blocks(Loop *loop, int thread, BlockFunction function) noexcept nogil:

@@ -42,6 +42,7 @@ cdef struct Broadphase:
 
 cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_threads) noexcept nogil
 cdef void free_broadphase(Broadphase *broad) noexcept nogil
+cdef void keep_experience(Broadphase *broad, const Broadphase *old) noexcept nogil
 cdef void renew(Broadphase *broad, int thread, StateView *state, const Planes *planes) noexcept nogil
 
 

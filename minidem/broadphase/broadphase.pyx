@@ -15,8 +15,9 @@ from minidem.broadphase.skin cimport choose_skins, cubed
 from minidem.geometry.vec3 cimport norm
 from minidem.openmp cimport meet
 from minidem.pose cimport pose_range
-from minidem.rows cimport LANES, ORIENTATION, PATH, POSITION, REACH, load
-from minidem.state cimport StateView, member
+from minidem.reach cimport turn_squared
+from minidem.rows cimport LANES, ORIENTATION, PATH, POSITION, load
+from minidem.state cimport StateView, member, reach
 
 cdef enum:
     KEPT = 7                        # position and orientation
@@ -109,13 +110,22 @@ cdef void free_broadphase(Broadphase *broad) noexcept nogil:
     broad.bounds = NULL
 
 
+cdef void keep_experience(Broadphase *broad, const Broadphase *old) noexcept nogil:
+    """Skins and counts of the lists before these, for the same clumps."""
+    broad.outer_skin = old.outer_skin
+    broad.inner_skin = old.inner_skin
+    broad.density = old.density
+    broad.n_outer = old.n_outer
+    broad.n_inner = old.n_inner
+
+
 cdef void measure(Broadphase *broad, int thread, StateView *state) noexcept nogil:
     """Own clumps' displacements since the outer lists were made, for this thread's report."""
     cdef Report *report = broad.reports + thread
     cdef double limit = 0.5 * (broad.outer_skin - broad.inner_skin)
     cdef const double *kept
     cdef double *block
-    cdef double shift, turn, total, difference
+    cdef double shift, total, difference
     cdef Py_ssize_t b
     cdef int lane, k
     report.far = False
@@ -125,18 +135,15 @@ cdef void measure(Broadphase *broad, int thread, StateView *state) noexcept nogi
         kept = broad.kept + b * KEPT * LANES
         for lane in range(LANES):
             shift = 0.0
-            turn = 0.0
             total = 0.0
             for k in range(3):
                 difference = block[(POSITION + k) * LANES + lane] - kept[k * LANES + lane]
                 shift += difference * difference
                 total += block[(POSITION + k) * LANES + lane]
             for k in range(4):
-                difference = block[(ORIENTATION + k) * LANES + lane] - kept[(3 + k) * LANES + lane]
-                turn += difference * difference
                 total += block[(ORIENTATION + k) * LANES + lane]
-            # the same bound of a rotation as for PATH (translation/leapfrog.pxd)
-            if not sqrt(shift) + 2.0 * block[REACH * LANES + lane] * sqrt(turn) <= limit:
+            if not sqrt(shift) + sqrt(turn_squared(kept + 3 * LANES + lane, block + ORIENTATION * LANES + lane,
+                                                   reach(state, b) + lane)) <= limit:
                 report.far = True
             if block[PATH * LANES + lane] > report.path:
                 report.path = block[PATH * LANES + lane]

@@ -17,6 +17,7 @@ from minidem.arrays cimport Ints, release, reserve
 cdef double FAR = 1e15          # cell coordinates are clamped here, well within 64 bits
 cdef enum:
     BEYOND = 7                  # places that a search may read after the last
+    SPHERES_PER_CELL = 4        # at most, on the average over the table
 
 
 cdef int cell_of(const CellGrid *grid, const double *centre) noexcept nogil:
@@ -57,7 +58,7 @@ cdef bint fill_grid(CellGrid *grid, const double *spheres, double skin) noexcept
     cdef const double *sphere
     grid.inverse_cell = 1.0 / (grid.largest_diameter + skin)
     grid.log_side = 2
-    while grid.log_side < 10 and (<Py_ssize_t> 1 << (3 * grid.log_side)) < n:
+    while grid.log_side < 10 and SPHERES_PER_CELL * (<Py_ssize_t> 1 << (3 * grid.log_side)) < n:
         grid.log_side += 1
     n_cells = <Py_ssize_t> 1 << (3 * grid.log_side)
     if not (reserve(&grid.start, n_cells + 1) and reserve(&grid.cell, n) and reserve(&grid.slot, n)

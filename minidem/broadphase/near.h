@@ -52,13 +52,15 @@ static inline ptrdiff_t minidem_select_near(const double *spheres, const int *pa
     ptrdiff_t k = 0, kept = 0;
 #if MINIDEM_EIGHT_AT_ONCE
     const __m512i even = _mm512_setr_epi64(0, 4, 8, 12, 1, 5, 9, 13), odd = _mm512_setr_epi64(2, 6, 10, 14, 3, 7, 11, 15);
-    for (; k + 16 <= n; k += 16) {
+    for (; k + 96 <= n; k += 16) {
         __m512i eight = _mm512_loadu_si512(pairs + k);
         __m256d between[8];                             /* (dx, dy, dz, sum of radii) */
         __m512d two[4], xy[2], zr[2];
         for (int l = 0; l < 8; ++l) {
             __m256d a = _mm256_loadu_pd(spheres + 4 * (ptrdiff_t) pairs[k + 2 * l]);
             __m256d b = _mm256_loadu_pd(spheres + 4 * (ptrdiff_t) pairs[k + 2 * l + 1]);
+            __builtin_prefetch(spheres + 4 * (ptrdiff_t) pairs[k + 64 + 2 * l]);
+            __builtin_prefetch(spheres + 4 * (ptrdiff_t) pairs[k + 65 + 2 * l]);
             between[l] = _mm256_mask_add_pd(_mm256_sub_pd(a, b), 8, a, b);
         }
         for (int l = 0; l < 4; ++l)

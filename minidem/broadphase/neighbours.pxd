@@ -23,6 +23,13 @@ cdef inline bint owns(const Neighbours *mine, const StateView *state, int slot) 
     return mine.first_block <= state.block_of_member[slot >> 3] < mine.last_block
 
 
+cdef inline double height(const Planes *planes, Py_ssize_t wall, const double *sphere) noexcept nogil:
+    """Distance of a sphere's centre from a plane, positive on the side of the normal."""
+    cdef const double *point = planes.point + 3 * wall
+    cdef const double *normal = planes.normal + 3 * wall
+    return (sphere[0] - point[0]) * normal[0] + (sphere[1] - point[1]) * normal[1] + (sphere[2] - point[2]) * normal[2]
+
+
 cdef extern from "broadphase/near.h" nogil:
     Py_ssize_t select_near "minidem_select_near"(const double *spheres, const int *pairs, Py_ssize_t n, double skin,
                                                  int *near)

@@ -23,13 +23,6 @@ cdef inline bint push_pair(Ints *list, int a, int b) noexcept nogil:
     return True
 
 
-cdef inline double height(const Planes *planes, Py_ssize_t wall, const double *sphere) noexcept nogil:
-    """Distance of a sphere's centre from a plane, positive on the side of the normal."""
-    cdef const double *point = planes.point + 3 * wall
-    cdef const double *normal = planes.normal + 3 * wall
-    return (sphere[0] - point[0]) * normal[0] + (sphere[1] - point[1]) * normal[1] + (sphere[2] - point[2]) * normal[2]
-
-
 cdef bint search_walls(Neighbours *mine, const Planes *planes, const StateView *state, double skin) noexcept nogil:
     """Own spheres within the outer skin of a wall. False: memory exhausted."""
     cdef Py_ssize_t slot, wall

@@ -14,18 +14,23 @@ cdef struct Contacts:           # of one thread
     Contact *data
     Py_ssize_t size
     Py_ssize_t capacity
-    Ints overlapping            # candidates that overlap, as in the inner list: (slot, slot)
+    double *sums                # (1 + n_sums, 4): of the forces on one sphere, lab [N], and their number; all zero
+                                # beyond, and the first, which stands for spheres without a contact
+    Py_ssize_t n_sums
+    Py_ssize_t sums_capacity
     Ints crowded                # own spheres in more than two contacts
     Ints first                  # (own slots,): the first force on a crowded sphere
     Ints next                   # (2 size,): the sphere's next force; number 2c: on i of contact c, 2c + 1: on j
     bint cleared                # clear_forces has been called
 
-cdef struct SphereForces:       # of all threads; each writes those of its own spheres only
-    double *sums                # (slots, 4): sum of the forces on a sphere, lab [N], and their number; zero between steps
-    unsigned char *rows         # (n_members,): a sphere of the row bears a force
+cdef struct SphereForces:       # where the sums are; each thread writes what is its own
+    int *place                  # (slots,): which of its owner's sums is that of a sphere; 0: it is in no contact
+    unsigned char *rows         # (n_members,): BEARS: a sphere of the row bears a force, CROWDED: more than two
     unsigned char *blocks       # (n_blocks,): NOW: a clump of the block bears one, BEFORE: one did the last time
 
-cdef enum:                          # of a block in SphereForces.blocks
+cdef enum:
+    BEARS = 1
+    CROWDED = 2
     NOW = 1
     BEFORE = 2
 

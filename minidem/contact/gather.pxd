@@ -4,6 +4,7 @@ from minidem.state cimport StateView
 
 cdef bint add_in_order(Contacts *contacts, SphereForces *forces, const Neighbours *mine,
                        const StateView *state) noexcept nogil
-cdef void gather(SphereForces *forces, const StateView *state, Py_ssize_t b, const double *gravity) noexcept nogil
+cdef void gather(Contacts *contacts, SphereForces *forces, const StateView *state, Py_ssize_t b,
+                 const double *gravity) noexcept nogil
 cdef void clear_forces(SphereForces *forces, const Neighbours *mine, const StateView *state,
                        const double *gravity) noexcept nogil

@@ -11,7 +11,7 @@ torque of exactly zero.
 """
 from minidem.arrays cimport reserve
 from minidem.broadphase.neighbours cimport Neighbours
-from minidem.contact.contacts cimport BEFORE, NOW, Contact, Contacts, SphereForces
+from minidem.contact.contacts cimport BEFORE, CROWDED, NOW, Contact, Contacts, SphereForces
 from minidem.geometry.quaternion cimport rotate_back
 from minidem.geometry.vec3 cimport Vec3, add, cross, vec3
 from minidem.records cimport rows_from_records
@@ -56,10 +56,11 @@ cdef bint add_in_order(Contacts *contacts, SphereForces *forces, const Neighbour
     for k in range(contacts.size):
         for end in range(2):
             slot = contacts.data[k].j if end else contacts.data[k].i
-            if first_slot <= slot < last_slot and forces.sums[4 * <Py_ssize_t> slot + 3] > 2.0:
+            if first_slot <= slot < last_slot and forces.rows[slot >> 3] & CROWDED \
+                    and contacts.sums[4 * <Py_ssize_t> forces.place[slot] + 3] > 2.0:
                 insert(contacts, state, first + (slot - first_slot), <int> (2 * k + end))
     for k in range(contacts.crowded.size):
-        total = forces.sums + 4 * <Py_ssize_t> contacts.crowded.data[k]
+        total = contacts.sums + 4 * <Py_ssize_t> forces.place[contacts.crowded.data[k]]
         entry = first[contacts.crowded.data[k] - first_slot]
         for axis in range(3):
             total[axis] = 0.0
@@ -81,19 +82,22 @@ cdef void set_weights(double *block, const double *gravity) noexcept nogil:
             block[(TORQUE + k) * LANES + lane] = 0.0
 
 
-cdef void add_row(double *block, const double *offsets, double *sums) noexcept nogil:
+cdef void add_row(double *block, const double *offsets, double *sums, int *place) noexcept nogil:
     """Add the forces on the spheres of a member row to the loads of their clumps; the sums are zero after it.
 
-    Lanes without a force add zeros, which change no bit.
+    place : (LANES,) where the sums of the spheres are, zero after it. Lanes without a force add zeros,
+        which change no bit.
     """
-    cdef double x[4][LANES]
+    cdef double force[4][LANES]
     cdef Vec3 one
-    cdef int lane
-    rows_from_records(sums, x[0])
-    for lane in range(4 * LANES):
-        sums[lane] = 0.0
+    cdef int lane, k
+    rows_from_records(sums, place, force[0])
     for lane in range(LANES):
-        one = vec3(x[0][lane], x[1][lane], x[2][lane])
+        for k in range(4):
+            sums[4 * <Py_ssize_t> place[lane] + k] = 0.0
+        place[lane] = 0
+    for lane in range(LANES):
+        one = vec3(force[0][lane], force[1][lane], force[2][lane])
         store(block + FORCE * LANES + lane, add(load(block + FORCE * LANES + lane), one))
         one = cross(load(offsets + lane), rotate_back(load_quat(block + ORIENTATION * LANES + lane), one))
         store(block + TORQUE * LANES + lane, add(load(block + TORQUE * LANES + lane), one))
@@ -108,7 +112,7 @@ cdef void clear_forces(SphereForces *forces, const Neighbours *mine, const State
         forces.blocks[b] = 0
 
 
-cdef void gather(SphereForces *forces, const StateView *state, Py_ssize_t b, const double *gravity) noexcept nogil:
+cdef void gather(Contacts *contacts, SphereForces *forces, const StateView *state, Py_ssize_t b, const double *gravity) noexcept nogil:
     """Forces and torques of the clumps of block b from those on their spheres, which are zero after it."""
     cdef Py_ssize_t row
     cdef double *block = state.blocks + b * state.n_rows * LANES
@@ -117,7 +121,7 @@ cdef void gather(SphereForces *forces, const StateView *state, Py_ssize_t b, con
     if forces.blocks[b] & NOW:
         for row in range(state.first_member[b], state.first_member[b + 1]):
             if forces.rows[row]:
-                add_row(block, member(state, row), forces.sums + row * 4 * LANES)
+                add_row(block, member(state, row), contacts.sums, forces.place + row * LANES)
                 forces.rows[row] = 0
         forces.blocks[b] = BEFORE
     else:

@@ -4,7 +4,8 @@ R. W. Hockney & J. W. Eastwood, Computer Simulation Using Particles (1988), doi 
 """
 from libc.math cimport sqrtf
 
-from minidem.rows cimport FORCE, INVERSE_MASS, LANES, ORIENTATION, PATH, POSITION, PREDICTED_VELOCITY, REACH, VELOCITY
+from minidem.reach cimport turn_squared
+from minidem.rows cimport FORCE, INVERSE_MASS, LANES, ORIENTATION, PATH, POSITION, PREDICTED_VELOCITY, VELOCITY
 
 
 cdef inline void kick(double *block, double dt) noexcept nogil:
@@ -25,16 +26,16 @@ cdef inline void predict_velocity(double *block, double ahead) noexcept nogil:
                 + ahead * (block[(FORCE + k) * LANES + l] * block[INVERSE_MASS * LANES + l])
 
 
-cdef inline bint drift(double *block, double dt, const double *old_orientation, double limit) noexcept nogil:
+cdef inline bint drift(double *block, double dt, const double *old_orientation, const double *reach,
+                       double limit) noexcept nogil:
     """Positions of the eight clumps, dt ahead; True if a sphere may now have moved by more than `limit` [m].
 
-    The row PATH gathers a bound of what a sphere of the clump has moved, in units of the limit:
-    dt |v|, and for the rotation 2 |q - q_old| times the distance of the farthest sphere's centre,
-    since a rotation by t moves a point at distance R by 2 R sin(t/2) <= 4 R sin(t/4) = 2 R |q - q_old|.
-    The roots are taken in single precision; 1e-6 of the limit is kept for their rounding.
+    The row PATH gathers a bound of what a sphere of the clump has moved, in units of the limit: dt |v|
+    and that of the rotation (reach.pxd). The roots are taken in single precision; 1e-6 of the limit
+    is kept for their rounding.
     old_orientation : (4, LANES), before the rotation scheme moved it.
     """
-    cdef double x, y, z, a, b, c, d, path, per_square = 1.0 / (limit * limit)
+    cdef double x, y, z, path, per_square = 1.0 / (limit * limit)
     cdef int l, beyond = 0
     for l in range(LANES):
         x = dt * block[VELOCITY * LANES + l]
@@ -43,13 +44,9 @@ cdef inline bint drift(double *block, double dt, const double *old_orientation, 
         block[POSITION * LANES + l] += x
         block[(POSITION + 1) * LANES + l] += y
         block[(POSITION + 2) * LANES + l] += z
-        a = block[ORIENTATION * LANES + l] - old_orientation[l]
-        b = block[(ORIENTATION + 1) * LANES + l] - old_orientation[LANES + l]
-        c = block[(ORIENTATION + 2) * LANES + l] - old_orientation[2 * LANES + l]
-        d = block[(ORIENTATION + 3) * LANES + l] - old_orientation[3 * LANES + l]
         path = block[PATH * LANES + l] + <double> sqrtf(<float> (per_square * (x * x + y * y + z * z)))
-        x = 2.0 * block[REACH * LANES + l]
-        path += <double> sqrtf(<float> (per_square * (x * x) * (a * a + b * b + c * c + d * d)))
+        path += <double> sqrtf(<float> (per_square * turn_squared(
+            old_orientation + l, block + ORIENTATION * LANES + l, reach + l)))
         block[PATH * LANES + l] = path
         beyond |= not path <= 1.0 - 1e-6                # not: a path that is not a number counts
     return beyond != 0

@@ -4,7 +4,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "minidem"
 LAYERS = [
-    "geometry", "rows records arrays openmp checks energy pacing whole_files", "mass material",
+    "geometry", "rows records", "reach arrays openmp checks energy pacing ordering whole_files", "mass material",
     "clump_files meshes revolution", "sphere_fit", "clump walls", "mesh_report shapes", "chess", "state", "pose",
     "broadphase contact translation rotation", "time_loop", "driver", "observables free_bodies", "output",
     "simulation", "citation", "scenario", "benchmarks ensemble",
