@@ -3,9 +3,9 @@
     from minidem import chess
     king = chess.piece("king")                     # 100 spheres, 9.5 cm high, 3200 kg/m3
 
-Each piece is drawn here in units of its height, standing on z = 0: an outline of (z, r) about the z axis, for
-the king the arms of a cross as well, for the knight a head, cut from a board, that looks along +x. Heights and
-density are those of del Valle et al. 2024, doi:10.5194/gmd-17-7765-2024, section 5.
+Each piece is drawn here in units of its height, standing on z = 0: an outline of (z, r) about the z axis,
+for the king the arms of a cross as well, for the knight a head, cut from a board, that looks along +x.
+Heights and density are those of del Valle et al. 2024, doi:10.1016/j.cpc.2023.109077, section 5.
 """
 from typing import NamedTuple
 
@@ -17,12 +17,12 @@ from .meshes import TriangleMesh
 from .revolution import fit_rings, volume_of_revolution
 from .sphere_fit import fit_spheres
 
-HEIGHTS = {"king": 0.095, "queen": 0.085, "bishop": 0.07, "knight": 0.06, "rook": 0.055, "pawn": 0.05}    # [m]
-DENSITY = 3200.0                                                                                    # [kg/m3]
+HEIGHTS = {"king": 0.095, "queen": 0.085, "bishop": 0.07, "knight": 0.06, "rook": 0.055, "pawn": 0.05}  # [m]
+DENSITY = 3200.0                                                                                  # [kg/m3]
 
 
 class _Board(NamedTuple):
-    """A part cut from a board: between two edges (k, 2) of [x, z] with as many points, of some thickness in y."""
+    """A part cut from a board: of some thickness in y, between two edges of as many points (k, 2) [x, z]."""
     back: np.ndarray
     front: np.ndarray
     thickness: float
@@ -43,28 +43,41 @@ def piece(name, spheres=100, density=DENSITY, height=None):
         name: "king", "queen", "bishop", "knight", "rook" or "pawn".
         spheres: how many in all; the volume error falls as they grow in number.
         density: [kg/m3].
-        height: from the lowest to the highest point of the spheres [m]; default: HEIGHTS[name].
+        height: from the lowest to the highest point of the spheres [m]; default: HEIGHTS[name]. They end a
+            little below the top of the drawing, by 0 to 3 %, and are enlarged to that height.
     """
-    drawing, height = _drawing(name), positive("height", HEIGHTS[name] if height is None else height)
-    spheres = whole("spheres", spheres, 10)
-    parts = [np.array(drawing.beads).reshape(-1, 4)]
-    if drawing.board is not None:
-        parts.append(np.column_stack(fit_spheres(_mesh(drawing.board), round(drawing.board.share * spheres))))
-    rest = spheres - sum(map(len, parts))
-    table = np.concatenate([np.column_stack(fit_rings(drawing.profile, rest))] + parts)
+    table = _fit(name, spheres)
+    height = positive("height", HEIGHTS[name] if height is None else height)
     low, high = np.min(table[:, 2] - table[:, 3]), np.max(table[:, 2] + table[:, 3])
     table[:, 2] -= low
     table *= height / (high - low)
     return ClumpTemplate(table[:, :3], table[:, 3], density)
 
 
-def drawn_volume(name, height=None):
-    """Volume of the piece as drawn, at the same height [m3]: what the clump's own falls short of."""
-    drawing, height = _drawing(name), positive("height", HEIGHTS[name] if height is None else height)
-    volume = volume_of_revolution(drawing.profile) + sum(4.0 / 3.0 * np.pi * bead[3] ** 3 for bead in drawing.beads)
+def volume_error(name, spheres=100):
+    """Of the union of the spheres, as they lie in the drawing: their volume over that drawn, less 1."""
+    table = _fit(name, spheres)
+    return ClumpTemplate(table[:, :3], table[:, 3]).volume / drawn_volume(name) - 1.0
+
+
+def drawn_volume(name):
+    """Volume of the piece as drawn, exactly; its height is 1."""
+    drawing = _drawing(name)
+    volume = volume_of_revolution(drawing.profile)
+    volume += sum(4.0 / 3.0 * np.pi * radius ** 3 for *_, radius in drawing.beads)
     if drawing.board is not None:
         volume += _mesh(drawing.board).volume - drawing.board.sunk * drawing.board.thickness
-    return volume * height ** 3
+    return volume
+
+
+def _fit(name, spheres):
+    """Spheres (n, 4) of x, y, z, r inside the drawing, in its units."""
+    drawing, spheres = _drawing(name), whole("spheres", spheres, 10)
+    parts = [np.array(drawing.beads).reshape(-1, 4)]
+    if drawing.board is not None:
+        parts.append(np.column_stack(fit_spheres(_mesh(drawing.board), round(drawing.board.share * spheres))))
+    rest = spheres - sum(map(len, parts))
+    return np.concatenate([np.column_stack(fit_rings(drawing.profile, rest)), *parts])
 
 
 def _drawing(name):
@@ -98,24 +111,25 @@ def _arc(middle, radius, start, end, steps=12):
 
 def _foot(radius, top):
     """A stepped foot of the given radius up to the height `top`, narrowing to six tenths."""
-    steps = _points((0, 0.97), (0.1, 1.0), (0.36, 1.0), (0.46, 0.9), (0.6, 0.9), (0.72, 0.74), (1.0, 0.6))
-    return steps * [top, radius]
+    return [top, radius] * _points(
+        (0, 0.97), (0.1, 1.0), (0.36, 1.0), (0.46, 0.9), (0.6, 0.9), (0.72, 0.74), (1.0, 0.6))
 
 
 _DRAWINGS = {
     "king": _Drawing(
         np.concatenate([_foot(0.205, 0.19), _points(
-            (0.28, 0.095), (0.40, 0.078), (0.56, 0.072), (0.60, 0.078), (0.605, 0.125), (0.64, 0.13), (0.655, 0.09),
-            (0.68, 0.085), (0.75, 0.105), (0.82, 0.13), (0.84, 0.125), (0.87, 0.07), (0.885, 0.026), (0.975, 0.026)),
-            _arc(0.974, 0.026, 80.0, 0.0, 8)]),
+            (0.28, 0.095), (0.40, 0.078), (0.56, 0.072), (0.60, 0.078), (0.605, 0.125), (0.64, 0.13),
+            (0.655, 0.09), (0.68, 0.085), (0.75, 0.105), (0.82, 0.13), (0.84, 0.125), (0.87, 0.07),
+            (0.885, 0.026), (0.975, 0.026)), _arc(0.974, 0.026, 80.0, 0.0, 8)]),
         beads=((0.052, 0.0, 0.94, 0.026), (-0.052, 0.0, 0.94, 0.026))),
     "queen": _Drawing(np.concatenate([_foot(0.21, 0.19), _points(
-        (0.28, 0.095), (0.42, 0.075), (0.60, 0.07), (0.64, 0.078), (0.645, 0.125), (0.68, 0.13), (0.695, 0.085),
-        (0.72, 0.08), (0.80, 0.105), (0.88, 0.15), (0.905, 0.15), (0.90, 0.105), (0.915, 0.075)),
-        _arc(0.95, 0.05, 115.0, 0.0)])),
+        (0.28, 0.095), (0.42, 0.075), (0.60, 0.07), (0.64, 0.078), (0.645, 0.125), (0.68, 0.13),
+        (0.695, 0.085), (0.72, 0.08), (0.80, 0.105), (0.88, 0.15), (0.905, 0.15), (0.90, 0.105),
+        (0.915, 0.075)), _arc(0.95, 0.05, 115.0, 0.0)])),
     "bishop": _Drawing(np.concatenate([_foot(0.215, 0.20), _points(
         (0.28, 0.10), (0.42, 0.08), (0.56, 0.072), (0.575, 0.12), (0.61, 0.125), (0.63, 0.08), (0.66, 0.085),
-        (0.70, 0.11), (0.75, 0.12), (0.80, 0.11), (0.86, 0.078), (0.905, 0.04)), _arc(0.955, 0.045, 140.0, 0.0)])),
+        (0.70, 0.11), (0.75, 0.12), (0.80, 0.11), (0.86, 0.078), (0.905, 0.04)),
+        _arc(0.955, 0.045, 140.0, 0.0)])),
     "rook": _Drawing(np.concatenate([_foot(0.265, 0.24), _points(
         (0.36, 0.145), (0.50, 0.13), (0.66, 0.135), (0.70, 0.145), (0.72, 0.20), (0.76, 0.205), (0.80, 0.21),
         (1.0, 0.21), (1.0, 0.12), (0.88, 0.12), (0.88, 0.0))])),
@@ -123,13 +137,16 @@ _DRAWINGS = {
         (0.36, 0.125), (0.50, 0.09), (0.60, 0.08), (0.615, 0.15), (0.65, 0.155), (0.675, 0.095)),
         _arc(0.835, 0.165, 145.0, 0.0, 16)])),
     "knight": _Drawing(
-        _points((0.0, 0.25), (0.02, 0.26), (0.10, 0.26), (0.12, 0.235), (0.16, 0.235), (0.20, 0.22), (0.30, 0.22)),
+        _points((0.0, 0.25), (0.02, 0.26), (0.10, 0.26), (0.12, 0.235), (0.16, 0.235), (0.20, 0.22),
+                (0.30, 0.22)),
         board=_Board(
-            back=_points((-0.15, 0.22), (-0.18, 0.34), (-0.215, 0.48), (-0.21, 0.62), (-0.17, 0.75), (-0.10, 0.87),
-                         (-0.02, 0.945), (0.045, 1.0), (0.075, 0.90), (0.17, 0.80), (0.27, 0.685), (0.31, 0.62)),
-            front=_points((0.17, 0.22), (0.17, 0.34), (0.15, 0.42), (0.11, 0.49), (0.06, 0.54), (0.04, 0.58),
-                          (0.05, 0.61), (0.08, 0.62), (0.12, 0.60), (0.17, 0.56), (0.24, 0.53), (0.285, 0.545)),
-            # The sunk part, 0.22 < z < 0.30, is the trapezium whose upper back corner is at x = -0.17; its corners
-            # are within hypot(0.17, 0.12) = 0.208 of the axis, and so inside the body.
+            back=_points(
+                (-0.15, 0.22), (-0.18, 0.34), (-0.215, 0.48), (-0.21, 0.62), (-0.17, 0.75), (-0.10, 0.87),
+                (-0.02, 0.945), (0.045, 1.0), (0.075, 0.90), (0.17, 0.80), (0.27, 0.685), (0.31, 0.62)),
+            front=_points(
+                (0.17, 0.22), (0.17, 0.34), (0.15, 0.42), (0.11, 0.49), (0.06, 0.54), (0.04, 0.58),
+                (0.05, 0.61), (0.08, 0.62), (0.12, 0.60), (0.17, 0.56), (0.24, 0.53), (0.285, 0.545)),
+            # The sunk part, 0.22 < z < 0.30, is the trapezium whose upper back corner is at x = -0.17; its
+            # corners are within hypot(0.17, 0.12) = 0.208 of the axis, and so inside the body.
             thickness=0.24, sunk=0.08 * 0.5 * (0.32 + 0.34), share=0.6)),
 }

@@ -4,7 +4,7 @@ from math import frexp, fsum
 
 import numpy as np
 
-from .checks import finite_array, positive, refuse
+from .checks import LARGEST, finite_array, positive, refuse
 from .clump_files import read_spheres, write_spheres
 from .mass.principal_axes import frame_about, principal_axes, quaternion
 from .mass.union_of_spheres import moments_of_union
@@ -12,7 +12,7 @@ from .meshes import TriangleMesh
 from .sphere_fit import fit_spheres
 
 EPS = float(np.finfo(np.float64).eps)
-LARGEST = 1e60      # its fifth power, in the inertia, is well inside the range of double precision
+TINY = float(np.finfo(np.float64).tiny)     # the reciprocals of smaller numbers overflow
 
 
 class ClumpTemplate:
@@ -50,8 +50,8 @@ class ClumpTemplate:
 
     @np.errstate(over="ignore", under="ignore")         # found out at the end
     def __init__(self, centers, radii, density=2500.0):
-        centers = finite_array("centers", centers, (-1, 3))
-        radii = finite_array("radii", radii, (-1,))
+        centers = finite_array("centers", centers, (-1, 3), limit=LARGEST)
+        radii = finite_array("radii", radii, (-1,), limit=LARGEST)
         density = positive("density", density)
         if len(centers) == 0:
             raise ValueError("centers = []: a clump needs one sphere at least")
@@ -59,8 +59,6 @@ class ClumpTemplate:
             raise ValueError(f"radii has shape {radii.shape} and centers {centers.shape}: "
                              "give one radius per centre")
         refuse("radii", radii, radii <= 0.0, "give radii greater than 0")
-        refuse("radii", radii, radii > LARGEST, f"give radii below {LARGEST}, or check the units")
-        refuse("centers", centers, np.abs(centers) > LARGEST, f"stay within {LARGEST}, or check the units")
 
         # Lengths from about the middle of the body, so that far from the origin nothing cancels,
         # in units of a power of two near its size, so that no power of a length over- or underflows.
@@ -76,7 +74,7 @@ class ClumpTemplate:
         mass = density * volume
         inertia = density * np.ldexp(inertia, 5 * exponent)
         offsets = np.ldexp(offsets, exponent)
-        if not (0.0 < mass and 0.0 < inertia[0] and np.isfinite(mass) and np.isfinite(inertia[2])):
+        if not (TINY <= mass and TINY <= inertia[0] and np.isfinite(mass) and np.isfinite(inertia[2])):
             raise ValueError(f"radii and density give a mass of {mass} kg and moments of inertia {inertia} "
                              "kg m2, which double precision cannot hold: check the units")
         self.__dict__.update(
@@ -109,21 +107,22 @@ class ClumpTemplate:
 
     @classmethod
     def from_mesh(cls, path, spheres=100, density=2500.0, scale=1.0):
-        """A clump inside a closed surface: .stl, .obj or .ply.
+        """A clump inside a closed surface.
 
         Args:
-            path: the mesh file. It must be watertight (`minidem.meshes`).
+            path: the mesh file, .stl, .obj or .ply; or a `TriangleMesh`, as it is. It must be watertight
+                (`minidem.meshes`).
             spheres: how many at most; the more, the smaller the volume error. `minidem.sphere_fit` has the
                 method and its sources; no sphere sticks out of the mesh.
             density: [kg/m3].
             scale: what a unit of the file is in m: 1e-3 for a file in mm.
 
-        For the quality of the fit, volume and inertia beside those of the mesh:
-        `MeshReport(TriangleMesh.read(path, scale), template)` (`minidem.mesh_report`).
+        For the quality of the fit, volume and inertia beside those of the mesh: `minidem.mesh_report`.
 
         Raises ValueError for a mesh that cannot be read, has open edges or holds no volume.
         """
-        return cls(*fit_spheres(TriangleMesh.read(path, scale), spheres), density)
+        mesh = path if isinstance(path, TriangleMesh) else TriangleMesh.read(path, scale)
+        return cls(*fit_spheres(mesh, spheres), density)
 
     def __setattr__(self, name, value):
         raise AttributeError(f"{name} cannot be set: a ClumpTemplate does not change, make a new one")

@@ -1,16 +1,15 @@
 """Closed surfaces of triangles, read from STL, OBJ or PLY: watertightness, volume, inertia.
 
 The volume integrals of 1, x and x x of the solid are sums over the tetrahedra that its triangles span
-with an origin near it, signed by orientation: the divergence theorem, as in Kallay, "Computing the moment
-of inertia of a solid defined by a triangle mesh", J. Graphics Tools 11 (2006), doi:10.1080/2151237X.2006.10129220.
-They are exact for the polyhedron. Where a mesh passes through itself, a part that is inside twice counts twice.
+with an origin near it, signed by orientation: the divergence theorem, as in Kallay, "Computing the moment of
+inertia of a solid defined by a triangle mesh", J. Graphics Tools 11 (2006),
+doi:10.1080/2151237X.2006.10129220. They are exact for the polyhedron. Where a mesh passes through itself, a
+part that is inside twice counts twice.
 """
-from pathlib import Path
-
 import meshio
 import numpy as np
 
-from .checks import finite_array, positive
+from .checks import LARGEST, file_path, finite_array, positive, refuse, shown
 from .mass.principal_axes import principal_axes
 
 # The readers themselves, by suffix: meshio.read ends the process (sys.exit) on files it cannot read.
@@ -26,26 +25,27 @@ class TriangleMesh:
         triangles: (m, 3) int, indices of vertices; all counterclockwise from outside, or all clockwise.
         name: what messages call it.
 
-    Attributes: vertices (n, 3) and triangles (m, 3), merged where vertices have the same coordinates and
-    turned counterclockwise from outside; corners (m, 3, 3) [m]; volume [m3]; center_of_mass (3,) [m];
-    second (3, 3), integral of x_a x_b about it [m5]; moments (3,), principal moments of inertia per density,
-    ascending [m5].
+    Attributes: name; vertices (n, 3) and triangles (m, 3), merged where vertices have the same coordinates
+    and turned counterclockwise from outside; corners (m, 3, 3) [m]; volume [m3]; center_of_mass (3,) [m];
+    moments (3,), principal moments of inertia about it per density, ascending [m5].
 
     Raises ValueError if the surface has open edges (it names the first), if neighbours are oriented against
     each other, or if it encloses no volume.
     """
 
     def __init__(self, vertices, triangles, name="mesh"):
-        vertices = finite_array("vertices", vertices, (-1, 3))
-        triangles = np.asarray(triangles)
-        if len(triangles) == 0:
+        vertices = finite_array(f"{name}: vertices", vertices, (-1, 3), limit=LARGEST)
+        try:
+            triangles = np.asarray(triangles)
+        except ValueError:
+            raise ValueError(f"{name}: triangles = {shown(triangles)}; give whole numbers of shape (n, 3)") from None
+        if triangles.ndim and len(triangles) == 0:
             raise ValueError(f"{name}: no triangles in it; give a closed surface of triangles")
         if triangles.ndim != 2 or triangles.shape[1] != 3 or triangles.dtype.kind not in "iu":
             raise ValueError(f"{name}: triangles has shape {triangles.shape} of {triangles.dtype}; "
                              "give whole numbers of shape (n, 3)")
-        if triangles.min() < 0 or triangles.max() >= len(vertices):
-            raise ValueError(f"{name}: a triangle names vertex {triangles.max()}, counted from 0, "
-                             f"of {len(vertices)}; repair the file")
+        refuse(f"{name}: triangles", triangles, (triangles < 0) | (triangles >= len(vertices)),
+               f"there are vertices 0 to {len(vertices) - 1} only; repair the mesh")
         self.vertices, same = np.unique(vertices, axis=0, return_inverse=True)
         triangles = same.reshape(-1)[triangles]
         flat = (triangles == np.roll(triangles, 1, axis=1)).any(axis=1)     # with an edge of no length
@@ -63,11 +63,10 @@ class TriangleMesh:
         total = corners.sum(axis=1)
         center = parts @ total / (4.0 * volume)
         # over a tetrahedron with one corner at the origin: V/20 (sum of a a over its corners + s s)
-        second = np.einsum("m,mka,mkb->ab", parts, corners, corners) + np.einsum("m,ma,mb->ab", parts, total, total)
-        self.triangles, self.volume, self.center_of_mass = triangles, volume, middle + center
-        self.corners = self.vertices[triangles]
-        self.second = second / 20.0 - volume * np.outer(center, center)
-        self.moments = principal_axes(self.second, 0.0)[0]
+        second = sum(np.einsum("m,ma,mb->ab", parts, x, x) for x in (*corners.swapaxes(0, 1), total))
+        self.name, self.triangles, self.corners = name, triangles, self.vertices[triangles]
+        self.volume, self.center_of_mass = volume, middle + center
+        self.moments = principal_axes(second / 20.0 - volume * np.outer(center, center), 0.0)[0]
 
     @classmethod
     def read(cls, path, scale=1.0):
@@ -77,14 +76,15 @@ class TriangleMesh:
         Raises ValueError for another suffix, a file that cannot be read, and as the class does.
         """
         scale = positive("scale", scale)
-        path = Path(path)
+        path = file_path("path", path)
         reader = READERS.get(path.suffix.lower())
         if reader is None:
-            raise ValueError(f"{path}: the suffix {path.suffix!r} is none of {', '.join(READERS)}; convert the mesh")
+            raise ValueError(f"{path}: the suffix {path.suffix!r} is none of {', '.join(READERS)}; "
+                             "convert the mesh")
         if not path.is_file():
             raise FileNotFoundError(f"{path}: there is no such file")
-        if reader is meshio.ply.read and b"end_header" not in path.read_bytes():
-            raise ValueError(f"{path}: a PLY file without the end of its header; it is damaged")   # meshio waits for it
+        if reader is meshio.ply.read and b"end_header" not in path.read_bytes():    # meshio waits for it
+            raise ValueError(f"{path}: a PLY file without the end of its header; it is damaged")
         try:
             mesh = reader(str(path))
             points = np.asarray(mesh.points, dtype=np.float64).reshape(len(mesh.points), 3)

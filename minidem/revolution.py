@@ -4,20 +4,20 @@ In the half plane (z, r) the solid is the region between its profile and the axi
 it about a point of the half plane has the distance of that point from the profile as its radius. On
 the axis that is one sphere; off it, a ring of k equal spheres, evenly spaced. Rings and single spheres are
 taken greedily, as in `minidem.sphere_fit` and with its sources, by the volume that each covers anew, per
-sphere. At a point (z, r) the spheres of a ring cover some part of the circle about the axis; of rings that cover
-the same point the largest part counts, as if the others lay behind it, which is a lower bound.
+sphere. At a point (z, r) the spheres of a ring cover some part of the circle about the axis; of rings that
+cover the same point the largest part counts, as if the others lay behind it, which is a lower bound.
 """
 import heapq
 from typing import NamedTuple
 
 import numpy as np
 
-CELLS = 6_000, 24_000, 96_000       # of the half plane inside the profile; more, where spheres find nothing to add
+CELLS = 6_000, 24_000, 96_000       # of the half plane inside the profile; more where no sphere adds any
 SPACINGS = (0.6, 0.9, 1.2, 1.6)     # of the spheres of a ring, in their radii: from smooth to beads
 
 
 class Ring(NamedTuple):
-    """`count` spheres of one radius, with centres at height z and at `reach` from the axis (0: one sphere)."""
+    """`count` spheres of one radius, centres at height z and at `reach` from the axis (0: a single one)."""
     z: float
     reach: float
     radius: float
@@ -103,9 +103,9 @@ def _greedy(rings, z, r, weight, spheres):
 
 def _coverage(ring, z, r):
     """A box of cells, and of each the part of its circle about the axis that the ring's spheres cover."""
-    box = np.s_[np.searchsorted(z, ring.z - ring.radius):np.searchsorted(z, ring.z + ring.radius),
-                np.searchsorted(r, ring.reach - ring.radius):np.searchsorted(r, ring.reach + ring.radius)]
-    half = ring.radius ** 2 - (z[box[0], None] - ring.z) ** 2       # squared, of the sphere's disc at that height
+    box = tuple(slice(*np.searchsorted(line, (middle - ring.radius, middle + ring.radius)))
+                for line, middle in ((z, ring.z), (r, ring.reach)))
+    half = ring.radius ** 2 - (z[box[0], None] - ring.z) ** 2   # squared, of the sphere's disc at that height
     r = r[None, box[1]]
     if ring.reach == 0.0:
         return box, (r * r <= half).astype(float)

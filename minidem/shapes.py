@@ -1,15 +1,17 @@
 """Clumps of simple shapes: rod, fibre, solid of revolution, platonic solids.
 
-Every sphere lies inside the ideal shape, so that the volume error is one of too little and falls as spheres are
-added. Lengths in m, densities in kg/m3. The axis of rods and solids of revolution is z.
+Every sphere lies inside the ideal shape, so that the volume error is one of too little and falls as spheres
+are added. Lengths in m, densities in kg/m3. The axis of rods and solids of revolution is z.
 """
 import numpy as np
+from scipy.spatial import ConvexHull
 
-from .checks import finite_array, number, positive, refuse, whole
+from .checks import LARGEST, MOST_SPHERES, finite_array, number, positive, refuse, shown, whole
 from .clump import ClumpTemplate
 from .meshes import TriangleMesh
-from .revolution import fit_rings
-from .sphere_fit import fit_spheres
+from .revolution import fit_rings, volume_of_revolution
+
+THINNEST = 2e-3     # volume of a solid of revolution, over the cylinder about it; thinner ones leave cells no room
 
 
 def rod(length, radius, spheres, density=2500.0):
@@ -35,10 +37,11 @@ def fibre(length, radius, spheres, bend=0.0, density=2500.0):
             towards +x.
     """
     length, radius, bend = positive("length", length), positive("radius", radius), number("bend", bend)
-    spheres = whole("spheres", spheres, 1)
+    spheres = whole("spheres", spheres, 1, MOST_SPHERES)
     span = length - 2.0 * radius
     if span < 0.0:
-        raise ValueError(f"length = {length}: shorter than the two round ends; give at least 2 radius = {2.0 * radius}")
+        raise ValueError(f"length = {length}: shorter than the two round ends; give at least "
+                         f"2 radius = {2.0 * radius}")
     if spheres == 1 and span > 0.0:
         raise ValueError(f"spheres = 1: a rod of length {length} and radius {radius} needs 2 at least")
     if not 0.0 <= bend < 2.0 * np.pi:
@@ -64,13 +67,14 @@ def surface_of_revolution(profile, spheres=100, density=2500.0):
 
     Spheres with centres on the axis stand alone, others in rings of k; a ring is a choice as a whole.
     """
-    profile = finite_array("profile", profile, (-1, 2))
-    spheres = whole("spheres", spheres, 1)
+    profile = finite_array("profile", profile, (-1, 2), limit=LARGEST)
+    spheres = whole("spheres", spheres, 1, MOST_SPHERES)
     if len(profile) < 2:
         raise ValueError(f"profile has shape {profile.shape}: give two points [z, r] at least")
     refuse("profile", profile, (profile < 0.0) & [False, True], "give radii of 0 or more")
-    if np.ptp(profile[:, 0]) == 0.0 or profile[:, 1].max() == 0.0 or profile[0, 0] > profile[-1, 0]:
-        raise ValueError("profile: encloses no volume, or runs downward; "
+    cylinder = np.pi * np.ptp(profile[:, 0]) * profile[:, 1].max() ** 2
+    if not volume_of_revolution(profile) > THINNEST * cylinder:
+        raise ValueError("profile: encloses hardly any volume, or runs downward; "
                          "give points [z, r] from the lowest end of the axis to the highest, some with r > 0")
     return ClumpTemplate(*fit_rings(profile, spheres), density)
 
@@ -83,13 +87,13 @@ def platonic(kind, edge, spheres=100, density=2500.0):
         edge: length of its edges [m].
         spheres: how many at most, best first.
     """
-    return ClumpTemplate(*fit_spheres(platonic_mesh(kind, edge), spheres), density)
+    return ClumpTemplate.from_mesh(platonic_mesh(kind, edge), spheres, density)
 
 
 def platonic_mesh(kind, edge):
     """The `TriangleMesh` of a platonic solid about the origin with edges of length `edge` [m]."""
-    if kind not in PLATONIC:
-        raise ValueError(f"kind = {kind!r}: give one of {', '.join(PLATONIC)}")
+    if not isinstance(kind, str) or kind not in PLATONIC:
+        raise ValueError(f"kind = {shown(kind)}: give one of {', '.join(PLATONIC)}")
     vertices = np.array(PLATONIC[kind], dtype=float)
     apart = np.linalg.norm(vertices[:, None] - vertices, axis=2)
     shortest = np.min(apart[apart > 0.0])
@@ -98,24 +102,11 @@ def platonic_mesh(kind, edge):
 
 
 def _faces(vertices):
-    """Triangles of the convex hull, counterclockwise from outside: a fan about each facet's first corner."""
-    triangles, done = [], set()
-    for a, b, c in np.argwhere(np.ones((len(vertices),) * 3)):
-        if not a < b < c:
-            continue
-        normal = np.cross(vertices[b] - vertices[a], vertices[c] - vertices[a])
-        height = (vertices - vertices[a]) @ normal
-        tolerance = 1e-9 * np.abs(height).max()             # corners of a facet against the opposite side
-        corners = np.nonzero(np.abs(height) <= tolerance)[0]
-        if tuple(corners) in done or (height.max() > tolerance and height.min() < -tolerance):
-            continue
-        done.add(tuple(corners))
-        outward = normal if height.min() < -tolerance else -normal
-        spokes = vertices[corners] - vertices[corners].mean(axis=0)
-        angle = np.arctan2(np.cross(spokes[0], spokes) @ outward / np.linalg.norm(outward), spokes @ spokes[0])
-        ring = corners[np.argsort(angle)]
-        triangles += [(ring[0], ring[k], ring[k + 1]) for k in range(1, len(ring) - 1)]
-    return np.array(triangles)
+    """Triangles (m, 3) of the convex hull, counterclockwise from outside."""
+    hull = ConvexHull(vertices)
+    a, b, c = vertices[hull.simplices].swapaxes(0, 1)
+    inward = (np.cross(b - a, c - a) * hull.equations[:, :3]).sum(axis=1) < 0.0
+    return np.where(inward[:, None], hull.simplices[:, ::-1], hull.simplices)
 
 
 _GOLDEN = (1.0 + 5.0 ** 0.5) / 2.0

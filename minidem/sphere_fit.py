@@ -1,21 +1,21 @@
 """Spheres inside a solid, chosen one by one for the volume that each adds.
 
 The method is that of Angelidakis, Nadimi, Otsubo and Utili, "CLUMP: a code library to generate universal
-multi-sphere particles", SoftwareX 15 (2021) 100735, doi:10.1016/j.softx.2021.100735 (their Euclidean map): the
-solid is cut into cubic cells, the distance of a cell from the surface is the radius of the largest sphere
-inside the solid about it, and spheres are taken greedily. Three things differ. Not the largest sphere
-is taken, but the one that covers most cells which no other covers yet; this greedy choice covers at least
+multi-sphere particles", SoftwareX 15 (2021) 100735, doi:10.1016/j.softx.2021.100735 (their Euclidean map):
+the solid is cut into cubic cells, the distance of a cell from the surface is the radius of the largest sphere
+inside the solid about it, and spheres are taken greedily. Three things differ. Not the largest sphere is
+taken, but the one that covers most cells which no other covers yet; this greedy choice covers at least
 1 - 1/e of what the best n spheres could (Nemhauser, Wolsey and Fisher 1978, doi:10.1007/BF01588971), and
-spheres may overlap as they like. Distances are those from the triangles, not from other cells, so that no sphere
-sticks out of the mesh. And only centres on the discrete medial axis compete: any other sphere lies within one
-of theirs. Every sphere adds volume inside the solid, so that the volume error falls with each.
+spheres may overlap as they like. Distances are those from the triangles, not from other cells, so that no
+sphere sticks out of the mesh. And only centres on the discrete medial axis compete: any other sphere lies
+within one of theirs. Every sphere adds volume inside the solid, so that the volume error falls with each.
 """
 import heapq
 
 import numpy as np
 from scipy.spatial import cKDTree
 
-from .checks import whole
+from .checks import MOST_SPHERES, whole
 
 CELLS = 80_000              # of the solid; some fifty across it, a second or two to fit
 CELLS_PER_SPHERE = 200      # at least: an average sphere is then seven cells wide
@@ -25,13 +25,17 @@ def fit_spheres(mesh, spheres):
     """Centres (n, 3) and radii (n,) of at most `spheres` spheres inside the `TriangleMesh`, best first.
 
     Fewer than asked for come back only when no cell is left to be covered. The same mesh gives the same
-    spheres. Up to CELLS / CELLS_PER_SPHERE = 400, fewer spheres are the first of more: the volume error falls.
+    spheres. Up to CELLS / CELLS_PER_SPHERE = 400, fewer spheres are the first of more: the volume error
+    falls. ValueError for a mesh so thin that no cell lies inside, a plate of a few thousandths of its width.
     """
-    spheres = whole("spheres", spheres, 1)
+    spheres = whole("spheres", spheres, 1, MOST_SPHERES)
     size = (mesh.volume / max(CELLS, CELLS_PER_SPHERE * spheres)) ** (1.0 / 3.0)
     low = mesh.vertices.min(axis=0)
     inside = _cells_inside(mesh, low, size)
     cells = np.argwhere(inside)
+    if len(cells) == 0:
+        raise ValueError(f"{mesh.name}: thinner than the cells of {size:.3g} m that it is cut into for "
+                         f"{spheres} spheres; ask for more, or give a thicker body")
     surface = _Surface(mesh.corners, size)
     distance = surface.nearest(low + (cells + 0.5) * size)[0]
     ridge = _medial(inside, cells, distance / size)
@@ -84,7 +88,7 @@ class _Cover:
 
 
 class _Surface:
-    """The triangles, found through samples of them no farther apart than `spacing`."""
+    """The triangles, found through samples of them about `spacing` apart."""
 
     def __init__(self, corners, spacing):
         self.corners = corners
@@ -98,7 +102,7 @@ class _Surface:
 
 
 def _climb(surface, points, size):
-    """Points moved by up to 1.6 cells to where the distance is greater, onto the ridge of it; and the distance."""
+    """Points moved by up to 1.6 cells onto the ridge of the distance from the surface; and that distance."""
     distance, sample = surface.nearest(points)
     for step in size * np.array([0.5, 0.5, 0.25, 0.25, 0.125]):
         away = points - sample
@@ -107,7 +111,8 @@ def _climb(surface, points, size):
         reached, its_sample = surface.nearest(trial)
         better = reached > distance
         distance = np.where(better, reached, distance)
-        points, sample = (np.where(better[:, None], new, old) for new, old in ((trial, points), (its_sample, sample)))
+        points = np.where(better[:, None], trial, points)
+        sample = np.where(better[:, None], its_sample, sample)
     return points, distance
 
 
@@ -118,7 +123,7 @@ def _medial(inside, cells, radii):
     keep = np.ones(len(cells), dtype=bool)
     for step in np.ndindex(3, 3, 3):
         apart = np.sqrt(sum((s - 1) ** 2 for s in step))
-        if apart > 0.0:         # distances are at most 1-Lipschitz: on a slope without a ridge they rise by `apart`
+        if apart > 0.0:         # on a slope without a ridge distances rise by `apart`, nowhere by more
             keep &= grid[tuple((cells + step).T)] < radii + 0.9 * apart
     return np.nonzero(keep)[0]
 
@@ -155,18 +160,23 @@ def _side(p, q, x, y):
 
 
 def _samples(corners, spacing):
-    """Points on the triangles, no farther apart than `spacing`, and the triangle of each."""
-    edges = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
-    pieces = np.maximum(np.ceil(edges / spacing).astype(int), 1)
-    found, owner = [], []
-    for n in np.unique(pieces):
-        i, j = np.nonzero(np.add.outer(np.arange(n), np.arange(n)) < n)
-        u, v = (i + 1.0 / 3.0) / n, (j + 1.0 / 3.0) / n
-        weights = np.stack([1.0 - u - v, u, v], axis=1)
-        of = np.nonzero(pieces == n)[0]
-        found.append(np.einsum("sk,mka->msa", weights, corners[of]).reshape(-1, 3))
-        owner.append(np.repeat(of, len(u)))
-    return np.concatenate(found), np.concatenate(owner)
+    """Points on the triangles, about `spacing` apart, and the triangle of each.
+
+    Triangles are halved across their longest side until it is twice the spacing at most, so that long slivers
+    become a row of pieces; the points are their middles.
+    """
+    points, owners, owner = [], [], np.arange(len(corners))
+    while len(corners):
+        sides = ((np.roll(corners, -1, axis=1) - corners) ** 2).sum(axis=2)
+        long = sides.max(axis=1) > 4.0 * spacing * spacing
+        points.append(corners[~long].mean(axis=1))
+        owners.append(owner[~long])
+        corners, owner, k = corners[long], owner[long], sides[long].argmax(axis=1)
+        a, b, c = (corners[np.arange(len(k)), (k + step) % 3] for step in range(3))
+        middle = 0.5 * (a + b)
+        corners = np.concatenate([np.stack([a, middle, c], axis=1), np.stack([middle, b, c], axis=1)])
+        owner = np.concatenate([owner, owner])
+    return np.concatenate(points), np.concatenate(owners)
 
 
 def triangle_distance(points, corners):
@@ -185,6 +195,6 @@ def triangle_distance(points, corners):
 
 def _segment_squared(points, p, q):
     along, away = q - p, points - p
-    t = np.clip((away * along).sum(axis=1) / np.maximum((along * along).sum(axis=1), np.finfo(float).tiny), 0.0, 1.0)
-    rest = away - t[:, None] * along
+    squared = np.maximum((along * along).sum(axis=1), np.finfo(float).tiny)
+    rest = away - np.clip((away * along).sum(axis=1) / squared, 0.0, 1.0)[:, None] * along
     return (rest * rest).sum(axis=1)

@@ -4,10 +4,11 @@
 Fig. 7 of del Valle et al., SPIRAL (Comput. Phys. Commun. 297, 109077, 2024), redrawn: the pieces of
 chess_in_box.py from 50 random starts, with 10 time steps and 3 schemes, 1500 runs of 1.5 s. The relative
 change of energy is the mean over time of |E - E0| / E0, averaged over the starts; the authors' script takes
-the smaller of that mean and the last value of each run. Both are in curves.csv, with the time of a run.
+the smaller of that mean and the last value of each run. Both are printed and in curves.csv, with the time of
+a run.
 
 Runs that are in --out already are not made again, so a study that was killed goes on where it was. It takes
-about an hour on two cores; --quick, with four starts and the larger steps, half a minute. On a cluster:
+about an hour on two cores; --quick, with four starts and the larger steps, a minute. On a cluster:
 
     python scenarios/chess_energy_study.py --scheduler tcp://host:8786
 """
@@ -76,6 +77,8 @@ def run(options, report):
     report.table("curves", COLUMNS, [[row[name] for name in COLUMNS] for row in curves])
     limit = chess_box.rayleigh_step(options.clumps)
     report.figure("figure_7", lambda figure: draw(figure, curves, limit))
+    for line in table(curves):
+        report.say(line)
     failed = sum(row["failed"] for row in curves)
     if failed:
         report.say(f"{failed} of {len(rows)} runs failed, see the column error of table.csv; the same "
@@ -101,26 +104,44 @@ def average(scheme, dt, rows):
     return line
 
 
-def curve(curves, scheme, measure):
-    """Steps [s] and energy changes of a scheme, ascending; steps at which every run failed are left out."""
-    pairs = [(row["dt"], row[measure]) for row in curves
-             if row["scheme"] == scheme and row[measure] is not None]
-    return np.array(pairs).reshape(-1, 2).T
+def table(curves):
+    """The lines of the table as people read it; of a step at which every run failed only that."""
+    yield "| scheme | step | mean over time | authors' measure | a run | a step |"
+    yield "| --- | --- | --- | --- | --- | --- |"
+    for row in curves:
+        cells = ["all runs failed", "", "", ""] if row["mean_change"] is None else [
+            f"{row['mean_change']:.2e}", f"{row['authors_change']:.2e}", f"{row['run_seconds']:.2f} s",
+            f"{row['us_per_step']:.2f} µs"]
+        yield f"| {row['scheme']} | {row['dt']:g} s | " + " | ".join(cells) + " |"
+
+
+def curve(curves, scheme, *measures):
+    """Steps [s] and measures of a scheme, ascending; steps at which every run failed are left out."""
+    rows = [[row[name] for name in ("dt", *measures)] for row in curves
+            if row["scheme"] == scheme and row["mean_change"] is not None]
+    return np.array(rows, dtype=float).reshape(-1, 1 + len(measures)).T
 
 
 def draw(figure, curves, limit):
     panel = figure.subplots()
     for scheme, (colour, _) in zip(SCHEMES, styles(len(SCHEMES))):
-        panel.plot(*curve(curves, scheme, "mean_change"), "-o", color=colour, markersize=3.5,
-                   label=f"{scheme}, mean over time")
-        panel.plot(*curve(curves, scheme, "authors_change"), "--", color=colour, linewidth=0.9,
-                   label=f"{scheme}, authors' measure")
-    panel.axvline(limit, color="0.4", linestyle="--", linewidth=0.8)
-    panel.annotate("Rayleigh step", (limit, 0.02), xycoords=("data", "axes fraction"), xytext=(-3, 0),
-                   textcoords="offset points", rotation=90, ha="right", va="bottom", color="0.4")
-    panel.axhline(TARGET, color="0.4", linestyle=":", linewidth=0.8)
-    panel.set(xscale="log", yscale="log", xlabel="time step (s)", ylabel="relative change of energy")
-    figure.legend(*panel.get_legend_handles_labels(), ncols=3, loc="outside upper center")
+        dt, mean, error, authors = curve(curves, scheme, "mean_change", "mean_change_error", "authors_change")
+        panel.errorbar(dt, mean, np.nan_to_num(error), fmt="-o", color=colour, markersize=3.5, elinewidth=0.8,
+                       capsize=1.5, label=scheme)
+        panel.plot(dt, authors, "--", color=colour, linewidth=0.9)
+    panel.plot([], [], "-o", color="0.4", markersize=3.5, label="mean over time")
+    panel.plot([], [], "--", color="0.4", linewidth=0.9, label="authors' measure")
+    words = {"color": "0.3", "textcoords": "offset points", "va": "top"}
+    panel.axvline(limit, color="0.3", linestyle="--", linewidth=0.8)
+    panel.annotate("Rayleigh step", (limit, 1.0), xycoords=("data", "axes fraction"), xytext=(-4, -2),
+                   rotation=90, ha="right", **words)
+    panel.axhline(TARGET, color="0.3", linestyle=":", linewidth=0.8)
+    panel.annotate(f"{TARGET:.4%}", (1.0, TARGET), xycoords=("axes fraction", "data"), xytext=(0, -3),
+                   ha="right", **words)
+    panel.set(xscale="log", yscale="log", xlabel="time step (s)", ylabel="relative change of energy",
+              xlim=(10.0 ** np.floor(np.log10(min(row["dt"] for row in curves))), None))
+    panel.xaxis.set_minor_formatter("")         # the decades say it, and have room
+    figure.legend(ncols=5, loc="outside upper center", columnspacing=1.2, handlelength=1.8)
 
 
 def judge(report, curves):

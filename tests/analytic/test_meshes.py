@@ -51,11 +51,10 @@ def test_files(tmp_path, suffix):
 
 def test_more_spheres_less_missing():
     mesh = platonic_mesh("icosahedron", 0.01)
-    from minidem.sphere_fit import fit_spheres
-    reports = [MeshReport(mesh, md.ClumpTemplate(*fit_spheres(mesh, n))) for n in (1, 10, 40, 160)]
+    reports = [MeshReport(mesh, md.ClumpTemplate.from_mesh(mesh, n)) for n in (1, 10, 40, 160)]
     missing = [-report.volume_error for report in reports]
     assert np.all(np.diff(missing) < 0.0) and 0.0 < missing[-1] < 0.03
-    assert np.abs(reports[-1].inertia_error).max() < 0.06                   # missing at the rim: up to twice the volume's
+    assert np.abs(reports[-1].inertia_error).max() < 0.06       # missing at the rim: up to twice the volume's
     assert "volume" in str(reports[-1])
 
 
@@ -69,12 +68,25 @@ def test_open_or_twisted_surfaces_are_refused():
         TriangleMesh(mesh.vertices, twisted)
     with pytest.raises(ValueError, match="no triangles"):
         TriangleMesh(mesh.vertices, np.empty((0, 3), dtype=int))
-    with pytest.raises(ValueError, match="vertex 99"):
-        TriangleMesh(mesh.vertices, [[0, 1, 99]])
+    for vertex in 99, -1:
+        with pytest.raises(ValueError, match=rf"stone: triangles\[0, 2\] = {vertex}: .* 0 to 7"):
+            TriangleMesh(mesh.vertices, [[0, 1, vertex]], "stone")
 
 
-@pytest.mark.parametrize("name, text", [("a.stl", "solid nothing\nendsolid"), ("a.stl", "no mesh at all"), ("a.ply", "ply\n"),
-                                        ("a.obj", "v 0 0 zero\n"), ("a.xyz", "0 0 0")])
+def test_slivers_and_thin_bodies():
+    """Long thin triangles are sampled along their length; what no cell fits into is refused by name."""
+    rod = TriangleMesh(CUBE.vertices * [1.0, 0.02, 0.02], CUBE.triangles)
+    clump = md.ClumpTemplate.from_mesh(rod, spheres=50)
+    # fifty spheres of the half width in a row: the largest that fit, a fiftieth less for the cells
+    assert np.all(clump.radii <= 0.02) and clump.radii.max() > 0.98 * 0.02
+    plate = TriangleMesh(CUBE.vertices * [1.0, 1.0, 1e-4], CUBE.triangles, "plate")
+    with pytest.raises(ValueError, match="plate: thinner than"):
+        md.ClumpTemplate.from_mesh(plate)
+
+
+@pytest.mark.parametrize("name, text", [
+    ("a.stl", "solid nothing\nendsolid"), ("a.stl", "no mesh at all"), ("a.ply", "ply\n"),
+    ("a.obj", "v 0 0 zero\n"), ("a.xyz", "0 0 0")])
 def test_files_that_are_no_mesh(tmp_path, name, text):
     path = tmp_path / name
     path.write_text(text)

@@ -50,7 +50,8 @@ def test_spheres_stay_inside_the_solid():
         reach = np.hypot(*center[:2])
         height, out = center[2] + radius * np.cos(angle), reach + radius * np.sin(angle)
         slack = 1e-9 * 0.06
-        assert np.all((height >= -slack) & (height <= 0.06 + slack)) and np.all(out <= np.interp(height, z, r) + slack)
+        assert np.all((height >= -slack) & (height <= 0.06 + slack))
+        assert np.all(out <= np.interp(height, z, r) + slack)
 
 
 @pytest.mark.parametrize("kind, volume", [
@@ -62,8 +63,9 @@ def test_platonic(kind, volume):
     assert np.ptp(mesh.moments) <= 1e-12 * mesh.moments[0]                  # all three equal, as for a sphere
     first = shapes.platonic(kind, 0.02, 1)
     inscribed = {"tetrahedron": 1 / np.sqrt(24), "cube": 0.5, "octahedron": 1 / np.sqrt(6),
-                 "dodecahedron": 0.5 * np.sqrt((25 + 11 * np.sqrt(5)) / 10), "icosahedron": (3 + np.sqrt(5)) / (4 * np.sqrt(3))}
-    assert first.radii[0] == pytest.approx(0.02 * inscribed[kind], rel=0.02) # found on cells, a fiftieth across
+                 "dodecahedron": 0.5 * np.sqrt((25 + 11 * np.sqrt(5)) / 10),
+                 "icosahedron": (3 + np.sqrt(5)) / (4 * np.sqrt(3))}
+    assert first.radii[0] == pytest.approx(0.02 * inscribed[kind], rel=0.02)    # found on cells, a fiftieth across
 
 
 @pytest.mark.parametrize("make, words", [

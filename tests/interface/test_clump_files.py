@@ -22,8 +22,9 @@ def test_same_bits_after_writing(tmp_path):
     assert clump.mass == again.mass
 
 
-@pytest.mark.parametrize("text", ["1,2,3,4\n5,6,7,8\n", "x y z r\n1 2 3 4\n5\t6 7 8", "# made by hand\n\n1; 2; 3; 4 # first\n5,6,7,8,\n",
-                                  "\ufeffx,y,z,r\r\n 1, 2, 3, 4\r\n 5, 6, 7, 8\r\n"])
+@pytest.mark.parametrize("text", [
+    "1,2,3,4\n5,6,7,8\n", "x y z r\n1 2 3 4\n5\t6 7 8", "# made by hand\n\n1; 2; 3; 4 # first\n5,6,7,8,\n",
+    "\ufeffx,y,z,r\r\n 1, 2, 3, 4\r\n 5, 6, 7, 8\r\n"])
 def test_read(tmp_path, text):
     path = tmp_path / "spheres.txt"
     path.write_text(text, encoding="utf-8")
@@ -56,6 +57,8 @@ def test_make_clump(tmp_path):
     assert "volume" in done.stdout
     clump = md.ClumpTemplate.from_file(tmp_path / "grain.txt")
     assert len(clump.radii) == 12 and 0.7 * mesh.volume < clump.volume < mesh.volume
+    pytest.importorskip("matplotlib")
+    assert (tmp_path / "grain.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_make_clump_refuses(tmp_path):

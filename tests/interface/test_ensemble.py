@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -50,8 +51,8 @@ class Study:
         self.script.write_text(SCRIPT)
         self.marks.mkdir()
 
-    def __call__(self, a=(1, 2, 3), b=("x", "y"), **arguments):
-        grid = {"a": list(a), "b": list(b), "marks": [str(self.marks)]}
+    def __call__(self, a=(1, 2, 3), b=("x", "y"), delay=(0.0,), **arguments):
+        grid = {"a": list(a), "b": list(b), "marks": [str(self.marks)], "delay": list(delay)}
         return run_ensemble(f"{self.script}:study", grid, self.folder, progress=False,
                             **({"workers": 2} | arguments))
 
@@ -81,7 +82,7 @@ NAMES = [f"{a}{b}" for a in (1, 2, 3) for b in "xy"]
 def test_every_combination_in_the_order_of_the_grid(study):
     rows = study()
     assert [row["text"] for row in rows] == NAMES
-    assert list(rows[0]) == ["a", "b", "marks", "text", "third", "threads", "run_seconds", "error"]
+    assert list(rows[0]) == ["a", "b", "marks", "delay", "text", "third", "threads", "run_seconds", "error"]
     assert all(row["third"] == row["a"] / 3.0 and row["error"] is None for row in rows)
     assert [(line["text"], float(line["third"]), line["error"]) for line in study.table()] == [
         (row["text"], row["third"], "") for row in rows]
@@ -186,6 +187,25 @@ def test_on_a_cluster(study, monkeypatch):
                 file.unlink()
         assert [row["text"] for row in study(workers=None, scheduler=cluster.scheduler_address)] == NAMES
     assert study.calls() == dict.fromkeys(NAMES, 1) | {"2x": 3, "3y": 2}
+
+
+def test_a_killed_worker_of_a_cluster_loses_nothing(study, monkeypatch):
+    """kill -9 of a process of dask amid its run: its subprocess goes with it, the run is made by another."""
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(entry for entry in sys.path if entry))
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        def kill_one():
+            wait_until(lambda: len(study.calls()) >= 3)
+            victim = next(iter(cluster.workers.values())).pid
+            os.kill(victim, signal.SIGKILL)
+
+        killer = threading.Thread(target=kill_one)
+        killer.start()
+        rows = study(delay=[0.5], workers=None, scheduler=cluster.scheduler_address)
+        killer.join()
+    assert [row["text"] for row in rows] == NAMES and all(row["error"] is None for row in rows)
+    assert 6 <= sum(study.calls().values()) <= 8                # again: one under way, one not handed over yet
+    wait_until(lambda: not any(alive(one) for one in study.process_ids()))      # no orphans
 
 
 def test_without_dask_it_says_what_to_install(study, monkeypatch):
