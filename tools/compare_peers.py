@@ -1,14 +1,15 @@
 """Race minidem against other DEM codes: same clumps, same initial state, same law, one thread each.
 
+The peers are Yade, LAMMPS and LIGGGHTS, each with the settings that run fastest in a short trial.
+
 The codes run in turn, so that a busy machine slows both; the figure to quote is the median of the ratios.
 Only the stepping is timed, after a warm-up and without output. "drift" is the relative change of the total
 energy over the run. "apart" tells whether the codes did the same: the largest distance between a clump in
 the peer and the same clump in minidem after the warm-up, in radii of the smallest sphere (later the motion
-is chaotic). In case A the same law gives 1e-4, walls with R* = R/2 instead of R would give 2e-2.
+is chaotic). In case A the same law gives 1e-4 at most, walls with R* = R/2 instead of R would give 2e-2.
 """
 
 import argparse
-import functools
 import json
 import os
 import statistics
@@ -22,7 +23,7 @@ from peers.race import race
 
 DONE, FAILED, SKIPPED, INTERRUPTED = 0, 1, 77, 130
 EXIT_STATUS = """exit status: 0 every peer was compared; 1 a run failed; 2 bad arguments;
-77 a peer is not installed and was skipped; 130 interrupted"""
+77 a peer is not installed, or cannot run the case, and was skipped; 130 interrupted"""
 COLUMNS = ("peer", "version", "settings", "us/step", "minidem us/step", "ratio", "min..max",
            "drift", "minidem drift", "apart")
 
@@ -35,6 +36,8 @@ def parse_arguments(argv):
     option("--peers", type=known_peers, default=",".join(PEERS), metavar="NAMES",
            help="names separated by commas (default: %(default)s)")
     option("--case", choices=sorted(CASES), default="A", help="the experiment (default: %(default)s)")
+    option("--clumps", metavar="DIR",
+           help="sphere files of chess pieces for case B, as for scenarios/chess_in_box.py (default: ours)")
     option("--steps", type=at_least(1), metavar="N", help="timed steps of a run (default: as suits the case)")
     option("--warmup", type=at_least(1), metavar="N", help="steps before them (default: as suits the case)")
     option("--repeats", type=at_least(1), metavar="K", default=5, help="pairs of runs (default: %(default)s)")
@@ -44,6 +47,8 @@ def parse_arguments(argv):
     arguments = parser.parse_args(argv)
     if arguments.json and not arguments.json.resolve().parent.is_dir():
         parser.error(f"--json: the folder of '{arguments.json}' does not exist")
+    if arguments.clumps and arguments.case != "B":
+        parser.error("--clumps: only case B has chess pieces")
     return arguments
 
 
@@ -75,21 +80,29 @@ def print_table(rows):
 
 def main(argv=None):
     arguments = parse_arguments(argv)
-    installed = [peer for peer in arguments.peers if peer.find()]
+    case = CASES[arguments.case]
+    able = []
     for peer in arguments.peers:
-        if peer not in installed:
+        if not peer.find():
             print(peer.how_to_install())
-    if not installed:
+        elif case.clumps > peer.most_clumps:
+            print(f"{peer.name}: skipped, {peer.most_clumps:.0f} clumps are the most that it is given here")
+        else:
+            able.append(peer)
+    if not able:
         return SKIPPED
 
+    try:
+        start = case.simulation(arguments.seed, arguments.clumps)
+    except ValueError as error:                 # sphere files that are none
+        print(error, file=sys.stderr)
+        return FAILED
     load = os.getloadavg()[0]
-    case = CASES[arguments.case]
     steps, warmup = arguments.steps or case.steps, arguments.warmup or case.warmup
     print(f"{case.description}, seed {arguments.seed}; {steps} steps after {warmup}\n"
           f"{arguments.repeats} pairs of runs, one thread; load average before: {load:.2f}", flush=True)
-    new_simulation = functools.partial(case.simulation, arguments.seed)
     try:
-        reports = [race(peer, new_simulation, warmup, steps, arguments.repeats) for peer in installed]
+        reports = [race(peer, start, warmup, steps, arguments.repeats) for peer in able]
     except RuntimeError as error:
         print(error, file=sys.stderr)
         return FAILED
@@ -100,7 +113,7 @@ def main(argv=None):
         record = {"case": arguments.case, "seed": arguments.seed, "steps": steps, "warmup": warmup,
                   "load": load, "reports": reports}
         arguments.json.write_text(json.dumps(record, indent=1) + "\n")
-    return DONE if len(installed) == len(arguments.peers) else SKIPPED
+    return DONE if len(able) == len(arguments.peers) else SKIPPED
 
 
 if __name__ == "__main__":

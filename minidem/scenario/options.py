@@ -2,6 +2,7 @@
 
 import argparse
 import math
+import sys
 import textwrap
 
 from minidem import rotation
@@ -55,6 +56,10 @@ def parse(scenario, argv):
     if scenario.add_options:
         scenario.add_options(parser.add_argument_group("this scenario"))
     _add_standard(parser.add_argument_group("every scenario"), scenario)
+    argv = sys.argv[1:] if argv is None else argv
+    for word in argv:
+        if word.startswith("-") and word.endswith("=--"):      # argparse would take it for a list
+            raise ValueError(f"{word}: give a value")
     options = parser.parse_args(argv)
     return resolved(options)
 

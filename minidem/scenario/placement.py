@@ -6,8 +6,8 @@ checked in batches but accepted in their order, so the outcome is what one at a 
 Everything is drawn from the generator that is passed in: the same seed gives the same poses.
 
 Rods of three touching spheres reach a solid fraction of 0.2 within seconds; the effort then grows
-without bound (45 proposals per rod at 0.20, 105 at 0.22, 580 at 0.24). Denser packings are made by
-compressing a loose one.
+without bound (45 proposals per rod at 0.20, 105 at 0.22, 580 at 0.24). For denser states see
+dense_placement.py.
 """
 
 import numpy as np

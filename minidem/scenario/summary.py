@@ -61,6 +61,7 @@ def summarise(scenario, physics, sim, recorder, ended, spent):
         "relative_energy_drift": energy_drift(energy),
         "energy_scale": energy_scale(energy)[1],
         "contacts_max": int(np.max(observed["contacts"])),
+        "contacts_per_clump": float(np.mean(observed["contacts"])) / sim.n_clumps,
         "observables": {o.name: {"initial": observed[o.name][0], "final": observed[o.name][-1]}
                         for o in recorder.observables},
         "physics": physics,

@@ -1,9 +1,10 @@
 """Random placement: no overlap, isotropic, repeatable, and a clear word when the box is full."""
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 
 import minidem as md
-from minidem.scenario import place, random_directions, random_orientations
+from minidem.scenario import place, place_densely, random_directions, random_orientations
 
 
 def spheres(template, position, orientation):
@@ -115,6 +116,77 @@ def test_too_full(rod, number, edge):
         place([rod.template], [number], np.zeros(3), np.full(3, edge), np.random.default_rng(1))
     for word in (f"{number} clumps", f"{edge}", "solid fraction", "larger box"):
         assert word in str(refusal.value)
+
+
+def dense_rods(template, n, solid_fraction, seed):
+    """(edge of the box, position, orientation)"""
+    edge = (n * template.volume / solid_fraction) ** (1 / 3)
+    poses = place_densely([template], [n], np.zeros(3), np.full(3, edge), np.random.default_rng(seed))
+    return edge, *poses[0]
+
+
+def test_dense_rods_are_apart_and_isotropic(rod):
+    """At a solid fraction of 0.3, which random addition does not reach."""
+    edge, position, orientation = dense_rods(rod.template, 8000, 0.3, 1)
+    centers, radii, clump = spheres(rod.template, position, orientation)
+    assert np.all(centers - radii[:, None] > 0.0) and np.all(centers + radii[:, None] < edge)
+    touching = cKDTree(centers).query_pairs(2.0 * radii[0], output_type="ndarray")
+    assert np.all(clump[touching[:, 0]] == clump[touching[:, 1]])
+    check_isotropic(body_axes(orientation))
+
+
+def test_dense_rods_surround_one_another_alike_in_all_directions(rod):
+    """Directions to neighbours, of rods whose neighbours are all far from walls: no order of a lattice.
+
+    The directions from one rod count as one sample. Their sums are not quite independent: five standard
+    errors of such samples leave room for that.
+    """
+    edge, position, _ = dense_rods(rod.template, 8000, 0.3, 2)
+    near = 2.0 * rod.template.bounding_radius
+    inner = np.flatnonzero(np.all((position > 2.0 * near) & (position < edge - 2.0 * near), axis=1))
+    i, j = cKDTree(position).query_pairs(near, output_type="ndarray").T
+    direction = position[j] - position[i]
+    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
+    x, y, z = direction.T
+    for even in (x * x - 1 / 3, y * y - 1 / 3, x * y, y * z, z * x, x ** 4 + y ** 4 + z ** 4 - 3 / 5):
+        sums = np.bincount(i, even, len(position))[inner]
+        assert abs(sums.sum()) < 5.0 * np.sqrt(np.sum(sums ** 2))
+
+
+def test_dense_mixture_keeps_the_order_of_its_templates(rod, lumpy):
+    ball = md.ClumpTemplate([(0, 0, 0)], [0.11])
+    templates, numbers = [lumpy.template, ball, rod.template, ball], [100, 30, 100, 0]
+    edge = (sum(n * t.volume for n, t in zip(numbers, templates)) / 0.3) ** (1 / 3)
+    poses = place_densely(templates, numbers, np.zeros(3), np.full(3, edge), np.random.default_rng(2))
+    assert [len(position) for position, _ in poses] == numbers
+    parts = [list(spheres(*part)) for part in zip(templates, *zip(*poses))]
+    parts[1][2] += numbers[0]
+    parts[2][2] += numbers[0] + numbers[1]
+    check_free(parts, 0.0, edge)
+
+
+def test_dense_same_seed_same_poses_and_no_absolute_length(rod):
+    (edge, x, q), again, other = (dense_rods(rod.template, 200, 0.3, seed) for seed in (5, 5, 6))
+    np.testing.assert_array_equal(again[1], x)
+    np.testing.assert_array_equal(again[2], q)
+    assert not np.any(other[1] == x)
+    small = md.ClumpTemplate(rod.template.centers * 2.0 ** -20, rod.template.radii * 2.0 ** -20)
+    high = np.full(3, edge * 2.0 ** -20)
+    [(x_small, q_small)] = place_densely([small], [200], np.zeros(3), high, np.random.default_rng(5))
+    np.testing.assert_array_equal(x_small, x * 2.0 ** -20)
+    np.testing.assert_array_equal(q_small, q)
+
+
+def test_few_are_placed_as_by_random_addition(rod):
+    by_both = [placement([rod.template], [10], np.zeros(3), np.full(3, 2.0), np.random.default_rng(3))[0]
+               for placement in (place, place_densely)]
+    np.testing.assert_array_equal(by_both[0][0], by_both[1][0])
+
+
+@pytest.mark.parametrize("solid_fraction", [0.7, 1.5], ids=["jammed", "less volume than they have"])
+def test_too_dense(rod, solid_fraction):
+    with pytest.raises(ValueError, match="200 clumps .*solid fraction .*larger box"):
+        dense_rods(rod.template, 200, solid_fraction, 1)
 
 
 @pytest.mark.parametrize("low, high", [((0, 0, 0), (1, 1, 0)), ((0, 0, 0), (1, np.nan, 1)), ((0, 0), (1, 1))])

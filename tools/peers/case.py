@@ -1,51 +1,84 @@
-"""The experiments: initial states of scenarios/rods_in_box.py, and the file that brings them to a peer."""
+"""The experiments: initial states of minidem's scenarios, and what a peer has to know of them."""
 
-import sys
+import runpy
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Callable
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
-sys.path.append(str(Path(__file__).parents[2] / "scenarios"))
-import rods_in_box  # noqa: E402
+from minidem.benchmarks import chess_box
+from minidem.geometry.quaternions import multiply, rotate
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
 
 @dataclass(frozen=True)
 class Case:
-    """Options of the scenario, with the number of timed steps and of steps before them that suit its size."""
+    """An experiment, with the number of timed steps and of steps before them that suit its size.
+
+    simulation(seed, clumps) makes a minidem simulation of its initial state, on one thread; clumps: folder of
+    sphere files for chess pieces, or None for the project's own.
+    """
     description: str
-    options: tuple
+    clumps: int
+    simulation: Callable
     steps: int
     warmup: int
 
-    def simulation(self, seed):
-        """A fresh minidem simulation of the case, on one thread."""
-        scenario = rods_in_box.SCENARIO
-        return scenario.build(scenario.parse([*self.options, "--seed", str(seed), "--threads", "1"]))
+
+def rods(script, number):
+    """The initial state of a scenario with so many rods."""
+    def simulation(seed, clumps):
+        scenario = runpy.run_path(str(SCENARIOS / f"{script}.py"))["SCENARIO"]
+        return scenario.build(scenario.parse(["--rods", str(number), "--seed", str(seed), "--threads", "1"]))
+    return simulation
+
+
+def chess(seed, clumps):
+    return chess_box.simulation(seed=seed, clumps=clumps, threads=1)
 
 
 CASES = {
-    "A": Case("30 rods of 3 spheres in a box of 1 m", ("--rods", "30", "--box", "1"), 400_000, 1000),
-    "C": Case("10 000 rods of 3 spheres in a box of 3 m", ("--rods", "10000", "--box", "3"), 1000, 100),
+    "A": Case("30 rods of 3 spheres in a box of 1 m", 30, rods("rods_in_box", 30), 400_000, 1000),
+    "B": Case("32 chess pieces of 100 spheres in a box of 0.5 m", 32, chess, 50_000, 5000),
+    "C": Case("10 000 rods of 3 spheres, solid fraction 0.3", 10_000, rods("dense_rods", 10_000), 500, 100),
+    "D": Case("100 000 rods of 3 spheres, solid fraction 0.3", 100_000, rods("dense_rods", 100_000), 100, 20),
 }
 
 
-def write_state(sim, path):
-    """Write what a peer needs to know of a simulation as .npz, in SI units and the lab frame.
+def clump_state(sim):
+    """What a peer needs to know of a simulation, a dictionary of arrays in SI units and the lab frame.
 
-    Per clump: position, velocity, angular_velocity (n, 3), mass (n,), inertia (n, 3, 3) about its centre.
-    Per sphere: sphere_center (m, 3), sphere_radius, sphere_clump (m,).
+    Per clump: position, velocity, angular_momentum (n, 3), the latter two also half a step earlier, with
+    "_before" (for codes whose velocities stand there), mass (n,), inertia (n, 3, 3) about its centre,
+    principal_orientation (n, 4), a quaternion w x y z from the template's principal axes to the lab.
+    Per sphere, clump by clump: sphere_center (m, 3), sphere_radius, sphere_clump (m,).
     Per wall: wall_point, wall_normal (k, 3).  For all: young, poisson, dt.
     """
-    templates = [sim.templates[k] for k in sim.template_index]
-    rotation = Rotation.from_quat(sim.orientation[:, [1, 2, 3, 0]]).as_matrix()
-    axes = rotation @ np.array([template.axes for template in templates])
-    moments = np.array([template.inertia for template in templates])
-    np.savez(path, position=sim.position, velocity=sim.velocity, angular_velocity=sim.angular_velocity,
-             mass=[template.mass for template in templates],
-             inertia=(axes * moments[:, None, :]) @ axes.swapaxes(1, 2),
-             sphere_center=sim.sphere_centers(), sphere_radius=sim.sphere_radii,
-             sphere_clump=sim.sphere_clump,
-             wall_point=[wall.point for wall in sim.walls], wall_normal=[wall.normal for wall in sim.walls],
-             young=sim.material.young, poisson=sim.material.poisson, dt=sim.dt)
+    templates, kind = sim.templates, sim.template_index
+    principal = multiply(sim.orientation, np.array([template.orientation for template in templates])[kind])
+    axes = rotate(principal[:, None], np.eye(3)).swapaxes(1, 2)
+    moments = np.array([template.inertia for template in templates])[kind]
+    inertia = (axes * moments[:, None, :]) @ axes.swapaxes(1, 2)
+    angular_momentum = np.einsum("nij,nj->ni", inertia, sim.angular_velocity)
+    half_step = 0.5 * sim.dt
+    return {"position": sim.position, "principal_orientation": principal,
+            "mass": sim.mass, "inertia": inertia, "velocity": sim.velocity,
+            "velocity_before": sim.velocity - half_step * sim.force / sim.mass[:, None],
+            "angular_momentum": angular_momentum,
+            "angular_momentum_before": angular_momentum - half_step * sim.torque,
+            "sphere_center": sim.sphere_centers(), "sphere_radius": sim.sphere_radii,
+            "sphere_clump": sim.sphere_clump,
+            "wall_point": np.array([wall.point for wall in sim.walls]),
+            "wall_normal": np.array([wall.normal for wall in sim.walls]),
+            "young": sim.material.young, "poisson": sim.material.poisson, "dt": sim.dt}
+
+
+def box_of(sim):
+    """Corners low, high (3,) of the box that six walls make; RuntimeError for other walls."""
+    planes = {(int(np.argmax(np.abs(wall.normal))), float(np.sum(wall.normal))): wall for wall in sim.walls}
+    if len(sim.walls) != 6 or set(planes) != {(axis, sign) for axis in range(3) for sign in (1.0, -1.0)}:
+        raise RuntimeError("the walls are not those of a box, which this peer needs")
+    low, high = ([planes[axis, sign].point[axis] for axis in range(3)] for sign in (1.0, -1.0))
+    return np.array(low), np.array(high)

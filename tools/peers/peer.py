@@ -1,5 +1,6 @@
 """What a peer is: another DEM code that can run the same clumps from the same state under the same law."""
 
+import math
 import os
 import shutil
 import subprocess
@@ -32,15 +33,17 @@ class Peer:
     """How to find, install and run a code.
 
     `program` is looked for on PATH; `package` is the Debian package that brings it.  `settings` are the
-    choices that its users tune for speed, at least one: all are tried in a short run, the fastest is kept.
+    choices that its users tune for speed, at least one: all are tried in short runs, the fastest is kept.
     `measure(program, sim, settings, warmup, steps, folder)` writes the state of the simulation into
-    `folder`, runs the program there and returns a Measurement.
+    `folder`, runs the program there and returns a Measurement.  `most_clumps`: that it can be given in a
+    sensible time.
     """
     name: str
     program: str
     package: str
     settings: tuple
     measure: Callable
+    most_clumps: float = math.inf
 
     def find(self):
         """Path of the program, or None."""
@@ -52,9 +55,10 @@ class Peer:
 
 
 def run_on_one_thread(command, folder):
-    """Run a peer's command in `folder`; RuntimeError with the end of what it wrote if it fails."""
+    """Run a peer's command in `folder`; returns what it wrote, or RuntimeError with the end of that."""
     done = subprocess.run(command, cwd=folder, env={**os.environ, "OMP_NUM_THREADS": "1"}, text=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode != 0:
         last_lines = "\n".join(done.stdout.splitlines()[-20:])
         raise RuntimeError(f"{' '.join(command)} ended with status {done.returncode}:\n{last_lines}")
+    return done.stdout

@@ -1,9 +1,11 @@
-"""Yade as a peer: hands the state to yade_rods.py, which runs inside Yade."""
+"""Yade as a peer: hands the state to yade_clumps.py, which runs inside Yade."""
 
 import json
 from pathlib import Path
 
-from peers.case import write_state
+import numpy as np
+
+from peers.case import clump_state
 from peers.peer import Measurement, Peer, run_on_one_thread
 
 # How far a sphere's bounds are enlarged; negative: in radii of the smallest sphere (Yade's default is -0.5).
@@ -12,10 +14,10 @@ VERLET_DISTANCES = (-0.125, -0.25, -0.5, -1.0)
 
 def measure(program, sim, settings, warmup, steps, folder):
     folder = Path(folder)
-    write_state(sim, folder / "state.npz")
+    np.savez(folder / "state.npz", **clump_state(sim))
     job = {"settings": settings, "warmup": warmup, "steps": steps}
     (folder / "job.json").write_text(json.dumps(job))
-    script = str(Path(__file__).with_name("yade_rods.py"))
+    script = str(Path(__file__).with_name("yade_clumps.py"))
     command = [program, "-j1", "-n", "-x", script, "state.npz", "job.json", "result.json"]
     run_on_one_thread(command, folder)
     return Measurement(**json.loads((folder / "result.json").read_text()))

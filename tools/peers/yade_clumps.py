@@ -1,14 +1,15 @@
-"""The Yade side of tools/compare_peers.py; `yade -j1 -n -x yade_rods.py state.npz job.json result.json`.
+"""The Yade side of tools/compare_peers.py; `yade -j1 -n -x yade_clumps.py state.npz job.json result.json`.
 
 Reads the state that minidem starts from, builds the same clumps, law and walls in Yade, steps, and writes
 the timing, the energies and the positions after the warm-up.  What keeps the comparison honest:
 
 - A plane is Yade's `Wall` with `hertzian=True`, which gives R* = R.  Without it a wall counts as a sphere
   of the same radius (R* = R/2), and a facet as one of twice the radius (R* = 2R/3).
-- Mass and inertia are minidem's.  Yade finds the same where spheres touch, a grid's estimate where they
-  overlap.
+- Mass, centre and inertia are minidem's.  Yade adds up those of the spheres, which counts twice where they
+  overlap: the spheres get densities with which its sums are right.
 - Yade advances the angular momentum and derives the angular velocity from it: a clump whose `angVel` alone
   is set starts without rotation.
+- Velocities and angular momenta stand half a step behind the positions.
 - No friction, no damping, no energy tracker, no output: the least that Yade can do for this law.
 """
 
@@ -25,27 +26,51 @@ def rotation_matrix(orientation):
     return numpy.array([orientation * yade.Vector3(*axis) for axis in numpy.eye(3)]).T
 
 
-def build_walls(state, material):
+def build_walls(state):
+    material = material_of(state)
     for point, normal in zip(state["wall_point"], state["wall_normal"]):
         axis = int(numpy.argmax(numpy.abs(normal)))     # Yade's walls are normal to an axis
         sense = int(numpy.sign(normal[axis]))           # ... and push to this side
         yade.O.bodies.append(yade.utils.wall(float(point[axis]), axis, sense=sense, material=material))
 
 
-def build_clumps(state, material):
+def member_masses(arms, radii, mass, inertia):
+    """Masses of a clump's spheres (m,) whose sums are its mass, the centre that `arms` (m, 3) start from, and
+    its inertia (3, 3): of all such masses those nearest to the proportions of the volumes."""
+    size = numpy.abs(arms).max() + radii.max()                  # to weigh lengths like numbers
+    upper = numpy.triu_indices(3)
+    tensors = numpy.eye(3) * (numpy.sum(arms ** 2, axis=1) + 0.4 * radii ** 2)[:, None, None]
+    tensors = tensors - arms[:, :, None] * arms[:, None, :]
+    sums = numpy.vstack([numpy.ones(len(radii)), arms.T / size, tensors[:, upper[0], upper[1]].T / size ** 2])
+    wanted = numpy.concatenate([[mass], numpy.zeros(3), inertia[upper] / size ** 2])
+    by_volume = mass * radii ** 3 / numpy.sum(radii ** 3)
+    return by_volume + numpy.linalg.lstsq(sums, wanted - sums @ by_volume, rcond=None)[0]
+
+
+def material_of(state, **density):
+    return yade.FrictMat(young=float(state["young"]), poisson=float(state["poisson"]), frictionAngle=0.0,
+                         **density)
+
+
+def build_clumps(state):
     """Append every clump with minidem's mass properties and motion; return Yade's clump bodies."""
     clumps = []
+    ends = numpy.searchsorted(state["sphere_clump"], numpy.arange(len(state["mass"]) + 1))
     for index, inertia in enumerate(state["inertia"]):
-        members = state["sphere_clump"] == index
-        spheres = [yade.utils.sphere(tuple(center), float(radius), material=material) for center, radius
-                   in zip(state["sphere_center"][members], state["sphere_radius"][members])]
+        members = slice(ends[index], ends[index + 1])
+        centers, radii = state["sphere_center"][members], state["sphere_radius"][members]
+        masses = member_masses(centers - state["position"][index], radii, state["mass"][index], inertia)
+        densities = masses / (4 / 3 * numpy.pi * radii ** 3)
+        materials = [material_of(state, density=float(density)) for density in densities]
+        spheres = [yade.utils.sphere(tuple(center), float(radius), material=material)
+                   for center, radius, material in zip(centers, radii, materials)]
         clump_id, _ = yade.O.bodies.appendClumped(spheres)
         body = yade.O.bodies[clump_id]
         axes = rotation_matrix(body.state.ori)          # the principal axes as Yade found and ordered them
         body.state.mass = float(state["mass"][index])
         body.state.inertia = tuple(numpy.diag(axes.T @ inertia @ axes))
-        body.state.vel = tuple(state["velocity"][index])
-        body.state.angMom = tuple(inertia @ state["angular_velocity"][index])
+        body.state.vel = tuple(state["velocity_before"][index])
+        body.state.angMom = tuple(state["angular_momentum_before"][index])
         clumps.append(body)
     return clumps
 
@@ -100,9 +125,8 @@ def main(state_file, job_file, result_file):
         state = dict(stored)
     with open(job_file) as file:
         job = json.load(file)
-    material = yade.FrictMat(young=float(state["young"]), poisson=float(state["poisson"]), frictionAngle=0.0)
-    build_walls(state, material)
-    clumps = build_clumps(state, material)
+    build_walls(state)
+    clumps = build_clumps(state)
     build_engines(job["settings"])
     yade.O.dt = float(state["dt"])
 

@@ -1,0 +1,69 @@
+"""The dense gas of rods: its state at time 0, and what it says of how crowded it is."""
+import json
+import runpy
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+GAS = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[2] / 'scenarios' / 'dense_rods.py')))
+
+
+def build(*argv):
+    return GAS.build(GAS.SCENARIO.parse([*argv, '--threads', '1']))
+
+
+def test_placed_and_not_yet_flown():
+    n = 2000
+    sim = build('--rods', str(n), '--thermalise', '0')
+    assert sim.n_clumps == n and sim.step_count == 0 and len(sim.contacts()) == 0
+    edge = max(wall.point[0] for wall in sim.walls)
+    assert n * sim.templates[0].volume / edge ** 3 == pytest.approx(0.3, rel=1e-14)
+    np.testing.assert_allclose(np.linalg.norm(sim.velocity, axis=1), 4.0, rtol=1e-14)
+    # The energy about each principal axis is e = m v^2 / 6 times a squared normal deviate, of variance 2.
+    spins = 0.5 * sim.templates[0].inertia * sim.body_angular_velocity ** 2
+    e = sim.mass[0] * 4.0 ** 2 / 6.0
+    assert np.max(np.abs(spins.mean(axis=0) / e - 1.0)) < 5.0 * np.sqrt(2.0 / n)
+
+
+def test_flown_from_the_same_start_with_any_integrator():
+    sims = [build('--rods', '300', '--thermalise', '0.004', '--integrator', scheme)
+            for scheme in ('spiral', 'omelyan')]
+    still = build('--rods', '300', '--thermalise', '0')
+    for name in ('position', 'orientation', 'velocity', 'angular_velocity'):
+        np.testing.assert_array_equal(getattr(sims[0], name), getattr(sims[1], name))
+        assert np.any(getattr(sims[0], name) != getattr(still, name))
+    assert [sim.rotation for sim in sims] == ['spiral', 'omelyan'] and sims[0].step_count == 0
+    # The same energy, but for the little that is elastic when the speeds change: a share of a few per cent at
+    # full speed, less at half of it, of which a quarter counts.
+    assert sims[0].energy().total == pytest.approx(still.energy().total, rel=0.04)
+
+
+def test_summary(tmp_path):
+    assert GAS.main(['--rods', '200', '--thermalise', '0.004', '--time', '0.01', '--frames', '0', '--quiet',
+                     '--out', str(tmp_path)]) == 0
+    summary = json.loads((tmp_path / 'summary.json').read_text())
+    observed = np.loadtxt(tmp_path / 'observables.csv', delimiter=',', skiprows=1)
+    assert summary['contacts_per_clump'] == np.mean(observed[:, 1]) / 200 > 0.0
+    assert 0.0 < summary['observables']['nematic_order']['final'] < 1.0
+
+
+def test_nematic_order():
+    """1 for parallel rods, 1/4 for rods in a plane."""
+    def scene(axes):
+        centers = np.array(axes)[:, None] * [[-1.0], [0.0], [1.0]]
+        return SimpleNamespace(sphere_centers=lambda: centers.reshape(-1, 3))
+    angles = np.arange(6) * np.pi / 6
+    fan = np.column_stack([np.cos(angles), np.sin(angles), 0.0 * angles])
+    for axes, order in (([(0.6, 0.8, 0.0)] * 5, 1.0), (fan, 0.25)):
+        assert GAS.nematic_order(scene(axes)) == pytest.approx(order, rel=64 * np.finfo(float).eps)
+
+
+@pytest.mark.parametrize('wrong, message', [
+    (['--rods', '0'], '--rods'), (['--fraction', '0'], '--fraction'),
+    (['--thermalise', '-1'], '--thermalise'),
+    (['--rods', '100', '--fraction', '0.7'], 'solid fraction')])
+def test_what_it_refuses(wrong, message, tmp_path, capsys):
+    assert GAS.main([*wrong, '--out', str(tmp_path / 'out')]) == 2
+    assert message in capsys.readouterr().err and not (tmp_path / 'out').exists()
