@@ -4,12 +4,15 @@ Every minidem/**/*.pyx becomes one extension module, so that a new rotation inte
 file and no edit here. What the compiler can do is probed by compiling, with a remedy where it
 cannot. Two environment variables overrule the probes:
 
-    MINIDEM_ARCH     native (default), baseline, or an -march name such as x86-64-v3
+    MINIDEM_ARCH     native, baseline, or an -march name such as x86-64-v3. Default: native for a build
+                     that stays in this folder (pip install -e, build_ext --inplace), PORTABLE for a
+                     wheel (pip install ., python -m build), which may leave the machine
     MINIDEM_OPENMP   auto (default), 1 (fail without OpenMP), 0 (one thread only)
 
 The bits of the results depend on neither: no fast-math, no contraction of a*b+c.
 """
 import os
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -25,6 +28,7 @@ DIRECTIVES = dict(language_level=3, boundscheck=False, cdivision=True,
 FLAGS = ["-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"]
 OPENMP_CHOICES = [(["-fopenmp"], ["-fopenmp"]), (["-Xpreprocessor", "-fopenmp"], ["-lomp"])]
 OPENMP_PROBE = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
+PORTABLE = "x86-64-v2"      # every 64-bit PC since 2009, and what numpy's own wheels ask for
 DEBIAN_REMEDY = "On Debian or Ubuntu:  apt-get install build-essential python3-dev python3-venv"
 
 
@@ -37,6 +41,10 @@ def extensions():
 
 class BuildKernels(build_ext):
     """Probes the compiler, adds the flags it understands, and builds on all cores."""
+
+    def run(self):
+        self.stays_here = self.inplace or self.editable_mode
+        super().run()
 
     def compiles(self, source, flags=(), link_flags=None):
         with tempfile.TemporaryDirectory() as folder:
@@ -80,16 +88,24 @@ class BuildKernels(build_ext):
             sys.exit(f"minidem needs a C compiler and found none that works. {DEBIAN_REMEDY}")
         if not self.compiles("#include <Python.h>\n"):
             sys.exit(f"minidem needs the headers of Python (Python.h) and did not find them. {DEBIAN_REMEDY}")
-        arch = os.environ.get("MINIDEM_ARCH", "native")
+        arch = os.environ.get("MINIDEM_ARCH") or ("native" if self.stays_here else PORTABLE)
         wanted = FLAGS + ([] if arch == "baseline" else [f"-march={arch}", "-mprefer-vector-width=512"])
         flags = [flag for flag in wanted if self.compiles("int answer;\n", [flag, "-Werror"])]
         openmp, openmp_link = self.openmp_flags()
         for extension in self.extensions:
             extension.extra_compile_args = flags + openmp
             extension.extra_link_args = list(openmp_link)
+        # distutils looks at dates alone, and would put modules made for this machine into a wheel: what the
+        # build folder has is made again, unless a whole build with this very command left it.
+        command = " ".join(self.compiler.compiler_so + flags + openmp)
+        record = Path(self.build_temp, "made-with.txt")
+        self.force = self.force or not (record.exists() and record.read_text() == command)
+        record.unlink(missing_ok=True)
         self.parallel = self.parallel or os.cpu_count()
         super().build_extensions()
-        if not self.inplace:
+        record.parent.mkdir(parents=True, exist_ok=True)
+        record.write_text(command)
+        if not self.stays_here:
             # `pip install .` leaves the modules beside their sources too: the source tree, which comes
             # first on sys.path for `python -m pytest` in the checkout, then works like the installed one.
             self.copy_extensions_to_source()
@@ -98,11 +114,11 @@ class BuildKernels(build_ext):
 class SourceDistribution(sdist):
     """The sdist carries the scenarios, tests and tools, which are not part of the package."""
 
-    def add_defaults(self):
-        super().add_defaults()
-        for folder in ("scenarios", "tests", "tools"):
-            self.filelist.extend(str(p) for p in sorted(Path(folder).rglob("*"))
-                                 if p.is_file() and "__pycache__" not in p.parts)
+    def make_release_tree(self, base_dir, files):
+        hidden = re.compile(r"(^|/)(\.|__pycache__/)")
+        beside = [path.as_posix() for folder in ("scenarios", "tests", "tools")
+                  for path in sorted(Path(folder).rglob("*")) if path.is_file()]
+        super().make_release_tree(base_dir, files + [path for path in beside if not hidden.search(path)])
 
 
 setup(ext_modules=cythonize(extensions(), build_dir="build/cython", compiler_directives=DIRECTIVES,

@@ -5,12 +5,26 @@ Each returns a clean value, or raises a ValueError that names the argument, the 
 """
 
 import warnings
+from os import PathLike
+from pathlib import Path
 
 import numpy as np
 
 # A quaternion farther from unit length than this is normalised with a warning: single precision
 # or a few printed digits leave about 1e-7, so a larger departure is more likely a mistake.
 QUATERNION_TOLERANCE = 1e-6
+
+# No length, speed or stiffness is beyond this, or, where it is positive, below its reciprocal: the units are
+# wrong. Its fifth power, in an inertia, is well inside the range of double precision.
+LARGEST = 1e60
+MOST_SPHERES = 10 ** 6      # of one clump
+MOST_THREADS = 4096
+
+
+def shown(value):
+    """`value` as text for a message, at most a line of it."""
+    text = repr(value).replace("\n", " ")
+    return text if len(text) <= 100 else text[:97] + "..."
 
 
 def refuse(name, array, bad, remedy):
@@ -21,7 +35,15 @@ def refuse(name, array, bad, remedy):
         raise ValueError(f"{where} = {array[index]}: {remedy}")
 
 
-def finite_array(name, value, shape, repeat=False):
+def dimensions(name, value):
+    """How many indices `value` has as an array; 0 for what is no array."""
+    try:
+        return np.ndim(value)
+    except ValueError:
+        raise ValueError(f"{name} = {shown(value)}: rows of different lengths") from None
+
+
+def finite_array(name, value, shape, repeat=False, limit=np.inf):
     """A C-contiguous float64 copy of `value` with the given shape and finite elements only.
 
     Args:
@@ -29,20 +51,22 @@ def finite_array(name, value, shape, repeat=False):
         value: anything that numpy makes an array of real numbers of.
         shape: the required shape; -1 stands for any length, 0 included.
         repeat: take also one row, of shape `shape[1:]`, and repeat it `shape[0]` times.
+        limit: refuse larger magnitudes; LARGEST for what has a unit.
     """
     wanted = str(tuple("n" if n == -1 else n for n in shape)).replace("'", "")
     try:
         given = np.asarray(value)
     except ValueError:              # rows of different lengths
-        raise ValueError(f"{name} = {value!r}: rows of different lengths; give shape {wanted}") from None
+        raise ValueError(f"{name} = {shown(value)}: rows of different lengths; give shape {wanted}") from None
     if given.dtype.kind not in "iuf":
-        raise ValueError(f"{name} = {value!r}: not real numbers; give real numbers of shape {wanted}")
+        raise ValueError(f"{name} = {shown(value)}: not real numbers; give real numbers of shape {wanted}")
     if repeat and given.shape == tuple(shape[1:]):
         given = np.broadcast_to(given, shape)
     if given.ndim != len(shape) or any(n not in (-1, m) for n, m in zip(shape, given.shape)):
         raise ValueError(f"{name} has shape {given.shape}; give shape {wanted}")
     array = np.array(given, dtype=np.float64, order="C")
     refuse(name, array, ~np.isfinite(array), "give finite numbers only")
+    refuse(name, array, np.abs(array) > limit, f"stay within {limit}, or check the units")
     return array
 
 
@@ -52,10 +76,12 @@ def number(name, value):
 
 
 def positive(name, value):
-    """`value` as a finite float greater than zero."""
+    """`value` as a float greater than zero, from 1 / LARGEST to LARGEST."""
     value = number(name, value)
     if value <= 0.0:
         raise ValueError(f"{name} = {value}: give a number greater than 0")
+    if not 1.0 / LARGEST <= value <= LARGEST:
+        raise ValueError(f"{name} = {value}: stay between {1.0 / LARGEST} and {LARGEST}, or check the units")
     return value
 
 
@@ -67,11 +93,27 @@ def non_negative(name, value):
     return value
 
 
-def whole(name, value, least):
-    """`value` as an int that is at least `least`."""
+def whole(name, value, least, most=2 ** 53):
+    """`value` as an int from `least` to `most`."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{name} = {value!r}: give a whole number, {least} or greater")
+        raise ValueError(f"{name} = {shown(value)}: give a whole number, {least} or greater")
+    if value > most:
+        raise ValueError(f"{name} = {shown(value)}: give a whole number up to {most}")
     return int(value)
+
+
+def flag(name, value):
+    """`value` as a bool; it must be one."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} = {shown(value)}: give True or False")
+    return bool(value)
+
+
+def file_path(name, value):
+    """`value` as a Path."""
+    if not isinstance(value, (str, PathLike)) or not str(value) or "\0" in str(value):
+        raise ValueError(f"{name} = {shown(value)}: give the name of a file")
+    return Path(value)
 
 
 def unit_quaternions(name, value, n, stacklevel=3):

@@ -5,10 +5,10 @@ before the first sphere are a header (`x,y,z,r`, a name, a unit); after it they 
 """
 import math
 import re
-from pathlib import Path
 
 import numpy as np
 
+from .checks import file_path
 from .whole_files import replace_text
 
 _COMMENT = re.compile(r"#|%|//")
@@ -22,7 +22,7 @@ def read_spheres(path):
     radius that is not positive, or a file without spheres; FileNotFoundError when there is none.
     """
     try:
-        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
+        lines = file_path("path", path).read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError:
         raise ValueError(f"{path}: not a text file; give lines of x,y,z,r") from None
     rows = []
@@ -40,7 +40,7 @@ def read_spheres(path):
 def write_spheres(path, centers, radii):
     """Write the spheres to `path`, one line x,y,z,r each, with all digits: reading gives the same bits."""
     table = np.column_stack([centers, radii]).tolist()
-    replace_text(path, "# x,y,z,r\n" + "".join(",".join(map(repr, row)) + "\n" for row in table))
+    replace_text(file_path("path", path), "# x,y,z,r\n" + "".join(",".join(map(repr, row)) + "\n" for row in table))
 
 
 def _is_heading(fields):

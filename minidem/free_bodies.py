@@ -3,7 +3,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from minidem.checks import finite_array, positive, refuse, unit_quaternions, whole
+from minidem.checks import LARGEST, dimensions, finite_array, flag, positive, refuse, unit_quaternions, whole
 from minidem.driver import Driver
 from minidem.pacing import Pacer
 from minidem.rotation import registry
@@ -50,22 +50,25 @@ def integrate(name, inertia, orientation, angular_velocity, torque, dt, steps, s
     record_every : int, optional
         Return arrays over the steps record_every, 2 record_every, ... instead of the last step.
 
-    Returns a `Rotation`. Raises ValueError for arguments that make no sense.
+    Returns a `Rotation`. Raises ValueError for arguments that make no sense, FloatingPointError when a body
+    leaves the finite numbers.
     """
     scheme, parameters = registry.select(name)
-    shapes = [np.ndim(orientation) == 1, np.ndim(angular_velocity) == 1]
-    single = all(shapes) and np.ndim(inertia) == 1
-    many = [len(a) for a in (inertia, orientation, angular_velocity) if np.ndim(a) == 2]
+    given = {"inertia": inertia, "orientation": orientation, "angular_velocity": angular_velocity}
+    ranks = {name: dimensions(name, value) for name, value in given.items()}
+    single = all(rank == 1 for rank in ranks.values())
+    many = [len(given[name]) for name, rank in ranks.items() if rank == 2]
     n = many[0] if many else 1
-    inertia = finite_array("inertia", inertia, (n, 3), repeat=True)
-    refuse("inertia", inertia, inertia <= 0.0, "give moments of inertia greater than 0")
+    inertia = finite_array("inertia", inertia, (n, 3), repeat=True, limit=LARGEST)
+    refuse("inertia", inertia, inertia < np.finfo(float).tiny, "give moments of inertia greater than 0")
     orientation = unit_quaternions("orientation", orientation, n)
-    angular_velocity = finite_array("angular_velocity", angular_velocity, (n, 3), repeat=True)
+    angular_velocity = finite_array("angular_velocity", angular_velocity, (n, 3), repeat=True, limit=LARGEST)
     dt, steps = positive("dt", dt), whole("steps", steps, 0)
+    start, sync = flag("start", start), flag("sync", sync)
     if record_every is not None:
         record_every = whole("record_every", record_every, 1)
     if not callable(torque):
-        torque = finite_array("torque", torque, (n, 3), repeat=True)
+        torque = finite_array("torque", torque, (n, 3), repeat=True, limit=LARGEST)
 
     state = State(scheme.n_scratch)
     state.add_bodies(n, inertia, orientation, angular_velocity)
@@ -74,10 +77,8 @@ def integrate(name, inertia, orientation, angular_velocity, torque, dt, steps, s
         return array[0] if single else array
 
     def ask(t, rate):
-        given = np.asarray(torque(t, shaped(state.column("orientation")), shaped(state.column(rate))), dtype=float)
-        if given.shape != shaped(np.empty((n, 3))).shape:
-            raise ValueError(f"torque(t, q, w) returned shape {given.shape}; return {shaped(np.empty((n, 3))).shape}, "
-                             "in the body frame")
+        answer = torque(t, shaped(state.column("orientation")), shaped(state.column(rate)))
+        given = finite_array("torque(t, q, w)", answer, shaped(np.empty((n, 3))).shape, limit=LARGEST)
         state.set_column("torque", given.reshape(n, 3))
 
     moved = callable(torque)
@@ -96,6 +97,10 @@ def integrate(name, inertia, orientation, angular_velocity, torque, dt, steps, s
         else:
             pose, rate = stored("orientation", 4), stored("angular_velocity", 3)
             offsets = scheme.orientation_offset, scheme.angular_velocity_offset
+        lost = ~(np.isfinite(pose).all(axis=1) & np.isfinite(rate).all(axis=1))
+        if lost.any():
+            raise FloatingPointError(f"body {np.argmax(lost)} is no longer finite at step {step}: lower dt "
+                                     f"({dt:g} s) or use another rotation scheme than {name!r}")
         return (step * dt, shaped(pose), shaped(rate), (step + offsets[0]) * dt, (step + offsets[1]) * dt)
 
     def stored(name, width):

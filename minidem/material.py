@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from math import pi, sqrt
 
-from .checks import number, positive
+from .checks import number, positive, shown
 
 
 @dataclass(frozen=True)
@@ -60,4 +60,7 @@ def effective_modulus(first, second):
     1/E* = (1 - n1^2)/E1 + (1 - n2^2)/E2 (Johnson, Contact Mechanics, 1985, chapter 4,
     doi:10.1017/CBO9781139171731).
     """
+    for name, material in (("first", first), ("second", second)):
+        if not isinstance(material, Material):
+            raise ValueError(f"{name} = {shown(material)}: give a minidem.Material(young, poisson)")
     return 1.0 / ((1.0 - first.poisson ** 2) / first.young + (1.0 - second.poisson ** 2) / second.young)

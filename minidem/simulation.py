@@ -3,7 +3,10 @@ import warnings
 
 import numpy as np
 
-from minidem.checks import finite_array, non_negative, positive, unit_quaternions, whole
+from minidem.checks import (
+    LARGEST, MOST_THREADS, dimensions, file_path, finite_array, non_negative, positive, shown, unit_quaternions,
+    whole,
+)
 from minidem.clump import ClumpTemplate
 from minidem.driver import Driver, has_openmp, most_threads
 from minidem.geometry.quaternions import multiply, rotate, rotate_back
@@ -13,8 +16,9 @@ from minidem.output import checkpoint, vtu
 from minidem.pacing import Pacer, steps_to_reach
 from minidem.rotation import registry
 from minidem.state import State
-from minidem.walls import Plane
+from minidem.walls import plane_list
 
+MOST_STEPS = 2.0 ** 53  # beyond it not every step has a time of its own
 DEEPEST_START = 0.1     # largest overlap of a start, as a fraction of the smaller radius
 
 
@@ -30,7 +34,7 @@ class Simulation(Observables):
     rotation : str
         Rotation scheme, 'name' or 'name:parameter=value'; `md.rotation.available()` lists the names.
     dt : float
-        Time step [s]. A step above the Rayleigh step of the smallest sphere warns.
+        Time step [s]. A step above the Rayleigh step of the smallest sphere warns, once.
     gravity : (3,)
         Acceleration [m/s2], lab frame.
     threads : int, optional
@@ -43,18 +47,15 @@ class Simulation(Observables):
 
     def __init__(self, material, walls=None, rotation="spiral", dt=None, gravity=(0.0, 0.0, 0.0), threads=None):
         if not isinstance(material, Material):
-            raise ValueError(f"material = {material!r}: give a minidem.Material(young, poisson)")
+            raise ValueError(f"material = {shown(material)}: give a minidem.Material(young, poisson)")
         if dt is None:
             raise ValueError("dt = None: give the time step in seconds; material.rayleigh_step(radius, density) "
                              "is its usual upper limit")
         self.material = material
-        self.walls = list(walls or [])
-        for k, wall in enumerate(self.walls):
-            if not isinstance(wall, Plane):
-                raise ValueError(f"walls[{k}] = {wall!r}: give minidem.Plane objects, or minidem.box(low, high)")
+        self.walls = plane_list("walls", walls)
         self.dt = positive("dt", dt)
-        self.gravity = tuple(finite_array("gravity", gravity, (3,)).tolist())
-        self._threads = most_threads() if threads is None else whole("threads", threads, 1)
+        self.gravity = tuple(finite_array("gravity", gravity, (3,), limit=LARGEST).tolist())
+        self._threads = most_threads() if threads is None else whole("threads", threads, 1, MOST_THREADS)
         if self._threads > 1 and not has_openmp():
             warnings.warn(f"threads = {threads}: this minidem was built without OpenMP and uses one thread; "
                           "see MINIDEM_OPENMP in the README", UserWarning, stacklevel=2)
@@ -67,6 +68,12 @@ class Simulation(Observables):
         self._user_forces = []
         self._forces_expected = 0                   # with those that a checkpoint had
         self._renew_loop(0)
+
+    def __setattr__(self, name, value):
+        """Settings stay as they are: the time loop has its own, which would not follow."""
+        if not name.startswith("_") and name in vars(self):
+            raise AttributeError(f"{name} cannot be set: make a new Simulation")
+        super().__setattr__(name, value)
 
     def __repr__(self):
         return (f"<Simulation of {self.n_clumps} clumps ({self.n_spheres} spheres): rotation {self.rotation!r}, "
@@ -88,14 +95,14 @@ class Simulation(Observables):
         Many clumps are added fastest in one call.
         """
         if not isinstance(template, ClumpTemplate):
-            raise ValueError(f"template = {template!r}: give a minidem.ClumpTemplate")
-        if np.ndim(position) == 1 and len(position) == 3:
+            raise ValueError(f"template = {shown(template)}: give a minidem.ClumpTemplate")
+        if dimensions("position", position) == 1 and len(position) == 3:
             position = [position]
-        position = finite_array("position", position, (-1, 3))
+        position = finite_array("position", position, (-1, 3), limit=LARGEST)
         n = len(position)
         orientation = unit_quaternions("orientation", orientation, n)
-        velocity = finite_array("velocity", velocity, (n, 3), repeat=True)
-        angular_velocity = finite_array("angular_velocity", angular_velocity, (n, 3), repeat=True)
+        velocity = finite_array("velocity", velocity, (n, 3), repeat=True, limit=LARGEST)
+        angular_velocity = finite_array("angular_velocity", angular_velocity, (n, 3), repeat=True, limit=LARGEST)
         internal = multiply(orientation, template.orientation)
         old = self._state, self._started, self._forces_known
         self._state = old[0].copy()
@@ -110,7 +117,7 @@ class Simulation(Observables):
             self._state, self._started, self._forces_known = old
             self._renew_loop(step_count)
             raise
-        self._warn_of_large_step(template)
+        self._warn_of_large_step(template, known=old[0].templates)
         return added
 
     def add_force(self, function):
@@ -123,7 +130,7 @@ class Simulation(Observables):
         damping. Several functions add up. A checkpoint does not hold them: add them again after load.
         """
         if not callable(function):
-            raise ValueError(f"function = {function!r}: give a function of (t, x, v, q, w)")
+            raise ValueError(f"function = {shown(function)}: give a function of (t, x, v, q, w)")
         self._user_forces = self._user_forces + [function]
         if len(self._user_forces) > self._forces_expected:
             self._forces_expected = len(self._user_forces)
@@ -138,9 +145,16 @@ class Simulation(Observables):
         pose = ((self._first_step + steps) * self.dt, self.position, state.column("predicted_velocity"),
                 self.orientation, rotate(frame, state.column("predicted")))
         for function in self._user_forces:
-            f, m = function(*pose)
-            force += finite_array("force of a user force", f, (n, 3), repeat=True)
-            torque += rotate_back(frame, finite_array("torque of a user force", m, (n, 3), repeat=True))
+            answer = function(*pose)
+            try:
+                f, m = answer
+            except (TypeError, ValueError):
+                raise ValueError(f"a user force returned {shown(answer)}: "
+                                 "return (force (n, 3), torque (n, 3))") from None
+            f, m = (finite_array(f"{name} of a user force", value, (n, 3), repeat=True, limit=LARGEST)
+                    for name, value in (("force", f), ("torque", m)))
+            force += f
+            torque += rotate_back(frame, m)
         state.set_column("force", force)
         state.set_column("torque", torque)
 
@@ -184,9 +198,11 @@ class Simulation(Observables):
                     f"position of clump {i}: it overlaps {other} by {contact['overlap']:.6g} m at the start, more than "
                     f"{DEEPEST_START:g} of the smaller radius; move them apart")
 
-    def _warn_of_large_step(self, template):
-        limit = self.material.rayleigh_step(float(template.radii.min()), template.density)
-        if self.dt > limit:
+    def _warn_of_large_step(self, template, known):
+        """Of a step above the template's Rayleigh step, unless one that was known before has no longer one."""
+        limit, *others = (self.material.rayleigh_step(float(one.radii.min()), one.density)
+                          for one in (template, *known))
+        if limit < min([self.dt, *others]):
             warnings.warn(f"dt = {self.dt:g} s is above the Rayleigh step {limit:g} s of the smallest sphere: "
                           "contacts may not be resolved; watch the energy, or lower dt", UserWarning, stacklevel=3)
 
@@ -202,6 +218,8 @@ class Simulation(Observables):
         steps = whole("steps", steps, 0)
         if (every is None) != (callback is None):
             raise ValueError("every and callback belong together: give both or none")
+        if callback is not None and not callable(callback):
+            raise ValueError(f"callback = {shown(callback)}: give a function of the simulation")
         every = steps if every is None else whole("every", every, 1)
         self._prepare()
         end = self.step_count + steps
@@ -213,7 +231,10 @@ class Simulation(Observables):
 
     def run_until(self, t):
         """Advance by the fewest steps that reach time t [s]; none if it lies behind."""
-        self.run(max(0, steps_to_reach(non_negative("t", t), self.dt) - self.step_count))
+        t = non_negative("t", t)
+        if t > MOST_STEPS * self.dt:
+            raise ValueError(f"t = {t}: more than 2^53 steps of dt = {self.dt} away; check the units")
+        self.run(max(0, steps_to_reach(t, self.dt) - self.step_count))
 
     def _prepare(self):
         """Forces at the pose, and the half step back for clumps that are new."""
@@ -238,14 +259,14 @@ class Simulation(Observables):
 
     def write_vtu(self, path):
         """All spheres as a VTU file (output/vtu.py says what it holds)."""
-        vtu.write_spheres(path, self)
+        vtu.write_spheres(file_path("path", path), self)
 
     def save(self, path):
         """A checkpoint from which `Simulation.load` continues with the same bits."""
-        checkpoint.save(path, self)
+        checkpoint.save(file_path("path", path), self)
 
     @classmethod
     def load(cls, path, threads=None):
         """The simulation of a checkpoint; `threads` as for a new one."""
-        return checkpoint.load(path, cls, threads)
+        return checkpoint.load(file_path("path", path), cls, threads)
 

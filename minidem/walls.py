@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .checks import finite_array, refuse
+from .checks import LARGEST, finite_array, refuse, shown
 from .material import Material
 
 
@@ -26,17 +26,27 @@ class Plane:
     material: Material | None = None
 
     def __post_init__(self):
-        point = finite_array("point", self.point, (3,))
+        point = finite_array("point", self.point, (3,), limit=LARGEST)
         normal = finite_array("normal", self.normal, (3,))
         largest = np.abs(normal).max()
         if largest == 0.0:
             raise ValueError(f"normal = {normal}: give a direction, the side where clumps live")
         if self.material is not None and not isinstance(self.material, Material):
-            raise ValueError(f"material = {self.material!r}: give a Material, or None for that of the clumps")
+            raise ValueError(f"material = {shown(self.material)}: give a Material, or None for that of the clumps")
         normal /= largest           # first, so that no square overflows or underflows
         normal /= np.sqrt((normal * normal).sum())
         object.__setattr__(self, "point", tuple(point.tolist()))
         object.__setattr__(self, "normal", tuple(normal.tolist()))
+
+
+def plane_list(name, walls):
+    """`walls` as a list of planes; None is no wall. ValueError for anything else."""
+    if walls is not None and not isinstance(walls, (list, tuple)):
+        raise ValueError(f"{name} = {shown(walls)}: give a list of minidem.Plane, or minidem.box(low, high)")
+    for k, wall in enumerate(walls or []):
+        if not isinstance(wall, Plane):
+            raise ValueError(f"{name}[{k}] = {shown(wall)}: give minidem.Plane objects, or minidem.box(low, high)")
+    return list(walls or [])
 
 
 def box(low, high, material=None):
@@ -48,7 +58,7 @@ def box(low, high, material=None):
 
     Returns a list of `Plane` in the order low x, high x, low y, high y, low z, high z.
     """
-    low, high = finite_array("low", low, (3,)), finite_array("high", high, (3,))
+    low, high = (finite_array(name, corner, (3,), limit=LARGEST) for name, corner in (("low", low), ("high", high)))
     refuse("high", high, high <= low, f"give high above low = {low.tolist()} in every component")
     inward = np.eye(3)
     return [Plane(corner, sign * inward[axis], material)

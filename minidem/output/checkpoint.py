@@ -1,63 +1,80 @@
-"""Checkpoints: all that a simulation is, in one .npz of plain arrays (no pickle: loading runs nothing).
+"""Checkpoints: all that a simulation is, in one file of plain arrays (`sealed_arrays`: checksum, no pickle).
 
 The blocks hold the whole state between two steps, scratch of the rotation scheme, forces and
 torques included (rows.pxd). Templates are kept as they were computed, settings as JSON. Lists are
 not kept: they are made anew, and the result does not depend on them.
+
+The checksum finds damage. A forged file can hold other physics than it says, but shapes, numbers and
+indices are checked as those of a user are, so that it leads to a ValueError or to a simulation that runs.
 """
-import json
-import zipfile
 from dataclasses import asdict
 
 import numpy as np
 
+from minidem.checks import finite_array, refuse, whole
 from minidem.clump import ClumpTemplate
 from minidem.material import Material
-from minidem.output import replacing
+from minidem.output import sealed_arrays
 from minidem.state import State
 from minidem.walls import Plane
 
-FORMAT = 1
+TEMPLATE = {        # shapes of what a ClumpTemplate keeps; -1: its spheres
+    "centers": (-1, 3), "radii": (-1,), "offsets": (-1, 3), "center_of_mass": (3,), "inertia": (3,), "axes": (3, 3),
+    "orientation": (4,), "density": (), "volume": (), "mass": (), "bounding_radius": (), "relative_error": (),
+}
 
 
 def save(path, sim):
-    """Write `sim` to `path`, first beside it, then in its place."""
+    """Write `sim` to `path`, first beside it, then in its place.
+
+    Raises ValueError for a state that is not finite, from which no run could go on: the last good
+    checkpoint stays.
+    """
     settings = {
-        "format": FORMAT, "rotation": sim.rotation, "dt": sim.dt, "gravity": sim.gravity,
+        "rotation": sim.rotation, "dt": sim.dt, "gravity": sim.gravity,
         "material": asdict(sim.material), "step_count": sim.step_count, "forces_known": sim._forces_known,
         "user_forces": sim._forces_expected,
         "walls": [{"point": w.point, "normal": w.normal, "material": w.material and asdict(w.material)}
                   for w in sim.walls],
     }
-    arrays = {"settings": np.array(json.dumps(settings)), "blocks": sim._state.in_user_order(), "started": sim._started,
-              "template_index": sim._state.template_index}
+    arrays = {"blocks": sim._state.in_user_order(), "started": sim._started, "template_index": sim._state.template_index}
+    if not np.isfinite(arrays["blocks"]).all():
+        raise ValueError(f"path = {str(path)!r}: nothing saved, because the state at step {sim.step_count} is not "
+                         "finite; lower dt and go on from an earlier checkpoint")
     for k, template in enumerate(sim.templates):
-        arrays |= {f"template_{k}_{name}": value for name, value in vars(template).items()}
-    with replacing(path) as temporary, open(temporary, "wb") as file:
-        np.savez(file, **arrays)
+        arrays |= {f"template_{k}_{name}": np.asarray(value) for name, value in vars(template).items()}
+    sealed_arrays.write(path, settings, arrays)
 
 
 def load(path, make, threads=None):
     """A simulation, made by `make` (the class Simulation), as it was when `path` was saved.
 
-    Raises ValueError when `path` is not such a file, FileNotFoundError when there is none.
+    Raises ValueError with the reason when `path` is not such a file, is damaged or of another
+    format; FileNotFoundError when there is none.
     """
+    settings, arrays = sealed_arrays.read(path)
     try:
-        with np.load(path, allow_pickle=False) as file:
-            settings = json.loads(str(file["settings"]))
-            arrays = {name: file[name] for name in file.files}
-    except (zipfile.BadZipFile, KeyError, ValueError, EOFError) as error:
-        raise ValueError(f"{path}: not a minidem checkpoint, or damaged ({error})") from None
-    if settings.get("format") != FORMAT:
-        raise ValueError(f"{path}: checkpoint format {settings.get('format')}, this version reads {FORMAT}")
+        return _restored(settings, arrays, make, threads)
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
+        reason = error if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+        raise ValueError(f"{path}: cannot be continued here: {reason}") from None
+
+
+def _restored(settings, arrays, make, threads):
     walls = [Plane(w["point"], w["normal"], w["material"] and Material(**w["material"])) for w in settings["walls"]]
     sim = make(Material(**settings["material"]), walls, settings["rotation"], settings["dt"],
-               tuple(settings["gravity"]), threads)
-    sim._state = State.restore(arrays["blocks"], _templates(arrays), arrays["template_index"],
-                               sim._scheme.n_scratch)
-    sim._started = arrays["started"]
-    sim._forces_known = settings["forces_known"]
-    sim._forces_expected = settings["user_forces"]
-    sim._renew_loop(settings["step_count"])
+               settings["gravity"], threads)
+    templates, index = _templates(arrays), arrays["template_index"]
+    n, (rows, lanes) = len(index), sim._state.blocks.shape[1:]
+    if index.dtype != np.int32 or arrays["started"].dtype != bool or arrays["started"].shape != (n,):
+        raise ValueError("template_index or started is not of the clumps")
+    refuse("template_index", index, (index < 0) | (index >= len(templates)), f"there are {len(templates)} templates")
+    blocks = finite_array("blocks", arrays["blocks"], ((n + lanes - 1) // lanes, rows, lanes))
+    sim._state = State.restore(blocks, templates, index, sim._scheme.n_scratch)
+    sim._started = arrays["started"].copy()
+    sim._forces_known = bool(settings["forces_known"])
+    sim._forces_expected = whole("user_forces", settings["user_forces"], 0)
+    sim._renew_loop(whole("step_count", settings["step_count"], 0))
     return sim
 
 
@@ -66,10 +83,14 @@ def _templates(arrays):
     found = []
     while f"template_{len(found)}_radii" in arrays:
         prefix = f"template_{len(found)}_"
+        n = len(arrays[prefix + "radii"])
         template = object.__new__(ClumpTemplate)
-        for name, value in arrays.items():
-            if name.startswith(prefix):
-                value.flags.writeable = False
-                vars(template)[name[len(prefix):]] = value if value.ndim else value.item()
+        for name, shape in TEMPLATE.items():
+            value = finite_array(prefix + name, arrays[prefix + name], tuple(n if m == -1 else m for m in shape))
+            value.flags.writeable = False
+            vars(template)[name] = value if shape else value.item()
+        refuse(prefix + "radii", template.radii, template.radii <= 0.0, "give radii greater than 0")
+        refuse(prefix + "inertia", template.inertia, template.inertia <= 0.0, "give moments greater than 0")
+        refuse(prefix + "mass", np.float64(template.mass), template.mass <= 0.0, "give a mass greater than 0")
         found.append(template)
     return found

@@ -1,4 +1,6 @@
 """Simulation: bad input is refused with name, value and remedy, and leaves everything as it was."""
+import warnings
+
 import numpy as np
 import pytest
 
@@ -20,6 +22,12 @@ def simulation(**how):
     ({"threads": 1.5}, ["threads", "1.5"]), ({"rotation": "runge"}, ["'runge'", "rk4", "spiral"]),
     ({"rotation": "spiral:inner=x"}, ["inner", "'x'", "rk4"]), ({"rotation": "rk4:n=3"}, ["rk4", "'n'"]),
     ({"rotation": "omelyan:iterations=0"}, ["iterations", "'0'"]),
+    ({"rotation": None}, ["rotation", "None", "spiral"]),
+    ({"dt": np.inf}, ["dt", "inf"]), ({"dt": [1e-6]}, ["dt", "(1,)"]), ({"dt": 1e-80}, ["dt", "1e-80", "units"]),
+    ({"walls": md.Plane((0, 0, 0), (0, 0, 1))}, ["walls", "list"]), ({"walls": 3}, ["walls", "3", "box"]),
+    ({"gravity": -9.81}, ["gravity", "()", "(3,)"]), ({"gravity": (0, 0, 1e80)}, ["gravity[2]", "units"]),
+    ({"gravity": "down"}, ["gravity", "'down'", "real numbers"]), ({"threads": True}, ["threads", "True"]),
+    ({"threads": 10 ** 9}, ["threads", "4096"]), ({"material": None}, ["material", "None", "Material"]),
 ])
 def test_settings(how, words):
     with pytest.raises(ValueError) as error:
@@ -29,7 +37,15 @@ def test_settings(how, words):
 
 @pytest.mark.parametrize("how, words", [
     ({"template": 1}, ["template", "ClumpTemplate"]), ({"position": [(0.5, np.nan, 0.5)]}, ["position[0, 1]", "nan"]),
-    ({"position": [(0.5, 0.5)]}, ["position", "(1, 2)"]), ({"velocity": (1, 2)}, ["velocity", "(2,)"]),
+    ({"position": [(0.5, 0.5)]}, ["position", "(1, 2)"]), ({"position": 0.5}, ["position", "()", "(n, 3)"]),
+    ({"position": [(1, 2, 3), (1, 2)]}, ["position", "lengths"]),
+    ({"position": [(0.5, 1e99, 0.5)]}, ["position[0, 1]", "units"]),
+    ({"position": None}, ["position", "None", "real numbers"]), ({"velocity": None}, ["velocity", "None"]),
+    ({"velocity": (1, 2, "x")}, ["velocity", "'x'"]),
+    ({"angular_velocity": (1e99, 0, 0)}, ["angular_velocity[0, 0]", "units"]),
+    ({"orientation": (1, 0, np.nan, 0)}, ["orientation[0, 2]", "nan"]),
+    ({"orientation": [(1, 0, 0, 0)] * 2}, ["orientation", "(2, 4)"]),
+    ({"velocity": (1, 2)}, ["velocity", "(2,)"]),
     ({"velocity": [(1, 2, 3)] * 2}, ["velocity", "(2, 3)"]), ({"angular_velocity": (0, 0, np.inf)}, ["inf"]),
     ({"orientation": (0, 0, 0, 0)}, ["orientation", "zero"]), ({"orientation": (1, 0, 0)}, ["orientation", "(3,)"]),
     ({"position": [(0.3, 0.3, 0.3185)]}, ["clump 1", "clump 0", "0.0015", "apart"]),      # 0.15 of the radius
@@ -60,8 +76,46 @@ def test_running():
         sim.run(3, every=0, callback=print)
     with pytest.raises(ValueError, match="t = -1"):
         sim.run_until(-1.0)
+    with pytest.raises(ValueError, match="t = 1e[+]40.*units"):
+        sim.run_until(1e40)
+    with pytest.raises(ValueError, match="callback = 3"):
+        sim.run(3, every=1, callback=3)
     with pytest.raises(ValueError, match="function"):
         sim.add_force(3)
+    with pytest.raises(ValueError, match="about.*3"):
+        sim.angular_momentum(about=(0, 0))
+    assert sim.step_count == 0
+
+
+@pytest.mark.parametrize("answer, words", [
+    (None, ["None", "force (n, 3)"]), (np.zeros((3, 3)), ["returned", "torque (n, 3)"]),
+    (([0, 0], [0, 0, 0]), ["force", "(2,)"]),
+    (([0, 0, np.nan], [0, 0, 0]), ["force", "nan"]), (([0, 0, 0], [0, 0, 1e80]), ["torque", "units"])])
+def test_what_a_user_force_returns(answer, words):
+    sim = simulation()
+    sim.add_clumps(BALL, [(0.3, 0.3, 0.3)])
+    sim.add_force(lambda t, x, v, q, w: answer)
+    with pytest.raises(ValueError) as error:
+        sim.run(1)
+    assert all(word in str(error.value) for word in ["user force", *words]), error.value
+    assert sim.step_count == 0
+
+
+@pytest.mark.parametrize("path", [None, 3, True, b"state", "", "a\0b"])
+def test_names_of_files(path):
+    sim = simulation()
+    for call in (sim.save, sim.load, sim.write_vtu, BALL.to_file, BALL.from_file, BALL.from_mesh):
+        with pytest.raises(ValueError, match="path = .*name of a file"):
+            call(path)
+
+
+@pytest.mark.parametrize("name", ["dt", "gravity", "material", "walls", "rotation", "position", "velocity",
+                                  "time", "threads"])
+def test_nothing_can_be_set(name):
+    sim = simulation()
+    before = getattr(sim, name)
+    with pytest.raises(AttributeError, match=name):
+        setattr(sim, name, before)
 
 
 def test_contacts_up_to_a_tenth_of_the_smaller_radius_may_be_there_at_the_start():
@@ -75,6 +129,17 @@ def test_warnings():
         simulation(dt=1e-4).add_clumps(BALL, [(0.5, 0.5, 0.5)])
     with pytest.warns(UserWarning, match="normalised"):
         simulation().add_clumps(BALL, [(0.5, 0.5, 0.5)], orientation=(1, 1, 0, 0))
+
+
+def test_a_step_above_the_rayleigh_step_warns_once_and_again_for_a_smaller_sphere():
+    sim = simulation(dt=1e-4)
+    for place, radius, warns in (0.2, 0.02, 1), (0.4, 0.02, 0), (0.6, 0.03, 0), (0.8, 0.01, 1), (0.9, 0.01, 0):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [radius]), [(place, 0.5, 0.5)])
+        assert len(caught) == warns
+        limit = sim.material.rayleigh_step(radius, 2500.0)
+        assert all(f"{limit:g} s" in str(warning.message) for warning in caught)
 
 
 def test_force_that_fails_leaves_the_clumps_as_they_were():

@@ -5,10 +5,18 @@ from math import inf, nan, pi, sqrt
 import numpy as np
 import pytest
 
+from minidem import rotation, shapes
 from minidem.checks import unit_quaternions
 from minidem.clump import ClumpTemplate
 from minidem.material import Material, effective_modulus
+from minidem.meshes import TriangleMesh
 from minidem.walls import Plane, box
+
+def integrate(**changed):
+    good = {"name": "spiral", "inertia": (1, 2, 3), "orientation": (1, 0, 0, 0), "angular_velocity": (0, 0, 1),
+            "torque": (0, 0, 0), "dt": 1e-3, "steps": 3}
+    return rotation.integrate(**(good | changed))
+
 
 TWO = [[0, 0, 0], [1, 0, 0]]
 
@@ -55,6 +63,37 @@ REFUSED = [
     (lambda: Plane([0, 0, 0], [0, 0, 1], material="steel"), ["material = 'steel'", "Material"]),
     (lambda: box([0, 0, 0], [1, 0, 1]), ["high[1] = 0.0", "low"]),
     (lambda: box([0, 0, 0], 1.0), ["high", "(3,)"]),
+    (lambda: box([-1e70, 0, 0], [1, 1, 1]), ["low[0] = -1e+70", "units"]),
+    (lambda: Plane([0, 0, 1e70], [0, 0, 1]), ["point[2] = 1e+70", "units"]),
+    (lambda: Material(young=1e-70, poisson=0.2), ["young = 1e-70", "units"]),
+    (lambda: effective_modulus(Material(1e9, 0.2), 1e9), ["second = 1000000000.0", "Material"]),
+    (lambda: ClumpTemplate(TWO, [1, 1], density=10 ** 400), ["density", "real numbers"]),
+    (lambda: ClumpTemplate(TWO, ["x" * 10 ** 6] * 2), ["radii", "..."]),
+    (lambda: shapes.rod(1.0, 0.1, 2 ** 40), ["spheres = 1099511627776", "1000000"]),
+    (lambda: shapes.rod(1.0, 0.6, 3), ["length = 1.0", "2 radius"]),
+    (lambda: shapes.fibre(1.0, 0.1, 3, bend=7), ["bend = 7", "radians"]),
+    (lambda: shapes.platonic(["cube"], 1.0), ["kind = ['cube']", "octahedron"]),
+    (lambda: shapes.platonic("cube", -1.0), ["edge = -1", "greater than 0"]),
+    (lambda: shapes.surface_of_revolution([(0, 0), (1, 1), (0, 0)]), ["profile", "volume"]),
+    (lambda: TriangleMesh([(0, 0, 0)], np.nan), ["triangles", "()", "whole numbers"]),
+    (lambda: TriangleMesh([(0, 0, 0)], [[0, 1], [0]]), ["triangles", "whole numbers"]),
+    (lambda: integrate(name="runge"), ["'runge'", "rk4"]),
+    (lambda: integrate(inertia=(1, 0, 1)), ["inertia[0, 1] = 0.0", "greater than 0"]),
+    (lambda: integrate(inertia=(1, 2)), ["inertia", "(2,)"]),
+    (lambda: integrate(inertia=[(1, 2, 3), (1, 2)]), ["inertia", "lengths"]),
+    (lambda: integrate(orientation=(0, 0, 0, 0)), ["orientation", "zero"]),
+    (lambda: integrate(angular_velocity=[(1, 2, 3)] * 2, orientation=[(1, 0, 0, 0)] * 3),
+     ["angular_velocity", "(2, 3)"]),
+    (lambda: integrate(angular_velocity=(0, nan, 0)), ["angular_velocity[0, 1] = nan"]),
+    (lambda: integrate(torque=(0, 1e70, 0)), ["torque[0, 1] = 1e+70", "units"]),
+    (lambda: integrate(torque=lambda t, q, w: (0, 1)), ["torque(t, q, w)", "(2,)", "(3,)"]),
+    (lambda: integrate(torque=lambda t, q, w: (0, inf, 1)), ["torque(t, q, w)[1] = inf"]),
+    (lambda: integrate(dt=0), ["dt = 0", "greater than 0"]),
+    (lambda: integrate(steps=-1), ["steps = -1", "whole number"]),
+    (lambda: integrate(steps=10 ** 30), ["steps", "up to"]),
+    (lambda: integrate(start=0), ["start = 0", "True or False"]),
+    (lambda: integrate(sync="no"), ["sync = 'no'", "True or False"]),
+    (lambda: integrate(record_every=0), ["record_every = 0"]),
     (lambda: unit_quaternions("orientation", [[1, 0, 0, 0], [0, 0, 0, 0]], 2),
      ["orientation[1, 0] = 0.0", "zero"]),
     (lambda: unit_quaternions("orientation", [[1, 0, 0]], 1), ["orientation", "(1, 3)", "(1, 4)"]),

@@ -1,0 +1,131 @@
+"""sdist and wheel, as others get them: complete, portable, usable without a compiler, and from Cython.
+
+The wheel is built from the sdist, in a copy of the sources. All of it is slow and needs a package index.
+"""
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = "minidem", "scenarios", "tests", "tools"
+FILES = "LICENSE", "README.md", "pyproject.toml", "setup.py"
+MADE = shutil.ignore_patterns("__pycache__", "*.so", ".*")      # by builds and tests, in the folders of sources
+
+SCHEME = """
+from cpython.pycapsule cimport PyCapsule_New
+from minidem.geometry.quaternion cimport add_scaled_quat, multiply_vector, normalise
+from minidem.geometry.vec3 cimport add_scaled
+from minidem.rotation.scheme cimport Body, Step, angular_acceleration, over_bodies
+
+cdef void formula(Body *body, const Step *step) noexcept nogil:
+    body.w = add_scaled(body.w, step.dt, angular_acceleration(body, body.w, body.torque))
+    body.q = normalise(add_scaled_quat(body.q, 0.5 * step.dt, multiply_vector(body.q, body.w)))
+
+cdef void move(double *block, const Step *step) noexcept nogil:
+    over_bodies(formula, block, step)
+
+capsule = PyCapsule_New(<void *> move, "void (double *, const double *)", NULL)
+"""
+USE = """
+import minidem as md, numpy as np, own_scheme
+md.rotation.register("own", own_scheme.capsule)
+how = dict(inertia=(1, 2, 3), orientation=(1, 0, 0, 0), angular_velocity=(1, 2, 3), torque=(1, 0, 1), dt=1e-3,
+           steps=99)
+own, euler = (md.rotation.integrate(name, **how) for name in ("own", "euler"))
+assert np.allclose(own.orientation, euler.orientation, rtol=0, atol=99 * 1e-15), (own, euler)    # a rounding a step
+assert md.__file__.startswith(__import__("sys").prefix), md.__file__
+"""
+pytestmark = pytest.mark.slow
+
+# A checkout on the path, or settings of this build, must not reach the one under test.
+CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHONPATH", "MINIDEM_"))}
+
+
+def run(*words, env=CLEAN, **how):
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=900, env=env, **how)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def dist(tmp_path_factory):
+    """The folder with the sdist and the wheel that was made of it."""
+    pytest.importorskip("build.util")      # the folder build/ of a checkout would pass for a package "build"
+    source, dist = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("dist")
+    for name in FOLDERS:
+        shutil.copytree(ROOT / name, source / name, ignore=MADE)
+    for name in FILES:
+        shutil.copy(ROOT / name, source)
+    run(sys.executable, "-m", "build", "--outdir", dist, source, cwd=source)
+    return dist
+
+
+@pytest.fixture(scope="module")
+def environment(dist, tmp_path_factory):
+    """Python of a new environment with the wheel and its dependencies, all from wheels."""
+    folder = tmp_path_factory.mktemp("environment")
+    run(sys.executable, "-m", "venv", folder)
+    python = folder / "bin" / "python"
+    run(python, "-m", "pip", "install", "--only-binary", ":all:", *dist.glob("*.whl"))
+    return python
+
+
+def files_below(folder):
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_sdist_is_complete(dist, tmp_path):
+    archive, = dist.glob("*.tar.gz")
+    with tarfile.open(archive) as tar:
+        tar.extractall(tmp_path, filter="data")
+    unpacked, = tmp_path.iterdir()
+    clean = tmp_path / "clean"
+    for name in FOLDERS:
+        shutil.copytree(ROOT / name, clean / name, ignore=MADE)
+    wanted = files_below(clean) | set(FILES)
+    assert len(wanted) > 150 and "scenarios/pictures/rods_in_box.png" in wanted
+    extra = {"PKG-INFO", "setup.cfg"}
+    assert {name for name in files_below(unpacked) if "egg-info" not in name} == wanted | extra
+
+
+def test_the_wheel_is_portable(dist, tmp_path):
+    """Nothing in it is of a later processor than x86-64-v2: AVX and what follows name ymm and zmm registers."""
+    if platform.machine() != "x86_64" or not shutil.which("objdump"):
+        pytest.skip("needs x86-64 and objdump")
+    wheel, = dist.glob("*.whl")
+    with zipfile.ZipFile(wheel) as packed:
+        packed.extractall(tmp_path)
+    libraries = sorted(tmp_path.rglob("*.so"))
+    assert len(libraries) == len(list((ROOT / "minidem").rglob("*.pyx")))
+    for library in libraries:
+        code = run("objdump", "--disassemble", "--no-show-raw-insn", library)
+        assert "%xmm" in code and "%ymm" not in code and "%zmm" not in code, library.name
+
+
+def test_it_runs_without_a_compiler_and_gives_the_same_bits(environment, tmp_path):
+    """The same bits as the build under test, which may be for another instruction set."""
+    script = tmp_path / "rods_in_box.py"
+    shutil.copy(ROOT / "scenarios" / "rods_in_box.py", script)
+    empty = tmp_path / "bin"
+    empty.mkdir()
+    options = "--time", "0.5", "--frames", "0", "--quiet", "--out"
+    run(environment, script, *options, tmp_path / "wheel", env={"PATH": str(empty)}, cwd=tmp_path)
+    run(sys.executable, script, *options, tmp_path / "here", cwd=tmp_path,
+        env=CLEAN | {"PYTHONPATH": str(ROOT)})
+    wheel, here = ((tmp_path / place / "energy.csv").read_text() for place in ("wheel", "here"))
+    assert wheel.count("\n") > 900 and wheel == here
+
+
+def test_others_can_cimport(environment, tmp_path):
+    """A rotation scheme in a Cython module of its own, from the .pxd files that the wheel installs."""
+    run(environment, "-m", "pip", "install", "Cython", "setuptools")
+    (tmp_path / "own_scheme.pyx").write_text(SCHEME)
+    run(environment, "-m", "Cython.Build.Cythonize", "-3", "-i", "own_scheme.pyx", cwd=tmp_path)
+    run(environment, "-c", USE, cwd=tmp_path)

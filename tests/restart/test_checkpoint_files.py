@@ -1,0 +1,160 @@
+"""Checkpoints that are no good are refused with the reason, and never take the place of a good one."""
+import json
+import pickle
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import minidem as md
+from minidem.output import sealed_arrays
+from scenes import rods_in_box
+
+
+class Canary:
+    """Unpickling it leaves a file."""
+
+    def __reduce__(self):
+        return Path.touch, (Path("sang"),)
+
+
+@pytest.fixture
+def good(tmp_path):
+    path = tmp_path / "good.npz"
+    sim = rods_in_box(seed=1, n=9).simulation()
+    sim.run(20)
+    sim.save(path)
+    return path
+
+
+def replaced(good, **changed):
+    """The archive with other members, its checksum left as it was."""
+    path = good.with_name("bad.npz")
+    with np.load(good) as file:
+        np.savez(path, **{**file, **changed})
+    return path
+
+
+def with_settings(good, **changed):
+    with np.load(good) as file:
+        settings = json.loads(str(file["settings"])) | changed
+    return replaced(good, settings=np.array(json.dumps(settings)))
+
+
+def packed(good):
+    path = good.with_name("bad.npz")
+    with np.load(good) as file:
+        np.savez_compressed(path, **file)
+    return path
+
+
+def written(good, data):
+    path = good.with_name("bad.npz")
+    path.write_bytes(data)
+    return path
+
+
+def flipped(data):
+    """One bit in the middle of the file, which is in the middle of an array."""
+    return data[:len(data) // 2] + bytes([data[len(data) // 2] ^ 4]) + data[len(data) // 2 + 1:]
+
+
+def other_position(good):
+    """One bit of a position, and the archive's own sum of it put right."""
+    with np.load(good) as file:
+        blocks = file["blocks"].copy()
+    blocks.view(np.uint64)[0, 19, 0] ^= 1
+    return replaced(good, blocks=blocks)
+
+
+def forged(good, **changed):
+    settings, arrays = sealed_arrays.read(good)
+    path = good.with_name("bad.npz")
+    sealed_arrays.write(path, settings, arrays | changed)
+    return path
+
+
+REFUSED = {     # how the bad file is made of the good one -> words of the reason
+    "empty": (lambda good: written(good, b""), ["not a minidem checkpoint"]),
+    "text": (lambda good: written(good, b"x,y,z,r\n"), ["not a minidem checkpoint"]),
+    "cut off": (lambda good: written(good, good.read_bytes()[:-100]), ["cut off", "earlier checkpoint"]),
+    "half": (lambda good: written(good, good.read_bytes()[:len(good.read_bytes()) // 2]), ["cut off"]),
+    "bit of the file": (lambda good: written(good, flipped(good.read_bytes())), ["damaged", "CRC"]),
+    "bit of a position": (other_position, ["checksum"]),
+    "array lost": (lambda good: replaced(good, started=np.zeros(9)), ["checksum"]),
+    "foreign": (lambda good: written(good, zipped(good, {"a.npy": b"1"})), ["damaged"]),
+    "other arrays": (lambda good: replaced(good, settings=np.arange(3)), ["not a minidem checkpoint"]),
+    "newer": (lambda good: with_settings(good, format=99, made_by={"minidem": "7.0"}), ["99", "newer", "7.0"]),
+    "older": (lambda good: with_settings(good, format=1), ["older", "use the minidem that made it"]),
+    "packed": (packed, ["unpacks to more"]),
+    "pickle": (lambda good: written(good, pickle.dumps(Canary())), ["not a minidem checkpoint"]),
+    "pickle inside": (lambda good: replaced(good, settings=np.array([Canary()], dtype=object)), ["damaged"]),
+    "no such scheme": (lambda good: resealed(good, rotation="mine"), ["'mine'", "spiral"]),
+    "index": (lambda good: forged(good, template_index=np.full(9, 7, dtype=np.int32)),
+              ["template_index[0] = 7", "1 templates"]),
+    "shape": (lambda good: forged(good, blocks=np.zeros((1, 3, 8))), ["blocks", "(1, 3, 8)"]),
+    "not finite": (lambda good: forged(good, blocks=sealed_arrays.read(good)[1]["blocks"] * np.nan), ["nan"]),
+    "radius": (lambda good: forged(good, template_0_radii=np.array([1.0, -1.0, 1.0])),
+               ["template_0_radii[1] = -1.0"]),
+    "no sign of steps": (lambda good: resealed(good, step_count=-4), ["step_count = -4"]),
+}
+
+
+def zipped(good, members):
+    path = good.with_name("zip")
+    with zipfile.ZipFile(path, "w") as file:
+        for name, data in members.items():
+            file.writestr(name, data)
+    return path.read_bytes()
+
+
+def resealed(good, **changed):
+    settings, arrays = sealed_arrays.read(good)
+    path = good.with_name("bad.npz")
+    sealed_arrays.write(path, settings | changed, arrays)
+    return path
+
+
+@pytest.mark.parametrize("how", REFUSED)
+def test_refused(how, good, monkeypatch):
+    monkeypatch.chdir(good.parent)
+    make, words = REFUSED[how]
+    bad = make(good)
+    with pytest.raises(ValueError) as error:
+        md.Simulation.load(bad)
+    assert all(word in str(error.value) for word in [str(bad), *words]), error.value
+    assert not Path("sang").exists()
+
+
+def test_every_cut_is_refused(good):
+    data = good.read_bytes()
+    for length in range(0, len(data), 97):
+        with pytest.raises(ValueError, match="bad.npz"):
+            md.Simulation.load(written(good, data[:length]))
+
+
+def test_numpy_reads_it_and_it_says_what_made_it(good):
+    with np.load(good, allow_pickle=False) as file:
+        made_by = json.loads(str(file["settings"]))["made_by"]
+    assert made_by["minidem"] == md.__version__ and made_by["numpy"] == np.__version__
+
+
+def test_a_state_that_is_not_finite_does_not_replace_a_good_one(good):
+    before, sim = good.read_bytes(), md.Simulation.load(good)
+    sim._state.blocks[0, 22, 3] = np.nan
+    with pytest.raises(ValueError, match="step 20 is not finite"):
+        sim.save(good)
+    assert good.read_bytes() == before and [path.name for path in good.parent.iterdir()] == ["good.npz"]
+
+
+def test_a_failed_write_leaves_the_good_one(good, monkeypatch):
+    before, sim = good.read_bytes(), md.Simulation.load(good)
+    sim.run(1)
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+    monkeypatch.setattr(np, "savez", full)
+    with pytest.raises(OSError, match="No space"):
+        sim.save(good)
+    assert good.read_bytes() == before and [path.name for path in good.parent.iterdir()] == ["good.npz"]
