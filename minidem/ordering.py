@@ -5,14 +5,14 @@ results do not depend on it: sums are ordered by the user's numbers (contact/gat
 """
 import numpy as np
 
-CLUMPS_PER_CELL = 8
+CLUMPS_PER_CELL = 2
 MOST_CELLS = 2 ** 20        # along an axis, so that three numbers of cells fit into one integer
 
 
 def row_major(position):
     """Permutation (n,) that sorts points (n, 3) by the cells of a cubic lattice, row by row, layer by layer.
 
-    The cells are so wide that a few points share one. Points far from most others, beyond the
+    The cells are so wide that two points share one, on the average. Points far from most others, beyond the
     percentiles 1 and 99 along an axis, do not make them wider. What stands in one cell keeps its order.
     """
     low, high = np.percentile(position, [1.0, 99.0], axis=0)

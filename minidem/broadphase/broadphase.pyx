@@ -15,6 +15,7 @@ from minidem.broadphase.skin cimport choose_skins, cubed
 from minidem.geometry.vec3 cimport norm
 from minidem.openmp cimport meet
 from minidem.pose cimport pose_range
+from minidem.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
 from minidem.reach cimport turn_squared
 from minidem.rows cimport LANES, ORIENTATION, PATH, POSITION, load
 from minidem.state cimport StateView, member, reach
@@ -119,39 +120,55 @@ cdef void keep_experience(Broadphase *broad, const Broadphase *old) noexcept nog
     broad.n_inner = old.n_inner
 
 
+cdef inline int measure_block(double *block, const double *kept, const double *reach, double limit,
+                              double *longest) noexcept nogil:
+    """Bits of lanes: 1 << lane if a sphere moved by more than `limit`, 256 << lane if its clump is not finite.
+
+    longest : the largest PATH so far; PATH is zero after it.
+    """
+    cdef double x, y, z, total
+    cdef int lane, far[LANES], lost[LANES], bits = 0
+    for lane in range(LANES):
+        x = block[POSITION * LANES + lane] - kept[lane]
+        y = block[(POSITION + 1) * LANES + lane] - kept[LANES + lane]
+        z = block[(POSITION + 2) * LANES + lane] - kept[2 * LANES + lane]
+        far[lane] = not sqrt(x * x + y * y + z * z) + sqrt(turn_squared(
+            kept + 3 * LANES + lane, block + ORIENTATION * LANES + lane, reach + lane)) <= limit
+        total = block[POSITION * LANES + lane] + block[(POSITION + 1) * LANES + lane] \
+            + block[(POSITION + 2) * LANES + lane] + block[ORIENTATION * LANES + lane] \
+            + block[(ORIENTATION + 1) * LANES + lane] + block[(ORIENTATION + 2) * LANES + lane] \
+            + block[(ORIENTATION + 3) * LANES + lane]
+        lost[lane] = total - total != 0.0               # infinite or not a number
+    for lane in range(LANES):
+        bits |= (far[lane] << lane) | (lost[lane] << (lane + LANES))
+        longest[0] = max(longest[0], block[PATH * LANES + lane])
+        block[PATH * LANES + lane] = 0.0
+    return bits
+
+
 cdef void measure(Broadphase *broad, int thread, StateView *state) noexcept nogil:
     """Own clumps' displacements since the outer lists were made, for this thread's report."""
     cdef Report *report = broad.reports + thread
-    cdef double limit = 0.5 * (broad.outer_skin - broad.inner_skin)
-    cdef const double *kept
+    cdef Neighbours *mine = broad.threads + thread
+    cdef double limit = 0.5 * (broad.outer_skin - broad.inner_skin), longest = 0.0
+    cdef bint large = mine.last_block - mine.first_block > BLOCKS_IN_CACHE
     cdef double *block
-    cdef double shift, total, difference
     cdef Py_ssize_t b
-    cdef int lane, k
-    report.far = False
-    report.path = 0.0
-    for b in range(broad.threads[thread].first_block, broad.threads[thread].last_block):
+    cdef int lane, bits, all_bits = 0
+    for b in range(mine.first_block, mine.last_block):
         block = state.blocks + b * state.n_rows * LANES
-        kept = broad.kept + b * KEPT * LANES
+        if large:
+            prefetch_rows(block + BLOCKS_AHEAD * state.n_rows * LANES, ORIENTATION, 4)
+            prefetch_rows(block + BLOCKS_AHEAD * state.n_rows * LANES, POSITION, 3)
+            prefetch_rows(block + BLOCKS_AHEAD * state.n_rows * LANES, PATH, 1)
+        bits = measure_block(block, broad.kept + b * KEPT * LANES, reach(state, b), limit, &longest)
+        all_bits |= bits
         for lane in range(LANES):
-            shift = 0.0
-            total = 0.0
-            for k in range(3):
-                difference = block[(POSITION + k) * LANES + lane] - kept[k * LANES + lane]
-                shift += difference * difference
-                total += block[(POSITION + k) * LANES + lane]
-            for k in range(4):
-                total += block[(ORIENTATION + k) * LANES + lane]
-            if not sqrt(shift) + sqrt(turn_squared(kept + 3 * LANES + lane, block + ORIENTATION * LANES + lane,
-                                                   reach(state, b) + lane)) <= limit:
-                report.far = True
-            if block[PATH * LANES + lane] > report.path:
-                report.path = block[PATH * LANES + lane]
-            if not isfinite(total):
+            if bits >> (lane + LANES) & 1:
                 report.failure = NOT_FINITE
                 report.clump = state.clump_number[b * LANES + lane]
-            block[PATH * LANES + lane] = 0.0
-    report.path *= 0.5 * broad.inner_skin
+    report.far = all_bits & ((1 << LANES) - 1)
+    report.path = longest * 0.5 * broad.inner_skin
 
 
 cdef void keep_poses(Broadphase *broad, int thread, const StateView *state) noexcept nogil:

@@ -7,6 +7,8 @@
 #define MINIDEM_NEAR_H
 #include <stddef.h>
 
+enum { MINIDEM_BEYOND = 144 };
+
 #if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512DQ__)
 #include <immintrin.h>
 #define MINIDEM_EIGHT_AT_ONCE 1
@@ -46,21 +48,23 @@ static inline int minidem_find_near(const double *x, const double *y, const doub
 }
 
 /* Those of the pairs of slots (n ints, two by two) whose gap is below `skin`, copied to `near` in their order;
- * returns how many ints. spheres: centre and radius of each slot. `near` may be where `pairs` is, and has room for n. */
+ * returns how many ints. spheres: centre and radius of each slot. `near` may be where `pairs` is, and has room for n.
+ * What stands in the MINIDEM_BEYOND places after the pairs is read, and asked for from memory, but not used. */
 static inline ptrdiff_t minidem_select_near(const double *spheres, const int *pairs, ptrdiff_t n, double skin,
                                             int *near) {
     ptrdiff_t k = 0, kept = 0;
 #if MINIDEM_EIGHT_AT_ONCE
-    const __m512i even = _mm512_setr_epi64(0, 4, 8, 12, 1, 5, 9, 13), odd = _mm512_setr_epi64(2, 6, 10, 14, 3, 7, 11, 15);
-    for (; k + 96 <= n; k += 16) {
+    const __m512i even = _mm512_setr_epi64(0, 4, 8, 12, 1, 5, 9, 13);
+    const __m512i odd = _mm512_setr_epi64(2, 6, 10, 14, 3, 7, 11, 15);
+    for (; k + 16 <= n; k += 16) {
         __m512i eight = _mm512_loadu_si512(pairs + k);
         __m256d between[8];                             /* (dx, dy, dz, sum of radii) */
         __m512d two[4], xy[2], zr[2];
         for (int l = 0; l < 8; ++l) {
             __m256d a = _mm256_loadu_pd(spheres + 4 * (ptrdiff_t) pairs[k + 2 * l]);
             __m256d b = _mm256_loadu_pd(spheres + 4 * (ptrdiff_t) pairs[k + 2 * l + 1]);
-            __builtin_prefetch(spheres + 4 * (ptrdiff_t) pairs[k + 64 + 2 * l]);
-            __builtin_prefetch(spheres + 4 * (ptrdiff_t) pairs[k + 65 + 2 * l]);
+            __builtin_prefetch(spheres + 4 * (ptrdiff_t) pairs[k + 128 + 2 * l]);
+            __builtin_prefetch(spheres + 4 * (ptrdiff_t) pairs[k + 129 + 2 * l]);
             between[l] = _mm256_mask_add_pd(_mm256_sub_pd(a, b), 8, a, b);
         }
         for (int l = 0; l < 4; ++l)
@@ -72,7 +76,8 @@ static inline ptrdiff_t minidem_select_near(const double *spheres, const int *pa
         __m512d x = _mm512_shuffle_f64x2(xy[0], xy[1], 0x44), y = _mm512_shuffle_f64x2(xy[0], xy[1], 0xee);
         __m512d z = _mm512_shuffle_f64x2(zr[0], zr[1], 0x44), radii = _mm512_shuffle_f64x2(zr[0], zr[1], 0xee);
         __m512d reach = _mm512_add_pd(radii, _mm512_set1_pd(skin));
-        __m512d squared = _mm512_add_pd(_mm512_add_pd(_mm512_mul_pd(x, x), _mm512_mul_pd(y, y)), _mm512_mul_pd(z, z));
+        __m512d squared = _mm512_add_pd(_mm512_add_pd(_mm512_mul_pd(x, x), _mm512_mul_pd(y, y)),
+                                        _mm512_mul_pd(z, z));
         __mmask8 hits = _mm512_cmp_pd_mask(squared, _mm512_mul_pd(reach, reach), _CMP_LT_OQ);
         _mm512_storeu_si512(near + kept, _mm512_maskz_compress_epi64(hits, eight));
         kept += 2 * __builtin_popcount(hits);

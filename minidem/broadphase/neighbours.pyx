@@ -49,7 +49,7 @@ cdef bint prune(Neighbours *all, int thread, int n_threads, const Planes *planes
     cdef int source
     for source in range(n_threads):
         total += all[source].found[thread].size
-    if not (reserve(&mine.pairs, total) and reserve(&mine.walls, mine.outer_walls.size)):
+    if not (reserve(&mine.pairs, total + BEYOND) and reserve(&mine.walls, mine.outer_walls.size)):
         return False
     for source in range(n_threads):
         found = &all[source].found[thread]

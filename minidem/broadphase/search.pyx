@@ -1,6 +1,7 @@
 """Outer pairs from the grids: a share of the cells for each thread, the pairs sorted by owner."""
 from minidem.arrays cimport Ints, reserve
 from minidem.broadphase.cell_grid cimport CellGrid, Runs, cell_of, runs_ahead, runs_around
+from minidem.broadphase.neighbours cimport BEYOND
 from minidem.rows cimport LANES
 from minidem.state cimport StateView
 
@@ -24,8 +25,9 @@ cdef inline void append_pair(Ints *list, int i, int j, bint wanted) noexcept nog
     list.size += 2 * wanted
 
 
-cdef inline void keep_pair(Neighbours *all, int thread, int n_threads, const StateView *state, int i, int j) noexcept nogil:
-    """Put a pair of spheres of two clumps into the lists of the owners of both, where there is room."""
+cdef inline void keep_pair(Neighbours *all, int thread, int n_threads, const StateView *state, int i,
+                           int j) noexcept nogil:
+    """Put a pair of spheres of two clumps into the lists of the owners of both; each has room for two pairs."""
     cdef int first_block = state.block_of_member[i >> 3], second_block = state.block_of_member[j >> 3]
     cdef bint different = (first_block != second_block) | (((i ^ j) & (LANES - 1)) != 0)
     cdef int owner = owner_of(all, n_threads, first_block), second = owner_of(all, n_threads, second_block)
@@ -39,7 +41,8 @@ cdef inline bint are_near(const double *a, const double *b, double skin) noexcep
     return x * x + y * y + z * z < reach * reach
 
 
-cdef bint collect_near(Ints *near, const StateView *state, int clump, const double *sphere, double skin) noexcept nogil:
+cdef bint collect_near(Ints *near, const StateView *state, int clump, const double *sphere,
+                       double skin) noexcept nogil:
     """Slots of the clump's spheres near `sphere`. False: memory exhausted."""
     cdef Py_ssize_t row, block = clump >> 3
     cdef int slot
@@ -141,4 +144,7 @@ cdef bint search_pairs(Neighbours *all, int thread, int n_threads, const Levels 
                 if not search_runs(all, thread, n_threads, grid, p, &levels.grid[larger], &around, state, skin,
                                    clumps_first):
                     return False
+    for owner in range(n_threads):
+        if not reserve(all[thread].found + owner, all[thread].found[owner].size + BEYOND):
+            return False
     return True

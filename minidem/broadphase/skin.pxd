@@ -18,9 +18,9 @@ cdef inline void choose_skins(double diameter, double speed, Py_ssize_t n_sphere
     density : pairs in a list, divided by the cube of the distance up to which pairs are listed.
 
     A list lasts until the fastest sphere has moved by half its margin. Costs in ns, only roughly those
-    of a core of 2023, since the least is flat: 2 to check a pair of the inner list, 2.5 to prune one
-    of the outer list, 2 to pose a sphere, 50 to sort an item into the grid and 10 to find and store
-    an outer pair.
+    of a core of 2023, since the least is flat: 1.8 to check a pair of the inner list or to prune one of
+    the outer list, 4 to pose a sphere and to measure how far it moved, 60 to sort an item into the
+    grid and to look around it, and 10 to find and store an outer pair.
     """
     cdef double outer, inner, steps_outer, steps_inner, cost, best = -1.0, wide, narrow
     cdef int i, k
@@ -34,7 +34,7 @@ cdef inline void choose_skins(double diameter, double speed, Py_ssize_t n_sphere
             narrow = density * cubed(diameter + inner)
             steps_outer = 1.0 + (outer - inner) / (2.0 * speed)
             steps_inner = 1.0 + inner / (2.0 * speed)
-            cost = 1.3 * narrow + (2.0 * n_spheres + 1.3 * wide) / steps_inner \
+            cost = 1.8 * narrow + (4.0 * n_spheres + 1.8 * wide) / steps_inner \
                 + (60.0 * n_items + 10.0 * wide) / steps_outer
             if best < 0.0 or cost < best:
                 best = cost

@@ -11,6 +11,7 @@ from libc.string cimport memset
 from minidem.arrays cimport push, release
 from minidem.broadphase.neighbours cimport Neighbours, Planes, height, owns, select_near
 from minidem.contact.hertz cimport hertz_force
+from minidem.prefetch cimport prefetch
 from minidem.rows cimport LANES
 from minidem.state cimport StateView
 
@@ -77,6 +78,8 @@ cdef bint touch_pairs(Contacts *contacts, SphereForces *forces, const Neighbours
     cdef bint fine = True
     if not reserve_sums(contacts, n):
         return False
+    for k in range(n):
+        prefetch(forces.place + pairs[k])
     for k in range(0, n, 2):
         contact = new_contact(contacts)
         if contact == NULL:

@@ -112,7 +112,8 @@ cdef void clear_forces(SphereForces *forces, const Neighbours *mine, const State
         forces.blocks[b] = 0
 
 
-cdef void gather(Contacts *contacts, SphereForces *forces, const StateView *state, Py_ssize_t b, const double *gravity) noexcept nogil:
+cdef void gather(Contacts *contacts, SphereForces *forces, const StateView *state, Py_ssize_t b,
+                 const double *gravity) noexcept nogil:
     """Forces and torques of the clumps of block b from those on their spheres, which are zero after it."""
     cdef Py_ssize_t row
     cdef double *block = state.blocks + b * state.n_rows * LANES

@@ -26,17 +26,18 @@ cdef inline void predict_velocity(double *block, double ahead) noexcept nogil:
                 + ahead * (block[(FORCE + k) * LANES + l] * block[INVERSE_MASS * LANES + l])
 
 
-cdef inline bint drift(double *block, double dt, const double *old_orientation, const double *reach,
-                       double limit) noexcept nogil:
-    """Positions of the eight clumps, dt ahead; True if a sphere may now have moved by more than `limit` [m].
+cdef inline void drift(double *block, double dt, const double *old_orientation, const double *reach,
+                       double limit, int *beyond) noexcept nogil:
+    """Positions of the eight clumps, dt ahead; beyond[lane] = 1 if a sphere may now have moved by more than `limit` [m].
 
     The row PATH gathers a bound of what a sphere of the clump has moved, in units of the limit: dt |v|
     and that of the rotation (reach.pxd). The roots are taken in single precision; 1e-6 of the limit
     is kept for their rounding.
     old_orientation : (4, LANES), before the rotation scheme moved it.
     """
+    cdef double shift[LANES], turn[LANES]               # squares
     cdef double x, y, z, path, per_square = 1.0 / (limit * limit)
-    cdef int l, beyond = 0
+    cdef int l
     for l in range(LANES):
         x = dt * block[VELOCITY * LANES + l]
         y = dt * block[(VELOCITY + 1) * LANES + l]
@@ -44,9 +45,9 @@ cdef inline bint drift(double *block, double dt, const double *old_orientation, 
         block[POSITION * LANES + l] += x
         block[(POSITION + 1) * LANES + l] += y
         block[(POSITION + 2) * LANES + l] += z
-        path = block[PATH * LANES + l] + <double> sqrtf(<float> (per_square * (x * x + y * y + z * z)))
-        path += <double> sqrtf(<float> (per_square * turn_squared(
-            old_orientation + l, block + ORIENTATION * LANES + l, reach + l)))
+        shift[l] = per_square * (x * x + y * y + z * z)
+        turn[l] = per_square * turn_squared(old_orientation + l, block + ORIENTATION * LANES + l, reach + l)
+    for l in range(LANES):                              # apart: a loop with floats in it is half as wide
+        path = block[PATH * LANES + l] + (<double> sqrtf(<float> shift[l]) + <double> sqrtf(<float> turn[l]))
         block[PATH * LANES + l] = path
-        beyond |= not path <= 1.0 - 1e-6                # not: a path that is not a number counts
-    return beyond != 0
+        beyond[l] |= not path <= 1.0 - 1e-6             # not: a path that is not a number counts
