@@ -11,6 +11,7 @@ cannot. Two environment variables overrule the probes:
 
 The bits of the results depend on neither: no fast-math, no contraction of a*b+c.
 """
+import json
 import os
 import re
 import sys
@@ -98,6 +99,9 @@ class BuildKernels(build_ext):
         # distutils looks at dates alone, and would put modules made for this machine into a wheel: what the
         # build folder has is made again, unless a whole build with this very command left it.
         command = " ".join(self.compiler.compiler_so + flags + openmp)
+        for extension in self.extensions:
+            if extension.name == "minidem.build_record":
+                extension.define_macros = [("MINIDEM_COMMAND", json.dumps(command))]
         record = Path(self.build_temp, "made-with.txt")
         self.force = self.force or not (record.exists() and record.read_text() == command)
         record.unlink(missing_ok=True)

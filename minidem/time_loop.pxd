@@ -5,6 +5,14 @@ from minidem.contact.contacts cimport Contacts, SphereForces
 from minidem.rotation.scheme cimport MAX_STAGES, BlockFunction, Step
 from minidem.state cimport StateView
 
+cdef enum Phase:
+    BLOCKS = 0                      # gather, kick, rotation, drift and pose of own blocks
+    LISTS = 1                       # renewal
+    CONTACTS = 2                    # narrow phase and forces on spheres
+    WAITING = 3                     # for the other threads; on one thread nothing but the reading of the clock
+    OUTSIDE = 4                     # Python: between two calls, order of the clumps, forces of the user
+    N_PHASES = 5
+
 cdef struct Loop:
     StateView state
     Planes planes
@@ -28,5 +36,9 @@ cdef struct Loop:
                                     # rows at the pose that lies so many steps after the start; may be NULL
     void *owner                     # for `ask`
     long long steps_done
+    bint timed                      # whether thread 0 keeps these
+    double seconds[N_PHASES]
+    double lap_began                # [s]
 
 cdef void run_loop(Loop *loop, long long steps) noexcept nogil
+cdef void lap(Loop *loop, Phase phase) noexcept nogil

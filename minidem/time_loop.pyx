@@ -13,7 +13,8 @@ the processor. One parallel region lasts for all steps of a call; in it the thre
 per evaluation: before contacts are looked for (all poses known) and after (all have read them).
 """
 from cython.parallel import parallel, threadid
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
+from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 
 from minidem.broadphase.broadphase cimport OUT_OF_MEMORY, SMALL_TEAM, any_failure, renew, renewal_due
 from minidem.broadphase.neighbours cimport Neighbours
@@ -21,18 +22,31 @@ from minidem.contact.contacts cimport Contacts, find_contacts
 from minidem.contact.gather cimport add_in_order, clear_forces, gather
 from minidem.openmp cimport meet, team_size
 from minidem.pose cimport pose_members
+from minidem.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
 from minidem.rotation.scheme cimport BlockFunction, Step
 from minidem.rows cimport LANES, ORIENTATION, PREDICTED_VELOCITY
 from minidem.state cimport reach
 from minidem.translation.leapfrog cimport drift, kick, predict_velocity
 
 
-cdef extern from *:
-    void prefetch "__builtin_prefetch"(const void *) nogil
-
 cdef enum:
-    AHEAD = 2
     STEPS_BETWEEN_NORMS = 32768
+
+
+cdef void lap(Loop *loop, Phase phase) noexcept nogil:
+    """Add the time since the last lap to a phase."""
+    cdef timespec now
+    cdef double seconds
+    clock_gettime(CLOCK_MONOTONIC, &now)
+    seconds = now.tv_sec + 1e-9 * now.tv_nsec
+    loop.seconds[<int> phase] += seconds - loop.lap_began
+    loop.lap_began = seconds
+
+
+cdef inline void finished(Loop *loop, int thread, Phase phase) noexcept nogil:
+    """Tells the clock, if there is one: outside measurements a branch that is never taken."""
+    if loop.timed and thread == 0:
+        lap(loop, phase)
 
 
 cdef void restore_norm(double *rows) noexcept nogil:
@@ -65,16 +79,17 @@ cdef void advance(Loop *loop, int thread, int stage, bint norms, bint gathered) 
     cdef double dt = loop.step.dt
     cdef double ahead = loop.fraction[stage] - (loop.fraction[stage - 1] if stage > 0 else 0.0)
     cdef Step step = loop.step
-    cdef Py_ssize_t b, k, next_active = 0
-    cdef bint far_ahead = mine.last_block - mine.first_block > 512
+    cdef Py_ssize_t b, next_active = 0
+    cdef bint large = mine.last_block - mine.first_block > BLOCKS_IN_CACHE
     cdef double *block
-    cdef bint beyond = False
+    cdef int beyond[LANES]
+    cdef int lane, any_beyond = 0
     step.stage = stage
+    memset(beyond, 0, sizeof(beyond))
     for b in range(mine.first_block, mine.last_block):
         block = loop.state.blocks + b * loop.state.n_rows * LANES
-        if far_ahead:
-            for k in range(PREDICTED_VELOCITY):
-                prefetch(block + (AHEAD * loop.state.n_rows + k) * LANES)
+        if large:
+            prefetch_rows(block + BLOCKS_AHEAD * loop.state.n_rows * LANES, 0, PREDICTED_VELOCITY)
         if not gathered:
             gather(loop.contacts + thread, &loop.sphere_forces, &loop.state, b, loop.gravity)
         if loop.contacts_matter:                        # free bodies stay where they are
@@ -87,9 +102,11 @@ cdef void advance(Loop *loop, int thread, int stage, bint norms, bint gathered) 
             if loop.stored_orientation != ORIENTATION:
                 restore_norm(block + loop.stored_orientation * LANES)
         if loop.contacts_matter:
-            beyond |= drift(block, ahead * dt, old, reach(&loop.state, b), 0.5 * loop.broad.inner_skin)
+            drift(block, ahead * dt, old, reach(&loop.state, b), 0.5 * loop.broad.inner_skin, beyond)
             next_active = pose_members(&loop.state, b, mine.active.data, next_active, mine.active.size)
-    loop.broad.reports[thread].beyond = beyond
+    for lane in range(LANES):
+        any_beyond |= beyond[lane]
+    loop.broad.reports[thread].beyond = any_beyond
 
 
 cdef void gather_all(Loop *loop, int thread) noexcept nogil:
@@ -109,15 +126,19 @@ cdef void forces(Loop *loop, int thread) noexcept nogil:
     cdef Neighbours *mine = loop.broad.threads + thread
     cdef Contacts *contacts = loop.contacts + thread
     meet(&loop.broad.barrier, loop.n_threads)
+    finished(loop, thread, WAITING)
     if renewal_due(&loop.broad):
         renew(&loop.broad, thread, &loop.state, &loop.planes)
+        finished(loop, thread, LISTS)
     if not contacts.cleared or loop.ask != NULL:
         clear_forces(&loop.sphere_forces, mine, &loop.state, loop.gravity)
         contacts.cleared = True
     if not (find_contacts(contacts, &loop.sphere_forces, mine, &loop.state, &loop.planes, loop.modulus, loop.step.dt)
             and add_in_order(contacts, &loop.sphere_forces, mine, &loop.state)):
         loop.broad.reports[thread].failure = OUT_OF_MEMORY
+    finished(loop, thread, CONTACTS)
     meet(&loop.broad.barrier, loop.n_threads)
+    finished(loop, thread, WAITING)
 
 
 cdef void predict(Loop *loop, int thread, int stage) noexcept nogil:
@@ -142,6 +163,7 @@ cdef void work(Loop *loop, int thread, long long steps) noexcept nogil:
     cdef long long n, first = loop.first_step + loop.steps_done
     cdef int stage
     cdef bint norms, gathered = True
+    finished(loop, thread, OUTSIDE)
     for n in range(steps):
         norms = loop.keeps_norm and (first + n + 1) % STEPS_BETWEEN_NORMS == 0
         if thread == 0:
@@ -150,14 +172,17 @@ cdef void work(Loop *loop, int thread, long long steps) noexcept nogil:
             advance(loop, thread, stage, norms, gathered)
             if loop.ask != NULL:
                 predict(loop, thread, stage)
+            finished(loop, thread, BLOCKS)
             if loop.contacts_matter:
                 forces(loop, thread)
                 # The next `advance` gathers on its way, unless the sums are needed before.
                 gathered = loop.ask != NULL or loop.finish != NULL or n == steps - 1 or any_failure(&loop.broad)
                 if gathered:
                     gather_all(loop, thread)
+                    finished(loop, thread, BLOCKS)
             if loop.ask != NULL:
                 ask(loop, thread, loop.steps_done + loop.fraction[stage])
+                finished(loop, thread, OUTSIDE)
             if any_failure(&loop.broad):
                 return
         if loop.finish != NULL:

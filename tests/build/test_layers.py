@@ -4,10 +4,10 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "minidem"
 LAYERS = [
-    "geometry", "rows records", "reach arrays openmp checks energy pacing ordering whole_files", "mass material",
-    "clump_files meshes revolution", "sphere_fit", "clump walls", "mesh_report shapes", "chess", "state", "pose",
-    "broadphase contact translation rotation", "time_loop", "driver", "observables free_bodies", "output",
-    "simulation", "citation", "scenario", "benchmarks ensemble",
+    "geometry", "build_record rows records", "reach prefetch arrays openmp checks energy pacing ordering whole_files",
+    "mass material", "clump_files meshes revolution", "sphere_fit", "clump walls", "mesh_report shapes", "chess",
+    "state", "pose", "broadphase contact translation rotation", "time_loop", "driver", "observables free_bodies diagnosis",
+    "output", "simulation", "citation", "scenario", "benchmarks ensemble",
 ]
 RANK = {name: k for k, line in enumerate(LAYERS) for name in line.split()}
 # rotation.integrate is the same loop as a many-body run; the package hands it out, on demand

@@ -18,8 +18,9 @@ class Case:
     """An experiment, with the number of timed steps and of steps before them that suit its size.
 
     simulation(seed, clumps) makes a minidem simulation of its initial state, on one thread; clumps: folder of
-    sphere files for chess pieces, or None for the project's own.
+    sphere files for chess pieces, or None for the project's own. Cases of one family differ in size alone.
     """
+    family: str
     description: str
     clumps: int
     simulation: Callable
@@ -39,11 +40,14 @@ def chess(seed, clumps):
     return chess_box.simulation(seed=seed, clumps=clumps, threads=1)
 
 
+DILUTE, CHESS, DENSE = "dilute rods", "chess pieces", "dense rods"
 CASES = {
-    "A": Case("30 rods of 3 spheres in a box of 1 m", 30, rods("rods_in_box", 30), 400_000, 1000),
-    "B": Case("32 chess pieces of 100 spheres in a box of 0.5 m", 32, chess, 50_000, 5000),
-    "C": Case("10 000 rods of 3 spheres, solid fraction 0.3", 10_000, rods("dense_rods", 10_000), 500, 100),
-    "D": Case("100 000 rods of 3 spheres, solid fraction 0.3", 100_000, rods("dense_rods", 100_000), 100, 20),
+    "A": Case(DILUTE, "30 rods of 3 spheres in a box of 1 m", 30, rods("rods_in_box", 30), 400_000, 1000),
+    "B": Case(CHESS, "32 chess pieces of 100 spheres in a box of 0.5 m", 32, chess, 50_000, 5000),
+    "C": Case(DENSE, "10 000 rods of 3 spheres, solid fraction 0.3", 10_000, rods("dense_rods", 10_000), 500, 100),
+    "D": Case(DENSE, "100 000 rods of 3 spheres, solid fraction 0.3", 100_000, rods("dense_rods", 100_000), 100, 20),
+    "E": Case(DILUTE, "10 000 rods of 3 spheres, as dilute as in A", 10_000, rods("rods_in_box", 10_000), 2000, 500),
+    "F": Case(DENSE, "333 000 rods of 3 spheres, solid fraction 0.3", 333_000, rods("dense_rods", 333_000), 100, 20),
 }
 
 
