@@ -9,6 +9,8 @@ from minidem.pacing import Pacer
 from minidem.rotation import registry
 from minidem.state import State
 
+WORTH_A_LOOK = 1000     # steps that take a hundred times as long as to see whether all bodies are still finite
+
 
 @dataclass(frozen=True)
 class Rotation:
@@ -107,13 +109,18 @@ def integrate(name, inertia, orientation, angular_velocity, torque, dt, steps, s
         first = getattr(scheme, name + "_scratch")
         return state.column(name) if first is None else state.scratch(first, width)
 
+    def advance(steps):
+        loop.run(steps)
+        if steps >= WORTH_A_LOOK and not np.isfinite(state.standing("orientation")).all():
+            now()
+
     pacer = Pacer()
     if record_every is None:
-        pacer.run(loop.run, steps)
+        pacer.run(advance, steps)
         return Rotation(*now())
     rows = []
     for _ in range(steps // record_every):
-        pacer.run(loop.run, record_every)
+        pacer.run(advance, record_every)
         rows.append(now())
-    pacer.run(loop.run, steps % record_every)
+    pacer.run(advance, steps % record_every)
     return Rotation(*(np.array(column) for column in zip(*rows))) if rows else Rotation(*np.empty((5, 0)))

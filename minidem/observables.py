@@ -120,11 +120,15 @@ class Observables:
             self._evaluate()
         return self._loop.contacts()
 
-    def energy(self):
-        """Translational, rotational, elastic and potential energy at the whole step: an `Energy` [J]."""
+    def energy(self, contacts=None):
+        """Translational, rotational, elastic and potential energy at the whole step: an `Energy` [J].
+
+        contacts : those of this instant, if they are at hand, so that they are not looked up twice
+        """
         velocity, rate = self._rates()
-        return energies.measure(self.mass, self._state.column("inertia"), self.position, velocity, rate,
-                                self.contacts()["energy"], self.gravity)
+        elastic = (self.contacts() if contacts is None else contacts)["energy"]
+        return energies.measure(self.mass, self._state.column("inertia"), self.position, velocity, rate, elastic,
+                                self.gravity)
 
     def linear_momentum(self):
         """(3,) lab [kg m/s]"""

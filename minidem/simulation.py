@@ -8,6 +8,7 @@ from minidem.checks import (
     whole,
 )
 from minidem.clump import ClumpTemplate
+from minidem.diagnosis import of_pose, relative_overlap
 from minidem.driver import Driver, has_openmp, most_threads
 from minidem.geometry.quaternions import multiply, rotate, rotate_back
 from minidem.material import Material, effective_modulus
@@ -186,11 +187,7 @@ class Simulation(Observables):
 
     def _refuse_deep_overlaps(self, added):
         contacts = self.contacts()
-        radii = self.sphere_radii
-        smaller = radii[contacts["sphere_i"]]
-        pair = contacts["sphere_j"] >= 0
-        smaller[pair] = np.minimum(smaller[pair], radii[contacts["sphere_j"][pair]])
-        for contact in contacts[contacts["overlap"] > DEEPEST_START * smaller]:
+        for contact in contacts[relative_overlap(contacts, self.sphere_radii) > DEEPEST_START]:
             i, j = int(contact["clump_i"]), int(contact["clump_j"])
             if i in added or j in added:
                 other = f"clump {j}" if j >= 0 else f"wall {-1 - j}"
@@ -212,8 +209,9 @@ class Simulation(Observables):
         """Advance by `steps` steps; with `every`, call callback(simulation) after every so many.
 
         Ctrl-C is answered within a fraction of a second, between two steps: the simulation stays
-        whole and can be queried, saved or run on. A pose that is no longer finite raises
-        FloatingPointError with step and clump.
+        whole and can be queried, saved or run on. Once a pose is no longer finite FloatingPointError is
+        raised in that step, with step, clump, the likely cause and the remedy; a velocity, force or torque
+        that is lost reaches the pose in the next step.
         """
         steps = whole("steps", steps, 0)
         if (every is None) != (callback is None):
@@ -251,9 +249,8 @@ class Simulation(Observables):
         try:
             self._pacer.run(self._loop.run, steps)
         except FloatingPointError as error:
-            raise FloatingPointError(
-                f"step {self.step_count + 1} (time {self.time + self.dt:.6g} s): {error}. The integration has become "
-                f"unstable: lower dt ({self.dt:g} s) or use another rotation scheme than {self.rotation!r}") from None
+            raise FloatingPointError(f"step {self.step_count + 1} (time {self.time + self.dt:.6g} s): {error}. "
+                                     + of_pose(self)) from None
 
     # ---------------------------------------------------------------- files
 

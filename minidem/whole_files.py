@@ -5,6 +5,23 @@ from contextlib import contextmanager
 from pathlib import Path
 
 
+def leftovers(path):
+    """Temporary files that a killed process left behind when it replaced `path`, whose stem may have wildcards."""
+    path = Path(path)
+    return [file for file in path.parent.glob(f".{path.stem}.*{path.suffix}")
+            if file.stem.rpartition(".")[2].isdecimal()]
+
+
+def to_disk(paths):
+    """Wait until these files are on the disk: what follows does not outlast them in a power cut."""
+    for path in paths:
+        file = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(file)
+        finally:
+            os.close(file)
+
+
 @contextmanager
 def replacing(path):
     """Yield a temporary path beside `path`; when the block succeeds it takes the place of `path` in one step.

@@ -3,6 +3,6 @@
 Every file is written whole or not at all (`minidem.whole_files`).
 """
 
-from minidem.whole_files import replace_text, replacing
+from minidem.whole_files import leftovers, replace_text, replacing, to_disk
 
-__all__ = ["replace_text", "replacing"]
+__all__ = ["leftovers", "replace_text", "replacing", "to_disk"]

@@ -1,4 +1,5 @@
 """Checkpoints: all that a simulation is, in one file of plain arrays (`sealed_arrays`: checksum, no pickle).
+A `Moment` is the same in memory.
 
 The blocks hold the whole state between two steps, scratch of the rotation scheme, forces and
 torques included (rows.pxd). Templates are kept as they were computed, settings as JSON. Lists are
@@ -24,8 +25,10 @@ TEMPLATE = {        # shapes of what a ClumpTemplate keeps; -1: its spheres
 }
 
 
-def save(path, sim):
+def save(path, sim, notes=None):
     """Write `sim` to `path`, first beside it, then in its place.
+
+    notes: a dictionary for JSON, of whoever runs it, kept under the same checksum.
 
     Raises ValueError for a state that is not finite, from which no run could go on: the last good
     checkpoint stays.
@@ -37,6 +40,8 @@ def save(path, sim):
         "walls": [{"point": w.point, "normal": w.normal, "material": w.material and asdict(w.material)}
                   for w in sim.walls],
     }
+    if notes is not None:
+        settings["notes"] = notes
     arrays = {"blocks": sim._state.in_user_order(), "started": sim._started, "template_index": sim._state.template_index}
     if not np.isfinite(arrays["blocks"]).all():
         raise ValueError(f"path = {str(path)!r}: nothing saved, because the state at step {sim.step_count} is not "
@@ -52,12 +57,44 @@ def load(path, make, threads=None):
     Raises ValueError with the reason when `path` is not such a file, is damaged or of another
     format; FileNotFoundError when there is none.
     """
+    return load_with_notes(path, make, threads)[0]
+
+
+def load_with_notes(path, make, threads=None):
+    """The same, and its notes; None for a checkpoint without any."""
     settings, arrays = sealed_arrays.read(path)
     try:
-        return _restored(settings, arrays, make, threads)
+        return _restored(settings, arrays, make, threads), settings.get("notes")
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
         reason = error if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
         raise ValueError(f"{path}: cannot be continued here: {reason}") from None
+
+
+class Moment:
+    """What a simulation was when it was last taken, in memory, at no more cost than a copy of its numbers."""
+
+    def __init__(self):
+        self.step_count, self._blocks = None, None
+
+    def take(self, sim):
+        """Remember `sim` as it is now; it must be the same one every time, with the same clumps."""
+        state = sim._state
+        if self._blocks is None:
+            self._sim, self._blocks = sim, np.empty_like(state.blocks)
+        self._blocks[:] = state.blocks
+        self._standing = state.clump_number[:state.n_clumps]        # made anew whenever the clumps are re-ordered
+        self._started, self._forces_known, self.step_count = sim._started.copy(), sim._forces_known, sim.step_count
+
+    def simulation(self):
+        """A simulation that goes on from there."""
+        old = self._sim
+        sim = type(old)(old.material, old.walls, old.rotation, old.dt, old.gravity, old._threads)
+        for function in old._user_forces:
+            sim.add_force(function)
+        state = State.restore(self._blocks, old._state.templates, old._state.template_index, sim._scheme.n_scratch,
+                              self._standing)
+        _set(sim, state, self._started, self._forces_known, self.step_count)
+        return sim
 
 
 def _restored(settings, arrays, make, threads):
@@ -70,12 +107,15 @@ def _restored(settings, arrays, make, threads):
         raise ValueError("template_index or started is not of the clumps")
     refuse("template_index", index, (index < 0) | (index >= len(templates)), f"there are {len(templates)} templates")
     blocks = finite_array("blocks", arrays["blocks"], ((n + lanes - 1) // lanes, rows, lanes))
-    sim._state = State.restore(blocks, templates, index, sim._scheme.n_scratch)
-    sim._started = arrays["started"].copy()
-    sim._forces_known = bool(settings["forces_known"])
     sim._forces_expected = whole("user_forces", settings["user_forces"], 0)
-    sim._renew_loop(whole("step_count", settings["step_count"], 0))
+    _set(sim, State.restore(blocks, templates, index, sim._scheme.n_scratch), arrays["started"],
+         bool(settings["forces_known"]), whole("step_count", settings["step_count"], 0))
     return sim
+
+
+def _set(sim, state, started, forces_known, step_count):
+    sim._state, sim._started, sim._forces_known = state, started.copy(), forces_known
+    sim._renew_loop(step_count)
 
 
 def _templates(arrays):

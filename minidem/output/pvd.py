@@ -14,24 +14,29 @@ class Pvd:
     """The .pvd file `path`: rewritten after every frame, so that it is whole and openable at every instant.
 
     keep: with a function of the time [s], the frames that the file already lists and for which keep(time) is
-    true stay in it (to continue a run); without it the series starts empty.
+    true stay in it (to continue a run); without it the series starts empty. Nothing is written before `write`
+    or `add`. Raises ValueError when that file is no series.
     """
 
     def __init__(self, path, keep=None):
         self.path = Path(path)
         self.frames = []  # (time, file name relative to the .pvd)
         if keep is not None and self.path.exists():
-            listed = ElementTree.parse(self.path).getroot().iter("DataSet")
-            frames = [(float(entry.get("timestep")), entry.get("file")) for entry in listed]
+            try:
+                listed = ElementTree.parse(self.path).getroot().iter("DataSet")
+                frames = [(float(entry.attrib["timestep"]), entry.attrib["file"]) for entry in listed]
+            except (ElementTree.ParseError, KeyError, ValueError) as error:
+                raise ValueError(f"{self.path}: not a series of frames ({error}); "
+                                 "remove it to begin another one") from None
             self.frames = [frame for frame in frames if keep(frame[0])]
-        self._write()
 
     def add(self, time, file):
         """List the frame `file` (a path inside the folder of the .pvd) at `time` [s]."""
         self.frames.append((float(time), Path(file).relative_to(self.path.parent).as_posix()))
-        self._write()
+        self.write()
 
-    def _write(self):
+    def write(self):
+        """The file as it stands."""
         rows = [f'    <DataSet timestep="{time!r}" part="0" file={quoteattr(file)}/>\n'
                 for time, file in self.frames]
         replace_text(self.path, _HEAD + "".join(rows) + _TAIL)

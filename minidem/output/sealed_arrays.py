@@ -13,7 +13,7 @@ import numpy as np
 
 import minidem
 from minidem.checks import shown
-from minidem.output import replacing
+from minidem.output import replacing, to_disk
 
 FORMAT = 2
 
@@ -23,10 +23,10 @@ def write(path, settings, arrays):
     made_by = {"minidem": minidem.__version__, "numpy": np.__version__, "python": platform.python_version(),
                "machine": platform.machine()}
     content = {"settings": np.array(json.dumps({"format": FORMAT, "made_by": made_by, **settings})), **arrays}
-    with replacing(path) as temporary, open(temporary, "wb") as file:
-        np.savez(file, checksum=np.array(_checksum(content)), **content)
-        file.flush()
-        os.fsync(file.fileno())     # on the disk before it takes the place of the last good one
+    with replacing(path) as temporary:
+        with open(temporary, "wb") as file:
+            np.savez(file, checksum=np.array(_checksum(content)), **content)
+        to_disk([temporary])        # before it takes the place of the last good one
 
 
 def read(path):

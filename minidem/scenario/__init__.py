@@ -26,9 +26,9 @@ A scenario is a function from options to a Simulation, and a few words. This is 
         sys.exit(main())
 
 The way of a run: options.py reads the command line, scenario.py sets up one run or several to compare,
-run.py advances each and records it (recorder.py, schedule.py, folder.py, interrupt.py, progress.py),
-summary.py and plot.py tell what came of it. placement.py puts clumps into a box at random, without overlap,
-dense_placement.py with crowd.py more of them.
+run.py advances each and records it (recorder.py, table.py, schedule.py, folder.py, interrupt.py,
+progress.py), summary.py and plot.py tell what came of it. placement.py puts clumps into a box at random,
+without overlap, dense_placement.py with crowd.py more of them.
 
 laboratory.py is the harness for experiments that set numbers of a paper beside ours (finding.py, report.py).
 '''

@@ -1,10 +1,13 @@
-"""The output folder of a run: the names of its files, and the checkpoint with its notes."""
+"""The output folder of a run: the names of its files, and its checkpoints with their notes."""
 
+import fcntl
 import json
+import os
 import tempfile
 from pathlib import Path
 
-from minidem.output import replace_text
+from minidem.output import checkpoint, leftovers, to_disk
+from minidem.simulation import Simulation
 
 
 def check_writable(path):
@@ -22,7 +25,11 @@ def check_writable(path):
 
 
 class RunFolder:
-    """The files of the scenario `name` in the folder `out`."""
+    """The files of the scenario `name` in the folder `out`.
+
+    Two checkpoints are kept, the last and the one before it, each with the notes of the run: one that proves
+    damaged costs the time between the two and no more.
+    """
 
     def __init__(self, out, name):
         self.path = Path(out)
@@ -34,7 +41,11 @@ class RunFolder:
         self.walls = self.path / "walls.vtu"
         self.frames = self.path / "frames"
         self.checkpoint = self.path / "checkpoint.npz"
-        self._notes = self.path / "checkpoint.json"
+        self.earlier = self.path / "checkpoint_before.npz"
+        self._next = self.path / "checkpoint_next.npz"
+        self._results = (self.summary, self.picture, self.series, self.walls)
+        self._last_is_good = False
+        self._lock = None
         self._name = name
 
     def frame(self, step):
@@ -42,11 +53,35 @@ class RunFolder:
         return self.frames / f"{self._name}_{step:09d}.vtu"
 
     def start(self):
-        """Make the folder, and remove what an earlier run of this scenario left in it."""
+        """Make the folder its own, and remove what an earlier run of this scenario left in it."""
         self.path.mkdir(parents=True, exist_ok=True)
-        self.drop_frames()
-        for file in (self.checkpoint, self._notes, self.summary, self.picture, self.series, self.walls):
+        self.occupy()
+        # First what would be continued, then the list of the frames, then the frames.
+        for file in (self._next, self.earlier, self.checkpoint, *self._results):
             file.unlink(missing_ok=True)
+        self.drop_frames()
+
+    def occupy(self):
+        """Keep other runs out until `leave`, and remove what a killed one was about to write."""
+        self._lock = os.open(self.path, os.O_RDONLY)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self.leave()
+            raise BlockingIOError(f"another run is writing into {self.path}; "
+                                  "wait for its end, or give another --out") from None
+        except OSError:
+            pass                # a file system without locks
+        frames = self.frames / f"{self._name}_*.vtu"
+        for file in (self.energy, self.observables, self._next, frames, *self._results):
+            for leftover in leftovers(file):
+                leftover.unlink()
+
+    def leave(self):
+        """Let other runs in."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
     def drop_frames(self, keep=()):
         """Remove frames that the series no longer lists. keep: names of files."""
@@ -54,22 +89,49 @@ class RunFolder:
             if file.name not in keep:
                 file.unlink()
 
-    def has_checkpoint(self):
-        """Is there all that a run needs to go on?"""
-        return all(file.exists() for file in (self.checkpoint, self._notes, self.energy, self.observables))
+    def checkpoints(self):
+        """Those there are, the last one first."""
+        return [file for file in (self.checkpoint, self.earlier) if file.exists()]
 
-    def save(self, sim, notes):
-        """Save a checkpoint and what belongs to it (a dictionary for JSON)."""
-        sim.save(self.checkpoint)
-        replace_text(self._notes, json.dumps(notes, indent=2) + "\n")
+    def save(self, sim, notes, frames):
+        """Save a checkpoint with its notes (a dictionary for JSON), after all that a run needs beside it.
 
-    def notes_for(self, physics):
-        """The notes beside the checkpoint; ValueError naming what differs if that run has other physics."""
-        notes = json.loads(self._notes.read_text(encoding="utf-8"))
-        here, there = json.loads(json.dumps(physics)), notes["physics"]
+        frames: those written since the last checkpoint.
+        """
+        beside = (self.energy, self.observables, self.series, self.walls, *frames)
+        to_disk([file for file in beside if file.exists()])
+        checkpoint.save(self._next, sim, notes)
+        if self._last_is_good:
+            os.replace(self.checkpoint, self.earlier)
+        os.replace(self._next, self.checkpoint)
+        self._last_is_good = True
+
+    def load(self, file, physics, threads):
+        """(simulation, notes) of one of the checkpoints.
+
+        ChangedPhysics naming what differs if that run has other physics; ValueError with the reason if it is
+        of no use.
+        """
+        sim, notes = checkpoint.load_with_notes(file, Simulation, threads)
+        try:
+            here, there = json.loads(json.dumps(physics)), dict(notes["physics"])
+            schedule, spent = dict(notes["schedule"]), dict(notes["spent"])
+            if not all(type(schedule[name]) is int and schedule[name] >= least
+                       for name, least in (("steps", 1), ("rows", 1), ("frames", 0))):
+                raise ValueError
+            spent = {name: float(spent[name]) for name in ("steps", "loop_seconds", "wall_seconds")}
+            said = {str(kind): str(text) for kind, text in notes.get("warnings", {}).items()}
+            notes = {"physics": there, "schedule": schedule, "spent": spent, "warnings": said}
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise ValueError(f"{file}: a checkpoint, but not of a run of a scenario") from None
         for name in sorted(here.keys() | there.keys()):
             if here.get(name) != there.get(name):
-                raise ValueError(
+                raise ChangedPhysics(
                     f"--{name.replace('_', '-')}: {here.get(name)} here, but {there.get(name)} in the run in "
                     f"{self.path}; continue with that value, or start anew without --resume")
-        return notes
+        self._last_is_good = file == self.checkpoint
+        return sim, notes
+
+
+class ChangedPhysics(ValueError):
+    """The run to continue computes something else."""

@@ -2,9 +2,30 @@
 
 import signal
 import threading
+from contextlib import contextmanager
 from time import perf_counter
 
 from minidem.pacing import Pacer
+
+
+@contextmanager
+def terminable():
+    """SIGTERM does what Ctrl-C does: KeyboardInterrupt. For work that leaves nothing half done."""
+    def interrupt(number, frame):
+        raise KeyboardInterrupt
+
+    before = _catch({signal.SIGTERM: interrupt})
+    try:
+        yield
+    finally:
+        _catch(before)
+
+
+def _catch(handlers):
+    """Set signal handlers; returns those that were there."""
+    if threading.current_thread() is not threading.main_thread():  # elsewhere Python cannot catch signals
+        return {}
+    return {number: signal.signal(number, handler) for number, handler in handlers.items()}
 
 
 class Interruptible:
@@ -21,14 +42,11 @@ class Interruptible:
         self._before = {}
 
     def __enter__(self):
-        if threading.current_thread() is threading.main_thread():  # elsewhere Python cannot catch signals
-            self._before = {number: signal.signal(number, self._note)
-                            for number in (signal.SIGINT, signal.SIGTERM)}
+        self._before = _catch({signal.SIGINT: self._note, signal.SIGTERM: self._note})
         return self
 
     def __exit__(self, *failure):
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
+        _catch(self._before)
 
     def _note(self, number, frame):
         if self.asked:

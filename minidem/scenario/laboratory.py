@@ -34,16 +34,14 @@ figures in --out. For curves of many schemes `minidem.scenario.plot.styles` give
 '''
 
 import argparse
-import signal
 import sys
-import threading
 from argparse import Namespace
 from collections.abc import Callable
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from minidem.rotation import registry
 from minidem.scenario.folder import check_writable
+from minidem.scenario.interrupt import terminable
 from minidem.scenario.options import Parser, at_least, positive, resolved, told
 from minidem.scenario.report import Report
 from minidem.scenario.scenario import BAD_ARGUMENTS, DONE, FAILED, INTERRUPTED
@@ -85,7 +83,7 @@ class Laboratory:
         except ValueError as error:
             return self._complain("error", error, BAD_ARGUMENTS)
         try:
-            with _terminable():
+            with terminable():
                 report = self._execute(options)
         except (OSError, MemoryError, FloatingPointError) as error:
             return self._complain("failed", error, FAILED)
@@ -162,19 +160,3 @@ def _scheme(name):
     except ValueError as error:
         raise argparse.ArgumentTypeError(error) from None
     return name
-
-
-@contextmanager
-def _terminable():
-    """SIGTERM does what Ctrl-C does."""
-    def interrupt(number, frame):
-        raise KeyboardInterrupt
-
-    if threading.current_thread() is not threading.main_thread():  # elsewhere Python cannot catch signals
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

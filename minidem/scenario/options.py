@@ -8,11 +8,17 @@ import textwrap
 from minidem import rotation
 
 # How a run is watched, not what is computed: a continued run may change these. All others are its physics.
-_OF_THE_RUN = {"time", "out", "threads", "frames", "quiet", "checkpoint_every", "resume", "compare"}
+_OF_THE_RUN = {"time", "out", "threads", "frames", "quiet", "checkpoint_every", "resume", "compare", "energy_limit"}
 
 _EPILOG = """\
-exit status: 0 done; 1 failed (a state that is no longer finite included); 2 bad arguments, nothing written;
-130 interrupted (Ctrl-C or SIGTERM), with a checkpoint from which --resume goes on."""
+warnings, once each with numbers, on standard error and in summary.json: an overlap beyond a tenth of the smaller
+radius, a clump whose centre has passed through a wall, a step above the Rayleigh step or above sqrt(m/k) of a
+contact; seen at the rows of energy.csv, about a thousand in a run.
+
+exit status: 0 done; 1 failed: a state that is no longer finite, or an energy error beyond --energy-limit, with a
+checkpoint of the last good row and all files whole; 2 bad arguments, nothing written; 130 interrupted (Ctrl-C or
+SIGTERM), with a checkpoint from which --resume goes on. With --compare a run that failed does not end the others
+and the status is 0; each summary.json tells how its run ended."""
 
 
 def finite(text):
@@ -110,11 +116,16 @@ def _add_standard(group, scenario):
     group.add_argument("--threads", type=at_least(1), metavar="N",
                        help="OpenMP threads at most (default: all processors)")
     group.add_argument("--checkpoint-every", type=positive, metavar="SECONDS",
-                       help="simulated time between checkpoints (default: only when the run ends)")
+                       help="simulated time between checkpoints, the first at time 0 (default: only when the "
+                            "run ends); the last two are kept")
     group.add_argument("--resume", action="store_true",
                        help="go on from the checkpoint in --out; a longer --time is fine, changed physics "
                             "is not")
-    group.add_argument("--quiet", action="store_true", help="say nothing unless it fails")
+    if scenario.conservative:
+        group.add_argument("--energy-limit", type=positive, metavar="X",
+                           help="end the run when the energy has changed by more than X, relative as in "
+                                "summary.json (default: no limit)")
+    group.add_argument("--quiet", action="store_true", help="say nothing but warnings and what failed")
 
 
 def _epilog(scenario):

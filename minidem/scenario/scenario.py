@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from minidem.scenario import plot
-from minidem.scenario.interrupt import Interruptible
+from minidem.scenario.interrupt import Interruptible, terminable
 from minidem.scenario.options import parse
 from minidem.scenario.run import Run
 from minidem.scenario.summary import verdict
@@ -57,18 +57,22 @@ class Scenario:
 
     def main(self, argv=None):
         """Run the command line (sys.argv without argv); returns the exit status."""
+        runs = {}
         try:
-            options = self.parse(argv)
-            runs = self._plan(options)
-        except ValueError as error:
-            return self._complain("error", error, BAD_ARGUMENTS)
-        try:
-            with Interruptible() as interruptible:
-                return self._execute(runs, options, interruptible)
-        except (OSError, MemoryError) as error:
+            with terminable():
+                try:
+                    options = self.parse(argv)
+                    runs = self._plan(options)
+                except ValueError as error:
+                    return self._complain("error", error, BAD_ARGUMENTS)
+                with Interruptible() as interruptible:
+                    return self._execute(runs, options, interruptible)
+        except BlockingIOError as error:        # the folder is another run's
             return self._complain("failed", error, FAILED)
+        except (OSError, MemoryError, FloatingPointError) as error:
+            return self._complain("failed", f"{str(error) or 'no memory'}; {_what_is_left(runs)}", FAILED)
         except KeyboardInterrupt:
-            return INTERRUPTED
+            return self._complain("interrupted", _what_is_left(runs), INTERRUPTED)
 
     def _plan(self, options):
         """All runs that the options ask for, set up and checked, by label; nothing is written yet."""
@@ -99,10 +103,9 @@ class Scenario:
         if interrupted:
             print(f"{self.name}: interrupted at {run.sim.time:g} s; go on with --resume", file=sys.stderr)
             return INTERRUPTED
-        if ends == ["not finite"]:
-            return self._complain("failed", f"the state stopped being finite at {run.sim.time:g} s; the "
-                                  "files hold the run up to there. Lower --dt or take another --integrator",
-                                  FAILED)
+        if ends in (["not finite"], ["energy limit"]):
+            return self._complain("failed", f"{run.reason}. The files hold the run up to {run.recorder.last_time:g} s, "
+                                  "the checkpoint the last good state", FAILED)
         return DONE
 
     def _where(self, options, run):
@@ -125,3 +128,12 @@ class Scenario:
     def _complain(self, kind, error, status):
         print(f"{self.name}: {kind}: {error}", file=sys.stderr)
         return status
+
+
+def _what_is_left(runs):
+    """What a user can do after a run that was broken off."""
+    if not runs:
+        return "nothing was written"
+    if any(run.folder.checkpoints() for run in runs.values()):
+        return "the last checkpoint is whole, --resume goes on from it"
+    return "there was no checkpoint yet (see --checkpoint-every)"

@@ -12,17 +12,25 @@ from minidem.output import replace_text
 FLAT = 0.01
 
 
-def energy_scale(table):
+def scale_of(first, with_potential, kinetic):
     """(what energy errors are divided by [J], its name).
 
-    The initial energy; with body forces its zero is arbitrary, and at rest it is nothing: then the largest
-    translational + rotational energy seen. (None, None) while nothing has moved.
+    The initial energy `first`; with body forces its zero is arbitrary, and at rest it is nothing: then the
+    largest translational + rotational energy seen, `kinetic`. (None, None) while nothing has moved.
     """
-    first = table["total"][0]
-    if first > 0.0 and not np.any(table["potential"]):
+    if first > 0.0 and not with_potential:
         return first, "energy_initial"
-    kinetic = np.max(table["translational"] + table["rotational"])
     return (kinetic, "kinetic_max") if kinetic > 0.0 else (None, None)
+
+
+def scale_parts(table):
+    """(whether there is potential energy, largest translational + rotational energy [J]), for `scale_of`."""
+    return bool(np.any(table["potential"])), np.max(table["translational"] + table["rotational"])
+
+
+def energy_scale(table):
+    """`scale_of` the rows of a table."""
+    return scale_of(table["total"][0], *scale_parts(table))
 
 
 def energy_error(table):
@@ -39,13 +47,16 @@ def energy_drift(table):
     return None if scale is None else (np.mean(total[-tenth:]) - np.mean(total[:tenth])) / scale
 
 
-def summarise(scenario, physics, sim, recorder, ended, spent):
-    """The dictionary of summary.json. spent: steps, loop_seconds, wall_seconds of all sessions of the run."""
+def summarise(scenario, notes, sim, recorder, ended, reason):
+    """The dictionary of summary.json. notes: those beside the checkpoint (run.py); reason: for an end that failed."""
+    physics, spent = notes["physics"], notes["spent"]
     energy, observed = recorder.energy, recorder.observed
     return {
         "scenario": scenario,
         "integrator": physics.get("integrator"),
         "ended": ended,
+        "reason": reason,
+        "warnings": list(notes["warnings"].values()),
         "dt": sim.dt,
         "steps": sim.step_count,
         "time": sim.time,
@@ -81,6 +92,8 @@ def verdict(summary, conservative):
     change = f"from {summary['energy_initial']:.6g} J to {summary['energy_final']:.6g} J"
     if summary["ended"] == "not finite":
         return f"The motion{scheme} stopped being finite at {time:.4g} s; its energy had gone {change}."
+    if summary["ended"] == "energy limit":
+        return f"The motion{scheme} was stopped by --energy-limit at {time:.4g} s; its energy had gone {change}."
     if not conservative or error is None:
         return f"The total energy went {change}."
     unit = {"energy_initial": "its initial value", "kinetic_max": "the largest kinetic energy"}

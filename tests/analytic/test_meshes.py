@@ -49,6 +49,7 @@ def test_files(tmp_path, suffix):
         clump.centers + clump.radii[:, None] <= np.array([0.01, 0.02, 0.03]) + 1e-9)
 
 
+@pytest.mark.slow
 def test_more_spheres_less_missing():
     mesh = platonic_mesh("icosahedron", 0.01)
     reports = [MeshReport(mesh, md.ClumpTemplate.from_mesh(mesh, n)) for n in (1, 10, 40, 160)]

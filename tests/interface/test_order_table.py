@@ -23,6 +23,7 @@ def readme():
     return (ROOT / 'README.md').read_text(encoding='utf-8')
 
 
+@pytest.mark.slow
 def test_readme_has_the_measured_orders():
     """In a process of its own, where no other test has registered a scheme."""
     done = subprocess.run([sys.executable, ROOT / 'tools' / 'order_table.py', '--check'], capture_output=True,

@@ -164,6 +164,7 @@ def listed(path):
 def test_series_is_whole_after_every_frame_and_can_go_on(tmp_path):
     path = tmp_path / "run.pvd"
     series = Pvd(path)
+    series.write()
     assert listed(path) == []
     times = [0.0, 0.1, 0.1 + 0.2, 1 / 3]
     for k, time in enumerate(times):
@@ -173,5 +174,14 @@ def test_series_is_whole_after_every_frame_and_can_go_on(tmp_path):
     again.add(0.25, tmp_path / "frames" / "late.vtu")
     assert listed(path) == [(0.0, "frames/a&b_0.vtu"), (0.1, "frames/a&b_1.vtu"), (0.25, "frames/late.vtu")]
     assert listed(path) == again.frames
-    Pvd(path)
+    Pvd(path).write()
     assert listed(path) == []
+
+
+@pytest.mark.parametrize("text", ["", "<VTKFile><Coll", "<a><DataSet/></a>", '<a><DataSet timestep="x" file="y"/></a>'])
+def test_a_series_that_is_none_is_refused(text, tmp_path):
+    path = tmp_path / "run.pvd"
+    path.write_text(text)
+    with pytest.raises(ValueError, match="run.pvd: not a series"):
+        Pvd(path, keep=lambda time: True)
+    assert path.read_text() == text

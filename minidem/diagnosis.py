@@ -1,0 +1,55 @@
+"""Why a simulation has left the finite numbers, and what to do; and how deep contacts are."""
+import numpy as np
+
+
+def rayleigh_step(sim):
+    """The Rayleigh step of the smallest sphere of any template [s]."""
+    return min(sim.material.rayleigh_step(float(t.radii.min()), t.density) for t in sim.templates)
+
+
+def relative_overlap(contacts, radii):
+    """(n,) overlaps of `contacts` over the smaller radius of the two; over the sphere's own at a wall.
+
+    radii : (n_spheres,) [m]
+    """
+    smaller = radii[contacts["sphere_i"]]
+    pair = contacts["sphere_j"] >= 0
+    smaller[pair] = np.minimum(smaller[pair], radii[contacts["sphere_j"][pair]])
+    return contacts["overlap"] / smaller
+
+
+def of_pose(sim):
+    """Cause and remedy where the pose of a clump is not finite, found in the step in which that happened.
+
+    Contacts are looked for after all clumps have moved. So an orientation that is lost in a step does no harm
+    to positions in the same step, and what is lost tells which of the two went first.
+    """
+    position, orientation = (np.isfinite(sim._state.column(name)).all(axis=1) for name in ("position", "orientation"))
+    if (position & orientation).all():          # an error of a scheme's own
+        return f"Lower dt ({sim.dt:g} s) or take another rotation scheme than {sim.rotation!r}"
+    return _cause(sim, turning=position[np.argmin(position & orientation)])
+
+
+def of_energy(sim):
+    """Step, clump, cause and remedy where energies are not finite, though all poses are."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        velocity, rate = sim.velocity, sim.body_angular_velocity
+        translational = 0.5 * sim.mass * np.sum(velocity ** 2, axis=1)
+        kinetic = translational + 0.5 * np.sum(sim._state.column("inertia") * rate ** 2, axis=1)
+        clump = int(np.argmax(np.where(np.isnan(kinetic), np.inf, kinetic)))
+    return (f"step {sim.step_count} (time {sim.time:.6g} s): the energy is not finite; clump {clump} has the velocity "
+            f"{np.abs(velocity[clump]).max():.3g} m/s and the angular velocity {np.abs(rate[clump]).max():.3g} rad/s. "
+            + _cause(sim, turning=np.isfinite(translational[clump])))
+
+
+def _cause(sim, turning):
+    """turning : whether the rotation went first"""
+    if turning:
+        return (f"Its rotation has become unstable: lower dt ({sim.dt:g} s) or use another rotation scheme than "
+                f"{sim.rotation!r}")
+    limit = rayleigh_step(sim)
+    if sim.dt > limit:
+        return (f"Its motion has become unstable, because dt ({sim.dt:g} s) is {sim.dt / limit:.3g} times the Rayleigh "
+                f"step of the smallest sphere, too much for contacts: lower dt below {limit:.3g} s")
+    forces = " or a force of your own" if sim._user_forces else ""
+    return f"Its motion has become unstable, by a contact{forces} that dt ({sim.dt:g} s) does not resolve: lower dt"

@@ -1,0 +1,105 @@
+"""Runs a hundred times longer than those of the figures: what must not grow does not, and a walk stays a walk."""
+import numpy as np
+import pytest
+
+import minidem as md
+import scenes
+from minidem.geometry.quaternions import rotate
+
+EPS = np.finfo(float).eps
+SCHEMES = md.rotation.available() + ["omelyan:iterations=20", "spiral:inner=rk4"]
+
+
+def order_of(scheme, *quantities):
+    return min(getattr(md.rotation.info(scheme), quantity) for quantity in quantities)
+
+
+def is_pcdm(scheme):
+    """These drift by their order."""
+    return scheme.endswith("pcdm")
+
+
+# ---------------------------------------------------------------- rods in a box
+
+DT, STEPS, WINDOWS = 38e-6, 10**7, 100
+# Variance of (E - E0) / E0 per step: 20 seeds of 1e5 steps had a mean square over the run, which is half that at
+# its end, of (1.8e-4)^2 (test_energy_rods.py, where it is estimated from the collisions, too).
+RATE = 2 * 1.8e-4**2 / 1e5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", [s for s in SCHEMES if order_of(s, "order_q_varying", "order_w_varying") >= 2
+                                    and not is_pcdm(s)])
+def test_energy_of_rods_walks_but_does_not_drift(scheme):
+    """1e7 steps, six minutes of simulated time. Every contact changes the energy a little, either way: a walk, of the
+    length sqrt(RATE * steps) = 2.5e-3, whatever the rotation scheme, as long as its own error does not pile up.
+    (That of improved-pcdm does: the energy grows by 2 % in 1e5 steps.)
+
+    One walk in a thousand goes further than 3.5 times that on its way (reflection: four times the tail of a
+    Gaussian). Its variance, over 100 windows, is that of 100 squares: within four standard deviations, 4 sqrt(2/100),
+    of the expected, here with the factor 2 in hand for oblique contacts and for 20 seeds having shown no more. And
+    against its own windows it comes no further than 3.5 sqrt(sum of squares): it does not drift.
+    """
+    sim = scenes.rods_in_box(seed=1).simulation(DT, rotation=scheme)
+    total = [sim.energy().total]
+    sim.run(STEPS, STEPS // WINDOWS, lambda sim: total.append(sim.energy().total))
+    walk = np.array(total) / total[0] - 1
+    variance = np.sum(np.diff(walk)**2)
+    figures = f"max {np.max(np.abs(walk)):.2e}, end {walk[-1]:+.2e}, walk {np.sqrt(variance):.2e}"
+    assert np.max(np.abs(walk)) < 3.5 * np.sqrt(RATE * STEPS), figures
+    assert variance < 2 * (1 + 4 * np.sqrt(2 / WINDOWS)) * RATE * STEPS, figures
+    assert np.max(np.abs(walk)) < 3.5 * np.sqrt(variance), figures
+
+
+# ---------------------------------------------------------------- free bodies
+
+MOMENTS = np.array([[1.0, 2.0, 2.5], [1.0, 1.5, 2.4], [1.0, 3.0, 3.5], [1.0, 1.1, 1.2]]).repeat(2, axis=0)
+SPINS = np.array([[0.7, 1.0, -0.6], [-1.0, 0.3, 0.4]] * 4)      # eight bodies, about either outer axis
+MANY = 10**8
+
+
+def worst(scheme, dt, steps):
+    """Largest relative errors of energy and of the vector of angular momentum over a run, ten thousand looks."""
+    n = len(MOMENTS)
+    q = scenes.unit_vectors(np.random.default_rng(5), n, 4)
+    path = md.rotation.integrate(scheme, MOMENTS, q, SPINS, (0.0, 0.0, 0.0), dt, steps, record_every=steps // 10_000)
+    momentum, start = rotate(path.orientation, MOMENTS * path.angular_velocity), rotate(q, MOMENTS * SPINS)
+    energy = np.sum(MOMENTS * path.angular_velocity**2, axis=-1) / np.sum(MOMENTS * SPINS**2, axis=-1) - 1
+    off = np.linalg.norm(momentum - start, axis=-1) / np.linalg.norm(start, axis=-1)
+    return np.max(np.abs(energy), axis=0), np.max(off, axis=0)
+
+
+def round_off(steps):
+    """Ten roundings a step of half an eps at most, either way: four standard deviations of their walk."""
+    return 4 * np.sqrt(10 * steps / 12) * EPS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", [s for s in SCHEMES if order_of(s, "order_q", "order_w") >= 2])
+def test_a_hundred_million_free_steps(scheme):
+    """A second-order scheme leaves energy and angular momentum by an oscillation, c dt^2, and a drift. Of the leapfrogs
+    and Runge-Kutta it is c dt^3 t at most: a tenth of the step for ten times the time, a hundred times the steps,
+    makes a hundredth of either. The two PCDM, which are no mirror of themselves in time, promise no more than their
+    order, c dt^2 t, a tenth. A tenth of that more for what is of higher order in the longer step."""
+    less = 10 if is_pcdm(scheme) else 100
+    coarse, fine = worst(scheme, 1e-2, MANY // 100), worst(scheme, 1e-3, MANY)
+    for name, long, short in zip(("energy", "momentum"), fine, coarse):
+        assert np.all(long < 1.1 * short / less + round_off(MANY)), (name, long, short)
+
+
+@pytest.mark.slow
+def test_omelyan_solved_to_the_end_is_bounded_for_ever():
+    """Its implicit equation conserves an energy beside the true one: the errors of 1e8 long steps are those of the
+    first 1e6, but for where in the oscillation one looks, and for round-off, which the solution repeats."""
+    runs = (worst("omelyan:iterations=20", 1e-2, steps) for steps in (MANY, MANY // 100))
+    for long, short in zip(*runs):
+        assert np.all(long < 1.01 * short + round_off(MANY)), (long, short)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", [s for s in SCHEMES if s.startswith(("fincham", "johnson"))])
+def test_angular_momentum_that_is_kept_stays(scheme):
+    """These keep it in the lab, where without a torque nothing happens to it: after 1e8 steps it is off by the turn
+    into the body frame and back, some twenty roundings."""
+    _, off = worst(scheme, 1e-3, MANY)
+    assert np.all(off < 20 * EPS), off

@@ -1,0 +1,252 @@
+"""Runs that are broken off, by signals, a full disk, a lost folder, a damaged checkpoint, go on without a gap."""
+import dataclasses
+import errno
+import fcntl
+import os
+import resource
+import runpy
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from minidem import whole_files
+from minidem.scenario import plot
+from minidem.scenario.progress import Progress
+
+ROOT = Path(__file__).parents[2]
+TOOL = runpy.run_path(str(ROOT / "tools" / "kill_test.py"))
+content, SHORT, Wrong = TOOL["content"], TOOL["RUNS"], TOOL["Wrong"]
+SCENARIOS = {name: runpy.run_path(str(ROOT / "scenarios" / f"{name}.py"))["SCENARIO"] for name in SHORT}
+RODS, PERIOD, DT = SCENARIOS["rods_in_box"], SHORT["rods_in_box"][1], 3.8e-5
+END = 0.04          # [s] of the rods
+FEWER = 4           # times the period between checkpoints of the tool
+
+
+def options(name, out, *more):
+    given, period = SHORT[name]
+    return [*given, "--frames", "6", "--threads", "1", "--quiet", "--checkpoint-every",
+            repr(FEWER * period * float(given[-1])), "--out", str(out), *more]
+
+
+def run(out, *more, scenario=RODS):
+    return scenario.main(options(scenario.name, out, *more))
+
+
+def same(out, other):
+    """All files are the same, but for what the clock says, and nothing else is there."""
+    found, expected = content(out), content(other)
+    assert found.keys() == expected.keys()
+    assert [name for name in found if found[name] != expected[name]] == []
+
+
+@pytest.fixture(scope="module", autouse=True)
+def without_pictures():
+    """They take most of the time of so short runs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plot, "save", lambda *_: False)
+        yield
+
+
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory):
+    """Folder of an undisturbed run of each scenario, made when it is asked for."""
+    made = {}
+
+    def folder(name="rods_in_box"):
+        if name not in made:
+            made[name] = tmp_path_factory.mktemp(name)
+            assert run(made[name], scenario=SCENARIOS[name]) == 0
+        return made[name]
+    return folder
+
+
+@pytest.fixture
+def at(monkeypatch):
+    """at(time, act): act() when the run has come past the time, between two pieces of it, once."""
+    def arrange(moment, act):
+        def update(self, sim, energies):
+            if sim.time > moment and left:
+                left.pop()()
+        left = [act]
+        monkeypatch.setattr(Progress, "update", update)
+    return arrange
+
+
+def signalled(number):
+    return lambda: os.kill(os.getpid(), number)
+
+
+@pytest.mark.filterwarnings("ignore:dt = .* is above the Rayleigh step")
+@pytest.mark.parametrize("name, number", [("rods_in_box", signal.SIGINT), *((name, signal.SIGTERM) for name in SHORT)])
+def test_every_scenario_goes_on_after_a_signal(name, number, unbroken, tmp_path, at):
+    end = float(SHORT[name][0][SHORT[name][0].index("--time") + 1])
+    for part in (0.3, 0.64):
+        at(part * end, signalled(number))
+        assert run(tmp_path, *(["--resume"] if part > 0.3 else []), scenario=SCENARIOS[name]) == 130
+    assert run(tmp_path, "--resume", scenario=SCENARIOS[name]) == 0
+    same(tmp_path, unbroken(name))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_the_initial_state_is_made(number, tmp_path, capsys):
+    def build(options):
+        os.kill(os.getpid(), number)
+        time.sleep(20.0)
+
+    before = signal.getsignal(number)
+    assert run(tmp_path / "out", scenario=dataclasses.replace(RODS, build=build)) == 130
+    assert capsys.readouterr().err == "rods_in_box: interrupted: nothing was written\n"
+    assert not (tmp_path / "out").exists() and signal.getsignal(number) is before
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_many_rods_are_placed(number, tmp_path):
+    script = ROOT / "scenarios" / "dense_rods.py"
+    program = (f"import runpy, sys\nmain = runpy.run_path({str(script)!r})['main']\nprint('begins', flush=True)\n"
+               f"sys.exit(main(['--rods', '300000', '--out', {str(tmp_path / 'out')!r}]))")
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True) as process:
+        try:
+            assert process.stdout.readline() == "begins\n"
+            time.sleep(1.0)
+            process.send_signal(number)
+            _, err = process.communicate(timeout=20)
+        finally:
+            process.kill()
+    assert (process.returncode, err) == (130, "dense_rods: interrupted: nothing was written\n")
+
+
+def test_a_second_signal_is_not_waited_for(unbroken, tmp_path, at, capsys):
+    at(0.5 * END, lambda: [os.kill(os.getpid(), signal.SIGINT) for _ in range(2)])
+    assert run(tmp_path) == 130
+    assert "interrupted: the last checkpoint is whole, --resume goes on" in capsys.readouterr().err
+    assert run(tmp_path, "--resume") == 0
+    same(tmp_path, unbroken())
+
+
+def is_beginning(out, whole):
+    """All that a reader finds is what an undisturbed run leaves, as far as it goes."""
+    life = object.__new__(TOOL["Life"])
+    life.name, life.folder, life.model = RODS.name, out, whole
+    life.tables = {name: (whole / name).read_bytes() for name in ("energy.csv", "observables.csv")}
+    life.series = TOOL["frames_of"](whole / "rods_in_box.pvd")
+    life.look()
+
+
+@pytest.mark.parametrize("writes", [2, 9, 10, 30, 60])
+def test_a_disk_that_is_full_for_whole_files(writes, unbroken, tmp_path, monkeypatch, capsys):
+    """So many files still find room: tables that go out whole, frames, series, checkpoints."""
+    room = [writes]
+
+    def replace(source, target):
+        room[0] -= 1
+        if room[0] < 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(source))
+        os.rename(source, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(whole_files.os, "replace", replace)
+        assert run(tmp_path) == 1
+    saved = TOOL["resumable"](tmp_path)
+    assert saved or writes < 10
+    said = capsys.readouterr().err
+    assert "No space left" in said and ("--resume goes on" if saved else "no checkpoint yet") in said
+    is_beginning(tmp_path, unbroken())
+    assert run(tmp_path, *(["--resume"] if saved else [])) == 0
+    same(tmp_path, unbroken())
+
+
+@pytest.mark.parametrize("room", [1000, 20_000, 70_000])
+def test_no_room_for_a_file_that_grows(room, unbroken, tmp_path):
+    """The kernel's own refusal, in the middle of a line too: no file may be larger than `room` bytes."""
+    command = [sys.executable, str(ROOT / "scenarios" / "rods_in_box.py"), *options("rods_in_box", tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)))
+    assert done.returncode == 1 and "Traceback" not in done.stderr and "failed" in done.stderr
+    is_beginning(tmp_path, unbroken())
+    saved = TOOL["resumable"](tmp_path)
+    assert saved or room < 60_000
+    assert run(tmp_path, *(["--resume"] if saved else [])) == 0
+    same(tmp_path, unbroken())
+
+
+def test_a_folder_that_is_lost_on_the_way(unbroken, tmp_path, at, capsys):
+    """Its frames can no longer be written, as on a share that has gone."""
+    def lose():
+        (tmp_path / "frames").rename(tmp_path / "away")
+        (tmp_path / "frames").write_text("")
+
+    at(0.5 * END, lose)
+    assert run(tmp_path) == 1
+    assert "frames" in (said := capsys.readouterr().err) and "--resume goes on" in said
+    (tmp_path / "frames").unlink()
+    (tmp_path / "away").rename(tmp_path / "frames")
+    assert run(tmp_path, "--resume") == 0
+    same(tmp_path, unbroken())
+
+
+def interrupted(out, at):
+    at(0.6 * END, signalled(signal.SIGINT))
+    assert run(out) == 130
+
+
+def test_a_damaged_checkpoint_costs_the_time_to_the_one_before(unbroken, tmp_path, at):
+    interrupted(tmp_path, at)
+    path = tmp_path / "checkpoint.npz"
+    path.write_bytes(path.read_bytes()[:-100])
+    before = int(0.6 * END / DT) // (FEWER * PERIOD) * FEWER * PERIOD * DT
+    with pytest.warns(UserWarning, match=r"checkpoint\.npz: damaged or cut off.*: "
+                      rf"going on from .*checkpoint_before\.npz, at {before:g} s"):
+        assert run(tmp_path, "--resume") == 0
+    same(tmp_path, unbroken())
+
+
+@pytest.mark.parametrize("table", ["energy.csv", "observables.csv"])
+def test_a_row_that_is_lost_costs_no_more(table, unbroken, tmp_path, at):
+    """As after a power cut on a disk that promises more than it keeps."""
+    interrupted(tmp_path, at)
+    lines = (tmp_path / table).read_bytes().splitlines(keepends=True)
+    (tmp_path / table).write_bytes(b"".join(lines[:-2]) + lines[-2][:9])
+    with pytest.warns(UserWarning, match=rf"{table} has not all rows.*going on from .*checkpoint_before\.npz"):
+        assert run(tmp_path, "--resume") == 0
+    same(tmp_path, unbroken())
+
+
+def test_nothing_of_use_is_told_and_nothing_is_touched(tmp_path, at, capsys):
+    interrupted(tmp_path, at)
+    (tmp_path / "checkpoint.npz").write_bytes(b"PK")
+    RODS.build(RODS.parse([])).save(tmp_path / "checkpoint_before.npz")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert run(tmp_path, "--resume") == 2
+    said = capsys.readouterr().err
+    assert "no checkpoint is of use" in said and "cut off" in said and "not of a run of a scenario" in said
+    assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("file, text", [("energy.csv", "a,b\n"), ("energy.csv", ""),
+                                        ("energy.csv", "{head}inf,1,1,1,1,1\n"),
+                                        ("observables.csv", "{head}1;2\n"), ("rods_in_box.pvd", "<VTK")])
+def test_other_files_in_the_place_of_ours_are_refused(file, text, tmp_path, at, capsys):
+    interrupted(tmp_path, at)
+    head = (tmp_path / file).read_text().partition("\n")[0] + "\n"
+    (tmp_path / file).write_text(text.format(head=head))
+    assert run(tmp_path, "--resume") == 2
+    assert file in capsys.readouterr().err
+
+
+def test_two_runs_in_one_folder_are_refused(unbroken, capsys):
+    before = content(unbroken())
+    folder = os.open(unbroken(), os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)
+    try:
+        for more in ([], ["--resume"]):
+            assert run(unbroken(), *more) == 1
+            said = capsys.readouterr().err
+            assert "another run is writing into" in said and "--resume" not in said
+    finally:
+        os.close(folder)
+    assert content(unbroken()) == before

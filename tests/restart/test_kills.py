@@ -1,0 +1,102 @@
+"""Processes that are killed (SIGKILL), and readers that look on: nothing half written is ever seen or left."""
+import os
+import runpy
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from minidem.scenario.folder import RunFolder
+from minidem.scenario.table import Table
+
+ROOT = Path(__file__).parents[2]
+TOOL = ROOT / "tools" / "kill_test.py"
+content = runpy.run_path(str(TOOL))["content"]
+RODS = [sys.executable, str(ROOT / "scenarios" / "rods_in_box.py"), "--time", "0.2", "--frames", "8",
+        "--threads", "1", "--quiet", "--checkpoint-every", "0.005"]
+
+
+def test_random_kills():
+    done = subprocess.run([sys.executable, str(TOOL), "--kills", "5"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith("5 kills of ") and "all files as without" in done.stdout
+
+
+def test_the_command_of_a_user(tmp_path):
+    """Killed twice after another checkpoint, each time continued by the same command with --resume."""
+    subprocess.run([*RODS, "--out", tmp_path / "whole"], check=True)
+    out = tmp_path / "killed"
+    checkpoint, killed = out / "checkpoint.npz", 0
+    for resume in ([], ["--resume"]):
+        with subprocess.Popen([*RODS, "--out", out, *resume]) as process:
+            seen = checkpoint.exists() and checkpoint.stat().st_mtime_ns
+            while process.poll() is None and not (checkpoint.exists() and checkpoint.stat().st_mtime_ns != seen):
+                time.sleep(0.001)
+            process.kill()
+        killed += process.returncode == -signal.SIGKILL
+    assert killed == 2
+    subprocess.run([*RODS, "--out", out, "--resume"], check=True)
+    assert content(out) == content(tmp_path / "whole")
+
+
+def test_the_tool_sees_what_is_wrong(tmp_path):
+    """A run that continues without cutting its tables back to the checkpoint, and one that writes lines in parts."""
+    for wrong in ("from minidem.scenario.run import Run; Run._check_rows = lambda *_: None; "
+                  "Run._on_schedule = lambda self, schedule: lambda instant: True",
+                  "from minidem.scenario.table import Table; "
+                  "Table._write = lambda self, line: [self._file.write(b) for b in (line[:9], line[9:])]"):
+        program = (f"{wrong}\nimport runpy, sys, tempfile\ntempfile.tempdir = {str(tmp_path)!r}\n"
+                   f"sys.exit(runpy.run_path({str(TOOL)!r})['main'](['--kills', '40']))")
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+        assert done.returncode == 1 and "is not the beginning of" in done.stdout, done.stdout + done.stderr
+
+
+WRITER = """
+import sys
+from minidem.scenario.table import Table
+table = Table(sys.argv[1], ["a", "b", "c"])
+table.open()
+for k in range(6_000):
+    table.append(0.1 * k, (1.0 / (k + 1), k, -k / 3.0))
+"""
+
+
+def test_a_reader_never_sees_half_a_line(tmp_path):
+    """Lines across the pages of memory included, of which the kernel would show the first part alone."""
+    path, looks, sizes = tmp_path / "table.csv", 0, set()
+    with subprocess.Popen([sys.executable, "-c", WRITER, str(path)]) as process:
+        while process.poll() is None:
+            if path.exists():
+                text = path.read_bytes()
+                assert text.endswith(b"\n")
+                sizes.add(len(text))
+                looks += 1
+    assert process.returncode == 0 and looks > 20 and len(sizes) > 10
+    rows = Table(path, ["a", "b", "c"], keep=lambda time: True).rows
+    assert rows == [(0.1 * k, 1.0 / (k + 1), k, -k / 3.0) for k in range(6_000)]
+
+
+@pytest.mark.parametrize("there", [b"", b"x,y\n", b"time,a\n1\n", b"time,a\n1,2,3\n", b"time,a\n1,two\n",
+                                   b"\xff\xfe\n"])
+def test_a_table_that_is_none_is_refused(there, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_bytes(there)
+    with pytest.raises(ValueError, match="table.csv"):
+        Table(path, ["a"], keep=lambda time: True)
+    assert path.read_bytes() == there
+
+
+def test_leftovers_of_the_killed_are_removed_and_nothing_else(tmp_path):
+    (tmp_path / "frames").mkdir()
+    ours = [".energy.123.csv", ".checkpoint_next.4.npz", "frames/.rods_in_box_000000012.77.vtu"]
+    others = [".energy.csv", ".energy.x1.csv", ".mine.123.csv", "frames/.other_1.77.vtu"]
+    for name in ours + others:
+        (tmp_path / name).write_text("")
+    folder = RunFolder(tmp_path, "rods_in_box")
+    folder.occupy()
+    folder.leave()
+    there = [os.path.relpath(path, tmp_path) for path in tmp_path.rglob(".*")]
+    assert sorted(there) == sorted(others)
