@@ -82,7 +82,7 @@ cdef bint search_runs(Neighbours *all, int thread, int n_threads, const CellGrid
                       bint clumps_first) noexcept nogil:
     """Pairs of what is at place p of `mine` with what is in some runs of `grid`. False: memory exhausted."""
     cdef Ints *hits = &all[thread].hits
-    cdef int i = mine.slot.data[p], j, run, k
+    cdef int i = mine.slot.data[p], run, k
     cdef double first_bound[4]
     cdef double second_bound[4]
     cdef int owner

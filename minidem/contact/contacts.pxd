@@ -28,9 +28,11 @@ cdef struct SphereForces:       # where the sums are; each thread writes what is
     unsigned char *rows         # (n_members,): BEARS: a sphere of the row bears a force, CROWDED: more than two
     unsigned char *blocks       # (n_blocks,): NOW: a clump of the block bears one, BEFORE: one did the last time
 
-cdef enum:
+cdef enum:                      # flags of a member row
     BEARS = 1
     CROWDED = 2
+
+cdef enum:                      # flags of a block
     NOW = 1
     BEFORE = 2
 

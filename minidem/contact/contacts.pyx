@@ -19,6 +19,7 @@ from minidem.state cimport StateView
 cdef enum:
     PORTION = 1024              # ints of the inner list that are looked at before their contacts are computed
 
+
 cdef inline Contact *new_contact(Contacts *contacts) noexcept nogil:
     cdef Py_ssize_t capacity
     cdef Contact *data
