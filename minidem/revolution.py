@@ -30,22 +30,31 @@ def volume_of_revolution(profile):
     return float(np.pi / 3.0 * np.sum(np.diff(z) * (r[1:] ** 2 + r[1:] * r[:-1] + r[:-1] ** 2)))
 
 
+def area_of_profile(profile):
+    """Area between the profile (k, 2) of [z, r] and the axis [m2]: the sum of its trapezia."""
+    z, r = np.asarray(profile).T
+    return abs(float(np.sum(np.diff(z) * (r[1:] + r[:-1])))) / 2.0
+
+
 def fit_rings(profile, spheres):
     """Centres (n, 3), about the z axis, and radii (n,) of `spheres` spheres inside the solid, best first.
 
     Fewer come back only when they cover all (a sphere). Every second ring is turned by half its spacing.
+    ValueError: the finest cells find nothing inside.
     """
     for cells in CELLS:
         rings = _fit(profile, spheres, cells)
         if sum(ring.count for ring in rings) == spheres:
             break
+    if not rings:
+        raise ValueError("profile: hardly any of it is thick enough for a sphere; give points that lie "
+                         "further apart, or leave out the thin parts")
     return _place(rings)
 
 
 def _fit(profile, spheres, cells):
     outline = np.concatenate([[[profile[0, 0], 0.0]], profile, [[profile[-1, 0], 0.0]]])
-    area = abs(float(np.sum(np.diff(profile[:, 0]) * (profile[1:, 1] + profile[:-1, 1])))) / 2.0
-    size = np.sqrt(area / cells)
+    size = np.sqrt(area_of_profile(profile) / cells)
     low = profile[:, 0].min()
     z = low + size * (np.arange(int(np.ptp(profile[:, 0]) / size) + 1) + 0.5)
     r = size * np.arange(int(profile[:, 1].max() / size) + 2)       # the first row on the axis itself

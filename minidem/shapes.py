@@ -9,7 +9,7 @@ from scipy.spatial import ConvexHull
 from .checks import LARGEST, MOST_SPHERES, finite_array, number, positive, refuse, shown, whole
 from .clump import ClumpTemplate
 from .meshes import TriangleMesh
-from .revolution import fit_rings, volume_of_revolution
+from .revolution import CELLS, area_of_profile, fit_rings, volume_of_revolution
 
 THINNEST = 2e-3     # volume of a solid of revolution, over the cylinder about it; thinner ones leave cells no room
 
@@ -62,7 +62,8 @@ def surface_of_revolution(profile, spheres=100, density=2500.0):
 
     Args:
         profile: (k, 2) points [z, r] of the outline, r >= 0, from the lowest end of the axis to the highest,
-            joined by straight lines that do not cross; an end with r > 0 is closed by a flat disc.
+            joined by straight lines that do not cross; an end with r > 0 is closed by a flat disc. Length and
+            largest radius stay within a ratio of 6000.
         spheres: how many; fewer only where these fill the solid (a sphere).
 
     Spheres with centres on the axis stand alone, others in rings of k; a ring is a choice as a whole.
@@ -72,10 +73,15 @@ def surface_of_revolution(profile, spheres=100, density=2500.0):
     if len(profile) < 2:
         raise ValueError(f"profile has shape {profile.shape}: give two points [z, r] at least")
     refuse("profile", profile, (profile < 0.0) & [False, True], "give radii of 0 or more")
-    cylinder = np.pi * np.ptp(profile[:, 0]) * profile[:, 1].max() ** 2
-    if not volume_of_revolution(profile) > THINNEST * cylinder:
+    length, radius = np.ptp(profile[:, 0]), profile[:, 1].max()
+    # The volume is 2 pi r, at most 2 pi radius, times the area: this is too small only where lines cross.
+    if not (volume_of_revolution(profile) > THINNEST * np.pi * length * radius ** 2
+            and area_of_profile(profile) > THINNEST * length * radius / 2.0):
         raise ValueError("profile: encloses hardly any volume, or runs downward; "
                          "give points [z, r] from the lowest end of the axis to the highest, some with r > 0")
+    if not max(length, radius) <= CELLS[0] * min(length, radius):       # a square cell would not fit into it
+        raise ValueError(f"profile: its length is {length:g} and its largest radius {radius:g}; "
+                         f"stay within a ratio of {CELLS[0]}")
     return ClumpTemplate(*fit_rings(profile, spheres), density)
 
 
