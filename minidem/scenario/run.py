@@ -22,7 +22,8 @@ from minidem.scenario.recorder import Recorder
 from minidem.scenario.schedule import Schedule
 from minidem.scenario.watch import Watch, overheard
 
-ROWS = 1000  # of the tables, beside the first
+ROWS = 1000             # of the tables, beside the first
+ROWS_PER_STATE = 4      # of the state that is kept for when a run loses a clump: a copy a row would cost a crowd 1 %
 
 
 class Run:
@@ -178,7 +179,8 @@ class Run:
         """Record a row, and look whether the run may go on."""
         contacts = self.recorder.record(self.sim)
         if contacts is not None:
-            self.last_good.take(self.sim)
+            if len(self.recorder.energy.rows) % ROWS_PER_STATE == 1:
+                self.last_good.take(self.sim)
             self.watch.look(contacts)
         self.reason = self.watch.beyond_limit()
         return self.reason is not None

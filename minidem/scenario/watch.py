@@ -32,12 +32,14 @@ class Watch:
         self.energy_limit = math.inf if energy_limit is None else energy_limit
         self.radii = sim.sphere_radii
         self.parts = scale_parts(energies) if energies.rows and energy_limit is not None else (False, 0.0)
-        self._ease = [ease_of_spheres(template) for template in sim.templates]
+        eases = [ease_of_spheres(template) for template in sim.templates]
+        self._ease = np.concatenate([eases[k] for k in sim.template_index] or [np.zeros(0)])    # of each sphere
         self._harmless = self._harmless_overlap()
 
     def look(self, contacts):
         """At a new row of the table, and the contacts at that instant."""
-        if len(contacts) and contacts["overlap"].max() > self._harmless:
+        contacts = contacts[contacts["overlap"] > self._harmless]
+        if len(contacts):
             for kind, find in (("overlap", self._overlap), ("wall", self._wall), ("step", self._step)):
                 if kind not in self.said:
                     self.warn(kind, find(contacts))
@@ -70,7 +72,7 @@ class Watch:
         sphere's centre behind it, an overlap of a radius: while all those are in front, the mirror image of
         what reaches behind the wall is inside the same spheres, and outweighs it.
         """
-        sim, ease = self.sim, max(ease.max() for ease in self._ease)
+        sim, ease = self.sim, self._ease.max(initial=0.0)
         partners = [sim.material, *(wall.material or sim.material for wall in sim.walls)]
         modulus = max(effective_modulus(sim.material, partner) for partner in partners)
         stiffness = 1.0 / (2.0 * ease * sim.dt ** 2)
@@ -102,10 +104,9 @@ class Watch:
         """sqrt(m/k) of a contact of stiffness k = dF/d(overlap); leapfrog becomes unstable at twice that."""
         force = np.sqrt(np.sum(contacts["force"] ** 2, axis=1))
         stiffness = 1.5 * force / contacts["overlap"]
-        of_sphere = np.concatenate([self._ease[k] for k in self.sim.template_index])
         pair = contacts["sphere_j"] >= 0
-        ease = of_sphere[contacts["sphere_i"]]
-        ease[pair] += of_sphere[contacts["sphere_j"][pair]]
+        ease = self._ease[contacts["sphere_i"]]
+        ease[pair] += self._ease[contacts["sphere_j"][pair]]
         rate_squared = stiffness * ease
         k = np.argmax(rate_squared)
         if self.sim.dt ** 2 * rate_squared[k] <= 1.0:
