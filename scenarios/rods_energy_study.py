@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+"""Energy of bouncing rods over 10 000 s, 263 million steps a run, with five rotation schemes.
+
+The conservation test of del Valle et al., "Efficient numerical integration of rigid body dynamics" (2025),
+Fig. 2, made long: the thirty rods of rods_in_box.py, whose energy only the integration can change.
+
+A contact begins and ends amid a step, and changes the energy a little, now up, now down: with every scheme
+it walks at random, a fifth as far with half the step. What a scheme does wrong shows as a drift beyond that.
+curves.csv and the printed table have the relative change of energy (E - E0) / E0 at the end and where it is
+largest, its drift in 10^8 steps (the slope of a straight line fitted to it) with the standard error that a
+walk gives it, and the relative change of the rods' spin about their own axes, which no contact can cause.
+
+Each run fills a folder of its own in --out, and is saved fifty times: after Ctrl-C or a kill the same command
+goes on where it was. A run takes some three to five minutes on one core; --quick, with 30 s of simulated time
+(--time; otherwise 10 000 s), some seconds in all.
+"""
+
+import io
+import json
+import runpy
+import sys
+from contextlib import redirect_stderr
+from pathlib import Path
+
+import numpy as np
+
+from minidem.ensemble import run_ensemble
+from minidem.rotation import registry
+from minidem.scenario import Finding, Laboratory, at_least
+from minidem.scenario.folder import RunFolder
+from minidem.scenario.plot import styles
+
+PAPER, FIGURE = "SPIRAL 2025", "Fig. 2"
+RODS = runpy.run_path(str(Path(__file__).with_name("rods_in_box.py")))["SCENARIO"]
+SCHEMES = ("spiral", "spiral:inner=rk4", "omelyan", "fincham", "fincham-published")
+CHECKPOINTS = 50                    # of a run
+LOST = 0.1                          # relative change of energy from which on a run is of no use
+UNIT = 1e8                          # steps, that a drift is for
+BLOCKS = 50                         # of a run, in each of which its energy makes a random step
+COLUMNS = ("integrator", "steps", "last_change", "largest_change", "walk", "drift", "drift_error",
+           "spin_change", "wall_seconds", "us_per_step")
+
+
+def add_options(group):
+    group.add_argument("--integrators", nargs="+", default=SCHEMES, metavar="NAME",
+                       help=f"rotation schemes (default: {' '.join(SCHEMES)})")
+    group.add_argument("--seed", type=at_least(0), default=RODS.defaults["seed"], metavar="N",
+                       help="of the random initial state (default: %(default)s)")
+    group.add_argument("--workers", type=at_least(1), metavar="N",
+                       help="runs at a time (default: one per processor)")
+
+
+def check(options):
+    if len(set(options.integrators)) < len(options.integrators):
+        raise ValueError(f"--integrators: {' '.join(options.integrators)} has one twice; give each once")
+    for name in options.integrators:
+        try:
+            registry.select(name)
+        except ValueError as error:
+            raise ValueError(f"--integrators: {error}") from None
+    if options.time < BLOCKS * options.dt:
+        raise ValueError(f"--time: {options.time} s is less than {BLOCKS} steps of {options.dt} s; give more")
+
+
+def folder_of(integrator, time, dt, seed, out):
+    """The RunFolder of a run, another one for other physics: --quick leaves a long run as it is."""
+    name = f"{integrator.replace(':', '_')}_seed{seed}_{time}s_by_{dt}s"
+    return RunFolder(Path(out, name), RODS.name)
+
+
+def bounce(integrator, time, dt, seed, out):
+    """One run of rods_in_box.py or, if there is a checkpoint of it, the rest of one.
+
+    Returns its number of steps, and its times over all its parts. RuntimeError with what the run said if it
+    did not come to its end.
+    """
+    folder = folder_of(integrator, time, dt, seed, out)
+    options = {"integrator": integrator, "time": time, "dt": dt, "seed": seed, "out": folder.path,
+               "frames": 0, "checkpoint-every": time / CHECKPOINTS}
+    arguments = [str(word) for name, value in options.items() for word in (f"--{name}", value)]
+    if folder.checkpoints():
+        arguments.append("--resume")
+    with redirect_stderr(io.StringIO()) as said:
+        RODS.main([*arguments, "--quiet"])
+    summary = json.loads(folder.summary.read_text()) if folder.summary.exists() else {"ended": None}
+    if summary["ended"] != "done":
+        raise RuntimeError(f"{said.getvalue()} To begin the run anew remove {folder.path}.")
+    return {name: summary[name] for name in ("steps", "wall_seconds", "us_per_step")}
+
+
+def run(options, report):
+    rows = run_ensemble(
+        bounce, folder=options.out, workers=options.workers, progress=not options.quiet,
+        grid={"integrator": options.integrators, "time": [options.time], "dt": [options.dt],
+              "seed": [options.seed], "out": [options.out]})
+    for row in rows:
+        if row["error"]:
+            report.say(f"{row['integrator']} failed, the same command tries it again: {row['error']}")
+    rows = [row for row in rows if not row["error"]]
+    curves = {row["integrator"]: curve(row) for row in rows}
+    lines = {row["integrator"]: {**row, **measure(*curves[row["integrator"]], row["steps"])} for row in rows}
+    report.table("curves", COLUMNS, [[line[name] for name in COLUMNS] for line in lines.values()])
+    for line in table(lines.values()):
+        report.say(line)
+    if curves and not report.figure("energy", lambda figure: draw(figure, curves, lines), size=(8.0, 3.4)):
+        report.say("No picture, for want of matplotlib; install it and give the same command.")
+    judge(report, lines)
+
+
+def curve(row):
+    """time [s], relative change of energy and spin [rad/s] of a run at the rows of its tables."""
+    folder = folder_of(*(row[name] for name in ("integrator", "time", "dt", "seed", "out")))
+    energy, observed = (np.genfromtxt(file, delimiter=",", names=True)
+                        for file in (folder.energy, folder.observables))
+    first = energy["total"][0]
+    return energy["time"], (energy["total"] - first) / first, observed["spin"]
+
+
+def measure(time, change, spin, steps):
+    """What curves.csv says of a run.
+
+    walk: standard deviation of where a walk without drift ends, in steps as large as those seen. The slope
+    of a straight line fitted to it then has that of sqrt(6/5) walk / steps.
+    """
+    ends = np.linspace(0, len(time) - 1, BLOCKS + 1).astype(int)
+    walk = np.sqrt(BLOCKS) * np.std(np.diff(change[ends]), ddof=1)
+    slope = np.polyfit(time / time[-1], change, 1)[0]                      # per run
+    return {"last_change": change[-1], "largest_change": np.max(np.abs(change)), "walk": walk,
+            "drift": slope / steps * UNIT, "drift_error": np.sqrt(1.2) * walk / steps * UNIT,
+            "spin_change": spin[-1] / spin[0] - 1.0}
+
+
+def table(lines):
+    """The lines of the table as people read it."""
+    yield "| integrator | at the end | largest | drift per 10^8 steps | spin changed by | a step |"
+    yield "| --- | --- | --- | --- | --- | --- |"
+    for row in lines:
+        last, largest, drift, error = (100.0 * row[name] for name in (
+            "last_change", "largest_change", "drift", "drift_error"))
+        yield (f"| `{row['integrator']}` | {last:+.3g} % | {largest:.3g} % | {drift:+.2g} ± {error:.2g} % | "
+               f"{row['spin_change']:+.1e} | {row['us_per_step']:.2f} µs |")
+
+
+def draw(figure, curves, lines):
+    """How far all energies came from E0; beside it the way of those that stayed near it."""
+    far, near = figure.subplots(1, 2)
+    stayed = [name for name in curves if lines[name]["largest_change"] < LOST]
+    for (name, (time, change, _)), (colour, style) in zip(curves.items(), styles(len(curves))):
+        far.plot(time[1:], np.maximum.accumulate(np.abs(change))[1:], style, color=colour, label=name)
+        if name in stayed:
+            near.plot(time, 100.0 * change, style, color=colour)
+    if stayed:
+        walk = 100.0 * np.mean([lines[name]["walk"] for name in stayed]) * np.sqrt(time / time[-1])
+        near.fill_between(time, -walk, walk, color="0.9", linewidth=0)
+        far.fill_between([], [], color="0.9", label="±σ of a walk")             # for the legend
+    far.set(xscale="log", yscale="log", xlabel="time (s)", ylabel="largest $|E - E_0|\\,/\\,E_0$ so far")
+    near.set(xlabel="time (s)", ylabel="$(E - E_0)\\,/\\,E_0$ (%)")
+    figure.legend(ncols=6, loc="outside upper center", columnspacing=1.2, handlelength=2.2)
+
+
+def judge(report, lines):
+    """What the figure shows and the paper says, of the schemes that were run."""
+    def find(quantity, number, holds, note):
+        report.find(Finding(PAPER, FIGURE, quantity, None, number, holds=bool(holds), note=note))
+
+    for name in ("spiral", "omelyan"):
+        if name in lines:
+            change = lines[name]["largest_change"]
+            find(f"energy stays with {name}", change, change < LOST,
+                 f"{change:.1e} at most; less than {LOST:.0%}")
+    if "spiral" in lines and "omelyan" in lines:
+        ours, theirs = lines["spiral"], lines["omelyan"]
+        apart = abs(ours["drift"] - theirs["drift"]) / np.hypot(ours["drift_error"], theirs["drift_error"])
+        find("SPIRAL conserves energy as well as Omelyan's", apart, apart < 2.0,
+             f"drifts {apart:.1f} standard errors apart; less than 2")
+    if "fincham-published" in lines:
+        change, growth = (lines["fincham-published"][name] for name in ("largest_change", "spin_change"))
+        find("energy leaves with Fincham's scheme", change, change > LOST,
+             f"{change:.1e}; more than {LOST:.0%}")
+        find("by the spin about the axis of the smallest moment", growth, growth > 10.0,
+             f"more by {growth:.3g} times that of the start; more than 10")
+
+
+LABORATORY = Laboratory("rods_energy_study", __doc__, run, add_options, check=check, defaults={
+    "dt": RODS.defaults["dt"], "time": lambda options: 30.0 if options.quick else 1e4})
+main = LABORATORY.main
+
+if __name__ == "__main__":
+    sys.exit(main())
