@@ -6,6 +6,9 @@ cdef struct Ints:
     Py_ssize_t size
     Py_ssize_t capacity
 
+cdef enum:
+    APART = 128                 # bytes between what two threads write to: cache lines come in pairs
+
 
 cdef inline bint reserve(Ints *a, Py_ssize_t wanted) noexcept nogil:
     """Room for `wanted` entries, contents kept; False when memory is exhausted."""

@@ -12,12 +12,13 @@ from minidem.broadphase.broadphase cimport (
     keep_experience,
 )
 from minidem.broadphase.neighbours cimport owns
-from minidem.contact.contacts cimport Contact, Contacts, create_sphere_forces, free_contacts, free_sphere_forces
+from minidem.contact.contacts cimport Contacts, create_sphere_forces, free_contacts, free_sphere_forces
 from minidem.contact.hertz cimport hertz_energy
+from minidem.contact.touch cimport Touch, touch
 from minidem.pose cimport pose_range
 from minidem.rotation.scheme cimport Kernels, Step
 from minidem.rows cimport LANES, ORIENTATION, PREDICTED, SCRATCH, VELOCITY
-from minidem.state cimport State
+from minidem.state cimport State, fixed_rows
 from minidem.time_loop cimport (
     BLOCKS, CONTACTS, LISTS, N_PHASES, OUTSIDE, WAITING, Loop, lap, run_loop,
 )
@@ -172,19 +173,25 @@ cdef class Driver:
 
     def order(self):
         """Let neighbours in space be neighbours in memory. Contacts are unknown after it, until the next step."""
-        cdef Broadphase old = self.loop.broad
-        self.state.permute(ordering.row_major(self.state.standing("position")))
+        same = self.state.permute(ordering.row_major(self.state.standing("position")))
         self.loop.state = self.state.view
+        if not same:
+            self.make_lists_anew()
+        self.loop.broad.valid = False
+        for t in range(self.loop.n_threads):
+            self.loop.contacts[t].pairs.size = 0
+            self.loop.contacts[t].cleared = False
+        self.next_order = self.loop.broad.n_outer + LISTS_PER_ORDER
+
+    cdef object make_lists_anew(self):
+        """All that depends on which templates the clumps in the slots have."""
+        cdef Broadphase old = self.loop.broad
         free_sphere_forces(&self.loop.sphere_forces)
         free_broadphase(&self.loop.broad)
         if not (create_broadphase(&self.loop.broad, &self.loop.state, self.loop.n_threads)
                 and create_sphere_forces(&self.loop.sphere_forces, &self.loop.state)):
             raise MemoryError("no memory for the lists of the time loop")
         keep_experience(&self.loop.broad, &old)
-        for t in range(self.loop.n_threads):
-            self.loop.contacts[t].size = 0
-            self.loop.contacts[t].cleared = False
-        self.next_order = self.loop.broad.n_outer + LISTS_PER_ORDER
 
     def evaluate(self):
         """Forces, torques and contacts at the present pose, whatever was there before."""
@@ -220,15 +227,17 @@ cdef class Driver:
         dt : the step, or 0 to leave out the half step.
         """
         cdef double[:, ::1] block
+        cdef const double *fixed
         cdef Step step = self.loop.step
         step.dt = dt
         lanes = np.zeros((self.loop.state.n_blocks, LANES), dtype=bool)
         lanes.reshape(-1)[self.state.clump_slot] = new
         for number in np.flatnonzero(lanes.any(axis=1)):
             block = self.state.blocks[number].copy()
-            kick(&block[0, 0], -0.5 * dt)
+            fixed = fixed_rows(&self.state.view, number)
+            kick(&block[0, 0], fixed, -0.5 * dt)
             if self.kernels.start != NULL:
-                self.kernels.start(&block[0, 0], &step)
+                self.kernels.start(&block[0, 0], fixed, &step)
             self.state.blocks[number][:, lanes[number]] = np.asarray(block)[:, lanes[number]]
         self.raise_failure()
 
@@ -237,8 +246,8 @@ cdef class Driver:
         cdef double[:, :, ::1] copy = self.state.blocks.copy()
         cdef Py_ssize_t b
         for b in range(copy.shape[0]):
-            kick(&copy[b, 0, 0], 0.5 * self.loop.step.dt)
-            self.kernels.sync(&copy[b, 0, 0], &self.loop.step)
+            kick(&copy[b, 0, 0], fixed_rows(&self.state.view, b), 0.5 * self.loop.step.dt)
+            self.kernels.sync(&copy[b, 0, 0], fixed_rows(&self.state.view, b), &self.loop.step)
         self.raise_failure()
         rows = np.asarray(copy).transpose(0, 2, 1).reshape(-1, copy.shape[1])[self.state.clump_slot]
         return rows[:, VELOCITY:VELOCITY + 3].copy(), rows[:, PREDICTED:PREDICTED + 3].copy()
@@ -260,23 +269,25 @@ cdef class Driver:
     def contacts(self):
         """Contacts at the present pose, a structured array (contact/listing.py)."""
         cdef Py_ssize_t count = 0, k
-        cdef int t, axis
-        cdef Contact *contact
+        cdef int t
+        cdef const Contacts *contacts
+        cdef Touch contact
         cdef int[:, ::1] pair
         cdef double[:, ::1] values
         for t in range(self.loop.n_threads):
-            count += self.loop.contacts[t].size
+            count += self.loop.contacts[t].pairs.size // 2
         pair, values = np.empty((count, 2), dtype=np.int32), np.empty((count, 6))
         count = 0
         for t in range(self.loop.n_threads):
-            for k in range(self.loop.contacts[t].size):
-                contact = self.loop.contacts[t].data + k
-                if owns(self.loop.broad.threads + t, &self.loop.state, contact.i):      # else its owner lists it
-                    pair[count, 0], pair[count, 1] = contact.i, contact.j
+            contacts = self.loop.contacts + t
+            for k in range(0, contacts.pairs.size, 2):
+                pair[count, 0], pair[count, 1] = contacts.pairs.data[k], contacts.pairs.data[k + 1]
+                if owns(self.loop.broad.threads + t, &self.loop.state, pair[count, 0]):     # else its owner lists it
+                    contact = touch(self.loop.state.spheres, pair[count, 0], pair[count, 1], &contacts.law)
                     values[count, 0], values[count, 1] = contact.overlap, contact.force
                     values[count, 2] = hertz_energy(contact.force, contact.overlap)
-                    for axis in range(3):
-                        values[count, 3 + axis] = contact.normal[axis]
+                    values[count, 3], values[count, 4] = contact.normal.x, contact.normal.y
+                    values[count, 5] = contact.normal.z
                     count += 1
         return listing.describe(self.state, np.asarray(pair)[:count], np.asarray(values)[:count])
 

@@ -4,19 +4,17 @@ A rotation by t about the unit vector n moves the point p by 2 sin(t/2) |n x p| 
 part of the quaternion of the rotation, in the body frame. |u x p|^2 = u A u with A = |p|^2 - p p; a
 symmetric matrix is bounded by the diagonal one of its absolute row sums. So a rod that spins about
 its own axis, where they vanish, keeps its lists.
-The fourth term covers orientations that are not quite of norm 1, as some schemes leave them.
+The REACH rows are its three diagonal terms and one for the scalar part, which covers orientations that
+are not quite of norm 1, as some schemes leave them.
 """
 from minidem.rows cimport LANES
-
-cdef enum:
-    REACHES = 4             # rows: three for the components of u, one for the scalar part
 
 
 cdef inline double turn_squared(const double *old, const double *new, const double *reach) noexcept nogil:
     """Square of a bound of what the spheres of one clump have moved by its rotation [m2].
 
     old, new : its lane in the first of four rows: orientations
-    reach : its lane in the first of REACHES rows (state.pyx) [m2]
+    reach : its lane in the first REACH row [m2]
     """
     cdef double a = old[0], b = old[LANES], c = old[2 * LANES], d = old[3 * LANES]
     cdef double w = new[0], x = new[LANES], y = new[2 * LANES], z = new[3 * LANES]

@@ -17,39 +17,53 @@ enum { MINIDEM_LANES = 8 };
 #if defined(__AVX512F__)            /* whole rows: what is loaded in one piece should be stored in one piece */
 typedef double minidem_row __attribute__((vector_size(64)));
 
+static inline minidem_row minidem_load_row(const double *row) {
+    minidem_row r;
+    memcpy(&r, row, sizeof r);
+    return r;
+}
+
+static inline void minidem_store_row(double *row, minidem_row r) {
+    memcpy(row, &r, sizeof r);      /* one by one: an array of them would be stored twice */
+}
+
 static inline void minidem_records_from_rows(const double *rows, double *records) {
-    minidem_row m[4], ab[2], cd[2];
-    memcpy(m, rows, sizeof m);
-    ab[0] = MINIDEM_SHUFFLE(m[0], m[1], 0, 8, 2, 10, 4, 12, 6, 14);
-    ab[1] = MINIDEM_SHUFFLE(m[0], m[1], 1, 9, 3, 11, 5, 13, 7, 15);
-    cd[0] = MINIDEM_SHUFFLE(m[2], m[3], 0, 8, 2, 10, 4, 12, 6, 14);
-    cd[1] = MINIDEM_SHUFFLE(m[2], m[3], 1, 9, 3, 11, 5, 13, 7, 15);
-    minidem_row even = MINIDEM_SHUFFLE(ab[0], cd[0], 0, 1, 8, 9, 4, 5, 12, 13);     /* records 0, 4 */
-    minidem_row odd = MINIDEM_SHUFFLE(ab[1], cd[1], 0, 1, 8, 9, 4, 5, 12, 13);      /* 1, 5 */
-    minidem_row next_even = MINIDEM_SHUFFLE(ab[0], cd[0], 2, 3, 10, 11, 6, 7, 14, 15);  /* 2, 6 */
-    minidem_row next_odd = MINIDEM_SHUFFLE(ab[1], cd[1], 2, 3, 10, 11, 6, 7, 14, 15);   /* 3, 7 */
-    m[0] = MINIDEM_SHUFFLE(even, odd, 0, 1, 2, 3, 8, 9, 10, 11);
-    m[1] = MINIDEM_SHUFFLE(next_even, next_odd, 0, 1, 2, 3, 8, 9, 10, 11);
-    m[2] = MINIDEM_SHUFFLE(even, odd, 4, 5, 6, 7, 12, 13, 14, 15);
-    m[3] = MINIDEM_SHUFFLE(next_even, next_odd, 4, 5, 6, 7, 12, 13, 14, 15);
-    memcpy(records, m, sizeof m);
+    minidem_row a = minidem_load_row(rows), b = minidem_load_row(rows + MINIDEM_LANES);
+    minidem_row c = minidem_load_row(rows + 2 * MINIDEM_LANES), d = minidem_load_row(rows + 3 * MINIDEM_LANES);
+    minidem_row ab = MINIDEM_SHUFFLE(a, b, 0, 8, 2, 10, 4, 12, 6, 14);
+    minidem_row cd = MINIDEM_SHUFFLE(c, d, 0, 8, 2, 10, 4, 12, 6, 14);
+    minidem_row even = MINIDEM_SHUFFLE(ab, cd, 0, 1, 8, 9, 4, 5, 12, 13);           /* records 0, 4 */
+    minidem_row next_even = MINIDEM_SHUFFLE(ab, cd, 2, 3, 10, 11, 6, 7, 14, 15);    /* 2, 6 */
+    ab = MINIDEM_SHUFFLE(a, b, 1, 9, 3, 11, 5, 13, 7, 15);
+    cd = MINIDEM_SHUFFLE(c, d, 1, 9, 3, 11, 5, 13, 7, 15);
+    minidem_row odd = MINIDEM_SHUFFLE(ab, cd, 0, 1, 8, 9, 4, 5, 12, 13);            /* 1, 5 */
+    minidem_row next_odd = MINIDEM_SHUFFLE(ab, cd, 2, 3, 10, 11, 6, 7, 14, 15);     /* 3, 7 */
+    minidem_store_row(records, MINIDEM_SHUFFLE(even, odd, 0, 1, 2, 3, 8, 9, 10, 11));
+    minidem_store_row(records + 8, MINIDEM_SHUFFLE(next_even, next_odd, 0, 1, 2, 3, 8, 9, 10, 11));
+    minidem_store_row(records + 16, MINIDEM_SHUFFLE(even, odd, 4, 5, 6, 7, 12, 13, 14, 15));
+    minidem_store_row(records + 24, MINIDEM_SHUFFLE(next_even, next_odd, 4, 5, 6, 7, 12, 13, 14, 15));
+}
+
+/* Records i and j, side by side. */
+static inline minidem_row minidem_two_records(const double *records, int i, int j) {
+    return (minidem_row) _mm512_insertf64x4(
+        _mm512_castpd256_pd512(_mm256_loadu_pd(records + 4 * (ptrdiff_t) i)),
+        _mm256_loadu_pd(records + 4 * (ptrdiff_t) j), 1);
 }
 
 static inline void minidem_rows_from_records(const double *records, const int *place, double *rows) {
-    minidem_row m[4], ab[2], cd[2];
-    for (int k = 0; k < 4; ++k)
-        m[k] = (minidem_row) _mm512_insertf64x4(
-            _mm512_castpd256_pd512(_mm256_loadu_pd(records + 4 * (ptrdiff_t) place[2 * k])),
-            _mm256_loadu_pd(records + 4 * (ptrdiff_t) place[2 * k + 1]), 1);
-    for (int half = 0; half < 2; ++half) {
-        ab[half] = MINIDEM_SHUFFLE(m[2 * half], m[2 * half + 1], 0, 4, 8, 12, 1, 5, 9, 13);
-        cd[half] = MINIDEM_SHUFFLE(m[2 * half], m[2 * half + 1], 2, 6, 10, 14, 3, 7, 11, 15);
-    }
-    m[0] = MINIDEM_SHUFFLE(ab[0], ab[1], 0, 1, 2, 3, 8, 9, 10, 11);
-    m[1] = MINIDEM_SHUFFLE(ab[0], ab[1], 4, 5, 6, 7, 12, 13, 14, 15);
-    m[2] = MINIDEM_SHUFFLE(cd[0], cd[1], 0, 1, 2, 3, 8, 9, 10, 11);
-    m[3] = MINIDEM_SHUFFLE(cd[0], cd[1], 4, 5, 6, 7, 12, 13, 14, 15);
-    memcpy(rows, m, sizeof m);
+    minidem_row a = minidem_two_records(records, place[0], place[1]);
+    minidem_row b = minidem_two_records(records, place[2], place[3]);
+    minidem_row c = minidem_two_records(records, place[4], place[5]);
+    minidem_row d = minidem_two_records(records, place[6], place[7]);
+    minidem_row ab = MINIDEM_SHUFFLE(a, b, 0, 4, 8, 12, 1, 5, 9, 13);
+    minidem_row cd = MINIDEM_SHUFFLE(c, d, 0, 4, 8, 12, 1, 5, 9, 13);
+    minidem_store_row(rows, MINIDEM_SHUFFLE(ab, cd, 0, 1, 2, 3, 8, 9, 10, 11));
+    minidem_store_row(rows + MINIDEM_LANES, MINIDEM_SHUFFLE(ab, cd, 4, 5, 6, 7, 12, 13, 14, 15));
+    ab = MINIDEM_SHUFFLE(a, b, 2, 6, 10, 14, 3, 7, 11, 15);
+    cd = MINIDEM_SHUFFLE(c, d, 2, 6, 10, 14, 3, 7, 11, 15);
+    minidem_store_row(rows + 2 * MINIDEM_LANES, MINIDEM_SHUFFLE(ab, cd, 0, 1, 2, 3, 8, 9, 10, 11));
+    minidem_store_row(rows + 3 * MINIDEM_LANES, MINIDEM_SHUFFLE(ab, cd, 4, 5, 6, 7, 12, 13, 14, 15));
 }
 #else
 typedef double minidem_four __attribute__((vector_size(32)));
@@ -95,4 +109,10 @@ static inline void minidem_rows_from_records(const double *records, const int *p
         for (int l = 0; l < MINIDEM_LANES; ++l) rows[k * MINIDEM_LANES + l] = records[4 * (ptrdiff_t) place[l] + k];
 }
 #endif
+
+/* Records at these places become zero. */
+static inline void minidem_clear_records(double *records, const int *place) {
+#pragma GCC unroll 8
+    for (int l = 0; l < MINIDEM_LANES; ++l) memset(records + 4 * (ptrdiff_t) place[l], 0, 4 * sizeof *records);
+}
 #endif

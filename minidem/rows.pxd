@@ -1,9 +1,10 @@
 """Where a quantity of a clump stands in memory: blocks of eight clumps.
 
-All clumps of a simulation stand in one array of doubles, shape (blocks, rows, LANES). A block
-holds LANES clumps; each of its rows is one scalar of all of them, contiguous, so that one vector
+What changes about the clumps of a simulation stands in one array of doubles, shape (blocks, rows, LANES). A
+block holds LANES clumps; each of its rows is one scalar of all of them, contiguous, so that one vector
 instruction treats eight clumps, everything about a clump lies within two kilobytes, and the
 whole state is one array to save. Rows are named by their first component.
+What never changes stands in rows of its own, once for all blocks with the same templates.
 """
 from minidem.geometry.quaternion cimport Quat
 from minidem.geometry.vec3 cimport Vec3, vec3
@@ -12,20 +13,24 @@ cdef enum:
     LANES = 8
 
 cdef enum Row:
-    INERTIA = 0             # 3  principal moments, ascending                       [kg m2]
+    TORQUE = 0              # 3  at the pose, principal body frame                  [N m]
+    ORIENTATION = 3         # 4  the pose: w x y z, principal body frame -> lab
+    ANGULAR_VELOCITY = 7    # 3  as the scheme stores it, principal body frame      [rad/s]
+    POSITION = 10           # 3  centre of mass at the pose, lab                    [m]
+    VELOCITY = 13           # 3  half a step behind the pose, lab                   [m/s]
+    FORCE = 16              # 3  at the pose, gravity included, lab                 [N]
+    PATH = 19               # how far a sphere can have moved since the inner list was made, of what it may
+    PREDICTED = 20          # 3  angular velocity at the instant of the pose, body; kept up like the other [rad/s]
+    PREDICTED_VELOCITY = 23 # 3  at the instant of the pose, lab; kept up only for velocity-dependent forces [m/s]
+    SCRATCH = 26            # as many as the rotation scheme asks for
+
+cdef enum FixedRow:
+    INERTIA = 0             # 3  principal moments                                  [kg m2]
     INVERSE_INERTIA = 3     # 3  their reciprocals                                  [1/(kg m2)]
-    TORQUE = 6              # 3  at the pose, principal body frame                  [N m]
-    ORIENTATION = 9         # 4  the pose: w x y z, principal body frame -> lab
-    ANGULAR_VELOCITY = 13   # 3  as the scheme stores it, principal body frame      [rad/s]
-    PREDICTED = 16          # 3  angular velocity at the instant of the pose, body; kept up like the other [rad/s]
-    POSITION = 19           # 3  centre of mass at the pose, lab                    [m]
-    VELOCITY = 22           # 3  half a step behind the pose, lab                   [m/s]
-    FORCE = 25              # 3  at the pose, gravity included, lab                 [N]
-    MASS = 28               #                                                       [kg]
-    INVERSE_MASS = 29       #                                                       [1/kg]
-    PATH = 30               # how far a sphere can have moved since the inner list was made, of what it may
-    PREDICTED_VELOCITY = 31 # 3  at the instant of the pose, lab; kept up only for velocity-dependent forces [m/s]
-    SCRATCH = 34            # as many as the rotation scheme asks for
+    MASS = 6                #                                                       [kg]
+    INVERSE_MASS = 7        # 0 where a block has no clump, so that nothing moves   [1/kg]
+    REACH = 8               # 4  how far its spheres reach: see reach.pxd           [m2]
+    FIXED_ROWS = 12
 
 
 cdef inline Vec3 load(const double *row) noexcept nogil:

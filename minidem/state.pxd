@@ -1,7 +1,6 @@
 """Pointers to the arrays of a `State`, for the kernels."""
 
-from minidem.reach cimport REACHES
-from minidem.rows cimport LANES
+from minidem.rows cimport FIXED_ROWS, LANES
 
 cdef struct StateView:
     Py_ssize_t n_blocks
@@ -13,7 +12,7 @@ cdef struct StateView:
     const int *kind_of_member       # (n_members,): which of the kinds a member row is
     const double *kinds             # (n_kinds, 4, LANES): offsets x y z in the principal frames, radii [m]
     const int *mixture_of_block     # (n_blocks,): which mixture of templates its lanes have
-    const double *reaches           # (n_mixtures, REACHES, LANES): see reach.pxd [m2]
+    const double *fixed             # (n_mixtures, FIXED_ROWS, LANES): see rows.pxd
     double *spheres                 # (n_members, LANES, 4): centre in the lab and radius [m]
     const int *clump_number         # (n_blocks * LANES,): the user's number of a clump; -1 fills up a block
     const int *sphere_number        # (n_members * LANES,): the user's number of a sphere; -1: none in this slot
@@ -25,15 +24,16 @@ cdef inline const double *member(const StateView *state, Py_ssize_t row) noexcep
     return state.kinds + state.kind_of_member[row] * 4 * <Py_ssize_t> LANES
 
 
-cdef inline const double *reach(const StateView *state, Py_ssize_t block) noexcept nogil:
-    """Reaches (REACHES, LANES) of the clumps of a block."""
-    return state.reaches + state.mixture_of_block[block] * REACHES * <Py_ssize_t> LANES
+cdef inline const double *fixed_rows(const StateView *state, Py_ssize_t block) noexcept nogil:
+    """What never changes about the clumps of a block: (FIXED_ROWS, LANES)."""
+    return state.fixed + state.mixture_of_block[block] * FIXED_ROWS * <Py_ssize_t> LANES
 
 
 cdef class State:
     cdef readonly object blocks
     cdef readonly object templates, template_index
-    cdef readonly object first_member, block_of_member, kind_of_member, kinds, spheres, mixture_of_block, reaches
+    cdef readonly object first_member, block_of_member, kind_of_member, kinds, spheres, mixture_of_block, fixed, moments
+    cdef readonly object template_of_slot
     cdef readonly object clump_number, clump_slot, sphere_number, sphere_slot
     cdef readonly Py_ssize_t n_clumps, n_spheres
     cdef readonly int n_scratch

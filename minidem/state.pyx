@@ -1,29 +1,28 @@
 """The state: all clumps in blocks of eight, and their spheres.
 
-Clumps: one array of doubles, (blocks, rows, LANES); rows.pxd says what each row is.
+Clumps: what changes in one array of doubles, (blocks, rows, LANES); what never does, such as their inertia,
+once for all blocks whose lanes have the same templates. rows.pxd says what each row is.
 Spheres: the k-th spheres of the eight clumps of a block form one *member row*, so that eight
 spheres are posed at once; a sphere's slot is member row * LANES + lane. Each sphere's centre and
-radius stand together in 32 bytes, which is what the contact search reads. Offsets and radii are
-kept once for all blocks whose lanes have the same templates.
+radius stand together in 32 bytes, which is what the contact search reads. Offsets and radii, too, are kept
+once for all blocks with the same templates.
 Clumps may stand in any order, so that neighbours in space can be neighbours in memory. The user's
 numbers of clumps and spheres are kept beside the slots: whatever Python reads or writes is in
 their order, and so are sums, which must not depend on where something stands.
 """
 import numpy as np
 
-from minidem.reach cimport REACHES
 from minidem.rows cimport (
-    ANGULAR_VELOCITY, FORCE, INERTIA, INVERSE_INERTIA, INVERSE_MASS, LANES, MASS, ORIENTATION, PATH, POSITION,
-    PREDICTED, PREDICTED_VELOCITY, SCRATCH, TORQUE, VELOCITY,
+    ANGULAR_VELOCITY, FIXED_ROWS, FORCE, INERTIA, INVERSE_INERTIA, INVERSE_MASS, LANES, MASS, ORIENTATION, PATH,
+    POSITION, PREDICTED, PREDICTED_VELOCITY, REACH, SCRATCH, TORQUE, VELOCITY,
 )
 
 COLUMNS = {     # first row and width of what Python reads and writes; rows.pxd says what each is
-    "inertia": (INERTIA, 3), "inverse_inertia": (INVERSE_INERTIA, 3), "torque": (TORQUE, 3),
-    "orientation": (ORIENTATION, 4), "angular_velocity": (ANGULAR_VELOCITY, 3), "predicted": (PREDICTED, 3),
-    "predicted_velocity": (PREDICTED_VELOCITY, 3),
-    "position": (POSITION, 3), "velocity": (VELOCITY, 3), "force": (FORCE, 3), "mass": (MASS, 1),
-    "inverse_mass": (INVERSE_MASS, 1),
+    "torque": (TORQUE, 3), "orientation": (ORIENTATION, 4), "angular_velocity": (ANGULAR_VELOCITY, 3),
+    "predicted": (PREDICTED, 3), "predicted_velocity": (PREDICTED_VELOCITY, 3), "position": (POSITION, 3),
+    "velocity": (VELOCITY, 3), "force": (FORCE, 3),
 }
+FIXED = {"inertia": (INERTIA, 3), "mass": (MASS, 1)}    # what it can only read
 
 
 def aligned(shape, dtype=np.float64):
@@ -35,7 +34,7 @@ def aligned(shape, dtype=np.float64):
 
 
 def reaches_of(offsets):
-    """(REACHES,) [m2] for spheres at offsets (k, 3) from the centre of mass: see reach.pxd."""
+    """The REACH rows [m2], (4,), of spheres at offsets (k, 3) from the centre of mass: see reach.pxd."""
     outer = offsets[:, :, None] * offsets[:, None, :]
     squared = np.trace(outer, axis1=1, axis2=2)
     matrices = squared[:, None, None] * np.eye(3) - outer
@@ -57,27 +56,31 @@ cdef class State:
         self.n_scratch = n_scratch
         self.templates = []
         self.template_index = np.zeros(0, dtype=np.int32)
+        self.moments = np.zeros((0, 3))
+        self.template_of_slot = None
         self.blocks = aligned((0, SCRATCH + n_scratch, LANES))
         self.clump_number = np.zeros(0, dtype=np.int32)
         self.lay_out(np.zeros(0, dtype=np.int32))
 
     def column(self, name):
-        """Copy of a quantity of all clumps (COLUMNS), as (n_clumps, width); (n_clumps,) for width 1."""
-        row, width = COLUMNS[name]
-        values = self.rows(row, width)
-        return np.ascontiguousarray(values[:, 0] if width == 1 else values)
+        """Copy of a quantity of all clumps (COLUMNS, FIXED), as (n_clumps, width); (n_clumps,) for width 1."""
+        if name in FIXED:
+            values = self.rows(self.fixed[self.mixture_of_block], *FIXED[name])
+        else:
+            values = self.rows(self.blocks, *COLUMNS[name])
+        return np.ascontiguousarray(values[:, 0] if values.shape[1] == 1 else values)
 
     def scratch(self, first, width):
         """Copy of the scratch numbers first, ..., first + width - 1 of all clumps, as (n_clumps, width)."""
-        return np.ascontiguousarray(self.rows(SCRATCH + first, width))
+        return np.ascontiguousarray(self.rows(self.blocks, SCRATCH + first, width))
 
     def standing(self, name):
         """The same in the order of the slots."""
         row, width = COLUMNS[name]
         return self.blocks[:, row:row + width].transpose(0, 2, 1).reshape(-1, width)[:self.n_clumps]
 
-    def rows(self, first, width):
-        return self.blocks[:, first:first + width].transpose(0, 2, 1).reshape(-1, width)[self.clump_slot]
+    def rows(self, blocks, first, width):
+        return blocks[:, first:first + width].transpose(0, 2, 1).reshape(-1, width)[self.clump_slot]
 
     def set_column(self, name, values, first=0):
         """Write values, (n, width) or (width,), for the clumps from number `first` on."""
@@ -87,12 +90,15 @@ cdef class State:
         self.blocks[:, row:row + width] = rows.reshape(-1, LANES, width).transpose(0, 2, 1)
 
     def permute(self, order):
-        """Let the clumps stand in another order: order (n_clumps,) their present slots, as they shall follow."""
+        """Let the clumps stand in another order: order (n_clumps,) their present slots, as they shall follow.
+
+        Returns whether each slot holds a clump of the same template as before.
+        """
         for row in range(self.blocks.shape[1]):         # row by row: no second copy of everything
             values = self.blocks[:, row].reshape(-1)    # a copy
             values[:self.n_clumps] = values[order]
             self.blocks[:, row] = values.reshape(-1, LANES)
-        self.lay_out(self.clump_number[order])
+        return self.lay_out(self.clump_number[order])
 
     def append(self, template, position, orientation, velocity, angular_velocity):
         """Add clumps of a template: (n, 3) lab, (n, 4) principal frame -> lab, (n, 3) lab, (n, 3) principal frame."""
@@ -100,27 +106,24 @@ cdef class State:
         if not any(known is template for known in self.templates):
             self.templates = self.templates + [template]
         number = [known is template for known in self.templates].index(True)
-        self.add_bodies(len(position), template.inertia, orientation, angular_velocity, number)
-        self.set_column("mass", template.mass, first)
-        self.set_column("inverse_mass", 1.0 / template.mass, first)
+        self.add(len(position), number, orientation, angular_velocity)
         self.set_column("position", position, first)
         self.set_column("velocity", velocity, first)
         return np.arange(first, self.n_clumps)
 
-    def add_bodies(self, count, inertia, orientation, angular_velocity, template_number=-1):
-        """Add rigid bodies; those of template number -1 have no spheres."""
+    def add_bodies(self, inertia, orientation, angular_velocity):
+        """Add rigid bodies without spheres: principal moments (n, 3), the rest as in `append`."""
+        self.moments = np.concatenate([self.moments, inertia])
+        self.add(len(inertia), -1, orientation, angular_velocity)
+
+    def add(self, count, template_number, orientation, angular_velocity):
         first, old = self.n_clumps, self.blocks
         number = np.concatenate([self.clump_number[:first], np.arange(first, first + count, dtype=np.int32)])
         self.template_index = np.concatenate([self.template_index, np.full(count, template_number, dtype=np.int32)])
         self.blocks = aligned(((first + count + LANES - 1) // LANES, SCRATCH + self.n_scratch, LANES))
-        for name in ("inertia", "inverse_inertia", "mass"):     # also of lanes that stay empty, which
-            row, width = COLUMNS[name]                          # never move: their inverse mass is 0
-            self.blocks[:, row:row + width] = 1.0
         self.blocks[:, ORIENTATION] = 1.0
         self.blocks[:len(old)] = old
         self.lay_out(number)
-        self.set_column("inertia", inertia, first)
-        self.set_column("inverse_inertia", 1.0 / np.asarray(inertia), first)
         self.set_column("orientation", orientation, first)
         self.set_column("angular_velocity", angular_velocity, first)
 
@@ -157,51 +160,88 @@ cdef class State:
         """Slots of all spheres, from the templates of the clumps; then the pointers for the kernels.
 
         clump_number : (n_clumps,) the user's number of the clump in each slot.
-        """
-        cdef Py_ssize_t n_blocks = self.blocks.shape[0]
-        self.n_clumps = len(self.template_index)
-        self.clump_number = np.full(n_blocks * LANES, -1, dtype=np.int32)
-        self.clump_number[:self.n_clumps] = clump_number
-        self.clump_slot = np.empty(self.n_clumps, dtype=np.int32)
-        self.clump_slot[clump_number] = np.arange(self.n_clumps, dtype=np.int32)
-        sizes = np.array([len(t.radii) for t in self.templates] + [0])     # the last: number -1, no spheres
-        first_sphere = np.concatenate([[0], np.cumsum(sizes[self.template_index])])     # user's numbers
-        self.n_spheres = int(first_sphere[-1])
 
-        templates = np.full((n_blocks, LANES), -1, dtype=np.int32)
-        templates.reshape(-1)[:self.n_clumps] = self.template_index[clump_number]
-        mixtures, mixture = np.unique(templates, axis=0, return_inverse=True)   # of templates in a block
-        rows_of_mixture = sizes[mixtures].max(axis=1, initial=0)
-        rows_of_block = rows_of_mixture[mixture.reshape(-1)]
+        Returns whether each slot holds a clump of the same template as before.
+        """
+        templates = np.full((self.blocks.shape[0], LANES), -1, dtype=np.int32)
+        templates.reshape(-1)[:len(clump_number)] = self.template_index[clump_number]
+        same = np.array_equal(templates, self.template_of_slot) and len(self.moments) == 0
+        if not same:
+            self.arrange(templates)
+        self.number(clump_number)
+        self.point()
+        return same
+
+    def arrange(self, templates):
+        """Member rows, their spheres, and what never changes, from the templates (n_blocks, LANES) of the slots."""
+        cdef Py_ssize_t n_blocks = templates.shape[0]
+        self.template_of_slot = templates
+        if len(self.moments):                                   # free bodies: no two blocks are alike
+            mixtures, mixture = templates, np.arange(n_blocks)
+        else:
+            mixtures, mixture = np.unique(templates, axis=0, return_inverse=True)   # of templates in a block
+        self.mixture_of_block = mixture.reshape(-1).astype(np.int32)
+        rows_of_mixture = self.template_sizes()[mixtures].max(axis=1, initial=0)
+        rows_of_block = rows_of_mixture[self.mixture_of_block]
         self.first_member = np.concatenate([[0], np.cumsum(rows_of_block)]).astype(np.intp)
         n_members = int(self.first_member[-1])
         if n_members * LANES >= 2 ** 31:
-            raise ValueError(f"{self.n_spheres} spheres are more than the 2^31 that the lists can number")
+            raise ValueError(f"these clumps have more spheres than the 2^31 that the lists can number: {n_members} "
+                             f"rows of {LANES}")
         self.block_of_member = np.repeat(np.arange(n_blocks, dtype=np.int32), rows_of_block)
         first_kind = np.concatenate([[0], np.cumsum(rows_of_mixture)])
-        place = np.arange(n_members) - self.first_member[self.block_of_member]      # k: the k-th spheres
-        self.kind_of_member = (first_kind[mixture.reshape(-1)[self.block_of_member]] + place).astype(np.int32)
-
+        self.kind_of_member = (first_kind[self.mixture_of_block[self.block_of_member]]
+                               + self.place_in_clump()).astype(np.int32)
         self.kinds = aligned((int(first_kind[-1]), 4, LANES))
-        self.mixture_of_block = mixture.reshape(-1).astype(np.int32)
-        self.reaches = aligned((len(mixtures), REACHES, LANES))
         for number, lane in zip(*np.nonzero(mixtures >= 0)):
             template = self.templates[mixtures[number, lane]]
             rows = slice(first_kind[number], first_kind[number] + len(template.radii))
             self.kinds[rows, :3, lane] = template.offsets
             self.kinds[rows, 3, lane] = template.radii
-            self.reaches[number, :, lane] = reaches_of(template.offsets)
-        self.sphere_number = np.full((n_members, LANES), -1, dtype=np.int32)
+        self.fix(mixtures)
+        self.spheres = aligned((n_members, LANES, 4))
+        self.spheres[:, :, 3] = self.kinds[self.kind_of_member, 3]
+
+    def template_sizes(self):
+        """Spheres of each template; the last, for the template number -1, none."""
+        return np.array([len(t.radii) for t in self.templates] + [0])
+
+    def place_in_clump(self):
+        """(n_members,): k for the k-th spheres of the clumps of a block."""
+        return np.arange(len(self.block_of_member)) - self.first_member[self.block_of_member]
+
+    def number(self, clump_number):
+        """The user's numbers of clumps and spheres by slot, and slots by number."""
+        self.n_clumps = len(clump_number)
+        self.clump_number = np.full(self.template_of_slot.size, -1, dtype=np.int32)
+        self.clump_number[:self.n_clumps] = clump_number
+        self.clump_slot = np.empty(self.n_clumps, dtype=np.int32)
+        self.clump_slot[clump_number] = np.arange(self.n_clumps, dtype=np.int32)
+        sizes, place = self.template_sizes(), self.place_in_clump()
+        first_sphere = np.concatenate([[0], np.cumsum(sizes[self.template_index])])
+        self.n_spheres = int(first_sphere[-1])
+        self.sphere_number = np.full((len(place), LANES), -1, dtype=np.int32)
         for lane in range(LANES):
             number = self.clump_number[lane::LANES][self.block_of_member]
-            real = place < sizes[templates[:, lane]][self.block_of_member]
+            real = place < sizes[self.template_of_slot[:, lane]][self.block_of_member]
             self.sphere_number[real, lane] = (first_sphere[number] + place)[real]
         self.sphere_slot = np.empty(self.n_spheres, dtype=np.int32)
         slots = np.flatnonzero(self.sphere_number >= 0)
         self.sphere_slot[self.sphere_number.reshape(-1)[slots]] = slots
-        self.spheres = aligned((n_members, LANES, 4))
-        self.spheres[:, :, 3] = self.kinds[self.kind_of_member, 3]
-        self.point()
+
+    def fix(self, mixtures):
+        """What never changes about the clumps of each mixture of templates, (n_mixtures, LANES) of their numbers."""
+        self.fixed = aligned((len(mixtures), FIXED_ROWS, LANES))
+        self.fixed[:, INERTIA:INVERSE_MASS] = 1.0       # also of lanes that stay empty
+        for number, lane in zip(*np.nonzero(mixtures >= 0)):
+            template = self.templates[mixtures[number, lane]]
+            self.fixed[number, INERTIA:INERTIA + 3, lane] = template.inertia
+            self.fixed[number, MASS, lane] = template.mass
+            self.fixed[number, INVERSE_MASS, lane] = 1.0 / template.mass
+            self.fixed[number, REACH:, lane] = reaches_of(template.offsets)
+        for number, moments in enumerate(self.moments):
+            self.fixed[number // LANES, INERTIA:INERTIA + 3, number % LANES] = moments
+        self.fixed[:, INVERSE_INERTIA:INVERSE_INERTIA + 3] = 1.0 / self.fixed[:, INERTIA:INERTIA + 3]
 
     cdef void point(self):
         cdef double[:, :, ::1] blocks = self.blocks
@@ -211,7 +251,7 @@ cdef class State:
         cdef int[::1] block_of_member = self.block_of_member
         cdef int[::1] kind_of_member = self.kind_of_member
         cdef int[::1] mixture_of_block = self.mixture_of_block
-        cdef double[:, :, ::1] reaches = self.reaches
+        cdef double[:, :, ::1] fixed = self.fixed
         cdef int[::1] clump_number = self.clump_number
         cdef int[:, ::1] sphere_number = self.sphere_number
         cdef bint empty = self.n_clumps == 0
@@ -222,7 +262,7 @@ cdef class State:
         self.view.blocks = NULL if empty else &blocks[0, 0, 0]
         self.view.clump_number = NULL if empty else &clump_number[0]
         self.view.mixture_of_block = NULL if empty else &mixture_of_block[0]
-        self.view.reaches = NULL if empty else &reaches[0, 0, 0]
+        self.view.fixed = NULL if empty else &fixed[0, 0, 0]
         empty = kind_of_member.shape[0] == 0
         self.view.kinds = NULL if empty else &kinds[0, 0, 0]
         self.view.kind_of_member = NULL if empty else &kind_of_member[0]

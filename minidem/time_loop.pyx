@@ -24,8 +24,8 @@ from minidem.openmp cimport meet, team_size
 from minidem.pose cimport pose_members
 from minidem.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
 from minidem.rotation.scheme cimport BlockFunction, Step
-from minidem.rows cimport LANES, ORIENTATION, PREDICTED_VELOCITY
-from minidem.state cimport reach
+from minidem.rows cimport LANES, ORIENTATION, PREDICTED, REACH
+from minidem.state cimport fixed_rows
 from minidem.translation.leapfrog cimport drift, kick, predict_velocity
 
 
@@ -82,27 +82,29 @@ cdef void advance(Loop *loop, int thread, int stage, bint norms, bint gathered) 
     cdef Py_ssize_t b, next_active = 0
     cdef bint large = mine.last_block - mine.first_block > BLOCKS_IN_CACHE
     cdef double *block
+    cdef const double *fixed
     cdef int beyond[LANES]
     cdef int lane, any_beyond = 0
     step.stage = stage
     memset(beyond, 0, sizeof(beyond))
     for b in range(mine.first_block, mine.last_block):
         block = loop.state.blocks + b * loop.state.n_rows * LANES
+        fixed = fixed_rows(&loop.state, b)
         if large:
-            prefetch_rows(block + BLOCKS_AHEAD * loop.state.n_rows * LANES, 0, PREDICTED_VELOCITY)
+            prefetch_rows(block + BLOCKS_AHEAD * loop.state.n_rows * LANES, 0, PREDICTED)
         if not gathered:
             gather(loop.contacts + thread, &loop.sphere_forces, &loop.state, b, loop.gravity)
         if loop.contacts_matter:                        # free bodies stay where they are
             if stage == 0:
-                kick(block, dt)
+                kick(block, fixed, dt)
             memcpy(old, block + ORIENTATION * LANES, 4 * LANES * sizeof(double))
-        loop.move(block, &step)
+        loop.move(block, fixed, &step)
         if norms:
             restore_norm(block + ORIENTATION * LANES)
             if loop.stored_orientation != ORIENTATION:
                 restore_norm(block + loop.stored_orientation * LANES)
         if loop.contacts_matter:
-            drift(block, ahead * dt, old, reach(&loop.state, b), 0.5 * loop.broad.inner_skin, beyond)
+            drift(block, ahead * dt, old, fixed + REACH * LANES, 0.5 * loop.broad.inner_skin, beyond)
             next_active = pose_members(&loop.state, b, mine.active.data, next_active, mine.active.size)
     for lane in range(LANES):
         any_beyond |= beyond[lane]
@@ -118,7 +120,7 @@ cdef void gather_all(Loop *loop, int thread) noexcept nogil:
 cdef void over_blocks(Loop *loop, int thread, BlockFunction function) noexcept nogil:
     cdef Py_ssize_t b
     for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
-        function(loop.state.blocks + b * loop.state.n_rows * LANES, &loop.step)
+        function(loop.state.blocks + b * loop.state.n_rows * LANES, fixed_rows(&loop.state, b), &loop.step)
 
 
 cdef void forces(Loop *loop, int thread) noexcept nogil:
@@ -134,7 +136,7 @@ cdef void forces(Loop *loop, int thread) noexcept nogil:
         clear_forces(&loop.sphere_forces, mine, &loop.state, loop.gravity)
         contacts.cleared = True
     if not (find_contacts(contacts, &loop.sphere_forces, mine, &loop.state, &loop.planes, loop.modulus, loop.step.dt)
-            and add_in_order(contacts, &loop.sphere_forces, mine, &loop.state)):
+            and add_in_order(contacts, &loop.sphere_forces, &loop.state)):
         loop.broad.reports[thread].failure = OUT_OF_MEMORY
     finished(loop, thread, CONTACTS)
     meet(&loop.broad.barrier, loop.n_threads)
@@ -147,7 +149,7 @@ cdef void predict(Loop *loop, int thread, int stage) noexcept nogil:
     cdef double ahead = (loop.fraction[stage] - 0.5) * loop.step.dt
     over_blocks(loop, thread, loop.predict)
     for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
-        predict_velocity(loop.state.blocks + b * loop.state.n_rows * LANES, ahead)
+        predict_velocity(loop.state.blocks + b * loop.state.n_rows * LANES, fixed_rows(&loop.state, b), ahead)
 
 
 cdef void ask(Loop *loop, int thread, double steps) noexcept nogil:

@@ -1,5 +1,5 @@
-/* The scheme of custom_integrator.py in C, compiled by it. A block is rows of eight doubles, one per body:
-   0-2 inertia, 6-8 torque, 9-12 q, 13-15 w, 16-18 predicted w; step[0] is dt. */
+/* The scheme of custom_integrator.py in C, compiled by it. Rows of eight doubles, one per body: of the block
+   0-2 torque, 3-6 q, 7-9 w, 20-22 predicted w; of what is fixed 0-2 inertia; step[0] is dt. */
 
 typedef struct { double x, y, z; } vec;
 
@@ -16,17 +16,17 @@ static vec flow(vec w, vec m, vec i, double h) {
 static vec row(const double *p) { return (vec){p[0], p[8], p[16]}; }
 static void put(double *p, vec v) { p[0] = v.x; p[8] = v.y; p[16] = v.z; }
 
-static void half(double *p, double dt, int from, int to) {
-    for (int k = 0; k < 8; k++, p++)
-        put(p + 8 * to, flow(row(p + 8 * from), row(p + 8 * 6), row(p), 0.5 * dt));
+static void half(double *p, const double *inertia, double dt, int to) {
+    for (int k = 0; k < 8; k++, p++, inertia++)
+        put(p + 8 * to, flow(row(p + 8 * 7), row(p), row(inertia), 0.5 * dt));
 }
-void finish(double *block, const double *step) { half(block, step[0], 13, 13); }
-void predict(double *block, const double *step) { half(block, step[0], 13, 16); }
-void move(double *block, const double *step) {
-    finish(block, step);
+void finish(double *block, const double *fixed, const double *step) { half(block, fixed, step[0], 7); }
+void predict(double *block, const double *fixed, const double *step) { half(block, fixed, step[0], 20); }
+void move(double *block, const double *fixed, const double *step) {
+    finish(block, fixed, step);
     for (int k = 0; k < 8; k++) {
-        double *q = block + 8 * 9 + k, a = q[0], b = q[8], d = q[16], e = q[24], h = 0.5 * step[0];
-        vec v = row(block + 8 * 13 + k);
+        double *q = block + 8 * 3 + k, a = q[0], b = q[8], d = q[16], e = q[24], h = 0.5 * step[0];
+        vec v = row(block + 8 * 7 + k);
         v.x *= h; v.y *= h; v.z *= h;
         double s = v.x * v.x + v.y * v.y + v.z * v.z;
         double c = 1.0 - s / 2.0 * (1.0 - s / 12.0 * (1.0 - s / 30.0 * (1.0 - s / 56.0)));

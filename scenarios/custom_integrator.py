@@ -94,33 +94,33 @@ def numba_door():
         return None
     for function in (rate, along, flow, turn):
         register_jitable(function)
-    compiled = numba.cfunc("void(CPointer(float64), CPointer(float64))")
+    compiled = numba.cfunc("void(CPointer(float64), CPointer(float64), CPointer(float64))")
 
     @numba.njit
     def vector(rows, first, k):
         return rows[first, k], rows[first + 1, k], rows[first + 2, k]
 
     @numba.njit
-    def half(rows, dt, to):
+    def half(rows, fixed, dt, to):
         for k in range(8):
-            w = flow(vector(rows, 13, k), vector(rows, 6, k), vector(rows, 0, k), 0.5 * dt)
+            w = flow(vector(rows, 7, k), vector(rows, 0, k), vector(fixed, 0, k), 0.5 * dt)
             rows[to, k], rows[to + 1, k], rows[to + 2, k] = w
 
     @compiled
-    def move(block, step):
-        rows = numba.carray(block, (19, 8))
-        half(rows, step[0], 13)
+    def move(block, fixed, step):
+        rows = numba.carray(block, (23, 8))
+        half(rows, numba.carray(fixed, (3, 8)), step[0], 7)
         for k in range(8):
-            q = turn((rows[9, k], rows[10, k], rows[11, k], rows[12, k]), vector(rows, 13, k), step[0])
-            rows[9, k], rows[10, k], rows[11, k], rows[12, k] = q
+            q = turn((rows[3, k], rows[4, k], rows[5, k], rows[6, k]), vector(rows, 7, k), step[0])
+            rows[3, k], rows[4, k], rows[5, k], rows[6, k] = q
 
     @compiled
-    def finish(block, step):
-        half(numba.carray(block, (19, 8)), step[0], 13)
+    def finish(block, fixed, step):
+        half(numba.carray(block, (23, 8)), numba.carray(fixed, (3, 8)), step[0], 7)
 
     @compiled
-    def predict(block, step):
-        half(numba.carray(block, (19, 8)), step[0], 16)
+    def predict(block, fixed, step):
+        half(numba.carray(block, (23, 8)), numba.carray(fixed, (3, 8)), step[0], 20)
 
     return {"move": move, "finish": finish, "predict": predict}
 
@@ -137,7 +137,7 @@ def ctypes_door():
         loaded = ctypes.CDLL(str(library))
     functions = {name: getattr(loaded, name) for name in ("move", "finish", "predict")}
     for function in functions.values():
-        function.restype, function.argtypes = None, 2 * [ctypes.POINTER(ctypes.c_double)]
+        function.restype, function.argtypes = None, 3 * [ctypes.POINTER(ctypes.c_double)]
     return functions
 
 

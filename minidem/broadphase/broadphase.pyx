@@ -7,8 +7,8 @@ only if one exceeds half the difference of the skins are those made anew as well
 from libc.math cimport isfinite, sqrt
 from libc.stdlib cimport calloc, free
 
-from minidem.arrays cimport release
-from minidem.broadphase.levels cimport fill_levels, free_levels, sort_by_size
+from minidem.arrays cimport APART, release
+from minidem.broadphase.levels cimport fill_levels, free_levels, prepare_levels, sort_by_size
 from minidem.broadphase.neighbours cimport Ints, Neighbours, Planes, prune, search_walls
 from minidem.broadphase.search cimport search_pairs
 from minidem.broadphase.skin cimport choose_skins, cubed
@@ -17,8 +17,8 @@ from minidem.openmp cimport meet
 from minidem.pose cimport pose_range
 from minidem.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
 from minidem.reach cimport turn_squared
-from minidem.rows cimport LANES, ORIENTATION, PATH, POSITION, load
-from minidem.state cimport StateView, member, reach
+from minidem.rows cimport LANES, ORIENTATION, PATH, POSITION, REACH, load
+from minidem.state cimport StateView, fixed_rows, member
 
 cdef enum:
     KEPT = 7                        # position and orientation
@@ -55,7 +55,7 @@ cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_thr
     for t in range(n_threads):
         broad.threads[t].first_block = t * state.n_blocks // n_threads
         broad.threads[t].last_block = (t + 1) * state.n_blocks // n_threads
-        broad.threads[t].found = <Ints *> calloc(n_threads, sizeof(Ints))
+        broad.threads[t].found = <Ints *> calloc(n_threads * sizeof(Ints) + APART, 1)
         if broad.threads[t].found == NULL:
             return False
     for slot in range(state.n_members * LANES):
@@ -161,7 +161,8 @@ cdef void measure(Broadphase *broad, int thread, StateView *state) noexcept nogi
             prefetch_rows(block + BLOCKS_AHEAD * state.n_rows * LANES, ORIENTATION, 4)
             prefetch_rows(block + BLOCKS_AHEAD * state.n_rows * LANES, POSITION, 3)
             prefetch_rows(block + BLOCKS_AHEAD * state.n_rows * LANES, PATH, 1)
-        bits = measure_block(block, broad.kept + b * KEPT * LANES, reach(state, b), limit, &longest)
+        bits = measure_block(block, broad.kept + b * KEPT * LANES, fixed_rows(state, b) + REACH * LANES, limit,
+                             &longest)
         all_bits |= bits
         for lane in range(LANES):
             if bits >> (lane + LANES) & 1:
@@ -203,17 +204,37 @@ cdef inline const double *searched(const Broadphase *broad, const StateView *sta
     return broad.bounds if broad.clumps_first else state.spheres
 
 
-cdef bint sort_into_cells(Broadphase *broad, const StateView *state) noexcept nogil:
-    """Fill the grids with what is searched. False: memory exhausted."""
+cdef void move_bounds(Broadphase *broad, int thread, const StateView *state) noexcept nogil:
+    """The bounding spheres of own clumps to where these are."""
     cdef Py_ssize_t slot
     cdef const double *x
     cdef int k
+    for slot in range(broad.threads[thread].first_block * LANES, broad.threads[thread].last_block * LANES):
+        x = state.blocks + (slot // LANES * state.n_rows + POSITION) * LANES + slot % LANES
+        for k in range(3):
+            broad.bounds[4 * slot + k] = x[k * LANES]
+
+
+cdef bint renew_outer(Broadphase *broad, int thread, StateView *state, const Planes *planes) noexcept nogil:
+    """New outer lists, by all threads together. False: memory exhausted."""
+    cdef bint fine
+    if thread == 0:
+        set_skins(broad)
+        broad.levels.ready = prepare_levels(&broad.levels, broad.outer_skin)
+        broad.n_outer += 1
     if broad.clumps_first:
-        for slot in range(state.n_blocks * LANES):
-            x = state.blocks + (slot // LANES * state.n_rows + POSITION) * LANES + slot % LANES
-            for k in range(3):
-                broad.bounds[4 * slot + k] = x[k * LANES]
-    return fill_levels(&broad.levels, searched(broad, state), broad.outer_skin)
+        move_bounds(broad, thread, state)
+    meet(&broad.barrier, broad.n_threads)
+    if not broad.levels.ready:
+        return False
+    fill_levels(&broad.levels, searched(broad, state), &broad.barrier, thread, broad.n_threads)
+    meet(&broad.barrier, broad.n_threads)
+    fine = search_pairs(broad.threads, thread, broad.n_threads, &broad.levels, state, searched(broad, state),
+                        broad.outer_skin, broad.clumps_first)
+    fine &= search_walls(broad.threads + thread, planes, state, broad.outer_skin)
+    keep_poses(broad, thread, state)
+    meet(&broad.barrier, broad.n_threads)
+    return fine
 
 
 cdef void renew(Broadphase *broad, int thread, StateView *state, const Planes *planes) noexcept nogil:
@@ -221,22 +242,14 @@ cdef void renew(Broadphase *broad, int thread, StateView *state, const Planes *p
     cdef Neighbours *mine = broad.threads + thread
     cdef bint outer = not broad.valid, fine = True
     cdef int t
-    pose_range(state, mine.first_block, mine.last_block)
+    if not broad.valid or mine.active.size < state.first_member[mine.last_block] - state.first_member[mine.first_block]:
+        pose_range(state, mine.first_block, mine.last_block)
     measure(broad, thread, state)
     meet(&broad.barrier, broad.n_threads)
     for t in range(broad.n_threads):
         outer |= broad.reports[t].far
     if outer:
-        if thread == 0:
-            set_skins(broad)
-            fine = sort_into_cells(broad, state)
-            broad.n_outer += 1
-        meet(&broad.barrier, broad.n_threads)
-        fine &= search_pairs(broad.threads, thread, broad.n_threads, &broad.levels, state, broad.outer_skin,
-                             broad.clumps_first)
-        fine &= search_walls(mine, planes, state, broad.outer_skin)
-        keep_poses(broad, thread, state)
-        meet(&broad.barrier, broad.n_threads)
+        fine = renew_outer(broad, thread, state, planes)
     fine &= prune(broad.threads, thread, broad.n_threads, planes, state, broad.marks, broad.inner_skin)
     if not fine:
         broad.reports[thread].failure = OUT_OF_MEMORY

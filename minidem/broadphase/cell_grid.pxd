@@ -1,36 +1,70 @@
 """Cell list by spatial hash, of spheres or of the bounding spheres of clumps, all of about one size."""
+from libc.math cimport ceil, llrint
+
 from minidem.arrays cimport Ints
 
 cdef enum:
     MOST_RUNS = 27
+    COLUMNS = 5                 # of a place: see CellGrid
+    SLOT = 4                    # the last of them
+    LOG_UNITS = 16              # a cell is 2^16 units wide
 
 cdef struct CellGrid:
     Ints items                  # slots of what it holds
     double largest_diameter     # of these [m]
-    double inverse_cell         # 1 / edge of a cell [1/m]
+    double scale                # units to a metre
+    int skin                    # with a margin [units], see cell_grid.pyx
     int log_side                # the table has 2^log_side cells in each direction, repeated periodically
+    Ints cell                   # (items,): cell of each item
     Ints start                  # (cells + 1): what is in cell c has the places start[c] <= p < start[c + 1]
-    Ints cell                   # (items,): cell of each place
-    Ints slot                   # (items,): slot of what is there
-    double *x                   # (items + 7,): centres and radii, a place for a place
-    double *y
-    double *z
-    double *radius
-    Py_ssize_t capacity         # places for which there is room
+    int *places                 # (COLUMNS, stride): centres x, y, z modulo 2^32 units, radii rounded up, slots
+    Py_ssize_t stride           # the places, and some that a search may read beyond
 
 cdef struct Runs:               # ranges of places
     int count
+    int total                   # places in them
     int first[MOST_RUNS]
     int last[MOST_RUNS]
 
-cdef bint fill_grid(CellGrid *grid, const double *spheres, double skin) noexcept nogil
+cdef struct Spot:               # a sphere in the units of a grid
+    int x
+    int y
+    int z
+    int radius                  # rounded up
+
+cdef bint prepare_grid(CellGrid *grid, double skin) noexcept nogil
+cdef void number_cells(CellGrid *grid, const double *spheres, int thread, int n_threads) noexcept nogil
+cdef void fill_cells(CellGrid *grid, const double *spheres, int thread, int n_threads) noexcept nogil
 cdef void free_grid(CellGrid *grid) noexcept nogil
-cdef int cell_of(const CellGrid *grid, const double *centre) noexcept nogil
+
+cdef inline int units(double length, double scale) noexcept nogil:
+    """A coordinate modulo 2^32, to the nearest unit; clamped well within 64 bits, so that nothing overflows."""
+    cdef double u = length * scale
+    u = 9e18 if u > 9e18 else u
+    u = -9e18 if u < -9e18 else u
+    return <int> llrint(u)
+
+
+cdef inline Spot spot_of(const CellGrid *grid, const double *sphere) noexcept nogil:
+    """A sphere (centre, radius) [m] in the units of the grid."""
+    cdef Spot spot
+    spot.x = units(sphere[0], grid.scale)
+    spot.y = units(sphere[1], grid.scale)
+    spot.z = units(sphere[2], grid.scale)
+    spot.radius = <int> ceil(sphere[3] * grid.scale)
+    return spot
+
+
+cdef inline int cell_of(const CellGrid *grid, const Spot *spot) noexcept nogil:
+    cdef int mask = (1 << grid.log_side) - 1
+    return (((((spot.z >> LOG_UNITS) & mask) << grid.log_side) | ((spot.y >> LOG_UNITS) & mask)) << grid.log_side) \
+        | ((spot.x >> LOG_UNITS) & mask)
 
 
 cdef inline void add_run(Runs *runs, const CellGrid *grid, int cell, int n_cells) noexcept nogil:
     runs.first[runs.count] = grid.start.data[cell]
     runs.last[runs.count] = grid.start.data[cell + n_cells]
+    runs.total += grid.start.data[cell + n_cells] - grid.start.data[cell]
     runs.count += 1
 
 
@@ -56,7 +90,7 @@ cdef inline void runs_ahead(Runs *runs, const CellGrid *grid, int cell) noexcept
     """
     cdef int mask = (1 << grid.log_side) - 1
     cdef int x = cell & mask, y = (cell >> grid.log_side) & mask, z = cell >> (2 * grid.log_side), k
-    runs.count = 0
+    runs.count = runs.total = 0
     add_run(runs, grid, cell, 1 if x == mask else 2)
     if x == mask:
         add_run(runs, grid, row_at(grid, y, z), 1)
@@ -69,7 +103,7 @@ cdef inline void runs_around(Runs *runs, const CellGrid *grid, int cell) noexcep
     """A cell and the twenty-six around it."""
     cdef int mask = (1 << grid.log_side) - 1
     cdef int x = cell & mask, y = (cell >> grid.log_side) & mask, z = cell >> (2 * grid.log_side), k, m
-    runs.count = 0
+    runs.count = runs.total = 0
     for k in range(-1, 2):
         for m in range(-1, 2):
             add_row(runs, grid, row_at(grid, y + m, z + k), x)

@@ -3,98 +3,96 @@
 A cell's integer coordinates, taken modulo a power of two in each direction, are its place in the
 table: the domain is covered by periodic copies of one table whose size follows the number of
 spheres, not the extent of space. So the domain needs no bounds, a runaway sphere costs nothing, and
-neighbours in x stay neighbours in memory. Far spheres that share a cell are told apart by their
-distance; with at least four cells in each direction no pair of neighbours is met twice.
-The spheres of a cell stand in the order of their slots (counting sort), their centres and radii
-beside one another, so that eight are tested at once.
+neighbours in x stay neighbours in memory. With at least four cells in each direction no pair of
+neighbours is met twice.
+
+Centres are kept as integers of 32 bits, 2^16 units to a cell, and wrap round: differences of neighbours
+are right wherever they are, and the upper bits are the cell. Far spheres that share a cell are told
+apart by their distance, unless they are a multiple of 2^16 cells apart: then they are listed in
+vain, until the next pruning, which knows better. Rounding to units makes a distance wrong by up to
+sqrt(3) of them, the arithmetic of a search (floats of 24 bits) by a hundredth: a search looks MARGIN
+farther, and the cells have room for that.
+
+The spheres of a cell stand in the order of their slots, their centres, radii and slots beside one
+another, so that sixteen are tested at once. Every thread numbers the cells of a share of the spheres,
+then sorts those that lie in a share of the cells: the same grid for any number of threads.
 """
-from libc.math cimport floor
+from libc.math cimport ceil
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from minidem.arrays cimport Ints, release, reserve
 
-cdef double FAR = 1e15          # cell coordinates are clamped here, well within 64 bits
 cdef enum:
-    BEYOND = 7                  # places that a search may read after the last
+    BEYOND = 15                 # places that a search may read after the last
+    MARGIN = 3                  # units
     SPHERES_PER_CELL = 4        # at most, on the average over the table
 
 
-cdef int cell_of(const CellGrid *grid, const double *centre) noexcept nogil:
-    cdef long long mask = (1 << grid.log_side) - 1
-    cdef long long index[3]
-    cdef double coordinate
-    cdef int k
-    for k in range(3):
-        coordinate = floor(centre[k] * grid.inverse_cell)
-        index[k] = <long long> (FAR if coordinate > FAR else -FAR if coordinate < -FAR else coordinate)
-    return <int> (((((index[2] & mask) << grid.log_side) | (index[1] & mask)) << grid.log_side) | (index[0] & mask))
-
-
-cdef bint make_room(CellGrid *grid, Py_ssize_t n) noexcept nogil:
-    if n <= grid.capacity:
-        return True
-    free(grid.x)
-    grid.capacity = 0
-    grid.x = <double *> malloc(4 * (n + BEYOND) * sizeof(double))
-    if grid.x == NULL:
-        return False
-    memset(grid.x, 0, 4 * (n + BEYOND) * sizeof(double))
-    grid.y = grid.x + n + BEYOND
-    grid.z = grid.y + n + BEYOND
-    grid.radius = grid.z + n + BEYOND
-    grid.capacity = n
-    return True
-
-
-cdef bint fill_grid(CellGrid *grid, const double *spheres, double skin) noexcept nogil:
-    """Sort the items into cells as wide as the largest and the skin [m]. False: memory exhausted.
-
-    spheres : (slots, 4) centres and radii [m].
-    """
-    cdef Py_ssize_t k, n = grid.items.size, c, n_cells
-    cdef int *start
-    cdef int place, total, count
-    cdef const double *sphere
-    grid.inverse_cell = 1.0 / (grid.largest_diameter + skin)
+cdef bint prepare_grid(CellGrid *grid, double skin) noexcept nogil:
+    """Cells as wide as the largest of the spheres and the skin [m], and room for them. False: memory exhausted."""
+    cdef Py_ssize_t n = grid.items.size
+    # Two radii and the skin, all rounded up, and the margin are less than a cell.
+    grid.scale = ((1 << LOG_UNITS) - MARGIN - 3) / (grid.largest_diameter + skin)
+    grid.skin = <int> ceil(skin * grid.scale) + MARGIN
     grid.log_side = 2
     while grid.log_side < 10 and SPHERES_PER_CELL * (<Py_ssize_t> 1 << (3 * grid.log_side)) < n:
         grid.log_side += 1
-    n_cells = <Py_ssize_t> 1 << (3 * grid.log_side)
-    if not (reserve(&grid.start, n_cells + 1) and reserve(&grid.cell, n) and reserve(&grid.slot, n)
-            and make_room(grid, n)):
-        return False
-    start = grid.start.data
-    memset(start, 0, (n_cells + 1) * sizeof(int))
+    if grid.places == NULL:
+        grid.stride = n + BEYOND
+        grid.places = <int *> malloc(COLUMNS * grid.stride * sizeof(int))
+        if grid.places == NULL:
+            return False
+        memset(grid.places, 0, COLUMNS * grid.stride * sizeof(int))
+    return reserve(&grid.cell, n) and reserve(&grid.start, (<Py_ssize_t> 1 << (3 * grid.log_side)) + 1)
+
+
+cdef void number_cells(CellGrid *grid, const double *spheres, int thread, int n_threads) noexcept nogil:
+    """The cells of this thread's share of the items.
+
+    spheres : (slots, 4) centres and radii [m].
+    """
+    cdef Py_ssize_t k, n = grid.items.size
+    cdef Spot spot
+    for k in range(thread * n // n_threads, (thread + 1) * n // n_threads):
+        spot = spot_of(grid, spheres + 4 * <Py_ssize_t> grid.items.data[k])
+        grid.cell.data[k] = cell_of(grid, &spot)
+
+
+cdef void fill_cells(CellGrid *grid, const double *spheres, int thread, int n_threads) noexcept nogil:
+    """Sort the items into this thread's share of the cells, once all have been numbered."""
+    cdef Py_ssize_t k, n = grid.items.size, n_cells = <Py_ssize_t> 1 << (3 * grid.log_side), c
+    cdef Py_ssize_t first = thread * n_cells // n_threads, last = (thread + 1) * n_cells // n_threads
+    cdef const int *cell = grid.cell.data
+    cdef int *start = grid.start.data
+    cdef int *place = NULL
+    cdef Spot spot
+    cdef int total = 0
+    memset(start + first, 0, (last - first) * sizeof(int))
     for k in range(n):
-        start[cell_of(grid, spheres + 4 * <Py_ssize_t> grid.items.data[k])] += 1
-    total = 0
-    for c in range(n_cells + 1):
-        count = start[c]
+        total += cell[k] < first
+        if first <= cell[k] < last:
+            start[cell[k]] += 1
+    for c in range(first, last):                        # where the next cell starts
+        total += start[c]
         start[c] = total
-        total += count
-    for k in range(n):
-        sphere = spheres + 4 * <Py_ssize_t> grid.items.data[k]
-        c = cell_of(grid, sphere)
-        place = start[c]
-        start[c] += 1
-        grid.cell.data[place] = <int> c
-        grid.slot.data[place] = grid.items.data[k]
-        grid.x[place] = sphere[0]
-        grid.y[place] = sphere[1]
-        grid.z[place] = sphere[2]
-        grid.radius[place] = sphere[3]
-    for c in range(n_cells, 0, -1):                     # each start has moved on to the next cell's
-        start[c] = start[c - 1]
-    start[0] = 0
-    return True
+    if last == n_cells:
+        start[n_cells] = total
+    for k in range(n - 1, -1, -1):
+        if first <= cell[k] < last:
+            start[cell[k]] -= 1
+            place = grid.places + start[cell[k]]
+            spot = spot_of(grid, spheres + 4 * <Py_ssize_t> grid.items.data[k])
+            place[0] = spot.x
+            place[grid.stride] = spot.y
+            place[2 * grid.stride] = spot.z
+            place[3 * grid.stride] = spot.radius
+            place[SLOT * grid.stride] = grid.items.data[k]
 
 
 cdef void free_grid(CellGrid *grid) noexcept nogil:
     release(&grid.items)
-    release(&grid.start)
     release(&grid.cell)
-    release(&grid.slot)
-    free(grid.x)
-    grid.x = NULL
-    grid.capacity = 0
+    release(&grid.start)
+    free(grid.places)
+    grid.places = NULL

@@ -1,14 +1,18 @@
 """Grids of several cell sizes, so that a few large spheres among many small ones do not widen all cells."""
 from minidem.arrays cimport Ints
 from minidem.broadphase.cell_grid cimport CellGrid
+from minidem.openmp cimport Barrier
 
 cdef enum:
     MOST_LEVELS = 16
 
 cdef struct Levels:
     int count
+    bint ready                      # there is memory for the grids
     CellGrid grid[MOST_LEVELS]      # from the smallest spheres to the largest
 
 cdef bint sort_by_size(Levels *levels, const double *spheres, const int *numbers, Py_ssize_t n_slots) noexcept nogil
-cdef bint fill_levels(Levels *levels, const double *spheres, double skin) noexcept nogil
+cdef bint prepare_levels(Levels *levels, double skin) noexcept nogil
+cdef void fill_levels(Levels *levels, const double *spheres, Barrier *barrier, int thread,
+                      int n_threads) noexcept nogil
 cdef void free_levels(Levels *levels) noexcept nogil

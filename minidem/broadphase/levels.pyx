@@ -6,7 +6,8 @@ every pair is met once, and a large sphere costs as much as the small ones that 
 V. Ogarko & S. Luding, Comput. Phys. Commun. 183, 931 (2012), doi 10.1016/j.cpc.2011.12.019.
 """
 from minidem.arrays cimport push
-from minidem.broadphase.cell_grid cimport fill_grid, free_grid
+from minidem.broadphase.cell_grid cimport fill_cells, free_grid, number_cells, prepare_grid
+from minidem.openmp cimport meet
 
 
 cdef bint sort_by_size(Levels *levels, const double *spheres, const int *numbers, Py_ssize_t n_slots) noexcept nogil:
@@ -59,13 +60,24 @@ cdef void drop_empty(Levels *levels) noexcept nogil:
     levels.count = kept
 
 
-cdef bint fill_levels(Levels *levels, const double *spheres, double skin) noexcept nogil:
-    """Sort all spheres into the cells of their grids. False: memory exhausted."""
+cdef bint prepare_levels(Levels *levels, double skin) noexcept nogil:
+    """Cells and room for all spheres. False: memory exhausted."""
     cdef int level
     for level in range(levels.count):
-        if not fill_grid(&levels.grid[level], spheres, skin):
+        if not prepare_grid(&levels.grid[level], skin):
             return False
     return True
+
+
+cdef void fill_levels(Levels *levels, const double *spheres, Barrier *barrier, int thread,
+                      int n_threads) noexcept nogil:
+    """Sort all spheres into the cells of their grids, all threads together."""
+    cdef int level
+    for level in range(levels.count):
+        number_cells(&levels.grid[level], spheres, thread, n_threads)
+    meet(barrier, n_threads)
+    for level in range(levels.count):
+        fill_cells(&levels.grid[level], spheres, thread, n_threads)
 
 
 cdef void free_levels(Levels *levels) noexcept nogil:

@@ -1,50 +1,91 @@
-/* Which spheres are near: the two loops that every search for candidates and contacts spends its time in.
+/* Which spheres are near: the loops that every search for candidates and contacts spends its time in.
  *
  * In C because the outcome of each test decides where the next one is stored: a compiler leaves that to one
- * number at a time. With AVX-512, eight are tested at once and those that pass are packed by one instruction.
- * The plain loops make the same decisions, by the same operations in the same order. */
+ * number at a time. With AVX-512, eight or sixteen are tested at once and those that pass are packed by one
+ * instruction. The plain loops make the same decisions, by the same operations in the same order. */
 #ifndef MINIDEM_NEAR_H
 #define MINIDEM_NEAR_H
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 enum { MINIDEM_BEYOND = 144 };
 
 #if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512DQ__)
 #include <immintrin.h>
-#define MINIDEM_EIGHT_AT_ONCE 1
+#define MINIDEM_MANY_AT_ONCE 1
 #else
-#define MINIDEM_EIGHT_AT_ONCE 0
+#define MINIDEM_MANY_AT_ONCE 0
 #endif
 
-/* Indices q, first <= q < last, of spheres (x, y, z, r) whose gap to the one at (cx, cy, cz) is below reach
- * less that one's radius, into `near`; returns their number. The arrays can be read, and `near` be written,
- * seven places beyond. */
-static inline int minidem_find_near(const double *x, const double *y, const double *z, const double *r,
-                                    int first, int last, double cx, double cy, double cz, double reach, int *near) {
-    int n = 0;
-#if MINIDEM_EIGHT_AT_ONCE
-    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    for (int q = first; q < last; q += 8) {
-        __m512d dx = _mm512_sub_pd(_mm512_set1_pd(cx), _mm512_loadu_pd(x + q));
-        __m512d dy = _mm512_sub_pd(_mm512_set1_pd(cy), _mm512_loadu_pd(y + q));
-        __m512d dz = _mm512_sub_pd(_mm512_set1_pd(cz), _mm512_loadu_pd(z + q));
-        __m512d limit = _mm512_add_pd(_mm512_set1_pd(reach), _mm512_loadu_pd(r + q));
-        __m512d squared = _mm512_add_pd(_mm512_add_pd(_mm512_mul_pd(dx, dx), _mm512_mul_pd(dy, dy)),
-                                        _mm512_mul_pd(dz, dz));
-        __mmask8 hits = _mm512_cmp_pd_mask(squared, _mm512_mul_pd(limit, limit), _CMP_LT_OQ);
-        if (last - q < 8) hits &= (__mmask8) ((1 << (last - q)) - 1);
-        __m256i places = _mm256_add_epi32(_mm256_set1_epi32(q), lanes);
-        _mm256_storeu_si256((__m256i *) (near + n), _mm256_maskz_compress_epi32(hits, places));
-        n += __builtin_popcount(hits);
+/* Pairs (slot, other) of a sphere and those of the candidates first <= q < count whose gap is below the skin, without
+ * the sphere's own clump, into `pairs`; returns how many ints.
+ * candidates: rows (x, y, z, radius, slot) of `room` ints each, lengths in the units of a grid (cell_grid.pyx).
+ * cx, cy, cz, reach, slot: the sphere, its radius and the skin; its clump has all slots clump_first <= s < clump_first
+ * + clump_slots of the same lane. A candidate row can be read up to the next multiple of 16, and what stands behind
+ * `count` is not used; `pairs` has room for two ints more than candidates, and 32. */
+static inline ptrdiff_t minidem_find_pairs(const int *candidates, ptrdiff_t room, int first, int count, int cx, int cy,
+                                           int cz, int reach, int slot, int clump_first, int clump_slots, int *pairs) {
+    const int *x = candidates, *y = x + room, *z = y + room, *radius = z + room, *slots = radius + room;
+    ptrdiff_t n = 0;
+#if MINIDEM_MANY_AT_ONCE
+    const __m512i low = _mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
+    const __m512i high = _mm512_add_epi32(low, _mm512_set1_epi32(8)), own = _mm512_set1_epi32(slot);
+    unsigned wanted = 0xffffu << (first & 15);
+    for (int q = first & ~15; q < count; q += 16) {
+        __m512 dx = _mm512_cvtepi32_ps(_mm512_sub_epi32(_mm512_set1_epi32(cx), _mm512_loadu_si512(x + q)));
+        __m512 dy = _mm512_cvtepi32_ps(_mm512_sub_epi32(_mm512_set1_epi32(cy), _mm512_loadu_si512(y + q)));
+        __m512 dz = _mm512_cvtepi32_ps(_mm512_sub_epi32(_mm512_set1_epi32(cz), _mm512_loadu_si512(z + q)));
+        __m512 limit = _mm512_cvtepi32_ps(_mm512_add_epi32(_mm512_set1_epi32(reach), _mm512_loadu_si512(radius + q)));
+        __m512 squared = _mm512_add_ps(_mm512_add_ps(_mm512_mul_ps(dx, dx), _mm512_mul_ps(dy, dy)),
+                                       _mm512_mul_ps(dz, dz));
+        __m512i other = _mm512_loadu_si512(slots + q);
+        __mmask16 same_lane = _mm512_testn_epi32_mask(_mm512_xor_si512(other, own), _mm512_set1_epi32(7));
+        __mmask16 same_clump = _mm512_mask_cmplt_epu32_mask(
+            same_lane, _mm512_sub_epi32(other, _mm512_set1_epi32(clump_first)), _mm512_set1_epi32(clump_slots));
+        unsigned hits = _mm512_cmp_ps_mask(squared, _mm512_mul_ps(limit, limit), _CMP_LT_OQ) & wanted & ~same_clump;
+        if (count - q < 16) hits &= (1u << (count - q)) - 1;
+        wanted = 0xffffu;
+        __m512i near = _mm512_maskz_compress_epi32((__mmask16) hits, other);
+        int n_hits = __builtin_popcount(hits);
+        _mm512_storeu_si512(pairs + n, _mm512_mask_permutexvar_epi32(own, 0xaaaa, low, near));
+        if (n_hits > 8) _mm512_storeu_si512(pairs + n + 16, _mm512_mask_permutexvar_epi32(own, 0xaaaa, high, near));
+        n += 2 * n_hits;
     }
 #else
-    for (int q = first; q < last; ++q) {
-        double dx = cx - x[q], dy = cy - y[q], dz = cz - z[q], limit = reach + r[q];
-        near[n] = q;
-        n += dx * dx + dy * dy + dz * dz < limit * limit;
+    for (int q = first; q < count; ++q) {
+        float dx = (float) (int) ((unsigned) cx - (unsigned) x[q]);     /* wraps round, like the coordinates */
+        float dy = (float) (int) ((unsigned) cy - (unsigned) y[q]);
+        float dz = (float) (int) ((unsigned) cz - (unsigned) z[q]);
+        float limit = (float) (reach + radius[q]);
+        unsigned place_in_block = (unsigned) slots[q] - (unsigned) clump_first;
+        int same_clump = ((slots[q] ^ slot) & 7) == 0 && place_in_block < (unsigned) clump_slots;
+        pairs[n] = slot;
+        pairs[n + 1] = slots[q];
+        n += 2 * ((dx * dx + dy * dy + dz * dz < limit * limit) & !same_clump);
     }
 #endif
     return n;
+}
+
+/* Which of eight spheres, rows (4, 8) of centres and radii, are within `skin` of a plane: 1 << lane. */
+static inline unsigned minidem_near_plane(const double *rows, const double *point, const double *normal, double skin) {
+#if MINIDEM_MANY_AT_ONCE
+    __m512d x = _mm512_sub_pd(_mm512_loadu_pd(rows), _mm512_set1_pd(point[0]));
+    __m512d y = _mm512_sub_pd(_mm512_loadu_pd(rows + 8), _mm512_set1_pd(point[1]));
+    __m512d z = _mm512_sub_pd(_mm512_loadu_pd(rows + 16), _mm512_set1_pd(point[2]));
+    __m512d height = _mm512_add_pd(_mm512_add_pd(_mm512_mul_pd(x, _mm512_set1_pd(normal[0])),
+                                                 _mm512_mul_pd(y, _mm512_set1_pd(normal[1]))),
+                                   _mm512_mul_pd(z, _mm512_set1_pd(normal[2])));
+    return _mm512_cmp_pd_mask(height, _mm512_add_pd(_mm512_loadu_pd(rows + 24), _mm512_set1_pd(skin)), _CMP_LT_OQ);
+#else
+    unsigned near = 0;
+    for (int l = 0; l < 8; ++l) {
+        double x = rows[l] - point[0], y = rows[8 + l] - point[1], z = rows[16 + l] - point[2];
+        near |= (unsigned) (x * normal[0] + y * normal[1] + z * normal[2] < rows[24 + l] + skin) << l;
+    }
+    return near;
+#endif
 }
 
 /* Those of the pairs of slots (n ints, two by two) whose gap is below `skin`, copied to `near` in their order;
@@ -53,7 +94,7 @@ static inline int minidem_find_near(const double *x, const double *y, const doub
 static inline ptrdiff_t minidem_select_near(const double *spheres, const int *pairs, ptrdiff_t n, double skin,
                                             int *near) {
     ptrdiff_t k = 0, kept = 0;
-#if MINIDEM_EIGHT_AT_ONCE
+#if MINIDEM_MANY_AT_ONCE
     const __m512i even = _mm512_setr_epi64(0, 4, 8, 12, 1, 5, 9, 13);
     const __m512i odd = _mm512_setr_epi64(2, 6, 10, 14, 3, 7, 11, 15);
     for (; k + 16 <= n; k += 16) {
@@ -61,8 +102,10 @@ static inline ptrdiff_t minidem_select_near(const double *spheres, const int *pa
         __m256d between[8];                             /* (dx, dy, dz, sum of radii) */
         __m512d two[4], xy[2], zr[2];
         for (int l = 0; l < 8; ++l) {
-            __m256d a = _mm256_loadu_pd(spheres + 4 * (ptrdiff_t) pairs[k + 2 * l]);
-            __m256d b = _mm256_loadu_pd(spheres + 4 * (ptrdiff_t) pairs[k + 2 * l + 1]);
+            uint64_t pair;                              /* in one piece: loads are what the time goes to */
+            memcpy(&pair, pairs + k + 2 * l, sizeof pair);
+            __m256d a = _mm256_loadu_pd(spheres + 4 * (ptrdiff_t) (uint32_t) pair);
+            __m256d b = _mm256_loadu_pd(spheres + 4 * (ptrdiff_t) (pair >> 32));
             __builtin_prefetch(spheres + 4 * (ptrdiff_t) pairs[k + 128 + 2 * l]);
             __builtin_prefetch(spheres + 4 * (ptrdiff_t) pairs[k + 129 + 2 * l]);
             between[l] = _mm256_mask_add_pd(_mm256_sub_pd(a, b), 8, a, b);

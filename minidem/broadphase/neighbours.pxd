@@ -1,5 +1,5 @@
 """Verlet lists: candidates for contact, one set of lists for each thread."""
-from minidem.arrays cimport Ints
+from minidem.arrays cimport APART, Ints, reserve
 from minidem.state cimport StateView
 
 cdef struct Planes:
@@ -12,12 +12,13 @@ cdef struct Neighbours:         # what one thread owns: its blocks of clumps and
     Py_ssize_t first_block
     Py_ssize_t last_block
     Ints *found                 # (threads,): pairs that this thread's search found for each owner
-    Ints hits                   # of one sphere, while it is searched for
+    Ints hits                   # pairs of clumps of which one is searched for
     Ints near[2]                # member rows of two clumps that lie near the other, while they are compared
     Ints outer_walls            # (sphere slot, wall), within the outer skin
     Ints pairs                  # inner list: (slot, slot)
     Ints walls                  # inner list: (slot, wall)
     Ints active                 # member rows that hold a sphere of the inner lists, ascending
+    char apart[APART]
 
 cdef inline bint owns(const Neighbours *mine, const StateView *state, int slot) noexcept nogil:
     return mine.first_block <= state.block_of_member[slot >> 3] < mine.last_block
@@ -35,6 +36,16 @@ cdef extern from "broadphase/near.h" nogil:
         BEYOND "MINIDEM_BEYOND"
     Py_ssize_t select_near "minidem_select_near"(const double *spheres, const int *pairs, Py_ssize_t n, double skin,
                                                  int *near)
+
+
+cdef inline bint push_pair(Ints *list, int a, int b) noexcept nogil:
+    """Append a pair. False: memory exhausted."""
+    if not reserve(list, list.size + 2):
+        return False
+    list.data[list.size] = a
+    list.data[list.size + 1] = b
+    list.size += 2
+    return True
 
 
 cdef bint search_walls(Neighbours *mine, const Planes *planes, const StateView *state, double skin) noexcept nogil

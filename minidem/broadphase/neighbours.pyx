@@ -9,30 +9,34 @@ Every thread owns a range of blocks. A pair goes into the list of the owner of e
 that each thread finds all forces on its own clumps and none on others'.
 """
 from minidem.arrays cimport Ints, reserve
+from minidem.records cimport rows_from_records
 from minidem.rows cimport LANES
 from minidem.state cimport StateView
 
 
-cdef inline bint push_pair(Ints *list, int a, int b) noexcept nogil:
-    """Append a pair. False: memory exhausted."""
-    if not reserve(list, list.size + 2):
-        return False
-    list.data[list.size] = a
-    list.data[list.size + 1] = b
-    list.size += 2
-    return True
+cdef extern from "broadphase/near.h" nogil:
+    unsigned int near_plane "minidem_near_plane"(const double *rows, const double *point, const double *normal,
+                                                 double skin)
 
 
 cdef bint search_walls(Neighbours *mine, const Planes *planes, const StateView *state, double skin) noexcept nogil:
     """Own spheres within the outer skin of a wall. False: memory exhausted."""
-    cdef Py_ssize_t slot, wall
+    cdef Py_ssize_t row, slot, wall
+    cdef double rows[4 * LANES]
+    cdef int lanes[LANES]
+    cdef int lane
+    cdef unsigned int bits
     mine.outer_walls.size = 0
-    for slot in range(state.first_member[mine.first_block] * LANES, state.first_member[mine.last_block] * LANES):
-        if state.sphere_number[slot] < 0:
-            continue
+    for lane in range(LANES):
+        lanes[lane] = lane
+    for row in range(state.first_member[mine.first_block], state.first_member[mine.last_block]):
+        rows_from_records(state.spheres + row * 4 * LANES, lanes, rows)
         for wall in range(planes.count):
-            if height(planes, wall, state.spheres + 4 * slot) < state.spheres[4 * slot + 3] + skin:
-                if not push_pair(&mine.outer_walls, <int> slot, <int> wall):
+            bits = near_plane(rows, planes.point + 3 * wall, planes.normal + 3 * wall, skin)
+            for lane in range(LANES if bits else 0):        # most are far from most walls
+                slot = row * LANES + lane
+                if bits >> lane & 1 and state.sphere_number[slot] >= 0 \
+                        and not push_pair(&mine.outer_walls, <int> slot, <int> wall):
                     return False
     return True
 

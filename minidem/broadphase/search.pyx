@@ -1,38 +1,45 @@
-"""Outer pairs from the grids: a share of the cells for each thread, the pairs sorted by owner."""
+"""Outer pairs from the grids: a share of what they hold for each thread, the pairs sorted by owner."""
+from libc.string cimport memset
+
 from minidem.arrays cimport Ints, reserve
-from minidem.broadphase.cell_grid cimport CellGrid, Runs, cell_of, runs_ahead, runs_around
-from minidem.broadphase.neighbours cimport BEYOND
+from minidem.broadphase.candidates cimport AT_ONCE, Candidates, collect, free_candidates
+from minidem.broadphase.cell_grid cimport SLOT, CellGrid, Runs, Spot, cell_of, runs_ahead, runs_around, spot_of
+from minidem.broadphase.levels cimport MOST_LEVELS
+from minidem.broadphase.neighbours cimport BEYOND, push_pair
 from minidem.rows cimport LANES
 from minidem.state cimport StateView
 
 
 cdef extern from "broadphase/near.h" nogil:
-    int find_near "minidem_find_near"(const double *x, const double *y, const double *z, const double *r,
-                                      int first, int last, double cx, double cy, double cz, double reach, int *near)
+    Py_ssize_t find_pairs "minidem_find_pairs"(const int *candidates, Py_ssize_t room, int first, int count,
+                                               int cx, int cy, int cz, int reach, int slot, int clump_first,
+                                               int clump_slots, int *pairs)
+
+cdef struct Search:                 # one thread's
+    Neighbours *all
+    Neighbours *mine
+    int thread
+    int n_threads
+    int first_slot                  # of the thread's own
+    int last_slot
+    const StateView *state
+    const double *items             # (slots, 4): centres and radii of what the grids hold [m]
+    double skin                     # [m]
+    bint clumps_first               # they are bounding spheres of clumps
 
 
-cdef inline int owner_of(const Neighbours *all, int n_threads, int block) noexcept nogil:
-    cdef int thread = 0
-    while thread < n_threads - 1 and block >= all[thread].last_block:
+cdef inline int owner_of(const Search *search, int slot) noexcept nogil:
+    """The thread that owns a sphere."""
+    cdef int thread = 0, block = search.state.block_of_member[slot >> 3]
+    while thread < search.n_threads - 1 and block >= search.all[thread].last_block:
         thread += 1
     return thread
 
 
-cdef inline void append_pair(Ints *list, int i, int j, bint wanted) noexcept nogil:
-    """Without a branch; the list has room for it, wanted or not."""
-    list.data[list.size] = i
-    list.data[list.size + 1] = j
-    list.size += 2 * wanted
-
-
-cdef inline void keep_pair(Neighbours *all, int thread, int n_threads, const StateView *state, int i,
-                           int j) noexcept nogil:
-    """Put a pair of spheres of two clumps into the lists of the owners of both; each has room for two pairs."""
-    cdef int first_block = state.block_of_member[i >> 3], second_block = state.block_of_member[j >> 3]
-    cdef bint different = (first_block != second_block) | (((i ^ j) & (LANES - 1)) != 0)
-    cdef int owner = owner_of(all, n_threads, first_block), second = owner_of(all, n_threads, second_block)
-    append_pair(all[thread].found + owner, i, j, different)
-    append_pair(all[thread].found + second, i, j, different & (second != owner))
+cdef bint tell_other(const Search *search, int owner, int i, int j) noexcept nogil:
+    """Put a pair that the owner of i has into the list of the owner of j. False: memory exhausted."""
+    cdef int other = owner_of(search, j)
+    return other == owner or push_pair(search.mine.found + other, i, j)
 
 
 cdef inline bint are_near(const double *a, const double *b, double skin) noexcept nogil:
@@ -57,94 +64,162 @@ cdef bint collect_near(Ints *near, const StateView *state, int clump, const doub
     return True
 
 
-cdef bint compare_clumps(Neighbours *all, int thread, int n_threads, const StateView *state, int first, int second,
-                         const double *first_bound, const double *second_bound, double skin) noexcept nogil:
-    """Outer pairs of two clumps whose bounding spheres are near: only spheres near the other's bounding sphere."""
-    cdef Ints *near = all[thread].near
-    cdef Py_ssize_t i, j
-    cdef int owner
-    if not (collect_near(&near[0], state, first, second_bound, skin)
-            and collect_near(&near[1], state, second, first_bound, skin)):
+cdef bint compare_clumps(const Search *search, int first, int second) noexcept nogil:
+    """Outer pairs of two clumps: only spheres near the other's bounding sphere. False: memory exhausted."""
+    cdef const StateView *state = search.state
+    cdef Ints *near = search.mine.near
+    cdef Py_ssize_t k, m
+    cdef int i, j, owner
+    if not (collect_near(&near[0], state, first, search.items + 4 * <Py_ssize_t> second, search.skin)
+            and collect_near(&near[1], state, second, search.items + 4 * <Py_ssize_t> first, search.skin)):
         return False
-    for i in range(near[0].size):
-        for j in range(near[1].size):
-            if are_near(state.spheres + 4 * <Py_ssize_t> near[0].data[i],
-                        state.spheres + 4 * <Py_ssize_t> near[1].data[j], skin):
-                for owner in range(n_threads):
-                    if not reserve(all[thread].found + owner, all[thread].found[owner].size + 4):
-                        return False
-                keep_pair(all, thread, n_threads, state, near[0].data[i], near[1].data[j])
+    for k in range(near[0].size):
+        i = near[0].data[k]
+        owner = owner_of(search, i)
+        for m in range(near[1].size):
+            j = near[1].data[m]
+            if are_near(state.spheres + 4 * <Py_ssize_t> i, state.spheres + 4 * <Py_ssize_t> j, search.skin) \
+                    and not (push_pair(search.mine.found + owner, i, j) and tell_other(search, owner, i, j)):
+                return False
     return True
 
 
-cdef bint search_runs(Neighbours *all, int thread, int n_threads, const CellGrid *mine, Py_ssize_t p,
-                      const CellGrid *grid, const Runs *runs, const StateView *state, double skin,
-                      bint clumps_first) noexcept nogil:
-    """Pairs of what is at place p of `mine` with what is in some runs of `grid`. False: memory exhausted."""
-    cdef Ints *hits = &all[thread].hits
-    cdef int i = mine.slot.data[p], run, k
-    cdef double first_bound[4]
-    cdef double second_bound[4]
-    cdef int owner
-    hits.size = 0
-    for run in range(runs.count):
-        if not reserve(hits, hits.size + runs.last[run] - runs.first[run] + LANES):
+cdef inline bint append_near(Ints *pairs, int slot, const Spot *spot, int reach, const Candidates *candidates,
+                             int first, int clump_first, int clump_slots) noexcept nogil:
+    """Pairs of what is at a spot with the candidates from `first` on, as find_pairs says. False: memory exhausted."""
+    if not reserve(pairs, pairs.size + 2 * (candidates.count - first + AT_ONCE)):
+        return False
+    pairs.size += find_pairs(candidates.data, candidates.room, first, candidates.count, spot.x, spot.y, spot.z, reach,
+                             slot, clump_first, clump_slots, pairs.data + pairs.size)
+    return True
+
+
+cdef inline bint search_around(const Search *search, int slot, const Spot *spot, int reach,
+                               const Candidates *candidates, int first) noexcept nogil:
+    """Outer pairs of what is at a spot with the candidates from `first` on. False: memory exhausted."""
+    cdef const Py_ssize_t *first_member = search.state.first_member
+    cdef Ints *found = &search.mine.hits
+    cdef int block, owner
+    cdef Py_ssize_t k, before
+    if search.clumps_first:
+        found.size = 0
+        if not append_near(found, slot, spot, reach, candidates, first, 0, 0):
             return False
-        hits.size += find_near(grid.x, grid.y, grid.z, grid.radius, runs.first[run], runs.last[run],
-                               mine.x[p], mine.y[p], mine.z[p], mine.radius[p] + skin, hits.data + hits.size)
-    if clumps_first:
-        for k in range(hits.size):
-            bound_at(first_bound, mine, p)
-            bound_at(second_bound, grid, hits.data[k])
-            if not compare_clumps(all, thread, n_threads, state, i, grid.slot.data[hits.data[k]], first_bound,
-                                  second_bound, skin):
+        for k in range(0, found.size, 2):
+            if not compare_clumps(search, slot, found.data[k + 1]):
                 return False
         return True
-    for owner in range(n_threads):
-        if not reserve(all[thread].found + owner, all[thread].found[owner].size + 2 * hits.size + 2):
-            return False
-    for k in range(hits.size):
-        keep_pair(all, thread, n_threads, state, i, grid.slot.data[hits.data[k]])
+    block = search.state.block_of_member[slot >> 3]
+    owner = owner_of(search, slot)
+    found = search.mine.found + owner
+    before = found.size
+    if not append_near(found, slot, spot, reach, candidates, first, <int> first_member[block] * LANES,
+                       <int> (first_member[block + 1] - first_member[block]) * LANES):
+        return False
+    if not (candidates.own and owner == search.thread):     # else no other thread has to know
+        for k in range(before, found.size, 2):
+            if not tell_other(search, owner, slot, found.data[k + 1]):
+                return False
     return True
 
 
-cdef inline void bound_at(double *sphere, const CellGrid *grid, Py_ssize_t p) noexcept nogil:
-    sphere[0] = grid.x[p]
-    sphere[1] = grid.y[p]
-    sphere[2] = grid.z[p]
-    sphere[3] = grid.radius[p]
+cdef inline bint collect_own(const Search *search, Candidates *candidates, const CellGrid *grid,
+                             const Runs *runs) noexcept nogil:
+    """Candidates from the runs, and whether other threads have to know of them. False: memory exhausted."""
+    cdef const int *slot
+    cdef int k, others = 0
+    if not collect(candidates, grid, runs):
+        return False
+    slot = candidates.data + SLOT * candidates.room
+    for k in range(candidates.count if search.n_threads > 1 else 0):
+        others |= (slot[k] < search.first_slot) | (slot[k] >= search.last_slot)
+    candidates.own = not others
+    return True
 
 
-cdef bint search_pairs(Neighbours *all, int thread, int n_threads, const Levels *levels,
-                       const StateView *state, double skin, bint clumps_first) noexcept nogil:
+cdef inline Spot spot_at(const CellGrid *grid, Py_ssize_t place) noexcept nogil:
+    cdef Spot spot
+    spot.x = grid.places[place]
+    spot.y = grid.places[grid.stride + place]
+    spot.z = grid.places[2 * grid.stride + place]
+    spot.radius = grid.places[3 * grid.stride + place]
+    return spot
+
+
+cdef bint search_level(const Search *search, const Levels *levels, int level, int thread, int n_threads,
+                       Candidates *candidates) noexcept nogil:
+    """This thread's share of a grid, among themselves and in the grids of larger spheres. False: memory exhausted.
+
+    candidates : (levels,)
+    """
+    cdef const CellGrid *grid = &levels.grid[level]
+    cdef const CellGrid *larger
+    cdef Py_ssize_t p, n = grid.items.size, first = thread * n // n_threads, last = (thread + 1) * n // n_threads
+    cdef const int *start = grid.start.data
+    cdef Runs runs
+    cdef Spot spot
+    cdef int cells[MOST_LEVELS]
+    cdef int cell = 0, k, around, slot
+    for k in range(level, levels.count):
+        cells[k] = -1                                   # no candidates yet
+    if first < last:
+        spot = spot_at(grid, first)
+        cell = cell_of(grid, &spot)
+    for p in range(first, last):
+        while start[cell + 1] <= p:
+            cell += 1
+        if cell != cells[level]:
+            cells[level] = cell
+            runs_ahead(&runs, grid, cell)
+            if not collect_own(search, candidates + level, grid, &runs):
+                return False
+        spot = spot_at(grid, p)
+        slot = grid.places[SLOT * grid.stride + p]
+        if not search_around(search, slot, &spot, spot.radius + grid.skin, candidates + level,
+                             <int> p - start[cell] + 1):
+            return False
+        for k in range(level + 1, levels.count):
+            larger = &levels.grid[k]
+            spot = spot_of(larger, search.items + 4 * <Py_ssize_t> slot)
+            around = cell_of(larger, &spot)
+            if around != cells[k]:
+                cells[k] = around
+                runs_around(&runs, larger, around)
+                if not collect_own(search, candidates + k, larger, &runs):
+                    return False
+            if not search_around(search, slot, &spot, spot.radius + larger.skin, candidates + k, 0):
+                return False
+    return True
+
+
+cdef bint search_pairs(Neighbours *all, int thread, int n_threads, const Levels *levels, const StateView *state,
+                       const double *items, double skin, bint clumps_first) noexcept nogil:
     """This thread's share of every grid: outer pairs, sorted by owner. False: memory exhausted.
 
-    clumps_first : the grids hold bounding spheres of clumps, not spheres.
+    items : (slots, 4) centres and radii of what the grids hold: spheres, or with `clumps_first` bounding spheres
+        of clumps.
     """
-    cdef const CellGrid *grid
-    cdef Py_ssize_t p
-    cdef Runs runs, around
-    cdef double centre[4]
-    cdef int cell, level, larger, owner
+    cdef Candidates candidates[MOST_LEVELS]
+    cdef Search search
+    cdef bint fine = True
+    cdef int level, owner
+    memset(candidates, 0, sizeof(candidates))
+    search.all = all
+    search.mine = all + thread
+    search.thread = thread
+    search.n_threads = n_threads
+    search.first_slot = <int> state.first_member[search.mine.first_block] * LANES
+    search.last_slot = <int> state.first_member[search.mine.last_block] * LANES
+    search.state = state
+    search.items = items
+    search.skin = skin
+    search.clumps_first = clumps_first
     for owner in range(n_threads):
-        all[thread].found[owner].size = 0
+        search.mine.found[owner].size = 0
     for level in range(levels.count):
-        grid = &levels.grid[level]
-        cell = -1
-        for p in range(thread * grid.items.size // n_threads, (thread + 1) * grid.items.size // n_threads):
-            if grid.cell.data[p] != cell:
-                cell = grid.cell.data[p]
-                runs_ahead(&runs, grid, cell)
-            runs.first[0] = <int> p + 1
-            if not search_runs(all, thread, n_threads, grid, p, grid, &runs, state, skin, clumps_first):
-                return False
-            for larger in range(level + 1, levels.count):
-                bound_at(centre, grid, p)
-                runs_around(&around, &levels.grid[larger], cell_of(&levels.grid[larger], centre))
-                if not search_runs(all, thread, n_threads, grid, p, &levels.grid[larger], &around, state, skin,
-                                   clumps_first):
-                    return False
+        fine &= search_level(&search, levels, level, thread, n_threads, candidates)
+    for level in range(levels.count):
+        free_candidates(candidates + level)
     for owner in range(n_threads):
-        if not reserve(all[thread].found + owner, all[thread].found[owner].size + BEYOND):
-            return False
-    return True
+        fine &= reserve(search.mine.found + owner, search.mine.found[owner].size + BEYOND)
+    return fine

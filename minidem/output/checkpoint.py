@@ -42,7 +42,8 @@ def save(path, sim, notes=None):
     }
     if notes is not None:
         settings["notes"] = notes
-    arrays = {"blocks": sim._state.in_user_order(), "started": sim._started, "template_index": sim._state.template_index}
+    arrays = {"blocks": sim._state.in_user_order(), "started": sim._started,
+              "template_index": sim._state.template_index}
     if not np.isfinite(arrays["blocks"]).all():
         raise ValueError(f"path = {str(path)!r}: nothing saved, because the state at step {sim.step_count} is not "
                          "finite; lower dt and go on from an earlier checkpoint")

@@ -15,7 +15,7 @@ import minidem
 from minidem.checks import shown
 from minidem.output import replacing, to_disk
 
-FORMAT = 2
+FORMAT = 3
 
 
 def write(path, settings, arrays):

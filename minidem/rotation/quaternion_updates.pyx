@@ -53,30 +53,30 @@ cdef inline void walton_braun_one(Body *b, const Step *step) noexcept nogil:
     b.w = add_scaled(b.w, step.dt, acceleration)
 
 
-cdef inline void move(BodyFunction turn, double *block, const Step *step) noexcept nogil:
+cdef inline void move(BodyFunction turn, double *block, const double *fixed, const Step *step) noexcept nogil:
     """Turn with the old angular velocity, or with the new one (omega=new)."""
     if step.parameters[0] == 0.0:
-        over_bodies(turn, block, step)
-        over_bodies(kick, block, step)
+        over_bodies(turn, block, fixed, step)
+        over_bodies(kick, block, fixed, step)
     else:
-        over_bodies(kick, block, step)
-        over_bodies(turn, block, step)
+        over_bodies(kick, block, fixed, step)
+        over_bodies(turn, block, fixed, step)
 
 
-cdef void euler(double *block, const Step *step) noexcept nogil:
-    move(euler_one, block, step)
+cdef void euler(double *block, const double *fixed, const Step *step) noexcept nogil:
+    move(euler_one, block, fixed, step)
 
 
-cdef void scalar_factor(double *block, const Step *step) noexcept nogil:
-    move(scalar_factor_one, block, step)
+cdef void scalar_factor(double *block, const double *fixed, const Step *step) noexcept nogil:
+    move(scalar_factor_one, block, fixed, step)
 
 
-cdef void direct(double *block, const Step *step) noexcept nogil:
-    move(direct_one, block, step)
+cdef void direct(double *block, const double *fixed, const Step *step) noexcept nogil:
+    move(direct_one, block, fixed, step)
 
 
-cdef void walton_braun(double *block, const Step *step) noexcept nogil:
-    over_bodies(walton_braun_one, block, step)
+cdef void walton_braun(double *block, const double *fixed, const Step *step) noexcept nogil:
+    over_bodies(walton_braun_one, block, fixed, step)
 
 
 DOI = "10.1007/s00707-013-0914-2"

@@ -1,7 +1,8 @@
 """What a rotation scheme is to the time loop: five functions over blocks of eight clumps.
 
 A scheme's file writes each formula once, as an inline function of one `Body`, and `over_bodies`
-turns it into a loop over the lanes of a block, which the compiler vectorises.
+turns it into a loop over the lanes of a block, which the compiler vectorises. A function has the
+rows of a block that change, those that are fixed (rows.pxd), and the step.
 
     start    once, at t_0, where the torque is known: from w(t_0) to what the scheme stores
     move     stored state and the torque at the pose -> pose (and stored state) of the next stage
@@ -48,7 +49,7 @@ cdef struct Body:
 
 
 ctypedef void (*BodyFunction)(Body *body, const Step *step) noexcept nogil
-ctypedef void (*BlockFunction)(double *block, const Step *step) noexcept nogil
+ctypedef void (*BlockFunction)(double *block, const double *fixed, const Step *step) noexcept nogil
 
 
 cdef class Kernels:
@@ -68,7 +69,7 @@ cdef Kernels kernels(BlockFunction start, BlockFunction move, BlockFunction fini
                      BlockFunction predict, BlockFunction sync)
 
 
-cdef inline void over_bodies(BodyFunction formula, double *block, const Step *step) noexcept nogil:
+cdef inline void over_bodies(BodyFunction formula, double *block, const double *fixed, const Step *step) noexcept nogil:
     """Apply `formula` to the bodies of one block: loads, formula, stores, for every lane."""
     cdef Body body
     cdef Step local = step[0]
@@ -78,8 +79,8 @@ cdef inline void over_bodies(BodyFunction formula, double *block, const Step *st
         body.w = load(block + ANGULAR_VELOCITY * LANES + lane)
         body.predicted = load(block + PREDICTED * LANES + lane)
         body.torque = load(block + TORQUE * LANES + lane)
-        body.inertia = load(block + INERTIA * LANES + lane)
-        body.inverse_inertia = load(block + INVERSE_INERTIA * LANES + lane)
+        body.inertia = load(fixed + INERTIA * LANES + lane)
+        body.inverse_inertia = load(fixed + INVERSE_INERTIA * LANES + lane)
         body.scratch = block + SCRATCH * LANES + lane
         formula(&body, &local)
         store_quat(block + ORIENTATION * LANES + lane, body.q)

@@ -9,8 +9,8 @@ cdef inline void w_at_pose(Body *b, const Step *step) noexcept nogil:
     b.predicted = b.w
 
 
-cdef void synchronous(double *block, const Step *step) noexcept nogil:
-    over_bodies(w_at_pose, block, step)
+cdef void synchronous(double *block, const double *fixed, const Step *step) noexcept nogil:
+    over_bodies(w_at_pose, block, fixed, step)
 
 
 cdef Kernels kernels(BlockFunction start, BlockFunction move, BlockFunction finish,

@@ -20,9 +20,10 @@ cdef inline void turn_block(double *block, double h) noexcept nogil:
     A step rarely turns a body by as much as a right angle. Where none of the eight does, the
     exponential needs neither root nor division.
     """
-    cdef int lane, large = 0
+    cdef long long large = 0                            # as wide as a number, so that all go at once
+    cdef int lane
     for lane in range(LANES):
-        large |= not is_small(scale(0.5 * h, load(block + ANGULAR_VELOCITY * LANES + lane)))
+        large |= <long long> (not is_small(scale(0.5 * h, load(block + ANGULAR_VELOCITY * LANES + lane))))
     if large:
         for lane in range(LANES):
             store_quat(block + ORIENTATION * LANES + lane, turned(

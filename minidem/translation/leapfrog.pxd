@@ -8,22 +8,22 @@ from minidem.reach cimport turn_squared
 from minidem.rows cimport FORCE, INVERSE_MASS, LANES, ORIENTATION, PATH, POSITION, PREDICTED_VELOCITY, VELOCITY
 
 
-cdef inline void kick(double *block, double dt) noexcept nogil:
+cdef inline void kick(double *block, const double *fixed, double dt) noexcept nogil:
     """Velocities of the eight clumps of a block, dt ahead under the force at the pose."""
     cdef int l
     for l in range(LANES):
-        block[VELOCITY * LANES + l] += dt * (block[FORCE * LANES + l] * block[INVERSE_MASS * LANES + l])
-        block[(VELOCITY + 1) * LANES + l] += dt * (block[(FORCE + 1) * LANES + l] * block[INVERSE_MASS * LANES + l])
-        block[(VELOCITY + 2) * LANES + l] += dt * (block[(FORCE + 2) * LANES + l] * block[INVERSE_MASS * LANES + l])
+        block[VELOCITY * LANES + l] += dt * (block[FORCE * LANES + l] * fixed[INVERSE_MASS * LANES + l])
+        block[(VELOCITY + 1) * LANES + l] += dt * (block[(FORCE + 1) * LANES + l] * fixed[INVERSE_MASS * LANES + l])
+        block[(VELOCITY + 2) * LANES + l] += dt * (block[(FORCE + 2) * LANES + l] * fixed[INVERSE_MASS * LANES + l])
 
 
-cdef inline void predict_velocity(double *block, double ahead) noexcept nogil:
+cdef inline void predict_velocity(double *block, const double *fixed, double ahead) noexcept nogil:
     """Velocities `ahead` [s] of the stored ones, under the last known force, into PREDICTED_VELOCITY."""
     cdef int k, l
     for k in range(3):
         for l in range(LANES):
             block[(PREDICTED_VELOCITY + k) * LANES + l] = block[(VELOCITY + k) * LANES + l] \
-                + ahead * (block[(FORCE + k) * LANES + l] * block[INVERSE_MASS * LANES + l])
+                + ahead * (block[(FORCE + k) * LANES + l] * fixed[INVERSE_MASS * LANES + l])
 
 
 cdef inline void drift(double *block, double dt, const double *old_orientation, const double *reach,

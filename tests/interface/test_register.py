@@ -12,27 +12,10 @@ import pytest
 
 import minidem as md
 from minidem.driver import most_threads
-from minidem.rotation import registry
 
 EXAMPLE = runpy.run_path(str(Path(__file__).parents[2] / "scenarios" / "custom_integrator.py"))
 POINTER = ctypes.POINTER(ctypes.c_double)
 INERTIA, SPIN = np.array([1.0, 2.0, 3.5]), np.array([0.3, 1.0, 0.2])
-
-
-@pytest.fixture
-def own():
-    """register, but the schemes are gone after the test."""
-    names = []
-
-    def register(name, *functions, **record):
-        names.append(name)
-        return md.rotation.register(name, *functions, **record)
-
-    yield register
-    for name in names:
-        if name in registry._registered:
-            registry._registered.discard(name)
-            del registry._schemes[name]
 
 
 def capsule_door():
@@ -44,7 +27,7 @@ def capsule_door():
                           for name, function in functions.items()}
 
 
-SIGNATURE = b"void (double *, double const *)"     # kept: a capsule holds the address of its name
+SIGNATURE = b"void (double *, double const *, double const *)"     # kept: a capsule holds the address of its name
 DOORS = {**EXAMPLE["DOORS"], "capsule": capsule_door}
 
 
@@ -250,20 +233,20 @@ def test_register_refuses(own, name, functions, record, words):
 def test_signatures_are_checked(own):
     library = ctypes.CDLL(None)
     function = library.labs                                          # any function: it is never called
-    for restype, argtypes in ((ctypes.c_int, 2 * [POINTER]), (None, [POINTER]), (None, None)):
+    for restype, argtypes in ((ctypes.c_int, 3 * [POINTER]), (None, 2 * [POINTER]), (None, None)):
         function.restype, function.argtypes = restype, argtypes
         with pytest.raises(ValueError, match="move.*restype"):
             own("mine", function)
     make = ctypes.pythonapi.PyCapsule_New
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    for wrong in (b"void (double *)", b"double (double *, double *)", None):
+    for wrong in (b"void (double *, double *)", b"double (double *, double *, double *)", None):
         with pytest.raises(ValueError, match="move.*signature"):
             own("mine", make(ctypes.cast(function, ctypes.c_void_p), wrong, None))
 
 
 def test_signature_of_a_numba_function(own):
     numba = pytest.importorskip("numba")
-    wrong = numba.cfunc("void(CPointer(float32), CPointer(float64))")(lambda block, step: None)
+    wrong = numba.cfunc("void(CPointer(float32), CPointer(float64), CPointer(float64))")(lambda block, fixed, step: None)
     with pytest.raises(ValueError, match="float32"):
         own("mine", wrong)
 

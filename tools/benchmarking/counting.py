@@ -5,26 +5,29 @@ that is written counts twice. Tables that serve all clumps (offsets, reaches, wa
 what a vector register spills are not counted. Operations are + - * / and square roots, as the
 formulas are written; comparisons are not counted. Sums over lanes that stay empty are left out.
 
-A block of eight clumps is 31 rows of 64 bytes here (rows.pxd).
+A block of eight clumps is 20 rows of 64 bytes here (rows.pxd).
 
-blocks      in: all 31 rows. Out: orientation 4, angular velocity 3, predicted 3, position 3, velocity 3,
-            path 1 = 17 rows, and force and torque, 6, where a clump of the block is in a contact.
+blocks      in: all 20 rows. Out: orientation 4, angular velocity 3, position 3, velocity 3, path 1 = 14 rows,
+            and force and torque, 6, where a clump of the block is in a contact.
             A row of eight posed spheres: 8 times 32 bytes in and out; its number in the list of active
             rows and its kind, 4 each. A sphere in a contact: its sum, 32 in and out; in its row eight
             places of 4 in and out.
-            Operations per clump: SPIRAL 78 (three times Euler's equations 15 and the factor 3; 24 to
-            combine), exponential 45 and product 28; kick 9, drift 14 and 43 for the path; matrix 39.
-            Per posed sphere 18; per sphere of a row that bears a force 45 (turn 30, cross 9, sums 6).
+            Operations per clump: SPIRAL 66 (12 for what the torque does not change, three times Euler's
+            equations 9, 27 to combine), exponential 45 and product 28; kick 9, drift 14 and 43 for the
+            path; matrix 39. Per posed sphere 18; per sphere of a row that bears a force 45 (turn 30,
+            cross 9, sums 6).
 contacts    per candidate of the inner list 8 bytes and 11 operations; per active sphere 32 bytes, read;
-            per contact its record, 48 in and out, and 22 operations; per sphere in it the sum, 32 in
-            and out, its place, 4 in and out, and 8 operations.
-lists       an inner list: poses, 7 rows in; displacements, 8 rows in, 7 kept ones in, 1 out; per sphere 32 in
-            and out, and 32 in to compare; per outer pair 8 in, per inner pair 8 in and out and 8 in.
-            Operations: per clump 39 + 59, per sphere 18, per outer pair 11.
+            per contact its pair, 8 in and out, and 25 operations; per sphere in it the sum, 32 in
+            and out, its place, 4 in and out, and 4 operations.
+lists       an inner list: displacements, 8 rows in, 7 kept ones in, 1 out; per sphere 32 in to compare; per outer
+            pair 8 in, per inner pair 8 in and out and 8 in. Operations: per clump 59, per outer pair 11.
+            Where some spheres are in no list all are posed again: per sphere 32 in and out; operations 39
+            per clump and 18 per sphere.
             An outer list in addition: kept poses, 7 rows in, 7 in and out; per item of the grids its record
-            twice in, 40 in and out, 40 in; per outer pair 8 in and out. Operations: 12 per item, and 10 per
-            item looked at. Of those there are 13.5 / (2 pi / 3) = 6.4 for each pair that is found: half the
-            27 cells around, as wide as the pair's distance, against half of that sphere.
+            twice in, its cell 4 in and out and in, its place, 20, in and out and in; per outer pair 8 in and
+            out. Operations: 16 per item (four lengths scaled and rounded, twice), and 10 per item looked
+            at. Of those there are 13.5 / (2 pi / 3) = 6.4 for each pair that is found: half the 27 cells
+            around, as wide as the pair's distance, against half of that sphere.
 
 Contacts are spread over spheres at random for this purpose: a set of m has none with the
 probability (1 - share)^m, share being the mean number of contacts of a sphere, at most 1.
@@ -48,15 +51,16 @@ def demands(row):
     items = clumps if spheres >= SPHERES_PER_ITEM * clumps else spheres
     inner, outer = lists["inner_pairs"], lists["outer_pairs"]
 
-    move = ((31 + 17) * ROW * blocks + 6 * ROW * bearing_blocks + (64 + 1) * posed + 64 * touching
+    move = ((20 + 14) * ROW * blocks + 6 * ROW * bearing_blocks + (64 + 1) * posed + 64 * touching
             + 8 * bearing_spheres,
-            (78 + 45 + 28 + 9 + 14 + 43 + 39) * clumps + 18 * posed + 45 * bearing_spheres)
-    touch = (8 * inner + 32 * posed + 96 * contacts + (64 + 8) * touching,
-             11 * inner + 22 * contacts + 8 * touching)
-    inner_list = ((7 + 8 + 7 + 1) * ROW * blocks + (64 + 32) * spheres + 8 * outer + (16 + 8) * inner,
-                  (39 + 59) * clumps + 18 * spheres + 11 * outer)
-    outer_list = ((7 + 14) * ROW * blocks + (64 + 80 + 40) * items + 16 * outer,
-                  12 * items + 10 * LOOKED_AT * outer)
+            (66 + 45 + 28 + 9 + 14 + 43 + 39) * clumps + 18 * posed + 45 * bearing_spheres)
+    touch = (8 * inner + 32 * posed + 16 * contacts + (64 + 8) * touching,
+             11 * inner + 25 * contacts + 4 * touching)
+    again = posed < spheres
+    inner_list = ((8 + 7 + 1) * ROW * blocks + (32 + 64 * again) * spheres + 8 * outer + (16 + 8) * inner,
+                  (59 + 39 * again) * clumps + 18 * again * spheres + 11 * outer)
+    outer_list = ((7 + 14) * ROW * blocks + (64 + 12 + 60) * items + 16 * outer,
+                  16 * items + 10 * LOOKED_AT * outer)
     renewals = lists["inner_renewals_per_step"], lists["outer_renewals_per_step"]
     renew = tuple(renewals[0] * a + renewals[1] * b for a, b in zip(inner_list, outer_list))
     return {"blocks": move, "lists": renew, "contacts": touch}
@@ -65,5 +69,5 @@ def demands(row):
 def working_set(row):
     """Bytes that come round in every step: blocks, sphere records, inner list, contacts and their sums."""
     touching = min(row["spheres"], 2 * row["contacts"])
-    return (31 * ROW * math.ceil(row["clumps"] / 8) + 32 * row["lists"]["active_slots"]
-            + 8 * row["lists"]["inner_pairs"] + 48 * row["contacts"] + 32 * touching)
+    return (20 * ROW * math.ceil(row["clumps"] / 8) + 32 * row["lists"]["active_slots"]
+            + 8 * row["lists"]["inner_pairs"] + 8 * row["contacts"] + 32 * touching)

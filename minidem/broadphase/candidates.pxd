@@ -1,0 +1,57 @@
+"""Candidates for a search: what is in some cells of a grid, copied to one place.
+
+The spheres of a cell have them in common. Side by side, they fill whole vectors.
+"""
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+
+from minidem.broadphase.cell_grid cimport COLUMNS, CellGrid, Runs
+
+cdef enum:
+    AT_ONCE = 16                # ints of a vector, a cache line
+
+cdef struct Candidates:
+    int *data                   # (COLUMNS, room): columns of the grid; starts on a cache line
+    void *memory
+    int room                    # a multiple of AT_ONCE
+    int count
+    bint own                    # all are spheres of the thread that looks for pairs
+
+
+cdef inline bint make_room(Candidates *candidates, int count) noexcept nogil:
+    """Room for so many, and for the rest of the vector that begins with the last. False: memory exhausted."""
+    if candidates.room >= count + AT_ONCE:
+        return True
+    free(candidates.memory)
+    candidates.room = (2 * count + 2 * AT_ONCE) // AT_ONCE * AT_ONCE
+    candidates.memory = malloc((COLUMNS * <Py_ssize_t> candidates.room + AT_ONCE) * sizeof(int))
+    if candidates.memory == NULL:
+        candidates.room = 0
+        return False
+    candidates.data = <int *> ((<size_t> candidates.memory + 63) & ~<size_t> 63)
+    memset(candidates.data, 0, COLUMNS * <Py_ssize_t> candidates.room * sizeof(int))
+    return True
+
+
+cdef inline bint collect(Candidates *candidates, const CellGrid *grid, const Runs *runs) noexcept nogil:
+    """What has its place in the runs, in their order. False: memory exhausted."""
+    cdef int run, column, vector
+    cdef int *to
+    cdef const int *place
+    if not make_room(candidates, runs.total):
+        return False
+    candidates.count = 0
+    for run in range(runs.count):
+        for vector in range((runs.last[run] - runs.first[run] + AT_ONCE - 1) // AT_ONCE):
+            to = candidates.data + candidates.count + vector * AT_ONCE      # the next run overwrites its excess
+            place = grid.places + runs.first[run] + vector * AT_ONCE
+            for column in range(COLUMNS):
+                memcpy(to + column * candidates.room, place + column * grid.stride, AT_ONCE * sizeof(int))
+        candidates.count += runs.last[run] - runs.first[run]
+    return True
+
+
+cdef inline void free_candidates(Candidates *candidates) noexcept nogil:
+    free(candidates.memory)
+    candidates.memory = NULL
+    candidates.room = 0
