@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from numpy import pi, sqrt
+from numpy import pi
 
 from minidem.clump import ClumpTemplate
 

@@ -16,9 +16,8 @@ from scenes import Scene, distance_to_touch, quaternion, state_of, unit_vectors
 
 DT = 38e-6                      # [s], 34 steps per contact of two rods at 4 m/s
 HALVINGS = (4, 8, 16, 32)
-ENSEMBLE = range(6)
 SPEED, SPIN = 4.0, 4.0          # [m/s] of approach, [rad/s]
-SHIFTS = np.linspace(5.0, 6.0, len(ENSEMBLE), endpoint=False)        # DTs to first touch, without spin
+SHIFTS = np.linspace(5.0, 6.0, 6, endpoint=False)        # DTs to first touch, without spin
 E_X = np.array([1.0, 0.0, 0.0])
 
 
@@ -69,6 +68,8 @@ def three_rods_in_box(seed):
 
 
 STEPS = {two_rods: 100, two_lumpy: 100, rod_on_wall: 100, three_rods_in_box: 200}     # of DT
+# Starting states; of three rods each has several contacts, which begin anywhere within a step.
+ENSEMBLE = {two_rods: range(6), two_lumpy: range(6), rod_on_wall: range(6), three_rods_in_box: range(4)}
 
 
 @cache
@@ -97,7 +98,7 @@ def errors(build, scheme, refinements):
     rows = []
     for finer in refinements:
         found = []
-        for seed in ENSEMBLE:
+        for seed in ENSEMBLE[build]:
             sim = build(seed).simulation(DT / finer, rotation=scheme)
             sim.run(STEPS[build] * finer)
             x, q, v, w = zip(state_of(sim), reference(build, seed))
@@ -144,7 +145,7 @@ def test_size_of_the_errors(scheme):
     oblique contacts differ from a head-on one.
     """
     expected = []
-    for seed in ENSEMBLE:
+    for seed in ENSEMBLE[two_rods]:
         scene, n = two_rods(seed), []
         sim = scene.simulation(DT, rotation=scheme)
         sim.run(STEPS[two_rods], 1, lambda sim: n.append(len(sim.contacts()) > 0))

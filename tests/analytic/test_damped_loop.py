@@ -135,12 +135,12 @@ def test_same_bits_for_threads_and_after_a_restart(name, tmp_path, monkeypatch):
     whole.run(RUN, 10, lambda sim: touching.append(len(sim.contacts())))
     assert max(touching) > 1
     expected = scenes.state_of(whole)
-    for threads in (1, 2, 3):
+    for threads, afterwards in (2, 1), (1, 3):
         sim, _ = damped_crowd(name, threads)
         assert sim.threads == threads
         sim.run(RUN // 2 + 1)
         sim.save(tmp_path / 'state.npz')
-        loaded = md.Simulation.load(tmp_path / 'state.npz', threads)
+        loaded = md.Simulation.load(tmp_path / 'state.npz', afterwards)
         with pytest.raises(ValueError, match='add_force again'):
             loaded.run(1)
         loaded.add_force(force)

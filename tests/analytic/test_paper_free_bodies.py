@@ -42,13 +42,11 @@ def scenario(name):
 
 
 @pytest.mark.parametrize("name", VERDICTS)
-def test_quick_run(name, tmp_path):
-    """In a process of its own: custom_integrator registers schemes, which other tests would find."""
-    ended = subprocess.run([sys.executable, SCENARIOS / f"{name}.py", "--quick", "--out", tmp_path],
-                           capture_output=True, text=True)
-    assert ended.returncode == 0, ended.stderr
+@pytest.mark.usefixtures("own")         # custom_integrator registers schemes
+def test_quick_run(name, tmp_path, capsys):
+    assert scenario(name)["main"](["--quick", "--out", str(tmp_path)]) == 0
     check_verdicts(name, tmp_path)
-    assert str(tmp_path) in ended.stdout
+    assert str(tmp_path) in capsys.readouterr().out
 
 
 @pytest.mark.slow

@@ -1,6 +1,5 @@
 """tools/benchmark.py: rows tell what was run, phases are whole steps, the picture is of the newest rows."""
 import json
-import os
 import subprocess
 import sys
 import time
@@ -13,17 +12,13 @@ TOOL = Path(__file__).parents[2] / 'tools' / 'benchmark.py'
 WARMUP, STEPS, REPEATS = 50, 300, 3
 
 
-def benchmark(*arguments, **environment):
-    return subprocess.run([sys.executable, TOOL, *map(str, arguments)], capture_output=True, text=True,
-                          cwd=TOOL.parents[1], env={**os.environ, **environment}, timeout=300)
-
-
 @pytest.fixture(scope='module')
 def done(tmp_path_factory):
     """(what a short run of case A wrote, its rows, the file)"""
     file = tmp_path_factory.mktemp('benchmark') / 'new' / 'rows.jsonl'
-    done = benchmark('--cases', 'A', '--threads', '1,2', '--warmup', WARMUP, '--steps', STEPS,
-                     '--repeats', REPEATS, '--json', file)
+    done = subprocess.run([sys.executable, TOOL, '--cases', 'A', '--threads', '1,2', '--warmup', str(WARMUP), '--steps',
+                           str(STEPS), '--repeats', str(REPEATS), '--json', file],
+                          capture_output=True, text=True, cwd=TOOL.parents[1], timeout=300)
     assert done.returncode == 0, done.stderr
     return done, [json.loads(line) for line in file.read_text().splitlines()], file
 
@@ -165,28 +160,27 @@ def test_what_bounds_a_phase(tools):
     assert bound(0.4, 0.3, 'L2') == 'latency, fixed costs'
 
 
-def test_the_picture_is_of_the_newest_rows(done, tools, tmp_path):
+def test_the_picture_is_of_the_newest_rows(done, tools, run_tool, tmp_path):
     pytest.importorskip('matplotlib')
     from benchmarking.drawing import newest
     _, rows, file = done
     assert newest(rows) == rows[1:]                         # both are of one thread
-    drawn = benchmark('--json', file, '--draw', tmp_path / 'picture.png')
+    drawn = run_tool('benchmark', '--json', file, '--draw', tmp_path / 'picture.png')
     assert (drawn.returncode, drawn.stdout, drawn.stderr) == (0, '', '')
     assert (tmp_path / 'picture.png').read_bytes()[:8] == b'\x89PNG\r\n\x1a\n'
 
 
-def test_no_picture_without_matplotlib(done, tmp_path):
-    (tmp_path / 'matplotlib.py').write_text('raise ModuleNotFoundError("No module named matplotlib")')
-    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get('PYTHONPATH')])])
-    drawn = benchmark('--json', done[2], '--draw', tmp_path / 'picture.png', PYTHONPATH=path)
+def test_no_picture_without_matplotlib(done, run_tool, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, 'matplotlib', None)
+    drawn = run_tool('benchmark', '--json', done[2], '--draw', tmp_path / 'picture.png')
     assert drawn.returncode == 77 and 'pip install matplotlib' in drawn.stderr
 
 
 @pytest.mark.parametrize('text, complaint', [
     ('{"case": "A"}\n', 'line 1'), ('not JSON\n', 'line 1'), ('3\n', 'line 1'), ('', 'is empty')])
-def test_a_file_of_something_else_is_refused(text, complaint, tmp_path):
+def test_a_file_of_something_else_is_refused(text, complaint, tmp_path, run_tool):
     (tmp_path / 'rows').write_text(text)
-    drawn = benchmark('--json', tmp_path / 'rows', '--draw', tmp_path / 'picture.png')
+    drawn = run_tool('benchmark', '--json', tmp_path / 'rows', '--draw', tmp_path / 'picture.png')
     assert drawn.returncode == 1 and complaint in drawn.stderr and 'Traceback' not in drawn.stderr
 
 
@@ -195,11 +189,12 @@ def test_a_file_of_something_else_is_refused(text, complaint, tmp_path):
     (['--steps', '0'], 'at least 1'), (['--clumps', 'folder', '--cases', 'A'], 'case B'),
     (['--json', '.'], 'folder'),
     (['--json', 'none', '--draw', 'picture.png'], 'run the cases first')])
-def test_a_bad_argument_is_named(arguments, complaint):
-    done = benchmark(*arguments)
+def test_a_bad_argument_is_named(arguments, complaint, run_tool, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = run_tool('benchmark', *arguments)
     assert done.returncode == 2 and complaint in done.stderr
 
 
-def test_a_folder_without_chess_pieces(tmp_path):
-    done = benchmark('--cases', 'B', '--clumps', tmp_path, '--json', tmp_path / 'rows')
+def test_a_folder_without_chess_pieces(tmp_path, run_tool):
+    done = run_tool('benchmark', '--cases', 'B', '--clumps', tmp_path, '--json', tmp_path / 'rows')
     assert done.returncode == 1 and "'king' in its name" in done.stderr

@@ -153,7 +153,7 @@ def test_ctrl_c_keeps_what_is_done(clumps, tmp_path):
                "--seeds", "99", "--steps", "1e-5", "--time", "0.5", "--out", str(tmp_path)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
     process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
-    runs, end = tmp_path / "runs", time.monotonic() + 20.0
+    runs, end = tmp_path / "runs", time.monotonic() + 100.0
     while not (runs.exists() and len(list(runs.glob("[!.]*.json"))) >= 2):
         assert time.monotonic() < end and process.poll() is None
         time.sleep(0.02)

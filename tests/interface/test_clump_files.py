@@ -45,14 +45,11 @@ def test_refused(tmp_path, text, words):
     assert all(word in str(error.value) for word in [*words, str(path)]), error.value
 
 
-def make_clump(*words):
-    return subprocess.run([sys.executable, str(TOOL), *map(str, words)], capture_output=True, text=True, timeout=120)
-
-
 def test_make_clump(tmp_path):
     mesh = platonic_mesh("octahedron", 0.02)
     meshio.Mesh(mesh.vertices, {"triangle": mesh.triangles}).write(tmp_path / "grain.stl")
-    done = make_clump(tmp_path / "grain.stl", "--spheres", 12, "--out", tmp_path / "grain.txt")
+    words = [tmp_path / "grain.stl", "--spheres", "12", "--out", tmp_path / "grain.txt"]
+    done = subprocess.run([sys.executable, TOOL, *words], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert "volume" in done.stdout
     clump = md.ClumpTemplate.from_file(tmp_path / "grain.txt")
@@ -61,7 +58,7 @@ def test_make_clump(tmp_path):
     assert (tmp_path / "grain.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_make_clump_refuses(tmp_path):
+def test_make_clump_refuses(tmp_path, run_tool):
     for words in (["--bogus"], [tmp_path / "none.stl"], [TOOL], []):
-        done = make_clump(*words)
+        done = run_tool("make_clump", *words)
         assert done.returncode == 2 and done.stderr and not list(tmp_path.iterdir()), (words, done)

@@ -38,9 +38,10 @@ def test_missing_peers_are_skipped_and_their_packages_named(tmp_path):
     assert not (tmp_path / 'out.json').exists()
 
 
-def test_a_peer_that_cannot_be_given_so_many_is_skipped(tmp_path):
+def test_a_peer_that_cannot_be_given_so_many_is_skipped(tmp_path, run_tool, monkeypatch):
+    monkeypatch.setenv('PATH', str(tmp_path))
     fake('liggghts', tmp_path, 'exit 3')
-    done = compare_peers('--case', 'D', '--peers', 'liggghts', path=tmp_path)
+    done = run_tool('compare_peers', '--case', 'D', '--peers', 'liggghts')
     assert (done.returncode, done.stderr) == (77, '')
     assert 'liggghts: skipped, 20000 clumps' in done.stdout
 
@@ -48,23 +49,26 @@ def test_a_peer_that_cannot_be_given_so_many_is_skipped(tmp_path):
 @pytest.mark.parametrize('arguments, complaint', [
     (['--peers', 'yade,nobody'], 'nobody'), (['--steps', '0'], '0'), (['--case', 'Z'], 'Z'),
     (['--json', 'no/such/folder/out.json'], 'no/such/folder'), (['--clumps', 'folder'], 'case B')])
-def test_a_bad_argument_is_named(arguments, complaint, tmp_path):
-    done = compare_peers(*arguments, path=tmp_path)
+def test_a_bad_argument_is_named(arguments, complaint, tmp_path, run_tool, monkeypatch):
+    monkeypatch.setenv('PATH', str(tmp_path))
+    done = run_tool('compare_peers', *arguments)
     assert done.returncode == 2
     assert complaint in done.stderr
 
 
 @pytest.mark.parametrize('name', PROGRAMS)
-def test_a_peer_that_fails_is_quoted(name, tmp_path):
+def test_a_peer_that_fails_is_quoted(name, tmp_path, run_tool, monkeypatch):
+    monkeypatch.setenv('PATH', str(tmp_path), prepend=os.pathsep)
     fake(PROGRAMS[name], tmp_path, 'echo no walls today', 'exit 3')
-    done = compare_peers('--peers', name, '--steps', '1', path=f'{tmp_path}{os.pathsep}{os.environ["PATH"]}')
+    done = run_tool('compare_peers', '--peers', name, '--steps', '1')
     assert done.returncode == 1
     assert 'status 3' in done.stderr and 'no walls today' in done.stderr
 
 
-def test_a_folder_without_chess_pieces(tmp_path):
+def test_a_folder_without_chess_pieces(tmp_path, run_tool, monkeypatch):
+    monkeypatch.setenv('PATH', str(tmp_path))
     fake('lmp', tmp_path)
-    done = compare_peers('--case', 'B', '--peers', 'lammps', '--clumps', tmp_path, path=tmp_path)
+    done = run_tool('compare_peers', '--case', 'B', '--peers', 'lammps', '--clumps', tmp_path)
     assert done.returncode == 1 and "'king' in its name" in done.stderr
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 GAS = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[2] / 'scenarios' / 'dense_rods.py')))
+pytestmark = pytest.mark.usefixtures('without_pictures')
 
 
 def build(*argv):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 SCRIPT = Path(__file__).parents[2] / 'scenarios' / 'falling_fibres.py'
+pytestmark = pytest.mark.usefixtures('without_pictures')
 
 
 @pytest.fixture(scope='module')

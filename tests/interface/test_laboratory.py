@@ -220,7 +220,7 @@ sys.exit(Laboratory("long_lab", "", run).main())
         assert process.stdout.readline() == 'begun\n'
         time.sleep(0.2)
         process.send_signal(number)
-        assert process.wait(timeout=20) == 130
+        assert process.wait(timeout=100) == 130
         assert process.stderr.read() == 'long_lab: interrupted\n'
     summary = json.loads((tmp_path / 'out' / 'summary.json').read_text())
     assert summary['ended'] == 'interrupted' and summary['findings'][0]['verdict'] == 'reproduced'

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import minidem as md
+from minidem.scenario import plot
 
 SCRIPT = Path(__file__).parents[2] / "scenarios" / "rods_in_box.py"
 RODS = runpy.run_path(str(SCRIPT))["SCENARIO"]
@@ -26,6 +27,12 @@ def table(path):
     with open(path) as file:
         header = file.readline().strip()
     return header, np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """No energy.png, where it is like those of other tests: it takes most of the time of a short run."""
+    monkeypatch.setattr(plot, "energies", lambda *_: False)
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +110,7 @@ def test_picture(run):
 
 
 @pytest.mark.parametrize("frames, steps", [("0", []), ("1", [20]), ("2", [0, 20]), ("99", list(range(21)))])
-def test_number_of_frames(frames, steps, tmp_path):
+def test_number_of_frames(frames, steps, tmp_path, undrawn):
     """The first and the last state are among them; never more than there are states."""
     assert RODS.main(["--time", str(20 * DT), "--frames", frames, "--quiet", "--out", str(tmp_path)]) == 0
     written = sorted((tmp_path / "frames").glob("*.vtu"))
@@ -112,7 +119,7 @@ def test_number_of_frames(frames, steps, tmp_path):
     assert len(table(tmp_path / "energy.csv")[1]) == 21
 
 
-def test_a_new_run_replaces_the_old_one(tmp_path):
+def test_a_new_run_replaces_the_old_one(tmp_path, undrawn):
     keepsake = tmp_path / "frames" / "mine.vtu"
     keepsake.parent.mkdir()
     keepsake.write_text("not of the run")
@@ -123,7 +130,7 @@ def test_a_new_run_replaces_the_old_one(tmp_path):
     assert keepsake.exists()
 
 
-def test_what_it_says(tmp_path, capsys):
+def test_what_it_says(tmp_path, capsys, undrawn):
     arguments = ["--time", "0.01", "--frames", "2", "--out", str(tmp_path)]
     assert RODS.main(arguments) == 0
     said = capsys.readouterr()
@@ -181,7 +188,7 @@ def test_a_run_that_blows_up_ends_there(time, tmp_path, capsys):
 
 
 @overflows
-def test_comparison_goes_on_after_a_run_that_blows_up(tmp_path, capsys):
+def test_comparison_goes_on_after_a_run_that_blows_up(tmp_path, capsys, undrawn):
     wild = dataclasses.replace(RODS, build=blowing_up, observables=())
     arguments = ["--time", "0.2", "--frames", "0", "--out", str(tmp_path)]
     assert wild.main([*arguments, "--compare", "euler,spiral"]) == 0
@@ -191,7 +198,7 @@ def test_comparison_goes_on_after_a_run_that_blows_up(tmp_path, capsys):
     assert "not finite" not in capsys.readouterr().err
 
 
-def test_comparison_starts_all_from_the_same_state(tmp_path, capsys):
+def test_comparison_starts_all_from_the_same_state(tmp_path, capsys, undrawn):
     names = ["spiral", "omelyan:iterations=20", "fincham-published"]
     arguments = ["--time", "0.05", "--frames", "2", "--out", str(tmp_path)]
     assert RODS.main([*arguments, "--compare", ",".join(names)]) == 0
@@ -208,7 +215,7 @@ def test_comparison_starts_all_from_the_same_state(tmp_path, capsys):
     assert (tmp_path / "compare.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_observables_that_are_not_finite_become_null(tmp_path):
+def test_observables_that_are_not_finite_become_null(tmp_path, undrawn):
     undefined = dataclasses.replace(RODS.observables[0], value=lambda sim: math.nan)
     scenario = dataclasses.replace(RODS, observables=(undefined,))
     assert scenario.main(["--time", "0.001", "--frames", "0", "--quiet", "--out", str(tmp_path)]) == 0

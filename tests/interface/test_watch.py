@@ -15,6 +15,7 @@ from minidem.scenario.watch import DEEP, ease_of_spheres
 
 RODS = runpy.run_path(str(Path(__file__).parents[2] / "scenarios" / "rods_in_box.py"))["SCENARIO"]
 SCHEMES = md.rotation.available()
+pytestmark = pytest.mark.usefixtures("without_pictures")
 LOST = 5        # the clump to which it is done
 
 

@@ -15,7 +15,7 @@ import scenes
 from minidem.benchmarks.driven_bodies import order, rms
 
 DT, STEPS = 38e-6, 100_000
-SAMPLES = 1000
+SAMPLES = 250
 
 
 def relative_errors(seed, dt, steps):

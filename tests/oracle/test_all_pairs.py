@@ -13,12 +13,13 @@ DT = 1e-6
 MATERIALS = [None, md.Material(young=2e11, poisson=0.3), md.Material(young=1e6, poisson=0.49)]
 
 
-def heap(seed, shapes, n, n_walls=0, center=(0.0, 0.0, 0.0), speed=2.0):
-    """n clumps of randomly chosen shapes, each moved in from a random side until it touches the heap, and
-    then pressed in by up to 0.09 of the smallest radius; walls that cut off as much of the outermost
-    spheres."""
+def heap(seed, shapes, n, n_walls=0, center=(0.0, 0.0, 0.0), speed=2.0, by_kind=True):
+    """n clumps of randomly chosen shapes, numbered by shape or as they come, each moved in from a random side until it
+    touches the heap, and then pressed in by up to 0.09 of the smallest radius; walls that cut off as much of the
+    outermost spheres."""
     rng = np.random.default_rng(seed)
-    chosen = [shapes[k] for k in np.sort(rng.integers(len(shapes), size=n))]
+    kinds = rng.integers(len(shapes), size=n)
+    chosen = [shapes[k] for k in (np.sort(kinds) if by_kind else kinds)]
     depth = 0.09 * min(shape.body.radii.min() for shape in shapes)
     orientation, position = unit_vectors(rng, n, 4), np.zeros((n, 3))
     centers, radii = np.empty((0, 3)), np.empty(0)
@@ -134,6 +135,7 @@ CASES = {
     'rods and walls': dict(shapes=[scenes.rod()], n=150, n_walls=4),
     'many templates': dict(shapes=[scenes.lumpy(scale=s) for s in np.linspace(0.5, 1.5, 12)], n=120,
                            n_walls=3),
+    'templates in turn': dict(shapes=[scenes.rod(), scenes.lumpy()], n=40, n_walls=2, by_kind=False),
     'radii of ratio 20': dict(shapes=several_sizes(20.0), n=120, n_walls=2),
     'negative coordinates': dict(shapes=several_sizes(5.0), n=100, n_walls=2, center=(-31.0, -0.4, -7.7)),
     'many-sphere clumps': dict(shapes=[scenes.bunch(), scenes.bunch(12), scenes.bunch(scale=0.4)], n=60, n_walls=2),

@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from minidem import whole_files
-from minidem.scenario import plot
 from minidem.scenario.progress import Progress
 
 ROOT = Path(__file__).parents[2]
@@ -24,6 +23,7 @@ SCENARIOS = {name: runpy.run_path(str(ROOT / "scenarios" / f"{name}.py"))["SCENA
 RODS, PERIOD, DT = SCENARIOS["rods_in_box"], SHORT["rods_in_box"][1], 3.8e-5
 END = 0.04          # [s] of the rods
 FEWER = 4           # times the period between checkpoints of the tool
+pytestmark = pytest.mark.usefixtures("without_pictures")
 
 
 def options(name, out, *more):
@@ -41,14 +41,6 @@ def same(out, other):
     found, expected = content(out), content(other)
     assert found.keys() == expected.keys()
     assert [name for name in found if found[name] != expected[name]] == []
-
-
-@pytest.fixture(scope="module", autouse=True)
-def without_pictures():
-    """They take most of the time of so short runs."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plot, "save", lambda *_: False)
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +106,7 @@ def test_a_signal_while_many_rods_are_placed(number, tmp_path):
             assert process.stdout.readline() == "begins\n"
             time.sleep(1.0)
             process.send_signal(number)
-            _, err = process.communicate(timeout=20)
+            _, err = process.communicate(timeout=100)
         finally:
             process.kill()
     assert (process.returncode, err) == (130, "dense_rods: interrupted: nothing was written\n")

@@ -73,10 +73,8 @@ def scene(walls):
     """Rods and small asymmetric clumps of soft material in a box: two layers of clumps, the room of one, and one
     layer that comes later."""
     full = scenes.packed_mixture(4, (4, 4, 4), walls=walls).changed(young=1e7)
-    by_kind = np.argsort([shape is full.shapes[0] for shape in full.shapes], kind='stable')
-    return [full.changed(shapes=[full.shapes[k] for k in part], **{
-        name: getattr(full, name)[part] for name in ('position', 'orientation', 'velocity', 'angular_velocity')})
-        for part in (by_kind[by_kind < 32], by_kind[by_kind >= 48])]
+    layer = np.unique(full.position[:, 0], return_inverse=True)[1]
+    return [full.part(np.flatnonzero(these)) for these in (layer < 2, layer == 3)]
 
 
 def start(physics, threads):

@@ -1,0 +1,53 @@
+"""The same bits from one, two, three and four threads, in a crowd and in a gas, while lists are renewed and clumps are
+put into the order of space anew."""
+from functools import lru_cache
+
+import numpy as np
+import pytest
+
+import minidem.driver
+import scenes
+
+DT = 38e-6          # [s]: a contact at 20 m/s lasts for some 25 steps, a list of neighbours for 13 to 50
+PIECES = 10         # of a run: clumps can be put in order where a piece begins
+LISTS = 2           # after which they are: ten times as often as usual, so that a short run sees it happen
+
+
+def crowd():
+    """3060 rods at solid fraction 0.2, and steps enough for 18 lists."""
+    return scenes.packed_rods(2, (10, 17, 18), speed=20.0, spin=20.0), 200
+
+
+@lru_cache
+def gas():
+    """2700 rods at the number density of thirty in a box of 1 m, and steps enough for 9 lists."""
+    return scenes.rods_in_box(seed=3, n=2700, side=(2700 / 30)**(1 / 3), speed=20.0, spin=20.0), 400
+
+
+@lru_cache
+def run(build, threads):
+    """State and contacts after each piece of a run, and the share of clumps that were struck."""
+    scene, steps = build()
+    sim, states, orders = scene.simulation(DT, threads=threads), [], []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(minidem.driver, "LISTS_PER_ORDER", LISTS)
+        for _ in range(PIECES):
+            sim.run(steps // PIECES)
+            states.append([*scenes.state_of(sim), sim.force, sim.torque, sim.contacts()])
+            orders.append(np.array(sim._state.clump_number[:sim.n_clumps]))
+    assert sim._loop.threads == threads                         # small systems keep to fewer
+    assert sim._loop.statistics["outer_lists"] > 2 * LISTS
+    assert np.any(np.diff(orders[0]) < 0)                       # they no longer stand as they were added
+    assert len({order.tobytes() for order in orders}) > 2       # ... and were put in order again and again
+    return states, np.mean(np.any(sim.velocity != scene.velocity, axis=1))
+
+
+@pytest.mark.parametrize("threads", [2, 3, 4])
+@pytest.mark.parametrize("build, contacts_at_once", [(crowd, 1000), (gas, 50)], ids=["crowd", "gas"])
+def test_same_bits(build, contacts_at_once, threads):
+    expected, struck = run(build, 1)
+    found, _ = run(build, threads)
+    assert struck > 0.3 and len(expected[-1][-1]) > contacts_at_once
+    for piece, (one, several) in enumerate(zip(expected, found)):
+        for name, a, b in zip(("x", "q", "v", "w", "force", "torque", "contacts"), one, several):
+            assert np.array_equal(a, b), f"{name} differs after piece {piece}"
