@@ -101,7 +101,7 @@ def build(kind, folder):
         shutil.copy(ROOT / name, folder)
     setup = folder / "setup.py"         # -O3 takes gcc many minutes to instrument
     setup.write_text(setup.read_text().replace('"-O3"', '"-O1"'))
-    flags = {"CC": f"gcc {FLAGS[kind]}", "MINIDEM_OPENMP": "1", "MINIDEM_ARCH": "baseline"}      # of the linker too
+    flags = {"CC": f"gcc {FLAGS[kind]}", "MINIDEM_OPENMP": "1", "MINIDEM_ARCH": "native"}        # of the linker too
     log = folder / "build.log"
     with log.open("w") as file:
         done = subprocess.run([sys.executable, "setup.py", "build_ext", "--inplace"], cwd=folder, stdout=file,
