@@ -20,7 +20,8 @@ cdef inline void choose_skins(double diameter, double speed, Py_ssize_t n_sphere
     A list lasts until the fastest sphere has moved by half its margin. Costs in ns, only roughly those
     of a core of 2023, since the least is flat: 1.8 to check a pair of the inner list or to prune one of
     the outer list, 4 to pose a sphere and to measure how far it moved, 60 to sort an item into the
-    grid and to look around it, and 10 to find and store an outer pair.
+    grid and to look around it, and 10 to find and store an outer pair. With AVX-512 the last two are about
+    half and a third of that; ten thousand rods then choose much the same skins.
     """
     cdef double outer, inner, steps_outer, steps_inner, cost, best = -1.0, wide, narrow
     cdef int i, k
