@@ -3,6 +3,8 @@
 
     python tools/benchmark.py                           cases A, B and C on one thread
     python tools/benchmark.py --cases C,D,F --threads 1,2
+    python tools/benchmark.py --throughput --rods 1400,4000 --cases C
+                                                        two threads against two runs at once
     python tools/benchmark.py --draw benchmarks.png     draw what the file has; nothing is run
 
 Each case is built once and then measured in a process of its own for each number of threads: a warm-up, after
@@ -25,24 +27,29 @@ They are set against what one core does here: a += b in NumPy from each cache an
 product in BLAS (tools/benchmarking/core.py). A phase for which neither explains half its time is bound by
 latency: it waits for results and guesses branches wrongly.
 
+--throughput sets N threads beside N runs at once on one thread each, which share nothing but the machine.
+One run alone, N threads, N runs at once take turns, all from the same checkpoint; runs at once begin together
+after their warm-ups and run on until the last has been timed. Of a run the median of five portions counts.
+The table has us per step (of each of N runs) and, turn by turn, the ratios of the throughputs: N threads to
+one run, and to N runs together. "least core" is the least share of a core that a thread of any run got: far
+below one, others were at work, and the ratios are about them. With N = 1 the ratios tell how far to trust
+them.
+
 Every case appends one line of JSON to the file, with commit, compiler and flags, processor, load and date.
 A busy machine makes everything slower: quote ratios of alternating runs (tools/compare_peers.py), or quiet
 hours.
 """
 
-import argparse
 import json
 import sys
 import tempfile
 from pathlib import Path
 
-from benchmarking import bounds, drawing
+from benchmarking import bounds, drawing, run, throughput
 from benchmarking.core import measure as measure_core
-from benchmarking.run import row
+from benchmarking.options import parse
 from compare_peers import print_table
-from minidem.scenario import at_least
 from minidem.scenario.progress import Line
-from peers.case import CASES
 
 DONE, FAILED, BAD_ARGUMENTS, SKIPPED, INTERRUPTED = 0, 1, 2, 77, 130
 EXIT_STATUS = """exit status: 0 done; 1 a run failed; 2 bad arguments; 77 no matplotlib to draw with;
@@ -51,59 +58,11 @@ COLUMNS = ("case", "threads", "us/step", "min..max", "cpu us", "ns/sphere", "con
            "steps/inner", "peak MB", "bytes/sphere", "drift")
 
 
-def parse_arguments(argv):
-    cases = "\n".join(f"case {name}: {case.description}" for name, case in CASES.items())
-    parser = argparse.ArgumentParser(description=__doc__, epilog=f"{cases}\n\n{EXIT_STATUS}",
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    option = parser.add_argument
-    option("--cases", type=known_cases, default="A,B,C", metavar="NAMES",
-           help="separated by commas (default: %(default)s)")
-    option("--threads", type=thread_numbers, default="1", metavar="N,...",
-           help="a row for each of these (default: %(default)s; small cases use fewer, and say so)")
-    option("--repeats", type=at_least(1), metavar="K", default=5, help="timed runs (default: %(default)s)")
-    option("--steps", type=at_least(1), metavar="N", help="of a timed run (default: as suits the case)")
-    option("--warmup", type=at_least(1), metavar="N",
-           help="steps before them, at least (default: as suits the case)")
-    option("--seed", type=at_least(0), metavar="N", default=1,
-           help="of the initial state (default: %(default)s)")
-    option("--clumps", metavar="DIR",
-           help="sphere files of chess pieces for case B, as for scenarios/chess_in_box.py (default: ours)")
-    option("--json", type=Path, metavar="FILE", default=Path("results/benchmarks.jsonl"),
-           help="append the rows to this file (default: %(default)s)")
-    option("--draw", type=Path, metavar="PICTURE",
-           help="draw cost against size and threads from that file; nothing is run")
-    arguments = parser.parse_args(argv)
-    if arguments.clumps and "B" not in arguments.cases:
-        parser.error("--clumps: only case B has chess pieces")
-    if arguments.json.is_dir():
-        parser.error(f"--json: '{arguments.json}' is a folder, not a file")
-    if arguments.draw and not arguments.json.is_file():
-        parser.error(f"--draw: there is no file '{arguments.json}' to draw; run the cases first")
-    if arguments.draw and not arguments.draw.resolve().parent.is_dir():
-        parser.error(f"--draw: the folder of '{arguments.draw}' does not exist")
-    return arguments
-
-
-def known_cases(text):
-    for name in text.split(","):
-        if name not in CASES:
-            raise argparse.ArgumentTypeError(f"no case is called '{name}'; there are: {', '.join(CASES)}")
-    return text.split(",")
-
-
-def thread_numbers(text):
-    return [at_least(1)(number) for number in text.split(",")]
-
-
-thread_numbers.__name__ = "list of whole numbers"       # what argparse says when one is none
-
-
 def measured(arguments, line):
     """The rows, one by one."""
-    one_core = None
+    row, one_core = throughput.row if arguments.throughput else run.row, None
     with tempfile.TemporaryDirectory() as folder:
-        for name in arguments.cases:
-            case = CASES[name]
+        for name, case in arguments.cases:
             line.say(f"case {name}: initial state")
             sim = case.simulation(arguments.seed, arguments.clumps if name == "B" else None)
             checkpoint = Path(folder, "start")
@@ -164,8 +123,8 @@ def draw(picture, file):
         except (KeyError, TypeError, ValueError):
             print(f"{file}, line {number}: not a row of this tool", file=sys.stderr)
             return FAILED
-    if not rows:
-        print(f"{file} is empty; run the cases first", file=sys.stderr)
+    if not drawing.newest(rows):
+        print(f"{file} is empty or has rows of --throughput alone; run the cases first", file=sys.stderr)
         return FAILED
     if not drawing.draw(picture, rows):
         print("no picture without matplotlib: pip install matplotlib", file=sys.stderr)
@@ -174,7 +133,7 @@ def draw(picture, file):
 
 
 def main(argv=None):
-    arguments = parse_arguments(argv)
+    arguments = parse(argv, __doc__, EXIT_STATUS)
     if arguments.draw:
         return draw(arguments.draw, arguments.json)
     line, rows, status = Line(), [], DONE
@@ -191,10 +150,14 @@ def main(argv=None):
     line.close()
     if rows:
         tell_core(rows[0])
-        for found in rows:
-            tell_phases(found)
+        if arguments.throughput:
+            columns, line_of = throughput.COLUMNS, throughput.summary
+        else:
+            columns, line_of = COLUMNS, summary
+            for found in rows:
+                tell_phases(found)
         print()
-        print_table([COLUMNS, *map(summary, rows)])
+        print_table([columns, *map(line_of, rows)])
     return status
 
 

@@ -4,8 +4,9 @@ from minidem.scenario.plot import COLOURS, STYLES, save
 
 
 def newest(rows):
-    """The last row of each case and number of threads, in the order of size and threads."""
-    last = {(row["case"], row["threads"]): row for row in rows}
+    """The last row of each case and number of threads, in the order of size and threads; those of
+    --throughput are left out."""
+    last = {(row["case"], row["threads"]): row for row in rows if "throughput" not in row}
     return sorted(last.values(), key=lambda row: (row["spheres"], row["threads"]))
 
 

@@ -16,9 +16,20 @@ def measure(checkpoint, threads, warmup, steps, repeats):
     command = [sys.executable, CHILD, checkpoint, *map(str, (threads, warmup, steps, repeats))]
     done = subprocess.run(command, text=True, capture_output=True)
     if done.returncode != 0:
-        complaints = "\n".join(done.stderr.splitlines()[-10:])
-        raise RuntimeError(f"the measurement ended with status {done.returncode}:\n{complaints}")
+        raise failure(done.returncode, done.stderr)
     return json.loads(done.stdout)
+
+
+def failure(status, complaints):
+    """The RuntimeError that quotes the end of a process's complaints."""
+    end = "\n".join(complaints.splitlines()[-10:])
+    return RuntimeError(f"the measurement ended with status {status}:\n{end}")
+
+
+def identity(name, case, sim, seed):
+    """The part of a row that tells which clumps were run."""
+    return {"case": name, "family": case.family, "description": case.description, "seed": seed,
+            "integrator": sim.rotation, "dt": sim.dt, "clumps": sim.n_clumps, "spheres": sim.n_spheres}
 
 
 def row(name, case, sim, checkpoint, threads, warmup, steps, repeats, seed):
@@ -30,8 +41,7 @@ def row(name, case, sim, checkpoint, threads, warmup, steps, repeats, seed):
     found = measure(checkpoint, threads, warmup, steps, repeats)
     per_thread = [spent / found["threads"] for spent in found["processor"]]
     return {
-        "case": name, "family": case.family, "description": case.description, "seed": seed,
-        "integrator": sim.rotation, "dt": sim.dt, "clumps": sim.n_clumps, "spheres": sim.n_spheres,
+        **identity(name, case, sim, seed),
         "threads_asked": threads, "threads": found["threads"],
         "warmup": found["warmup"], "steps": steps, "repeats": repeats,
         "us_per_step": spread(found["step"], 1e6), "processor_us_per_step": spread(found["processor"], 1e6),

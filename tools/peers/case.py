@@ -41,13 +41,22 @@ def chess(seed, clumps):
 
 
 DILUTE, CHESS, DENSE = "dilute rods", "chess pieces", "dense rods"
+
+
+def dense(number):
+    """The case of so many rods in a crowd, with steps for tenths of a second, but a hundred at least."""
+    steps = max(100, 5_000_000 // number)
+    return Case(DENSE, f"{number:_} rods of 3 spheres, solid fraction 0.3".replace("_", " "), number,
+                rods("dense_rods", number), steps, steps // 5)
+
+
 CASES = {
     "A": Case(DILUTE, "30 rods of 3 spheres in a box of 1 m", 30, rods("rods_in_box", 30), 400_000, 1000),
     "B": Case(CHESS, "32 chess pieces of 100 spheres in a box of 0.5 m", 32, chess, 50_000, 5000),
-    "C": Case(DENSE, "10 000 rods of 3 spheres, solid fraction 0.3", 10_000, rods("dense_rods", 10_000), 500, 100),
-    "D": Case(DENSE, "100 000 rods of 3 spheres, solid fraction 0.3", 100_000, rods("dense_rods", 100_000), 100, 20),
+    "C": dense(10_000),
+    "D": dense(100_000),
     "E": Case(DILUTE, "10 000 rods of 3 spheres, as dilute as in A", 10_000, rods("rods_in_box", 10_000), 2000, 500),
-    "F": Case(DENSE, "333 000 rods of 3 spheres, solid fraction 0.3", 333_000, rods("dense_rods", 333_000), 100, 20),
+    "F": dense(333_000),
 }
 
 
