@@ -5,6 +5,7 @@ import numpy as np
 
 from minidem import ordering
 from minidem.contact import listing
+from minidem.state import aligned
 
 from minidem cimport openmp
 from minidem.broadphase.broadphase cimport (
@@ -12,13 +13,13 @@ from minidem.broadphase.broadphase cimport (
     keep_experience,
 )
 from minidem.broadphase.neighbours cimport owns
-from minidem.contact.contacts cimport Contacts, create_sphere_forces, free_contacts, free_sphere_forces
+from minidem.contact.contacts cimport Contacts, create_contacts, free_contacts
 from minidem.contact.hertz cimport hertz_energy
 from minidem.contact.touch cimport Touch, touch
 from minidem.pose cimport pose_range
 from minidem.rotation.scheme cimport Kernels, Step
-from minidem.rows cimport LANES, ORIENTATION, PREDICTED, SCRATCH, VELOCITY
-from minidem.state cimport State, fixed_rows
+from minidem.rows cimport FORCE, LANES, LOAD_ROWS, MASS, ORIENTATION, PREDICTED, SCRATCH, TORQUE, VELOCITY
+from minidem.state cimport State, fixed_rows, loads_of
 from minidem.time_loop cimport (
     BLOCKS, CONTACTS, LISTS, N_PHASES, OUTSIDE, WAITING, Loop, lap, run_loop,
 )
@@ -26,6 +27,8 @@ from minidem.translation.leapfrog cimport kick
 
 SPHERES_PER_THREAD = 2000           # with fewer, one more thread costs more than it brings
 ORDERED_BLOCKS = 64                 # with fewer, all clumps stay in the caches wherever they stand
+SLOTS_IN_CACHE = 200000             # with fewer, the caches hold what a step needs, and slabs bring nothing
+LOG_SLAB = 13                       # half a megabyte of spheres and their clumps; 11 to 15 are equally good
 LISTS_PER_ORDER = 20                # outer lists after which the clumps have mixed enough to be ordered anew
 
 
@@ -60,6 +63,8 @@ cdef class Driver:
     cdef Kernels kernels
     cdef long long next_order           # number of the outer list at which clumps are ordered anew
     cdef object keep
+    cdef object gravity
+    cdef object weights
     cdef object ask
     cdef object error
 
@@ -88,10 +93,9 @@ cdef class Driver:
         self.kernels = kernels
         self.loop.step.context = <void *> kernels
         self.keep = []
+        self.gravity = np.array(gravity, dtype=float)
         if modulus is not None:
             self.loop.modulus = modulus
-            for k in range(3):
-                self.loop.gravity[k] = gravity[k]
             if planes is not None and len(planes[2]):
                 points, normals, moduli = (np.array(a, dtype=float, order="C") for a in planes)
                 self.loop.planes.count = len(moduli)
@@ -106,22 +110,37 @@ cdef class Driver:
         useful = state.n_spheres // SPHERES_PER_THREAD if has_openmp() else 1
         self.allocate(max(1, min(threads, useful, self.loop.state.n_blocks)))
 
-    cdef void allocate(self, int n_threads):
+    cdef object allocate(self, int n_threads):
         self.loop.n_threads = n_threads
         self.loop.contacts = <Contacts *> calloc(n_threads, sizeof(Contacts))
-        if self.loop.contacts == NULL or not (
-                create_broadphase(&self.loop.broad, &self.loop.state, n_threads)
-                and create_sphere_forces(&self.loop.sphere_forces, &self.loop.state)):
+        if self.loop.contacts == NULL:
+            raise MemoryError("no memory for the contacts of the time loop")
+        self.create_lists()
+
+    cdef object create_lists(self):
+        """All that depends on which templates the clumps in the slots have."""
+        cdef double[:, :, ::1] weights = aligned((len(self.state.fixed) + 1, LOAD_ROWS, LANES))
+        cdef int log_slab = LOG_SLAB if self.loop.state.n_members * LANES > SLOTS_IN_CACHE else 0
+        cdef bint fine = create_broadphase(&self.loop.broad, &self.loop.state, self.loop.n_threads, log_slab)
+        cdef int t
+        masses = self.state.fixed[:, MASS, None]
+        np.asarray(weights)[:-1, FORCE:FORCE + 3] = masses * self.gravity[:, None]
+        self.weights = weights                          # keeps them
+        self.loop.weights = &weights[0, 0, 0]
+        for t in range(self.loop.n_threads if fine else 0):
+            fine &= create_contacts(self.loop.contacts + t, self.loop.broad.threads + t, &self.loop.state)
+        if not fine:
             raise MemoryError("no memory for the lists of the time loop")
 
-    def __dealloc__(self):
+    cdef object free_lists(self):
         cdef int t
-        if self.loop.contacts != NULL:
-            for t in range(self.loop.n_threads):
-                free_contacts(self.loop.contacts + t)
-        free(self.loop.contacts)
-        free_sphere_forces(&self.loop.sphere_forces)
+        for t in range(self.loop.n_threads if self.loop.contacts != NULL else 0):
+            free_contacts(self.loop.contacts + t)
         free_broadphase(&self.loop.broad)
+
+    def __dealloc__(self):
+        self.free_lists()
+        free(self.loop.contacts)
 
     @property
     def threads(self):
@@ -138,6 +157,7 @@ cdef class Driver:
             active += self.loop.broad.threads[t].active.size
             for source in range(self.loop.n_threads):
                 outer += self.loop.broad.threads[source].found[t].size // 2
+                outer += self.loop.broad.threads[source].across[t].size // 2
         return {"outer_skin": self.loop.broad.outer_skin, "inner_skin": self.loop.broad.inner_skin,
                 "outer_lists": self.loop.broad.n_outer, "inner_lists": self.loop.broad.n_inner,
                 "outer_pairs": outer, "inner_pairs": pairs, "active_slots": active * LANES,
@@ -180,17 +200,12 @@ cdef class Driver:
         self.loop.broad.valid = False
         for t in range(self.loop.n_threads):
             self.loop.contacts[t].pairs.size = 0
-            self.loop.contacts[t].cleared = False
         self.next_order = self.loop.broad.n_outer + LISTS_PER_ORDER
 
     cdef object make_lists_anew(self):
-        """All that depends on which templates the clumps in the slots have."""
         cdef Broadphase old = self.loop.broad
-        free_sphere_forces(&self.loop.sphere_forces)
-        free_broadphase(&self.loop.broad)
-        if not (create_broadphase(&self.loop.broad, &self.loop.state, self.loop.n_threads)
-                and create_sphere_forces(&self.loop.sphere_forces, &self.loop.state)):
-            raise MemoryError("no memory for the lists of the time loop")
+        self.free_lists()
+        self.create_lists()
         keep_experience(&self.loop.broad, &old)
 
     def evaluate(self):
@@ -201,24 +216,25 @@ cdef class Driver:
         self.raise_failure()
 
     cdef object raise_failure(self):
-        cdef int t, failure, clump
+        cdef int t, failure = NO_FAILURE, clump = -1
         if self.kernels.error is not None:              # of a scheme written in Python
             error, self.kernels.error = self.kernels.error, None
             raise error
         for t in range(self.loop.n_threads):
-            failure = self.loop.broad.reports[t].failure
-            clump = self.loop.broad.reports[t].clump
+            if failure == NO_FAILURE:
+                failure, clump = self.loop.broad.reports[t].failure, self.loop.broad.reports[t].clump
             self.loop.broad.reports[t].failure = NO_FAILURE
-            if failure == IN_CALLBACK:
-                error, self.error = self.error, None
-                raise error
-            if failure == OUT_OF_MEMORY:
-                raise MemoryError("no memory for the lists of candidates and contacts")
-            if failure == SMALL_TEAM:
-                raise RuntimeError(f"OpenMP gave fewer than the {self.loop.n_threads} threads asked for; "
-                                   "lower `threads` or raise OMP_THREAD_LIMIT")
-            if failure == NOT_FINITE:
-                raise FloatingPointError(f"the position or orientation of clump {clump} is not finite")
+        if failure == IN_CALLBACK:
+            error, self.error = self.error, None
+            raise error
+        if failure == OUT_OF_MEMORY:
+            self.loop.broad.valid = False
+            raise MemoryError("no memory for the lists of candidates and contacts")
+        if failure == SMALL_TEAM:
+            raise RuntimeError(f"OpenMP gave fewer than the {self.loop.n_threads} threads asked for; "
+                               "lower `threads` or raise OMP_THREAD_LIMIT")
+        if failure == NOT_FINITE:
+            raise FloatingPointError(f"the position or orientation of clump {clump} is not finite")
 
     def start(self, new, double dt):
         """Half a step back, and the scheme's own start; forces must be known.
@@ -227,6 +243,7 @@ cdef class Driver:
         dt : the step, or 0 to leave out the half step.
         """
         cdef double[:, ::1] block
+        cdef const double *loads
         cdef const double *fixed
         cdef Step step = self.loop.step
         step.dt = dt
@@ -234,20 +251,23 @@ cdef class Driver:
         lanes.reshape(-1)[self.state.clump_slot] = new
         for number in np.flatnonzero(lanes.any(axis=1)):
             block = self.state.blocks[number].copy()
-            fixed = fixed_rows(&self.state.view, number)
-            kick(&block[0, 0], fixed, -0.5 * dt)
+            loads, fixed = loads_of(&self.state.view, number), fixed_rows(&self.state.view, number)
+            kick(&block[0, 0], loads + FORCE * LANES, fixed, -0.5 * dt)
             if self.kernels.start != NULL:
-                self.kernels.start(&block[0, 0], fixed, &step)
+                self.kernels.start(&block[0, 0], loads + TORQUE * LANES, fixed, &step)
             self.state.blocks[number][:, lanes[number]] = np.asarray(block)[:, lanes[number]]
         self.raise_failure()
 
     def synchronise(self):
         """(velocity (n, 3) lab, angular velocity (n, 3) principal body frame) at the instant of the pose."""
         cdef double[:, :, ::1] copy = self.state.blocks.copy()
+        cdef const double *loads
+        cdef const double *fixed
         cdef Py_ssize_t b
         for b in range(copy.shape[0]):
-            kick(&copy[b, 0, 0], fixed_rows(&self.state.view, b), 0.5 * self.loop.step.dt)
-            self.kernels.sync(&copy[b, 0, 0], fixed_rows(&self.state.view, b), &self.loop.step)
+            loads, fixed = loads_of(&self.state.view, b), fixed_rows(&self.state.view, b)
+            kick(&copy[b, 0, 0], loads + FORCE * LANES, fixed, 0.5 * self.loop.step.dt)
+            self.kernels.sync(&copy[b, 0, 0], loads + TORQUE * LANES, fixed, &self.loop.step)
         self.raise_failure()
         rows = np.asarray(copy).transpose(0, 2, 1).reshape(-1, copy.shape[1])[self.state.clump_slot]
         return rows[:, VELOCITY:VELOCITY + 3].copy(), rows[:, PREDICTED:PREDICTED + 3].copy()

@@ -22,4 +22,5 @@ cdef inline double turn_squared(const double *old, const double *new, const doub
     cdef double uy = (a * y - c * w) - (d * x - b * z)
     cdef double uz = (a * z - d * w) - (b * y - c * x)
     cdef double s = (a * w + b * x) + (c * y + d * z) - 1.0
-    return (reach[0] * (ux * ux) + reach[LANES] * (uy * uy)) + (reach[2 * LANES] * (uz * uz) + reach[3 * LANES] * (s * s))
+    return (reach[0] * (ux * ux) + reach[LANES] * (uy * uy)) \
+        + (reach[2 * LANES] * (uz * uz) + reach[3 * LANES] * (s * s))

@@ -2,9 +2,10 @@
 
 What changes about the clumps of a simulation stands in one array of doubles, shape (blocks, rows, LANES). A
 block holds LANES clumps; each of its rows is one scalar of all of them, contiguous, so that one vector
-instruction treats eight clumps, everything about a clump lies within two kilobytes, and the
-whole state is one array to save. Rows are named by their first component.
-What never changes stands in rows of its own, once for all blocks with the same templates.
+instruction treats eight clumps, and everything about a clump lies within two kilobytes. Rows are named by
+their first component. Loads stand apart, because they need not be in memory at all: within a run they are summed,
+used and forgotten block by block. What never changes stands in rows of its own, once for all blocks
+with the same templates.
 """
 from minidem.geometry.quaternion cimport Quat
 from minidem.geometry.vec3 cimport Vec3, vec3
@@ -13,16 +14,19 @@ cdef enum:
     LANES = 8
 
 cdef enum Row:
-    TORQUE = 0              # 3  at the pose, principal body frame                  [N m]
-    ORIENTATION = 3         # 4  the pose: w x y z, principal body frame -> lab
-    ANGULAR_VELOCITY = 7    # 3  as the scheme stores it, principal body frame      [rad/s]
-    POSITION = 10           # 3  centre of mass at the pose, lab                    [m]
-    VELOCITY = 13           # 3  half a step behind the pose, lab                   [m/s]
-    FORCE = 16              # 3  at the pose, gravity included, lab                 [N]
-    PATH = 19               # how far a sphere can have moved since the inner list was made, of what it may
-    PREDICTED = 20          # 3  angular velocity at the instant of the pose, body; kept up like the other [rad/s]
-    PREDICTED_VELOCITY = 23 # 3  at the instant of the pose, lab; kept up only for velocity-dependent forces [m/s]
-    SCRATCH = 26            # as many as the rotation scheme asks for
+    ORIENTATION = 0         # 4  the pose: w x y z, principal body frame -> lab
+    ANGULAR_VELOCITY = 4    # 3  as the scheme stores it, principal body frame      [rad/s]
+    POSITION = 7            # 3  centre of mass at the pose, lab                    [m]
+    VELOCITY = 10           # 3  half a step behind the pose, lab                   [m/s]
+    PATH = 13               # how far a sphere can have moved since the inner list was made, of what it may
+    PREDICTED = 14          # 3  angular velocity at the instant of the pose, body; kept up like the other [rad/s]
+    PREDICTED_VELOCITY = 17 # 3  at the instant of the pose, lab; kept up only for velocity-dependent forces [m/s]
+    SCRATCH = 20            # as many as the rotation scheme asks for
+
+cdef enum LoadRow:          # at the pose
+    TORQUE = 0              # 3  principal body frame                               [N m]
+    FORCE = 3               # 3  gravity included, lab                              [N]
+    LOAD_ROWS = 6
 
 cdef enum FixedRow:
     INERTIA = 0             # 3  principal moments                                  [kg m2]

@@ -1,6 +1,6 @@
 """Pointers to the arrays of a `State`, for the kernels."""
 
-from minidem.rows cimport FIXED_ROWS, LANES
+from minidem.rows cimport FIXED_ROWS, LANES, LOAD_ROWS
 
 cdef struct StateView:
     Py_ssize_t n_blocks
@@ -11,6 +11,7 @@ cdef struct StateView:
     const int *block_of_member      # (n_members,)
     const int *kind_of_member       # (n_members,): which of the kinds a member row is
     const double *kinds             # (n_kinds, 4, LANES): offsets x y z in the principal frames, radii [m]
+    double *loads                   # (n_blocks, LOAD_ROWS, LANES): between two runs
     const int *mixture_of_block     # (n_blocks,): which mixture of templates its lanes have
     const double *fixed             # (n_mixtures, FIXED_ROWS, LANES): see rows.pxd
     double *spheres                 # (n_members, LANES, 4): centre in the lab and radius [m]
@@ -29,8 +30,13 @@ cdef inline const double *fixed_rows(const StateView *state, Py_ssize_t block) n
     return state.fixed + state.mixture_of_block[block] * FIXED_ROWS * <Py_ssize_t> LANES
 
 
+cdef inline double *loads_of(const StateView *state, Py_ssize_t block) noexcept nogil:
+    """(LOAD_ROWS, LANES)"""
+    return state.loads + block * LOAD_ROWS * <Py_ssize_t> LANES
+
+
 cdef class State:
-    cdef readonly object blocks
+    cdef readonly object blocks, loads
     cdef readonly object templates, template_index
     cdef readonly object first_member, block_of_member, kind_of_member, kinds, spheres, mixture_of_block, fixed, moments
     cdef readonly object template_of_slot

@@ -1,7 +1,7 @@
 """The state: all clumps in blocks of eight, and their spheres.
 
-Clumps: what changes in one array of doubles, (blocks, rows, LANES); what never does, such as their inertia,
-once for all blocks whose lanes have the same templates. rows.pxd says what each row is.
+Clumps: what changes in one array of doubles, (blocks, rows, LANES), the loads on them in another; what never does,
+such as their inertia, once for all blocks whose lanes have the same templates. rows.pxd says what each row is.
 Spheres: the k-th spheres of the eight clumps of a block form one *member row*, so that eight
 spheres are posed at once; a sphere's slot is member row * LANES + lane. Each sphere's centre and
 radius stand together in 32 bytes, which is what the contact search reads. Offsets and radii, too, are kept
@@ -13,15 +13,15 @@ their order, and so are sums, which must not depend on where something stands.
 import numpy as np
 
 from minidem.rows cimport (
-    ANGULAR_VELOCITY, FIXED_ROWS, FORCE, INERTIA, INVERSE_INERTIA, INVERSE_MASS, LANES, MASS, ORIENTATION, PATH,
-    POSITION, PREDICTED, PREDICTED_VELOCITY, REACH, SCRATCH, TORQUE, VELOCITY,
+    ANGULAR_VELOCITY, FIXED_ROWS, FORCE, INERTIA, INVERSE_INERTIA, INVERSE_MASS, LANES, LOAD_ROWS, MASS, ORIENTATION,
+    PATH, POSITION, PREDICTED, PREDICTED_VELOCITY, REACH, SCRATCH, TORQUE, VELOCITY,
 )
 
 COLUMNS = {     # first row and width of what Python reads and writes; rows.pxd says what each is
-    "torque": (TORQUE, 3), "orientation": (ORIENTATION, 4), "angular_velocity": (ANGULAR_VELOCITY, 3),
-    "predicted": (PREDICTED, 3), "predicted_velocity": (PREDICTED_VELOCITY, 3), "position": (POSITION, 3),
-    "velocity": (VELOCITY, 3), "force": (FORCE, 3),
+    "orientation": (ORIENTATION, 4), "angular_velocity": (ANGULAR_VELOCITY, 3), "position": (POSITION, 3),
+    "velocity": (VELOCITY, 3), "predicted": (PREDICTED, 3), "predicted_velocity": (PREDICTED_VELOCITY, 3),
 }
+LOADS = {"torque": (TORQUE, 3), "force": (FORCE, 3)}
 FIXED = {"inertia": (INERTIA, 3), "mass": (MASS, 1)}    # what it can only read
 
 
@@ -31,6 +31,14 @@ def aligned(shape, dtype=np.float64):
     raw = np.zeros(count + 64, dtype=np.uint8)
     start = -raw.ctypes.data % 64
     return raw[start:start + count].view(dtype).reshape(shape)
+
+
+def reorder(blocks, order):
+    """Let the clumps of blocks (n, rows, LANES) stand in the order of their present slots `order` (n_clumps,)."""
+    for row in range(blocks.shape[1]):              # row by row: no second copy of everything
+        values = blocks[:, row].reshape(-1)         # a copy
+        values[:len(order)] = values[order]
+        blocks[:, row] = values.reshape(-1, LANES)
 
 
 def reaches_of(offsets):
@@ -58,16 +66,16 @@ cdef class State:
         self.template_index = np.zeros(0, dtype=np.int32)
         self.moments = np.zeros((0, 3))
         self.template_of_slot = None
-        self.blocks = aligned((0, SCRATCH + n_scratch, LANES))
+        self.blocks, self.loads = aligned((0, SCRATCH + n_scratch, LANES)), aligned((0, LOAD_ROWS, LANES))
         self.clump_number = np.zeros(0, dtype=np.int32)
         self.lay_out(np.zeros(0, dtype=np.int32))
 
     def column(self, name):
-        """Copy of a quantity of all clumps (COLUMNS, FIXED), as (n_clumps, width); (n_clumps,) for width 1."""
+        """Copy of a quantity of all clumps (COLUMNS, LOADS, FIXED), as (n_clumps, width); (n_clumps,) for width 1."""
         if name in FIXED:
             values = self.rows(self.fixed[self.mixture_of_block], *FIXED[name])
         else:
-            values = self.rows(self.blocks, *COLUMNS[name])
+            values = self.rows(*self.place_of(name))
         return np.ascontiguousarray(values[:, 0] if values.shape[1] == 1 else values)
 
     def scratch(self, first, width):
@@ -79,25 +87,27 @@ cdef class State:
         row, width = COLUMNS[name]
         return self.blocks[:, row:row + width].transpose(0, 2, 1).reshape(-1, width)[:self.n_clumps]
 
+    def place_of(self, name):
+        """(array, first row, width) of a quantity that changes."""
+        return (self.loads, *LOADS[name]) if name in LOADS else (self.blocks, *COLUMNS[name])
+
     def rows(self, blocks, first, width):
         return blocks[:, first:first + width].transpose(0, 2, 1).reshape(-1, width)[self.clump_slot]
 
     def set_column(self, name, values, first=0):
         """Write values, (n, width) or (width,), for the clumps from number `first` on."""
-        row, width = COLUMNS[name]
-        rows = self.blocks[:, row:row + width].transpose(0, 2, 1).reshape(-1, width)
+        blocks, row, width = self.place_of(name)
+        rows = blocks[:, row:row + width].transpose(0, 2, 1).reshape(-1, width)
         rows[self.clump_slot[first:]] = np.asarray(values, dtype=np.float64).reshape(-1, width)
-        self.blocks[:, row:row + width] = rows.reshape(-1, LANES, width).transpose(0, 2, 1)
+        blocks[:, row:row + width] = rows.reshape(-1, LANES, width).transpose(0, 2, 1)
 
     def permute(self, order):
         """Let the clumps stand in another order: order (n_clumps,) their present slots, as they shall follow.
 
         Returns whether each slot holds a clump of the same template as before.
         """
-        for row in range(self.blocks.shape[1]):         # row by row: no second copy of everything
-            values = self.blocks[:, row].reshape(-1)    # a copy
-            values[:self.n_clumps] = values[order]
-            self.blocks[:, row] = values.reshape(-1, LANES)
+        reorder(self.blocks, order)
+        reorder(self.loads, order)
         return self.lay_out(self.clump_number[order])
 
     def append(self, template, position, orientation, velocity, angular_velocity):
@@ -117,42 +127,42 @@ cdef class State:
         self.add(len(inertia), -1, orientation, angular_velocity)
 
     def add(self, count, template_number, orientation, angular_velocity):
-        first, old = self.n_clumps, self.blocks
+        first, old, old_loads = self.n_clumps, self.blocks, self.loads
         number = np.concatenate([self.clump_number[:first], np.arange(first, first + count, dtype=np.int32)])
         self.template_index = np.concatenate([self.template_index, np.full(count, template_number, dtype=np.int32)])
-        self.blocks = aligned(((first + count + LANES - 1) // LANES, SCRATCH + self.n_scratch, LANES))
+        n_blocks = (first + count + LANES - 1) // LANES
+        self.blocks = aligned((n_blocks, SCRATCH + self.n_scratch, LANES))
+        self.loads = aligned((n_blocks, LOAD_ROWS, LANES))
         self.blocks[:, ORIENTATION] = 1.0
-        self.blocks[:len(old)] = old
+        self.blocks[:len(old)], self.loads[:len(old)] = old, old_loads
         self.lay_out(number)
         self.set_column("orientation", orientation, first)
         self.set_column("angular_velocity", angular_velocity, first)
 
     def copy(self):
         """The same clumps in the same places."""
-        return State.restore(self.blocks, self.templates, self.template_index, self.n_scratch,
+        return State.restore(self.blocks, self.loads, self.templates, self.template_index, self.n_scratch,
                              self.clump_number[:self.n_clumps])
 
     def in_user_order(self):
-        """A copy of the blocks with the clumps in the user's order and nothing that only the lists need."""
-        blocks = self.blocks.copy()
-        for row in range(blocks.shape[1]):
-            values = blocks[:, row].reshape(-1)
-            values[:self.n_clumps] = values[self.clump_slot]
-            blocks[:, row] = values.reshape(-1, LANES)
+        """Copies of blocks and loads with the clumps in the user's order and nothing that only the lists need."""
+        blocks, loads = self.blocks.copy(), self.loads.copy()
+        reorder(blocks, self.clump_slot)
+        reorder(loads, self.clump_slot)
         blocks[:, PATH] = 0.0
-        return blocks
+        return blocks, loads
 
     @classmethod
-    def restore(cls, blocks, templates, template_index, int n_scratch, clump_number=None):
-        """The state whose blocks, templates and template numbers were saved, the clumps in the user's order.
+    def restore(cls, blocks, loads, templates, template_index, int n_scratch, clump_number=None):
+        """The state whose blocks, loads, templates and template numbers were saved, the clumps in the user's order.
 
         clump_number : (n_clumps,) the user's numbers of the clumps in the blocks, if they stand otherwise.
         """
         cdef State state = cls(n_scratch)
         state.templates = list(templates)
         state.template_index = np.array(template_index, dtype=np.int32)
-        state.blocks = aligned(blocks.shape)
-        state.blocks[:] = blocks
+        state.blocks, state.loads = aligned(blocks.shape), aligned(loads.shape)
+        state.blocks[:], state.loads[:] = blocks, loads
         state.lay_out(np.arange(len(template_index), dtype=np.int32) if clump_number is None else clump_number)
         return state
 
@@ -245,6 +255,7 @@ cdef class State:
 
     cdef void point(self):
         cdef double[:, :, ::1] blocks = self.blocks
+        cdef double[:, :, ::1] loads = self.loads
         cdef double[:, :, ::1] kinds = self.kinds
         cdef double[:, :, ::1] spheres = self.spheres
         cdef Py_ssize_t[::1] first_member = self.first_member
@@ -260,6 +271,7 @@ cdef class State:
         self.view.n_members = kind_of_member.shape[0]
         self.view.first_member = &first_member[0]
         self.view.blocks = NULL if empty else &blocks[0, 0, 0]
+        self.view.loads = NULL if empty else &loads[0, 0, 0]
         self.view.clump_number = NULL if empty else &clump_number[0]
         self.view.mixture_of_block = NULL if empty else &mixture_of_block[0]
         self.view.fixed = NULL if empty else &fixed[0, 0, 0]

@@ -1,7 +1,7 @@
 """The time loop's own struct: all that the threads share."""
 from minidem.broadphase.broadphase cimport Broadphase
 from minidem.broadphase.neighbours cimport Planes
-from minidem.contact.contacts cimport Contacts, SphereForces
+from minidem.contact.contacts cimport Contacts
 from minidem.rotation.scheme cimport MAX_STAGES, BlockFunction, Step
 from minidem.state cimport StateView
 
@@ -17,7 +17,7 @@ cdef struct Loop:
     StateView state
     Planes planes
     double modulus                  # effective modulus of two clumps [Pa]
-    double gravity[3]
+    const double *weights           # (mixtures of templates, LOAD_ROWS, LANES): loads of clumps without a contact
     Step step
     BlockFunction move
     BlockFunction finish            # may be NULL
@@ -31,7 +31,6 @@ cdef struct Loop:
     bint contacts_matter            # False: free bodies
     Broadphase broad
     Contacts *contacts              # (n_threads,)
-    SphereForces sphere_forces
     void (*ask)(Loop *loop, double steps) noexcept nogil    # forces from elsewhere, added or written into the
                                     # rows at the pose that lies so many steps after the start; may be NULL
     void *owner                     # for `ask`

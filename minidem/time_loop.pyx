@@ -4,28 +4,32 @@
     for each stage of the rotation scheme, at the fraction c of the step:
         move        pose at t_n + c dt                     (rotation scheme, then leapfrog drift)
         candidates  made anew if a sphere may have left its skin
-        contacts    F, M at that pose; then forces from elsewhere, which see predicted velocities
+        contacts    F, M at that pose; those of own spheres before the other threads are waited for
+        ask         forces from elsewhere, which see predicted velocities
     finish          of the rotation scheme, if it has one; F, M are those of t_(n+1)
 
 Between steps the state is whole: x_n, v_(n-1/2), what the scheme stores, and F_n, M_n. Threads own
 ranges of blocks, and a block is gathered, kicked, turned, moved and posed in one go while it is near
-the processor. One parallel region lasts for all steps of a call; in it the threads meet twice
-per evaluation: before contacts are looked for (all poses known) and after (all have read them).
+the processor; what a clump bears is forgotten there, unless it is needed after the step. One parallel region lasts
+for all steps of a call; in it the threads meet twice per evaluation: before contacts with clumps of others
+are looked for (all poses known) and after (all have read them).
 """
 from cython.parallel import parallel, threadid
 from libc.string cimport memcpy, memset
 from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 
 from minidem.broadphase.broadphase cimport OUT_OF_MEMORY, SMALL_TEAM, any_failure, renew, renewal_due
-from minidem.broadphase.neighbours cimport Neighbours
-from minidem.contact.contacts cimport Contacts, find_contacts
-from minidem.contact.gather cimport add_in_order, clear_forces, gather
+from minidem.broadphase.neighbours cimport Neighbours, block_after_slab, own_again
+from minidem.contact.contacts cimport (
+    Contacts, begin_contacts, drop_contacts, find_contacts, find_other_contacts,
+)
+from minidem.contact.gather cimport add_in_order, gather
 from minidem.openmp cimport meet, team_size
 from minidem.pose cimport pose_members
 from minidem.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
 from minidem.rotation.scheme cimport BlockFunction, Step
-from minidem.rows cimport LANES, ORIENTATION, PREDICTED, REACH
-from minidem.state cimport fixed_rows
+from minidem.rows cimport FORCE, LANES, LOAD_ROWS, ORIENTATION, PREDICTED, REACH, TORQUE
+from minidem.state cimport fixed_rows, loads_of
 from minidem.translation.leapfrog cimport drift, kick, predict_velocity
 
 
@@ -68,18 +72,24 @@ cdef void restore_norm(double *rows) noexcept nogil:
         rows[3 * LANES + l] *= factor
 
 
-cdef void advance(Loop *loop, int thread, int stage, bint norms, bint gathered) noexcept nogil:
-    """Own blocks to the pose of this stage, each in one go while it is near the processor.
+cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bint gathered, Py_ssize_t first,
+                               Py_ssize_t last, Py_ssize_t active) noexcept nogil:
+    """Blocks first <= b < last to the pose of this stage, each in one go while it is near the processor.
 
-    gathered : whether the forces on the clumps are known; else only those on their spheres are.
+    gathered : whether the loads of the clumps are known; else only the forces on their spheres are, and the loads
+        are forgotten as soon as they are used.
     norms : remove what rounding did to the norms.
+    active : where their member rows begin among the active ones; returns where those of the next block do.
     """
     cdef const Neighbours *mine = loop.broad.threads + thread
+    cdef Contacts *contacts = loop.contacts + thread
     cdef double old[4 * LANES]
+    cdef double sums[LOAD_ROWS * LANES]
+    cdef const double *loads
     cdef double dt = loop.step.dt
     cdef double ahead = loop.fraction[stage] - (loop.fraction[stage - 1] if stage > 0 else 0.0)
     cdef Step step = loop.step
-    cdef Py_ssize_t b, next_active = 0
+    cdef Py_ssize_t b
     cdef bint large = mine.last_block - mine.first_block > BLOCKS_IN_CACHE
     cdef double *block
     cdef const double *fixed
@@ -87,40 +97,83 @@ cdef void advance(Loop *loop, int thread, int stage, bint norms, bint gathered) 
     cdef int lane, any_beyond = 0
     step.stage = stage
     memset(beyond, 0, sizeof(beyond))
-    for b in range(mine.first_block, mine.last_block):
+    for b in range(first, last):
         block = loop.state.blocks + b * loop.state.n_rows * LANES
         fixed = fixed_rows(&loop.state, b)
         if large:
             prefetch_rows(block + BLOCKS_AHEAD * loop.state.n_rows * LANES, 0, PREDICTED)
-        if not gathered:
-            gather(loop.contacts + thread, &loop.sphere_forces, &loop.state, b, loop.gravity)
+        if gathered:
+            loads = loads_of(&loop.state, b)
+        else:
+            loads = gather(contacts, &loop.state, b, contacts.sums_before, loop.weights, sums)
         if loop.contacts_matter:                        # free bodies stay where they are
             if stage == 0:
-                kick(block, fixed, dt)
+                kick(block, loads + FORCE * LANES, fixed, dt)
             memcpy(old, block + ORIENTATION * LANES, 4 * LANES * sizeof(double))
-        loop.move(block, fixed, &step)
+        loop.move(block, loads + TORQUE * LANES, fixed, &step)
         if norms:
             restore_norm(block + ORIENTATION * LANES)
             if loop.stored_orientation != ORIENTATION:
                 restore_norm(block + loop.stored_orientation * LANES)
         if loop.contacts_matter:
             drift(block, ahead * dt, old, fixed + REACH * LANES, 0.5 * loop.broad.inner_skin, beyond)
-            next_active = pose_members(&loop.state, b, mine.active.data, next_active, mine.active.size)
+            active = pose_members(&loop.state, b, mine.active.data, active, mine.active.size)
     for lane in range(LANES):
         any_beyond |= beyond[lane]
-    loop.broad.reports[thread].beyond = any_beyond
+    if any_beyond:                                      # else the others need not look at it again
+        loop.broad.reports[thread].beyond = True
+    return active
+
+
+cdef bint advance(Loop *loop, int thread, int stage, bint norms, bint gathered) noexcept nogil:
+    """Own blocks to the pose of this stage, and contacts of own spheres: slab by slab where lists are sorted so.
+
+    Those found before a sphere turns out to have left its skin, here or with another thread, are dropped when
+    lists are made anew; where that is expected they are not looked for. False: memory exhausted.
+    """
+    cdef const Neighbours *mine = loop.broad.threads + thread
+    cdef Contacts *contacts = loop.contacts + thread
+    cdef Py_ssize_t slab, next_block, block = mine.first_block, active = 0
+    cdef bint early = (loop.n_threads > 1 or mine.slab_ends.size > 0) and loop.contacts_matter \
+        and loop.broad.valid and mine.steps < mine.lasted
+    cdef bint fine = True
+    if loop.contacts_matter:
+        begin_contacts(contacts, mine, &loop.planes, loop.modulus, loop.step.dt)
+        own_again(mine, &loop.state)
+    for slab in range(mine.slab_ends.size if early else 0):
+        next_block = block_after_slab(mine, &loop.state, slab, block)
+        active = advance_blocks(loop, thread, stage, norms, gathered, block, next_block, active)
+        block = next_block
+        if loop.broad.reports[thread].beyond:
+            break
+        finished(loop, thread, BLOCKS)
+        fine &= find_contacts(contacts, mine, &loop.state, mine.slab_ends.data[slab])
+        finished(loop, thread, CONTACTS)
+    advance_blocks(loop, thread, stage, norms, gathered, block, mine.last_block, active)
+    if early and not loop.broad.reports[thread].beyond:
+        finished(loop, thread, BLOCKS)
+        fine &= find_contacts(contacts, mine, &loop.state, mine.n_own)
+        finished(loop, thread, CONTACTS)
+    return fine
 
 
 cdef void gather_all(Loop *loop, int thread) noexcept nogil:
+    cdef Contacts *contacts = loop.contacts + thread
+    cdef const double *loads
+    cdef double *kept
     cdef Py_ssize_t b
     for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
-        gather(loop.contacts + thread, &loop.sphere_forces, &loop.state, b, loop.gravity)
+        kept = loads_of(&loop.state, b)
+        loads = gather(contacts, &loop.state, b, contacts.sums, loop.weights, kept)
+        if loads != kept:
+            memcpy(kept, loads, LOAD_ROWS * LANES * sizeof(double))
 
 
 cdef void over_blocks(Loop *loop, int thread, BlockFunction function) noexcept nogil:
     cdef Py_ssize_t b
     for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
-        function(loop.state.blocks + b * loop.state.n_rows * LANES, fixed_rows(&loop.state, b), &loop.step)
+        function(loop.state.blocks + b * loop.state.n_rows * LANES, loads_of(&loop.state, b) + TORQUE * LANES,
+                 fixed_rows(&loop.state, b), &loop.step)
 
 
 cdef void forces(Loop *loop, int thread) noexcept nogil:
@@ -130,13 +183,11 @@ cdef void forces(Loop *loop, int thread) noexcept nogil:
     meet(&loop.broad.barrier, loop.n_threads)
     finished(loop, thread, WAITING)
     if renewal_due(&loop.broad):
+        drop_contacts(contacts, &loop.state)
         renew(&loop.broad, thread, &loop.state, &loop.planes)
         finished(loop, thread, LISTS)
-    if not contacts.cleared or loop.ask != NULL:
-        clear_forces(&loop.sphere_forces, mine, &loop.state, loop.gravity)
-        contacts.cleared = True
-    if not (find_contacts(contacts, &loop.sphere_forces, mine, &loop.state, &loop.planes, loop.modulus, loop.step.dt)
-            and add_in_order(contacts, &loop.sphere_forces, &loop.state)):
+    if not (find_other_contacts(contacts, mine, &loop.state)
+            and add_in_order(contacts, &loop.state)):
         loop.broad.reports[thread].failure = OUT_OF_MEMORY
     finished(loop, thread, CONTACTS)
     meet(&loop.broad.barrier, loop.n_threads)
@@ -149,7 +200,8 @@ cdef void predict(Loop *loop, int thread, int stage) noexcept nogil:
     cdef double ahead = (loop.fraction[stage] - 0.5) * loop.step.dt
     over_blocks(loop, thread, loop.predict)
     for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
-        predict_velocity(loop.state.blocks + b * loop.state.n_rows * LANES, fixed_rows(&loop.state, b), ahead)
+        predict_velocity(loop.state.blocks + b * loop.state.n_rows * LANES,
+                         loads_of(&loop.state, b) + FORCE * LANES, fixed_rows(&loop.state, b), ahead)
 
 
 cdef void ask(Loop *loop, int thread, double steps) noexcept nogil:
@@ -168,10 +220,10 @@ cdef void work(Loop *loop, int thread, long long steps) noexcept nogil:
     finished(loop, thread, OUTSIDE)
     for n in range(steps):
         norms = loop.keeps_norm and (first + n + 1) % STEPS_BETWEEN_NORMS == 0
-        if thread == 0:
-            loop.broad.steps += 1
+        loop.broad.threads[thread].steps += 1
         for stage in range(loop.n_stages):
-            advance(loop, thread, stage, norms, gathered)
+            if not advance(loop, thread, stage, norms, gathered):
+                loop.broad.reports[thread].failure = OUT_OF_MEMORY
             if loop.ask != NULL:
                 predict(loop, thread, stage)
             finished(loop, thread, BLOCKS)
@@ -195,6 +247,7 @@ cdef void work(Loop *loop, int thread, long long steps) noexcept nogil:
 
 cdef inline void task(Loop *loop, int thread, long long steps) noexcept nogil:
     if steps < 0:
+        begin_contacts(loop.contacts + thread, loop.broad.threads + thread, &loop.planes, loop.modulus, loop.step.dt)
         forces(loop, thread)
         gather_all(loop, thread)
         if loop.ask != NULL:

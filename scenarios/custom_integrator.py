@@ -94,33 +94,35 @@ def numba_door():
         return None
     for function in (rate, along, flow, turn):
         register_jitable(function)
-    compiled = numba.cfunc("void(CPointer(float64), CPointer(float64), CPointer(float64))")
+    compiled = numba.cfunc("void(CPointer(float64), CPointer(float64), CPointer(float64), CPointer(float64))")
 
     @numba.njit
     def vector(rows, first, k):
         return rows[first, k], rows[first + 1, k], rows[first + 2, k]
 
     @numba.njit
-    def half(rows, fixed, dt, to):
+    def half(block, torque, fixed, dt, to):
+        rows, moments, inertia = (numba.carray(block, (17, 8)), numba.carray(torque, (3, 8)),
+                                  numba.carray(fixed, (3, 8)))
         for k in range(8):
-            w = flow(vector(rows, 7, k), vector(rows, 0, k), vector(fixed, 0, k), 0.5 * dt)
+            w = flow(vector(rows, 4, k), vector(moments, 0, k), vector(inertia, 0, k), 0.5 * dt)
             rows[to, k], rows[to + 1, k], rows[to + 2, k] = w
 
     @compiled
-    def move(block, fixed, step):
-        rows = numba.carray(block, (23, 8))
-        half(rows, numba.carray(fixed, (3, 8)), step[0], 7)
+    def move(block, torque, fixed, step):
+        half(block, torque, fixed, step[0], 4)
+        rows = numba.carray(block, (17, 8))
         for k in range(8):
-            q = turn((rows[3, k], rows[4, k], rows[5, k], rows[6, k]), vector(rows, 7, k), step[0])
-            rows[3, k], rows[4, k], rows[5, k], rows[6, k] = q
+            q = turn((rows[0, k], rows[1, k], rows[2, k], rows[3, k]), vector(rows, 4, k), step[0])
+            rows[0, k], rows[1, k], rows[2, k], rows[3, k] = q
 
     @compiled
-    def finish(block, fixed, step):
-        half(numba.carray(block, (23, 8)), numba.carray(fixed, (3, 8)), step[0], 7)
+    def finish(block, torque, fixed, step):
+        half(block, torque, fixed, step[0], 4)
 
     @compiled
-    def predict(block, fixed, step):
-        half(numba.carray(block, (23, 8)), numba.carray(fixed, (3, 8)), step[0], 20)
+    def predict(block, torque, fixed, step):
+        half(block, torque, fixed, step[0], 14)
 
     return {"move": move, "finish": finish, "predict": predict}
 
@@ -137,7 +139,7 @@ def ctypes_door():
         loaded = ctypes.CDLL(str(library))
     functions = {name: getattr(loaded, name) for name in ("move", "finish", "predict")}
     for function in functions.values():
-        function.restype, function.argtypes = None, 3 * [ctypes.POINTER(ctypes.c_double)]
+        function.restype, function.argtypes = None, 4 * [ctypes.POINTER(ctypes.c_double)]
     return functions
 
 

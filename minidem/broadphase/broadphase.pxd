@@ -15,9 +15,10 @@ cdef struct Report:                 # what a thread tells the others; one cache 
     int beyond                      # a sphere may have left the inner skin
     int far                         # a sphere has left the outer skin
     int failure
+    int incomplete                  # the outer lists are, for want of memory
     int clump                       # user's number of the clump that failed
     double path                     # longest PATH of an own clump since the last renewal [m]
-    double unused[5]
+    double unused[4]
 
 cdef struct Broadphase:
     int n_threads
@@ -35,12 +36,11 @@ cdef struct Broadphase:
     double *bounds                  # (n_blocks * LANES, 4): bounding spheres of the clumps, if so
     Py_ssize_t n_items              # of what the grids hold
     Py_ssize_t n_spheres
-    long long steps                 # since the last renewal
     long long n_outer               # how often the outer lists were made
     long long n_inner
     bint valid                      # False: no lists yet
 
-cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_threads) noexcept nogil
+cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_threads, int log_slab) noexcept nogil
 cdef void free_broadphase(Broadphase *broad) noexcept nogil
 cdef void keep_experience(Broadphase *broad, const Broadphase *old) noexcept nogil
 cdef void renew(Broadphase *broad, int thread, StateView *state, const Planes *planes) noexcept nogil

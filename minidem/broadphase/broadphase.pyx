@@ -40,8 +40,11 @@ cdef void set_bounding_radii(Broadphase *broad, const StateView *state) noexcept
             broad.bounds[4 * clump + 3] = max(broad.bounds[4 * clump + 3], radius)
 
 
-cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_threads) noexcept nogil:
-    """Empty lists for `n_threads` threads with equal shares of the blocks. False: memory exhausted."""
+cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_threads, int log_slab) noexcept nogil:
+    """Empty lists for `n_threads` threads with equal shares of the blocks. False: memory exhausted.
+
+    log_slab : see Neighbours.
+    """
     cdef Py_ssize_t slot, n = 0
     cdef double total = 0.0
     cdef int t
@@ -55,8 +58,10 @@ cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_thr
     for t in range(n_threads):
         broad.threads[t].first_block = t * state.n_blocks // n_threads
         broad.threads[t].last_block = (t + 1) * state.n_blocks // n_threads
+        broad.threads[t].log_slab = log_slab
         broad.threads[t].found = <Ints *> calloc(n_threads * sizeof(Ints) + APART, 1)
-        if broad.threads[t].found == NULL:
+        broad.threads[t].across = <Ints *> calloc(n_threads * sizeof(Ints) + APART, 1)
+        if broad.threads[t].found == NULL or broad.threads[t].across == NULL:
             return False
     for slot in range(state.n_members * LANES):
         if state.sphere_number[slot] >= 0:
@@ -83,19 +88,26 @@ cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_thr
     return True
 
 
+cdef void free_lists(Ints *lists, int count) noexcept nogil:
+    cdef int k
+    for k in range(count if lists != NULL else 0):
+        release(&lists[k])
+    free(lists)
+
+
 cdef void free_broadphase(Broadphase *broad) noexcept nogil:
-    cdef int t, source
+    cdef int t
     if broad.threads != NULL:
         for t in range(broad.n_threads):
-            if broad.threads[t].found != NULL:
-                for source in range(broad.n_threads):
-                    release(&broad.threads[t].found[source])
-                free(broad.threads[t].found)
+            free_lists(broad.threads[t].found, broad.n_threads)
+            free_lists(broad.threads[t].across, broad.n_threads)
             release(&broad.threads[t].hits)
             release(&broad.threads[t].near[0])
             release(&broad.threads[t].near[1])
             release(&broad.threads[t].outer_walls)
             release(&broad.threads[t].pairs)
+            release(&broad.threads[t].spare)
+            release(&broad.threads[t].slab_ends)
             release(&broad.threads[t].walls)
             release(&broad.threads[t].active)
     free(broad.threads)
@@ -185,13 +197,13 @@ cdef void set_skins(Broadphase *broad) noexcept nogil:
     """New skins from the counts of the last lists; they may only change with the outer lists."""
     cdef double speed = 0.0, pairs = 0.0
     cdef int t, source
-    if not broad.valid or broad.steps == 0:
+    if not broad.valid or broad.threads[0].steps == 0:
         return
     for t in range(broad.n_threads):
         speed = broad.reports[t].path if broad.reports[t].path > speed else speed
         for source in range(broad.n_threads):
-            pairs += 0.5 * broad.threads[source].found[t].size
-    speed /= broad.steps
+            pairs += 0.5 * (broad.threads[source].found[t].size + broad.threads[source].across[t].size)
+    speed /= broad.threads[0].steps
     # Few clumps have no pair at all now and then: what was seen before is forgotten by halves only.
     broad.density = max(pairs / cubed(broad.mean_diameter + broad.outer_skin), 0.5 * broad.density)
     if isfinite(speed) and speed > 0.0:
@@ -215,9 +227,8 @@ cdef void move_bounds(Broadphase *broad, int thread, const StateView *state) noe
             broad.bounds[4 * slot + k] = x[k * LANES]
 
 
-cdef bint renew_outer(Broadphase *broad, int thread, StateView *state, const Planes *planes) noexcept nogil:
-    """New outer lists, by all threads together. False: memory exhausted."""
-    cdef bint fine
+cdef void renew_outer(Broadphase *broad, int thread, StateView *state, const Planes *planes) noexcept nogil:
+    """New outer lists, by all threads together."""
     if thread == 0:
         set_skins(broad)
         broad.levels.ready = prepare_levels(&broad.levels, broad.outer_skin)
@@ -226,21 +237,22 @@ cdef bint renew_outer(Broadphase *broad, int thread, StateView *state, const Pla
         move_bounds(broad, thread, state)
     meet(&broad.barrier, broad.n_threads)
     if not broad.levels.ready:
-        return False
+        broad.reports[thread].incomplete = True
+        return
     fill_levels(&broad.levels, searched(broad, state), &broad.barrier, thread, broad.n_threads)
     meet(&broad.barrier, broad.n_threads)
-    fine = search_pairs(broad.threads, thread, broad.n_threads, &broad.levels, state, searched(broad, state),
-                        broad.outer_skin, broad.clumps_first)
-    fine &= search_walls(broad.threads + thread, planes, state, broad.outer_skin)
+    broad.reports[thread].incomplete = not (
+        search_pairs(broad.threads, thread, broad.n_threads, &broad.levels, state, searched(broad, state),
+                     broad.outer_skin, broad.clumps_first)
+        and search_walls(broad.threads + thread, planes, state, broad.outer_skin))
     keep_poses(broad, thread, state)
     meet(&broad.barrier, broad.n_threads)
-    return fine
 
 
 cdef void renew(Broadphase *broad, int thread, StateView *state, const Planes *planes) noexcept nogil:
     """New inner lists, and outer ones if need be; called by all threads together, all spheres posed after it."""
     cdef Neighbours *mine = broad.threads + thread
-    cdef bint outer = not broad.valid, fine = True
+    cdef bint outer = not broad.valid, incomplete = False
     cdef int t
     if not broad.valid or mine.active.size < state.first_member[mine.last_block] - state.first_member[mine.first_block]:
         pose_range(state, mine.first_block, mine.last_block)
@@ -249,12 +261,12 @@ cdef void renew(Broadphase *broad, int thread, StateView *state, const Planes *p
     for t in range(broad.n_threads):
         outer |= broad.reports[t].far
     if outer:
-        fine = renew_outer(broad, thread, state, planes)
-    fine &= prune(broad.threads, thread, broad.n_threads, planes, state, broad.marks, broad.inner_skin)
-    if not fine:
+        renew_outer(broad, thread, state, planes)
+    for t in range(broad.n_threads):
+        incomplete |= broad.reports[t].incomplete
+    if incomplete or not prune(broad.threads, thread, broad.n_threads, planes, state, broad.marks, broad.inner_skin):
         broad.reports[thread].failure = OUT_OF_MEMORY
     broad.reports[thread].beyond = False
     if thread == 0:
         broad.valid = True
-        broad.steps = 0
         broad.n_inner += 1

@@ -1,5 +1,7 @@
 """Verlet lists: candidates for contact, one set of lists for each thread."""
 from minidem.arrays cimport APART, Ints, reserve
+from minidem.prefetch cimport prefetch_to_write
+from minidem.rows cimport LANES
 from minidem.state cimport StateView
 
 cdef struct Planes:
@@ -11,17 +13,41 @@ cdef struct Planes:
 cdef struct Neighbours:         # what one thread owns: its blocks of clumps and the lists for them
     Py_ssize_t first_block
     Py_ssize_t last_block
-    Ints *found                 # (threads,): pairs that this thread's search found for each owner
+    Ints *found                 # (threads,): pairs that this thread's search found, by the owner of both spheres
+    Ints *across                # (threads,): those of two owners, in the lists of both
     Ints hits                   # pairs of clumps of which one is searched for
     Ints near[2]                # member rows of two clumps that lie near the other, while they are compared
     Ints outer_walls            # (sphere slot, wall), within the outer skin
-    Ints pairs                  # inner list: (slot, slot)
+    int log_slab                # a slab is 2^log_slab slots of own spheres; 0: no slabs, the caches hold all
+    Ints pairs                  # inner list: (slot, slot), first those of own spheres, slab by slab
+    Ints spare                  # room for it while it is sorted
+    Py_ssize_t n_own            # ints of it that are pairs of own spheres; the others are across
+    Ints slab_ends              # where the pairs end whose later sphere is in slab 0, 1, ... of the thread's own
     Ints walls                  # inner list: (slot, wall)
     Ints active                 # member rows that hold a sphere of the inner lists, ascending
+    long long steps             # since the inner lists were made
+    long long lasted            # steps that those before them were good for
     char apart[APART]
 
 cdef inline bint owns(const Neighbours *mine, const StateView *state, int slot) noexcept nogil:
     return mine.first_block <= state.block_of_member[slot >> 3] < mine.last_block
+
+
+cdef inline Py_ssize_t block_after_slab(const Neighbours *mine, const StateView *state, Py_ssize_t slab,
+                                        Py_ssize_t block) noexcept nogil:
+    """The first block all of whose spheres come after a slab, sought from `block` on."""
+    cdef Py_ssize_t end = state.first_member[mine.first_block] + ((slab + 1 << mine.log_slab) // LANES)
+    while block < mine.last_block and state.first_member[block] < end:
+        block += 1
+    return block
+
+
+cdef inline void own_again(const Neighbours *mine, const StateView *state) noexcept nogil:
+    """Ask for own spheres that other threads have read, which are about to be moved."""
+    cdef Py_ssize_t k
+    for k in range(mine.n_own, mine.pairs.size):
+        if owns(mine, state, mine.pairs.data[k]):
+            prefetch_to_write(state.spheres + 4 * <Py_ssize_t> mine.pairs.data[k])
 
 
 cdef inline double height(const Planes *planes, Py_ssize_t wall, const double *sphere) noexcept nogil:

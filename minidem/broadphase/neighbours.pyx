@@ -6,8 +6,15 @@ difference of the skins. The *inner* list is pruned from it with a narrow skin, 
 what a step reads. Spheres near walls have lists of the same two kinds.
 
 Every thread owns a range of blocks. A pair goes into the list of the owner of either clump, so
-that each thread finds all forces on its own clumps and none on others'.
+that each thread finds all forces on its own clumps and none on others'. Pairs across, of two owners, stand last: the
+contacts of the others can be looked for before the other threads have moved theirs.
+
+Where the state is larger than the caches, the inner list is sorted by slabs of spheres that follow each other in
+memory: a pair stands with its later sphere, so that its contact can be looked for as soon as the slab has
+moved, and both spheres are still near the processor.
 """
+from libc.string cimport memcpy, memset
+
 from minidem.arrays cimport Ints, reserve
 from minidem.records cimport rows_from_records
 from minidem.rows cimport LANES
@@ -41,6 +48,35 @@ cdef bint search_walls(Neighbours *mine, const Planes *planes, const StateView *
     return True
 
 
+cdef bint sort_by_slab(Neighbours *mine, const StateView *state) noexcept nogil:
+    """Let the pairs of own spheres follow each other by the slab of the later. False: memory exhausted."""
+    cdef int first_slot = <int> state.first_member[mine.first_block] * LANES
+    cdef Py_ssize_t k, slab, n_own_slots = (state.first_member[mine.last_block] * LANES) - first_slot
+    cdef Py_ssize_t n_slabs = ((n_own_slots - 1) >> mine.log_slab) + 1
+    cdef const int *pairs = mine.pairs.data
+    cdef int *ends
+    cdef int total = 0, count
+    if not (reserve(&mine.slab_ends, n_slabs) and reserve(&mine.spare, mine.pairs.size + BEYOND)):
+        return False
+    mine.slab_ends.size = n_slabs
+    ends = mine.slab_ends.data
+    memset(ends, 0, n_slabs * sizeof(int))
+    for k in range(0, mine.n_own, 2):
+        ends[(max(pairs[k], pairs[k + 1]) - first_slot) >> mine.log_slab] += 2
+    for slab in range(n_slabs):                         # where each begins
+        count = ends[slab]
+        ends[slab] = total
+        total += count
+    for k in range(0, mine.n_own, 2):
+        slab = (max(pairs[k], pairs[k + 1]) - first_slot) >> mine.log_slab
+        memcpy(mine.spare.data + ends[slab], pairs + k, 2 * sizeof(int))
+        ends[slab] += 2
+    memcpy(mine.spare.data + mine.n_own, pairs + mine.n_own, (mine.pairs.size - mine.n_own) * sizeof(int))
+    mine.spare.size = mine.pairs.size
+    mine.pairs, mine.spare = mine.spare, mine.pairs
+    return True
+
+
 cdef bint prune(Neighbours *all, int thread, int n_threads, const Planes *planes, const StateView *state,
                 unsigned char *marks, double skin) noexcept nogil:
     """Inner lists from the outer ones, and the member rows that they need. False: memory exhausted.
@@ -52,13 +88,21 @@ cdef bint prune(Neighbours *all, int thread, int n_threads, const Planes *planes
     cdef Py_ssize_t k, total = 0, kept = 0, slot
     cdef int source
     for source in range(n_threads):
-        total += all[source].found[thread].size
+        total += all[source].found[thread].size + all[source].across[thread].size
     if not (reserve(&mine.pairs, total + BEYOND) and reserve(&mine.walls, mine.outer_walls.size)):
         return False
     for source in range(n_threads):
-        found = &all[source].found[thread]
+        found = all[source].found + thread
+        kept += select_near(state.spheres, found.data, found.size, skin, mine.pairs.data + kept)
+    mine.n_own = kept
+    for source in range(n_threads):
+        found = all[source].across + thread
         kept += select_near(state.spheres, found.data, found.size, skin, mine.pairs.data + kept)
     mine.pairs.size = kept
+    if mine.log_slab and not sort_by_slab(mine, state):
+        return False
+    mine.lasted = mine.steps
+    mine.steps = 0
     kept = 0
     for k in range(0, mine.outer_walls.size, 2):
         slot = mine.outer_walls.data[k]

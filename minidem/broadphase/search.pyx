@@ -36,10 +36,25 @@ cdef inline int owner_of(const Search *search, int slot) noexcept nogil:
     return thread
 
 
-cdef bint tell_other(const Search *search, int owner, int i, int j) noexcept nogil:
-    """Put a pair that the owner of i has into the list of the owner of j. False: memory exhausted."""
-    cdef int other = owner_of(search, j)
-    return other == owner or push_pair(search.mine.found + other, i, j)
+cdef inline bint add_pair(const Search *search, int owner_i, int owner_j, int i, int j) noexcept nogil:
+    """Into the list of the owner of both, or into those of pairs across. False: memory exhausted."""
+    if owner_i == owner_j:
+        return push_pair(search.mine.found + owner_i, i, j)
+    return push_pair(search.mine.across + owner_i, i, j) and push_pair(search.mine.across + owner_j, i, j)
+
+
+cdef bint sort_out_across(const Search *search, int owner, Py_ssize_t first) noexcept nogil:
+    """Of the pairs that the owner of their first spheres was given from `first` on, those across to their own lists.
+
+    False: memory exhausted.
+    """
+    cdef Ints *found = search.mine.found + owner
+    cdef Py_ssize_t k, n = found.size
+    found.size = first                                  # what stays moves up: there is room
+    for k in range(first, n, 2):
+        if not add_pair(search, owner, owner_of(search, found.data[k + 1]), found.data[k], found.data[k + 1]):
+            return False
+    return True
 
 
 cdef inline bint are_near(const double *a, const double *b, double skin) noexcept nogil:
@@ -69,17 +84,18 @@ cdef bint compare_clumps(const Search *search, int first, int second) noexcept n
     cdef const StateView *state = search.state
     cdef Ints *near = search.mine.near
     cdef Py_ssize_t k, m
-    cdef int i, j, owner
+    cdef int i, j, owner_i, owner_j
     if not (collect_near(&near[0], state, first, search.items + 4 * <Py_ssize_t> second, search.skin)
             and collect_near(&near[1], state, second, search.items + 4 * <Py_ssize_t> first, search.skin)):
         return False
     for k in range(near[0].size):
         i = near[0].data[k]
-        owner = owner_of(search, i)
+        owner_i = owner_of(search, i)
         for m in range(near[1].size):
             j = near[1].data[m]
+            owner_j = owner_of(search, j)
             if are_near(state.spheres + 4 * <Py_ssize_t> i, state.spheres + 4 * <Py_ssize_t> j, search.skin) \
-                    and not (push_pair(search.mine.found + owner, i, j) and tell_other(search, owner, i, j)):
+                    and not add_pair(search, owner_i, owner_j, i, j):
                 return False
     return True
 
@@ -116,11 +132,7 @@ cdef inline bint search_around(const Search *search, int slot, const Spot *spot,
     if not append_near(found, slot, spot, reach, candidates, first, <int> first_member[block] * LANES,
                        <int> (first_member[block + 1] - first_member[block]) * LANES):
         return False
-    if not (candidates.own and owner == search.thread):     # else no other thread has to know
-        for k in range(before, found.size, 2):
-            if not tell_other(search, owner, slot, found.data[k + 1]):
-                return False
-    return True
+    return candidates.own and owner == search.thread or sort_out_across(search, owner, before)
 
 
 cdef inline bint collect_own(const Search *search, Candidates *candidates, const CellGrid *grid,
@@ -215,11 +227,12 @@ cdef bint search_pairs(Neighbours *all, int thread, int n_threads, const Levels 
     search.skin = skin
     search.clumps_first = clumps_first
     for owner in range(n_threads):
-        search.mine.found[owner].size = 0
+        search.mine.found[owner].size = search.mine.across[owner].size = 0
     for level in range(levels.count):
         fine &= search_level(&search, levels, level, thread, n_threads, candidates)
     for level in range(levels.count):
         free_candidates(candidates + level)
     for owner in range(n_threads):
         fine &= reserve(search.mine.found + owner, search.mine.found[owner].size + BEYOND)
+        fine &= reserve(search.mine.across + owner, search.mine.across[owner].size + BEYOND)
     return fine

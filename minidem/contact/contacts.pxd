@@ -5,34 +5,53 @@ from minidem.contact.touch cimport Law
 from minidem.state cimport StateView
 
 cdef struct Contacts:           # of one thread
-    int first_slot              # of its own spheres
-    int last_slot
+    Py_ssize_t first_block      # of its own
+    Py_ssize_t first_row        # of their members
+    int first_slot              # of their spheres
+    int n_slots
+    Py_ssize_t looked_at        # ints of the inner list that have been
     Ints pairs                  # (sphere slot, sphere slot or -1 - wall), of those that overlap
+    Py_ssize_t computed         # ints of them whose forces are in the sums
     Law law                     # with which their forces were computed
     double *sums                # (1 + n_sums, 4): of the forces on one sphere, lab [N], and their number; all zero
                                 # beyond, and the first, which stands for spheres without a contact
-    void *sums_memory           # where they are, on whole cache lines
+    double *sums_before         # the same of the last pose, while they are gathered; all zero after it
+    double *other_sums          # room for the next ones, if those are found meanwhile
+    void *sums_memory           # where both are, on whole cache lines
     int n_sums
-    Py_ssize_t sums_capacity
+    int *place                  # (n_slots,): which of the sums is that of an own sphere; 0: it is in no contact
+    unsigned char *rows         # (own member rows,): whether a sphere of the row bears a force
+    unsigned char *blocks       # (own blocks + SUMS_AHEAD,): whether a clump of the block does
+    bint far                    # sums are in memory, not in the caches
+    unsigned char *crowded_bits # (own member rows,): a bit for each sphere; all zero but in add_in_order
     Ints crowded                # own spheres in more than two contacts
     Ints ends                   # numbers of the entries of `pairs` that are crowded spheres
-    Ints first                  # (own slots,): number in `ends` of the first force on a crowded sphere
+    Ints first                  # (n_slots,): number in `ends` of the first force on a crowded sphere
     Ints next                   # like `ends`: of the next force on the same sphere
-    bint cleared                # clear_forces has been called
     char apart[APART]
 
-cdef struct SphereForces:       # where the sums are; each thread writes what is its own
-    int *place                  # (slots,): which of its owner's sums is that of a sphere; 0: it is in no contact
-    unsigned char *rows         # (n_members,): whether a sphere of the row bears a force
-    unsigned char *crowded      # (n_members,): a bit for each sphere; all zero but in add_in_order
-    unsigned char *blocks       # (n_blocks,): NOW: a clump of the block bears one, BEFORE: one did the last time
-
-cdef enum:                      # flags of a block
-    NOW = 1
-    BEFORE = 2
-
-cdef bint create_sphere_forces(SphereForces *forces, const StateView *state) noexcept nogil
-cdef bint find_contacts(Contacts *contacts, SphereForces *forces, const Neighbours *mine, const StateView *state,
-                        const Planes *planes, double modulus, double dt) noexcept nogil
+cdef bint create_contacts(Contacts *contacts, const Neighbours *mine, const StateView *state) noexcept nogil
+cdef bint find_contacts(Contacts *contacts, const Neighbours *mine, const StateView *state,
+                        Py_ssize_t end) noexcept nogil
+cdef bint find_other_contacts(Contacts *contacts, const Neighbours *mine,
+                              const StateView *state) noexcept nogil
+cdef void drop_contacts(Contacts *contacts, const StateView *state) noexcept nogil
 cdef void free_contacts(Contacts *contacts) noexcept nogil
-cdef void free_sphere_forces(SphereForces *forces) noexcept nogil
+
+
+cdef inline void forget(Contacts *contacts) noexcept nogil:
+    contacts.pairs.size = contacts.crowded.size = contacts.n_sums = contacts.looked_at = contacts.computed = 0
+
+
+cdef inline void begin_contacts(Contacts *contacts, const Neighbours *mine, const Planes *planes, double modulus,
+                                double dt) noexcept nogil:
+    """None known at a new pose; the forces at the last one are still to be gathered.
+
+    modulus : effective modulus between two clumps [Pa].
+    """
+    contacts.law.planes, contacts.law.modulus, contacts.law.dt = planes, modulus, dt
+    forget(contacts)
+    contacts.sums_before = contacts.sums
+    contacts.far = mine.slab_ends.size > 0
+    if contacts.far:                                    # contacts will be found before all sums are gathered
+        contacts.sums, contacts.other_sums = contacts.other_sums, contacts.sums

@@ -5,6 +5,7 @@ in which its contacts are found here. Eight are computed at once: roots and divi
 """
 from libc.stdint cimport uintptr_t
 from libc.stdlib cimport calloc, free
+from libc.string cimport memset
 
 from minidem.arrays cimport push, release, reserve
 from minidem.broadphase.neighbours cimport Neighbours, Planes, height, select_near
@@ -21,38 +22,49 @@ cdef enum:
     CACHE_LINE = 64             # bytes; a sum that stands on two takes twice as long
 
 
-cdef bint reserve_sums(Contacts *contacts, Py_ssize_t wanted) noexcept nogil:
-    """Room for so many sums when all are zero. False: memory exhausted."""
-    if wanted < contacts.sums_capacity:
-        return True
-    free(contacts.sums_memory)
-    contacts.sums_memory = calloc(4 * (wanted + 1) * sizeof(double) + CACHE_LINE, 1)
+cdef bint create_contacts(Contacts *contacts, const Neighbours *mine, const StateView *state) noexcept nogil:
+    """No sphere in a contact. False: memory exhausted."""
+    cdef Py_ssize_t n_rows = state.first_member[mine.last_block] - state.first_member[mine.first_block]
+    cdef Py_ssize_t n_sums = n_rows * LANES + 2         # even, so that both begin on a cache line
+    contacts.first_block = mine.first_block
+    contacts.first_row = state.first_member[mine.first_block]
+    contacts.first_slot = <int> contacts.first_row * LANES
+    contacts.n_slots = <int> n_rows * LANES
+    contacts.sums_memory = calloc(2 * 4 * n_sums * sizeof(double) + CACHE_LINE, 1)
+    contacts.place = <int *> calloc(n_rows * LANES + 1, sizeof(int))
+    # A line more, which is no other thread's, and where `prefetch_sums` may look.
+    contacts.rows = <unsigned char *> calloc(n_rows + CACHE_LINE, 1)
+    contacts.blocks = <unsigned char *> calloc(mine.last_block - mine.first_block + CACHE_LINE, 1)
+    contacts.crowded_bits = <unsigned char *> calloc(n_rows + 1, 1)
+    if (contacts.sums_memory == NULL or contacts.place == NULL or contacts.rows == NULL or contacts.blocks == NULL
+            or contacts.crowded_bits == NULL):
+        return False
     contacts.sums = <double *> (
         <char *> contacts.sums_memory + (-<uintptr_t> contacts.sums_memory) % CACHE_LINE)
-    contacts.sums_capacity = wanted + 1 if contacts.sums_memory != NULL else 0
-    return contacts.sums_memory != NULL
+    contacts.other_sums = contacts.sums + 4 * n_sums
+    return True
 
 
-cdef void find_places(Contacts *contacts, SphereForces *forces, const StateView *state, const int *slots,
-                      Py_ssize_t n, int *places) noexcept nogil:
+cdef void find_places(Contacts *contacts, const StateView *state, const int *slots, Py_ssize_t n,
+                      int *places) noexcept nogil:
     """Which of the sums is that of each of n spheres, a new one if need be; 0 if it is another thread's."""
-    cdef int *place = forces.place
-    cdef unsigned char *rows = forces.rows
-    cdef unsigned char *blocks = forces.blocks
-    cdef const int *block_of_member = state.block_of_member
-    cdef int first_slot = contacts.first_slot, last_slot = contacts.last_slot
-    cdef int n_sums = contacts.n_sums, slot, known
+    cdef int *place = contacts.place
+    cdef unsigned char *rows = contacts.rows
+    cdef unsigned char *blocks = contacts.blocks - contacts.first_block
+    cdef const int *block_of_member = state.block_of_member + contacts.first_row
+    cdef unsigned int own, n_slots = contacts.n_slots
+    cdef int first_slot = contacts.first_slot, n_sums = contacts.n_sums, known
     cdef Py_ssize_t k
     for k in range(n):
-        slot = slots[k]
+        own = slots[k] - first_slot                     # beyond n_slots as well if it is negative
         places[k] = 0
-        if first_slot <= slot < last_slot:
-            known = place[slot]
+        if own < n_slots:
+            known = place[own]
             n_sums += known == 0                        # without a branch: nobody could guess it
             known = known if known else n_sums
-            place[slot] = places[k] = known
-            rows[slot >> 3] = True
-            blocks[block_of_member[slot >> 3]] = NOW
+            place[own] = places[k] = known
+            rows[own >> 3] = True
+            blocks[block_of_member[own >> 3]] = True
     contacts.n_sums = n_sums
 
 
@@ -104,16 +116,16 @@ cdef void compute_eight(const double *spheres, const int *pairs, const Law *law,
     records_from_rows(rows_j[0], on_j)
 
 
-cdef bint touch_pairs(Contacts *contacts, SphereForces *forces, const StateView *state, const int *pairs,
-                      Py_ssize_t n) noexcept nogil:
-    """Forces of pairs of spheres that overlap: n ints, two by two. False: memory exhausted."""
+cdef bint touch_pairs(Contacts *contacts, const StateView *state, Py_ssize_t n) noexcept nogil:
+    """Forces of the next n ints, two by two, of those that overlap. False: memory exhausted."""
     cdef int places[PORTION + 2 * LANES]
     cdef double on_i[4 * LANES]
     cdef double on_j[4 * LANES]
+    cdef const int *pairs = contacts.pairs.data + contacts.computed
     cdef Touch contact
     cdef Py_ssize_t k = 0, l, count
     cdef bint fine = True
-    find_places(contacts, forces, state, pairs, n, places)
+    find_places(contacts, state, pairs, n, places)
     while k < n:
         count = min(<Py_ssize_t> LANES, (n - k) // 2)
         if count == LANES:
@@ -126,10 +138,11 @@ cdef bint touch_pairs(Contacts *contacts, SphereForces *forces, const StateView 
             fine &= add_force(contacts, pairs[k], places[k], on_i + 4 * l)
             fine &= add_force(contacts, pairs[k + 1], places[k + 1], on_j + 4 * l)
             k += 2
+    contacts.computed += n
     return fine
 
 
-cdef bint touch_walls(Contacts *contacts, SphereForces *forces, const Neighbours *mine,
+cdef bint touch_walls(Contacts *contacts, const Neighbours *mine,
                       const StateView *state) noexcept nogil:
     """Contacts of own spheres with walls. False: memory exhausted."""
     cdef const int *near = mine.walls.data
@@ -149,74 +162,73 @@ cdef bint touch_walls(Contacts *contacts, SphereForces *forces, const Neighbours
             pair[0] = near[k]
             pair[1] = -1 - near[k + 1]
             contacts.pairs.size += 2
-            find_places(contacts, forces, state, pair, 1, &place)
+            find_places(contacts, state, pair, 1, &place)
             contact = touch(state.spheres, pair[0], pair[1], &contacts.law)
             set_forces(on_sphere, on_wall, 1, &contact)
             fine &= add_force(contacts, pair[0], place, on_sphere)
     return fine
 
 
-cdef bint find_contacts(Contacts *contacts, SphereForces *forces, const Neighbours *mine, const StateView *state,
-                        const Planes *planes, double modulus, double dt) noexcept nogil:
-    """Overlaps among the candidates of one thread, and their forces on its own spheres. False: memory exhausted.
+cdef void drop_contacts(Contacts *contacts, const StateView *state) noexcept nogil:
+    """Forget those found so far at this pose, and their forces."""
+    cdef Py_ssize_t k
+    cdef unsigned int own
+    for k in range(contacts.computed):
+        own = contacts.pairs.data[k] - contacts.first_slot
+        if own < <unsigned int> contacts.n_slots:
+            memset(contacts.sums + 4 * <Py_ssize_t> contacts.place[own], 0, 4 * sizeof(double))
+            contacts.place[own] = 0
+            contacts.rows[own >> 3] = False
+            contacts.blocks[state.block_of_member[contacts.first_row + (own >> 3)] - contacts.first_block] = False
+    forget(contacts)
 
-    modulus : effective modulus between two clumps [Pa].
+
+cdef bint find_contacts(Contacts *contacts, const Neighbours *mine, const StateView *state,
+                        Py_ssize_t end) noexcept nogil:
+    """Go on to `end` with the inner list of one thread: overlaps, and their forces on its own spheres.
+
+    The last few contacts may be left for the next call. False: memory exhausted.
     """
-    cdef Py_ssize_t k, l, n, done = 0
+    cdef Py_ssize_t l, n, whole_eights
     cdef int *pairs
     cdef bint fine = True
-    contacts.pairs.size = contacts.crowded.size = contacts.n_sums = 0
-    contacts.law.planes, contacts.law.modulus, contacts.law.dt = planes, modulus, dt
-    contacts.first_slot = <int> (state.first_member[mine.first_block] * LANES)
-    contacts.last_slot = <int> (state.first_member[mine.last_block] * LANES)
-    if not (reserve_sums(contacts, contacts.last_slot - contacts.first_slot)
-            and reserve(&contacts.pairs, mine.pairs.size + mine.walls.size)):
+    if not reserve(&contacts.pairs, mine.pairs.size + mine.walls.size):
         return False
     pairs = contacts.pairs.data
     # A portion's spheres stay near the processor, and its places arrive while the one before is computed.
-    for k in range((mine.pairs.size + PORTION - 1) // PORTION):
+    while contacts.looked_at < end:
         n = contacts.pairs.size
-        contacts.pairs.size += select_near(
-            state.spheres, mine.pairs.data + k * PORTION,
-            min(<Py_ssize_t> PORTION, mine.pairs.size - k * PORTION), 0.0, pairs + n)
+        contacts.pairs.size += select_near(state.spheres, mine.pairs.data + contacts.looked_at,
+                                           min(<Py_ssize_t> PORTION, end - contacts.looked_at), 0.0, pairs + n)
+        contacts.looked_at = min(contacts.looked_at + PORTION, end)
         for l in range(n, contacts.pairs.size):
-            prefetch(forces.place + pairs[l])
-        n = (n - done) // (2 * LANES) * (2 * LANES)         # whole eights; the rest waits for the next
-        if n:
-            fine &= touch_pairs(contacts, forces, state, pairs + done, n)
-            done += n
-    if done < contacts.pairs.size:
-        fine &= touch_pairs(contacts, forces, state, pairs + done, contacts.pairs.size - done)
-    return fine & touch_walls(contacts, forces, mine, state)
+            prefetch(contacts.place + (pairs[l] - contacts.first_slot))
+        whole_eights = (n - contacts.computed) // (2 * LANES) * (2 * LANES)
+        if whole_eights:
+            fine &= touch_pairs(contacts, state, whole_eights)
+    return fine
 
 
-cdef bint create_sphere_forces(SphereForces *forces, const StateView *state) noexcept nogil:
-    """No sphere in a contact. False: memory exhausted."""
-    forces.place = <int *> calloc(state.n_members * LANES + 1, sizeof(int))
-    forces.rows = <unsigned char *> calloc(state.n_members + 1, 1)
-    forces.crowded = <unsigned char *> calloc(state.n_members + 1, 1)
-    forces.blocks = <unsigned char *> calloc(state.n_blocks + 1, 1)
-    return forces.place != NULL and forces.rows != NULL and forces.crowded != NULL and forces.blocks != NULL
-
-
-cdef void free_sphere_forces(SphereForces *forces) noexcept nogil:
-    free(forces.place)
-    free(forces.rows)
-    free(forces.crowded)
-    free(forces.blocks)
-    forces.place = NULL
-    forces.rows = NULL
-    forces.crowded = NULL
-    forces.blocks = NULL
+cdef bint find_other_contacts(Contacts *contacts, const Neighbours *mine,
+                              const StateView *state) noexcept nogil:
+    """All that find_contacts has left: the rest of the inner list, and walls. False: memory exhausted."""
+    if not find_contacts(contacts, mine, state, mine.pairs.size):
+        return False
+    if contacts.computed < contacts.pairs.size and not touch_pairs(
+            contacts, state, contacts.pairs.size - contacts.computed):
+        return False
+    return touch_walls(contacts, mine, state)
 
 
 cdef void free_contacts(Contacts *contacts) noexcept nogil:
     free(contacts.sums_memory)
-    contacts.sums_memory = NULL
-    contacts.sums = NULL
-    contacts.sums_capacity = 0
+    free(contacts.place)
+    free(contacts.rows)
+    free(contacts.blocks)
+    free(contacts.crowded_bits)
     release(&contacts.pairs)
     release(&contacts.crowded)
     release(&contacts.first)
     release(&contacts.next)
     release(&contacts.ends)
+    memset(contacts, 0, sizeof(Contacts))

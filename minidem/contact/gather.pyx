@@ -12,15 +12,14 @@ torque of exactly zero.
 from libc.string cimport memcpy, memset
 
 from minidem.arrays cimport reserve
-from minidem.broadphase.neighbours cimport Neighbours
-from minidem.contact.contacts cimport BEFORE, NOW, Contacts, SphereForces
+from minidem.contact.contacts cimport Contacts
 from minidem.contact.touch cimport Touch, touch
 from minidem.geometry.quaternion cimport rotate_back
 from minidem.geometry.vec3 cimport Vec3, add, cross, vec3
-from minidem.prefetch cimport prefetch
+from minidem.prefetch cimport SUMS_AHEAD, prefetch
 from minidem.records cimport clear_records, rows_from_records
-from minidem.rows cimport FORCE, LANES, MASS, ORIENTATION, TORQUE, load, load_quat, store
-from minidem.state cimport StateView, fixed_rows, member
+from minidem.rows cimport FORCE, LANES, LOAD_ROWS, ORIENTATION, TORQUE, load, load_quat, store
+from minidem.state cimport StateView, member
 
 
 cdef inline unsigned int rank(const Contacts *contacts, const StateView *state, int end) noexcept nogil:
@@ -40,26 +39,27 @@ cdef void insert(Contacts *contacts, const StateView *state, int *first, int end
     link[0] = end
 
 
-cdef bint find_crowded(Contacts *contacts, SphereForces *forces, const StateView *state) noexcept nogil:
+cdef bint find_crowded(Contacts *contacts, const StateView *state) noexcept nogil:
     """All forces on spheres in more than two contacts. False: memory exhausted."""
     cdef const int *pairs = contacts.pairs.data
-    cdef unsigned char *crowded = forces.crowded
+    cdef unsigned char *bits = contacts.crowded_bits
     cdef int *ends
     cdef Py_ssize_t k, n = 0
-    cdef int slot, other, first_slot = contacts.first_slot, last_slot = contacts.last_slot
+    cdef int slot, other, first_slot = contacts.first_slot
+    cdef unsigned int own, n_slots = contacts.n_slots
     if not reserve(&contacts.ends, contacts.pairs.size):
         return False
     ends = contacts.ends.data
     for k in range(contacts.crowded.size):
-        slot = contacts.crowded.data[k]
-        crowded[slot >> 3] |= 1 << (slot & 7)
+        own = contacts.crowded.data[k] - first_slot
+        bits[own >> 3] |= 1 << (own & 7)
     for k in range(contacts.pairs.size):
-        slot = pairs[k]
-        if first_slot <= slot < last_slot:
+        own = pairs[k] - first_slot
+        if own < n_slots:
             ends[n] = <int> k
-            n += crowded[slot >> 3] >> (slot & 7) & 1
+            n += bits[own >> 3] >> (own & 7) & 1
     for k in range(contacts.crowded.size):
-        crowded[contacts.crowded.data[k] >> 3] = 0
+        bits[(contacts.crowded.data[k] - first_slot) >> 3] = 0
     for k in range(n):                                  # what they are computed from, all at once from memory
         slot, other = pairs[ends[k]], pairs[ends[k] ^ 1]
         prefetch(contacts.first.data + slot - first_slot)
@@ -71,7 +71,7 @@ cdef bint find_crowded(Contacts *contacts, SphereForces *forces, const StateView
     return reserve(&contacts.next, n)
 
 
-cdef bint add_in_order(Contacts *contacts, SphereForces *forces, const StateView *state) noexcept nogil:
+cdef bint add_in_order(Contacts *contacts, const StateView *state) noexcept nogil:
     """The sums of spheres in more than two contacts once more, in order. False: memory exhausted."""
     cdef const int *pairs = contacts.pairs.data
     cdef Touch contact
@@ -81,8 +81,7 @@ cdef bint add_in_order(Contacts *contacts, SphereForces *forces, const StateView
     cdef Py_ssize_t k
     if contacts.crowded.size == 0:
         return True
-    if not (reserve(&contacts.first, contacts.last_slot - contacts.first_slot)
-            and find_crowded(contacts, forces, state)):
+    if not (reserve(&contacts.first, contacts.n_slots) and find_crowded(contacts, state)):
         return False
     first = contacts.first.data - contacts.first_slot
     for k in range(contacts.crowded.size):
@@ -90,7 +89,7 @@ cdef bint add_in_order(Contacts *contacts, SphereForces *forces, const StateView
     for end in range(<int> contacts.ends.size):
         insert(contacts, state, first + pairs[contacts.ends.data[end]], end)
     for k in range(contacts.crowded.size):
-        total = contacts.sums + 4 * <Py_ssize_t> forces.place[contacts.crowded.data[k]]
+        total = contacts.sums + 4 * <Py_ssize_t> contacts.place[contacts.crowded.data[k] - contacts.first_slot]
         total[0] = total[1] = total[2] = 0.0
         end = first[contacts.crowded.data[k]]
         while end >= 0:
@@ -101,22 +100,6 @@ cdef bint add_in_order(Contacts *contacts, SphereForces *forces, const StateView
             total[2] += contact.force * contact.normal.z
             end = contacts.next.data[end]
     return True
-
-
-cdef inline void set_weights(double *force, double *torque, const double *mass, const double *gravity) noexcept nogil:
-    """Loads (3, LANES) of a block without any contact."""
-    cdef double x = gravity[0], y = gravity[1], z = gravity[2]
-    cdef int lane
-    for lane in range(LANES):
-        force[lane] = mass[lane] * x
-        force[LANES + lane] = mass[lane] * y
-        force[2 * LANES + lane] = mass[lane] * z
-    memset(torque, 0, 3 * LANES * sizeof(double))
-
-
-cdef inline void store_loads(double *block, const double *force, const double *torque) noexcept nogil:
-    memcpy(block + FORCE * LANES, force, 3 * LANES * sizeof(double))
-    memcpy(block + TORQUE * LANES, torque, 3 * LANES * sizeof(double))
 
 
 cdef inline void add_row(double *force, double *torque, const double *q, const double *offsets, double *sums,
@@ -140,34 +123,42 @@ cdef inline void add_row(double *force, double *torque, const double *q, const d
         store(torque + lane, add(load(torque + lane), f))
 
 
-cdef void clear_forces(SphereForces *forces, const Neighbours *mine, const StateView *state,
-                       const double *gravity) noexcept nogil:
-    """Forces and torques of all own clumps without any contact."""
-    cdef double force[3 * LANES], torque[3 * LANES]
-    cdef double *block
-    cdef Py_ssize_t b
-    for b in range(mine.first_block, mine.last_block):
-        block = state.blocks + b * state.n_rows * LANES
-        set_weights(force, torque, fixed_rows(state, b) + MASS * LANES, gravity)
-        store_loads(block, force, torque)
-        forces.blocks[b] = 0
-
-
-cdef void gather(Contacts *contacts, SphereForces *forces, const StateView *state, Py_ssize_t b,
-                 const double *gravity) noexcept nogil:
-    """Forces and torques of the clumps of block b from those on their spheres, which are zero after it."""
-    cdef double force[3 * LANES], torque[3 * LANES], q[4 * LANES]      # known to be apart from all else
-    cdef double *block = state.blocks + b * state.n_rows * LANES
-    cdef bint now = forces.blocks[b] & NOW
+cdef inline void prefetch_sums(const Contacts *contacts, const StateView *state, Py_ssize_t b,
+                               const double *sums) noexcept nogil:
+    """Ask for what `gather` will read for block b, if it is an own one: the sums stand in the order of the contacts."""
     cdef Py_ssize_t row
-    if not forces.blocks[b]:
-        return
-    set_weights(force, torque, fixed_rows(state, b) + MASS * LANES, gravity)
-    if now:
-        memcpy(q, block + ORIENTATION * LANES, sizeof(q))
-        for row in range(state.first_member[b], state.first_member[b + 1]):
-            if forces.rows[row]:
-                add_row(force, torque, q, member(state, row), contacts.sums, forces.place + row * LANES)
-                forces.rows[row] = 0
-    store_loads(block, force, torque)
-    forces.blocks[b] = BEFORE if now else 0
+    cdef int lane
+    if contacts.blocks[b - contacts.first_block]:
+        for row in range(state.first_member[b] - contacts.first_row, state.first_member[b + 1] - contacts.first_row):
+            for lane in range(LANES):
+                prefetch(sums + 4 * <Py_ssize_t> contacts.place[row * LANES + lane])
+
+
+cdef const double *gather(Contacts *contacts, const StateView *state, Py_ssize_t b, double *sums,
+                          const double *weights, double *loads) noexcept nogil:
+    """Loads (LOAD_ROWS, LANES) of the clumps of block b from the forces on their spheres, which are zero after it.
+
+    sums : of these forces, now or before.
+    weights : (mixtures, LOAD_ROWS, LANES), loads without any contact.
+    loads : room for them. Returns where they are: there, or among the weights.
+    """
+    cdef double force[3 * LANES], torque[3 * LANES], q[4 * LANES]      # known to be apart from all else
+    cdef unsigned char *bears_one = contacts.blocks + (b - contacts.first_block)
+    cdef unsigned char *rows = contacts.rows - contacts.first_row
+    cdef Py_ssize_t row
+    weights += state.mixture_of_block[b] * LOAD_ROWS * <Py_ssize_t> LANES
+    if contacts.far:
+        prefetch_sums(contacts, state, b + SUMS_AHEAD, sums)
+    if not bears_one[0]:
+        return weights
+    memcpy(force, weights + FORCE * LANES, sizeof(force))
+    memset(torque, 0, sizeof(torque))
+    memcpy(q, state.blocks + (b * state.n_rows + ORIENTATION) * LANES, sizeof(q))
+    for row in range(state.first_member[b], state.first_member[b + 1]):
+        if rows[row]:
+            add_row(force, torque, q, member(state, row), sums, contacts.place + (row - contacts.first_row) * LANES)
+            rows[row] = False
+    bears_one[0] = False
+    memcpy(loads + FORCE * LANES, force, sizeof(force))
+    memcpy(loads + TORQUE * LANES, torque, sizeof(torque))
+    return loads

@@ -1,7 +1,7 @@
 """Checkpoints: all that a simulation is, in one file of plain arrays (`sealed_arrays`: checksum, no pickle).
 A `Moment` is the same in memory.
 
-The blocks hold the whole state between two steps, scratch of the rotation scheme, forces and
+Blocks and loads hold the whole state between two steps, scratch of the rotation scheme, forces and
 torques included (rows.pxd). Templates are kept as they were computed, settings as JSON. Lists are
 not kept: they are made anew, and the result does not depend on them.
 
@@ -42,9 +42,9 @@ def save(path, sim, notes=None):
     }
     if notes is not None:
         settings["notes"] = notes
-    arrays = {"blocks": sim._state.in_user_order(), "started": sim._started,
-              "template_index": sim._state.template_index}
-    if not np.isfinite(arrays["blocks"]).all():
+    blocks, loads = sim._state.in_user_order()
+    arrays = {"blocks": blocks, "loads": loads, "started": sim._started, "template_index": sim._state.template_index}
+    if not (np.isfinite(blocks).all() and np.isfinite(loads).all()):
         raise ValueError(f"path = {str(path)!r}: nothing saved, because the state at step {sim.step_count} is not "
                          "finite; lower dt and go on from an earlier checkpoint")
     for k, template in enumerate(sim.templates):
@@ -81,8 +81,8 @@ class Moment:
         """Remember `sim` as it is now; it must be the same one every time, with the same clumps."""
         state = sim._state
         if self._blocks is None:
-            self._sim, self._blocks = sim, np.empty_like(state.blocks)
-        self._blocks[:] = state.blocks
+            self._sim, self._blocks, self._loads = sim, np.empty_like(state.blocks), np.empty_like(state.loads)
+        self._blocks[:], self._loads[:] = state.blocks, state.loads
         self._standing = state.clump_number[:state.n_clumps]        # made anew whenever the clumps are re-ordered
         self._started, self._forces_known, self.step_count = sim._started.copy(), sim._forces_known, sim.step_count
 
@@ -92,8 +92,8 @@ class Moment:
         sim = type(old)(old.material, old.walls, old.rotation, old.dt, old.gravity, old._threads)
         for function in old._user_forces:
             sim.add_force(function)
-        state = State.restore(self._blocks, old._state.templates, old._state.template_index, sim._scheme.n_scratch,
-                              self._standing)
+        state = State.restore(self._blocks, self._loads, old._state.templates, old._state.template_index,
+                              sim._scheme.n_scratch, self._standing)
         _set(sim, state, self._started, self._forces_known, self.step_count)
         return sim
 
@@ -103,13 +103,14 @@ def _restored(settings, arrays, make, threads):
     sim = make(Material(**settings["material"]), walls, settings["rotation"], settings["dt"],
                settings["gravity"], threads)
     templates, index = _templates(arrays), arrays["template_index"]
-    n, (rows, lanes) = len(index), sim._state.blocks.shape[1:]
+    n = len(index)
     if index.dtype != np.int32 or arrays["started"].dtype != bool or arrays["started"].shape != (n,):
         raise ValueError("template_index or started is not of the clumps")
     refuse("template_index", index, (index < 0) | (index >= len(templates)), f"there are {len(templates)} templates")
-    blocks = finite_array("blocks", arrays["blocks"], ((n + lanes - 1) // lanes, rows, lanes))
+    blocks, loads = (finite_array(name, arrays[name], ((n + like.shape[2] - 1) // like.shape[2], *like.shape[1:]))
+                     for name, like in (("blocks", sim._state.blocks), ("loads", sim._state.loads)))
     sim._forces_expected = whole("user_forces", settings["user_forces"], 0)
-    _set(sim, State.restore(blocks, templates, index, sim._scheme.n_scratch), arrays["started"],
+    _set(sim, State.restore(blocks, loads, templates, index, sim._scheme.n_scratch), arrays["started"],
          bool(settings["forces_known"]), whole("step_count", settings["step_count"], 0))
     return sim
 

@@ -15,7 +15,7 @@ import minidem
 from minidem.checks import shown
 from minidem.output import replacing, to_disk
 
-FORMAT = 3
+FORMAT = 4
 
 
 def write(path, settings, arrays):

@@ -41,16 +41,16 @@ cdef inline void move_sixteenth(Body *b, const Step *step) noexcept nogil:
     move_one(b, step, 1.0 / 16.0)
 
 
-cdef void start(double *block, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(start_one, block, fixed, step)
+cdef void start(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    over_bodies(start_one, block, torque, fixed, step)
 
 
-cdef void move(double *block, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(move_twelfth, block, fixed, step)
+cdef void move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    over_bodies(move_twelfth, block, torque, fixed, step)
 
 
-cdef void published(double *block, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(move_sixteenth, block, fixed, step)
+cdef void published(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    over_bodies(move_sixteenth, block, torque, fixed, step)
 
 
 SCHEMES = [

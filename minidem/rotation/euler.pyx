@@ -13,8 +13,8 @@ cdef inline void move_one(Body *b, const Step *step) noexcept nogil:
     b.q = normalise(add_scaled_quat(b.q, 0.5 * step.dt, multiply_vector(b.q, b.w)))
 
 
-cdef void move(double *block, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(move_one, block, fixed, step)
+cdef void move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    over_bodies(move_one, block, torque, fixed, step)
 
 
 SCHEMES = [Scheme(

@@ -12,10 +12,10 @@ import numpy as np
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer, PyCapsule_IsValid
 
 from minidem.rotation.scheme cimport BlockFunction, Kernels, Step, kernels
-from minidem.rows cimport ANGULAR_VELOCITY, FIXED_ROWS, INERTIA, LANES, ORIENTATION, PREDICTED, SCRATCH, TORQUE
+from minidem.rows cimport ANGULAR_VELOCITY, FIXED_ROWS, INERTIA, LANES, ORIENTATION, PREDICTED, SCRATCH
 
 ROLES = ("start", "move", "finish", "predict", "sync")
-SIGNATURE = "void (double *block, const double *fixed, const double *step)"
+SIGNATURE = "void (double *block, const double *torque, const double *fixed, const double *step)"
 
 
 class Bodies:
@@ -25,53 +25,55 @@ class Bodies:
     to be read. Everything but q is in the principal body frame.
     """
 
-    def __init__(self, rows, fixed):
+    def __init__(self, rows, torque, fixed):
         vars(self).update(
             q=rows[ORIENTATION:ORIENTATION + 4].T, w=rows[ANGULAR_VELOCITY:ANGULAR_VELOCITY + 3].T,
             predicted=rows[PREDICTED:PREDICTED + 3].T, scratch=rows[SCRATCH:].T,
-            torque=rows[TORQUE:TORQUE + 3].T, inertia=fixed[INERTIA:INERTIA + 3].T)
+            torque=torque.T, inertia=fixed[INERTIA:INERTIA + 3].T)
 
     def __setattr__(self, name, values):
         getattr(self, name)[...] = values
 
 
-cdef void call(str role, double *block, const double *fixed, const Step *step) noexcept with gil:
+cdef void call(str role, double *block, const double *torque, const double *fixed,
+               const Step *step) noexcept with gil:
     cdef Kernels owner = <Kernels> step.context
     if owner.error is not None:                         # the driver raises it at the next opportunity
         return
     try:
         rows = np.asarray(<double[:SCRATCH + owner.n_scratch, :LANES]> block)
+        moments = np.array(<double[:3, :LANES]> <double *> torque)      # a copy: it stands where the next block's will
         constants = np.asarray(<double[:FIXED_ROWS, :LANES]> <double *> fixed)
-        constants.flags.writeable = False
+        moments.flags.writeable = constants.flags.writeable = False
         parameters = [step.parameters[k] for k in range(owner.n_parameters)]
-        owner.functions[role](Bodies(rows, constants), step.dt, int(step.stage), *parameters)
+        owner.functions[role](Bodies(rows, moments, constants), step.dt, int(step.stage), *parameters)
     except BaseException as error:
         owner.error = error
 
 
-cdef void python_start(double *block, const double *fixed, const Step *step) noexcept nogil:
+cdef void python_start(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
     with gil:
-        call("start", block, fixed, step)
+        call("start", block, torque, fixed, step)
 
 
-cdef void python_move(double *block, const double *fixed, const Step *step) noexcept nogil:
+cdef void python_move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
     with gil:
-        call("move", block, fixed, step)
+        call("move", block, torque, fixed, step)
 
 
-cdef void python_finish(double *block, const double *fixed, const Step *step) noexcept nogil:
+cdef void python_finish(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
     with gil:
-        call("finish", block, fixed, step)
+        call("finish", block, torque, fixed, step)
 
 
-cdef void python_predict(double *block, const double *fixed, const Step *step) noexcept nogil:
+cdef void python_predict(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
     with gil:
-        call("predict", block, fixed, step)
+        call("predict", block, torque, fixed, step)
 
 
-cdef void python_sync(double *block, const double *fixed, const Step *step) noexcept nogil:
+cdef void python_sync(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
     with gil:
-        call("sync", block, fixed, step)
+        call("sync", block, torque, fixed, step)
 
 
 def make_kernels(functions, int n_scratch, int n_parameters):
@@ -101,14 +103,14 @@ def address(role, function):
     """Address of a C function after a check of its signature; None for a Python function."""
     if isinstance(function, ctypes._CFuncPtr):
         pointer = ctypes.POINTER(ctypes.c_double)
-        if function.restype is not None or tuple(function.argtypes or ()) != 3 * (pointer,):
+        if function.restype is not None or tuple(function.argtypes or ()) != 4 * (pointer,):
             raise ValueError(f"{role}: the ctypes function must have restype None and argtypes "
-                             f"3 * [POINTER(c_double)], for {SIGNATURE}")
+                             f"4 * [POINTER(c_double)], for {SIGNATURE}")
         return ctypes.cast(function, ctypes.c_void_p).value
     if hasattr(function, "address") and hasattr(function, "_sig"):                     # numba.cfunc
-        if str(function._sig) != "(float64*, float64*, float64*) -> none":
+        if str(function._sig) != "(float64*, float64*, float64*, float64*) -> none":
             raise ValueError(f"{role}: the numba cfunc has signature {function._sig}; give "
-                             "void(CPointer(float64), CPointer(float64), CPointer(float64))")
+                             "void(CPointer(float64), CPointer(float64), CPointer(float64), CPointer(float64))")
         return function.address
     capsule = tuple.__getitem__(function, 0) if isinstance(function, tuple) else function    # scipy.LowLevelCallable
     if type(capsule).__name__ == "PyCapsule":
@@ -123,7 +125,8 @@ cdef object capsule_address(str role, object capsule):
     cdef const char *name = PyCapsule_GetName(capsule)
     text = name.decode() if name != NULL else ""
     bare = re.sub(r"\bconst\b|\s", "", text)
-    if bare not in ("void(double*,double*,double*)", "void(double*,double*,void*)") or not PyCapsule_IsValid(capsule, name):
+    if bare not in ("void(double*,double*,double*,double*)", "void(double*,double*,double*,void*)") \
+            or not PyCapsule_IsValid(capsule, name):
         raise ValueError(f"{role}: the capsule is named {text!r}; its name must be the signature "
-                         "void (double *, double *, double *)")
+                         "void (double *, double *, double *, double *)")
     return <size_t> PyCapsule_GetPointer(capsule, name)

@@ -55,20 +55,20 @@ cdef inline void sync_one(Body *b, const Step *step) noexcept nogil:
     b.predicted = body_rate(b, b.q, add_scaled(load(b.scratch), 0.5 * step.dt, rotate(b.q, b.torque)))
 
 
-cdef void start(double *block, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(start_one, block, fixed, step)
+cdef void start(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    over_bodies(start_one, block, torque, fixed, step)
 
 
-cdef void move(double *block, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(move_one, block, fixed, step)
+cdef void move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    over_bodies(move_one, block, torque, fixed, step)
 
 
-cdef void published(double *block, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(move_published, block, fixed, step)
+cdef void published(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    over_bodies(move_published, block, torque, fixed, step)
 
 
-cdef void sync(double *block, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(sync_one, block, fixed, step)
+cdef void sync(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    over_bodies(sync_one, block, torque, fixed, step)
 
 
 SCHEMES = [

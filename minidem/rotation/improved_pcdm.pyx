@@ -56,19 +56,19 @@ cdef inline void finish_one(Body *b, const Step *step) noexcept nogil:
     store(b.scratch + RATE * LANES, rate)
 
 
-cdef void start(double *block, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(start_one, block, fixed, step)
+cdef void start(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    over_bodies(start_one, block, torque, fixed, step)
 
 
-cdef void move(double *block, const double *fixed, const Step *step) noexcept nogil:
+cdef void move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
     if step.parameters[0] == 0.0:                       # chosen outside the loop over bodies
-        over_bodies(move_reused, block, fixed, step)
+        over_bodies(move_reused, block, torque, fixed, step)
     else:
-        over_bodies(move_recomputed, block, fixed, step)
+        over_bodies(move_recomputed, block, torque, fixed, step)
 
 
-cdef void finish(double *block, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(finish_one, block, fixed, step)
+cdef void finish(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    over_bodies(finish_one, block, torque, fixed, step)
 
 
 SCHEMES = [Scheme(

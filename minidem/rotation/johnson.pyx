@@ -78,24 +78,24 @@ cdef inline void predict_published(Body *b, const Step *step) noexcept nogil:
     b.predicted = add_scaled(body_rate(b), step.dt, times(b.inverse_inertia, b.torque))
 
 
-cdef void start(double *block, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(start_one, block, fixed, step)
+cdef void start(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    over_bodies(start_one, block, torque, fixed, step)
 
 
-cdef void move(double *block, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(move_one, block, fixed, step)
+cdef void move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    over_bodies(move_one, block, torque, fixed, step)
 
 
-cdef void published(double *block, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(move_published, block, fixed, step)
+cdef void published(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    over_bodies(move_published, block, torque, fixed, step)
 
 
-cdef void finish(double *block, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(finish_published, block, fixed, step)
+cdef void finish(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    over_bodies(finish_published, block, torque, fixed, step)
 
 
-cdef void predict(double *block, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(predict_published, block, fixed, step)
+cdef void predict(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    over_bodies(predict_published, block, torque, fixed, step)
 
 
 SCHEMES = [

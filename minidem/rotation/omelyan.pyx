@@ -59,39 +59,40 @@ cdef inline void turn_by_cayley(Body *b, const Step *step) noexcept nogil:
         scale_quat(1.0 - a, b.q), 0.5 * step.dt, multiply_vector(b.q, b.w)))
 
 
-cdef inline void solve(BodyFunction formula, double *block, const double *fixed, const Step *step) noexcept nogil:
+cdef inline void solve(BodyFunction formula, double *block, const double *torque, const double *fixed,
+                       const Step *step) noexcept nogil:
     """The iterations, each over all bodies of the block, so that each is vector code."""
     cdef int k
-    over_bodies(guess, block, fixed, step)
+    over_bodies(guess, block, torque, fixed, step)
     for k in range(<int> step.parameters[0]):
-        over_bodies(formula, block, fixed, step)
+        over_bodies(formula, block, torque, fixed, step)
 
 
-cdef void start_by_map(double *block, const double *fixed, const Step *step) noexcept nogil:
-    solve(iterate_half_step_back, block, fixed, step)
-    over_bodies(accept, block, fixed, step)
+cdef void start_by_map(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    solve(iterate_half_step_back, block, torque, fixed, step)
+    over_bodies(accept, block, torque, fixed, step)
 
 
-cdef void start(double *block, const double *fixed, const Step *step) noexcept nogil:
+cdef void start(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
     if step.parameters[1] == 0.0:
-        over_bodies(half_step_of_euler_back, block, fixed, step)
+        over_bodies(half_step_of_euler_back, block, torque, fixed, step)
     else:
-        start_by_map(block, fixed, step)
+        start_by_map(block, torque, fixed, step)
 
 
-cdef void move(double *block, const double *fixed, const Step *step) noexcept nogil:
-    solve(iterate_step, block, fixed, step)
-    over_bodies(turn_by_cayley, block, fixed, step)
+cdef void move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    solve(iterate_step, block, torque, fixed, step)
+    over_bodies(turn_by_cayley, block, torque, fixed, step)
 
 
-cdef void move_exponential(double *block, const double *fixed, const Step *step) noexcept nogil:
-    solve(iterate_step, block, fixed, step)
-    over_bodies(accept, block, fixed, step)
+cdef void move_exponential(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    solve(iterate_step, block, torque, fixed, step)
+    over_bodies(accept, block, torque, fixed, step)
     turn_block(block, step.dt)
 
 
-cdef void sync(double *block, const double *fixed, const Step *step) noexcept nogil:
-    solve(iterate_half_step, block, fixed, step)
+cdef void sync(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    solve(iterate_half_step, block, torque, fixed, step)
 
 
 SCHEMES = [

@@ -26,8 +26,8 @@ cdef inline void move_one(Body *b, const Step *step) noexcept nogil:
     b.w = add_scaled(b.w, step.dt, angular_acceleration(b, half, b.torque))
 
 
-cdef void move(double *block, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(move_one, block, fixed, step)
+cdef void move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    over_bodies(move_one, block, torque, fixed, step)
 
 
 SCHEMES = [Scheme(

@@ -69,16 +69,16 @@ cdef inline void sync_one(Body *b, const Step *step) noexcept nogil:
     b.predicted = iterated(b, 0.5 * step.dt)
 
 
-cdef void start(double *block, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(start_one, block, fixed, step)
+cdef void start(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    over_bodies(start_one, block, torque, fixed, step)
 
 
-cdef void move(double *block, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(move_one, block, fixed, step)
+cdef void move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    over_bodies(move_one, block, torque, fixed, step)
 
 
-cdef void sync(double *block, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(sync_one, block, fixed, step)
+cdef void sync(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    over_bodies(sync_one, block, torque, fixed, step)
 
 
 SCHEMES = [Scheme(

@@ -53,30 +53,31 @@ cdef inline void walton_braun_one(Body *b, const Step *step) noexcept nogil:
     b.w = add_scaled(b.w, step.dt, acceleration)
 
 
-cdef inline void move(BodyFunction turn, double *block, const double *fixed, const Step *step) noexcept nogil:
+cdef inline void move(BodyFunction turn, double *block, const double *torque, const double *fixed,
+                      const Step *step) noexcept nogil:
     """Turn with the old angular velocity, or with the new one (omega=new)."""
     if step.parameters[0] == 0.0:
-        over_bodies(turn, block, fixed, step)
-        over_bodies(kick, block, fixed, step)
+        over_bodies(turn, block, torque, fixed, step)
+        over_bodies(kick, block, torque, fixed, step)
     else:
-        over_bodies(kick, block, fixed, step)
-        over_bodies(turn, block, fixed, step)
+        over_bodies(kick, block, torque, fixed, step)
+        over_bodies(turn, block, torque, fixed, step)
 
 
-cdef void euler(double *block, const double *fixed, const Step *step) noexcept nogil:
-    move(euler_one, block, fixed, step)
+cdef void euler(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    move(euler_one, block, torque, fixed, step)
 
 
-cdef void scalar_factor(double *block, const double *fixed, const Step *step) noexcept nogil:
-    move(scalar_factor_one, block, fixed, step)
+cdef void scalar_factor(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    move(scalar_factor_one, block, torque, fixed, step)
 
 
-cdef void direct(double *block, const double *fixed, const Step *step) noexcept nogil:
-    move(direct_one, block, fixed, step)
+cdef void direct(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    move(direct_one, block, torque, fixed, step)
 
 
-cdef void walton_braun(double *block, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(walton_braun_one, block, fixed, step)
+cdef void walton_braun(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    over_bodies(walton_braun_one, block, torque, fixed, step)
 
 
 DOI = "10.1007/s00707-013-0914-2"
@@ -87,7 +88,9 @@ SCHEMES = [
     Scheme(name="walton-braun", title="Walton and Braun", doi=DOI, equations="33 to 39",
            kernels=kernels(NULL, walton_braun, NULL, NULL, NULL), normalises=True),
     Scheme(name="scalar-factor", title="scalar factor (Kleppmann)", doi=DOI, equations="40 to 45",
-           kernels=kernels(NULL, scalar_factor, NULL, NULL, NULL), keeps_norm=True, parameters={"omega": ("old", "new")}),
+           kernels=kernels(NULL, scalar_factor, NULL, NULL, NULL), keeps_norm=True,
+           parameters={"omega": ("old", "new")}),
     Scheme(name="direct-multiplication", title="direct multiplication", doi=DOI, equations="49, 50",
-           kernels=kernels(NULL, direct, NULL, NULL, NULL), keeps_norm=True, parameters={"omega": ("old", "new")}),
+           kernels=kernels(NULL, direct, NULL, NULL, NULL), keeps_norm=True,
+           parameters={"omega": ("old", "new")}),
 ]

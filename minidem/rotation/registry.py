@@ -44,13 +44,15 @@ def register(name, move, start=None, finish=None, sync=None, predict=None, **rec
 
     * a Python function f(bodies, dt, stage, *parameters), called for eight bodies at a time. `bodies`
       has the arrays q (8, 4), w, predicted, torque, inertia (8, 3) and scratch (8, n_scratch), in the
-      principal body frame; change q, w, predicted and scratch in place;
-    * a C function  void f(double *block, const double *fixed, const double *step), compiled anywhere: a numba cfunc, a
-      ctypes function with restype and argtypes, a scipy.LowLevelCallable, or a capsule whose name is
-      the signature. step[0] is dt, step[1] the stage, step[2:] the parameters. block and fixed have
-      rows of eight doubles, one per body:
-          block  0-2 torque   3-6 q (w x y z)   7-9 w   20-22 predicted   26- scratch
-          fixed  0-2 inertia  3-5 1/inertia
+      principal body frame; change q, w, predicted and scratch in place, and copy what is to outlast the
+      call;
+    * a C function  void f(double *block, const double *torque, const double *fixed, const double *step),
+      compiled anywhere: a numba cfunc, a ctypes function with restype and argtypes, a
+      scipy.LowLevelCallable, or a capsule whose name is the signature. step[0] is dt, step[1] the stage,
+      step[2:] the parameters. block, torque and fixed have rows of eight doubles, one per body:
+          block   0-3 q (w x y z)   4-6 w   14-16 predicted   20- scratch
+          torque  0-2 torque
+          fixed   0-2 inertia       3-5 1/inertia
       (rows.pxd names the others, which are not a rotation scheme's to change).
 
     record : further fields of `Scheme`: title, doi, stages, n_scratch, parameters,

@@ -58,15 +58,15 @@ cdef inline void last(Body *b, const Step *step) noexcept nogil:
     b.w = add_scaled(load(b.scratch + W_START * LANES), step.dt / 6.0, load(b.scratch + W_SUM * LANES))
 
 
-cdef void move(double *block, const double *fixed, const Step *step) noexcept nogil:
+cdef void move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
     if step.stage == 0:
-        over_bodies(first, block, fixed, step)
+        over_bodies(first, block, torque, fixed, step)
     elif step.stage == 1:
-        over_bodies(second, block, fixed, step)
+        over_bodies(second, block, torque, fixed, step)
     elif step.stage == 2:
-        over_bodies(third, block, fixed, step)
+        over_bodies(third, block, torque, fixed, step)
     else:
-        over_bodies(last, block, fixed, step)
+        over_bodies(last, block, torque, fixed, step)
 
 
 SCHEMES = [Scheme(

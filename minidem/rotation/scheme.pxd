@@ -2,7 +2,7 @@
 
 A scheme's file writes each formula once, as an inline function of one `Body`, and `over_bodies`
 turns it into a loop over the lanes of a block, which the compiler vectorises. A function has the
-rows of a block that change, those that are fixed (rows.pxd), and the step.
+rows of a block that change, the three of the torque, those that are fixed (rows.pxd), and the step.
 
     start    once, at t_0, where the torque is known: from w(t_0) to what the scheme stores
     move     stored state and the torque at the pose -> pose (and stored state) of the next stage
@@ -15,7 +15,7 @@ rows of a block that change, those that are fixed (rows.pxd), and the step.
 from minidem.geometry.quaternion cimport Quat
 from minidem.geometry.vec3 cimport Vec3, add, times, vec3
 from minidem.rows cimport (
-    ANGULAR_VELOCITY, INERTIA, INVERSE_INERTIA, LANES, ORIENTATION, PREDICTED, SCRATCH, TORQUE,
+    ANGULAR_VELOCITY, INERTIA, INVERSE_INERTIA, LANES, ORIENTATION, PREDICTED, SCRATCH,
     load, load_quat, store, store_quat,
 )
 
@@ -25,7 +25,10 @@ cdef extern from *:
        the loop over the bodies of a block from being vectorised, and the scheme runs six times slower. */
     #undef CYTHON_INLINE
     #define CYTHON_INLINE inline __attribute__((always_inline))
+
+    typedef const double *__restrict__ minidem_apart;
     """
+    ctypedef const double *Apart "minidem_apart"        # of what is apart from all that is written: else no vectors
 
 cpdef enum Limits:
     MAX_PARAMETERS = 8
@@ -49,7 +52,8 @@ cdef struct Body:
 
 
 ctypedef void (*BodyFunction)(Body *body, const Step *step) noexcept nogil
-ctypedef void (*BlockFunction)(double *block, const double *fixed, const Step *step) noexcept nogil
+ctypedef void (*BlockFunction)(double *block, const double *torque, const double *fixed,
+                               const Step *step) noexcept nogil
 
 
 cdef class Kernels:
@@ -69,7 +73,8 @@ cdef Kernels kernels(BlockFunction start, BlockFunction move, BlockFunction fini
                      BlockFunction predict, BlockFunction sync)
 
 
-cdef inline void over_bodies(BodyFunction formula, double *block, const double *fixed, const Step *step) noexcept nogil:
+cdef inline void over_bodies(BodyFunction formula, double *block, Apart torque, const double *fixed,
+                             const Step *step) noexcept nogil:
     """Apply `formula` to the bodies of one block: loads, formula, stores, for every lane."""
     cdef Body body
     cdef Step local = step[0]
@@ -78,7 +83,7 @@ cdef inline void over_bodies(BodyFunction formula, double *block, const double *
         body.q = load_quat(block + ORIENTATION * LANES + lane)
         body.w = load(block + ANGULAR_VELOCITY * LANES + lane)
         body.predicted = load(block + PREDICTED * LANES + lane)
-        body.torque = load(block + TORQUE * LANES + lane)
+        body.torque = load(torque + lane)
         body.inertia = load(fixed + INERTIA * LANES + lane)
         body.inverse_inertia = load(fixed + INVERSE_INERTIA * LANES + lane)
         body.scratch = block + SCRATCH * LANES + lane

@@ -9,13 +9,15 @@ cdef inline void w_at_pose(Body *b, const Step *step) noexcept nogil:
     b.predicted = b.w
 
 
-cdef void synchronous(double *block, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(w_at_pose, block, fixed, step)
+cdef void synchronous(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    over_bodies(w_at_pose, block, torque, fixed, step)
 
 
 cdef Kernels kernels(BlockFunction start, BlockFunction move, BlockFunction finish,
                      BlockFunction predict, BlockFunction sync):
-    """Any but `move` may be NULL. Without `sync`, w stands at the instant of the pose; without `predict`, it is `sync`."""
+    """Any but `move` may be NULL. Without `sync`, w stands at the instant of the pose; without `predict`, it
+    is `sync`.
+    """
     cdef Kernels made = Kernels()
     if sync == NULL:
         sync = synchronous

@@ -35,20 +35,20 @@ cdef inline void sync_one(Body *b, const Step *step) noexcept nogil:
     b.predicted = flow(b, step, 0.5 * step.dt)
 
 
-cdef void start(double *block, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(start_one, block, fixed, step)
+cdef void start(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    over_bodies(start_one, block, torque, fixed, step)
 
 
-cdef void move(double *block, const double *fixed, const Step *step) noexcept nogil:
+cdef void move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
     if step.parameters[0] == 0.0:                       # chosen outside the loop over bodies
-        over_bodies(advance_ssprk3, block, fixed, step)
+        over_bodies(advance_ssprk3, block, torque, fixed, step)
     else:
-        over_bodies(advance_rk4, block, fixed, step)
+        over_bodies(advance_rk4, block, torque, fixed, step)
     turn_block(block, step.dt)
 
 
-cdef void sync(double *block, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(sync_one, block, fixed, step)
+cdef void sync(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    over_bodies(sync_one, block, torque, fixed, step)
 
 
 SCHEMES = [Scheme(

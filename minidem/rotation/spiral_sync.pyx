@@ -28,11 +28,11 @@ cdef inline void move_sum(Body *b, const Step *step) noexcept nogil:
     b.w = ssprk3(b, step.dt)
 
 
-cdef void move(double *block, const double *fixed, const Step *step) noexcept nogil:
+cdef void move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
     if step.parameters[0] == 0.0:                       # chosen outside the loop over bodies
-        over_bodies(move_product, block, fixed, step)
+        over_bodies(move_product, block, torque, fixed, step)
     else:
-        over_bodies(move_sum, block, fixed, step)
+        over_bodies(move_sum, block, torque, fixed, step)
 
 
 SCHEMES = [Scheme(

@@ -29,16 +29,16 @@ cdef inline void predict_one(Body *b, const Step *step) noexcept nogil:
     b.predicted = half_kick(b, step)
 
 
-cdef void move(double *block, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(move_one, block, fixed, step)
+cdef void move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    over_bodies(move_one, block, torque, fixed, step)
 
 
-cdef void finish(double *block, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(finish_one, block, fixed, step)
+cdef void finish(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    over_bodies(finish_one, block, torque, fixed, step)
 
 
-cdef void predict(double *block, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(predict_one, block, fixed, step)
+cdef void predict(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    over_bodies(predict_one, block, torque, fixed, step)
 
 
 SCHEMES = [Scheme(

@@ -5,30 +5,30 @@ R. W. Hockney & J. W. Eastwood, Computer Simulation Using Particles (1988), doi 
 from libc.math cimport sqrtf
 
 from minidem.reach cimport turn_squared
-from minidem.rows cimport FORCE, INVERSE_MASS, LANES, ORIENTATION, PATH, POSITION, PREDICTED_VELOCITY, VELOCITY
+from minidem.rows cimport INVERSE_MASS, LANES, ORIENTATION, PATH, POSITION, PREDICTED_VELOCITY, VELOCITY
 
 
-cdef inline void kick(double *block, const double *fixed, double dt) noexcept nogil:
-    """Velocities of the eight clumps of a block, dt ahead under the force at the pose."""
+cdef inline void kick(double *block, const double *force, const double *fixed, double dt) noexcept nogil:
+    """Velocities of the eight clumps of a block, dt ahead under the force (3, LANES) at the pose."""
     cdef int l
     for l in range(LANES):
-        block[VELOCITY * LANES + l] += dt * (block[FORCE * LANES + l] * fixed[INVERSE_MASS * LANES + l])
-        block[(VELOCITY + 1) * LANES + l] += dt * (block[(FORCE + 1) * LANES + l] * fixed[INVERSE_MASS * LANES + l])
-        block[(VELOCITY + 2) * LANES + l] += dt * (block[(FORCE + 2) * LANES + l] * fixed[INVERSE_MASS * LANES + l])
+        block[VELOCITY * LANES + l] += dt * (force[l] * fixed[INVERSE_MASS * LANES + l])
+        block[(VELOCITY + 1) * LANES + l] += dt * (force[LANES + l] * fixed[INVERSE_MASS * LANES + l])
+        block[(VELOCITY + 2) * LANES + l] += dt * (force[2 * LANES + l] * fixed[INVERSE_MASS * LANES + l])
 
 
-cdef inline void predict_velocity(double *block, const double *fixed, double ahead) noexcept nogil:
-    """Velocities `ahead` [s] of the stored ones, under the last known force, into PREDICTED_VELOCITY."""
+cdef inline void predict_velocity(double *block, const double *force, const double *fixed, double ahead) noexcept nogil:
+    """Velocities `ahead` [s] of the stored ones, under the last known force (3, LANES), into PREDICTED_VELOCITY."""
     cdef int k, l
     for k in range(3):
         for l in range(LANES):
             block[(PREDICTED_VELOCITY + k) * LANES + l] = block[(VELOCITY + k) * LANES + l] \
-                + ahead * (block[(FORCE + k) * LANES + l] * fixed[INVERSE_MASS * LANES + l])
+                + ahead * (force[k * LANES + l] * fixed[INVERSE_MASS * LANES + l])
 
 
 cdef inline void drift(double *block, double dt, const double *old_orientation, const double *reach,
                        double limit, int *beyond) noexcept nogil:
-    """Positions of the eight clumps, dt ahead; beyond[lane] = 1 if a sphere may now have moved by more than `limit` [m].
+    """Positions of the eight clumps, dt ahead; beyond[lane] = 1 if a sphere may have moved by more than `limit` [m].
 
     The row PATH gathers a bound of what a sphere of the clump has moved, in units of the limit: dt |v|
     and that of the rotation (reach.pxd). The roots are taken in single precision; 1e-6 of the limit

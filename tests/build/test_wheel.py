@@ -28,10 +28,10 @@ cdef void formula(Body *body, const Step *step) noexcept nogil:
     body.w = add_scaled(body.w, step.dt, angular_acceleration(body, body.w, body.torque))
     body.q = normalise(add_scaled_quat(body.q, 0.5 * step.dt, multiply_vector(body.q, body.w)))
 
-cdef void move(double *block, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(formula, block, fixed, step)
+cdef void move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    over_bodies(formula, block, torque, fixed, step)
 
-capsule = PyCapsule_New(<void *> move, "void (double *, const double *, const double *)", NULL)
+capsule = PyCapsule_New(<void *> move, "void (double *, const double *, const double *, const double *)", NULL)
 """
 USE = """
 import minidem as md, numpy as np, own_scheme

@@ -27,7 +27,8 @@ def capsule_door():
                           for name, function in functions.items()}
 
 
-SIGNATURE = b"void (double *, double const *, double const *)"     # kept: a capsule holds the address of its name
+# Kept here, because a capsule holds the address of its name.
+SIGNATURE = b"void (double *, double const *, double const *, double const *)"
 DOORS = {**EXAMPLE["DOORS"], "capsule": capsule_door}
 
 
@@ -217,7 +218,8 @@ def nothing(bodies, dt, stage):
     (None, {"move": nothing}, {}, ["name", "None"]), ("a\n", {"move": nothing}, {}, ["name"]),
     ("mine", {"move": nothing}, {"n_scratch": -1}, ["n_scratch", "-1"]),
     ("mine", {"move": nothing}, {"n_scratch": "x"}, ["n_scratch", "'x'"]),
-    ("mine", {"move": nothing}, {"stages": ()}, ["stages"]), ("mine", {"move": nothing}, {"stages": (2.0,)}, ["stages"]),
+    ("mine", {"move": nothing}, {"stages": ()}, ["stages"]),
+    ("mine", {"move": nothing}, {"stages": (2.0,)}, ["stages"]),
     ("mine", {"move": nothing}, {"angular_velocity_scratch": 5}, ["angular_velocity_scratch", "5"]),
     ("mine", {"move": nothing}, {"parameters": {"x": "word"}}, ["parameters", "word"]),
     ("mine", {"move": nothing}, {"parameters": {f"p{k}": 1.0 for k in range(9)}}, ["parameters", "8"]),
@@ -233,22 +235,25 @@ def test_register_refuses(own, name, functions, record, words):
 def test_signatures_are_checked(own):
     library = ctypes.CDLL(None)
     function = library.labs                                          # any function: it is never called
-    for restype, argtypes in ((ctypes.c_int, 3 * [POINTER]), (None, 2 * [POINTER]), (None, None)):
+    for restype, argtypes in ((ctypes.c_int, 4 * [POINTER]), (None, 3 * [POINTER]), (None, None)):
         function.restype, function.argtypes = restype, argtypes
         with pytest.raises(ValueError, match="move.*restype"):
             own("mine", function)
     make = ctypes.pythonapi.PyCapsule_New
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    for wrong in (b"void (double *, double *)", b"double (double *, double *, double *)", None):
+    for wrong in (b"void (double *, double *, double *)", SIGNATURE.replace(b"void", b"double"), None):
         with pytest.raises(ValueError, match="move.*signature"):
             own("mine", make(ctypes.cast(function, ctypes.c_void_p), wrong, None))
 
 
 def test_signature_of_a_numba_function(own):
     numba = pytest.importorskip("numba")
-    wrong = numba.cfunc("void(CPointer(float32), CPointer(float64), CPointer(float64))")(lambda block, fixed, step: None)
-    with pytest.raises(ValueError, match="float32"):
-        own("mine", wrong)
+    rest = ", CPointer(float64), CPointer(float64)"
+    wrong_type = numba.cfunc(f"void(CPointer(float32), CPointer(float64){rest})")(lambda a, b, c, d: None)
+    too_few = numba.cfunc(f"void(CPointer(float64){rest})")(lambda a, b, c: None)
+    for wrong, word in (wrong_type, "float32"), (too_few, r"\(float64\*, float64\*, float64\*\)"):
+        with pytest.raises(ValueError, match=word):
+            own("mine", wrong)
 
 
 @pytest.mark.parametrize("role", ["start", "move", "finish", "predict", "sync"])

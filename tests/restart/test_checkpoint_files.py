@@ -9,6 +9,7 @@ import pytest
 
 import minidem as md
 from minidem.output import sealed_arrays
+from minidem.state import COLUMNS, LOADS
 from scenes import rods_in_box
 
 
@@ -64,7 +65,7 @@ def other_position(good):
     """One bit of a position, and the archive's own sum of it put right."""
     with np.load(good) as file:
         blocks = file["blocks"].copy()
-    blocks.view(np.uint64)[0, 19, 0] ^= 1
+    blocks.view(np.uint64)[0, COLUMNS["position"][0], 0] ^= 1
     return replaced(good, blocks=blocks)
 
 
@@ -72,6 +73,14 @@ def forged(good, **changed):
     settings, arrays = sealed_arrays.read(good)
     path = good.with_name("bad.npz")
     sealed_arrays.write(path, settings, arrays | changed)
+    return path
+
+
+def without_loads(good):
+    """As checkpoints were when the blocks held the loads, but with today's number of the format."""
+    settings, arrays = sealed_arrays.read(good)
+    path = good.with_name("bad.npz")
+    sealed_arrays.write(path, settings, {name: array for name, array in arrays.items() if name != "loads"})
     return path
 
 
@@ -86,7 +95,8 @@ REFUSED = {     # how the bad file is made of the good one -> words of the reaso
     "foreign": (lambda good: written(good, zipped(good, {"a.npy": b"1"})), ["damaged"]),
     "other arrays": (lambda good: replaced(good, settings=np.arange(3)), ["not a minidem checkpoint"]),
     "newer": (lambda good: with_settings(good, format=99, made_by={"minidem": "7.0"}), ["99", "newer", "7.0"]),
-    "older": (lambda good: with_settings(good, format=1), ["older", "use the minidem that made it"]),
+    "older": (lambda good: with_settings(good, format=sealed_arrays.FORMAT - 1),
+              ["older", "use the minidem that made it"]),
     "packed": (packed, ["unpacks to more"]),
     "pickle": (lambda good: written(good, pickle.dumps(Canary())), ["not a minidem checkpoint"]),
     "pickle inside": (lambda good: replaced(good, settings=np.array([Canary()], dtype=object)), ["damaged"]),
@@ -94,7 +104,12 @@ REFUSED = {     # how the bad file is made of the good one -> words of the reaso
     "index": (lambda good: forged(good, template_index=np.full(9, 7, dtype=np.int32)),
               ["template_index[0] = 7", "1 templates"]),
     "shape": (lambda good: forged(good, blocks=np.zeros((1, 3, 8))), ["blocks", "(1, 3, 8)"]),
-    "not finite": (lambda good: forged(good, blocks=sealed_arrays.read(good)[1]["blocks"] * np.nan), ["nan"]),
+    "shape of loads": (lambda good: forged(good, loads=np.zeros((1, 6, 8))), ["loads", "(1, 6, 8)"]),
+    "not finite": (lambda good: forged(good, blocks=sealed_arrays.read(good)[1]["blocks"] * np.nan),
+                   ["blocks", "nan"]),
+    "loads not finite": (lambda good: forged(good, loads=sealed_arrays.read(good)[1]["loads"] * np.nan),
+                         ["loads", "nan"]),
+    "loads lost": (without_loads, ["'loads'"]),
     "radius": (lambda good: forged(good, template_0_radii=np.array([1.0, -1.0, 1.0])),
                ["template_0_radii[1] = -1.0"]),
     "no sign of steps": (lambda good: resealed(good, step_count=-4), ["step_count = -4"]),
@@ -140,9 +155,10 @@ def test_numpy_reads_it_and_it_says_what_made_it(good):
     assert made_by["minidem"] == md.__version__ and made_by["numpy"] == np.__version__
 
 
-def test_a_state_that_is_not_finite_does_not_replace_a_good_one(good):
+@pytest.mark.parametrize("array, row", [("blocks", COLUMNS["velocity"][0]), ("loads", LOADS["force"][0])])
+def test_a_state_that_is_not_finite_does_not_replace_a_good_one(good, array, row):
     before, sim = good.read_bytes(), md.Simulation.load(good)
-    sim._state.blocks[0, 13, 3] = np.nan
+    getattr(sim._state, array)[0, row, 3] = np.nan
     with pytest.raises(ValueError, match="step 20 is not finite"):
         sim.save(good)
     assert good.read_bytes() == before and [path.name for path in good.parent.iterdir()] == ["good.npz"]

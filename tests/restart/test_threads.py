@@ -1,5 +1,5 @@
 """The same bits from one, two, three and four threads, in a crowd and in a gas, while lists are renewed and clumps are
-put into the order of space anew."""
+put into the order of space anew; and where contacts are looked for slab by slab, as in large systems."""
 from functools import lru_cache
 
 import numpy as np
@@ -10,6 +10,7 @@ import scenes
 
 DT = 38e-6          # [s]: a contact at 20 m/s lasts for some 25 steps, a list of neighbours for 13 to 50
 PIECES = 10         # of a run: clumps can be put in order where a piece begins
+SLABS = 1000, 9     # from so many spheres on (else 200 000), contacts are looked for amid the motion, 2^9 slots at once
 LISTS = 2           # after which they are: ten times as often as usual, so that a short run sees it happen
 
 
@@ -25,12 +26,16 @@ def gas():
 
 
 @lru_cache
-def run(build, threads):
+def run(build, threads, slabs=False):
     """State and contacts after each piece of a run, and the share of clumps that were struck."""
     scene, steps = build()
-    sim, states, orders = scene.simulation(DT, threads=threads), [], []
+    states, orders = [], []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(minidem.driver, "LISTS_PER_ORDER", LISTS)
+        if slabs:
+            patch.setattr(minidem.driver, "SLOTS_IN_CACHE", SLABS[0])
+            patch.setattr(minidem.driver, "LOG_SLAB", SLABS[1])
+        sim = scene.simulation(DT, threads=threads)
         for _ in range(PIECES):
             sim.run(steps // PIECES)
             states.append([*scenes.state_of(sim), sim.force, sim.torque, sim.contacts()])
@@ -42,12 +47,12 @@ def run(build, threads):
     return states, np.mean(np.any(sim.velocity != scene.velocity, axis=1))
 
 
-@pytest.mark.parametrize("threads", [2, 3, 4])
+@pytest.mark.parametrize("threads, slabs", [(2, False), (3, False), (4, False), (1, True), (2, True), (3, True)])
 @pytest.mark.parametrize("build, contacts_at_once", [(crowd, 1000), (gas, 50)], ids=["crowd", "gas"])
-def test_same_bits(build, contacts_at_once, threads):
+def test_same_bits(build, contacts_at_once, threads, slabs):
     expected, struck = run(build, 1)
-    found, _ = run(build, threads)
+    found, _ = run(build, threads, slabs)
     assert struck > 0.3 and len(expected[-1][-1]) > contacts_at_once
-    for piece, (one, several) in enumerate(zip(expected, found)):
-        for name, a, b in zip(("x", "q", "v", "w", "force", "torque", "contacts"), one, several):
+    for piece, (one, other) in enumerate(zip(expected, found)):
+        for name, a, b in zip(("x", "q", "v", "w", "force", "torque", "contacts"), one, other):
             assert np.array_equal(a, b), f"{name} differs after piece {piece}"

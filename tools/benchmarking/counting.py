@@ -5,10 +5,10 @@ that is written counts twice. Tables that serve all clumps (offsets, reaches, wa
 what a vector register spills are not counted. Operations are + - * / and square roots, as the
 formulas are written; comparisons are not counted. Sums over lanes that stay empty are left out.
 
-A block of eight clumps is 20 rows of 64 bytes here (rows.pxd).
+A block of eight clumps is 14 rows of 64 bytes here (rows.pxd): orientation 4, angular velocity 3, position 3,
+velocity 3, path 1. Its loads are summed, used and forgotten in registers and the nearest cache.
 
-blocks      in: all 20 rows. Out: orientation 4, angular velocity 3, position 3, velocity 3, path 1 = 14 rows,
-            and force and torque, 6, where a clump of the block is in a contact.
+blocks      in and out: all 14 rows.
             A row of eight posed spheres: 8 times 32 bytes in and out; its number in the list of active
             rows and its kind, 4 each. A sphere in a contact: its sum, 32 in and out; in its row eight
             places of 4 in and out.
@@ -20,7 +20,8 @@ contacts    per candidate of the inner list 8 bytes and 11 operations; per activ
             per contact its pair, 8 in and out, and 25 operations; per sphere in it the sum, 32 in
             and out, its place, 4 in and out, and 4 operations.
 lists       an inner list: displacements, 8 rows in, 7 kept ones in, 1 out; per sphere 32 in to compare; per outer
-            pair 8 in, per inner pair 8 in and out and 8 in. Operations: per clump 59, per outer pair 11.
+            pair 8 in, per inner pair 8 in and out and 8 in, and in a large system 8 in, 8 in and 8 out to sort them.
+            Operations: per clump 59, per outer pair 11.
             Where some spheres are in no list all are posed again: per sphere 32 in and out; operations 39
             per clump and 18 per sphere.
             An outer list in addition: kept poses, 7 rows in, 7 in and out; per item of the grids its record
@@ -35,6 +36,8 @@ probability (1 - share)^m, share being the mean number of contacts of a sphere, 
 
 import math
 
+from minidem.driver import SLOTS_IN_CACHE
+
 ROW = 64                            # bytes
 LOOKED_AT = 13.5 / (2.0 * math.pi / 3.0)
 SPHERES_PER_ITEM = 8                # from so many per clump on, the grids hold clumps (broadphase.pyx)
@@ -46,18 +49,17 @@ def demands(row):
     blocks, posed = math.ceil(clumps / 8), lists["active_slots"]
     touching = min(spheres, 2 * contacts)
     free = 1.0 - touching / spheres
-    bearing_blocks = blocks * (1.0 - free ** (8 * spheres / clumps))
     bearing_spheres = spheres * (1.0 - free ** 8)
     items = clumps if spheres >= SPHERES_PER_ITEM * clumps else spheres
     inner, outer = lists["inner_pairs"], lists["outer_pairs"]
 
-    move = ((20 + 14) * ROW * blocks + 6 * ROW * bearing_blocks + (64 + 1) * posed + 64 * touching
-            + 8 * bearing_spheres,
+    move = (2 * 14 * ROW * blocks + (64 + 1) * posed + 64 * touching + 8 * bearing_spheres,
             (66 + 45 + 28 + 9 + 14 + 43 + 39) * clumps + 18 * posed + 45 * bearing_spheres)
     touch = (8 * inner + 32 * posed + 16 * contacts + (64 + 8) * touching,
              11 * inner + 25 * contacts + 4 * touching)
     again = posed < spheres
-    inner_list = ((8 + 7 + 1) * ROW * blocks + (32 + 64 * again) * spheres + 8 * outer + (16 + 8) * inner,
+    per_inner = 16 + 8 + 24 * (spheres > SLOTS_IN_CACHE)
+    inner_list = ((8 + 7 + 1) * ROW * blocks + (32 + 64 * again) * spheres + 8 * outer + per_inner * inner,
                   (59 + 39 * again) * clumps + 18 * again * spheres + 11 * outer)
     outer_list = ((7 + 14) * ROW * blocks + (64 + 12 + 60) * items + 16 * outer,
                   16 * items + 10 * LOOKED_AT * outer)
@@ -67,7 +69,7 @@ def demands(row):
 
 
 def working_set(row):
-    """Bytes that come round in every step: blocks, sphere records, inner list, contacts and their sums."""
+    """Bytes that come round in every step: blocks, sphere records, inner list, contacts and their sums, twice."""
     touching = min(row["spheres"], 2 * row["contacts"])
-    return (20 * ROW * math.ceil(row["clumps"] / 8) + 32 * row["lists"]["active_slots"]
-            + 8 * row["lists"]["inner_pairs"] + 8 * row["contacts"] + 32 * touching)
+    return (14 * ROW * math.ceil(row["clumps"] / 8) + 32 * row["lists"]["active_slots"]
+            + 8 * row["lists"]["inner_pairs"] + 8 * row["contacts"] + 64 * touching)
