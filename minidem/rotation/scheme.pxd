@@ -73,7 +73,7 @@ cdef Kernels kernels(BlockFunction start, BlockFunction move, BlockFunction fini
                      BlockFunction predict, BlockFunction sync)
 
 
-cdef inline void over_bodies(BodyFunction formula, double *block, Apart torque, const double *fixed,
+cdef inline void over_bodies(BodyFunction formula, double *block, Apart torque, Apart fixed,
                              const Step *step) noexcept nogil:
     """Apply `formula` to the bodies of one block: loads, formula, stores, for every lane."""
     cdef Body body
