@@ -16,7 +16,7 @@ from minidem.geometry.quaternion cimport Quat
 from minidem.geometry.vec3 cimport Vec3, add, times, vec3
 from minidem.rows cimport (
     ANGULAR_VELOCITY, INERTIA, INVERSE_INERTIA, LANES, ORIENTATION, PREDICTED, SCRATCH,
-    load, load_quat, store, store_quat,
+    Apart, load, load_quat, store, store_quat,
 )
 
 cdef extern from *:
@@ -25,10 +25,7 @@ cdef extern from *:
        the loop over the bodies of a block from being vectorised, and the scheme runs six times slower. */
     #undef CYTHON_INLINE
     #define CYTHON_INLINE inline __attribute__((always_inline))
-
-    typedef const double *__restrict__ minidem_apart;
     """
-    ctypedef const double *Apart "minidem_apart"        # of what is apart from all that is written: else no vectors
 
 cpdef enum Limits:
     MAX_PARAMETERS = 8

@@ -5,10 +5,10 @@ R. W. Hockney & J. W. Eastwood, Computer Simulation Using Particles (1988), doi 
 from libc.math cimport sqrtf
 
 from minidem.reach cimport turn_squared
-from minidem.rows cimport INVERSE_MASS, LANES, ORIENTATION, PATH, POSITION, PREDICTED_VELOCITY, VELOCITY
+from minidem.rows cimport INVERSE_MASS, LANES, ORIENTATION, PATH, POSITION, PREDICTED_VELOCITY, VELOCITY, Apart
 
 
-cdef inline void kick(double *block, const double *force, const double *fixed, double dt) noexcept nogil:
+cdef inline void kick(double *block, Apart force, Apart fixed, double dt) noexcept nogil:
     """Velocities of the eight clumps of a block, dt ahead under the force (3, LANES) at the pose."""
     cdef int l
     for l in range(LANES):
@@ -17,7 +17,7 @@ cdef inline void kick(double *block, const double *force, const double *fixed, d
         block[(VELOCITY + 2) * LANES + l] += dt * (force[2 * LANES + l] * fixed[INVERSE_MASS * LANES + l])
 
 
-cdef inline void predict_velocity(double *block, const double *force, const double *fixed, double ahead) noexcept nogil:
+cdef inline void predict_velocity(double *block, Apart force, Apart fixed, double ahead) noexcept nogil:
     """Velocities `ahead` [s] of the stored ones, under the last known force (3, LANES), into PREDICTED_VELOCITY."""
     cdef int k, l
     for k in range(3):
@@ -26,7 +26,7 @@ cdef inline void predict_velocity(double *block, const double *force, const doub
                 + ahead * (force[k * LANES + l] * fixed[INVERSE_MASS * LANES + l])
 
 
-cdef inline void drift(double *block, double dt, const double *old_orientation, const double *reach,
+cdef inline void drift(double *block, double dt, Apart old_orientation, Apart reach,
                        double limit, int *beyond) noexcept nogil:
     """Positions of the eight clumps, dt ahead; beyond[lane] = 1 if a sphere may have moved by more than `limit` [m].
 
