@@ -109,10 +109,4 @@ static inline void minidem_rows_from_records(const double *records, const int *p
         for (int l = 0; l < MINIDEM_LANES; ++l) rows[k * MINIDEM_LANES + l] = records[4 * (ptrdiff_t) place[l] + k];
 }
 #endif
-
-/* Records at these places become zero. */
-static inline void minidem_clear_records(double *records, const int *place) {
-#pragma GCC unroll 8
-    for (int l = 0; l < MINIDEM_LANES; ++l) memset(records + 4 * (ptrdiff_t) place[l], 0, 4 * sizeof *records);
-}
 #endif

@@ -13,9 +13,9 @@ cdef struct Contacts:           # of one thread
     Ints pairs                  # (sphere slot, sphere slot or -1 - wall), of those that overlap
     Py_ssize_t computed         # ints of them whose forces are in the sums
     Law law                     # with which their forces were computed
-    double *sums                # (1 + n_sums, 4): of the forces on one sphere, lab [N], and their number; all zero
-                                # beyond, and the first, which stands for spheres without a contact
-    double *sums_before         # the same of the last pose, while they are gathered; all zero after it
+    double *sums                # (1 + n_sums, 4): of the forces on one sphere, lab [N], and their number; the first
+                                # stands for spheres without a contact and is zero
+    double *sums_before         # the same of the last pose, while they are gathered
     double *other_sums          # room for the next ones, if those are found meanwhile
     void *sums_memory           # where both are, on whole cache lines
     int n_sums

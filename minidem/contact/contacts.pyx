@@ -47,14 +47,15 @@ cdef bint create_contacts(Contacts *contacts, const Neighbours *mine, const Stat
 
 cdef void find_places(Contacts *contacts, const StateView *state, const int *slots, Py_ssize_t n,
                       int *places) noexcept nogil:
-    """Which of the sums is that of each of n spheres, a new one if need be; 0 if it is another thread's."""
+    """Which of the sums is that of each of n spheres, a new one of zeros if need be; 0 if it is another thread's."""
     cdef int *place = contacts.place
     cdef unsigned char *rows = contacts.rows
     cdef unsigned char *blocks = contacts.blocks - contacts.first_block
     cdef const int *block_of_member = state.block_of_member + contacts.first_row
     cdef unsigned int own, n_slots = contacts.n_slots
     cdef int first_slot = contacts.first_slot, n_sums = contacts.n_sums, known
-    cdef Py_ssize_t k
+    cdef Py_ssize_t k, most = min(n, <Py_ssize_t> contacts.n_slots - n_sums)      # that can be new
+    memset(contacts.sums + 4 * <Py_ssize_t> (n_sums + 1), 0, most * 4 * sizeof(double))
     for k in range(n):
         own = slots[k] - first_slot                     # beyond n_slots as well if it is negative
         places[k] = 0
@@ -170,13 +171,12 @@ cdef bint touch_walls(Contacts *contacts, const Neighbours *mine,
 
 
 cdef void drop_contacts(Contacts *contacts, const StateView *state) noexcept nogil:
-    """Forget those found so far at this pose, and their forces."""
+    """Forget those found so far at this pose."""
     cdef Py_ssize_t k
     cdef unsigned int own
     for k in range(contacts.computed):
         own = contacts.pairs.data[k] - contacts.first_slot
         if own < <unsigned int> contacts.n_slots:
-            memset(contacts.sums + 4 * <Py_ssize_t> contacts.place[own], 0, 4 * sizeof(double))
             contacts.place[own] = 0
             contacts.rows[own >> 3] = False
             contacts.blocks[state.block_of_member[contacts.first_row + (own >> 3)] - contacts.first_block] = False

@@ -17,7 +17,7 @@ from minidem.contact.touch cimport Touch, touch
 from minidem.geometry.quaternion cimport rotate_back
 from minidem.geometry.vec3 cimport Vec3, add, cross, vec3
 from minidem.prefetch cimport SUMS_AHEAD, prefetch
-from minidem.records cimport clear_records, rows_from_records
+from minidem.records cimport rows_from_records
 from minidem.rows cimport FORCE, LANES, LOAD_ROWS, ORIENTATION, TORQUE, load, load_quat, store
 from minidem.state cimport StateView, member
 
@@ -102,9 +102,9 @@ cdef bint add_in_order(Contacts *contacts, const StateView *state) noexcept nogi
     return True
 
 
-cdef inline void add_row(double *force, double *torque, const double *q, const double *offsets, double *sums,
-                         int *place) noexcept nogil:
-    """Add the forces on the spheres of a member row to the loads of their clumps; the sums are zero after it.
+cdef inline void add_row(double *force, double *torque, const double *q, const double *offsets,
+                         const double *sums, int *place) noexcept nogil:
+    """Add the forces on the spheres of a member row to the loads of their clumps.
 
     force, torque (3, LANES), q (4, LANES), offsets (3, LANES): of the block.
     place : (LANES,) where the sums of the spheres are, zero after it. Lanes without a force add zeros,
@@ -114,7 +114,6 @@ cdef inline void add_row(double *force, double *torque, const double *q, const d
     cdef Vec3 f
     cdef int lane
     rows_from_records(sums, place, one[0])
-    clear_records(sums, place)
     memset(place, 0, LANES * sizeof(int))
     for lane in range(LANES):
         f = vec3(one[0][lane], one[1][lane], one[2][lane])
@@ -134,9 +133,9 @@ cdef inline void prefetch_sums(const Contacts *contacts, const StateView *state,
                 prefetch(sums + 4 * <Py_ssize_t> contacts.place[row * LANES + lane])
 
 
-cdef const double *gather(Contacts *contacts, const StateView *state, Py_ssize_t b, double *sums,
+cdef const double *gather(Contacts *contacts, const StateView *state, Py_ssize_t b, const double *sums,
                           const double *weights, double *loads) noexcept nogil:
-    """Loads (LOAD_ROWS, LANES) of the clumps of block b from the forces on their spheres, which are zero after it.
+    """Loads (LOAD_ROWS, LANES) of the clumps of block b from the forces on their spheres, which bear none after it.
 
     sums : of these forces, now or before.
     weights : (mixtures, LOAD_ROWS, LANES), loads without any contact.
