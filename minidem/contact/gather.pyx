@@ -14,11 +14,11 @@ from libc.string cimport memcpy, memset
 from minidem.arrays cimport reserve
 from minidem.contact.contacts cimport Contacts
 from minidem.contact.touch cimport Touch, touch
-from minidem.geometry.quaternion cimport rotate_back
 from minidem.geometry.vec3 cimport Vec3, add, cross, vec3
+from minidem.pose cimport load_matrices, to_body
 from minidem.prefetch cimport SUMS_AHEAD, prefetch
 from minidem.records cimport rows_from_records
-from minidem.rows cimport FORCE, LANES, LOAD_ROWS, ORIENTATION, TORQUE, load, load_quat, store
+from minidem.rows cimport FORCE, LANES, LOAD_ROWS, ORIENTATION, TORQUE, load, store
 from minidem.state cimport StateView, member
 
 
@@ -102,11 +102,11 @@ cdef bint add_in_order(Contacts *contacts, const StateView *state) noexcept nogi
     return True
 
 
-cdef inline void add_row(double *force, double *torque, const double *q, const double *offsets,
+cdef inline void add_row(double *force, double *torque, const double *matrices, const double *offsets,
                          const double *sums, int *place) noexcept nogil:
     """Add the forces on the spheres of a member row to the loads of their clumps.
 
-    force, torque (3, LANES), q (4, LANES), offsets (3, LANES): of the block.
+    force, torque (3, LANES), rotation matrices (9, LANES), offsets (3, LANES): of the block.
     place : (LANES,) where the sums of the spheres are, zero after it. Lanes without a force add zeros,
         which change no bit.
     """
@@ -118,7 +118,7 @@ cdef inline void add_row(double *force, double *torque, const double *q, const d
     for lane in range(LANES):
         f = vec3(one[0][lane], one[1][lane], one[2][lane])
         store(force + lane, add(load(force + lane), f))
-        f = cross(load(offsets + lane), rotate_back(load_quat(q + lane), f))
+        f = cross(load(offsets + lane), to_body(matrices + lane, f))
         store(torque + lane, add(load(torque + lane), f))
 
 
@@ -141,7 +141,7 @@ cdef const double *gather(Contacts *contacts, const StateView *state, Py_ssize_t
     weights : (mixtures, LOAD_ROWS, LANES), loads without any contact.
     loads : room for them. Returns where they are: there, or among the weights.
     """
-    cdef double force[3 * LANES], torque[3 * LANES], q[4 * LANES]      # known to be apart from all else
+    cdef double force[3 * LANES], torque[3 * LANES], matrices[9 * LANES]      # known to be apart from all else
     cdef unsigned char *bears_one = contacts.blocks + (b - contacts.first_block)
     cdef unsigned char *rows = contacts.rows - contacts.first_row
     cdef Py_ssize_t row
@@ -152,10 +152,10 @@ cdef const double *gather(Contacts *contacts, const StateView *state, Py_ssize_t
         return weights
     memcpy(force, weights + FORCE * LANES, sizeof(force))
     memset(torque, 0, sizeof(torque))
-    memcpy(q, state.blocks + (b * state.n_rows + ORIENTATION) * LANES, sizeof(q))
+    load_matrices(matrices, state.blocks + (b * state.n_rows + ORIENTATION) * LANES)
     for row in range(state.first_member[b], state.first_member[b + 1]):
         if rows[row]:
-            add_row(force, torque, q, member(state, row), sums, contacts.place + (row - contacts.first_row) * LANES)
+            add_row(force, torque, matrices, member(state, row), sums, contacts.place + (row - contacts.first_row) * LANES)
             rows[row] = False
     bears_one[0] = False
     memcpy(loads + FORCE * LANES, force, sizeof(force))

@@ -1,5 +1,5 @@
 """Exact turns of an orientation by an angular velocity that stays the same for a time h."""
-from minidem.geometry.quaternion cimport Quat, exponential, is_small, multiply, rotate, small_exponential
+from minidem.geometry.quaternion cimport Quat, exponential, little_exponential, multiply, rotate, turns_little
 from minidem.geometry.vec3 cimport Vec3, scale
 from minidem.rows cimport ANGULAR_VELOCITY, LANES, ORIENTATION, load, load_quat, store_quat
 
@@ -17,13 +17,13 @@ cdef inline Quat turned_by_lab(Quat q, double h, Vec3 w) noexcept nogil:
 cdef inline void turn_block(double *block, double h) noexcept nogil:
     """q <- q exp(h/2 w) for the bodies of a block, w as stored; the bits of `turned`.
 
-    A step rarely turns a body by as much as a right angle. Where none of the eight does, the
-    exponential needs neither root nor division.
+    A step rarely turns a body by more than 2.5 degrees. Where none of the eight does, the exponential
+    needs neither root nor division, and few terms.
     """
     cdef long long large = 0                            # as wide as a number, so that all go at once
     cdef int lane
     for lane in range(LANES):
-        large |= <long long> (not is_small(scale(0.5 * h, load(block + ANGULAR_VELOCITY * LANES + lane))))
+        large |= <long long> (not turns_little(scale(0.5 * h, load(block + ANGULAR_VELOCITY * LANES + lane))))
     if large:
         for lane in range(LANES):
             store_quat(block + ORIENTATION * LANES + lane, turned(
@@ -32,4 +32,4 @@ cdef inline void turn_block(double *block, double h) noexcept nogil:
         for lane in range(LANES):
             store_quat(block + ORIENTATION * LANES + lane, multiply(
                 load_quat(block + ORIENTATION * LANES + lane),
-                small_exponential(scale(0.5 * h, load(block + ANGULAR_VELOCITY * LANES + lane)))))
+                little_exponential(scale(0.5 * h, load(block + ANGULAR_VELOCITY * LANES + lane)))))
