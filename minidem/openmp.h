@@ -21,9 +21,10 @@ static inline int minidem_processors(void) { return 1; }
 
 enum { MINIDEM_SPINS = 2000 };
 
-typedef struct {                    /* all zero at the start */
+typedef struct {                    /* all zero at the start; the two on cache lines of their own */
+    char before[64];
     atomic_int arrived;
-    char apart[60];                 /* the two on cache lines of their own */
+    char apart[60];
     atomic_int round;
     char behind[60];
 } minidem_barrier_t;

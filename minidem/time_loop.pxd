@@ -1,4 +1,5 @@
 """The time loop's own struct: all that the threads share."""
+from minidem.arrays cimport APART
 from minidem.broadphase.broadphase cimport Broadphase
 from minidem.broadphase.neighbours cimport Planes
 from minidem.contact.contacts cimport Contacts
@@ -34,6 +35,7 @@ cdef struct Loop:
     void (*ask)(Loop *loop, double steps) noexcept nogil    # forces from elsewhere, added or written into the
                                     # rows at the pose that lies so many steps after the start; may be NULL
     void *owner                     # for `ask`
+    char apart[APART]               # what follows is written in every step, all else is read
     long long steps_done
     bint timed                      # whether thread 0 keeps these
     double seconds[N_PHASES]

@@ -37,20 +37,34 @@ cdef enum:
     STEPS_BETWEEN_NORMS = 32768
 
 
+cdef double clock() noexcept nogil:
+    """[s]"""
+    cdef timespec now
+    clock_gettime(CLOCK_MONOTONIC, &now)
+    return now.tv_sec + 1e-9 * now.tv_nsec
+
+
 cdef void lap(Loop *loop, Phase phase) noexcept nogil:
     """Add the time since the last lap to a phase."""
-    cdef timespec now
-    cdef double seconds
-    clock_gettime(CLOCK_MONOTONIC, &now)
-    seconds = now.tv_sec + 1e-9 * now.tv_nsec
+    cdef double seconds = clock()
     loop.seconds[<int> phase] += seconds - loop.lap_began
     loop.lap_began = seconds
 
 
 cdef inline void finished(Loop *loop, int thread, Phase phase) noexcept nogil:
     """Tells the clock, if there is one: outside measurements a branch that is never taken."""
-    if loop.timed and thread == 0:
+    if thread == 0 and loop.timed:
         lap(loop, phase)
+
+
+cdef void wait(Loop *loop, int thread) noexcept nogil:
+    """For the other threads; those that wait for long get more of the clumps (sharing.py)."""
+    cdef double began
+    if loop.n_threads > 1:
+        began = clock()
+        meet(&loop.broad.barrier, loop.n_threads)
+        loop.broad.threads[thread].waited += clock() - began
+    finished(loop, thread, WAITING)
 
 
 cdef void restore_norm(double *rows) noexcept nogil:
@@ -180,8 +194,7 @@ cdef void forces(Loop *loop, int thread) noexcept nogil:
     """Forces on own spheres at the pose; own active spheres are posed. Called by all threads together."""
     cdef Neighbours *mine = loop.broad.threads + thread
     cdef Contacts *contacts = loop.contacts + thread
-    meet(&loop.broad.barrier, loop.n_threads)
-    finished(loop, thread, WAITING)
+    wait(loop, thread)
     if renewal_due(&loop.broad):
         drop_contacts(contacts, &loop.state)
         renew(&loop.broad, thread, &loop.state, &loop.planes)
@@ -190,8 +203,7 @@ cdef void forces(Loop *loop, int thread) noexcept nogil:
             and add_in_order(contacts, &loop.state)):
         loop.broad.reports[thread].failure = OUT_OF_MEMORY
     finished(loop, thread, CONTACTS)
-    meet(&loop.broad.barrier, loop.n_threads)
-    finished(loop, thread, WAITING)
+    wait(loop, thread)
 
 
 cdef void predict(Loop *loop, int thread, int stage) noexcept nogil:
@@ -246,6 +258,7 @@ cdef void work(Loop *loop, int thread, long long steps) noexcept nogil:
 
 
 cdef inline void task(Loop *loop, int thread, long long steps) noexcept nogil:
+    cdef double began = clock()
     if steps < 0:
         begin_contacts(loop.contacts + thread, loop.broad.threads + thread, &loop.planes, loop.modulus, loop.step.dt)
         forces(loop, thread)
@@ -254,6 +267,7 @@ cdef inline void task(Loop *loop, int thread, long long steps) noexcept nogil:
             ask(loop, thread, loop.steps_done)
     else:
         work(loop, thread, steps)
+    loop.broad.threads[thread].worked += clock() - began
 
 
 cdef void run_loop(Loop *loop, long long steps) noexcept nogil:

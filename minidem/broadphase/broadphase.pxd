@@ -40,7 +40,8 @@ cdef struct Broadphase:
     long long n_inner
     bint valid                      # False: no lists yet
 
-cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_threads, int log_slab) noexcept nogil
+cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_threads, const double *shares,
+                            int log_slab) noexcept nogil
 cdef void free_broadphase(Broadphase *broad) noexcept nogil
 cdef void keep_experience(Broadphase *broad, const Broadphase *old) noexcept nogil
 cdef void renew(Broadphase *broad, int thread, StateView *state, const Planes *planes) noexcept nogil

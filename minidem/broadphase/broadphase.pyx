@@ -40,13 +40,14 @@ cdef void set_bounding_radii(Broadphase *broad, const StateView *state) noexcept
             broad.bounds[4 * clump + 3] = max(broad.bounds[4 * clump + 3], radius)
 
 
-cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_threads, int log_slab) noexcept nogil:
-    """Empty lists for `n_threads` threads with equal shares of the blocks. False: memory exhausted.
+cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_threads, const double *shares,
+                            int log_slab) noexcept nogil:
+    """Empty lists for `n_threads` threads that own these parts of the blocks, together 1. False: memory exhausted.
 
     log_slab : see Neighbours.
     """
     cdef Py_ssize_t slot, n = 0
-    cdef double total = 0.0
+    cdef double total = 0.0, part = 0.0
     cdef int t
     broad.n_threads = n_threads
     broad.threads = <Neighbours *> calloc(n_threads, sizeof(Neighbours))
@@ -56,8 +57,9 @@ cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_thr
     if broad.threads == NULL or broad.reports == NULL or broad.marks == NULL or broad.kept == NULL:
         return False
     for t in range(n_threads):
-        broad.threads[t].first_block = t * state.n_blocks // n_threads
-        broad.threads[t].last_block = (t + 1) * state.n_blocks // n_threads
+        part += shares[t]
+        broad.threads[t].first_block = broad.threads[t - 1].last_block if t > 0 else 0
+        broad.threads[t].last_block = <Py_ssize_t> (part * state.n_blocks + 0.5) if t < n_threads - 1 else state.n_blocks
         broad.threads[t].log_slab = log_slab
         broad.threads[t].found = <Ints *> calloc(n_threads * sizeof(Ints) + APART, 1)
         broad.threads[t].across = <Ints *> calloc(n_threads * sizeof(Ints) + APART, 1)

@@ -10,12 +10,12 @@ velocity 3, path 1. Its loads are summed, used and forgotten in registers and th
 
 blocks      in and out: all 14 rows.
             A row of eight posed spheres: 8 times 32 bytes in and out; its number in the list of active
-            rows and its kind, 4 each. A sphere in a contact: its sum, 32 in and out; in its row eight
-            places of 4 in and out.
+            rows and its kind, 4 each. A sphere in a contact: its sum, 32 in; in its row eight places of 4
+            in and out.
             Operations per clump: SPIRAL 66 (12 for what the torque does not change, three times Euler's
-            equations 9, 27 to combine), exponential 45 and product 28; kick 9, drift 14 and 43 for the
-            path; matrix 39. Per posed sphere 18; per sphere of a row that bears a force 45 (turn 30,
-            cross 9, sums 6).
+            equations 9, 27 to combine), exponential of a small turn 24 and product 28; kick 9, drift 14 and 43
+            for the path; matrix 39, and once more in a block that bears a force. Per posed sphere 18; per
+            sphere of a row that bears a force 30 (turn 15, cross 9, sums 6).
 contacts    per candidate of the inner list 8 bytes and 11 operations; per active sphere 32 bytes, read;
             per contact its pair, 8 in and out, and 25 operations; per sphere in it the sum, 32 in
             and out, its place, 4 in and out, and 4 operations.
@@ -50,11 +50,12 @@ def demands(row):
     touching = min(spheres, 2 * contacts)
     free = 1.0 - touching / spheres
     bearing_spheres = spheres * (1.0 - free ** 8)
+    bearing_clumps = clumps * (1.0 - free ** (8 * spheres / clumps))
     items = clumps if spheres >= SPHERES_PER_ITEM * clumps else spheres
     inner, outer = lists["inner_pairs"], lists["outer_pairs"]
 
-    move = (2 * 14 * ROW * blocks + (64 + 1) * posed + 64 * touching + 8 * bearing_spheres,
-            (66 + 45 + 28 + 9 + 14 + 43 + 39) * clumps + 18 * posed + 45 * bearing_spheres)
+    move = (2 * 14 * ROW * blocks + (64 + 1) * posed + 32 * touching + 8 * bearing_spheres,
+            (66 + 24 + 28 + 9 + 14 + 43 + 39) * clumps + 39 * bearing_clumps + 18 * posed + 30 * bearing_spheres)
     touch = (8 * inner + 32 * posed + 16 * contacts + (64 + 8) * touching,
              11 * inner + 25 * contacts + 4 * touching)
     again = posed < spheres
