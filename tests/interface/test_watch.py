@@ -11,6 +11,7 @@ import pytest
 import minidem as md
 import scenes
 from minidem.scenario import Scenario
+from minidem.scenario.run import ROWS_PER_STATE
 from minidem.scenario.watch import DEEP, ease_of_spheres
 
 RODS = runpy.run_path(str(Path(__file__).parents[2] / "scenarios" / "rods_in_box.py"))["SCENARIO"]
@@ -73,11 +74,12 @@ UNSTABLE = "--dt", "4e-4"       # 1.4 Rayleigh steps: the energy of the rods exp
 
 
 def test_the_last_good_state_is_kept(tmp_path, capsys):
-    """It is that of the last row, to the bit, and can be continued elsewhere."""
+    """It is that of one of the last rows, to the bit, and can be continued elsewhere."""
     assert main(tmp_path, *UNSTABLE, "--time", "2") == 1
-    *_, last = energies(tmp_path)
+    rows = energies(tmp_path)
+    last = rows[-1]
     kept = md.Simulation.load(tmp_path / "checkpoint.npz")
-    assert (kept.time, kept.energy().total) == (last[0], last[-1])
+    assert (kept.time, kept.energy().total) in [(row[0], row[-1]) for row in rows[-ROWS_PER_STATE:]]
     with pytest.warns(UserWarning, match="Rayleigh"):
         by_hand = RODS.build(RODS.parse(UNSTABLE))
     by_hand.run(kept.step_count)
@@ -85,8 +87,7 @@ def test_the_last_good_state_is_kept(tmp_path, capsys):
         np.testing.assert_array_equal(getattr(kept, name), getattr(by_hand, name))
     there = summary(tmp_path)
     assert there["ended"] == "not finite" and "Rayleigh" in there["reason"] and "clump" in there["reason"]
-    row = there["steps"] // 5 * 5 if there["steps"] % 5 else there["steps"] - 5     # a row is 5 steps
-    assert kept.step_count == row
+    assert 0 < there["steps"] - kept.step_count <= 5 * ROWS_PER_STATE               # a row is 5 steps
     said = capsys.readouterr().err
     assert there["reason"] in said and f"up to {last[0]:g} s" in said and "Traceback" not in said
 
