@@ -5,7 +5,7 @@ results do not depend on who owns a clump: sums are ordered by the user's number
 """
 import numpy as np
 
-WORTH_IT = 0.02             # change of a part, relative to an equal one, below which nothing is moved
+WORTH_IT = 0.04             # change of a part, relative to an equal one, below which nothing is moved
 LEAST = 0.25                # of an equal part
 
 

@@ -57,7 +57,7 @@ cdef inline void finished(Loop *loop, int thread, Phase phase) noexcept nogil:
         lap(loop, phase)
 
 
-cdef void wait(Loop *loop, int thread) noexcept nogil:
+cdef inline void wait(Loop *loop, int thread) noexcept nogil:
     """For the other threads; those that wait for long get more of the clumps (sharing.py)."""
     cdef double began
     if loop.n_threads > 1:

@@ -57,9 +57,9 @@ cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_thr
     if broad.threads == NULL or broad.reports == NULL or broad.marks == NULL or broad.kept == NULL:
         return False
     for t in range(n_threads):
-        part += shares[t]
-        broad.threads[t].first_block = broad.threads[t - 1].last_block if t > 0 else 0
-        broad.threads[t].last_block = <Py_ssize_t> (part * state.n_blocks + 0.5) if t < n_threads - 1 else state.n_blocks
+        broad.threads[t].first_block = <Py_ssize_t> (part * state.n_blocks + 0.5)
+        part = part + shares[t] if t < n_threads - 1 else 1.0
+        broad.threads[t].last_block = <Py_ssize_t> (part * state.n_blocks + 0.5)
         broad.threads[t].log_slab = log_slab
         broad.threads[t].found = <Ints *> calloc(n_threads * sizeof(Ints) + APART, 1)
         broad.threads[t].across = <Ints *> calloc(n_threads * sizeof(Ints) + APART, 1)

@@ -155,7 +155,8 @@ cdef const double *gather(Contacts *contacts, const StateView *state, Py_ssize_t
     load_matrices(matrices, state.blocks + (b * state.n_rows + ORIENTATION) * LANES)
     for row in range(state.first_member[b], state.first_member[b + 1]):
         if rows[row]:
-            add_row(force, torque, matrices, member(state, row), sums, contacts.place + (row - contacts.first_row) * LANES)
+            add_row(force, torque, matrices, member(state, row), sums,
+                    contacts.place + (row - contacts.first_row) * LANES)
             rows[row] = False
     bears_one[0] = False
     memcpy(loads + FORCE * LANES, force, sizeof(force))

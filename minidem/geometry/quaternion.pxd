@@ -134,8 +134,8 @@ cdef inline Quat exponential(Vec3 h) noexcept nogil:
     """(cos|h|, h sin|h| / |h|) for a half-angle vector h of any length, zero included.
 
     Branch-free, so that a loop over bodies vectorises. |h| = k pi/2 + r with |r| <= pi/4
-    (pi/2 in three parts, Cody & Waite 1980); series in r^2; the quadrant k mod 4 picks sine or cosine and the signs. Rounding
-    to a whole number is done by adding and subtracting 1.5 * 2^52.
+    (pi/2 in three parts, Cody & Waite 1980); series in r^2, short ones where they do; the quadrant k mod 4 picks
+    sine or cosine and the signs. Rounding to a whole number is done by adding and subtracting 1.5 * 2^52.
     """
     cdef double big = 6755399441055744.0
     cdef double s = h.x * h.x + h.y * h.y + h.z * h.z
