@@ -8,8 +8,6 @@ from .checks import LARGEST, finite_array, positive, refuse
 from .clump_files import read_spheres, write_spheres
 from .mass.principal_axes import frame_about, principal_axes, quaternion
 from .mass.union_of_spheres import moments_of_union
-from .meshes import TriangleMesh
-from .sphere_fit import fit_spheres
 
 EPS = float(np.finfo(np.float64).eps)
 TINY = float(np.finfo(np.float64).tiny)     # the reciprocals of smaller numbers overflow
@@ -121,6 +119,8 @@ class ClumpTemplate:
 
         Raises ValueError for a mesh that cannot be read, has open edges or holds no volume.
         """
+        from .meshes import TriangleMesh        # here, because what reads meshes takes longer to import than all else
+        from .sphere_fit import fit_spheres
         mesh = path if isinstance(path, TriangleMesh) else TriangleMesh.read(path, scale)
         return cls(*fit_spheres(mesh, spheres), density)
 
