@@ -12,11 +12,13 @@ rows of a block that change, the three of the torque, those that are fixed (rows
 
 `sync` and `predict` change nothing but `predicted`.
 """
+from libc.string cimport memcpy
+
 from minidem.geometry.quaternion cimport Quat
 from minidem.geometry.vec3 cimport Vec3, add, times, vec3
 from minidem.rows cimport (
-    ANGULAR_VELOCITY, INERTIA, INVERSE_INERTIA, LANES, ORIENTATION, PREDICTED, SCRATCH,
-    Apart, load, load_quat, store, store_quat,
+    ANGULAR_VELOCITY, INERTIA, INVERSE_INERTIA, LANES, MASS, ORIENTATION, PREDICTED, SCRATCH,
+    load, load_quat, store, store_quat,
 )
 
 cdef extern from *:
@@ -70,21 +72,25 @@ cdef Kernels kernels(BlockFunction start, BlockFunction move, BlockFunction fini
                      BlockFunction predict, BlockFunction sync)
 
 
-cdef inline void over_bodies(BodyFunction formula, double *block, Apart torque, Apart fixed,
+cdef inline void over_bodies(BodyFunction formula, double *block, const double *torque, const double *fixed,
                              const Step *step) noexcept nogil:
     """Apply `formula` to the bodies of one block: loads, formula, stores, for every lane."""
     cdef Body body
-    cdef Step local = step[0]
+    # Copies that cannot overlap the block: else a scheme that writes many rows goes through them one body at a time.
+    cdef Step own_step = step[0]
+    cdef double own_torque[3 * LANES], own_fixed[MASS * LANES]      # the moments and their reciprocals stand first
     cdef int lane
+    memcpy(own_torque, torque, sizeof(own_torque))
+    memcpy(own_fixed, fixed, sizeof(own_fixed))
     for lane in range(LANES):
         body.q = load_quat(block + ORIENTATION * LANES + lane)
         body.w = load(block + ANGULAR_VELOCITY * LANES + lane)
         body.predicted = load(block + PREDICTED * LANES + lane)
-        body.torque = load(torque + lane)
-        body.inertia = load(fixed + INERTIA * LANES + lane)
-        body.inverse_inertia = load(fixed + INVERSE_INERTIA * LANES + lane)
+        body.torque = load(own_torque + lane)
+        body.inertia = load(own_fixed + INERTIA * LANES + lane)
+        body.inverse_inertia = load(own_fixed + INVERSE_INERTIA * LANES + lane)
         body.scratch = block + SCRATCH * LANES + lane
-        formula(&body, &local)
+        formula(&body, &own_step)
         store_quat(block + ORIENTATION * LANES + lane, body.q)
         store(block + ANGULAR_VELOCITY * LANES + lane, body.w)
         store(block + PREDICTED * LANES + lane, body.predicted)
