@@ -20,11 +20,12 @@ cdef inline void load_matrices(double *matrices, const double *q) noexcept nogil
 
 
 cdef inline Vec3 to_lab(const double *m, Vec3 v) noexcept nogil:
-    """m : a clump's lane in the first of nine rows."""
+    """Principal frame -> lab. m : a clump's lane in the first of nine rows of matrices."""
     return vec3(dot(load(m), v), dot(load(m + 3 * LANES), v), dot(load(m + 6 * LANES), v))
 
 
 cdef inline Vec3 to_body(const double *m, Vec3 v) noexcept nogil:
+    """The way back: lab -> principal frame of the same clump."""
     return vec3(m[0] * v.x + m[3 * LANES] * v.y + m[6 * LANES] * v.z,
                 m[LANES] * v.x + m[4 * LANES] * v.y + m[7 * LANES] * v.z,
                 m[2 * LANES] * v.x + m[5 * LANES] * v.y + m[8 * LANES] * v.z)

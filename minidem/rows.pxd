@@ -10,12 +10,6 @@ with the same templates.
 from minidem.geometry.quaternion cimport Quat
 from minidem.geometry.vec3 cimport Vec3, vec3
 
-cdef extern from *:
-    """
-    typedef const double *__restrict__ minidem_apart;
-    """
-    ctypedef const double *Apart "minidem_apart"        # of rows apart from all that is written: else no vectors
-
 cdef enum:
     LANES = 8
 

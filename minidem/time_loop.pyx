@@ -16,10 +16,10 @@ are looked for (all poses known) and after (all have read them).
 """
 from cython.parallel import parallel, threadid
 from libc.string cimport memcpy, memset
-from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 
-from minidem.broadphase.broadphase cimport OUT_OF_MEMORY, SMALL_TEAM, any_failure, renew, renewal_due
+from minidem.broadphase.broadphase cimport OUT_OF_MEMORY, SMALL_TEAM, any_failure, renew, renewal_due, wait
 from minidem.broadphase.neighbours cimport Neighbours, block_after_slab, own_again
+from minidem.clock cimport clock
 from minidem.contact.contacts cimport (
     Contacts, begin_contacts, drop_contacts, find_contacts, find_other_contacts,
 )
@@ -37,13 +37,6 @@ cdef enum:
     STEPS_BETWEEN_NORMS = 32768
 
 
-cdef double clock() noexcept nogil:
-    """[s]"""
-    cdef timespec now
-    clock_gettime(CLOCK_MONOTONIC, &now)
-    return now.tv_sec + 1e-9 * now.tv_nsec
-
-
 cdef void lap(Loop *loop, Phase phase) noexcept nogil:
     """Add the time since the last lap to a phase."""
     cdef double seconds = clock()
@@ -55,16 +48,6 @@ cdef inline void finished(Loop *loop, int thread, Phase phase) noexcept nogil:
     """Tells the clock, if there is one: outside measurements a branch that is never taken."""
     if thread == 0 and loop.timed:
         lap(loop, phase)
-
-
-cdef inline void wait(Loop *loop, int thread) noexcept nogil:
-    """For the other threads; those that wait for long get more of the clumps (sharing.py)."""
-    cdef double began
-    if loop.n_threads > 1:
-        began = clock()
-        meet(&loop.broad.barrier, loop.n_threads)
-        loop.broad.threads[thread].waited += clock() - began
-    finished(loop, thread, WAITING)
 
 
 cdef void restore_norm(double *rows) noexcept nogil:
@@ -194,7 +177,8 @@ cdef void forces(Loop *loop, int thread) noexcept nogil:
     """Forces on own spheres at the pose; own active spheres are posed. Called by all threads together."""
     cdef Neighbours *mine = loop.broad.threads + thread
     cdef Contacts *contacts = loop.contacts + thread
-    wait(loop, thread)
+    wait(&loop.broad, thread)
+    finished(loop, thread, WAITING)
     if renewal_due(&loop.broad):
         drop_contacts(contacts, &loop.state)
         renew(&loop.broad, thread, &loop.state, &loop.planes)
@@ -203,7 +187,8 @@ cdef void forces(Loop *loop, int thread) noexcept nogil:
             and add_in_order(contacts, &loop.state)):
         loop.broad.reports[thread].failure = OUT_OF_MEMORY
     finished(loop, thread, CONTACTS)
-    wait(loop, thread)
+    wait(&loop.broad, thread)
+    finished(loop, thread, WAITING)
 
 
 cdef void predict(Loop *loop, int thread, int stage) noexcept nogil:

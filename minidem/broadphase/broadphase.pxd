@@ -1,7 +1,8 @@
 """Candidates for contact, kept up to date while clumps move."""
 from minidem.broadphase.levels cimport Levels
 from minidem.broadphase.neighbours cimport Neighbours, Planes
-from minidem.openmp cimport Barrier
+from minidem.clock cimport clock
+from minidem.openmp cimport Barrier, meet
 from minidem.state cimport StateView
 
 cdef enum Failure:
@@ -45,6 +46,15 @@ cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_thr
 cdef void free_broadphase(Broadphase *broad) noexcept nogil
 cdef void keep_experience(Broadphase *broad, const Broadphase *old) noexcept nogil
 cdef void renew(Broadphase *broad, int thread, StateView *state, const Planes *planes) noexcept nogil
+
+
+cdef inline void wait(Broadphase *broad, int thread) noexcept nogil:
+    """For the other threads; those that wait for long get more of the clumps (sharing.py)."""
+    cdef double began
+    if broad.n_threads > 1:
+        began = clock()
+        meet(&broad.barrier, broad.n_threads)
+        broad.threads[thread].waited += clock() - began
 
 
 cdef inline bint renewal_due(const Broadphase *broad) noexcept nogil:

@@ -13,7 +13,6 @@ from minidem.broadphase.neighbours cimport Ints, Neighbours, Planes, prune, sear
 from minidem.broadphase.search cimport search_pairs
 from minidem.broadphase.skin cimport choose_skins, cubed
 from minidem.geometry.vec3 cimport norm
-from minidem.openmp cimport meet
 from minidem.pose cimport pose_range
 from minidem.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
 from minidem.reach cimport turn_squared
@@ -237,18 +236,18 @@ cdef void renew_outer(Broadphase *broad, int thread, StateView *state, const Pla
         broad.n_outer += 1
     if broad.clumps_first:
         move_bounds(broad, thread, state)
-    meet(&broad.barrier, broad.n_threads)
+    wait(broad, thread)
     if not broad.levels.ready:
         broad.reports[thread].incomplete = True
         return
     fill_levels(&broad.levels, searched(broad, state), &broad.barrier, thread, broad.n_threads)
-    meet(&broad.barrier, broad.n_threads)
+    wait(broad, thread)
     broad.reports[thread].incomplete = not (
         search_pairs(broad.threads, thread, broad.n_threads, &broad.levels, state, searched(broad, state),
                      broad.outer_skin, broad.clumps_first)
         and search_walls(broad.threads + thread, planes, state, broad.outer_skin))
     keep_poses(broad, thread, state)
-    meet(&broad.barrier, broad.n_threads)
+    wait(broad, thread)
 
 
 cdef void renew(Broadphase *broad, int thread, StateView *state, const Planes *planes) noexcept nogil:
@@ -259,7 +258,7 @@ cdef void renew(Broadphase *broad, int thread, StateView *state, const Planes *p
     if not broad.valid or mine.active.size < state.first_member[mine.last_block] - state.first_member[mine.first_block]:
         pose_range(state, mine.first_block, mine.last_block)
     measure(broad, thread, state)
-    meet(&broad.barrier, broad.n_threads)
+    wait(broad, thread)
     for t in range(broad.n_threads):
         outer |= broad.reports[t].far
     if outer:

@@ -5,7 +5,13 @@ R. W. Hockney & J. W. Eastwood, Computer Simulation Using Particles (1988), doi 
 from libc.math cimport sqrtf
 
 from minidem.reach cimport turn_squared
-from minidem.rows cimport INVERSE_MASS, LANES, ORIENTATION, PATH, POSITION, PREDICTED_VELOCITY, VELOCITY, Apart
+from minidem.rows cimport INVERSE_MASS, LANES, ORIENTATION, PATH, POSITION, PREDICTED_VELOCITY, VELOCITY
+
+cdef extern from *:
+    """
+    typedef const double *__restrict__ minidem_apart;
+    """
+    ctypedef const double *Apart "minidem_apart"        # of rows apart from all that is written: else no vectors
 
 
 cdef inline void kick(double *block, Apart force, Apart fixed, double dt) noexcept nogil:
