@@ -109,4 +109,14 @@ static inline void minidem_rows_from_records(const double *records, const int *p
         for (int l = 0; l < MINIDEM_LANES; ++l) rows[k * MINIDEM_LANES + l] = records[4 * (ptrdiff_t) place[l] + k];
 }
 #endif
+
+/* Eight places to zero. Not by memset, which keeps a compiler from holding the sums of the loop around in registers. */
+static inline void minidem_clear_places(int *place) {
+#if defined(__GNUC__)
+    int zeros __attribute__((vector_size(MINIDEM_LANES * sizeof(int)))) = {0};
+    memcpy(place, &zeros, sizeof zeros);
+#else
+    memset(place, 0, MINIDEM_LANES * sizeof(int));
+#endif
+}
 #endif

@@ -69,9 +69,27 @@ cdef void restore_norm(double *rows) noexcept nogil:
         rows[3 * LANES + l] *= factor
 
 
+cdef inline const double *known_loads(Loop *loop, Contacts *contacts, Py_ssize_t b, bint gathered,
+                                      double *room) noexcept nogil:
+    """Loads (LOAD_ROWS, LANES) of a block: as they stand, or from the forces on its spheres, if need be in `room`."""
+    if gathered:
+        return loads_of(&loop.state, b)
+    return gather(contacts, &loop.state, b, contacts.sums_before, loop.weights, room)
+
+
+cdef inline void keep_norms(Loop *loop, double *block) noexcept nogil:
+    """Remove what rounding did to the norms of the clumps of a block."""
+    restore_norm(block + ORIENTATION * LANES)
+    if loop.stored_orientation != ORIENTATION:
+        restore_norm(block + loop.stored_orientation * LANES)
+
+
 cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bint gathered, Py_ssize_t first,
                                Py_ssize_t last, Py_ssize_t active) noexcept nogil:
     """Blocks first <= b < last to the pose of this stage, each in one go while it is near the processor.
+
+    Each operation of a block waits for the one before, so three blocks are at work: one is turned while the loads of
+    the next are gathered and the spheres of the last are posed.
 
     gathered : whether the loads of the clumps are known; else only the forces on their spheres are, and the loads
         are forgotten as soon as they are used.
@@ -80,10 +98,11 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
     """
     cdef const Neighbours *mine = loop.broad.threads + thread
     cdef Contacts *contacts = loop.contacts + thread
-    cdef double old[4 * LANES]
-    cdef double sums[LOAD_ROWS * LANES]
-    cdef const double *loads
+    cdef double old[2][4 * LANES]                       # orientations of this block and the last
+    cdef double sums[2][LOAD_ROWS * LANES]              # of this block and the next
+    cdef const double *loads = NULL
     cdef double dt = loop.step.dt
+    cdef double limit = 0.5 * loop.broad.inner_skin, per_square = 1.0 / (limit * limit)
     cdef double ahead = loop.fraction[stage] - (loop.fraction[stage - 1] if stage > 0 else 0.0)
     cdef Step step = loop.step
     cdef Py_ssize_t b
@@ -94,27 +113,29 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
     cdef int lane, any_beyond = 0
     step.stage = stage
     memset(beyond, 0, sizeof(beyond))
-    for b in range(first, last):
-        block = loop.state.blocks + b * loop.state.n_rows * LANES
-        fixed = fixed_rows(&loop.state, b)
-        if large:
-            prefetch_rows(block + BLOCKS_AHEAD * loop.state.n_rows * LANES, 0, PREDICTED)
-        if gathered:
-            loads = loads_of(&loop.state, b)
-        else:
-            loads = gather(contacts, &loop.state, b, contacts.sums_before, loop.weights, sums)
-        if loop.contacts_matter:                        # free bodies stay where they are
-            if stage == 0:
-                kick(block, loads + FORCE * LANES, fixed, dt)
-            memcpy(old, block + ORIENTATION * LANES, 4 * LANES * sizeof(double))
-        loop.move(block, loads + TORQUE * LANES, fixed, &step)
-        if norms:
-            restore_norm(block + ORIENTATION * LANES)
-            if loop.stored_orientation != ORIENTATION:
-                restore_norm(block + loop.stored_orientation * LANES)
-        if loop.contacts_matter:
-            drift(block, ahead * dt, old, fixed + REACH * LANES, 0.5 * loop.broad.inner_skin, beyond)
-            active = pose_members(&loop.state, b, mine.active.data, active, mine.active.size)
+    if first < last:
+        loads = known_loads(loop, contacts, first, gathered, sums[first & 1])
+    for b in range(first, last + 1):
+        if b < last:
+            block = loop.state.blocks + b * loop.state.n_rows * LANES
+            fixed = fixed_rows(&loop.state, b)
+            if large:
+                prefetch_rows(block + BLOCKS_AHEAD * loop.state.n_rows * LANES, 0, PREDICTED)
+            if loop.contacts_matter:                    # free bodies stay where they are
+                if stage == 0:
+                    kick(block, loads + FORCE * LANES, fixed, dt)
+                memcpy(old[b & 1], block + ORIENTATION * LANES, 4 * LANES * sizeof(double))
+            loop.move(block, loads + TORQUE * LANES, fixed, &step)
+        if b + 1 < last:
+            loads = known_loads(loop, contacts, b + 1, gathered, sums[(b + 1) & 1])
+        if b > first:
+            block = loop.state.blocks + (b - 1) * loop.state.n_rows * LANES
+            if norms:
+                keep_norms(loop, block)
+            if loop.contacts_matter:
+                drift(block, ahead * dt, old[(b - 1) & 1], fixed_rows(&loop.state, b - 1) + REACH * LANES, per_square,
+                      beyond)
+                active = pose_members(&loop.state, b - 1, mine.active.data, active, mine.active.size)
     for lane in range(LANES):
         any_beyond |= beyond[lane]
     if any_beyond:                                      # else the others need not look at it again

@@ -117,8 +117,11 @@ cdef void compute_eight(const double *spheres, const int *pairs, const Law *law,
     records_from_rows(rows_j[0], on_j)
 
 
-cdef bint touch_pairs(Contacts *contacts, const StateView *state, Py_ssize_t n) noexcept nogil:
-    """Forces of the next n ints, two by two, of those that overlap. False: memory exhausted."""
+cdef bint touch_pairs(Contacts *contacts, const StateView *state, Py_ssize_t n, bint walls) noexcept nogil:
+    """Forces of the next n ints, two by two, of those that overlap. False: memory exhausted.
+
+    walls : some are pairs of a sphere and a wall.
+    """
     cdef int places[PORTION + 2 * LANES]
     cdef double on_i[4 * LANES]
     cdef double on_j[4 * LANES]
@@ -129,7 +132,7 @@ cdef bint touch_pairs(Contacts *contacts, const StateView *state, Py_ssize_t n) 
     find_places(contacts, state, pairs, n, places)
     while k < n:
         count = min(<Py_ssize_t> LANES, (n - k) // 2)
-        if count == LANES:
+        if count == LANES and not walls:
             compute_eight(state.spheres, pairs + k, &contacts.law, on_i, on_j)
         else:
             for l in range(count):
@@ -149,24 +152,17 @@ cdef bint touch_walls(Contacts *contacts, const Neighbours *mine,
     cdef const int *near = mine.walls.data
     cdef const double *sphere
     cdef Planes planes = contacts.law.planes[0]
-    cdef double on_sphere[4]
-    cdef double on_wall[4]
-    cdef Touch contact
-    cdef Py_ssize_t k
-    cdef int *pair
-    cdef int place
+    cdef int *pairs = contacts.pairs.data
+    cdef Py_ssize_t k, n = contacts.pairs.size
     cdef bint fine = True
     for k in range(0, mine.walls.size, 2):
         sphere = state.spheres + 4 * <Py_ssize_t> near[k]
-        if height(&planes, near[k + 1], sphere) < sphere[3]:
-            pair = contacts.pairs.data + contacts.pairs.size
-            pair[0] = near[k]
-            pair[1] = -1 - near[k + 1]
-            contacts.pairs.size += 2
-            find_places(contacts, state, pair, 1, &place)
-            contact = touch(state.spheres, pair[0], pair[1], &contacts.law)
-            set_forces(on_sphere, on_wall, 1, &contact)
-            fine &= add_force(contacts, pair[0], place, on_sphere)
+        pairs[n] = near[k]
+        pairs[n + 1] = -1 - near[k + 1]
+        n += 2 * (height(&planes, near[k + 1], sphere) < sphere[3])     # without a branch: nobody could guess it
+    contacts.pairs.size = n
+    while contacts.computed < n:
+        fine &= touch_pairs(contacts, state, min(<Py_ssize_t> PORTION, n - contacts.computed), True)
     return fine
 
 
@@ -192,7 +188,7 @@ cdef bint find_contacts(Contacts *contacts, const Neighbours *mine, const StateV
     cdef Py_ssize_t l, n, whole_eights
     cdef int *pairs
     cdef bint fine = True
-    if not reserve(&contacts.pairs, mine.pairs.size + mine.walls.size):
+    if not reserve(&contacts.pairs, mine.pairs.size + mine.walls.size + 2):
         return False
     pairs = contacts.pairs.data
     # A portion's spheres stay near the processor, and its places arrive while the one before is computed.
@@ -205,7 +201,7 @@ cdef bint find_contacts(Contacts *contacts, const Neighbours *mine, const StateV
             prefetch(contacts.place + (pairs[l] - contacts.first_slot))
         whole_eights = (n - contacts.computed) // (2 * LANES) * (2 * LANES)
         if whole_eights:
-            fine &= touch_pairs(contacts, state, whole_eights)
+            fine &= touch_pairs(contacts, state, whole_eights, False)
     return fine
 
 
@@ -215,7 +211,7 @@ cdef bint find_other_contacts(Contacts *contacts, const Neighbours *mine,
     if not find_contacts(contacts, mine, state, mine.pairs.size):
         return False
     if contacts.computed < contacts.pairs.size and not touch_pairs(
-            contacts, state, contacts.pairs.size - contacts.computed):
+            contacts, state, contacts.pairs.size - contacts.computed, False):
         return False
     return touch_walls(contacts, mine, state)
 

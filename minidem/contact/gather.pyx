@@ -17,7 +17,7 @@ from minidem.contact.touch cimport Touch, touch
 from minidem.geometry.vec3 cimport Vec3, add, cross, vec3
 from minidem.pose cimport load_matrices, to_body
 from minidem.prefetch cimport SUMS_AHEAD, prefetch
-from minidem.records cimport rows_from_records
+from minidem.records cimport clear_places, rows_from_records
 from minidem.rows cimport FORCE, LANES, LOAD_ROWS, ORIENTATION, TORQUE, load, store
 from minidem.state cimport StateView, member
 
@@ -114,7 +114,7 @@ cdef inline void add_row(double *force, double *torque, const double *matrices, 
     cdef Vec3 f
     cdef int lane
     rows_from_records(sums, place, one[0])
-    memset(place, 0, LANES * sizeof(int))
+    clear_places(place)
     for lane in range(LANES):
         f = vec3(one[0][lane], one[1][lane], one[2][lane])
         store(force + lane, add(load(force + lane), f))
@@ -133,6 +133,13 @@ cdef inline void prefetch_sums(const Contacts *contacts, const StateView *state,
                 prefetch(sums + 4 * <Py_ssize_t> contacts.place[row * LANES + lane])
 
 
+cdef inline Py_ssize_t next_row(const unsigned char *rows, Py_ssize_t row, Py_ssize_t last) noexcept nogil:
+    """The first member row from `row` on, but before `last`, that bears a force; `last` if none does."""
+    while row < last and not rows[row]:
+        row += 1
+    return row
+
+
 cdef const double *gather(Contacts *contacts, const StateView *state, Py_ssize_t b, const double *sums,
                           const double *weights, double *loads) noexcept nogil:
     """Loads (LOAD_ROWS, LANES) of the clumps of block b from the forces on their spheres, which bear none after it.
@@ -144,7 +151,7 @@ cdef const double *gather(Contacts *contacts, const StateView *state, Py_ssize_t
     cdef double force[3 * LANES], torque[3 * LANES], matrices[9 * LANES]      # known to be apart from all else
     cdef unsigned char *bears_one = contacts.blocks + (b - contacts.first_block)
     cdef unsigned char *rows = contacts.rows - contacts.first_row
-    cdef Py_ssize_t row
+    cdef Py_ssize_t row, last = state.first_member[b + 1]
     weights += state.mixture_of_block[b] * LOAD_ROWS * <Py_ssize_t> LANES
     if contacts.far:
         prefetch_sums(contacts, state, b + SUMS_AHEAD, sums)
@@ -153,11 +160,14 @@ cdef const double *gather(Contacts *contacts, const StateView *state, Py_ssize_t
     memcpy(force, weights + FORCE * LANES, sizeof(force))
     memset(torque, 0, sizeof(torque))
     load_matrices(matrices, state.blocks + (b * state.n_rows + ORIENTATION) * LANES)
-    for row in range(state.first_member[b], state.first_member[b + 1]):
-        if rows[row]:
-            add_row(force, torque, matrices, member(state, row), sums,
-                    contacts.place + (row - contacts.first_row) * LANES)
-            rows[row] = False
+    row = next_row(rows, state.first_member[b], last)
+    while True:                 # one row at least bears a force; a loop that may not run at all would sum in memory
+        add_row(force, torque, matrices, member(state, row), sums,
+                contacts.place + (row - contacts.first_row) * LANES)
+        rows[row] = False
+        row = next_row(rows, row + 1, last)
+        if row == last:
+            break
     bears_one[0] = False
     memcpy(loads + FORCE * LANES, force, sizeof(force))
     memcpy(loads + TORQUE * LANES, torque, sizeof(torque))

@@ -33,16 +33,17 @@ cdef inline void predict_velocity(double *block, Apart force, Apart fixed, doubl
 
 
 cdef inline void drift(double *block, double dt, Apart old_orientation, Apart reach,
-                       double limit, int *beyond) noexcept nogil:
-    """Positions of the eight clumps, dt ahead; beyond[lane] = 1 if a sphere may have moved by more than `limit` [m].
+                       double per_square, int *beyond) noexcept nogil:
+    """Positions of the eight clumps, dt ahead; beyond[lane] = 1 if a sphere may have moved by more than it may.
 
+    per_square : 1 over the square of the limit of that [1/m2].
     The row PATH gathers a bound of what a sphere of the clump has moved, in units of the limit: dt |v|
     and that of the rotation (reach.pxd). The roots are taken in single precision; 1e-6 of the limit
     is kept for their rounding.
     old_orientation : (4, LANES), before the rotation scheme moved it.
     """
     cdef double shift[LANES], turn[LANES]               # squares
-    cdef double x, y, z, path, per_square = 1.0 / (limit * limit)
+    cdef double x, y, z, path
     cdef int l
     for l in range(LANES):
         x = dt * block[VELOCITY * LANES + l]
