@@ -11,7 +11,7 @@ cdef extern from *:
     void prefetch_to_write "minidem_prefetch_to_write"(const void *address) nogil
 
 cdef enum:
-    BLOCKS_AHEAD = 2            # so many blocks take as long as memory does
+    BLOCKS_AHEAD = 3            # so many blocks take as long as memory does
     SUMS_AHEAD = 3              # blocks as well; 2 to 6 are equally good
     BLOCKS_IN_CACHE = 512       # about a megabyte
 
