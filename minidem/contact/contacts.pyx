@@ -123,25 +123,25 @@ cdef bint touch_pairs(Contacts *contacts, const StateView *state, Py_ssize_t n, 
     walls : some are pairs of a sphere and a wall.
     """
     cdef int places[PORTION + 2 * LANES]
-    cdef double on_i[4 * LANES]
-    cdef double on_j[4 * LANES]
+    cdef double forces[4 * (PORTION + 2 * LANES)]       # records: of eight pairs on the first spheres, on the second, ...
     cdef const int *pairs = contacts.pairs.data + contacts.computed
+    cdef double *on_i
     cdef Touch contact
-    cdef Py_ssize_t k = 0, l, count
+    cdef Py_ssize_t k, eight, eights = 0 if walls else n // (2 * LANES)
     cdef bint fine = True
     find_places(contacts, state, pairs, n, places)
-    while k < n:
-        count = min(<Py_ssize_t> LANES, (n - k) // 2)
-        if count == LANES and not walls:
-            compute_eight(state.spheres, pairs + k, &contacts.law, on_i, on_j)
-        else:
-            for l in range(count):
-                contact = touch(state.spheres, pairs[k + 2 * l], pairs[k + 2 * l + 1], &contacts.law)
-                set_forces(on_i + 4 * l, on_j + 4 * l, 1, &contact)
-        for l in range(count):
-            fine &= add_force(contacts, pairs[k], places[k], on_i + 4 * l)
-            fine &= add_force(contacts, pairs[k + 1], places[k + 1], on_j + 4 * l)
-            k += 2
+    # First all, then all are added: roots and divisions of one eight need not wait for the sums of another.
+    for eight in range(eights):
+        k = 2 * LANES * eight
+        compute_eight(state.spheres, pairs + k, &contacts.law, forces + 4 * k, forces + 4 * (k + LANES))
+    for k in range(2 * LANES * eights, n, 2):
+        contact = touch(state.spheres, pairs[k], pairs[k + 1], &contacts.law)
+        on_i = forces + 2 * (k + (k & -2 * LANES))
+        set_forces(on_i, on_i + 4 * LANES, 1, &contact)
+    for k in range(0, n, 2):
+        on_i = forces + 2 * (k + (k & -2 * LANES))
+        fine &= add_force(contacts, pairs[k], places[k], on_i)
+        fine &= add_force(contacts, pairs[k + 1], places[k + 1], on_i + 4 * LANES)
     contacts.computed += n
     return fine
 
