@@ -9,7 +9,8 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { MINIDEM_BEYOND = 144 };
+/* Pairs are asked for from memory so many ints before they are needed: 128 pairs take as long as that does. */
+enum { MINIDEM_AHEAD = 256, MINIDEM_BEYOND = MINIDEM_AHEAD + 16 };
 
 #if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512DQ__)
 #include <immintrin.h>
@@ -106,8 +107,8 @@ static inline ptrdiff_t minidem_select_near(const double *spheres, const int *pa
             memcpy(&pair, pairs + k + 2 * l, sizeof pair);
             __m256d a = _mm256_loadu_pd(spheres + 4 * (ptrdiff_t) (uint32_t) pair);
             __m256d b = _mm256_loadu_pd(spheres + 4 * (ptrdiff_t) (pair >> 32));
-            __builtin_prefetch(spheres + 4 * (ptrdiff_t) pairs[k + 128 + 2 * l]);
-            __builtin_prefetch(spheres + 4 * (ptrdiff_t) pairs[k + 129 + 2 * l]);
+            __builtin_prefetch(spheres + 4 * (ptrdiff_t) pairs[k + MINIDEM_AHEAD + 2 * l]);
+            __builtin_prefetch(spheres + 4 * (ptrdiff_t) pairs[k + MINIDEM_AHEAD + 1 + 2 * l]);
             between[l] = _mm256_mask_add_pd(_mm256_sub_pd(a, b), 8, a, b);
         }
         for (int l = 0; l < 4; ++l)
