@@ -117,13 +117,21 @@ cdef void compute_eight(const double *spheres, const int *pairs, const Law *law,
     records_from_rows(rows_j[0], on_j)
 
 
+cdef inline double *force_record(double *forces, Py_ssize_t k) noexcept nogil:
+    """Where the force on the first sphere of pair number k / 2 stands; that on the second stands LANES records behind it.
+
+    forces : records, of eight pairs on their first spheres, on their second ones, of the next eight, ...
+    """
+    return forces + 2 * (k + k // (2 * LANES) * (2 * LANES))
+
+
 cdef bint touch_pairs(Contacts *contacts, const StateView *state, Py_ssize_t n, bint walls) noexcept nogil:
     """Forces of the next n ints, two by two, of those that overlap. False: memory exhausted.
 
     walls : some are pairs of a sphere and a wall.
     """
     cdef int places[PORTION + 2 * LANES]
-    cdef double forces[4 * (PORTION + 2 * LANES)]       # records: of eight pairs on the first spheres, on the second, ...
+    cdef double forces[4 * (PORTION + 2 * LANES)]
     cdef const int *pairs = contacts.pairs.data + contacts.computed
     cdef double *on_i
     cdef Touch contact
@@ -133,13 +141,14 @@ cdef bint touch_pairs(Contacts *contacts, const StateView *state, Py_ssize_t n, 
     # First all, then all are added: roots and divisions of one eight need not wait for the sums of another.
     for eight in range(eights):
         k = 2 * LANES * eight
-        compute_eight(state.spheres, pairs + k, &contacts.law, forces + 4 * k, forces + 4 * (k + LANES))
+        compute_eight(state.spheres, pairs + k, &contacts.law, force_record(forces, k),
+                      force_record(forces, k) + 4 * LANES)
     for k in range(2 * LANES * eights, n, 2):
         contact = touch(state.spheres, pairs[k], pairs[k + 1], &contacts.law)
-        on_i = forces + 2 * (k + (k & -2 * LANES))
+        on_i = force_record(forces, k)
         set_forces(on_i, on_i + 4 * LANES, 1, &contact)
     for k in range(0, n, 2):
-        on_i = forces + 2 * (k + (k & -2 * LANES))
+        on_i = force_record(forces, k)
         fine &= add_force(contacts, pairs[k], places[k], on_i)
         fine &= add_force(contacts, pairs[k + 1], places[k + 1], on_i + 4 * LANES)
     contacts.computed += n
