@@ -155,6 +155,14 @@ cdef bint touch_pairs(Contacts *contacts, const StateView *state, Py_ssize_t n, 
     return fine
 
 
+cdef bint touch_rest(Contacts *contacts, const StateView *state, bint walls) noexcept nogil:
+    """Forces of all pairs that overlap and have none yet; see touch_pairs. False: memory exhausted."""
+    cdef bint fine = True
+    while contacts.computed < contacts.pairs.size:
+        fine &= touch_pairs(contacts, state, min(<Py_ssize_t> PORTION, contacts.pairs.size - contacts.computed), walls)
+    return fine
+
+
 cdef bint touch_walls(Contacts *contacts, const Neighbours *mine,
                       const StateView *state) noexcept nogil:
     """Contacts of own spheres with walls. False: memory exhausted."""
@@ -163,16 +171,13 @@ cdef bint touch_walls(Contacts *contacts, const Neighbours *mine,
     cdef Planes planes = contacts.law.planes[0]
     cdef int *pairs = contacts.pairs.data
     cdef Py_ssize_t k, n = contacts.pairs.size
-    cdef bint fine = True
     for k in range(0, mine.walls.size, 2):
         sphere = state.spheres + 4 * <Py_ssize_t> near[k]
         pairs[n] = near[k]
         pairs[n + 1] = -1 - near[k + 1]
         n += 2 * (height(&planes, near[k + 1], sphere) < sphere[3])     # without a branch: nobody could guess it
     contacts.pairs.size = n
-    while contacts.computed < n:
-        fine &= touch_pairs(contacts, state, min(<Py_ssize_t> PORTION, n - contacts.computed), True)
-    return fine
+    return touch_rest(contacts, state, True)
 
 
 cdef void drop_contacts(Contacts *contacts, const StateView *state) noexcept nogil:
@@ -217,12 +222,8 @@ cdef bint find_contacts(Contacts *contacts, const Neighbours *mine, const StateV
 cdef bint find_other_contacts(Contacts *contacts, const Neighbours *mine,
                               const StateView *state) noexcept nogil:
     """All that find_contacts has left: the rest of the inner list, and walls. False: memory exhausted."""
-    if not find_contacts(contacts, mine, state, mine.pairs.size):
-        return False
-    if contacts.computed < contacts.pairs.size and not touch_pairs(
-            contacts, state, contacts.pairs.size - contacts.computed, False):
-        return False
-    return touch_walls(contacts, mine, state)
+    return find_contacts(contacts, mine, state, mine.pairs.size) and touch_rest(contacts, state, False) \
+        and touch_walls(contacts, mine, state)
 
 
 cdef void free_contacts(Contacts *contacts) noexcept nogil:
