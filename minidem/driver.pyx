@@ -3,7 +3,7 @@ from libc.stdlib cimport calloc, free
 
 import numpy as np
 
-from minidem import ordering, sharing
+from minidem import ordering
 from minidem.contact import listing
 from minidem.state import aligned
 
@@ -13,7 +13,7 @@ from minidem.broadphase.broadphase cimport (
     keep_experience,
 )
 from minidem.broadphase.neighbours cimport owns
-from minidem.contact.contacts cimport Contacts, create_contacts, free_contacts
+from minidem.contact.contacts cimport Contacts, cover_own, free_contacts
 from minidem.contact.hertz cimport hertz_energy
 from minidem.contact.touch cimport Touch, touch
 from minidem.pose cimport pose_range
@@ -63,7 +63,6 @@ cdef class Driver:
     cdef Kernels kernels
     cdef long long next_order           # number of the outer list at which clumps are ordered anew
     cdef object keep
-    cdef object shares                  # (threads,) parts of the blocks that each owns
     cdef object gravity
     cdef object weights
     cdef object ask
@@ -113,7 +112,6 @@ cdef class Driver:
 
     cdef object allocate(self, int n_threads):
         self.loop.n_threads = n_threads
-        self.shares = np.full(n_threads, 1.0 / n_threads)
         self.loop.contacts = <Contacts *> calloc(n_threads, sizeof(Contacts))
         if self.loop.contacts == NULL:
             raise MemoryError("no memory for the contacts of the time loop")
@@ -122,17 +120,15 @@ cdef class Driver:
     cdef object create_lists(self):
         """All that depends on which templates the clumps in the slots have."""
         cdef double[:, :, ::1] weights = aligned((len(self.state.fixed) + 1, LOAD_ROWS, LANES))
-        cdef double[::1] shares = self.shares
         cdef int log_slab = LOG_SLAB if self.loop.state.n_members * LANES > SLOTS_IN_CACHE else 0
-        cdef bint fine = create_broadphase(&self.loop.broad, &self.loop.state, self.loop.n_threads, &shares[0],
-                                           log_slab)
+        cdef bint fine = create_broadphase(&self.loop.broad, &self.loop.state, self.loop.n_threads, log_slab)
         cdef int t
         masses = self.state.fixed[:, MASS, None]
         np.asarray(weights)[:-1, FORCE:FORCE + 3] = masses * self.gravity[:, None]
         self.weights = weights                          # keeps them
         self.loop.weights = &weights[0, 0, 0]
         for t in range(self.loop.n_threads if fine else 0):
-            fine &= create_contacts(self.loop.contacts + t, self.loop.broad.threads + t, &self.loop.state)
+            fine &= cover_own(self.loop.contacts + t, self.loop.broad.threads + t, &self.loop.state)
         if not fine:
             raise MemoryError("no memory for the lists of the time loop")
 
@@ -165,7 +161,7 @@ cdef class Driver:
         return {"outer_skin": self.loop.broad.outer_skin, "inner_skin": self.loop.broad.inner_skin,
                 "outer_lists": self.loop.broad.n_outer, "inner_lists": self.loop.broad.n_inner,
                 "outer_pairs": outer, "inner_pairs": pairs, "active_slots": active * LANES,
-                "threads": self.loop.n_threads, "shares": self.shares.tolist()}
+                "threads": self.loop.n_threads, "shares": self.shares}
 
     def time_phases(self, bint on=True):
         """From here on, keep the time that thread 0 spends in each phase of a step, or stop it.
@@ -196,31 +192,42 @@ cdef class Driver:
         return self.loop.steps_done - before
 
     def order(self):
-        """Let neighbours in space be neighbours in memory, and all threads have as much to do.
+        """Let neighbours in space be neighbours in memory.
 
         Contacts are unknown after it, until the next step.
         """
         cdef int t
+        cdef Broadphase old
         same = self.state.permute(ordering.row_major(self.state.standing("position")))
         self.loop.state = self.state.view
-        shares = sharing.even_out(self.shares, [self.loop.broad.threads[t].worked - self.loop.broad.threads[t].waited
-                                                for t in range(self.loop.n_threads)])
-        if same and np.array_equal(shares, self.shares):
+        if same:
             self.loop.broad.valid = False
             for t in range(self.loop.n_threads):
                 self.loop.contacts[t].pairs.size = 0
-                self.loop.broad.threads[t].worked = self.loop.broad.threads[t].waited = 0.0
         else:
-            self.share_out(shares)
+            old = self.loop.broad
+            shares = self.shares
+            self.free_lists()
+            self.create_lists()
+            keep_experience(&self.loop.broad, &old)
+            self.share_out(shares, old.keep_shares)
         self.next_order = self.loop.broad.n_outer + LISTS_PER_ORDER
 
-    def share_out(self, shares):
-        """Give each thread such a part of the clumps, (threads,), together 1. No bit of a run depends on it."""
-        cdef Broadphase old = self.loop.broad
-        self.shares = np.array(shares, dtype=float)
-        self.free_lists()
-        self.create_lists()
-        keep_experience(&self.loop.broad, &old)
+    @property
+    def shares(self):
+        """(threads,) parts of the clumps that each owns, together 1."""
+        return [self.loop.broad.shares[t].part for t in range(self.loop.n_threads)]
+
+    def share_out(self, shares, bint keep=True):
+        """Give each thread such a part of the clumps with the next lists. No bit of a run depends on it.
+
+        keep : whatever the threads get done; else they are soon shared out anew.
+        """
+        cdef int t
+        for t in range(self.loop.n_threads):
+            self.loop.broad.shares[t].part = shares[t]
+        self.loop.broad.keep_shares = keep
+        self.loop.broad.valid = False
 
     def evaluate(self):
         """Forces, torques and contacts at the present pose, whatever was there before."""

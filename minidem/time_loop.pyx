@@ -21,7 +21,7 @@ from minidem.broadphase.broadphase cimport OUT_OF_MEMORY, SMALL_TEAM, any_failur
 from minidem.broadphase.neighbours cimport Neighbours, block_after_slab, own_again
 from minidem.clock cimport clock
 from minidem.contact.contacts cimport (
-    Contacts, begin_contacts, drop_contacts, find_contacts, find_other_contacts,
+    Contacts, begin_contacts, cover_own, drop_contacts, find_contacts, find_other_contacts,
 )
 from minidem.contact.gather cimport add_in_order, gather
 from minidem.openmp cimport meet, team_size
@@ -198,13 +198,15 @@ cdef void forces(Loop *loop, int thread) noexcept nogil:
     """Forces on own spheres at the pose; own active spheres are posed. Called by all threads together."""
     cdef Neighbours *mine = loop.broad.threads + thread
     cdef Contacts *contacts = loop.contacts + thread
+    cdef bint fine = True
     wait(&loop.broad, thread)
     finished(loop, thread, WAITING)
     if renewal_due(&loop.broad):
         drop_contacts(contacts, &loop.state)
         renew(&loop.broad, thread, &loop.state, &loop.planes)
+        fine = cover_own(contacts, mine, &loop.state)
         finished(loop, thread, LISTS)
-    if not (find_other_contacts(contacts, mine, &loop.state)
+    if not (fine and find_other_contacts(contacts, mine, &loop.state)
             and add_in_order(contacts, &loop.state)):
         loop.broad.reports[thread].failure = OUT_OF_MEMORY
     finished(loop, thread, CONTACTS)
@@ -264,16 +266,17 @@ cdef void work(Loop *loop, int thread, long long steps) noexcept nogil:
 
 
 cdef inline void task(Loop *loop, int thread, long long steps) noexcept nogil:
-    cdef double began = clock()
+    cdef Neighbours *mine = loop.broad.threads + thread
+    mine.began = clock()
     if steps < 0:
-        begin_contacts(loop.contacts + thread, loop.broad.threads + thread, &loop.planes, loop.modulus, loop.step.dt)
+        begin_contacts(loop.contacts + thread, mine, &loop.planes, loop.modulus, loop.step.dt)
         forces(loop, thread)
         gather_all(loop, thread)
         if loop.ask != NULL:
             ask(loop, thread, loop.steps_done)
     else:
         work(loop, thread, steps)
-    loop.broad.threads[thread].worked += clock() - began
+    mine.worked += clock() - mine.began
 
 
 cdef void run_loop(Loop *loop, long long steps) noexcept nogil:

@@ -1,6 +1,7 @@
 """Candidates for contact, kept up to date while clumps move."""
 from minidem.broadphase.levels cimport Levels
 from minidem.broadphase.neighbours cimport Neighbours, Planes
+from minidem.broadphase.sharing cimport Share
 from minidem.clock cimport clock
 from minidem.openmp cimport Barrier, meet
 from minidem.state cimport StateView
@@ -26,6 +27,9 @@ cdef struct Broadphase:
     Barrier barrier                 # of the threads, here and in the time loop
     Neighbours *threads             # (n_threads,)
     Report *reports                 # (n_threads,)
+    Share *shares                   # (n_threads,)
+    bint keep_shares                # whatever the threads get done
+    bint told                       # whether the last lists were shared out by what they got done
     Levels levels
     unsigned char *marks            # (n_members,), for prune
     double *kept                    # (n_blocks, KEPT, LANES): the poses when the outer lists were made
@@ -41,15 +45,14 @@ cdef struct Broadphase:
     long long n_inner
     bint valid                      # False: no lists yet
 
-cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_threads, const double *shares,
-                            int log_slab) noexcept nogil
+cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_threads, int log_slab) noexcept nogil
 cdef void free_broadphase(Broadphase *broad) noexcept nogil
 cdef void keep_experience(Broadphase *broad, const Broadphase *old) noexcept nogil
 cdef void renew(Broadphase *broad, int thread, StateView *state, const Planes *planes) noexcept nogil
 
 
 cdef inline void wait(Broadphase *broad, int thread) noexcept nogil:
-    """For the other threads; those that wait for long get more of the clumps (sharing.py)."""
+    """For the other threads; those that wait for long get more of the clumps (sharing.pyx)."""
     cdef double began
     if broad.n_threads > 1:
         began = clock()

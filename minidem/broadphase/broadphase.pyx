@@ -11,7 +11,9 @@ from minidem.arrays cimport APART, release
 from minidem.broadphase.levels cimport fill_levels, free_levels, prepare_levels, sort_by_size
 from minidem.broadphase.neighbours cimport Ints, Neighbours, Planes, prune, search_walls
 from minidem.broadphase.search cimport search_pairs
+from minidem.broadphase.sharing cimport even_out
 from minidem.broadphase.skin cimport choose_skins, cubed
+from minidem.clock cimport clock
 from minidem.geometry.vec3 cimport norm
 from minidem.pose cimport pose_range
 from minidem.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
@@ -39,26 +41,40 @@ cdef void set_bounding_radii(Broadphase *broad, const StateView *state) noexcept
             broad.bounds[4 * clump + 3] = max(broad.bounds[4 * clump + 3], radius)
 
 
-cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_threads, const double *shares,
-                            int log_slab) noexcept nogil:
-    """Empty lists for `n_threads` threads that own these parts of the blocks, together 1. False: memory exhausted.
+cdef void take_share(Broadphase *broad, int thread, const StateView *state) noexcept nogil:
+    """Which blocks a thread owns. Its time starts anew if it was told how long it worked on those before."""
+    cdef Neighbours *mine = broad.threads + thread
+    cdef double part = 0.0
+    cdef int t
+    for t in range(thread):
+        part += broad.shares[t].part
+    mine.first_block = <Py_ssize_t> (part * state.n_blocks + 0.5)
+    part = part + broad.shares[thread].part if thread < broad.n_threads - 1 else 1.0
+    mine.last_block = <Py_ssize_t> (part * state.n_blocks + 0.5)
+    if broad.told:
+        mine.began, mine.worked, mine.waited = clock(), 0.0, 0.0
+
+
+cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_threads, int log_slab) noexcept nogil:
+    """Empty lists for `n_threads` threads that own equal parts of the blocks. False: memory exhausted.
 
     log_slab : see Neighbours.
     """
     cdef Py_ssize_t slot, n = 0
-    cdef double total = 0.0, part = 0.0
+    cdef double total = 0.0
     cdef int t
     broad.n_threads = n_threads
     broad.threads = <Neighbours *> calloc(n_threads, sizeof(Neighbours))
     broad.reports = <Report *> calloc(n_threads, sizeof(Report))
+    broad.shares = <Share *> calloc(n_threads, sizeof(Share))
     broad.marks = <unsigned char *> calloc(state.n_members + 1, 1)
     broad.kept = <double *> calloc(state.n_blocks * KEPT * LANES + 1, sizeof(double))
-    if broad.threads == NULL or broad.reports == NULL or broad.marks == NULL or broad.kept == NULL:
+    if (broad.threads == NULL or broad.reports == NULL or broad.shares == NULL or broad.marks == NULL
+            or broad.kept == NULL):
         return False
     for t in range(n_threads):
-        broad.threads[t].first_block = <Py_ssize_t> (part * state.n_blocks + 0.5)
-        part = part + shares[t] if t < n_threads - 1 else 1.0
-        broad.threads[t].last_block = <Py_ssize_t> (part * state.n_blocks + 0.5)
+        broad.shares[t].part = 1.0 / n_threads
+        take_share(broad, t, state)
         broad.threads[t].log_slab = log_slab
         broad.threads[t].found = <Ints *> calloc(n_threads * sizeof(Ints) + APART, 1)
         broad.threads[t].across = <Ints *> calloc(n_threads * sizeof(Ints) + APART, 1)
@@ -113,12 +129,14 @@ cdef void free_broadphase(Broadphase *broad) noexcept nogil:
             release(&broad.threads[t].active)
     free(broad.threads)
     free(broad.reports)
+    free(broad.shares)
     free(broad.marks)
     free(broad.kept)
     free(broad.bounds)
     free_levels(&broad.levels)
     broad.threads = NULL
     broad.reports = NULL
+    broad.shares = NULL
     broad.marks = NULL
     broad.kept = NULL
     broad.bounds = NULL
@@ -183,6 +201,7 @@ cdef void measure(Broadphase *broad, int thread, StateView *state) noexcept nogi
                 report.clump = state.clump_number[b * LANES + lane]
     report.far = all_bits & ((1 << LANES) - 1)
     report.path = longest * 0.5 * broad.inner_skin
+    broad.shares[thread].busy = mine.worked + clock() - mine.began - mine.waited
 
 
 cdef void keep_poses(Broadphase *broad, int thread, const StateView *state) noexcept nogil:
@@ -230,17 +249,21 @@ cdef void move_bounds(Broadphase *broad, int thread, const StateView *state) noe
 
 cdef void renew_outer(Broadphase *broad, int thread, StateView *state, const Planes *planes) noexcept nogil:
     """New outer lists, by all threads together."""
+    cdef const Neighbours *mine = broad.threads + thread
     if thread == 0:
         set_skins(broad)
+        broad.told = not broad.keep_shares and even_out(broad.shares, broad.n_threads)
         broad.levels.ready = prepare_levels(&broad.levels, broad.outer_skin)
         broad.n_outer += 1
     if broad.clumps_first:
         move_bounds(broad, thread, state)
     wait(broad, thread)
+    take_share(broad, thread, state)
     if not broad.levels.ready:
         broad.reports[thread].incomplete = True
         return
-    fill_levels(&broad.levels, searched(broad, state), &broad.barrier, thread, broad.n_threads)
+    fill_levels(&broad.levels, searched(broad, state), &broad.barrier, broad.n_threads,
+                mine.first_block / <double> state.n_blocks, mine.last_block / <double> state.n_blocks)
     wait(broad, thread)
     broad.reports[thread].incomplete = not (
         search_pairs(broad.threads, thread, broad.n_threads, &broad.levels, state, searched(broad, state),

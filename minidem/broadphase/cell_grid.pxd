@@ -33,8 +33,8 @@ cdef struct Spot:               # a sphere in the units of a grid
     int radius                  # rounded up
 
 cdef bint prepare_grid(CellGrid *grid, double skin) noexcept nogil
-cdef void number_cells(CellGrid *grid, const double *spheres, int thread, int n_threads) noexcept nogil
-cdef void fill_cells(CellGrid *grid, const double *spheres, int thread, int n_threads) noexcept nogil
+cdef void number_cells(CellGrid *grid, const double *spheres, double part_before, double part_end) noexcept nogil
+cdef void fill_cells(CellGrid *grid, const double *spheres, double part_before, double part_end) noexcept nogil
 cdef void free_grid(CellGrid *grid) noexcept nogil
 
 cdef inline int units(double length, double scale) noexcept nogil:

@@ -27,6 +27,7 @@ cdef enum:
     BEYOND = 15                 # places that a search may read after the last
     MARGIN = 3                  # units
     SPHERES_PER_CELL = 4        # at most, on the average over the table
+    SAMPLE = 256                # of the items, by which the cells are divided among threads
 
 
 cdef bint prepare_grid(CellGrid *grid, double skin) noexcept nogil:
@@ -47,22 +48,42 @@ cdef bint prepare_grid(CellGrid *grid, double skin) noexcept nogil:
     return reserve(&grid.cell, n) and reserve(&grid.start, (<Py_ssize_t> 1 << (3 * grid.log_side)) + 1)
 
 
-cdef void number_cells(CellGrid *grid, const double *spheres, int thread, int n_threads) noexcept nogil:
-    """The cells of this thread's share of the items.
+cdef void number_cells(CellGrid *grid, const double *spheres, double part_before, double part_end) noexcept nogil:
+    """The cells of this part of the items.
 
     spheres : (slots, 4) centres and radii [m].
     """
     cdef Py_ssize_t k, n = grid.items.size
     cdef Spot spot
-    for k in range(thread * n // n_threads, (thread + 1) * n // n_threads):
+    for k in range(<Py_ssize_t> (part_before * n), <Py_ssize_t> (part_end * n)):
         spot = spot_of(grid, spheres + 4 * <Py_ssize_t> grid.items.data[k])
         grid.cell.data[k] = cell_of(grid, &spot)
 
 
-cdef void fill_cells(CellGrid *grid, const double *spheres, int thread, int n_threads) noexcept nogil:
-    """Sort the items into this thread's share of the cells, once all have been numbered."""
+cdef int cell_after(const CellGrid *grid, double part) noexcept nogil:
+    """The cell before which about this part of the items stands. Most cells may be empty, and those at one end."""
+    cdef int cells[SAMPLE]
+    cdef int n_cells = 1 << (3 * grid.log_side), low = 0, high = n_cells, middle, below, k
+    if part <= 0.0 or part >= 1.0:
+        return n_cells if part > 0.0 else 0
+    for k in range(SAMPLE):
+        cells[k] = grid.cell.data[k * grid.items.size // SAMPLE]
+    while low < high:
+        middle = low + (high - low) // 2
+        below = 0
+        for k in range(SAMPLE):
+            below += cells[k] < middle
+        if below < part * SAMPLE:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+cdef void fill_cells(CellGrid *grid, const double *spheres, double part_before, double part_end) noexcept nogil:
+    """Sort this part of the items, about, into cells that are no other thread's, once all have been numbered."""
     cdef Py_ssize_t k, n = grid.items.size, n_cells = <Py_ssize_t> 1 << (3 * grid.log_side), c
-    cdef Py_ssize_t first = thread * n_cells // n_threads, last = (thread + 1) * n_cells // n_threads
+    cdef Py_ssize_t first = cell_after(grid, part_before), last = cell_after(grid, part_end)
     cdef const int *cell = grid.cell.data
     cdef int *start = grid.start.data
     cdef int *place = NULL

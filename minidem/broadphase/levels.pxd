@@ -13,6 +13,6 @@ cdef struct Levels:
 
 cdef bint sort_by_size(Levels *levels, const double *spheres, const int *numbers, Py_ssize_t n_slots) noexcept nogil
 cdef bint prepare_levels(Levels *levels, double skin) noexcept nogil
-cdef void fill_levels(Levels *levels, const double *spheres, Barrier *barrier, int thread,
-                      int n_threads) noexcept nogil
+cdef void fill_levels(Levels *levels, const double *spheres, Barrier *barrier, int n_threads, double part_before,
+                      double part_end) noexcept nogil
 cdef void free_levels(Levels *levels) noexcept nogil

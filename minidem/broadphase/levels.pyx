@@ -69,15 +69,15 @@ cdef bint prepare_levels(Levels *levels, double skin) noexcept nogil:
     return True
 
 
-cdef void fill_levels(Levels *levels, const double *spheres, Barrier *barrier, int thread,
-                      int n_threads) noexcept nogil:
-    """Sort all spheres into the cells of their grids, all threads together."""
+cdef void fill_levels(Levels *levels, const double *spheres, Barrier *barrier, int n_threads, double part_before,
+                      double part_end) noexcept nogil:
+    """Sort all spheres into the cells of their grids, all threads together, each about its part of them."""
     cdef int level
     for level in range(levels.count):
-        number_cells(&levels.grid[level], spheres, thread, n_threads)
+        number_cells(&levels.grid[level], spheres, part_before, part_end)
     meet(barrier, n_threads)
     for level in range(levels.count):
-        fill_cells(&levels.grid[level], spheres, thread, n_threads)
+        fill_cells(&levels.grid[level], spheres, part_before, part_end)
 
 
 cdef void free_levels(Levels *levels) noexcept nogil:

@@ -27,8 +27,9 @@ cdef struct Neighbours:         # what one thread owns: its blocks of clumps and
     Ints active                 # member rows that hold a sphere of the inner lists, ascending
     long long steps             # since the inner lists were made
     long long lasted            # steps that those before them were good for
-    double worked               # time within runs since the clumps were shared out [s]
-    double waited               # the part of it spent waiting for other threads [s]
+    double began                # when this run did, or the clumps were last shared out in it [s]
+    double worked               # time within runs before it since they were [s]
+    double waited               # for other threads, since they were [s]
     char apart[APART]
 
 cdef inline bint owns(const Neighbours *mine, const StateView *state, int slot) noexcept nogil:

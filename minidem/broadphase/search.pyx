@@ -49,10 +49,18 @@ cdef bint sort_out_across(const Search *search, int owner, Py_ssize_t first) noe
     False: memory exhausted.
     """
     cdef Ints *found = search.mine.found + owner
+    cdef const Neighbours *theirs = search.all + owner
+    cdef int first_slot = <int> search.state.first_member[theirs.first_block] * LANES
+    cdef unsigned int n_slots = <int> search.state.first_member[theirs.last_block] * LANES - first_slot
     cdef Py_ssize_t k, n = found.size
+    cdef int i, j
     found.size = first                                  # what stays moves up: there is room
     for k in range(first, n, 2):
-        if not add_pair(search, owner, owner_of(search, found.data[k + 1]), found.data[k], found.data[k + 1]):
+        i, j = found.data[k], found.data[k + 1]
+        found.data[found.size], found.data[found.size + 1] = i, j
+        if <unsigned int> (j - first_slot) < n_slots:
+            found.size += 2
+        elif not add_pair(search, owner, owner_of(search, j), i, j):
             return False
     return True
 
@@ -158,7 +166,7 @@ cdef inline Spot spot_at(const CellGrid *grid, Py_ssize_t place) noexcept nogil:
     return spot
 
 
-cdef bint search_level(const Search *search, const Levels *levels, int level, int thread, int n_threads,
+cdef bint search_level(const Search *search, const Levels *levels, int level,
                        Candidates *candidates) noexcept nogil:
     """This thread's share of a grid, among themselves and in the grids of larger spheres. False: memory exhausted.
 
@@ -166,7 +174,8 @@ cdef bint search_level(const Search *search, const Levels *levels, int level, in
     """
     cdef const CellGrid *grid = &levels.grid[level]
     cdef const CellGrid *larger
-    cdef Py_ssize_t p, n = grid.items.size, first = thread * n // n_threads, last = (thread + 1) * n // n_threads
+    cdef Py_ssize_t p, n = grid.items.size, n_blocks = search.state.n_blocks     # as much of it as it owns clumps
+    cdef Py_ssize_t first = n * search.mine.first_block // n_blocks, last = n * search.mine.last_block // n_blocks
     cdef const int *start = grid.start.data
     cdef Runs runs
     cdef Spot spot
@@ -229,7 +238,7 @@ cdef bint search_pairs(Neighbours *all, int thread, int n_threads, const Levels 
     for owner in range(n_threads):
         search.mine.found[owner].size = search.mine.across[owner].size = 0
     for level in range(levels.count):
-        fine &= search_level(&search, levels, level, thread, n_threads, candidates)
+        fine &= search_level(&search, levels, level, candidates)
     for level in range(levels.count):
         free_candidates(candidates + level)
     for owner in range(n_threads):

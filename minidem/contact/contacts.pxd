@@ -9,6 +9,8 @@ cdef struct Contacts:           # of one thread
     Py_ssize_t first_row        # of their members
     int first_slot              # of their spheres
     int n_slots
+    Py_ssize_t room_for_rows    # of them in the arrays below
+    Py_ssize_t room_for_blocks
     Py_ssize_t looked_at        # ints of the inner list that have been
     Ints pairs                  # (sphere slot, sphere slot or -1 - wall), of those that overlap
     Py_ssize_t computed         # ints of them whose forces are in the sums
@@ -30,7 +32,7 @@ cdef struct Contacts:           # of one thread
     Ints next                   # like `ends`: of the next force on the same sphere
     char apart[APART]
 
-cdef bint create_contacts(Contacts *contacts, const Neighbours *mine, const StateView *state) noexcept nogil
+cdef bint cover_own(Contacts *contacts, const Neighbours *mine, const StateView *state) noexcept nogil
 cdef bint find_contacts(Contacts *contacts, const Neighbours *mine, const StateView *state,
                         Py_ssize_t end) noexcept nogil
 cdef bint find_other_contacts(Contacts *contacts, const Neighbours *mine,

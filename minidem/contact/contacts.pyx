@@ -22,19 +22,15 @@ cdef enum:
     CACHE_LINE = 64             # bytes; a sum that stands on two takes twice as long
 
 
-cdef bint create_contacts(Contacts *contacts, const Neighbours *mine, const StateView *state) noexcept nogil:
-    """No sphere in a contact. False: memory exhausted."""
-    cdef Py_ssize_t n_rows = state.first_member[mine.last_block] - state.first_member[mine.first_block]
+cdef bint make_room(Contacts *contacts, Py_ssize_t n_blocks, Py_ssize_t n_rows) noexcept nogil:
+    """Arrays for so many blocks and member rows, no sphere in a contact. False: memory exhausted."""
     cdef Py_ssize_t n_sums = n_rows * LANES + 2         # even, so that both begin on a cache line
-    contacts.first_block = mine.first_block
-    contacts.first_row = state.first_member[mine.first_block]
-    contacts.first_slot = <int> contacts.first_row * LANES
-    contacts.n_slots = <int> n_rows * LANES
+    free_arrays(contacts)
     contacts.sums_memory = calloc(2 * 4 * n_sums * sizeof(double) + CACHE_LINE, 1)
     contacts.place = <int *> calloc(n_rows * LANES + 1, sizeof(int))
     # A line more, which is no other thread's, and where `prefetch_sums` may look.
     contacts.rows = <unsigned char *> calloc(n_rows + CACHE_LINE, 1)
-    contacts.blocks = <unsigned char *> calloc(mine.last_block - mine.first_block + CACHE_LINE, 1)
+    contacts.blocks = <unsigned char *> calloc(n_blocks + CACHE_LINE, 1)
     contacts.crowded_bits = <unsigned char *> calloc(n_rows + 1, 1)
     if (contacts.sums_memory == NULL or contacts.place == NULL or contacts.rows == NULL or contacts.blocks == NULL
             or contacts.crowded_bits == NULL):
@@ -42,7 +38,20 @@ cdef bint create_contacts(Contacts *contacts, const Neighbours *mine, const Stat
     contacts.sums = <double *> (
         <char *> contacts.sums_memory + (-<uintptr_t> contacts.sums_memory) % CACHE_LINE)
     contacts.other_sums = contacts.sums + 4 * n_sums
+    contacts.room_for_blocks, contacts.room_for_rows = n_blocks, n_rows
     return True
+
+
+cdef bint cover_own(Contacts *contacts, const Neighbours *mine, const StateView *state) noexcept nogil:
+    """Be about what a thread owns, of which no sphere is in a contact yet. False: memory exhausted."""
+    cdef Py_ssize_t n_blocks = mine.last_block - mine.first_block
+    contacts.first_block = mine.first_block
+    contacts.first_row = state.first_member[mine.first_block]
+    contacts.first_slot = <int> contacts.first_row * LANES
+    contacts.n_slots = <int> (state.first_member[mine.last_block] - contacts.first_row) * LANES
+    if n_blocks <= contacts.room_for_blocks and contacts.n_slots // LANES <= contacts.room_for_rows:
+        return True
+    return make_room(contacts, n_blocks + n_blocks // 8, contacts.n_slots // LANES * 9 // 8)
 
 
 cdef void find_places(Contacts *contacts, const StateView *state, const int *slots, Py_ssize_t n,
@@ -226,12 +235,16 @@ cdef bint find_other_contacts(Contacts *contacts, const Neighbours *mine,
         and touch_walls(contacts, mine, state)
 
 
-cdef void free_contacts(Contacts *contacts) noexcept nogil:
+cdef void free_arrays(Contacts *contacts) noexcept nogil:
     free(contacts.sums_memory)
     free(contacts.place)
     free(contacts.rows)
     free(contacts.blocks)
     free(contacts.crowded_bits)
+
+
+cdef void free_contacts(Contacts *contacts) noexcept nogil:
+    free_arrays(contacts)
     release(&contacts.pairs)
     release(&contacts.crowded)
     release(&contacts.first)

@@ -5,7 +5,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[2] / "minidem"
 LAYERS = [
     "geometry", "build_record rows records",
-    "reach prefetch arrays openmp clock checks energy pacing ordering sharing whole_files",
+    "reach prefetch arrays openmp clock checks energy pacing ordering whole_files",
     "mass material", "clump_files meshes revolution", "sphere_fit", "clump walls", "mesh_report shapes", "chess",
     "state", "pose", "broadphase contact translation rotation", "time_loop", "driver", "observables free_bodies diagnosis",
     "output", "simulation", "citation", "scenario", "benchmarks ensemble",
