@@ -9,9 +9,10 @@ from minidem.state import aligned
 
 from minidem cimport openmp
 from minidem.broadphase.broadphase cimport (
-    IN_CALLBACK, NO_FAILURE, NOT_FINITE, OUT_OF_MEMORY, SMALL_TEAM, Broadphase, create_broadphase, free_broadphase,
+    IN_CALLBACK, NO_FAILURE, OUT_OF_MEMORY, SMALL_TEAM, Broadphase, create_broadphase, free_broadphase,
     keep_experience,
 )
+from minidem.broadphase.ghosts cimport slot_of
 from minidem.broadphase.neighbours cimport owns
 from minidem.contact.contacts cimport Contacts, cover_own, free_contacts
 from minidem.contact.hertz cimport hertz_energy
@@ -242,9 +243,10 @@ cdef class Driver:
             error, self.kernels.error = self.kernels.error, None
             raise error
         for t in range(self.loop.n_threads):
-            if failure == NO_FAILURE:
-                failure, clump = self.loop.broad.reports[t].failure, self.loop.broad.reports[t].clump
-            self.loop.broad.reports[t].failure = NO_FAILURE
+            failure = max(failure, self.loop.broad.reports[t].failure, self.loop.broad.threads[t].failure)
+            clump = max(clump, self.loop.broad.reports[t].lost - 1)
+            self.loop.broad.reports[t].failure = self.loop.broad.threads[t].failure = NO_FAILURE
+            self.loop.broad.reports[t].lost = 0
         if failure == IN_CALLBACK:
             error, self.error = self.error, None
             raise error
@@ -254,7 +256,7 @@ cdef class Driver:
         if failure == SMALL_TEAM:
             raise RuntimeError(f"OpenMP gave fewer than the {self.loop.n_threads} threads asked for; "
                                "lower `threads` or raise OMP_THREAD_LIMIT")
-        if failure == NOT_FINITE:
+        if clump >= 0:
             raise FloatingPointError(f"the position or orientation of clump {clump} is not finite")
 
     def start(self, new, double dt):
@@ -310,7 +312,7 @@ cdef class Driver:
     def contacts(self):
         """Contacts at the present pose, a structured array (contact/listing.py)."""
         cdef Py_ssize_t count = 0, k
-        cdef int t
+        cdef int t, i, j
         cdef const Contacts *contacts
         cdef Touch contact
         cdef int[:, ::1] pair
@@ -322,9 +324,10 @@ cdef class Driver:
         for t in range(self.loop.n_threads):
             contacts = self.loop.contacts + t
             for k in range(0, contacts.pairs.size, 2):
-                pair[count, 0], pair[count, 1] = contacts.pairs.data[k], contacts.pairs.data[k + 1]
-                if owns(self.loop.broad.threads + t, &self.loop.state, pair[count, 0]):     # else its owner lists it
-                    contact = touch(self.loop.state.spheres, pair[count, 0], pair[count, 1], &contacts.law)
+                i, j = contacts.pairs.data[k], contacts.pairs.data[k + 1]
+                if owns(self.loop.broad.threads + t, &self.loop.state, i):                  # else its owner lists it
+                    pair[count, 0], pair[count, 1] = i, slot_of(&self.loop.state, j)
+                    contact = touch(self.loop.state.spheres, i, j, &contacts.law)
                     values[count, 0], values[count, 1] = contact.overlap, contact.force
                     values[count, 2] = hertz_energy(contact.force, contact.overlap)
                     values[count, 3], values[count, 4] = contact.normal.x, contact.normal.y

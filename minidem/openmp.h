@@ -29,9 +29,14 @@ typedef struct {                    /* all zero at the start; the two on cache l
     char behind[60];
 } minidem_barrier_t;
 
-static inline void minidem_relax(void) {
+typedef struct {                    /* how often a thread has done something, for the others to read */
+    atomic_llong value;
+} minidem_count_t;
+
+static inline void minidem_relax_or_yield(int spins) {
+    if (spins >= MINIDEM_SPINS) sched_yield();
 #if defined(__x86_64__)
-    __builtin_ia32_pause();
+    else __builtin_ia32_pause();
 #endif
 }
 
@@ -43,9 +48,23 @@ static inline void minidem_meet(minidem_barrier_t *barrier, int n_threads) {
         atomic_store_explicit(&barrier->round, round + 1, memory_order_release);
         return;
     }
-    for (int spins = 0; atomic_load_explicit(&barrier->round, memory_order_acquire) == round; ++spins) {
-        if (spins < MINIDEM_SPINS) minidem_relax();
-        else sched_yield();
-    }
+    for (int spins = 0; atomic_load_explicit(&barrier->round, memory_order_acquire) == round; ++spins)
+        minidem_relax_or_yield(spins);
+}
+
+/* Once more, and all that the thread wrote before can be read by those who see it. */
+static inline void minidem_count_on(minidem_count_t *own) {
+    long long value = atomic_load_explicit(&own->value, memory_order_relaxed);
+    atomic_store_explicit(&own->value, value + 1, memory_order_release);
+}
+
+/* Has another thread done one thing at least as often as this one another? */
+static inline int minidem_has_come(minidem_count_t *other, minidem_count_t *own) {
+    return atomic_load_explicit(&other->value, memory_order_acquire)
+        >= atomic_load_explicit(&own->value, memory_order_relaxed);
+}
+
+static inline void minidem_await(minidem_count_t *other, minidem_count_t *own) {
+    for (int spins = 0; !minidem_has_come(other, own); ++spins) minidem_relax_or_yield(spins);
 }
 #endif

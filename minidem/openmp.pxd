@@ -3,7 +3,12 @@
 cdef extern from "openmp.h" nogil:
     ctypedef struct Barrier "minidem_barrier_t":
         pass
+    ctypedef struct Count "minidem_count_t":
+        pass
     bint has_openmp "minidem_has_openmp"()
     int team_size "minidem_team_size"()
     int processors "minidem_processors"()
     void meet "minidem_meet"(Barrier *barrier, int n_threads)
+    void count_on "minidem_count_on"(Count *own)
+    bint has_come "minidem_has_come"(Count *other, Count *own)
+    void await_count "minidem_await"(Count *other, Count *own)

@@ -5,10 +5,8 @@ cdef extern from *:
     """
     /* The empty assembly is for gcc, which takes a function that only prefetches for useless and leaves it out. */
     #define minidem_prefetch(address) do { __asm__ volatile (""); __builtin_prefetch(address); } while (0)
-    #define minidem_prefetch_to_write(address) do { __asm__ volatile (""); __builtin_prefetch(address, 1); } while (0)
     """
     void prefetch "minidem_prefetch"(const void *address) nogil
-    void prefetch_to_write "minidem_prefetch_to_write"(const void *address) nogil
 
 cdef enum:
     BLOCKS_AHEAD = 3            # so many blocks take as long as memory does

@@ -14,7 +14,7 @@ cdef struct StateView:
     double *loads                   # (n_blocks, LOAD_ROWS, LANES): between two runs
     const int *mixture_of_block     # (n_blocks,): which mixture of templates its lanes have
     const double *fixed             # (n_mixtures, FIXED_ROWS, LANES): see rows.pxd
-    double *spheres                 # (n_members, LANES, 4): centre in the lab and radius [m]
+    double *spheres                 # (2 * n_members, LANES, 4): centre in the lab and radius [m]; then all ghosts
     const int *clump_number         # (n_blocks * LANES,): the user's number of a clump; -1 fills up a block
     const int *sphere_number        # (n_members * LANES,): the user's number of a sphere; -1: none in this slot
 

@@ -195,8 +195,8 @@ cdef class State:
         rows_of_block = rows_of_mixture[self.mixture_of_block]
         self.first_member = np.concatenate([[0], np.cumsum(rows_of_block)]).astype(np.intp)
         n_members = int(self.first_member[-1])
-        if n_members * LANES >= 2 ** 31:
-            raise ValueError(f"these clumps have more spheres than the 2^31 that the lists can number: {n_members} "
+        if 2 * n_members * LANES >= 2 ** 31:
+            raise ValueError(f"these clumps have more spheres than the 2^30 that the lists can number: {n_members} "
                              f"rows of {LANES}")
         self.block_of_member = np.repeat(np.arange(n_blocks, dtype=np.int32), rows_of_block)
         first_kind = np.concatenate([[0], np.cumsum(rows_of_mixture)])
@@ -209,7 +209,8 @@ cdef class State:
             self.kinds[rows, :3, lane] = template.offsets
             self.kinds[rows, 3, lane] = template.radii
         self.fix(mixtures)
-        self.spheres = aligned((n_members, LANES, 4))
+        # Ghosts stand behind them: in a run on one thread, memory that is never touched, which takes none.
+        self.spheres = aligned((2 * n_members, LANES, 4))[:n_members]
         self.spheres[:, :, 3] = self.kinds[self.kind_of_member, 3]
 
     def template_sizes(self):

@@ -4,27 +4,30 @@
     for each stage of the rotation scheme, at the fraction c of the step:
         move        pose at t_n + c dt                     (rotation scheme, then leapfrog drift)
         candidates  made anew if a sphere may have left its skin
-        contacts    F, M at that pose; those of own spheres before the other threads are waited for
+        contacts    F, M at that pose; those of own spheres before those with ghosts
         ask         forces from elsewhere, which see predicted velocities
     finish          of the rotation scheme, if it has one; F, M are those of t_(n+1)
 
 Between steps the state is whole: x_n, v_(n-1/2), what the scheme stores, and F_n, M_n. Threads own
 ranges of blocks, and a block is gathered, kicked, turned, moved and posed in one go while it is near
 the processor; what a clump bears is forgotten there, unless it is needed after the step. One parallel region lasts
-for all steps of a call; in it the threads meet twice per evaluation: before contacts with clumps of others
-are looked for (all poses known) and after (all have read them).
+for all steps of a call. In it a thread publishes ghosts of its spheres as soon as these are posed, and waits for those
+of the others when it has found all contacts of its own; what it waits for before it publishes the next, that all have
+read the last, was long ago. Threads that are late now and then do not keep the others waiting each time.
 """
 from cython.parallel import parallel, threadid
 from libc.string cimport memcpy, memset
 
-from minidem.broadphase.broadphase cimport OUT_OF_MEMORY, SMALL_TEAM, any_failure, renew, renewal_due, wait
-from minidem.broadphase.neighbours cimport Neighbours, block_after_slab, own_again
+from minidem.broadphase.broadphase cimport (
+    NO_FAILURE, OUT_OF_MEMORY, SMALL_TEAM, any_failure, any_lost, await_others, publish, renew, renewal_due,
+)
+from minidem.broadphase.neighbours cimport Neighbours, block_after_slab
 from minidem.clock cimport clock
 from minidem.contact.contacts cimport (
     Contacts, begin_contacts, cover_own, drop_contacts, find_contacts, find_other_contacts,
 )
 from minidem.contact.gather cimport add_in_order, gather
-from minidem.openmp cimport meet, team_size
+from minidem.openmp cimport count_on, meet, team_size
 from minidem.pose cimport pose_members
 from minidem.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
 from minidem.rotation.scheme cimport BlockFunction, Step
@@ -139,7 +142,7 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
     for lane in range(LANES):
         any_beyond |= beyond[lane]
     if any_beyond:                                      # else the others need not look at it again
-        loop.broad.reports[thread].beyond = True
+        loop.broad.threads[thread].beyond = True
     return active
 
 
@@ -149,7 +152,7 @@ cdef bint advance(Loop *loop, int thread, int stage, bint norms, bint gathered) 
     Those found before a sphere turns out to have left its skin, here or with another thread, are dropped when
     lists are made anew; where that is expected they are not looked for. False: memory exhausted.
     """
-    cdef const Neighbours *mine = loop.broad.threads + thread
+    cdef Neighbours *mine = loop.broad.threads + thread
     cdef Contacts *contacts = loop.contacts + thread
     cdef Py_ssize_t slab, next_block, block = mine.first_block, active = 0
     cdef bint early = (loop.n_threads > 1 or mine.slab_ends.size > 0) and loop.contacts_matter \
@@ -157,18 +160,20 @@ cdef bint advance(Loop *loop, int thread, int stage, bint norms, bint gathered) 
     cdef bint fine = True
     if loop.contacts_matter:
         begin_contacts(contacts, mine, &loop.planes, loop.modulus, loop.step.dt)
-        own_again(mine, &loop.state)
+        mine.beyond = False
     for slab in range(mine.slab_ends.size if early else 0):
         next_block = block_after_slab(mine, &loop.state, slab, block)
         active = advance_blocks(loop, thread, stage, norms, gathered, block, next_block, active)
         block = next_block
-        if loop.broad.reports[thread].beyond:
+        if mine.beyond:
             break
         finished(loop, thread, BLOCKS)
         fine &= find_contacts(contacts, mine, &loop.state, mine.slab_ends.data[slab])
         finished(loop, thread, CONTACTS)
     advance_blocks(loop, thread, stage, norms, gathered, block, mine.last_block, active)
-    if early and not loop.broad.reports[thread].beyond:
+    if loop.contacts_matter:
+        publish(&loop.broad, thread, &loop.state)
+    if early and not mine.beyond:
         finished(loop, thread, BLOCKS)
         fine &= find_contacts(contacts, mine, &loop.state, mine.n_own)
         finished(loop, thread, CONTACTS)
@@ -194,24 +199,29 @@ cdef void over_blocks(Loop *loop, int thread, BlockFunction function) noexcept n
                  fixed_rows(&loop.state, b), &loop.step)
 
 
-cdef void forces(Loop *loop, int thread) noexcept nogil:
-    """Forces on own spheres at the pose; own active spheres are posed. Called by all threads together."""
+cdef bint forces(Loop *loop, int thread) noexcept nogil:
+    """Forces on own spheres at the pose, which is published. Called by all threads together.
+
+    False: a clump is lost, or memory was exhausted at the evaluation before; all threads say so.
+    """
     cdef Neighbours *mine = loop.broad.threads + thread
     cdef Contacts *contacts = loop.contacts + thread
-    cdef bint fine = True
-    wait(&loop.broad, thread)
+    cdef bint fine, room = True
+    await_others(&loop.broad, thread)
     finished(loop, thread, WAITING)
-    if renewal_due(&loop.broad):
+    fine = not any_failure(&loop.broad)
+    if fine and renewal_due(&loop.broad):
         drop_contacts(contacts, &loop.state)
         renew(&loop.broad, thread, &loop.state, &loop.planes)
-        fine = cover_own(contacts, mine, &loop.state)
+        room = cover_own(contacts, mine, &loop.state)
+        fine = not any_lost(&loop.broad)
         finished(loop, thread, LISTS)
-    if not (fine and find_other_contacts(contacts, mine, &loop.state)
-            and add_in_order(contacts, &loop.state)):
-        loop.broad.reports[thread].failure = OUT_OF_MEMORY
+    if fine and not (room and find_other_contacts(contacts, mine, &loop.state)
+                     and add_in_order(contacts, &loop.state)):
+        mine.failure = OUT_OF_MEMORY
+    count_on(&loop.broad.reports[thread].read)
     finished(loop, thread, CONTACTS)
-    wait(&loop.broad, thread)
-    finished(loop, thread, WAITING)
+    return fine
 
 
 cdef void predict(Loop *loop, int thread, int stage) noexcept nogil:
@@ -224,40 +234,41 @@ cdef void predict(Loop *loop, int thread, int stage) noexcept nogil:
                          loads_of(&loop.state, b) + FORCE * LANES, fixed_rows(&loop.state, b), ahead)
 
 
-cdef void ask(Loop *loop, int thread, double steps) noexcept nogil:
-    """Forces from elsewhere, once all threads have gathered theirs."""
+cdef bint ask(Loop *loop, int thread, double ahead) noexcept nogil:
+    """Forces from elsewhere, `ahead` steps from here, once all threads have gathered theirs. False: there was an error."""
     meet(&loop.broad.barrier, loop.n_threads)
     if thread == 0:
-        loop.ask(loop, steps)
+        loop.ask(loop, loop.steps_done + ahead)
     meet(&loop.broad.barrier, loop.n_threads)
+    return loop.broad.reports[0].failure == NO_FAILURE
 
 
 cdef void work(Loop *loop, int thread, long long steps) noexcept nogil:
     """One thread's part of so many steps."""
     cdef long long n, first = loop.first_step + loop.steps_done
     cdef int stage
-    cdef bint norms, gathered = True
+    cdef bint norms, fine = True, gathered = True
     finished(loop, thread, OUTSIDE)
     for n in range(steps):
         norms = loop.keeps_norm and (first + n + 1) % STEPS_BETWEEN_NORMS == 0
         loop.broad.threads[thread].steps += 1
         for stage in range(loop.n_stages):
             if not advance(loop, thread, stage, norms, gathered):
-                loop.broad.reports[thread].failure = OUT_OF_MEMORY
+                loop.broad.threads[thread].failure = OUT_OF_MEMORY
             if loop.ask != NULL:
                 predict(loop, thread, stage)
             finished(loop, thread, BLOCKS)
             if loop.contacts_matter:
-                forces(loop, thread)
+                fine = forces(loop, thread)
                 # The next `advance` gathers on its way, unless the sums are needed before.
-                gathered = loop.ask != NULL or loop.finish != NULL or n == steps - 1 or any_failure(&loop.broad)
+                gathered = loop.ask != NULL or loop.finish != NULL or n == steps - 1 or not fine
                 if gathered:
                     gather_all(loop, thread)
                     finished(loop, thread, BLOCKS)
-            if loop.ask != NULL:
-                ask(loop, thread, loop.steps_done + loop.fraction[stage])
+            if fine and loop.ask != NULL:
+                fine = ask(loop, thread, loop.fraction[stage])
                 finished(loop, thread, OUTSIDE)
-            if any_failure(&loop.broad):
+            if not fine:
                 return
         if loop.finish != NULL:
             over_blocks(loop, thread, loop.finish)
@@ -270,10 +281,11 @@ cdef inline void task(Loop *loop, int thread, long long steps) noexcept nogil:
     mine.began = clock()
     if steps < 0:
         begin_contacts(loop.contacts + thread, mine, &loop.planes, loop.modulus, loop.step.dt)
+        publish(&loop.broad, thread, &loop.state)
         forces(loop, thread)
         gather_all(loop, thread)
         if loop.ask != NULL:
-            ask(loop, thread, loop.steps_done)
+            ask(loop, thread, 0.0)
     else:
         work(loop, thread, steps)
     mine.worked += clock() - mine.began

@@ -8,8 +8,9 @@ from libc.math cimport isfinite, sqrt
 from libc.stdlib cimport calloc, free
 
 from minidem.arrays cimport APART, release
+from minidem.broadphase.ghosts cimport post
 from minidem.broadphase.levels cimport fill_levels, free_levels, prepare_levels, sort_by_size
-from minidem.broadphase.neighbours cimport Ints, Neighbours, Planes, prune, search_walls
+from minidem.broadphase.neighbours cimport Ints, Neighbours, Planes, choose_ghosts, prune, search_walls
 from minidem.broadphase.search cimport search_pairs
 from minidem.broadphase.sharing cimport even_out
 from minidem.broadphase.skin cimport choose_skins, cubed
@@ -127,6 +128,8 @@ cdef void free_broadphase(Broadphase *broad) noexcept nogil:
             release(&broad.threads[t].slab_ends)
             release(&broad.threads[t].walls)
             release(&broad.threads[t].active)
+            release(&broad.threads[t].posted)
+            release(&broad.threads[t].outer_posted)
     free(broad.threads)
     free(broad.reports)
     free(broad.shares)
@@ -197,8 +200,7 @@ cdef void measure(Broadphase *broad, int thread, StateView *state) noexcept nogi
         all_bits |= bits
         for lane in range(LANES):
             if bits >> (lane + LANES) & 1:
-                report.failure = NOT_FINITE
-                report.clump = state.clump_number[b * LANES + lane]
+                report.lost = 1 + state.clump_number[b * LANES + lane]
     report.far = all_bits & ((1 << LANES) - 1)
     report.path = longest * 0.5 * broad.inner_skin
     broad.shares[thread].busy = mine.worked + clock() - mine.began - mine.waited
@@ -270,7 +272,13 @@ cdef void renew_outer(Broadphase *broad, int thread, StateView *state, const Pla
                      broad.outer_skin, broad.clumps_first)
         and search_walls(broad.threads + thread, planes, state, broad.outer_skin))
     keep_poses(broad, thread, state)
+    if thread == 0:
+        broad.valid = True
     wait(broad, thread)
+    if broad.n_threads > 1:
+        broad.reports[thread].incomplete |= not choose_ghosts(broad.threads, thread, broad.n_threads, state, broad.marks)
+        post(&broad.threads[thread].outer_posted, state)
+        wait(broad, thread)
 
 
 cdef void renew(Broadphase *broad, int thread, StateView *state, const Planes *planes) noexcept nogil:
@@ -281,6 +289,8 @@ cdef void renew(Broadphase *broad, int thread, StateView *state, const Planes *p
     if not broad.valid or mine.active.size < state.first_member[mine.last_block] - state.first_member[mine.first_block]:
         pose_range(state, mine.first_block, mine.last_block)
     measure(broad, thread, state)
+    if broad.valid:
+        post(&mine.outer_posted, state)
     wait(broad, thread)
     for t in range(broad.n_threads):
         outer |= broad.reports[t].far
@@ -289,8 +299,6 @@ cdef void renew(Broadphase *broad, int thread, StateView *state, const Planes *p
     for t in range(broad.n_threads):
         incomplete |= broad.reports[t].incomplete
     if incomplete or not prune(broad.threads, thread, broad.n_threads, planes, state, broad.marks, broad.inner_skin):
-        broad.reports[thread].failure = OUT_OF_MEMORY
-    broad.reports[thread].beyond = False
+        mine.failure = OUT_OF_MEMORY
     if thread == 0:
-        broad.valid = True
         broad.n_inner += 1

@@ -1,6 +1,5 @@
 """Verlet lists: candidates for contact, one set of lists for each thread."""
 from minidem.arrays cimport APART, Ints, reserve
-from minidem.prefetch cimport prefetch_to_write
 from minidem.rows cimport LANES
 from minidem.state cimport StateView
 
@@ -14,17 +13,21 @@ cdef struct Neighbours:         # what one thread owns: its blocks of clumps and
     Py_ssize_t first_block
     Py_ssize_t last_block
     Ints *found                 # (threads,): pairs that this thread's search found, by the owner of both spheres
-    Ints *across                # (threads,): those of two owners, in the lists of both
+    Ints *across                # (threads,): those of two owners, in the lists of both, one a ghost in each
     Ints hits                   # pairs of clumps of which one is searched for
     Ints near[2]                # member rows of two clumps that lie near the other, while they are compared
     Ints outer_walls            # (sphere slot, wall), within the outer skin
     int log_slab                # a slab is 2^log_slab slots of own spheres; 0: no slabs, the caches hold all
-    Ints pairs                  # inner list: (slot, slot), first those of own spheres, slab by slab
+    Ints pairs                  # inner list: (sphere, sphere), first those of own spheres, slab by slab
     Ints spare                  # room for it while it is sorted
     Py_ssize_t n_own            # ints of it that are pairs of own spheres; the others are across
     Ints slab_ends              # where the pairs end whose later sphere is in slab 0, 1, ... of the thread's own
     Ints walls                  # inner list: (slot, wall)
     Ints active                 # member rows that hold a sphere of the inner lists, ascending
+    Ints posted                 # lines of own spheres in inner pairs across: see ghosts.pyx
+    Ints outer_posted           # of those in outer pairs across
+    bint beyond                 # an own sphere may have left the inner skin
+    int failure                 # that the other threads do not know of yet
     long long steps             # since the inner lists were made
     long long lasted            # steps that those before them were good for
     double began                # when this run did, or the clumps were last shared out in it [s]
@@ -32,8 +35,9 @@ cdef struct Neighbours:         # what one thread owns: its blocks of clumps and
     double waited               # for other threads, since they were [s]
     char apart[APART]
 
-cdef inline bint owns(const Neighbours *mine, const StateView *state, int slot) noexcept nogil:
-    return mine.first_block <= state.block_of_member[slot >> 3] < mine.last_block
+cdef inline bint owns(const Neighbours *mine, const StateView *state, int sphere) noexcept nogil:
+    """Whether a slot is that of an own sphere; a ghost is none."""
+    return state.first_member[mine.first_block] <= sphere >> 3 < state.first_member[mine.last_block]
 
 
 cdef inline Py_ssize_t block_after_slab(const Neighbours *mine, const StateView *state, Py_ssize_t slab,
@@ -45,14 +49,6 @@ cdef inline Py_ssize_t block_after_slab(const Neighbours *mine, const StateView 
     return block
 
 
-cdef inline void own_again(const Neighbours *mine, const StateView *state) noexcept nogil:
-    """Ask for own spheres that other threads have read, which are about to be moved."""
-    cdef Py_ssize_t k
-    for k in range(mine.n_own, mine.pairs.size):
-        if owns(mine, state, mine.pairs.data[k]):
-            prefetch_to_write(state.spheres + 4 * <Py_ssize_t> mine.pairs.data[k])
-
-
 cdef inline double height(const Planes *planes, Py_ssize_t wall, const double *sphere) noexcept nogil:
     """Distance of a sphere's centre from a plane, positive on the side of the normal."""
     cdef const double *point = planes.point + 3 * wall
@@ -62,6 +58,7 @@ cdef inline double height(const Planes *planes, Py_ssize_t wall, const double *s
 
 cdef extern from "broadphase/near.h" nogil:
     enum:
+        AHEAD "MINIDEM_AHEAD"
         BEYOND "MINIDEM_BEYOND"
     Py_ssize_t select_near "minidem_select_near"(const double *spheres, const int *pairs, Py_ssize_t n, double skin,
                                                  int *near)
@@ -78,5 +75,7 @@ cdef inline bint push_pair(Ints *list, int a, int b) noexcept nogil:
 
 
 cdef bint search_walls(Neighbours *mine, const Planes *planes, const StateView *state, double skin) noexcept nogil
+cdef bint choose_ghosts(Neighbours *all, int thread, int n_threads, const StateView *state,
+                        unsigned char *marks) noexcept nogil
 cdef bint prune(Neighbours *all, int thread, int n_threads, const Planes *planes, const StateView *state,
                 unsigned char *marks, double skin) noexcept nogil

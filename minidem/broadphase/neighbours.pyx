@@ -6,8 +6,8 @@ difference of the skins. The *inner* list is pruned from it with a narrow skin, 
 what a step reads. Spheres near walls have lists of the same two kinds.
 
 Every thread owns a range of blocks. A pair goes into the list of the owner of either clump, so
-that each thread finds all forces on its own clumps and none on others'. Pairs across, of two owners, stand last: the
-contacts of the others can be looked for before the other threads have moved theirs.
+that each thread finds all forces on its own clumps and none on others'. Pairs across, of two owners, stand last, each
+an own sphere and a ghost: the contacts of the others can be looked for before the other threads have moved theirs.
 
 Where the state is larger than the caches, the inner list is sorted by slabs of spheres that follow each other in
 memory: a pair stands with its later sphere, so that its contact can be looked for as soon as the slab has
@@ -16,6 +16,7 @@ moved, and both spheres are still near the processor.
 from libc.string cimport memcpy, memset
 
 from minidem.arrays cimport Ints, reserve
+from minidem.broadphase.ghosts cimport list_marked, mark_lines
 from minidem.records cimport rows_from_records
 from minidem.rows cimport LANES
 from minidem.state cimport StateView
@@ -77,15 +78,30 @@ cdef bint sort_by_slab(Neighbours *mine, const StateView *state) noexcept nogil:
     return True
 
 
-cdef bint prune(Neighbours *all, int thread, int n_threads, const Planes *planes, const StateView *state,
-                unsigned char *marks, double skin) noexcept nogil:
-    """Inner lists from the outer ones, and the member rows that they need. False: memory exhausted.
+cdef bint choose_ghosts(Neighbours *all, int thread, int n_threads, const StateView *state,
+                        unsigned char *marks) noexcept nogil:
+    """Own spheres of which other threads need ghosts when they prune their lists. False: memory exhausted.
 
     marks : (n_members,), zero before and after; each thread touches those of its own rows only.
     """
     cdef Neighbours *mine = all + thread
+    cdef Py_ssize_t first = state.first_member[mine.first_block], last = state.first_member[mine.last_block]
+    cdef int source
+    for source in range(n_threads):
+        mark_lines(marks, all[source].across[thread].data, all[source].across[thread].size, first, last)
+    return list_marked(&mine.outer_posted, marks, first, last)
+
+
+cdef bint prune(Neighbours *all, int thread, int n_threads, const Planes *planes, const StateView *state,
+                unsigned char *marks, double skin) noexcept nogil:
+    """Inner lists from the outer ones, and the member rows and ghosts that they need. False: memory exhausted.
+
+    marks : as in choose_ghosts.
+    """
+    cdef Neighbours *mine = all + thread
     cdef const Ints *found
     cdef Py_ssize_t k, total = 0, kept = 0, slot
+    cdef Py_ssize_t first = state.first_member[mine.first_block], last = state.first_member[mine.last_block]
     cdef int source
     for source in range(n_threads):
         total += all[source].found[thread].size + all[source].across[thread].size
@@ -99,6 +115,10 @@ cdef bint prune(Neighbours *all, int thread, int n_threads, const Planes *planes
         found = all[source].across + thread
         kept += select_near(state.spheres, found.data, found.size, skin, mine.pairs.data + kept)
     mine.pairs.size = kept
+    if n_threads > 1:
+        mark_lines(marks, mine.pairs.data + mine.n_own, kept - mine.n_own, first, last)
+        if not list_marked(&mine.posted, marks, first, last):
+            return False
     if mine.log_slab and not sort_by_slab(mine, state):
         return False
     mine.lasted = mine.steps

@@ -4,6 +4,7 @@ from libc.string cimport memset
 from minidem.arrays cimport Ints, reserve
 from minidem.broadphase.candidates cimport AT_ONCE, Candidates, collect, free_candidates
 from minidem.broadphase.cell_grid cimport SLOT, CellGrid, Runs, Spot, cell_of, runs_ahead, runs_around, spot_of
+from minidem.broadphase.ghosts cimport ghost_of
 from minidem.broadphase.levels cimport MOST_LEVELS
 from minidem.broadphase.neighbours cimport BEYOND, push_pair
 from minidem.rows cimport LANES
@@ -40,7 +41,8 @@ cdef inline bint add_pair(const Search *search, int owner_i, int owner_j, int i,
     """Into the list of the owner of both, or into those of pairs across. False: memory exhausted."""
     if owner_i == owner_j:
         return push_pair(search.mine.found + owner_i, i, j)
-    return push_pair(search.mine.across + owner_i, i, j) and push_pair(search.mine.across + owner_j, i, j)
+    return push_pair(search.mine.across + owner_i, i, ghost_of(search.state, j)) \
+        and push_pair(search.mine.across + owner_j, ghost_of(search.state, i), j)
 
 
 cdef bint sort_out_across(const Search *search, int owner, Py_ssize_t first) noexcept nogil:

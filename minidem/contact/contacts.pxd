@@ -12,7 +12,7 @@ cdef struct Contacts:           # of one thread
     Py_ssize_t room_for_rows    # of them in the arrays below
     Py_ssize_t room_for_blocks
     Py_ssize_t looked_at        # ints of the inner list that have been
-    Ints pairs                  # (sphere slot, sphere slot or -1 - wall), of those that overlap
+    Ints pairs                  # (sphere, sphere or -1 - wall), of those that overlap
     Py_ssize_t computed         # ints of them whose forces are in the sums
     Law law                     # with which their forces were computed
     double *sums                # (1 + n_sums, 4): of the forces on one sphere, lab [N], and their number; the first

@@ -12,6 +12,7 @@ torque of exactly zero.
 from libc.string cimport memcpy, memset
 
 from minidem.arrays cimport reserve
+from minidem.broadphase.ghosts cimport slot_of
 from minidem.contact.contacts cimport Contacts
 from minidem.contact.touch cimport Touch, touch
 from minidem.geometry.vec3 cimport Vec3, add, cross, vec3
@@ -25,7 +26,7 @@ from minidem.state cimport StateView, member
 cdef inline unsigned int rank(const Contacts *contacts, const StateView *state, int end) noexcept nogil:
     """Order of the forces on one sphere: by the user's number of the other, walls after all spheres."""
     cdef int other = contacts.pairs.data[contacts.ends.data[end] ^ 1]
-    return <unsigned int> state.sphere_number[other] if other >= 0 else 2147483648u - 1u - <unsigned int> other
+    return <unsigned int> state.sphere_number[slot_of(state, other)] if other >= 0 else 2147483648u - 1u - <unsigned int> other
 
 
 cdef void insert(Contacts *contacts, const StateView *state, int *first, int end) noexcept nogil:
@@ -66,7 +67,7 @@ cdef bint find_crowded(Contacts *contacts, const StateView *state) noexcept nogi
         prefetch(state.spheres + 4 * <Py_ssize_t> slot)
         if other >= 0:
             prefetch(state.spheres + 4 * <Py_ssize_t> other)
-            prefetch(state.sphere_number + other)
+            prefetch(state.sphere_number + slot_of(state, other))
     contacts.ends.size = n
     return reserve(&contacts.next, n)
 

@@ -41,7 +41,7 @@ cdef inline Touch touch_wall(const double *sphere, Py_ssize_t wall, const Law *l
 
 
 cdef inline Touch touch(const double *spheres, int i, int j, const Law *law) noexcept nogil:
-    """i : sphere slot; j : sphere slot, or -1 - wall."""
+    """i : slot of a sphere or ghost; j : too, or -1 - wall."""
     cdef const double *a = spheres + 4 * <Py_ssize_t> i
     cdef const double *b = spheres + 4 * <Py_ssize_t> j
     if j < 0:
