@@ -9,7 +9,8 @@ cdef struct Contacts:           # of one thread
     Py_ssize_t first_row        # of their members
     int first_slot              # of their spheres
     int n_slots
-    Py_ssize_t room_for_rows    # of them in the arrays below
+    void *memory                # where the sums and the arrays below are
+    Py_ssize_t room_for_rows    # of own members in them
     Py_ssize_t room_for_blocks
     Py_ssize_t looked_at        # ints of the inner list that have been
     Ints pairs                  # (sphere, sphere or -1 - wall), of those that overlap
@@ -19,7 +20,6 @@ cdef struct Contacts:           # of one thread
                                 # stands for spheres without a contact and is zero
     double *sums_before         # the same of the last pose, while they are gathered
     double *other_sums          # room for the next ones, if those are found meanwhile
-    void *sums_memory           # where both are, on whole cache lines
     int n_sums
     int *place                  # (n_slots,): which of the sums is that of an own sphere; 0: it is in no contact
     unsigned char *rows         # (own member rows,): whether a sphere of the row bears a force
