@@ -14,7 +14,7 @@ from minidem.broadphase.broadphase cimport (
 )
 from minidem.broadphase.ghosts cimport slot_of
 from minidem.broadphase.neighbours cimport owns
-from minidem.contact.contacts cimport Contacts, cover_own, free_contacts
+from minidem.contact.contacts cimport Contacts, cover_own, create_contacts, free_contacts
 from minidem.contact.hertz cimport hertz_energy
 from minidem.contact.touch cimport Touch, touch
 from minidem.pose cimport pose_range
@@ -129,7 +129,8 @@ cdef class Driver:
         self.weights = weights                          # keeps them
         self.loop.weights = &weights[0, 0, 0]
         for t in range(self.loop.n_threads if fine else 0):
-            fine &= cover_own(self.loop.contacts + t, self.loop.broad.threads + t, &self.loop.state)
+            fine &= create_contacts(self.loop.contacts + t, &self.loop.state)
+            cover_own(self.loop.contacts + t, self.loop.broad.threads + t, &self.loop.state)
         if not fine:
             raise MemoryError("no memory for the lists of the time loop")
 

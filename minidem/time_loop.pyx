@@ -206,18 +206,17 @@ cdef bint forces(Loop *loop, int thread) noexcept nogil:
     """
     cdef Neighbours *mine = loop.broad.threads + thread
     cdef Contacts *contacts = loop.contacts + thread
-    cdef bint fine, room = True
+    cdef bint fine
     await_others(&loop.broad, thread)
     finished(loop, thread, WAITING)
     fine = not any_failure(&loop.broad)
     if fine and renewal_due(&loop.broad):
         drop_contacts(contacts, &loop.state)
         renew(&loop.broad, thread, &loop.state, &loop.planes)
-        room = cover_own(contacts, mine, &loop.state)
+        cover_own(contacts, mine, &loop.state)
         fine = not any_lost(&loop.broad)
         finished(loop, thread, LISTS)
-    if fine and not (room and find_other_contacts(contacts, mine, &loop.state)
-                     and add_in_order(contacts, &loop.state)):
+    if fine and not (find_other_contacts(contacts, mine, &loop.state) and add_in_order(contacts, &loop.state)):
         mine.failure = OUT_OF_MEMORY
     count_on(&loop.broad.reports[thread].read)
     finished(loop, thread, CONTACTS)
@@ -235,7 +234,7 @@ cdef void predict(Loop *loop, int thread, int stage) noexcept nogil:
 
 
 cdef bint ask(Loop *loop, int thread, double ahead) noexcept nogil:
-    """Forces from elsewhere, `ahead` steps from here, once all threads have gathered theirs. False: there was an error."""
+    """Forces from elsewhere, `ahead` steps from here, once all threads have gathered theirs. False: an error."""
     meet(&loop.broad.barrier, loop.n_threads)
     if thread == 0:
         loop.ask(loop, loop.steps_done + ahead)

@@ -276,7 +276,8 @@ cdef void renew_outer(Broadphase *broad, int thread, StateView *state, const Pla
         broad.valid = True
     wait(broad, thread)
     if broad.n_threads > 1:
-        broad.reports[thread].incomplete |= not choose_ghosts(broad.threads, thread, broad.n_threads, state, broad.marks)
+        if not choose_ghosts(broad.threads, thread, broad.n_threads, state, broad.marks):
+            broad.reports[thread].incomplete = True
         post(&broad.threads[thread].outer_posted, state)
         wait(broad, thread)
 

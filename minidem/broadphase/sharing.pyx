@@ -12,7 +12,7 @@ cdef extern from *:
     #define MINIDEM_LEAST_CHANGE 0.01
     #define MINIDEM_LEAST_PART 0.25
     """
-    const double TELLING_TIME "MINIDEM_TELLING_TIME"    # of work from which a thread's speed can be told [s]
+    const double TELLING_TIME "MINIDEM_TELLING_TIME"    # of work from which the threads' speeds can be told [s]
     const double LEAST_CHANGE "MINIDEM_LEAST_CHANGE"    # of a part, relative to an equal one, that is worth it
     const double LEAST_PART "MINIDEM_LEAST_PART"        # of an equal one
 
@@ -27,12 +27,15 @@ cdef inline double wanted(Share share, double speed, int n) noexcept nogil:
 
 cdef bint even_out(Share *shares, int n) noexcept nogil:
     """New parts for n threads, unless little would change. False: they have not worked long enough to tell."""
-    cdef double speed = 0.0, total = 0.0, change = 0.0
+    cdef double longest = 0.0, speed = 0.0, total = 0.0, change = 0.0
     cdef int t
     for t in range(n):
-        if not shares[t].busy > TELLING_TIME:
+        if not shares[t].busy > 0.0:
             return False
+        longest = max(longest, shares[t].busy)
         speed += shares[t].part / shares[t].busy
+    if longest < TELLING_TIME:
+        return False
     for t in range(n):
         total += wanted(shares[t], speed, n)
     for t in range(n):

@@ -10,8 +10,6 @@ cdef struct Contacts:           # of one thread
     int first_slot              # of their spheres
     int n_slots
     void *memory                # where the sums and the arrays below are
-    Py_ssize_t room_for_rows    # of own members in them
-    Py_ssize_t room_for_blocks
     Py_ssize_t looked_at        # ints of the inner list that have been
     Ints pairs                  # (sphere, sphere or -1 - wall), of those that overlap
     Py_ssize_t computed         # ints of them whose forces are in the sums
@@ -32,7 +30,8 @@ cdef struct Contacts:           # of one thread
     Ints next                   # like `ends`: of the next force on the same sphere
     char apart[APART]
 
-cdef bint cover_own(Contacts *contacts, const Neighbours *mine, const StateView *state) noexcept nogil
+cdef bint create_contacts(Contacts *contacts, const StateView *state) noexcept nogil
+cdef void cover_own(Contacts *contacts, const Neighbours *mine, const StateView *state) noexcept nogil
 cdef bint find_contacts(Contacts *contacts, const Neighbours *mine, const StateView *state,
                         Py_ssize_t end) noexcept nogil
 cdef bint find_other_contacts(Contacts *contacts, const Neighbours *mine,

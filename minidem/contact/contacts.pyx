@@ -26,19 +26,17 @@ cdef inline Py_ssize_t whole_lines(Py_ssize_t bytes) noexcept nogil:
     return (bytes + CACHE_LINE - 1) // CACHE_LINE * CACHE_LINE
 
 
-cdef bint make_room(Contacts *contacts, Py_ssize_t n_blocks, Py_ssize_t n_rows) noexcept nogil:
-    """Arrays for so many blocks and member rows, no sphere in a contact. False: memory exhausted.
+cdef bint create_contacts(Contacts *contacts, const StateView *state) noexcept nogil:
+    """Room for whatever part of the clumps the thread may own; what is not used takes no memory. False: there is none.
 
-    All in one piece, on cache lines of their own: one line in common with another thread cost a microsecond per step.
+    All in one piece, on cache lines that no other thread has.
     """
-    cdef Py_ssize_t sums = whole_lines((1 + n_rows * LANES) * 4 * sizeof(double))
-    cdef Py_ssize_t places = whole_lines(n_rows * LANES * sizeof(int)), rows = whole_lines(n_rows)
-    cdef Py_ssize_t blocks = whole_lines(n_blocks + SUMS_AHEAD)
+    cdef Py_ssize_t sums = whole_lines((1 + state.n_members * LANES) * 4 * sizeof(double))
+    cdef Py_ssize_t places = whole_lines(state.n_members * LANES * sizeof(int)), rows = whole_lines(state.n_members)
+    cdef Py_ssize_t blocks = whole_lines(state.n_blocks + SUMS_AHEAD)
     cdef char *start
-    free(contacts.memory)
     contacts.memory = calloc(2 * sums + places + 2 * rows + blocks + 2 * APART, 1)
     if contacts.memory == NULL:
-        contacts.room_for_blocks = contacts.room_for_rows = 0
         return False
     start = <char *> contacts.memory + APART - <uintptr_t> contacts.memory % CACHE_LINE
     contacts.sums = <double *> start
@@ -47,20 +45,15 @@ cdef bint make_room(Contacts *contacts, Py_ssize_t n_blocks, Py_ssize_t n_rows) 
     contacts.rows = <unsigned char *> (start + 2 * sums + places)
     contacts.crowded_bits = contacts.rows + rows
     contacts.blocks = contacts.crowded_bits + rows
-    contacts.room_for_blocks, contacts.room_for_rows = n_blocks, n_rows
     return True
 
 
-cdef bint cover_own(Contacts *contacts, const Neighbours *mine, const StateView *state) noexcept nogil:
-    """Be about what a thread owns, of which no sphere is in a contact yet. False: memory exhausted."""
-    cdef Py_ssize_t n_blocks = mine.last_block - mine.first_block
+cdef void cover_own(Contacts *contacts, const Neighbours *mine, const StateView *state) noexcept nogil:
+    """Be about what the thread owns, of which no sphere is in a contact yet."""
     contacts.first_block = mine.first_block
     contacts.first_row = state.first_member[mine.first_block]
     contacts.first_slot = <int> contacts.first_row * LANES
     contacts.n_slots = <int> (state.first_member[mine.last_block] - contacts.first_row) * LANES
-    if n_blocks <= contacts.room_for_blocks and contacts.n_slots // LANES <= contacts.room_for_rows:
-        return True
-    return make_room(contacts, n_blocks + n_blocks // 8, contacts.n_slots // LANES * 9 // 8)
 
 
 cdef void find_places(Contacts *contacts, const StateView *state, const int *slots, Py_ssize_t n,
@@ -136,7 +129,7 @@ cdef void compute_eight(const double *spheres, const int *pairs, const Law *law,
 
 
 cdef inline double *force_record(double *forces, Py_ssize_t k) noexcept nogil:
-    """Where the force on the first sphere of pair number k / 2 stands; that on the second stands LANES records behind it.
+    """Where the force on the first sphere of pair number k / 2 stands; that on the second is LANES records behind it.
 
     forces : records, of eight pairs on their first spheres, on their second ones, of the next eight, ...
     """

@@ -26,7 +26,9 @@ from minidem.state cimport StateView, member
 cdef inline unsigned int rank(const Contacts *contacts, const StateView *state, int end) noexcept nogil:
     """Order of the forces on one sphere: by the user's number of the other, walls after all spheres."""
     cdef int other = contacts.pairs.data[contacts.ends.data[end] ^ 1]
-    return <unsigned int> state.sphere_number[slot_of(state, other)] if other >= 0 else 2147483648u - 1u - <unsigned int> other
+    if other < 0:
+        return 2147483648u - 1u - <unsigned int> other
+    return <unsigned int> state.sphere_number[slot_of(state, other)]
 
 
 cdef void insert(Contacts *contacts, const StateView *state, int *first, int end) noexcept nogil:
