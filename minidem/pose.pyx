@@ -27,12 +27,17 @@ cdef inline void pose_member(const Frames *f, const double *offsets, double *sph
 
 cdef Py_ssize_t pose_members(const StateView *state, Py_ssize_t block, const int *members, Py_ssize_t k,
                              Py_ssize_t count) noexcept nogil:
-    """Pose member rows of a block, from members[k] on; returns where those of the next block begin.
+    """Pose member rows of a block; returns where those of the next block begin.
 
     members : (count,) member rows of all blocks in ascending order.
+    k : about where those of the block begin.
     """
     cdef Frames frames
-    cdef Py_ssize_t end = state.first_member[block + 1]
+    cdef Py_ssize_t begin = state.first_member[block], end = state.first_member[block + 1]
+    while k < count and members[k] < begin:
+        k += 1
+    while k > 0 and members[k - 1] >= begin:
+        k -= 1
     if k < count and members[k] < end:
         load_frames(&frames, state.blocks + block * state.n_rows * LANES)
         while k < count and members[k] < end:

@@ -87,17 +87,24 @@ cdef inline void keep_norms(Loop *loop, double *block) noexcept nogil:
         restore_norm(block + loop.stored_orientation * LANES)
 
 
+cdef inline Py_ssize_t block_in_turn(Py_ssize_t first, Py_ssize_t last, Py_ssize_t upward, Py_ssize_t k) noexcept nogil:
+    """The k-th of the blocks first <= b < last: so many from the first on, then the others from the last back."""
+    return first + k if k < upward else last - 1 - (k - upward)
+
+
 cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bint gathered, Py_ssize_t first,
                                Py_ssize_t last, Py_ssize_t active) noexcept nogil:
     """Blocks first <= b < last to the pose of this stage, each in one go while it is near the processor.
 
     Each operation of a block waits for the one before, so three blocks are at work: one is turned while the loads of
-    the next are gathered and the spheres of the last are posed.
+    the next are gathered and the spheres of the last are posed. They are taken from both ends to the middle if they fit
+    into the caches, since a processor that sees blocks follow each other asks for the next dozen: those of another
+    thread, which then has to take them back.
 
     gathered : whether the loads of the clumps are known; else only the forces on their spheres are, and the loads
         are forgotten as soon as they are used.
     norms : remove what rounding did to the norms.
-    active : where their member rows begin among the active ones; returns where those of the next block do.
+    active : about where their member rows begin among the active ones; returns about where those after them do.
     """
     cdef const Neighbours *mine = loop.broad.threads + thread
     cdef Contacts *contacts = loop.contacts + thread
@@ -108,8 +115,9 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
     cdef double limit = 0.5 * loop.broad.inner_skin, per_square = 1.0 / (limit * limit)
     cdef double ahead = loop.fraction[stage] - (loop.fraction[stage - 1] if stage > 0 else 0.0)
     cdef Step step = loop.step
-    cdef Py_ssize_t b
+    cdef Py_ssize_t k, b
     cdef bint large = mine.last_block - mine.first_block > BLOCKS_IN_CACHE
+    cdef Py_ssize_t upward = last - first if large else (last - first + 1) // 2
     cdef double *block
     cdef const double *fixed
     cdef int beyond[LANES]
@@ -117,9 +125,10 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
     step.stage = stage
     memset(beyond, 0, sizeof(beyond))
     if first < last:
-        loads = known_loads(loop, contacts, first, gathered, sums[first & 1])
-    for b in range(first, last + 1):
-        if b < last:
+        loads = known_loads(loop, contacts, first, gathered, sums[0])
+    for k in range(last - first + 1):
+        if k < last - first:
+            b = block_in_turn(first, last, upward, k)
             block = loop.state.blocks + b * loop.state.n_rows * LANES
             fixed = fixed_rows(&loop.state, b)
             if large:
@@ -127,18 +136,20 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
             if loop.contacts_matter:                    # free bodies stay where they are
                 if stage == 0:
                     kick(block, loads + FORCE * LANES, fixed, dt)
-                memcpy(old[b & 1], block + ORIENTATION * LANES, 4 * LANES * sizeof(double))
+                memcpy(old[k & 1], block + ORIENTATION * LANES, 4 * LANES * sizeof(double))
             loop.move(block, loads + TORQUE * LANES, fixed, &step)
-        if b + 1 < last:
-            loads = known_loads(loop, contacts, b + 1, gathered, sums[(b + 1) & 1])
-        if b > first:
-            block = loop.state.blocks + (b - 1) * loop.state.n_rows * LANES
+        if k + 1 < last - first:
+            b = block_in_turn(first, last, upward, k + 1)
+            loads = known_loads(loop, contacts, b, gathered, sums[(k + 1) & 1])
+        if k > 0:
+            b = block_in_turn(first, last, upward, k - 1)
+            block = loop.state.blocks + b * loop.state.n_rows * LANES
             if norms:
                 keep_norms(loop, block)
             if loop.contacts_matter:
-                drift(block, ahead * dt, old[(b - 1) & 1], fixed_rows(&loop.state, b - 1) + REACH * LANES, per_square,
+                drift(block, ahead * dt, old[(k - 1) & 1], fixed_rows(&loop.state, b) + REACH * LANES, per_square,
                       beyond)
-                active = pose_members(&loop.state, b - 1, mine.active.data, active, mine.active.size)
+                active = pose_members(&loop.state, b, mine.active.data, active, mine.active.size)
     for lane in range(LANES):
         any_beyond |= beyond[lane]
     if any_beyond:                                      # else the others need not look at it again

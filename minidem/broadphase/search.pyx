@@ -16,6 +16,9 @@ cdef extern from "broadphase/near.h" nogil:
                                                int cx, int cy, int cz, int reach, int slot, int clump_first,
                                                int clump_slots, int *pairs)
 
+cdef enum:
+    SAMPLE = 64                     # of the places, by which the search is divided among threads
+
 cdef struct Search:                 # one thread's
     Neighbours *all
     Neighbours *mine
@@ -168,6 +171,27 @@ cdef inline Spot spot_at(const CellGrid *grid, Py_ssize_t place) noexcept nogil:
     return spot
 
 
+cdef Py_ssize_t place_after(const CellGrid *grid, double part) noexcept nogil:
+    """The place before which this part of the work is, by the candidates of a few: the last cells have fewer ahead."""
+    cdef Py_ssize_t n = grid.items.size, k
+    cdef double work[SAMPLE]
+    cdef double total = 0.0, below = 0.0
+    cdef Runs runs
+    cdef Spot spot
+    if part <= 0.0 or part >= 1.0:
+        return n if part > 0.0 else 0
+    for k in range(SAMPLE):
+        spot = spot_at(grid, k * n // SAMPLE)
+        runs_ahead(&runs, grid, cell_of(grid, &spot))
+        work[k] = 1.0 + runs.total
+        total += work[k]
+    k = 0
+    while k < SAMPLE - 1 and below + work[k] <= part * total:
+        below += work[k]
+        k += 1
+    return min(<Py_ssize_t> ((k + (part * total - below) / work[k]) * n / SAMPLE), n)
+
+
 cdef bint search_level(const Search *search, const Levels *levels, int level,
                        Candidates *candidates) noexcept nogil:
     """This thread's share of a grid, among themselves and in the grids of larger spheres. False: memory exhausted.
@@ -176,8 +200,9 @@ cdef bint search_level(const Search *search, const Levels *levels, int level,
     """
     cdef const CellGrid *grid = &levels.grid[level]
     cdef const CellGrid *larger
-    cdef Py_ssize_t p, n = grid.items.size, n_blocks = search.state.n_blocks     # as much of it as it owns clumps
-    cdef Py_ssize_t first = n * search.mine.first_block // n_blocks, last = n * search.mine.last_block // n_blocks
+    cdef double n_blocks = search.state.n_blocks        # as much of it as the thread owns clumps
+    cdef Py_ssize_t p, first = place_after(grid, search.mine.first_block / n_blocks)
+    cdef Py_ssize_t last = place_after(grid, search.mine.last_block / n_blocks)
     cdef const int *start = grid.start.data
     cdef Runs runs
     cdef Spot spot
