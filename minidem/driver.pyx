@@ -30,7 +30,7 @@ SPHERES_PER_THREAD = 2000           # with fewer, one more thread costs more tha
 ORDERED_BLOCKS = 64                 # with fewer, all clumps stay in the caches wherever they stand
 SLOTS_IN_CACHE = 200000             # with fewer, the caches hold what a step needs, and slabs bring nothing
 LOG_SLAB = 13                       # half a megabyte of spheres and their clumps; 11 to 15 are equally good
-LISTS_PER_ORDER = 20                # outer lists after which the clumps have mixed enough to be ordered anew
+LISTS_PER_ORDER = 50                # outer lists after which the clumps have mixed enough to be ordered anew
 
 
 cdef void ask_python(Loop *loop, double steps) noexcept with gil:

@@ -51,6 +51,25 @@ def reaches_of(offsets):
     return np.append(4.0 * best, 16.0 * squared.max())
 
 
+cdef void number_spheres(const Py_ssize_t[::1] first_member, const int[::1] clump_number, const int[::1] first_sphere,
+                         int[:, ::1] sphere_number, int[::1] sphere_slot) noexcept:
+    """The user's numbers of the spheres (n_members, LANES), and their slots: those of a clump follow each other.
+
+    first_sphere : (n_clumps + 1,) number of the first sphere of each clump.
+    """
+    cdef Py_ssize_t slot, row, clump
+    cdef int sphere
+    for slot in range(clump_number.shape[0]):
+        clump = clump_number[slot]
+        if clump < 0:                                   # none: the slot fills up a block
+            continue
+        row = first_member[slot // LANES]
+        for sphere in range(first_sphere[clump], first_sphere[clump + 1]):
+            sphere_number[row, slot % LANES] = sphere
+            sphere_slot[sphere] = <int> (row * LANES + slot % LANES)
+            row += 1
+
+
 cdef class State:
     """Arrays of clumps and spheres.
 
@@ -228,17 +247,11 @@ cdef class State:
         self.clump_number[:self.n_clumps] = clump_number
         self.clump_slot = np.empty(self.n_clumps, dtype=np.int32)
         self.clump_slot[clump_number] = np.arange(self.n_clumps, dtype=np.int32)
-        sizes, place = self.template_sizes(), self.place_in_clump()
-        first_sphere = np.concatenate([[0], np.cumsum(sizes[self.template_index])])
+        first_sphere = np.concatenate([[0], np.cumsum(self.template_sizes()[self.template_index])]).astype(np.int32)
         self.n_spheres = int(first_sphere[-1])
-        self.sphere_number = np.full((len(place), LANES), -1, dtype=np.int32)
-        for lane in range(LANES):
-            number = self.clump_number[lane::LANES][self.block_of_member]
-            real = place < sizes[self.template_of_slot[:, lane]][self.block_of_member]
-            self.sphere_number[real, lane] = (first_sphere[number] + place)[real]
+        self.sphere_number = np.full((len(self.block_of_member), LANES), -1, dtype=np.int32)
         self.sphere_slot = np.empty(self.n_spheres, dtype=np.int32)
-        slots = np.flatnonzero(self.sphere_number >= 0)
-        self.sphere_slot[self.sphere_number.reshape(-1)[slots]] = slots
+        number_spheres(self.first_member, self.clump_number, first_sphere, self.sphere_number, self.sphere_slot)
 
     def fix(self, mixtures):
         """What never changes about the clumps of each mixture of templates, (n_mixtures, LANES) of their numbers."""
