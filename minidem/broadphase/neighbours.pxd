@@ -58,7 +58,6 @@ cdef inline double height(const Planes *planes, Py_ssize_t wall, const double *s
 
 cdef extern from "broadphase/near.h" nogil:
     enum:
-        AHEAD "MINIDEM_AHEAD"
         BEYOND "MINIDEM_BEYOND"
     Py_ssize_t select_near "minidem_select_near"(const double *spheres, const int *pairs, Py_ssize_t n, double skin,
                                                  int *near)

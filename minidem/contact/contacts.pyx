@@ -8,7 +8,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
 from minidem.arrays cimport APART, push, release, reserve
-from minidem.broadphase.neighbours cimport AHEAD, Neighbours, Planes, height, select_near
+from minidem.broadphase.neighbours cimport Neighbours, Planes, height, select_near
 from minidem.contact.touch cimport Law, Touch, touch, touch_spheres
 from minidem.geometry.vec3 cimport vec3
 from minidem.prefetch cimport SUMS_AHEAD, prefetch
@@ -236,10 +236,11 @@ cdef bint find_other_contacts(Contacts *contacts, const Neighbours *mine,
                               const StateView *state) noexcept nogil:
     """All that find_contacts has left: the rest of the inner list, and walls. False: memory exhausted."""
     cdef Py_ssize_t k
-    for k in range(mine.n_own, min(mine.n_own + <Py_ssize_t> AHEAD, mine.pairs.size)):
-        prefetch(state.spheres + 4 * <Py_ssize_t> mine.pairs.data[k])       # asked for before ghosts were there
-    return find_contacts(contacts, mine, state, mine.pairs.size) and touch_rest(contacts, state, False) \
-        and touch_walls(contacts, mine, state)
+    for k in range(mine.n_own, mine.pairs.size):        # ghosts come from memory while the others are seen to
+        prefetch(state.spheres + 4 * <Py_ssize_t> mine.pairs.data[k])
+    return find_contacts(contacts, mine, state, mine.n_own) and touch_rest(contacts, state, False) \
+        and touch_walls(contacts, mine, state) \
+        and find_contacts(contacts, mine, state, mine.pairs.size) and touch_rest(contacts, state, False)
 
 
 cdef void free_contacts(Contacts *contacts) noexcept nogil:
