@@ -72,10 +72,10 @@ def run_ensemble(function, grid, folder, workers=None, threads=1, scheduler=None
         with closing(ended):
             for outcome in ended:
                 if outcome is not None:
-                    k = missing[outcome[0]]
-                    found[k] = outcome[1]
-                    store.save(runs[k], found[k])
-                    line.count(k, found[k]["error"])
+                    k, record = missing[outcome[0]], outcome[1]
+                    store.save(runs[k], record)
+                    found[k] = record                   # Ctrl-C amid the line above: in the table only what is kept
+                    line.count(k, record["error"])
                 line.update()
                 if time.perf_counter() - clock > TABLE_SECONDS:
                     store.write_table(_rows(runs, found))
