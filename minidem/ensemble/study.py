@@ -72,14 +72,17 @@ def run_ensemble(function, grid, folder, workers=None, threads=1, scheduler=None
         with closing(ended):
             for outcome in ended:
                 if outcome is not None:
-                    k, record = missing[outcome[0]], outcome[1]
-                    store.save(runs[k], record)
-                    found[k] = record                   # Ctrl-C amid the line above: in the table only what is kept
-                    line.count(k, record["error"])
+                    k = missing[outcome[0]]
+                    found[k] = outcome[1]
+                    store.save(runs[k], found[k])
+                    line.count(k, found[k]["error"])
                 line.update()
                 if time.perf_counter() - clock > TABLE_SECONDS:
                     store.write_table(_rows(runs, found))
                     clock = time.perf_counter()
+    except BaseException:                               # Ctrl-C amid a save, perhaps: what is kept is what counts
+        found = [store.load(parameters) for parameters in runs]
+        raise
     finally:
         line.close()
         store.write_table(_rows(runs, found))
