@@ -129,7 +129,6 @@ def _templates(arrays):
         template = object.__new__(ClumpTemplate)
         for name, shape in TEMPLATE.items():
             value = finite_array(prefix + name, arrays[prefix + name], tuple(n if m == -1 else m for m in shape))
-            value.flags.writeable = False
             vars(template)[name] = value if shape else value.item()
         refuse(prefix + "radii", template.radii, template.radii <= 0.0, "give radii greater than 0")
         refuse(prefix + "inertia", template.inertia, template.inertia <= 0.0, "give moments greater than 0")
