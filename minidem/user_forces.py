@@ -37,7 +37,7 @@ class UserForces:
 
 
 def _checked(answer, n):
-    if not (isinstance(answer, (tuple, list)) and len(answer) == 2):
+    if not (isinstance(answer, tuple) and len(answer) == 2):        # an array of two rows could be forces on two clumps
         kind = f"an array of shape {answer.shape}" if isinstance(answer, np.ndarray) else shown(answer)
         raise ValueError(f"a user force returned {kind}: return a tuple (force (n, 3), torque (n, 3))")
     return tuple(finite_array(f"{name} of a user force", value, (n, 3), repeat=True, limit=LARGEST)
