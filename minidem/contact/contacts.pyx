@@ -250,4 +250,5 @@ cdef void free_contacts(Contacts *contacts) noexcept nogil:
     release(&contacts.first)
     release(&contacts.next)
     release(&contacts.ends)
+    release(&contacts.entries)
     memset(contacts, 0, sizeof(Contacts))
