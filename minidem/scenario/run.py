@@ -38,7 +38,7 @@ class Run:
     def __init__(self, scenario, options, out):
         self.scenario, self.quiet = scenario, options.quiet
         self.folder = RunFolder(out, scenario.name)
-        check_writable(self.folder.path)
+        check_writable(out, [self.folder.frame(0), self.folder.earlier])
         self.resumed = options.resume and bool(self.folder.checkpoints())
         if self.resumed:
             self._take_up(options)
