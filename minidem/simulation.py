@@ -8,7 +8,7 @@ from minidem.checks import (
     whole,
 )
 from minidem.clump import ClumpTemplate
-from minidem.diagnosis import of_pose, relative_overlap
+from minidem.diagnosis import beyond, of_pose, relative_overlap
 from minidem.driver import Driver, has_openmp, most_threads
 from minidem.geometry.quaternions import multiply, rotate, rotate_back
 from minidem.material import Material, effective_modulus
@@ -187,13 +187,15 @@ class Simulation(Observables):
 
     def _refuse_deep_overlaps(self, added):
         contacts = self.contacts()
-        for contact in contacts[relative_overlap(contacts, self.sphere_radii) > DEEPEST_START]:
+        relative = relative_overlap(contacts, self.sphere_radii)
+        for contact, part in zip(contacts[relative > DEEPEST_START], relative[relative > DEEPEST_START]):
             i, j = int(contact["clump_i"]), int(contact["clump_j"])
             if i in added or j in added:
                 other = f"clump {j}" if j >= 0 else f"wall {-1 - j}"
                 raise ValueError(
-                    f"position of clump {i}: it overlaps {other} by {contact['overlap']:.6g} m at the start, more than "
-                    f"{DEEPEST_START:g} of the smaller radius; move them apart")
+                    f"position of clump {i}: it overlaps {other} by {contact['overlap']:.6g} m at the start, "
+                    f"{beyond(part, DEEPEST_START)} of the smaller radius; the limit is {DEEPEST_START:g}. Move them "
+                    "apart")
 
     def _warn_of_large_step(self, template, known):
         """Of a step above the template's Rayleigh step, unless one that was known before has no longer one."""
