@@ -18,6 +18,11 @@ def relative_overlap(contacts, radii):
     return contacts["overlap"] / smaller
 
 
+def beyond(value, limit):
+    """`value`, which is above `limit`, in three digits, or as many as it takes to tell the two apart."""
+    return next(text for text in (f"{value:.{digits}g}" for digits in range(3, 18)) if float(text) > limit)
+
+
 def of_pose(sim):
     """Cause and remedy where the pose of a clump is not finite, found in the step in which that happened.
 

@@ -14,7 +14,7 @@ from minidem.checks import (
     whole,
 )
 from minidem.clump import ClumpTemplate
-from minidem.diagnosis import of_pose, relative_overlap
+from minidem.diagnosis import beyond, of_pose, relative_overlap
 from minidem.driver import Driver, NotFinite, has_openmp, most_threads
 from minidem.geometry.quaternions import multiply, rotate_back
 from minidem.guard import Guard, exclusive
@@ -166,14 +166,15 @@ class Simulation(Observables):
 
     def _refuse_deep_overlaps(self, loop, added):
         contacts, state = loop.contacts(), loop.state
-        radii = state.spheres.reshape(-1, 4)[state.sphere_slot, 3]
-        for contact in contacts[relative_overlap(contacts, radii) > DEEPEST_START]:
+        relative = relative_overlap(contacts, state.spheres.reshape(-1, 4)[state.sphere_slot, 3])
+        for contact, part in zip(contacts[relative > DEEPEST_START], relative[relative > DEEPEST_START]):
             i, j = int(contact["clump_i"]), int(contact["clump_j"])
             if i in added or j in added:
                 other = f"clump {j}" if j >= 0 else f"wall {-1 - j}"
                 raise ValueError(
-                    f"position of clump {i}: it overlaps {other} by {contact['overlap']:.6g} m at the start, more than "
-                    f"{DEEPEST_START:g} of the smaller radius; move them apart")
+                    f"position of clump {i}: it overlaps {other} by {contact['overlap']:.6g} m at the start, "
+                    f"{beyond(part, DEEPEST_START)} of the smaller radius; the limit is {DEEPEST_START:g}. Move them "
+                    "apart")
 
     def _warn_of_large_step(self, template, known):
         """Of a step above the template's Rayleigh step, unless one that was known before has no longer one."""
