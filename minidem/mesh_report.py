@@ -82,5 +82,7 @@ class MeshReport:
         rows.append(("centre of mass", "", "", f"{100 * self.center_error:.2f} % of volume^(1/3)"))
         head = (f"{len(clump.radii)} spheres of radius {clump.radii.min():.4g} to {clump.radii.max():.4g} m, "
                 f"inside {len(mesh.triangles)} triangles")
+        if mesh.filled:
+            head += f"; {mesh.filled} open edges were closed, compare the shape with the picture"
         foot = ["the clump has mass, centre of mass and inertia of the mesh"] if self.matched else []
         return "\n".join([head] + [f"{a:<20}{b:>14}{c:>14}  {d}".rstrip() for a, b, c, d in rows] + foot)

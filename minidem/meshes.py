@@ -33,7 +33,8 @@ class TriangleMesh:
     body inside out within another is a cavity.
 
     Attributes: name; vertices (n, 3) and triangles (m, 3), merged and counterclockwise from outside; corners
-    (m, 3, 3) [m]; bodies, how many parts hang together; volume [m3]; center_of_mass (3,) [m]; moments (3,),
+    (m, 3, 3) [m]; bodies, how many parts hang together; filled, how many open
+    edges the repair closed; volume [m3]; center_of_mass (3,) [m]; moments (3,),
     principal moments of inertia about it per density, ascending [m5]; axes (3, 3), columns = principal
     axes, as those of a ClumpTemplate (moments that differ by less than 1e-6 of the largest are made equal);
     relative_error, bound of the relative error of volume and moments, for exactly these triangles.
@@ -56,7 +57,8 @@ class TriangleMesh:
         refuse(f"{name}: triangles", triangles, (triangles < 0) | (triangles >= len(vertices)),
                f"there are vertices 0 to {len(vertices) - 1} only; repair the mesh")
         vertices, triangles = cleaned(vertices, triangles)
-        if flag("repair", repair) and open_edges(triangles)[0].any():
+        self.filled = int(open_edges(triangles)[0].sum()) if flag("repair", repair) else 0
+        if self.filled:
             vertices, triangles = cleaned(*filled(vertices, triangles, name))
         triangles = _closed(name, vertices, triangles)
         triangles, body = facing_out(vertices, triangles)
