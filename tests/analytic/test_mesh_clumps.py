@@ -20,7 +20,7 @@ CUBE = platonic_mesh("cube", 1.0)
 def fewer_cells(monkeypatch):
     """Which cost most of the time."""
     monkeypatch.setattr(sphere_fit, "CELLS", 10_000)
-    monkeypatch.setattr(sphere_fit, "MOST_CELLS", 30_000)
+    monkeypatch.setattr(sphere_fit, "MOST_CELLS", 60_000)
 
 
 def prism(outline, inner, height, name):
