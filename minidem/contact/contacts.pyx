@@ -18,7 +18,7 @@ from minidem.state cimport StateView
 
 
 cdef enum:
-    PORTION = 2048              # ints of the inner list that are looked at before their contacts are computed
+    PORTION = 1024              # ints of the inner list that are looked at before their contacts are computed
     CACHE_LINE = 64             # bytes; a sum that stands on two takes twice as long
 
 

@@ -35,3 +35,12 @@ def describe(state, slots, values):
     arm = spheres[:, 3] - np.where(wall, 0.0, 0.5) * found["overlap"]
     found["point"] = spheres[:, :3] - arm[:, None] * found["normal"]
     return found[np.lexsort((found["sphere_j"], found["sphere_i"]))]
+
+
+def columns(contacts):
+    """A dict of arrays (n,) of an array of CONTACT: vectors as NAME_x, NAME_y, NAME_z."""
+    found = {}
+    for name in contacts.dtype.names:
+        values = contacts[name]
+        found |= {name: values} if values.ndim == 1 else {f"{name}_{axis}": values[:, k] for k, axis in enumerate("xyz")}
+    return found
