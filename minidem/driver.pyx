@@ -5,26 +5,26 @@ memory. Python answers signals between two of its own instructions, so compiled 
 Python. What calls Python works on copies, or keeps one to put back.
 """
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
 from minidem import ordering
-from minidem.state import aligned
+from minidem.layout import aligned
 from minidem.threads import has_openmp
 
 from minidem cimport openmp
 from minidem.broadphase.broadphase cimport (
-    IN_CALLBACK, NO_FAILURE, OUT_OF_MEMORY, SMALL_TEAM, Broadphase, create_broadphase, free_broadphase,
+    IN_CALLBACK, NO_FAILURE, OUT_OF_MEMORY, SMALL_TEAM, Broadphase, create_broadphase, drop_lists, free_broadphase,
     keep_experience,
 )
-from minidem.contact.contacts cimport Contacts, cover_own, create_contacts, free_contacts
+from minidem.contact.contacts cimport Contacts, cover_own, create_contacts, forget, forget_all, free_contacts
 from minidem.contact.listing cimport list_contacts
 from minidem.guard cimport Guard
 from minidem.pose cimport pose_range
 from minidem.rotation.scheme cimport Kernels, Step
 from minidem.rows cimport FORCE, LANES, LOAD_ROWS, MASS, ORIENTATION, PREDICTED, SCRATCH, TORQUE, VELOCITY
-from minidem.state cimport State, fixed_rows, loads_of
+from minidem.state cimport Order, State, StateView, fixed_rows, loads_of
 from minidem.time_loop cimport (
     BLOCKS, CONTACTS, LISTS, N_PHASES, OUTSIDE, WAITING, Ask, Loop, lap, run_loop,
 )
@@ -49,6 +49,45 @@ cdef void ask_python(Loop *loop, double steps) noexcept with gil:
     except BaseException as error:
         owner.error = error
         loop.broad.reports[0].failure = IN_CALLBACK
+
+
+cdef void weigh(const double[:, :, ::1] fixed, const double[::1] gravity, double[:, :, ::1] weights) noexcept nogil:
+    """The weight of each clump of each mixture of bodies, into the FORCE rows."""
+    cdef const double *rows
+    cdef double *force
+    cdef Py_ssize_t m
+    cdef int k, lane
+    for m in range(fixed.shape[0]):
+        rows, force = &fixed[m, 0, 0] + MASS * LANES, &weights[m, 0, 0] + FORCE * LANES
+        for k in range(3):
+            for lane in range(LANES):
+                force[k * LANES + lane] = rows[lane] * gravity[k]
+
+
+cdef int log_slab_for(const StateView *state):
+    return LOG_SLAB if state.n_members * LANES > SLOTS_IN_CACHE else 0
+
+
+cdef bint create_lists(Broadphase *broad, Contacts *contacts, const StateView *state, int n_threads,
+                       int log_slab) noexcept nogil:
+    """All that depends on which bodies the clumps in the slots are. False: memory exhausted.
+
+    broad, contacts (n_threads,) : zero before.
+    log_slab : see Neighbours.
+    """
+    cdef int t
+    cdef bint fine = create_broadphase(broad, state, n_threads, log_slab)
+    for t in range(n_threads if fine else 0):
+        fine &= create_contacts(contacts + t, state)
+        cover_own(contacts + t, broad.threads + t, state)
+    return fine
+
+
+cdef void free_lists(Broadphase *broad, Contacts *contacts, int n_threads) noexcept nogil:
+    cdef int t
+    for t in range(n_threads if contacts != NULL else 0):
+        free_contacts(contacts + t)
+    free_broadphase(broad)
 
 
 cdef bint any_lane(const unsigned char *lanes) noexcept nogil:
@@ -151,32 +190,25 @@ cdef class Driver:
         self.loop.contacts = <Contacts *> calloc(n_threads, sizeof(Contacts))
         if self.loop.contacts == NULL:
             raise MemoryError("no memory for the contacts of the time loop")
-        self.create_lists()
+        self.fill()
 
-    cdef object create_lists(self):
-        """All that depends on which templates the clumps in the slots have."""
-        cdef double[:, :, ::1] weights = aligned((len(self.state.fixed) + 1, LOAD_ROWS, LANES))
-        cdef int log_slab = LOG_SLAB if self.loop.state.n_members * LANES > SLOTS_IN_CACHE else 0
-        cdef bint fine = create_broadphase(&self.loop.broad, &self.loop.state, self.loop.n_threads, log_slab)
-        cdef int t
-        masses = self.state.fixed[:, MASS, None]
-        np.asarray(weights)[:-1, FORCE:FORCE + 3] = masses * self.gravity[:, None]
-        self.weights = weights                          # keeps them
-        self.loop.weights = &weights[0, 0, 0]
-        for t in range(self.loop.n_threads if fine else 0):
-            fine &= create_contacts(self.loop.contacts + t, &self.loop.state)
-            cover_own(self.loop.contacts + t, self.loop.broad.threads + t, &self.loop.state)
-        if not fine:
+    cdef object fill(self):
+        """All that depends on which bodies the clumps in the slots are."""
+        cdef double[:, :, ::1] rows
+        self.weights = rows = self.weights_of(self.state.layout.fixed)
+        self.loop.weights = &rows[0, 0, 0]
+        if not create_lists(&self.loop.broad, self.loop.contacts, &self.loop.state, self.loop.n_threads,
+                            log_slab_for(&self.loop.state)):
             raise MemoryError("no memory for the lists of the time loop")
 
-    cdef object free_lists(self):
-        cdef int t
-        for t in range(self.loop.n_threads if self.loop.contacts != NULL else 0):
-            free_contacts(self.loop.contacts + t)
-        free_broadphase(&self.loop.broad)
+    cdef object weights_of(self, fixed):
+        """Loads of clumps without a contact, (mixtures + 1, LOAD_ROWS, LANES)."""
+        weights = aligned((len(fixed) + 1, LOAD_ROWS, LANES))
+        weigh(fixed, self.gravity, weights)
+        return weights
 
     def __dealloc__(self):
-        self.free_lists()
+        free_lists(&self.loop.broad, self.loop.contacts, self.loop.n_threads)
         free(self.loop.contacts)
 
     @property
@@ -264,7 +296,7 @@ cdef class Driver:
     cdef object use_one_thread(self):
         """In the place of a team that OpenMP does not give. No bit of a run depends on it."""
         cdef Broadphase old = self.loop.broad
-        self.free_lists()
+        free_lists(&self.loop.broad, self.loop.contacts, self.loop.n_threads)
         free(self.loop.contacts)
         self.loop.contacts = NULL
         self.broken = "there was no memory for its lists"
@@ -275,24 +307,58 @@ cdef class Driver:
     def order(self):
         """Let neighbours in space be neighbours in memory.
 
-        Contacts are unknown after it, until the next step.
+        What may fail or be interrupted comes first. Then the new order takes the place of the old one without any
+        Python code or allocation in between, so that the clumps stand in the one or in the other. Contacts are unknown
+        after it, until the next step.
         """
+        cdef long long next_order = self.loop.broad.n_outer + LISTS_PER_ORDER
         cdef int t
-        cdef Broadphase old
-        same = self.state.permute(ordering.row_major(self.state.standing("position")))
-        self.loop.state = self.state.view
-        if same:
-            self.loop.broad.valid = False
+        cdef Order new
+        order = ordering.row_major(self.state.standing("position"))
+        if self.state.layout.is_mixed:                  # room for a second layout: the lists are made anew in any case
+            self.drop_lists()
+        new = self.state.prepare(order)
+        if new.layout.same:
+            self.state.put(new)
+            self.loop.state = self.state.view
+            self.loop.broad.valid = self.contacts_known = False
             for t in range(self.loop.n_threads):
-                self.loop.contacts[t].pairs.size = 0
+                forget(self.loop.contacts + t)
         else:
-            old = self.loop.broad
-            shares = self.shares
-            self.free_lists()
-            self.create_lists()
-            keep_experience(&self.loop.broad, &old)
-            self.share_out(shares, old.keep_shares)
-        self.next_order = self.loop.broad.n_outer + LISTS_PER_ORDER
+            self.order_with_lists(new)
+        self.next_order = next_order
+
+    cdef object drop_lists(self):
+        """Forget contacts and candidates, which are looked for anew when they are needed."""
+        cdef int t
+        self.contacts_known = False
+        drop_lists(&self.loop.broad)
+        for t in range(self.loop.n_threads):
+            forget_all(self.loop.contacts + t)
+
+    cdef object order_with_lists(self, Order new):
+        """The same where a slot gets a body of another kind, so that all lists have to be others."""
+        weights = self.weights_of(new.layout.fixed)
+        cdef double[:, :, ::1] rows = weights
+        cdef int t, n_threads = self.loop.n_threads, log_slab = log_slab_for(&new.view)
+        cdef Broadphase broad, old = self.loop.broad
+        cdef Contacts *contacts = <Contacts *> calloc(n_threads, sizeof(Contacts))
+        memset(&broad, 0, sizeof(broad))
+        if contacts == NULL or not create_lists(&broad, contacts, &new.view, n_threads, log_slab):
+            free_lists(&broad, contacts, n_threads)
+            free(contacts)
+            raise MemoryError("no memory to put the clumps in order of space")
+        keep_experience(&broad, &old)
+        for t in range(n_threads):
+            broad.shares[t].part = old.shares[t].part
+        broad.keep_shares = old.keep_shares
+        self.state.put(new)                             # from here on nothing fails
+        self.loop.state = self.state.view
+        self.loop.broad = broad
+        self.loop.contacts, contacts = contacts, self.loop.contacts
+        self.weights, self.loop.weights = weights, &rows[0, 0, 0]
+        free_lists(&old, contacts, n_threads)
+        free(contacts)
 
     @property
     def shares(self):

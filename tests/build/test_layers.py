@@ -7,7 +7,8 @@ LAYERS = [
     "geometry readings guard", "build_record rows records",
     "reach prefetch arrays openmp threads clock checks energy pacing ordering whole_files",
     "mass material", "mesh_files", "clump_files meshes revolution", "sphere_fit", "clump walls", "mesh_report shapes", "chess",
-    "state", "pose", "broadphase contact translation rotation", "time_loop", "driver", "observables free_bodies diagnosis",
+    "bodies", "layout", "state", "pose", "broadphase contact translation rotation", "time_loop", "driver",
+    "observables free_bodies diagnosis",
     "user_forces",
     "output", "simulation", "citation", "scenario", "benchmarks ensemble",
 ]
