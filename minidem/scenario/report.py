@@ -77,6 +77,7 @@ class Report:
         result = {
             "scenario": self.name,
             "version": minidem.__version__,
+            "build": minidem.build_info(),
             "ended": ended,
             "wall_seconds": time.perf_counter() - self._begun,
             "options": self._options,

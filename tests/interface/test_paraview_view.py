@@ -88,7 +88,8 @@ class TestWithParaView:
     def test_pvpython_opens_a_window(self, run):
         """It stays until it is closed, where a picture is written at once."""
         command = [*DISPLAY, "pvpython", str(TOOL), str(run / "run.pvd")]
-        process = subprocess.Popen(command, start_new_session=True)
+        process = subprocess.Popen(command, start_new_session=True, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             with pytest.raises(subprocess.TimeoutExpired):
                 process.wait(timeout=30)
