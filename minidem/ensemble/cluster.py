@@ -75,5 +75,5 @@ def _distributed():
         import distributed
     except ModuleNotFoundError:
         raise ValueError("scheduler: a cluster needs the package dask.distributed; "
-                         "pip install 'minidem[cluster]'") from None
+                         "pip install -e '.[cluster]' in minidem's folder") from None
     return distributed
