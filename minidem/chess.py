@@ -6,19 +6,26 @@
 Each piece is drawn here in units of its height, standing on z = 0: an outline of (z, r) about the z axis,
 for the king the arms of a cross as well, for the knight a head, cut from a board, that looks along +x.
 Heights and density are those of del Valle et al. 2024, doi:10.1016/j.cpc.2023.109077, section 5.
+
+To fit a hundred spheres into all six takes 4 s: chess_pieces/ holds them, as they were found here. Another
+number of spheres is fitted when it is asked for.
 """
+from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from .checks import positive, whole
 from .clump import ClumpTemplate
+from .clump_files import read_spheres
 from .meshes import TriangleMesh
 from .revolution import fit_rings, volume_of_revolution
 from .sphere_fit import fit_spheres
 
 HEIGHTS = {"king": 0.095, "queen": 0.085, "bishop": 0.07, "knight": 0.06, "rook": 0.055, "pawn": 0.05}  # [m]
 DENSITY = 3200.0                                                                                  # [kg/m3]
+STORED = 100                                                                                      # spheres
 
 
 class _Board(NamedTuple):
@@ -36,7 +43,7 @@ class _Drawing(NamedTuple):
     board: _Board | None = None
 
 
-def piece(name, spheres=100, density=DENSITY, height=None):
+def piece(name, spheres=STORED, density=DENSITY, height=None):
     """The clump of a chess piece, its foot on z = 0 and its axis the z axis of the input frame.
 
     Args:
@@ -46,7 +53,7 @@ def piece(name, spheres=100, density=DENSITY, height=None):
         height: from the lowest to the highest point of the spheres [m]; default: HEIGHTS[name]. They end a
             little below the top of the drawing, by 0 to 3 %, and are enlarged to that height.
     """
-    table = _fit(name, spheres)
+    table = _spheres(name, spheres)
     height = positive("height", HEIGHTS[name] if height is None else height)
     low, high = np.min(table[:, 2] - table[:, 3]), np.max(table[:, 2] + table[:, 3])
     table[:, 2] -= low
@@ -54,9 +61,9 @@ def piece(name, spheres=100, density=DENSITY, height=None):
     return ClumpTemplate(table[:, :3], table[:, 3], density)
 
 
-def volume_error(name, spheres=100):
+def volume_error(name, spheres=STORED):
     """Of the union of the spheres, as they lie in the drawing: their volume over that drawn, less 1."""
-    table = _fit(name, spheres)
+    table = _spheres(name, spheres)
     return ClumpTemplate(table[:, :3], table[:, 3]).volume / drawn_volume(name) - 1.0
 
 
@@ -70,9 +77,22 @@ def drawn_volume(name):
     return volume
 
 
+def _spheres(name, spheres):
+    """Spheres (n, 4) of x, y, z, r inside the drawing, in its units; the caller's own."""
+    _drawing(name)
+    spheres = whole("spheres", spheres, 10)
+    return (_stored(name) if spheres == STORED else _fit(name, spheres)).copy()
+
+
+@lru_cache(maxsize=None)
+def _stored(name):
+    centers, radii = read_spheres(Path(__file__).with_name("chess_pieces") / f"{name}.txt")
+    return np.column_stack([centers, radii])
+
+
 def _fit(name, spheres):
-    """Spheres (n, 4) of x, y, z, r inside the drawing, in its units."""
-    drawing, spheres = _drawing(name), whole("spheres", spheres, 10)
+    """What `_spheres` says, found anew."""
+    drawing = _drawing(name)
     parts = [np.array(drawing.beads).reshape(-1, 4)]
     if drawing.board is not None:
         parts.append(np.column_stack(fit_spheres(_mesh(drawing.board), round(drawing.board.share * spheres))))

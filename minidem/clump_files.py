@@ -8,8 +8,8 @@ import re
 
 import numpy as np
 
-from .checks import file_path
-from .whole_files import write_text
+from minidem.checks import file_path
+from minidem.whole_files import write_text
 
 _COMMENT = re.compile(r"#|%|//")
 _SEPARATOR = re.compile(r"\s*[,;]\s*|\s+")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .clump import ClumpTemplate
-from .meshes import TriangleMesh
+from minidem.clump import ClumpTemplate
+from minidem.meshes import TriangleMesh
 
 
 @dataclass(frozen=True)

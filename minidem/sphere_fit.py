@@ -15,7 +15,7 @@ import heapq
 import numpy as np
 from scipy.spatial import cKDTree
 
-from .checks import MOST_SPHERES, whole
+from minidem.checks import MOST_SPHERES, whole
 
 CELLS = 80_000              # of the solid; some fifty across it, a second or two to fit
 CELLS_PER_SPHERE = 200      # at least: an average sphere is then seven cells wide

@@ -18,7 +18,7 @@ from minidem.state cimport StateView
 
 
 cdef enum:
-    PORTION = 2048              # ints of the inner list that are looked at before their contacts are computed
+    PORTION = 1024              # ints of the inner list that are looked at before their contacts are computed
     CACHE_LINE = 64             # bytes; a sum that stands on two takes twice as long
 
 
@@ -250,4 +250,5 @@ cdef void free_contacts(Contacts *contacts) noexcept nogil:
     release(&contacts.first)
     release(&contacts.next)
     release(&contacts.ends)
+    release(&contacts.entries)
     memset(contacts, 0, sizeof(Contacts))

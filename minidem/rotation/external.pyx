@@ -38,7 +38,7 @@ class Bodies:
 cdef void call(str role, double *block, const double *torque, const double *fixed,
                const Step *step) noexcept with gil:
     cdef Kernels owner = <Kernels> step.context
-    if owner.error is not None:                         # the driver raises it at the next opportunity
+    if owner.failed:                                    # the driver raises its error when the step is done
         return
     try:
         rows = np.asarray(<double[:SCRATCH + owner.n_scratch, :LANES]> block)
@@ -48,7 +48,7 @@ cdef void call(str role, double *block, const double *torque, const double *fixe
         parameters = [step.parameters[k] for k in range(owner.n_parameters)]
         owner.functions[role](Bodies(rows, moments, constants), step.dt, int(step.stage), *parameters)
     except BaseException as error:
-        owner.error = error
+        owner.error, owner.failed = error, True
 
 
 cdef void python_start(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:

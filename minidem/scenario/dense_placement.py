@@ -12,7 +12,7 @@ import numpy as np
 from minidem.clump import ClumpTemplate
 from minidem.geometry.quaternions import rotate
 from minidem.scenario.crowd import Crowd
-from minidem.scenario.placement import place
+from minidem.scenario.placement import add_at_random
 
 LOOSE = 0.04            # solid fraction of the thin clumps: random addition takes two proposals per clump
 NEAR = 0.3              # gap over the sum of radii up to which a pair of spheres is watched in a round
@@ -30,11 +30,11 @@ def place_densely(templates, numbers, low, high, rng):
     low, high = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
     solid_fraction = sum(n * t.volume for n, t in zip(numbers, templates)) / np.prod(high - low)
     if not LOOSE < solid_fraction < 1.0:        # loose, or a mistake of which `place` tells
-        return place(templates, numbers, low, high, rng)
+        return add_at_random(templates, numbers, low, high, rng)
     size = (LOOSE / solid_fraction) ** (1 / 3)
     thin = [ClumpTemplate(t.centers, size * t.radii, t.density) for t in templates]
     poses = [(position + rotate(orientation, t.center_of_mass - s.center_of_mass), orientation)
-             for (position, orientation), t, s in zip(place(thin, numbers, low, high, rng), templates, thin)]
+             for (position, orientation), t, s in zip(add_at_random(thin, numbers, low, high, rng), templates, thin)]
     crowd = Crowd(templates, poses, low, high)
     for _ in range(ROUNDS):
         near = crowd.near(NEAR)

@@ -133,7 +133,7 @@ class RunFolder:
             notes = {"physics": there, "schedule": schedule, "spent": spent, "warnings": said}
         except (AttributeError, KeyError, TypeError, ValueError):
             raise ValueError(f"{file}: a checkpoint, but not of a run of a scenario") from None
-        for name in sorted(here.keys() | there.keys()):
+        for name in [*here, *sorted(there.keys() - here.keys())]:       # followers last: `resolved`
             if here.get(name) != there.get(name):
                 raise ChangedPhysics(
                     f"--{name.replace('_', '-')}: {here.get(name)} here, but {there.get(name)} in the run in "

@@ -78,9 +78,13 @@ def parse(scenario, argv):
 
 
 def resolved(options):
-    """The options, with functions among them replaced by their values for the other options."""
-    for name, value in vars(options).items():
+    """The options, with functions among them replaced by their values for the other options.
+
+    These come last then: where they differ from those of another run, it is because of one before them.
+    """
+    for name, value in list(vars(options).items()):
         if callable(value):
+            delattr(options, name)
             setattr(options, name, value(options))
     return options
 

@@ -38,8 +38,14 @@ def place(templates, numbers, low, high, rng):
     orientation (n, 4)) per template, in the order given: centres of mass in the lab frame [m] and unit
     quaternions. rng: a numpy.random.Generator.
 
-    ValueError: more clumps than random sequential addition brings into the box.
+    ValueError: more clumps than random sequential addition brings into the box. `place_densely` brings in more.
     """
+    return add_at_random(templates, numbers, low, high, rng,
+                         remedy="use place_densely, which takes the same arguments, ")
+
+
+def add_at_random(templates, numbers, low, high, rng, remedy=""):
+    """What `place` does. remedy: what else than fewer clumps or a larger box helps where some found room."""
     low, high = (np.asarray(corner, dtype=float) for corner in (low, high))
     if not (low.shape == high.shape == (3,) and np.all(np.isfinite(high - low)) and np.all(low < high)):
         raise ValueError(f"low, high: the box from {low} to {high} has no volume; give (3,) with low < high")
@@ -57,7 +63,8 @@ def place(templates, numbers, low, high, rng):
         placed.append((k, poses))
         if len(poses.position) < numbers[k]:
             there = sum(len(poses.position) for _, poses in placed)
-            raise ValueError(f"{wanted}: it was full with {there}; take fewer clumps or a larger box")
+            raise ValueError(f"{wanted}: it was full with {there}; "
+                             f"{remedy if len(poses.position) else ''}take fewer clumps or a larger box")
     return [(poses.position, poses.orientation) for _, poses in sorted(placed, key=lambda item: item[0])]
 
 

@@ -48,13 +48,13 @@ class Progress(Line):
         self.begin_time, self.begin_step = sim.time, sim.step_count
 
     def update(self, sim, energies):
-        """Say it if it is time to. energies: the table so far, for the energy error."""
+        """Say it if it is time to. energies: the table so far, for the energy error; None: there is none."""
         if not self.is_due():
             return
         elapsed = self.said - self.begun
         rate = (sim.step_count - self.begin_step) / elapsed
         left = elapsed * (self.end - sim.time) / max(sim.time - self.begin_time, sim.dt)
-        error = energy_error(energies)
+        error = None if energies is None else energy_error(energies)
         error = "" if error is None else f", energy error {error:.1e}"
         self.say(f"{self.label}: {sim.time:.4g} of {self.end:g} s, {rate:.3g} steps/s{error}, "
                  f"{duration(left)} left")

@@ -59,6 +59,11 @@ class Run:
             self._read_files()
         for force in scenario.forces(options) if scenario.forces else ():
             self.sim.add_force(force)
+        self.conserved = scenario.conservative and not self.sim.user_forces
+        self.energy_limit = getattr(options, "energy_limit", None)
+        if self.energy_limit is not None and not self.conserved:
+            raise ValueError(f"--energy-limit: forces of its own do work in {scenario.name}, so a change of its energy "
+                             "is no error; leave the option out")
         if not math.isfinite(self.sim.energy().total):
             raise ValueError("the energy of the initial state is not finite; give smaller speeds or sizes")
         period = options.checkpoint_every
@@ -66,7 +71,6 @@ class Run:
         self.checkpoints = Schedule(max(1, round(period / self.sim.dt)), 1) if period else Schedule(1, 0)
         self.saved_step = self.sim.step_count if self.resumed else None
         self.new_frames = []        # since the last checkpoint
-        self.energy_limit = getattr(options, "energy_limit", None)
         self.last_good, self.reason = Moment(), None
 
     def _take_up(self, options):
@@ -173,7 +177,7 @@ class Run:
             target = min(*(schedule.after(step) for schedule in events), self.steps)
             spent["loop_seconds"] += interruptible.advance(sim, target)
             spent["steps"] += sim.step_count - step
-            progress.update(sim, self.recorder.energy)
+            progress.update(sim, self.recorder.energy if self.conserved else None)
 
     def _is_beyond_limit(self):
         """Record a row, and look whether the run may go on."""
@@ -217,7 +221,8 @@ class Run:
 
     def _finish(self, ended):
         self._count_wall_time()
-        result = summary.summarise(self.scenario.name, self.notes, self.sim, self.recorder, ended, self.reason)
+        result = summary.summarise(self.scenario.name, self.notes, self.sim, self.recorder, ended, self.reason,
+                                   self.conserved)
         summary.write(self.folder.summary, result)
         plot.energies(self.folder.picture, self.recorder.energy, self._label())
         return result

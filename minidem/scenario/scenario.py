@@ -39,7 +39,8 @@ class Scenario:
     observables: what is watched besides energy and contacts; --compare draws the first.
     forces: function of the options -> the functions for `Simulation.add_force`. Not in `build`, because a
         checkpoint does not hold them and they must be added to a continued run, too.
-    conservative: whether the physics conserves energy, so that a verdict on it makes sense.
+    conservative: whether the physics conserves energy. Without it, and with forces of your own, whose work the
+        energies do not hold, there is no energy error in summary.json, nor a verdict on it.
     """
 
     name: str
@@ -92,7 +93,7 @@ class Scenario:
             result = run.execute(interruptible)
             tables[label] = (run.recorder.energy, run.recorder.observed)
             ends.append(result["ended"])
-            self._tell(options, verdict(result, self.conservative))
+            self._tell(options, verdict(result))
             if interruptible.asked:
                 break
         interrupted = "interrupted" in ends or len(ends) < len(runs)

@@ -47,8 +47,12 @@ def energy_drift(table):
     return None if scale is None else (np.mean(total[-tenth:]) - np.mean(total[:tenth])) / scale
 
 
-def summarise(scenario, notes, sim, recorder, ended, reason):
-    """The dictionary of summary.json. notes: those beside the checkpoint (run.py); reason: for an end that failed."""
+def summarise(scenario, notes, sim, recorder, ended, reason, conserved):
+    """The dictionary of summary.json.
+
+    notes: those beside the checkpoint (run.py); reason: for an end that failed; conserved: whether the energy
+    should stay as it was. Where it should not, a change of it is no error, and there is none.
+    """
     physics, spent = notes["physics"], notes["spent"]
     energy, observed = recorder.energy, recorder.observed
     return {
@@ -68,9 +72,9 @@ def summarise(scenario, notes, sim, recorder, ended, reason):
         "us_per_step": 1e6 * spent["loop_seconds"] / spent["steps"] if spent["steps"] else None,
         "energy_initial": energy["total"][0],
         "energy_final": energy["total"][-1],
-        "max_relative_energy_error": energy_error(energy),
-        "relative_energy_drift": energy_drift(energy),
-        "energy_scale": energy_scale(energy)[1],
+        "max_relative_energy_error": energy_error(energy) if conserved else None,
+        "relative_energy_drift": energy_drift(energy) if conserved else None,
+        "energy_scale": energy_scale(energy)[1] if conserved else None,
         "contacts_max": int(np.max(observed["contacts"])),
         "contacts_per_clump": float(np.mean(observed["contacts"])) / sim.n_clumps,
         "observables": {o.name: {"initial": observed[o.name][0], "final": observed[o.name][-1]}
@@ -85,7 +89,7 @@ def write(path, summary):
     replace_text(path, json.dumps(_plain(summary), indent=2, allow_nan=False) + "\n")
 
 
-def verdict(summary, conservative):
+def verdict(summary):
     """One or two sentences about the energy."""
     error, time = summary["max_relative_energy_error"], summary["time"]
     scheme = f" with {summary['integrator']}" if summary["integrator"] else ""
@@ -94,7 +98,7 @@ def verdict(summary, conservative):
         return f"The motion{scheme} stopped being finite at {time:.4g} s; its energy had gone {change}."
     if summary["ended"] == "energy limit":
         return f"The motion{scheme} was stopped by --energy-limit at {time:.4g} s; its energy had gone {change}."
-    if not conservative or error is None:
+    if error is None:
         return f"The total energy went {change}."
     unit = {"energy_initial": "its initial value", "kinetic_max": "the largest kinetic energy"}
     return (f"Energy is {'conserved' if error < FLAT else 'NOT conserved'}{scheme}: over {time:.6g} s "

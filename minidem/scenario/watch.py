@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from minidem.diagnosis import relative_overlap
+from minidem.diagnosis import beyond, relative_overlap
 from minidem.geometry.quaternions import cross
 from minidem.material import effective_modulus
 from minidem.scenario.summary import scale_of, scale_parts
@@ -84,7 +84,7 @@ class Watch:
         if relative[k] <= DEEP:
             return None
         return (f"{self._now()}: {_names(contacts[k])} overlap by {contacts['overlap'][k]:.3g} m, "
-                f"{relative[k]:.2g} of the smaller radius (Hertz's law is one of small overlaps, up to {DEEP:g}). "
+                f"{beyond(relative[k], DEEP)} of the smaller radius (Hertz's law is one of small overlaps, up to {DEEP:g}). "
                 "Take a stiffer material or slower clumps")
 
     def _wall(self, contacts):

@@ -9,9 +9,11 @@ from reference_union import union_by_slices
 
 import minidem as md
 from minidem import chess
+from minidem.clump_files import read_spheres
 
 # A folder of sphere files of your own that the slow test takes as well.
 FOLDER = os.environ.get("MINIDEM_SPHERE_FILES")
+STORED = Path(chess.__file__).with_name("chess_pieces")
 FILES = sorted(Path(FOLDER).glob("*.txt")) if FOLDER else []
 
 
@@ -77,6 +79,22 @@ def test_missing_volume_falls_with_the_number_of_spheres(name):
     assert np.all(np.diff(missing) < 0.0) and np.all((missing > 0.0) & (missing < 1.52 / np.sqrt(counts)))
     # another way to sample the surface changed the knight's by 1.5 %
     assert missing[2] < 1.02 * MISSING[name]
+
+
+@pytest.mark.parametrize("name", chess.HEIGHTS)
+def test_stored_pieces_are_those_that_a_fit_finds(name):
+    """To the last bit. After a change of the fit that is meant: write_spheres of what it finds."""
+    centers, radii = read_spheres(STORED / f"{name}.txt")
+    assert np.column_stack([centers, radii]).tobytes() == chess._fit(name, 100).tobytes()
+
+
+def test_pieces_of_a_hundred_spheres_need_no_fit(monkeypatch):
+    def no_fit(name, spheres):
+        raise AssertionError("a fit takes seconds")
+    monkeypatch.setattr(chess, "_fit", no_fit)
+    monkeypatch.setattr(chess, "fit_rings", no_fit)
+    assert all(len(chess.piece(name).radii) == 100 for name in chess.HEIGHTS)
+    assert np.array_equal(chess.piece("king", height=2.0).centers, chess.piece("king", height=2.0).centers)
 
 
 @pytest.mark.parametrize("name", ["king", "knight"])

@@ -123,6 +123,13 @@ def test_it_runs_without_a_compiler_and_gives_the_same_bits(environment, tmp_pat
     assert wheel.count("\n") > 900 and wheel == here
 
 
+def test_chess_pieces_are_in_the_wheel(environment, tmp_path):
+    names = run(environment, "-c", "from minidem import chess; print(*chess.HEIGHTS, len(chess.piece('king').radii))",
+                cwd=tmp_path)
+    assert names == "king queen bishop knight rook pawn 100\n"
+    run(environment, "-c", "from minidem import chess; list(map(chess._stored, chess.HEIGHTS))", cwd=tmp_path)
+
+
 def test_others_can_cimport(environment, tmp_path):
     """A rotation scheme in a Cython module of its own, from the .pxd files that the wheel installs."""
     run(environment, "-m", "pip", "install", "Cython", "setuptools")

@@ -4,7 +4,7 @@ import pytest
 from scipy.spatial import cKDTree
 
 import minidem as md
-from minidem.scenario import place, place_densely, random_directions, random_orientations
+from minidem.scenario import place, place_densely, placement, random_directions, random_orientations
 
 
 def spheres(template, position, orientation):
@@ -116,6 +116,21 @@ def test_too_full(rod, number, edge):
         place([rod.template], [number], np.zeros(3), np.full(3, edge), np.random.default_rng(1))
     for word in (f"{number} clumps", f"{edge}", "solid fraction", "larger box"):
         assert word in str(refusal.value)
+    assert ("use place_densely" in str(refusal.value)) == (edge == 0.6)      # where some found room
+
+
+def test_what_a_full_box_advises_helps(rod, monkeypatch):
+    """And place_densely, which adds at random itself, does not advise to use itself."""
+    full = [rod.template], [100], np.zeros(3), np.full(3, (100 * rod.template.volume / 0.3) ** (1 / 3))
+    assert len(place_densely(*full, np.random.default_rng(1))[0][0]) == 100
+    monkeypatch.setattr(placement, "ATTEMPTS", 0)
+    monkeypatch.setattr(placement, "PATIENCE", 3)
+    with pytest.raises(ValueError, match="use place_densely"):
+        place(*full, np.random.default_rng(1))
+    loose = np.full(3, (100 * rod.template.volume / 0.039) ** (1 / 3))
+    with pytest.raises(ValueError, match="it was full with [1-9]") as refusal:
+        place_densely([rod.template], [100], np.zeros(3), loose, np.random.default_rng(1))
+    assert "use" not in str(refusal.value)
 
 
 def dense_rods(template, n, solid_fraction, seed):

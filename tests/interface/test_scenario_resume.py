@@ -117,6 +117,16 @@ def test_a_longer_time_goes_on_from_a_finished_run(unbroken, tmp_path):
     assert ours["rods_in_box.pvd"].count(b"timestep") == len(list((tmp_path / "frames").iterdir())) in (9, 10)
 
 
+def test_changed_physics_is_named_by_the_option_that_was_changed(tmp_path, capsys):
+    """--box follows --rods: it is another one, but not what was given."""
+    small = "--time", "0.001", "--frames", "0", "--rods"
+    assert main(tmp_path, *small, "40") == 0
+    for changed, named in ("--rods 50", "--rods: 50 here, but 40"), ("--rods 40 --box 3", "--box: 3.0 here, but 1.1"):
+        assert main(tmp_path, *small, *changed.split()[1:], "--resume") == 2
+        assert f"error: {named}" in capsys.readouterr().err
+    assert main(tmp_path, *small, "40", "--resume") == 0
+
+
 def test_a_finished_run_stays_as_it_is(unbroken, tmp_path):
     assert main(tmp_path) == 0
     before = summary(tmp_path)

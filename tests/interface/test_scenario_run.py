@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import minidem as md
-from minidem.scenario import plot
+from minidem.scenario import plot, progress
 
 SCRIPT = Path(__file__).parents[2] / "scenarios" / "rods_in_box.py"
 RODS = runpy.run_path(str(SCRIPT))["SCENARIO"]
@@ -157,6 +157,35 @@ def test_gravity_sets_the_scale_of_the_energy_error(tmp_path):
     rows = table(tmp_path / "energy.csv")[1]
     largest = np.max(np.abs(rows[:, 5] - rows[0, 5]))
     assert summary["max_relative_energy_error"] == largest / np.max(rows[:, 1])
+
+
+def driven(t, x, v, q, w):
+    """A force that does work."""
+    return np.full_like(x, 3.0), np.zeros_like(x)
+
+
+@pytest.mark.parametrize("change", [
+    {"conservative": False}, {"forces": lambda options: [driven]},
+    {"forces": lambda options: [driven], "conservative": False},
+], ids=["as it says", "a force of its own", "both"])
+def test_without_conservation_there_is_no_energy_error(change, tmp_path, capsys, monkeypatch, undrawn):
+    """Neither in summary.json nor on the way nor in the last line."""
+    monkeypatch.setattr(progress, "PLAIN_SECONDS", 0.0)
+    scenario = dataclasses.replace(RODS, **change)
+    assert scenario.main(["--time", "0.001", "--frames", "0", "--out", str(tmp_path)]) == 0
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    for name in "max_relative_energy_error", "relative_energy_drift", "energy_scale":
+        assert name in summary and summary[name] is None
+    assert summary["energy_final"] > 0.0
+    said = capsys.readouterr()
+    assert "steps/s" in said.err
+    assert "error" not in said.err + said.out and "onserved" not in said.out and "total energy went" in said.out
+
+
+def test_an_energy_limit_with_a_force_of_its_own_is_refused(tmp_path, capsys):
+    scenario = dataclasses.replace(RODS, forces=lambda options: [driven])
+    assert scenario.main(["--energy-limit", "0.1", "--out", str(tmp_path / "out")]) == 2
+    assert "--energy-limit" in capsys.readouterr().err and not (tmp_path / "out").exists()
 
 
 # A step too large for contacts that never come, and squares of the largest numbers there are.

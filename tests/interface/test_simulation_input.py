@@ -50,6 +50,7 @@ def test_settings(how, words):
     ({"velocity": [(1, 2, 3)] * 2}, ["velocity", "(2, 3)"]), ({"angular_velocity": (0, 0, np.inf)}, ["inf"]),
     ({"orientation": (0, 0, 0, 0)}, ["orientation", "zero"]), ({"orientation": (1, 0, 0)}, ["orientation", "(3,)"]),
     ({"position": [(0.3, 0.3, 0.3185)]}, ["clump 1", "clump 0", "0.0015", "apart"]),      # 0.15 of the radius
+    ({"position": [(0.3, 0.3, 0.31899999)]}, ["0.00100001 m", "0.100001 of the smaller radius", "limit is 0.1"]),
     ({"position": [(0.3, 0.3, 0.3)]}, ["clump 1", "clump 0"]),
     ({"position": [(0.5, 0.5, 0.005)]}, ["clump 1", "wall 4"]), ({"position": [(7, 0.5, 0.5)]}, ["clump 1", "wall 1"]),
 ])

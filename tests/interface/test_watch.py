@@ -10,6 +10,7 @@ import pytest
 
 import minidem as md
 import scenes
+from minidem.diagnosis import beyond
 from minidem.scenario import Scenario
 from minidem.scenario.run import ROWS_PER_STATE
 from minidem.scenario.watch import DEEP, ease_of_spheres
@@ -206,7 +207,13 @@ def test_deep_overlap(twice, tmp_path, capsys):
     overlap = sim.contacts()["overlap"][0]
     other = "clump 1" if twice else "wall 0"
     assert (f"step {sim.step_count} (time {sim.time:.6g} s): clump 0 and {other} overlap by {overlap:.3g} m, "
-            f"{overlap / RADIUS:.2g} of the smaller radius") in text
+            f"{overlap / RADIUS:.3g} of the smaller radius") in text
+
+
+@pytest.mark.parametrize("excess, said", [(1e-2, "0.101"), (1e-6, "0.1000001"), (1e-15, "0.1000000000000001")])
+def test_a_limit_hardly_exceeded_is_seen_to_be(excess, said):
+    """Both numbers are told, and are not the same."""
+    assert beyond(DEEP * (1 + excess), DEEP) == said
 
 
 def test_just_harmless(tmp_path, capsys):
