@@ -6,7 +6,6 @@ parameters and its format; one that is damaged, or of another study, is as good 
 """
 
 import csv
-import io
 import json
 from pathlib import Path
 
@@ -70,14 +69,21 @@ class Store:
     def write_table(self, rows):
         """table.csv: a line per row; what a run did not give stays empty. Numbers read back exactly."""
         names = dict.fromkeys(name for row in rows for name in row if name not in OWN_COLUMNS)
-        text = io.StringIO()
-        writer = csv.DictWriter(text, [*names, *OWN_COLUMNS], lineterminator="\n")
+        lines = _Lines()
+        writer = csv.DictWriter(lines, [*names, *OWN_COLUMNS], lineterminator="\r\n")
         writer.writeheader()
         writer.writerows(rows)
-        replace_text(self.table, text.getvalue())
+        replace_text(self.table, "".join(lines))
 
     def _file(self, parameters):
         return self.runs / f"{key(parameters)}.json"
+
+
+class _Lines(list):
+    """A file for csv. Its writer ends lines in "\\r\\n", so that it quotes texts with either; here they end in "\\n"."""
+
+    def write(self, line):
+        self.append(line.removesuffix("\r\n") + "\n")
 
 
 def checked(result, parameters):

@@ -69,7 +69,7 @@ def write(a):
         raise RuntimeError("\\ud800 in the error")
     if a == 4:
         return {"digits": 10 ** 5000}
-    return {"text": "\\U0001f600 \\u00e9"}
+    return {"text": "\\U0001f600 \\u00e9 \\r lone"}
 '''
 
 
@@ -163,12 +163,12 @@ def test_texts_that_no_file_can_hold(study, tmp_path):
     """An error of that run, and no matter to the others and to later calls."""
     for _ in range(2):
         rows = study("write", range(5))
-        assert rows[0]["text"] == "\U0001f600 \u00e9" and rows[0]["error"] is None
+        assert rows[0]["text"] == "\U0001f600 \u00e9 \r lone" and rows[0]["error"] is None
         for row, words in zip(rows[1:], ["result 'text' = '\\ud800'", "'\\udcff'", "\\ud800 in the error", "digits"],
                               strict=True):
             assert words in row["error"]
     with open(tmp_path / "study" / "table.csv", newline="", encoding="utf-8") as file:
-        assert next(csv.DictReader(file))["text"] == rows[0]["text"]
+        assert [row["text"] for row in csv.DictReader(file)] == [rows[0]["text"], "", "", "", ""]
     with pytest.raises(ValueError, match=r"grid\['a'\]\[0\].*surrogate"):
         study("write", ["\ud800"])
     assert all(json.loads(file.read_text()) for file in (tmp_path / "study" / "runs").iterdir())
