@@ -439,7 +439,8 @@ cdef class Driver:
             return
         step.dt = dt
         lanes = np.zeros((self.loop.state.n_blocks, LANES), dtype=np.uint8)
-        lanes.reshape(-1)[self.state.clump_slot] = ~self.started
+        # An index of another type NumPy converts in a buffer, and does not look whether there was memory for it.
+        lanes.reshape(-1)[self.state.clump_slot.astype(np.intp)] = ~self.started
         started = np.ones_like(self.started)
         cdef const unsigned char[:, ::1] new = lanes
         cdef double[::1] room = np.empty(size)
