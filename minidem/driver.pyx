@@ -7,28 +7,23 @@ Python. What calls Python works on copies, or keeps one to put back.
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
-import os
-
 import numpy as np
 
 from minidem import ordering
-from minidem.contact import listing
 from minidem.layout import aligned
+from minidem.threads import has_openmp
 
 from minidem cimport openmp
 from minidem.broadphase.broadphase cimport (
-    IN_CALLBACK, NO_FAILURE, OUT_OF_MEMORY, SMALL_TEAM, Broadphase, create_broadphase, drop_lists, free_broadphase,
-    keep_experience,
+    IN_CALLBACK, NO_FAILURE, OUT_OF_MEMORY, SMALL_TEAM, Broadphase, drop_lists, keep_experience,
 )
-from minidem.broadphase.ghosts cimport slot_of
-from minidem.broadphase.neighbours cimport owns
-from minidem.contact.contacts cimport Contacts, cover_own, create_contacts, forget, forget_all, free_contacts
-from minidem.contact.hertz cimport hertz_energy
-from minidem.contact.touch cimport Touch, touch
+from minidem.contact.contacts cimport Contacts, forget, forget_all
+from minidem.contact.listing cimport list_contacts
 from minidem.guard cimport Guard
+from minidem.loop_lists cimport create_lists, free_lists, weigh
 from minidem.pose cimport pose_range
 from minidem.rotation.scheme cimport Kernels, Step
-from minidem.rows cimport FORCE, LANES, LOAD_ROWS, MASS, ORIENTATION, PREDICTED, SCRATCH, TORQUE, VELOCITY
+from minidem.rows cimport FORCE, LANES, LOAD_ROWS, ORIENTATION, PREDICTED, SCRATCH, TORQUE, VELOCITY
 from minidem.state cimport Order, State, StateView, fixed_rows, loads_of
 from minidem.time_loop cimport (
     BLOCKS, CONTACTS, LISTS, N_PHASES, OUTSIDE, WAITING, Ask, Loop, lap, run_loop,
@@ -56,43 +51,8 @@ cdef void ask_python(Loop *loop, double steps) noexcept with gil:
         loop.broad.reports[0].failure = IN_CALLBACK
 
 
-cdef void weigh(const double[:, :, ::1] fixed, const double[::1] gravity, double[:, :, ::1] weights) noexcept nogil:
-    """The weight of each clump of each mixture of bodies, into the FORCE rows."""
-    cdef const double *rows
-    cdef double *force
-    cdef Py_ssize_t m
-    cdef int k, lane
-    for m in range(fixed.shape[0]):
-        rows, force = &fixed[m, 0, 0] + MASS * LANES, &weights[m, 0, 0] + FORCE * LANES
-        for k in range(3):
-            for lane in range(LANES):
-                force[k * LANES + lane] = rows[lane] * gravity[k]
-
-
 cdef int log_slab_for(const StateView *state):
     return LOG_SLAB if state.n_members * LANES > SLOTS_IN_CACHE else 0
-
-
-cdef bint create_lists(Broadphase *broad, Contacts *contacts, const StateView *state, int n_threads,
-                       int log_slab) noexcept nogil:
-    """All that depends on which bodies the clumps in the slots are. False: memory exhausted.
-
-    broad, contacts (n_threads,) : zero before.
-    log_slab : see Neighbours.
-    """
-    cdef int t
-    cdef bint fine = create_broadphase(broad, state, n_threads, log_slab)
-    for t in range(n_threads if fine else 0):
-        fine &= create_contacts(contacts + t, state)
-        cover_own(contacts + t, broad.threads + t, state)
-    return fine
-
-
-cdef void free_lists(Broadphase *broad, Contacts *contacts, int n_threads) noexcept nogil:
-    cdef int t
-    for t in range(n_threads if contacts != NULL else 0):
-        free_contacts(contacts + t)
-    free_broadphase(broad)
 
 
 cdef bint any_lane(const unsigned char *lanes) noexcept nogil:
@@ -518,46 +478,5 @@ cdef class Driver:
         return self.loop.step.dt
 
     def contacts(self):
-        """Contacts at the present pose, a structured array (contact/listing.py)."""
-        cdef Py_ssize_t count = 0, k
-        cdef int t, i, j
-        cdef const Contacts *contacts
-        cdef Touch contact
-        cdef int[:, ::1] pair
-        cdef double[:, ::1] values
-        for t in range(self.loop.n_threads):
-            count += self.loop.contacts[t].pairs.size // 2
-        pair, values = np.empty((count, 2), dtype=np.int32), np.empty((count, 6))
-        count = 0
-        for t in range(self.loop.n_threads):
-            contacts = self.loop.contacts + t
-            for k in range(0, contacts.pairs.size, 2):
-                i, j = contacts.pairs.data[k], contacts.pairs.data[k + 1]
-                if owns(self.loop.broad.threads + t, &self.loop.state, i):                  # else its owner lists it
-                    pair[count, 0], pair[count, 1] = i, slot_of(&self.loop.state, j)
-                    contact = touch(self.loop.state.spheres, i, j, &contacts.law)
-                    values[count, 0], values[count, 1] = contact.overlap, contact.force
-                    values[count, 2] = hertz_energy(contact.force, contact.overlap)
-                    values[count, 3], values[count, 4] = contact.normal.x, contact.normal.y
-                    values[count, 5] = contact.normal.z
-                    count += 1
-        return listing.describe(self.state, np.asarray(pair)[:count], np.asarray(values)[:count])
-
-
-def has_openmp():
-    """Whether this build can use more than one thread."""
-    return openmp.has_openmp()
-
-
-def most_threads():
-    """Threads that a run takes by default: a processor each, of those that this process may use, and no more than
-    OMP_NUM_THREADS and OMP_THREAD_LIMIT allow; 1 in a build without OpenMP."""
-    return max(1, min(openmp.processors(), openmp.wanted_threads(), openmp.thread_limit()))
-
-
-def rest_threads():
-    """End the threads that OpenMP keeps for the next run: a child process would wait for them, and has none."""
-    openmp.rest()
-
-
-os.register_at_fork(before=rest_threads)
+        """Contacts at the present pose, a structured array (contact/listing.pyx)."""
+        return list_contacts(self.state, self.loop.contacts, self.loop.broad.threads, self.loop.n_threads)

@@ -15,7 +15,7 @@ from minidem.checks import (
 )
 from minidem.clump import ClumpTemplate
 from minidem.diagnosis import beyond, of_pose, relative_overlap
-from minidem.driver import Driver, NotFinite, has_openmp, most_threads
+from minidem.driver import Driver, NotFinite
 from minidem.geometry.quaternions import multiply, rotate_back
 from minidem.guard import Guard, exclusive
 from minidem.material import Material, effective_modulus
@@ -24,6 +24,7 @@ from minidem.output import checkpoint, vtu
 from minidem.pacing import Pacer, steps_to_reach
 from minidem.rotation import registry
 from minidem.state import State
+from minidem.threads import has_openmp, most_threads
 from minidem.user_forces import UserForces
 from minidem.walls import plane_list
 
@@ -150,6 +151,11 @@ class Simulation(Observables):
                                      forces_known=old.forces_known and len(functions) <= forces.expected)
 
     @property
+    def user_forces(self):
+        """The functions given to `add_force`, a tuple."""
+        return self._user_forces.functions
+
+    @property
     def _user_forces(self):
         return self._loop.ask or UserForces()
 
@@ -254,7 +260,7 @@ class Simulation(Observables):
 
     @exclusive
     def __reduce__(self):
-        return _restored, (type(self), *checkpoint.pack(self), self._threads, self._user_forces.functions)
+        return _restored, (type(self), *checkpoint.pack(self), self._threads, self.user_forces)
 
     def __copy__(self):
         return copy.deepcopy(self)

@@ -59,7 +59,7 @@ class Run:
             self._read_files()
         for force in scenario.forces(options) if scenario.forces else ():
             self.sim.add_force(force)
-        self.conserved = scenario.conservative and not self.sim._user_forces
+        self.conserved = scenario.conservative and not self.sim.user_forces
         self.energy_limit = getattr(options, "energy_limit", None)
         if self.energy_limit is not None and not self.conserved:
             raise ValueError(f"--energy-limit: forces of its own do work in {scenario.name}, so a change of its energy "

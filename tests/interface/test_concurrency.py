@@ -14,7 +14,7 @@ import pytest
 
 import minidem as md
 import scenes
-from minidem.driver import has_openmp
+from minidem.threads import has_openmp
 
 ROOT = Path(__file__).parents[2]
 DT, STEPS = 38e-6, 30

@@ -112,7 +112,7 @@ OPERATIONS = {
     "continued": (lambda own, path: saved(path), run),
     "look": (lambda own, path: saved(path), lambda sim, path: (sim.contacts(), sim.energy())),
     "add clumps": (lambda own, path: driven(), lambda sim, path: add_the_last(sim, FEW)),
-    "add a force": (lambda own, path: driven(), lambda sim, path: len(sim._user_forces.functions) > 1 or sim.add_force(
+    "add a force": (lambda own, path: driven(), lambda sim, path: len(sim.user_forces) > 1 or sim.add_force(
         drag)),
     "save": (lambda own, path: driven(), lambda sim, path: sim.save(path / "saved.npz")),
     "copy": (lambda own, path: driven(), lambda sim, path: copy.copy(sim)),
@@ -202,7 +202,7 @@ def test_signals_at_random_times(count, tmp_path, monkeypatch):
     def perform(sim):
         add_the_last(sim, MANY)
         sim.run_until(20 * DT)
-        if not sim._user_forces.functions:
+        if not sim.user_forces:
             sim.add_force(drag)
         sim.run_until(30 * DT)
         sim.save(path)
