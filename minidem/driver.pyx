@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = -O2
 """Python's handle on the time loop: it owns the loop's memory, starts, runs and reads it.
 
 Each change of the state is made whole or not at all, whatever raises: an error of the user's function, Ctrl-C, want of
@@ -5,30 +6,30 @@ memory. Python answers signals between two of its own instructions, so compiled 
 Python. What calls Python works on copies, or keeps one to put back.
 """
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy
+from libc.string cimport memset
 
 import numpy as np
 
 from minidem import ordering
-from minidem.state import aligned
+from minidem.layout import aligned
 from minidem.threads import has_openmp
 
 from minidem cimport openmp
 from minidem.broadphase.broadphase cimport (
-    IN_CALLBACK, NO_FAILURE, OUT_OF_MEMORY, SMALL_TEAM, Broadphase, create_broadphase, free_broadphase,
-    keep_experience,
+    IN_CALLBACK, NO_FAILURE, OUT_OF_MEMORY, SMALL_TEAM, Broadphase, drop_lists, keep_experience,
 )
-from minidem.contact.contacts cimport Contacts, cover_own, create_contacts, free_contacts
+from minidem.contact.contacts cimport Contacts, forget, forget_all
 from minidem.contact.listing cimport list_contacts
 from minidem.guard cimport Guard
+from minidem.half_steps cimport start_clumps, synchronised
+from minidem.loop_lists cimport create_lists, free_lists, weigh
 from minidem.pose cimport pose_range
 from minidem.rotation.scheme cimport Kernels, Step
-from minidem.rows cimport FORCE, LANES, LOAD_ROWS, MASS, ORIENTATION, PREDICTED, SCRATCH, TORQUE, VELOCITY
-from minidem.state cimport State, fixed_rows, loads_of
+from minidem.rows cimport LANES, LOAD_ROWS, ORIENTATION, SCRATCH
+from minidem.state cimport Order, State, StateView
 from minidem.time_loop cimport (
     BLOCKS, CONTACTS, LISTS, N_PHASES, OUTSIDE, WAITING, Ask, Loop, lap, run_loop,
 )
-from minidem.translation.leapfrog cimport kick
 
 SPHERES_PER_THREAD = 2000           # with fewer, one more thread costs more than it brings
 ORDERED_BLOCKS = 64                 # with fewer, all clumps stay in the caches wherever they stand
@@ -51,11 +52,8 @@ cdef void ask_python(Loop *loop, double steps) noexcept with gil:
         loop.broad.reports[0].failure = IN_CALLBACK
 
 
-cdef bint any_lane(const unsigned char *lanes) noexcept nogil:
-    cdef int lane, found = 0
-    for lane in range(LANES):
-        found |= lanes[lane]
-    return found != 0
+cdef int log_slab_for(const StateView *state):
+    return LOG_SLAB if state.n_members * LANES > SLOTS_IN_CACHE else 0
 
 
 cdef class Driver:
@@ -151,32 +149,25 @@ cdef class Driver:
         self.loop.contacts = <Contacts *> calloc(n_threads, sizeof(Contacts))
         if self.loop.contacts == NULL:
             raise MemoryError("no memory for the contacts of the time loop")
-        self.create_lists()
+        self.fill()
 
-    cdef object create_lists(self):
-        """All that depends on which templates the clumps in the slots have."""
-        cdef double[:, :, ::1] weights = aligned((len(self.state.fixed) + 1, LOAD_ROWS, LANES))
-        cdef int log_slab = LOG_SLAB if self.loop.state.n_members * LANES > SLOTS_IN_CACHE else 0
-        cdef bint fine = create_broadphase(&self.loop.broad, &self.loop.state, self.loop.n_threads, log_slab)
-        cdef int t
-        masses = self.state.fixed[:, MASS, None]
-        np.asarray(weights)[:-1, FORCE:FORCE + 3] = masses * self.gravity[:, None]
-        self.weights = weights                          # keeps them
-        self.loop.weights = &weights[0, 0, 0]
-        for t in range(self.loop.n_threads if fine else 0):
-            fine &= create_contacts(self.loop.contacts + t, &self.loop.state)
-            cover_own(self.loop.contacts + t, self.loop.broad.threads + t, &self.loop.state)
-        if not fine:
+    cdef object fill(self):
+        """All that depends on which bodies the clumps in the slots are."""
+        cdef double[:, :, ::1] rows
+        self.weights = rows = self.weights_of(self.state.layout.fixed)
+        self.loop.weights = &rows[0, 0, 0]
+        if not create_lists(&self.loop.broad, self.loop.contacts, &self.loop.state, self.loop.n_threads,
+                            log_slab_for(&self.loop.state)):
             raise MemoryError("no memory for the lists of the time loop")
 
-    cdef object free_lists(self):
-        cdef int t
-        for t in range(self.loop.n_threads if self.loop.contacts != NULL else 0):
-            free_contacts(self.loop.contacts + t)
-        free_broadphase(&self.loop.broad)
+    cdef object weights_of(self, fixed):
+        """Loads of clumps without a contact, (mixtures + 1, LOAD_ROWS, LANES)."""
+        weights = aligned((len(fixed) + 1, LOAD_ROWS, LANES))
+        weigh(fixed, self.gravity, weights)
+        return weights
 
     def __dealloc__(self):
-        self.free_lists()
+        free_lists(&self.loop.broad, self.loop.contacts, self.loop.n_threads)
         free(self.loop.contacts)
 
     @property
@@ -264,7 +255,7 @@ cdef class Driver:
     cdef object use_one_thread(self):
         """In the place of a team that OpenMP does not give. No bit of a run depends on it."""
         cdef Broadphase old = self.loop.broad
-        self.free_lists()
+        free_lists(&self.loop.broad, self.loop.contacts, self.loop.n_threads)
         free(self.loop.contacts)
         self.loop.contacts = NULL
         self.broken = "there was no memory for its lists"
@@ -275,24 +266,58 @@ cdef class Driver:
     def order(self):
         """Let neighbours in space be neighbours in memory.
 
-        Contacts are unknown after it, until the next step.
+        What may fail or be interrupted comes first. Then the new order takes the place of the old one without any
+        Python code or allocation in between, so that the clumps stand in the one or in the other. Contacts are unknown
+        after it, until the next step.
         """
+        cdef long long next_order = self.loop.broad.n_outer + LISTS_PER_ORDER
         cdef int t
-        cdef Broadphase old
-        same = self.state.permute(ordering.row_major(self.state.standing("position")))
-        self.loop.state = self.state.view
-        if same:
-            self.loop.broad.valid = False
+        cdef Order new
+        order = ordering.row_major(self.state.standing("position"))
+        if self.state.layout.is_mixed:                  # room for a second layout: the lists are made anew in any case
+            self.forget_lists()
+        new = self.state.prepare(order)
+        if new.layout.same:
+            self.state.put(new)
+            self.loop.state = self.state.view
+            self.loop.broad.valid = self.contacts_known = False
             for t in range(self.loop.n_threads):
-                self.loop.contacts[t].pairs.size = 0
+                forget(self.loop.contacts + t)
         else:
-            old = self.loop.broad
-            shares = self.shares
-            self.free_lists()
-            self.create_lists()
-            keep_experience(&self.loop.broad, &old)
-            self.share_out(shares, old.keep_shares)
-        self.next_order = self.loop.broad.n_outer + LISTS_PER_ORDER
+            self.order_with_lists(new)
+        self.next_order = next_order
+
+    cdef object forget_lists(self):
+        """Forget contacts and candidates, which are looked for anew when they are needed."""
+        cdef int t
+        self.contacts_known = False
+        drop_lists(&self.loop.broad)
+        for t in range(self.loop.n_threads):
+            forget_all(self.loop.contacts + t)
+
+    cdef object order_with_lists(self, Order new):
+        """The same where a slot gets a body of another kind, so that all lists have to be others."""
+        weights = self.weights_of(new.layout.fixed)
+        cdef double[:, :, ::1] rows = weights
+        cdef int t, n_threads = self.loop.n_threads, log_slab = log_slab_for(&new.view)
+        cdef Broadphase broad, old = self.loop.broad
+        cdef Contacts *contacts = <Contacts *> calloc(n_threads, sizeof(Contacts))
+        memset(&broad, 0, sizeof(broad))
+        if contacts == NULL or not create_lists(&broad, contacts, &new.view, n_threads, log_slab):
+            free_lists(&broad, contacts, n_threads)
+            free(contacts)
+            raise MemoryError("no memory to put the clumps in order of space")
+        keep_experience(&broad, &old)
+        for t in range(n_threads):
+            broad.shares[t].part = old.shares[t].part
+        broad.keep_shares = old.keep_shares
+        self.state.put(new)                             # from here on nothing fails
+        self.loop.state = self.state.view
+        self.loop.broad = broad
+        self.loop.contacts, contacts = contacts, self.loop.contacts
+        self.weights, self.loop.weights = weights, &rows[0, 0, 0]
+        free_lists(&old, contacts, n_threads)
+        free(contacts)
 
     @property
     def shares(self):
@@ -346,15 +371,14 @@ cdef class Driver:
             self.loop.broad.reports[t].failure = self.loop.broad.threads[t].failure = NO_FAILURE
             self.loop.broad.reports[t].lost = 0
         error, self.error = self.error, None
-        if self.kernels.failed:                         # of a scheme written in Python
-            error, self.kernels.error, self.kernels.failed = self.kernels.error, None, False
+        self.kernels.raise_error()
+        if error is not None:
+            raise error
         if failure == OUT_OF_MEMORY:
             self.loop.broad.valid = False
             if self.step_began is None:
                 self.broken = "memory was exhausted, and forces are missing"
             raise MemoryError("no memory for the lists of candidates and contacts")
-        if error is not None:
-            raise error
         if clump >= 0:
             raise NotFinite(f"the position or orientation of clump {clump} is not finite")
 
@@ -364,38 +388,14 @@ cdef class Driver:
         dt : the step, or 0 to leave out the half step.
         """
         cdef Step step = self.loop.step
-        cdef Py_ssize_t b, size = self.loop.state.n_rows * LANES
-        cdef int lane, row
-        cdef double *block
-        cdef double[:, :, ::1] blocks
-        if self.all_started:
-            return
         step.dt = dt
-        lanes = np.zeros((self.loop.state.n_blocks, LANES), dtype=np.uint8)
-        lanes.reshape(-1)[self.state.clump_slot] = ~self.started
-        started = np.ones_like(self.started)
-        cdef const unsigned char[:, ::1] new = lanes
-        cdef double[::1] room = np.empty(size)
-        changed = self.state.blocks.copy() if self.kernels.functions else self.state.blocks
-        blocks = changed
-        # From here on Python is called only by a scheme written in Python, which works on a copy.
-        for b in range(blocks.shape[0]):
-            if not any_lane(&new[b, 0]):
-                continue
-            block = &blocks[b, 0, 0]
-            memcpy(&room[0], block, size * sizeof(double))
-            kick(&room[0], loads_of(&self.state.view, b) + FORCE * LANES, fixed_rows(&self.state.view, b), -0.5 * dt)
-            if self.kernels.start != NULL:
-                self.kernels.start(&room[0], loads_of(&self.state.view, b) + TORQUE * LANES,
-                                   fixed_rows(&self.state.view, b), &step)
-            for row in range(self.loop.state.n_rows):
-                for lane in range(LANES):
-                    if new[b, lane]:
-                        block[row * LANES + lane] = room[row * LANES + lane]
-        self.raise_failure()
-        if changed is not self.state.blocks:
-            self.state.blocks[:] = changed
-        self.started, self.all_started = started, True
+        if not self.all_started:
+            lanes = np.zeros((self.loop.state.n_blocks, LANES), dtype=np.uint8)
+            # An index of another type NumPy converts in a buffer, and does not look whether there was memory for it.
+            lanes.reshape(-1)[self.state.clump_slot.astype(np.intp)] = ~self.started
+            started = np.ones_like(self.started)
+            start_clumps(self.state, self.kernels, step, lanes)
+            self.started, self.all_started = started, True
 
     def rates(self):
         """(velocity (n, 3) lab, angular velocity (n, 3) principal body frame) at the instant of the pose.
@@ -410,17 +410,7 @@ cdef class Driver:
 
     def synchronise(self):
         """The same for clumps that are all started."""
-        cdef double[:, :, ::1] copy = self.state.blocks.copy()
-        cdef const double *loads
-        cdef const double *fixed
-        cdef Py_ssize_t b
-        for b in range(copy.shape[0]):
-            loads, fixed = loads_of(&self.state.view, b), fixed_rows(&self.state.view, b)
-            kick(&copy[b, 0, 0], loads + FORCE * LANES, fixed, 0.5 * self.loop.step.dt)
-            self.kernels.sync(&copy[b, 0, 0], loads + TORQUE * LANES, fixed, &self.loop.step)
-        self.raise_failure()
-        rows = np.asarray(copy).transpose(0, 2, 1).reshape(-1, copy.shape[1])[self.state.clump_slot]
-        return rows[:, VELOCITY:VELOCITY + 3].copy(), rows[:, PREDICTED:PREDICTED + 3].copy()
+        return synchronised(self.state, self.kernels, self.loop.step)
 
     def pose(self):
         """Put all spheres where their clumps are."""

@@ -38,6 +38,7 @@ cdef bint find_contacts(Contacts *contacts, const Neighbours *mine, const StateV
 cdef bint find_other_contacts(Contacts *contacts, const Neighbours *mine,
                               const StateView *state) noexcept nogil
 cdef void drop_contacts(Contacts *contacts, const StateView *state) noexcept nogil
+cdef void forget_all(Contacts *contacts) noexcept nogil
 cdef void free_contacts(Contacts *contacts) noexcept nogil
 
 

@@ -243,12 +243,18 @@ cdef bint find_other_contacts(Contacts *contacts, const Neighbours *mine,
         and find_contacts(contacts, mine, state, mine.pairs.size) and touch_rest(contacts, state, False)
 
 
-cdef void free_contacts(Contacts *contacts) noexcept nogil:
-    free(contacts.memory)
+cdef void forget_all(Contacts *contacts) noexcept nogil:
+    """None are known any more, and the memory of their lists is given back."""
+    forget(contacts)
     release(&contacts.pairs)
     release(&contacts.crowded)
     release(&contacts.first)
     release(&contacts.next)
     release(&contacts.ends)
     release(&contacts.entries)
+
+
+cdef void free_contacts(Contacts *contacts) noexcept nogil:
+    free(contacts.memory)
+    forget_all(contacts)
     memset(contacts, 0, sizeof(Contacts))

@@ -1,4 +1,4 @@
-"""Sorting of numbered keys in time linear in their number, so that a sphere in thousands of contacts costs no more each.
+"""Sorting of numbered keys in time linear in their number: for spheres in thousands of contacts.
 
 An entry is key << 32 | number: entries are sorted by keys of 32 bits, and carry their numbers along.
 """
