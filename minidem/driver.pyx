@@ -1,4 +1,4 @@
-# distutils: extra_compile_args = -O2
+# distutils: extra_compile_args = -O1
 """Python's handle on the time loop: it owns the loop's memory, starts, runs and reads it."""
 from libc.stdlib cimport calloc, free
 
