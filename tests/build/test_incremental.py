@@ -1,4 +1,4 @@
-"""A build makes again what has changed, and nothing else: five modules in a copy of the sources, without optimisation."""
+"""A build makes again what has changed, and nothing else: five modules in a copy, without optimisation."""
 import importlib.util
 import os
 import platform
@@ -39,8 +39,8 @@ class Tree:
     def build(self, *arguments, fails=False, **settings):
         """The modules that are translated and compiled."""
         (self.folder / "dist").mkdir(exist_ok=True)
-        done = subprocess.run([sys.executable, *(arguments or IN_PLACE)], cwd=self.folder, capture_output=True, text=True,
-                              timeout=300, env=SETTINGS | (settings or FLAGS))
+        done = subprocess.run([sys.executable, *(arguments or IN_PLACE)], cwd=self.folder, capture_output=True,
+                              text=True, timeout=300, env=SETTINGS | (settings or FLAGS))
         assert (done.returncode != 0) == fails, done.stdout[-3000:] + done.stderr[-3000:]
         return {name.replace("/", ".") for name in re.findall(r" -c \S*/minidem/(\S+)\.c ", done.stdout)}
 
