@@ -1,8 +1,11 @@
 """The README's commands and its script do what it says. .ci/run runs the test command itself in a clean clone."""
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -46,6 +49,23 @@ def test_the_peers_times_have_a_unit():
     assert len(rows) == 4
     for ours, *theirs in rows:
         assert re.search(r"\d [µm]s $", ours) and all(cell.strip() == "" or "times as long" in cell for cell in theirs)
+
+
+def test_the_picture_of_the_comparison_is_what_its_command_makes(tmp_path):
+    """The file names the energies at the ends of its three runs, which have the same bits everywhere."""
+    image = pytest.importorskip("PIL.Image")
+    command, = re.findall(r"^\.venv/bin/python (scenarios/rods_in_box\.py) (--compare .*) --out .*$", README, re.M)
+    main = runpy.run_path(str(ROOT / command[0]))["main"]
+    assert main([*command[1].split(), "--frames", "0", "--quiet", "--out", str(tmp_path)]) == 0
+    shown, made = (image.open(path).text["Description"] for path in (
+        ROOT / "scenarios" / "pictures" / "rods_in_box_compare.png", tmp_path / "compare.png"))
+    assert shown == made and shown.count(", after 60.0") == 3
+
+
+def test_what_differs_after_a_resume_is_said():
+    """tests/interface/test_scenario_resume.py finds just this to differ."""
+    claim, = re.findall(r"byte for\s+byte, but for ([^;]*);", README)
+    assert all(word in claim for word in ("`wall_seconds`", "`us_per_step`", "`summary.json`", "checkpoint"))
 
 
 def test_the_cluster_is_installed_without_replacing_the_build():
