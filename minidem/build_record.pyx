@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = -O1
 """How the kernels were compiled, for whoever reads a timing or a result later."""
 import re
 

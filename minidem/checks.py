@@ -58,6 +58,8 @@ def finite_array(name, value, shape, repeat=False, limit=np.inf):
         given = np.asarray(value)
     except ValueError:              # rows of different lengths
         raise ValueError(f"{name} = {shown(value)}: rows of different lengths; give shape {wanted}") from None
+    if np.ma.is_masked(value):
+        raise ValueError(f"{name} has masked elements; fill them, or leave them out")
     if given.dtype.kind not in "iuf":
         raise ValueError(f"{name} = {shown(value)}: not real numbers; give real numbers of shape {wanted}")
     if repeat and given.shape == tuple(shape[1:]):

@@ -8,6 +8,7 @@ from .checks import LARGEST, finite_array, positive, refuse
 from .clump_files import read_spheres, write_spheres
 from .mass.principal_axes import frame_about, principal_axes, quaternion
 from .mass.union_of_spheres import moments_of_union
+from .readings import reading
 
 EPS = float(np.finfo(np.float64).eps)
 TINY = float(np.finfo(np.float64).tiny)     # the reciprocals of smaller numbers overflow
@@ -24,7 +25,7 @@ class ClumpTemplate:
         radii: (n,) [m].
         density: [kg/m3].
 
-    Attributes (arrays are read-only):
+    Attributes (arrays are copies, `minidem.readings`):
         centers, radii, density: as given.
         volume [m3], mass [kg].
         center_of_mass: (3,) in the input frame [m].
@@ -75,11 +76,19 @@ class ClumpTemplate:
         if not (TINY <= mass and TINY <= inertia[0] and np.isfinite(mass) and np.isfinite(inertia[2])):
             raise ValueError(f"radii and density give a mass of {mass} kg and moments of inertia {inertia} "
                              "kg m2, which double precision cannot hold: check the units")
-        self.__dict__.update(
-            centers=_fixed(centers), radii=_fixed(radii), density=density, volume=volume, mass=mass,
-            center_of_mass=_fixed(origin + np.ldexp(center, exponent)), inertia=_fixed(inertia),
-            axes=_fixed(axes), orientation=_fixed(quaternion(axes)), offsets=_fixed(offsets),
-            bounding_radius=float((_lengths(offsets) + radii).max()), relative_error=error)
+        self._set(centers=centers, radii=radii, density=density, volume=volume, mass=mass,
+                  center_of_mass=origin + np.ldexp(center, exponent), inertia=inertia, axes=axes,
+                  orientation=quaternion(axes), offsets=offsets,
+                  bounding_radius=float((_lengths(offsets) + radii).max()), relative_error=error)
+
+    def _set(self, **values):
+        """Numbers as they are, arrays without negative zeros."""
+        self.__dict__.update({name: np.ascontiguousarray(value) + 0.0 if isinstance(value, np.ndarray) else value
+                              for name, value in values.items()})
+
+    def __getattribute__(self, name):
+        value = super().__getattribute__(name)
+        return reading(name, value.copy()) if isinstance(value, np.ndarray) else value
 
     @classmethod
     def from_file(cls, path, density=2500.0, scale=1.0):
@@ -201,9 +210,3 @@ def _components(vectors, axes):
 
 def _lengths(vectors):
     return np.sqrt(_components(vectors * vectors, np.ones((3, 1))))[:, 0]
-
-
-def _fixed(array):
-    array = np.ascontiguousarray(array) + 0.0       # no negative zeros
-    array.flags.writeable = False
-    return array

@@ -8,8 +8,8 @@ import re
 
 import numpy as np
 
-from .checks import file_path
-from .whole_files import replace_text
+from minidem.checks import file_path
+from minidem.whole_files import write_text
 
 _COMMENT = re.compile(r"#|%|//")
 _SEPARATOR = re.compile(r"\s*[,;]\s*|\s+")
@@ -40,7 +40,7 @@ def read_spheres(path):
 def write_spheres(path, centers, radii):
     """Write the spheres to `path`, one line x,y,z,r each, with all digits: reading gives the same bits."""
     table = np.column_stack([centers, radii]).tolist()
-    replace_text(file_path("path", path), "# x,y,z,r\n" + "".join(",".join(map(repr, row)) + "\n" for row in table))
+    write_text(file_path("path", path), "# x,y,z,r\n" + "".join(",".join(map(repr, row)) + "\n" for row in table))
 
 
 def _is_heading(fields):

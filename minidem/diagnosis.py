@@ -56,5 +56,5 @@ def _cause(sim, turning):
     if sim.dt > limit:
         return (f"Its motion has become unstable, because dt ({sim.dt:g} s) is {sim.dt / limit:.3g} times the Rayleigh "
                 f"step of the smallest sphere, too much for contacts: lower dt below {limit:.3g} s")
-    forces = " or a force of your own" if sim._user_forces else ""
+    forces = " or a force of your own" if sim.user_forces else ""
     return f"Its motion has become unstable, by a contact{forces} that dt ({sim.dt:g} s) does not resolve: lower dt"

@@ -1,28 +1,33 @@
-"""Python's handle on the time loop: it owns the loop's memory, starts, runs and reads it."""
+# distutils: extra_compile_args = -O2
+"""Python's handle on the time loop: it owns the loop's memory, starts, runs and reads it.
+
+Each change of the state is made whole or not at all, whatever raises: an error of the user's function, Ctrl-C, want of
+memory. Python answers signals between two of its own instructions, so compiled code is not interrupted unless it calls
+Python. What calls Python works on copies, or keeps one to put back.
+"""
 from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
 from minidem import ordering
-from minidem.contact import listing
-from minidem.state import aligned
+from minidem.layout import aligned
+from minidem.threads import has_openmp
 
 from minidem cimport openmp
 from minidem.broadphase.broadphase cimport (
-    IN_CALLBACK, NO_FAILURE, OUT_OF_MEMORY, SMALL_TEAM, Broadphase, create_broadphase, free_broadphase,
+    IN_CALLBACK, NO_FAILURE, OUT_OF_MEMORY, SMALL_TEAM, Broadphase, create_broadphase, drop_lists, free_broadphase,
     keep_experience,
 )
-from minidem.broadphase.ghosts cimport slot_of
-from minidem.broadphase.neighbours cimport owns
-from minidem.contact.contacts cimport Contacts, cover_own, create_contacts, free_contacts
-from minidem.contact.hertz cimport hertz_energy
-from minidem.contact.touch cimport Touch, touch
+from minidem.contact.contacts cimport Contacts, cover_own, create_contacts, forget, forget_all, free_contacts
+from minidem.contact.listing cimport list_contacts
+from minidem.guard cimport Guard
 from minidem.pose cimport pose_range
 from minidem.rotation.scheme cimport Kernels, Step
 from minidem.rows cimport FORCE, LANES, LOAD_ROWS, MASS, ORIENTATION, PREDICTED, SCRATCH, TORQUE, VELOCITY
-from minidem.state cimport State, fixed_rows, loads_of
+from minidem.state cimport Order, State, StateView, fixed_rows, loads_of
 from minidem.time_loop cimport (
-    BLOCKS, CONTACTS, LISTS, N_PHASES, OUTSIDE, WAITING, Loop, lap, run_loop,
+    BLOCKS, CONTACTS, LISTS, N_PHASES, OUTSIDE, WAITING, Ask, Loop, lap, run_loop,
 )
 from minidem.translation.leapfrog cimport kick
 
@@ -33,14 +38,64 @@ LOG_SLAB = 13                       # half a megabyte of spheres and their clump
 LISTS_PER_ORDER = 50                # outer lists after which the clumps have mixed enough to be ordered anew
 
 
+class NotFinite(FloatingPointError):
+    """The pose of a clump is not finite."""
+
+
 cdef void ask_python(Loop *loop, double steps) noexcept with gil:
     """Forces and torques from the Python function of the Driver."""
     cdef Driver owner = <Driver> loop.owner
     try:
-        owner.ask(steps)
+        owner.ask(owner, steps)
     except BaseException as error:
         owner.error = error
         loop.broad.reports[0].failure = IN_CALLBACK
+
+
+cdef void weigh(const double[:, :, ::1] fixed, const double[::1] gravity, double[:, :, ::1] weights) noexcept nogil:
+    """The weight of each clump of each mixture of bodies, into the FORCE rows."""
+    cdef const double *rows
+    cdef double *force
+    cdef Py_ssize_t m
+    cdef int k, lane
+    for m in range(fixed.shape[0]):
+        rows, force = &fixed[m, 0, 0] + MASS * LANES, &weights[m, 0, 0] + FORCE * LANES
+        for k in range(3):
+            for lane in range(LANES):
+                force[k * LANES + lane] = rows[lane] * gravity[k]
+
+
+cdef int log_slab_for(const StateView *state):
+    return LOG_SLAB if state.n_members * LANES > SLOTS_IN_CACHE else 0
+
+
+cdef bint create_lists(Broadphase *broad, Contacts *contacts, const StateView *state, int n_threads,
+                       int log_slab) noexcept nogil:
+    """All that depends on which bodies the clumps in the slots are. False: memory exhausted.
+
+    broad, contacts (n_threads,) : zero before.
+    log_slab : see Neighbours.
+    """
+    cdef int t
+    cdef bint fine = create_broadphase(broad, state, n_threads, log_slab)
+    for t in range(n_threads if fine else 0):
+        fine &= create_contacts(contacts + t, state)
+        cover_own(contacts + t, broad.threads + t, state)
+    return fine
+
+
+cdef void free_lists(Broadphase *broad, Contacts *contacts, int n_threads) noexcept nogil:
+    cdef int t
+    for t in range(n_threads if contacts != NULL else 0):
+        free_contacts(contacts + t)
+    free_broadphase(broad)
+
+
+cdef bint any_lane(const unsigned char *lanes) noexcept nogil:
+    cdef int lane, found = 0
+    for lane in range(LANES):
+        found |= lanes[lane]
+    return found != 0
 
 
 cdef class Driver:
@@ -56,26 +111,42 @@ cdef class Driver:
     gravity : (3,) [m/s2]
     planes : (points (k, 3), unit normals (k, 3), effective moduli (k,))
     threads : int
-    ask : optional function of the number of steps since the loop was made, called at every pose when
-        contacts are done and predicted velocities known; adds to forces and torques, or writes them.
+    ask : optional function of this Driver and the number of steps since it was made, called at every pose when
+        contacts are done and predicted velocities known; adds to forces and torques, or writes them
+    started : (n_clumps,) bool, the clumps whose velocities stand half a step behind already; default: none
+    forces_known : whether those in the state are those of its pose
+    guard : Guard of the simulation that this belongs to, optional
     """
     cdef Loop loop
     cdef readonly State state
+    cdef readonly object started
+    cdef readonly bint all_started
+    cdef readonly bint forces_known
+    cdef readonly bint contacts_known   # contacts have been looked for at the present pose
+    cdef readonly object broken         # why the state is not whole; None: it is
     cdef Kernels kernels
+    cdef Guard guard
     cdef long long next_order           # number of the outer list at which clumps are ordered anew
     cdef object keep
+    cdef object step_began              # copies of blocks and loads, where a step calls Python
     cdef object gravity
     cdef object weights
-    cdef object ask
+    cdef readonly object ask
     cdef object error
 
     def __cinit__(self, State state, scheme, parameters, double dt, long long first_step=0, modulus=None,
-                  gravity=(0.0, 0.0, 0.0), planes=None, int threads=1, ask=None):
-        cdef Kernels kernels = scheme.kernels
+                  gravity=(0.0, 0.0, 0.0), planes=None, int threads=1, ask=None, started=None, bint forces_known=False,
+                  Guard guard=None):
+        cdef Kernels kernels = scheme.kernels.own()
         cdef double[:, ::1] points, normals
+        cdef double[:, :, ::1] kept_blocks, kept_loads
         cdef double[::1] moduli
         cdef int k
         self.state = state
+        self.started = np.zeros(state.n_clumps, dtype=bool) if started is None else np.array(started, dtype=bool)
+        self.all_started = bool(self.started.all())
+        self.forces_known = forces_known
+        self.guard = Guard() if guard is None else guard
         self.loop.state = state.view
         self.loop.step.dt = dt
         for k in range(len(parameters)):
@@ -93,6 +164,7 @@ cdef class Driver:
         self.loop.contacts_matter = modulus is not None
         self.kernels = kernels
         self.loop.step.context = <void *> kernels
+        self.loop.scheme_failed = &kernels.failed
         self.keep = []
         self.gravity = np.array(gravity, dtype=float)
         if modulus is not None:
@@ -108,40 +180,36 @@ cdef class Driver:
             self.ask = ask
             self.loop.owner = <void *> self
             self.loop.ask = ask_python
+        if (ask is not None or kernels.functions) and state.n_clumps:
+            kept_blocks, kept_loads = self.step_began = state.blocks.copy(), state.loads.copy()
+            self.loop.kept_blocks, self.loop.kept_loads = &kept_blocks[0, 0, 0], &kept_loads[0, 0, 0]
         useful = state.n_spheres // SPHERES_PER_THREAD if has_openmp() else 1
-        self.allocate(max(1, min(threads, useful, self.loop.state.n_blocks)))
+        self.allocate(max(1, min(threads, useful, self.loop.state.n_blocks, openmp.thread_limit())))
 
     cdef object allocate(self, int n_threads):
         self.loop.n_threads = n_threads
         self.loop.contacts = <Contacts *> calloc(n_threads, sizeof(Contacts))
         if self.loop.contacts == NULL:
             raise MemoryError("no memory for the contacts of the time loop")
-        self.create_lists()
+        self.fill()
 
-    cdef object create_lists(self):
-        """All that depends on which templates the clumps in the slots have."""
-        cdef double[:, :, ::1] weights = aligned((len(self.state.fixed) + 1, LOAD_ROWS, LANES))
-        cdef int log_slab = LOG_SLAB if self.loop.state.n_members * LANES > SLOTS_IN_CACHE else 0
-        cdef bint fine = create_broadphase(&self.loop.broad, &self.loop.state, self.loop.n_threads, log_slab)
-        cdef int t
-        masses = self.state.fixed[:, MASS, None]
-        np.asarray(weights)[:-1, FORCE:FORCE + 3] = masses * self.gravity[:, None]
-        self.weights = weights                          # keeps them
-        self.loop.weights = &weights[0, 0, 0]
-        for t in range(self.loop.n_threads if fine else 0):
-            fine &= create_contacts(self.loop.contacts + t, &self.loop.state)
-            cover_own(self.loop.contacts + t, self.loop.broad.threads + t, &self.loop.state)
-        if not fine:
+    cdef object fill(self):
+        """All that depends on which bodies the clumps in the slots are."""
+        cdef double[:, :, ::1] rows
+        self.weights = rows = self.weights_of(self.state.layout.fixed)
+        self.loop.weights = &rows[0, 0, 0]
+        if not create_lists(&self.loop.broad, self.loop.contacts, &self.loop.state, self.loop.n_threads,
+                            log_slab_for(&self.loop.state)):
             raise MemoryError("no memory for the lists of the time loop")
 
-    cdef object free_lists(self):
-        cdef int t
-        for t in range(self.loop.n_threads if self.loop.contacts != NULL else 0):
-            free_contacts(self.loop.contacts + t)
-        free_broadphase(&self.loop.broad)
+    cdef object weights_of(self, fixed):
+        """Loads of clumps without a contact, (mixtures + 1, LOAD_ROWS, LANES)."""
+        weights = aligned((len(fixed) + 1, LOAD_ROWS, LANES))
+        weigh(fixed, self.gravity, weights)
+        return weights
 
     def __dealloc__(self):
-        self.free_lists()
+        free_lists(&self.loop.broad, self.loop.contacts, self.loop.n_threads)
         free(self.loop.contacts)
 
     @property
@@ -183,37 +251,115 @@ cdef class Driver:
         return {name: self.loop.seconds[<int> phase] for name, phase in phases.items()}
 
     def run(self, long long steps):
-        """Advance by so many steps; returns how many were completed."""
+        """Advance by so many steps; returns how many were completed.
+
+        Where a step calls Python and that fails, the state is the one at which the step began.
+        """
         cdef long long before = self.loop.steps_done
-        if (steps > 0 and self.loop.contacts_matter and self.loop.state.n_blocks > ORDERED_BLOCKS
+        if steps <= 0:
+            return 0
+        if (self.loop.contacts_matter and self.loop.state.n_blocks > ORDERED_BLOCKS
                 and self.loop.broad.n_outer >= self.next_order):
             self.order()
+        self.contacts_known = False
+        try:
+            self.work(steps)
+        except NotFinite:
+            raise
+        except BaseException:
+            if self.broken is not None:
+                self.broken = f"in step {self.step_count + 1} {self.broken}"
+            elif self.step_began is not None:
+                self.put_back(self.step_began[0], self.step_began[1])
+            raise
+        self.contacts_known = True
+        return self.loop.steps_done - before
+
+    cdef object work(self, long long steps):
+        """The time loop for so many steps, -1: forces at the present pose."""
+        self.guard.amid_step = True
         with nogil:
             run_loop(&self.loop, steps)
-        self.raise_failure()
-        return self.loop.steps_done - before
+        self.guard.amid_step = False
+        if self.loop.broad.reports[0].failure == SMALL_TEAM:            # nothing has been done
+            self.loop.broad.reports[0].failure = NO_FAILURE
+            self.use_one_thread()
+            self.work(steps)
+        else:
+            self.raise_failure()
+
+    cdef object put_back(self, blocks, loads):
+        """The state as it was, without its contacts."""
+        self.state.blocks[:] = blocks
+        self.state.loads[:] = loads
+        self.loop.broad.valid = self.contacts_known = False
+
+    cdef object use_one_thread(self):
+        """In the place of a team that OpenMP does not give. No bit of a run depends on it."""
+        cdef Broadphase old = self.loop.broad
+        free_lists(&self.loop.broad, self.loop.contacts, self.loop.n_threads)
+        free(self.loop.contacts)
+        self.loop.contacts = NULL
+        self.broken = "there was no memory for its lists"
+        self.allocate(1)
+        self.broken = None
+        keep_experience(&self.loop.broad, &old)
 
     def order(self):
         """Let neighbours in space be neighbours in memory.
 
-        Contacts are unknown after it, until the next step.
+        What may fail or be interrupted comes first. Then the new order takes the place of the old one without any
+        Python code or allocation in between, so that the clumps stand in the one or in the other. Contacts are unknown
+        after it, until the next step.
         """
+        cdef long long next_order = self.loop.broad.n_outer + LISTS_PER_ORDER
         cdef int t
-        cdef Broadphase old
-        same = self.state.permute(ordering.row_major(self.state.standing("position")))
-        self.loop.state = self.state.view
-        if same:
-            self.loop.broad.valid = False
+        cdef Order new
+        order = ordering.row_major(self.state.standing("position"))
+        if self.state.layout.is_mixed:                  # room for a second layout: the lists are made anew in any case
+            self.drop_lists()
+        new = self.state.prepare(order)
+        if new.layout.same:
+            self.state.put(new)
+            self.loop.state = self.state.view
+            self.loop.broad.valid = self.contacts_known = False
             for t in range(self.loop.n_threads):
-                self.loop.contacts[t].pairs.size = 0
+                forget(self.loop.contacts + t)
         else:
-            old = self.loop.broad
-            shares = self.shares
-            self.free_lists()
-            self.create_lists()
-            keep_experience(&self.loop.broad, &old)
-            self.share_out(shares, old.keep_shares)
-        self.next_order = self.loop.broad.n_outer + LISTS_PER_ORDER
+            self.order_with_lists(new)
+        self.next_order = next_order
+
+    cdef object drop_lists(self):
+        """Forget contacts and candidates, which are looked for anew when they are needed."""
+        cdef int t
+        self.contacts_known = False
+        drop_lists(&self.loop.broad)
+        for t in range(self.loop.n_threads):
+            forget_all(self.loop.contacts + t)
+
+    cdef object order_with_lists(self, Order new):
+        """The same where a slot gets a body of another kind, so that all lists have to be others."""
+        weights = self.weights_of(new.layout.fixed)
+        cdef double[:, :, ::1] rows = weights
+        cdef int t, n_threads = self.loop.n_threads, log_slab = log_slab_for(&new.view)
+        cdef Broadphase broad, old = self.loop.broad
+        cdef Contacts *contacts = <Contacts *> calloc(n_threads, sizeof(Contacts))
+        memset(&broad, 0, sizeof(broad))
+        if contacts == NULL or not create_lists(&broad, contacts, &new.view, n_threads, log_slab):
+            free_lists(&broad, contacts, n_threads)
+            free(contacts)
+            raise MemoryError("no memory to put the clumps in order of space")
+        keep_experience(&broad, &old)
+        for t in range(n_threads):
+            broad.shares[t].part = old.shares[t].part
+        broad.keep_shares = old.keep_shares
+        self.state.put(new)                             # from here on nothing fails
+        self.loop.state = self.state.view
+        self.loop.broad = broad
+        self.loop.contacts, contacts = contacts, self.loop.contacts
+        self.weights, self.loop.weights = weights, &rows[0, 0, 0]
+        free_lists(&old, contacts, n_threads)
+        free(contacts)
 
     @property
     def shares(self):
@@ -232,58 +378,105 @@ cdef class Driver:
         self.loop.broad.valid = False
 
     def evaluate(self):
-        """Forces, torques and contacts at the present pose, whatever was there before."""
-        self.loop.broad.valid = False
-        with nogil:
-            run_loop(&self.loop, -1)
-        self.raise_failure()
+        """Contacts at the present pose, whatever was there before; forces too, unless they are known.
+
+        Known forces stay as they are: where they depend on velocities, those of the whole step are not, to the last
+        bit, the ones that were predicted when the forces were found.
+        """
+        cdef bint asks = self.loop.ask != NULL and not self.forces_known
+        cdef Ask asked = self.loop.ask
+        blocks = self.state.blocks.copy() if asks else self.state.blocks
+        loads = self.state.loads.copy() if asks or self.forces_known else self.state.loads
+        self.contacts_known = self.loop.broad.valid = False
+        try:
+            if asks:
+                for name, rate in zip(("predicted_velocity", "predicted"), self.rates()):
+                    self.state.set_column(name, rate)
+            if not asks:
+                self.loop.ask = NULL
+            self.work(-1)
+        except BaseException:
+            self.put_back(blocks, loads)
+            raise
+        finally:
+            self.loop.ask = asked
+            self.broken = None
+        if self.forces_known:
+            self.state.loads[:] = loads
+        self.forces_known = self.contacts_known = True
 
     cdef object raise_failure(self):
         cdef int t, failure = NO_FAILURE, clump = -1
-        if self.kernels.error is not None:              # of a scheme written in Python
-            error, self.kernels.error = self.kernels.error, None
-            raise error
         for t in range(self.loop.n_threads):
             failure = max(failure, self.loop.broad.reports[t].failure, self.loop.broad.threads[t].failure)
             clump = max(clump, self.loop.broad.reports[t].lost - 1)
             self.loop.broad.reports[t].failure = self.loop.broad.threads[t].failure = NO_FAILURE
             self.loop.broad.reports[t].lost = 0
-        if failure == IN_CALLBACK:
-            error, self.error = self.error, None
-            raise error
+        error, self.error = self.error, None
+        if self.kernels.failed:                         # of a scheme written in Python
+            error, self.kernels.error, self.kernels.failed = self.kernels.error, None, False
         if failure == OUT_OF_MEMORY:
             self.loop.broad.valid = False
+            if self.step_began is None:
+                self.broken = "memory was exhausted, and forces are missing"
             raise MemoryError("no memory for the lists of candidates and contacts")
-        if failure == SMALL_TEAM:
-            raise RuntimeError(f"OpenMP gave fewer than the {self.loop.n_threads} threads asked for; "
-                               "lower `threads` or raise OMP_THREAD_LIMIT")
+        if error is not None:
+            raise error
         if clump >= 0:
-            raise FloatingPointError(f"the position or orientation of clump {clump} is not finite")
+            raise NotFinite(f"the position or orientation of clump {clump} is not finite")
 
-    def start(self, new, double dt):
-        """Half a step back, and the scheme's own start; forces must be known.
+    def start(self, double dt):
+        """Half a step back, and the scheme's own start, for the clumps not started; forces must be known.
 
-        new : (n_clumps,) bool, the clumps to start
         dt : the step, or 0 to leave out the half step.
         """
-        cdef double[:, ::1] block
-        cdef const double *loads
-        cdef const double *fixed
         cdef Step step = self.loop.step
+        cdef Py_ssize_t b, size = self.loop.state.n_rows * LANES
+        cdef int lane, row
+        cdef double *block
+        cdef double[:, :, ::1] blocks
+        if self.all_started:
+            return
         step.dt = dt
-        lanes = np.zeros((self.loop.state.n_blocks, LANES), dtype=bool)
-        lanes.reshape(-1)[self.state.clump_slot] = new
-        for number in np.flatnonzero(lanes.any(axis=1)):
-            block = self.state.blocks[number].copy()
-            loads, fixed = loads_of(&self.state.view, number), fixed_rows(&self.state.view, number)
-            kick(&block[0, 0], loads + FORCE * LANES, fixed, -0.5 * dt)
+        lanes = np.zeros((self.loop.state.n_blocks, LANES), dtype=np.uint8)
+        lanes.reshape(-1)[self.state.clump_slot] = ~self.started
+        started = np.ones_like(self.started)
+        cdef const unsigned char[:, ::1] new = lanes
+        cdef double[::1] room = np.empty(size)
+        changed = self.state.blocks.copy() if self.kernels.functions else self.state.blocks
+        blocks = changed
+        # From here on Python is called only by a scheme written in Python, which works on a copy.
+        for b in range(blocks.shape[0]):
+            if not any_lane(&new[b, 0]):
+                continue
+            block = &blocks[b, 0, 0]
+            memcpy(&room[0], block, size * sizeof(double))
+            kick(&room[0], loads_of(&self.state.view, b) + FORCE * LANES, fixed_rows(&self.state.view, b), -0.5 * dt)
             if self.kernels.start != NULL:
-                self.kernels.start(&block[0, 0], loads + TORQUE * LANES, fixed, &step)
-            self.state.blocks[number][:, lanes[number]] = np.asarray(block)[:, lanes[number]]
+                self.kernels.start(&room[0], loads_of(&self.state.view, b) + TORQUE * LANES,
+                                   fixed_rows(&self.state.view, b), &step)
+            for row in range(self.loop.state.n_rows):
+                for lane in range(LANES):
+                    if new[b, lane]:
+                        block[row * LANES + lane] = room[row * LANES + lane]
         self.raise_failure()
+        if changed is not self.state.blocks:
+            self.state.blocks[:] = changed
+        self.started, self.all_started = started, True
+
+    def rates(self):
+        """(velocity (n, 3) lab, angular velocity (n, 3) principal body frame) at the instant of the pose.
+
+        With the forces as they stand; clumps not yet started: as given.
+        """
+        given = self.state.column("velocity"), self.state.column("angular_velocity")
+        if not self.started.any():
+            return given
+        new = ~self.started[:, None]
+        return tuple(np.where(new, g, s) for g, s in zip(given, self.synchronise()))
 
     def synchronise(self):
-        """(velocity (n, 3) lab, angular velocity (n, 3) principal body frame) at the instant of the pose."""
+        """The same for clumps that are all started."""
         cdef double[:, :, ::1] copy = self.state.blocks.copy()
         cdef const double *loads
         cdef const double *fixed
@@ -306,42 +499,20 @@ cdef class Driver:
         return self.loop.steps_done
 
     @property
-    def contacts_known(self):
-        """Whether contacts have been looked for at the present pose."""
-        return self.loop.broad.n_inner > 0
+    def first_step(self):
+        """Number of the step at which this loop was made."""
+        return self.loop.first_step
+
+    @property
+    def step_count(self):
+        """Number of the present step."""
+        return self.loop.first_step + self.loop.steps_done
+
+    @property
+    def dt(self):
+        """[s]"""
+        return self.loop.step.dt
 
     def contacts(self):
-        """Contacts at the present pose, a structured array (contact/listing.py)."""
-        cdef Py_ssize_t count = 0, k
-        cdef int t, i, j
-        cdef const Contacts *contacts
-        cdef Touch contact
-        cdef int[:, ::1] pair
-        cdef double[:, ::1] values
-        for t in range(self.loop.n_threads):
-            count += self.loop.contacts[t].pairs.size // 2
-        pair, values = np.empty((count, 2), dtype=np.int32), np.empty((count, 6))
-        count = 0
-        for t in range(self.loop.n_threads):
-            contacts = self.loop.contacts + t
-            for k in range(0, contacts.pairs.size, 2):
-                i, j = contacts.pairs.data[k], contacts.pairs.data[k + 1]
-                if owns(self.loop.broad.threads + t, &self.loop.state, i):                  # else its owner lists it
-                    pair[count, 0], pair[count, 1] = i, slot_of(&self.loop.state, j)
-                    contact = touch(self.loop.state.spheres, i, j, &contacts.law)
-                    values[count, 0], values[count, 1] = contact.overlap, contact.force
-                    values[count, 2] = hertz_energy(contact.force, contact.overlap)
-                    values[count, 3], values[count, 4] = contact.normal.x, contact.normal.y
-                    values[count, 5] = contact.normal.z
-                    count += 1
-        return listing.describe(self.state, np.asarray(pair)[:count], np.asarray(values)[:count])
-
-
-def has_openmp():
-    """Whether this build can use more than one thread."""
-    return openmp.has_openmp()
-
-
-def most_threads():
-    """Processors that this process may use; 1 in a build without OpenMP."""
-    return openmp.processors() if has_openmp() else 1
+        """Contacts at the present pose, a structured array (contact/listing.pyx)."""
+        return list_contacts(self.state, self.loop.contacts, self.loop.broad.threads, self.loop.n_threads)

@@ -85,12 +85,12 @@ def integrate(name, inertia, orientation, angular_velocity, torque, dt, steps, s
 
     moved = callable(torque)
     loop = Driver(state, scheme, parameters, dt,
-                  ask=(lambda done: ask(done * dt, "predicted")) if moved else None)
+                  ask=(lambda loop, done: ask(done * dt, "predicted")) if moved else None)
     if moved:
         ask(0.0, "angular_velocity")
     else:
         state.set_column("torque", torque)
-    loop.start(np.ones(n, dtype=bool), dt if start else 0.0)
+    loop.start(dt if start else 0.0)
 
     def now():
         step = loop.steps_done

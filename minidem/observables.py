@@ -3,7 +3,22 @@ import numpy as np
 
 from minidem import energy as energies
 from minidem.checks import finite_array
+from minidem.contact.listing import columns
 from minidem.geometry.quaternions import conjugate, multiply, rotate
+from minidem.guard import exclusive
+from minidem.readings import reading
+
+
+def observable(method):
+    """A property that hands out an array nobody else refers to, as a `Reading`."""
+    name = method.__name__
+    return property(exclusive(lambda self: reading(name, method(self))), doc=method.__doc__)
+
+
+def frames_to_drawn(state):
+    """(n_clumps, 4) rotations from the frames in which the templates were drawn to their principal axes."""
+    drawn = np.array([t.orientation for t in state.templates]).reshape(-1, 4)
+    return conjugate(drawn[state.template_index])
 
 
 class Observables:
@@ -11,6 +26,10 @@ class Observables:
 
     Arrays are copies, in the order in which clumps were added.
     """
+
+    @property
+    def _state(self):
+        return self._loop.state
 
     @property
     def n_clumps(self):
@@ -22,11 +41,12 @@ class Observables:
 
     @property
     def templates(self):
-        """The ClumpTemplates in use; `template_index` (n_clumps,) says which clump has which."""
-        return list(self._state.templates)
+        """The ClumpTemplates in use, a tuple; `template_index` (n_clumps,) says which clump has which."""
+        return tuple(self._state.templates)
 
-    @property
+    @observable
     def template_index(self):
+        """(n_clumps,) number of each clump's template in `templates`"""
         return self._state.template_index.copy()
 
     @property
@@ -35,91 +55,103 @@ class Observables:
         return self._loop.threads
 
     @property
+    @exclusive
     def statistics(self):
         """Skins, sizes and renewals of the Verlet lists, since clumps were last added; a dict."""
         return self._loop.statistics
 
     @property
     def step_count(self):
-        return self._first_step + self._loop.steps_done
+        return self._loop.step_count
 
     @property
     def time(self):
         """[s]"""
         return self.step_count * self.dt
 
-    @property
+    @observable
     def mass(self):
         """(n_clumps,) [kg]"""
         return self._state.column("mass")
 
-    @property
+    @observable
     def position(self):
         """(n_clumps, 3) centres of mass, lab [m]"""
         return self._state.column("position")
 
-    @property
+    @observable
     def orientation(self):
         """(n_clumps, 4) quaternions w x y z, template frame -> lab"""
-        drawn = np.array([t.orientation for t in self._state.templates]).reshape(-1, 4)[self._state.template_index]
-        return multiply(self._state.column("orientation"), conjugate(drawn))
+        return multiply(self._state.column("orientation"), frames_to_drawn(self._state))
 
-    @property
+    @observable
     def velocity(self):
         """(n_clumps, 3) lab [m/s]"""
         return self._rates()[0]
 
-    @property
+    @observable
     def angular_velocity(self):
         """(n_clumps, 3) lab [rad/s]"""
         return rotate(self._state.column("orientation"), self._rates()[1])
 
-    @property
+    @observable
     def body_angular_velocity(self):
         """(n_clumps, 3) along the principal axes [rad/s]"""
         return self._rates()[1]
 
-    @property
+    @observable
     def force(self):
         """(n_clumps, 3) lab, gravity included [N]"""
-        if not self._forces_known:
-            self._evaluate()
+        if not self._loop.forces_known:
+            self._loop.evaluate()
         return self._state.column("force")
 
-    @property
+    @observable
     def torque(self):
         """(n_clumps, 3) about the centres of mass, lab [N m]"""
-        if not self._forces_known:
-            self._evaluate()
+        if not self._loop.forces_known:
+            self._loop.evaluate()
         return rotate(self._state.column("orientation"), self._state.column("torque"))
 
-    @property
+    @observable
     def sphere_radii(self):
         """(n_spheres,) [m]"""
-        return self._of_spheres(self._state.spheres)[:, 3]
+        return self._of_spheres()[:, 3].copy()
 
-    @property
+    @observable
     def sphere_clump(self):
         """(n_spheres,) the clump of each sphere"""
         counts = np.array([len(t.radii) for t in self._state.templates], dtype=int)[self._state.template_index] \
             if self.n_clumps else np.zeros(0, dtype=int)
         return np.repeat(np.arange(self.n_clumps), counts)
 
+    @exclusive
     def sphere_centers(self):
         """(n_spheres, 3) lab [m]"""
         self._loop.pose()
-        return self._of_spheres(self._state.spheres)[:, :3]
+        return self._of_spheres()[:, :3].copy()
 
+    @exclusive
     def contacts(self):
         """All contacts at this instant, a structured array with the fields
 
         clump_i, clump_j, sphere_i, sphere_j : the two; -1 - k in both j fields for wall k
         overlap [m], normal (3,) from j to i, force (3,) on i [N], point (3,) [m], energy [J]
+
+        `contact_columns` has the same as columns of one number each.
         """
         if not self._loop.contacts_known:
-            self._evaluate()
+            self._loop.evaluate()
         return self._loop.contacts()
 
+    def contact_columns(self):
+        """All contacts at this instant as a dict of arrays (n,), vectors as normal_x, normal_y, normal_z.
+
+        What tables are made of: `pandas.DataFrame(sim.contact_columns())`.
+        """
+        return columns(self.contacts())
+
+    @exclusive
     def energy(self, contacts=None):
         """Translational, rotational, elastic and potential energy at the whole step: an `Energy` [J].
 
@@ -127,32 +159,28 @@ class Observables:
         """
         velocity, rate = self._rates()
         elastic = (self.contacts() if contacts is None else contacts)["energy"]
-        return energies.measure(self.mass, self._state.column("inertia"), self.position, velocity, rate, elastic,
-                                self.gravity)
+        return energies.measure(self._state.column("mass"), self._state.column("inertia"),
+                                self._state.column("position"), velocity, rate, elastic, self.gravity)
 
+    @exclusive
     def linear_momentum(self):
         """(3,) lab [kg m/s]"""
-        return energies.linear_momentum(self.mass, self.velocity)
+        return energies.linear_momentum(self._state.column("mass"), self._rates()[0])
 
+    @exclusive
     def angular_momentum(self, about=(0.0, 0.0, 0.0)):
         """(3,) about a point of the lab [kg m2/s]"""
         velocity, rate = self._rates()
         spin = rotate(self._state.column("orientation"), self._state.column("inertia") * rate)
-        return energies.angular_momentum(self.mass, self.position, velocity, spin, finite_array("about", about, (3,)))
+        return energies.angular_momentum(self._state.column("mass"), self._state.column("position"), velocity, spin,
+                                         finite_array("about", about, (3,)))
 
     def _rates(self):
         """(velocity lab, angular velocity body) at the whole step."""
-        if not self._forces_known and self._started.any():
-            self._evaluate()
-        return self._synchronised()
+        if not self._loop.forces_known and self._loop.started.any():
+            self._loop.evaluate()
+        return self._loop.rates()
 
-    def _synchronised(self):
-        """The same with the forces as they stand; clumps not yet started: as given."""
-        given = self._state.column("velocity"), self._state.column("angular_velocity")
-        if not self._started.any():
-            return given
-        new = ~self._started[:, None]
-        return tuple(np.where(new, g, s) for g, s in zip(given, self._loop.synchronise()))
-
-    def _of_spheres(self, rows):
-        return rows.reshape(-1, 4)[self._state.sphere_slot]
+    def _of_spheres(self):
+        """(n_spheres, 4) centres and radii, in the user's order."""
+        return self._state.spheres.reshape(-1, 4)[self._state.sphere_slot]

@@ -13,10 +13,29 @@
 static inline int minidem_has_openmp(void) { return 1; }
 static inline int minidem_team_size(void) { return omp_get_num_threads(); }
 static inline int minidem_processors(void) { return omp_get_num_procs(); }
+static inline int minidem_wanted_threads(void) { return omp_get_max_threads(); }
+static inline int minidem_thread_limit(void) { return omp_get_thread_limit(); }
+/* Exactly the threads that are asked for; returns what `minidem_allow_fewer` puts back. */
+static inline int minidem_forbid_fewer(void) {
+    int before = omp_get_dynamic();
+    omp_set_dynamic(0);
+    return before;
+}
+static inline void minidem_allow_fewer(int before) { omp_set_dynamic(before); }
+static inline void minidem_rest(void) {
+#if _OPENMP >= 201811 || (defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 9)
+    omp_pause_resource_all(omp_pause_soft);
+#endif
+}
 #else
 static inline int minidem_has_openmp(void) { return 0; }
 static inline int minidem_team_size(void) { return 1; }
 static inline int minidem_processors(void) { return 1; }
+static inline int minidem_wanted_threads(void) { return 1; }
+static inline int minidem_thread_limit(void) { return 1; }
+static inline int minidem_forbid_fewer(void) { return 0; }
+static inline void minidem_allow_fewer(int before) { (void) before; }
+static inline void minidem_rest(void) {}
 #endif
 
 enum { MINIDEM_SPINS = 2000 };

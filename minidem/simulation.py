@@ -1,5 +1,11 @@
-"""The simulation: clumps, walls, settings, and the time loop that moves them."""
+"""The simulation: clumps, walls, settings, and the time loop that moves them.
+
+All that changes belongs to one `Driver`. Whatever makes another one of it, such as more clumps, prepares that aside and
+puts it in place by one assignment, so that Ctrl-C or an error leaves the simulation as it was.
+"""
+import copy
 import warnings
+from difflib import get_close_matches
 
 import numpy as np
 
@@ -9,14 +15,17 @@ from minidem.checks import (
 )
 from minidem.clump import ClumpTemplate
 from minidem.diagnosis import beyond, of_pose, relative_overlap
-from minidem.driver import Driver, has_openmp, most_threads
-from minidem.geometry.quaternions import multiply, rotate, rotate_back
+from minidem.driver import Driver, NotFinite
+from minidem.geometry.quaternions import multiply, rotate_back
+from minidem.guard import Guard, exclusive
 from minidem.material import Material, effective_modulus
 from minidem.observables import Observables
 from minidem.output import checkpoint, vtu
 from minidem.pacing import Pacer, steps_to_reach
 from minidem.rotation import registry
 from minidem.state import State
+from minidem.threads import has_openmp, most_threads
+from minidem.user_forces import UserForces
 from minidem.walls import plane_list
 
 MOST_STEPS = 2.0 ** 53  # beyond it not every step has a time of its own
@@ -39,10 +48,12 @@ class Simulation(Observables):
     gravity : (3,)
         Acceleration [m/s2], lab frame.
     threads : int, optional
-        At most so many; default: all processors. Small systems use fewer, since a thread pays
-        from about 2000 spheres on. The result does not depend on it, to the last bit.
+        At most so many; default: all processors that the process may use, or OMP_NUM_THREADS. Small systems use
+        fewer, since a thread pays from about 2000 spheres on. The result does not depend on it, to the last bit.
 
     What can be read of it, see `Observables`: position, energy(), contacts() and the rest.
+    copy.deepcopy and pickle make a simulation of its own that goes on with the same bits. One Python thread at a time
+    may use a simulation; another one, or a user force amid a step, gets a RuntimeError.
     Raises ValueError for arguments that make no sense.
     """
 
@@ -52,29 +63,27 @@ class Simulation(Observables):
         if dt is None:
             raise ValueError("dt = None: give the time step in seconds; material.rayleigh_step(radius, density) "
                              "is its usual upper limit")
-        self.material = material
-        self.walls = plane_list("walls", walls)
-        self.dt = positive("dt", dt)
-        self.gravity = tuple(finite_array("gravity", gravity, (3,), limit=LARGEST).tolist())
-        self._threads = most_threads() if threads is None else whole("threads", threads, 1, MOST_THREADS)
-        if self._threads > 1 and not has_openmp():
+        threads = most_threads() if threads is None else whole("threads", threads, 1, MOST_THREADS)
+        if threads > 1 and not has_openmp():
             warnings.warn(f"threads = {threads}: this minidem was built without OpenMP and uses one thread; "
                           "see MINIDEM_OPENMP in the README", UserWarning, stacklevel=2)
-        self.rotation = str(rotation)
+        self._threads = threads
+        self._guard, self._pacer = Guard(), Pacer()
         self._scheme, self._parameters = registry.select(rotation)
-        self._state = State(self._scheme.n_scratch)
-        self._pacer = Pacer()
-        self._started = np.zeros(0, dtype=bool)     # clumps whose velocities stand half a step behind
-        self._forces_known = False
-        self._user_forces = []
-        self._forces_expected = 0                   # with those that a checkpoint had
-        self._renew_loop(0)
+        vars(self).update(material=material, walls=tuple(plane_list("walls", walls)), dt=positive("dt", dt),
+                          gravity=tuple(finite_array("gravity", gravity, (3,), limit=LARGEST).tolist()),
+                          rotation=str(rotation))
+        self._loop = self._make_loop(State(self._scheme.n_scratch))
 
     def __setattr__(self, name, value):
         """Settings stay as they are: the time loop has its own, which would not follow."""
-        if not name.startswith("_") and name in vars(self):
+        if name.startswith("_"):
+            super().__setattr__(name, value)
+        elif hasattr(type(self), name) or name in vars(self):
             raise AttributeError(f"{name} cannot be set: make a new Simulation")
-        super().__setattr__(name, value)
+        else:
+            near = get_close_matches(name, dir(self), n=1)
+            raise AttributeError(f"a Simulation has no attribute {name!r}" + (f", did you mean {near[0]!r}?" if near else ""))
 
     def __repr__(self):
         return (f"<Simulation of {self.n_clumps} clumps ({self.n_spheres} spheres): rotation {self.rotation!r}, "
@@ -105,21 +114,20 @@ class Simulation(Observables):
         velocity = finite_array("velocity", velocity, (n, 3), repeat=True, limit=LARGEST)
         angular_velocity = finite_array("angular_velocity", angular_velocity, (n, 3), repeat=True, limit=LARGEST)
         internal = multiply(orientation, template.orientation)
-        old = self._state, self._started, self._forces_known
-        self._state = old[0].copy()
-        added = self._state.append(template, position, internal, velocity, rotate_back(internal, angular_velocity))
-        self._started = np.concatenate([self._started, np.zeros(n, dtype=bool)])
-        self._forces_known = False
-        step_count = self.step_count
-        self._renew_loop(step_count)
-        try:
-            self._refuse_deep_overlaps(set(added.tolist()))
-        except BaseException:
-            self._state, self._started, self._forces_known = old
-            self._renew_loop(step_count)
-            raise
-        self._warn_of_large_step(template, known=old[0].templates)
-        return added
+        self._add(template, position, internal, velocity, rotate_back(internal, angular_velocity))
+        return np.arange(self.n_clumps - n, self.n_clumps)
+
+    @exclusive
+    def _add(self, template, *motion):
+        old = self._loop
+        state = old.state.copy()
+        added = state.append(template, *motion)
+        new = self._make_loop(state, old.step_count, old.ask,
+                              started=np.concatenate([old.started, np.zeros(len(added), dtype=bool)]))
+        new.evaluate()
+        self._refuse_deep_overlaps(new, set(added.tolist()))
+        self._warn_of_large_step(template, known=old.state.templates)
+        self._loop = new
 
     def add_force(self, function):
         """Add forces and torques of your own, from Python.
@@ -132,62 +140,39 @@ class Simulation(Observables):
         """
         if not callable(function):
             raise ValueError(f"function = {shown(function)}: give a function of (t, x, v, q, w)")
-        self._user_forces = self._user_forces + [function]
-        if len(self._user_forces) > self._forces_expected:
-            self._forces_expected = len(self._user_forces)
-            self._forces_known = False
-        self._renew_loop(self.step_count)
+        self._add_force(function)
 
-    def _apply_user_forces(self, steps):
-        """Called by the loop, `steps` after it was made, when contact forces are in the state."""
-        state, n = self._state, self.n_clumps
-        frame = state.column("orientation")
-        force, torque = state.column("force"), state.column("torque")
-        pose = ((self._first_step + steps) * self.dt, self.position, state.column("predicted_velocity"),
-                self.orientation, rotate(frame, state.column("predicted")))
-        for function in self._user_forces:
-            answer = function(*pose)
-            try:
-                f, m = answer
-            except (TypeError, ValueError):
-                raise ValueError(f"a user force returned {shown(answer)}: "
-                                 "return (force (n, 3), torque (n, 3))") from None
-            f, m = (finite_array(f"{name} of a user force", value, (n, 3), repeat=True, limit=LARGEST)
-                    for name, value in (("force", f), ("torque", m)))
-            force += f
-            torque += rotate_back(frame, m)
-        state.set_column("force", force)
-        state.set_column("torque", torque)
+    @exclusive
+    def _add_force(self, function):
+        old, forces = self._loop, self._user_forces
+        functions = forces.functions + (function,)
+        self._loop = self._make_loop(old.state, old.step_count, UserForces(functions, forces.expected),
+                                     started=old.started,
+                                     forces_known=old.forces_known and len(functions) <= forces.expected)
 
-    def _evaluate(self):
-        """Contacts at the pose; forces too, where they are not known already.
+    @property
+    def user_forces(self):
+        """The functions given to `add_force`, a tuple."""
+        return self._user_forces.functions
 
-        Known forces stay as they are: where they depend on velocities, those of the whole step are
-        not, to the last bit, the ones that were predicted when the forces were found.
+    @property
+    def _user_forces(self):
+        return self._loop.ask or UserForces()
+
+    def _make_loop(self, state, step_count=0, forces=None, **known):
+        """A time loop over the clumps of `state`, which goes on counting at step_count.
+
+        known : `started` and `forces_known` of the Driver.
         """
-        state = self._state
-        known = {name: state.column(name) for name in ("force", "torque") if self._forces_known}
-        if self._user_forces and not self._forces_known:
-            for name, rate in zip(("predicted_velocity", "predicted"), self._synchronised()):
-                state.set_column(name, rate)
-        self._loop.evaluate()
-        for name, values in known.items():
-            state.set_column(name, values)
-        self._forces_known = True
-
-    def _renew_loop(self, step_count):
-        """A time loop over the present clumps; steps are counted on from step_count."""
         planes = (np.array([wall.point for wall in self.walls]), np.array([wall.normal for wall in self.walls]),
                   np.array([effective_modulus(self.material, wall.material or self.material) for wall in self.walls]))
-        self._loop = Driver(self._state, self._scheme, self._parameters, self.dt, first_step=step_count,
-                            modulus=effective_modulus(self.material, self.material), gravity=self.gravity,
-                            planes=planes, threads=self._threads,
-                            ask=self._apply_user_forces if self._user_forces else None)
-        self._first_step = step_count
+        return Driver(state, self._scheme, self._parameters, self.dt, first_step=step_count,
+                      modulus=effective_modulus(self.material, self.material), gravity=self.gravity, planes=planes,
+                      threads=self._threads, ask=forces, guard=self._guard, **known)
 
-    def _refuse_deep_overlaps(self, added):
-        contacts = self.contacts()
-        relative = relative_overlap(contacts, self.sphere_radii)
+    def _refuse_deep_overlaps(self, loop, added):
+        contacts, state = loop.contacts(), loop.state
+        relative = relative_overlap(contacts, state.spheres.reshape(-1, 4)[state.sphere_slot, 3])
         for contact, part in zip(contacts[relative > DEEPEST_START], relative[relative > DEEPEST_START]):
             i, j = int(contact["clump_i"]), int(contact["clump_j"])
             if i in added or j in added:
@@ -203,15 +188,17 @@ class Simulation(Observables):
                           for one in (template, *known))
         if limit < min([self.dt, *others]):
             warnings.warn(f"dt = {self.dt:g} s is above the Rayleigh step {limit:g} s of the smallest sphere: "
-                          "contacts may not be resolved; watch the energy, or lower dt", UserWarning, stacklevel=3)
+                          "contacts may not be resolved; watch the energy, or lower dt", UserWarning, stacklevel=5)
 
     # ---------------------------------------------------------------- running
 
+    @exclusive
     def run(self, steps, every=None, callback=None):
         """Advance by `steps` steps; with `every`, call callback(simulation) after every so many.
 
         Ctrl-C is answered within a fraction of a second, between two steps: the simulation stays
-        whole and can be queried, saved or run on. Once a pose is no longer finite FloatingPointError is
+        whole and can be queried, saved or run on, with the bits of an undisturbed run. So it is when a function of
+        your own raises amid a step; that step is then not done. Once a pose is no longer finite FloatingPointError is
         raised in that step, with step, clump, the likely cause and the remedy; a velocity, force or torque
         that is lost reaches the pose in the next step.
         """
@@ -221,10 +208,10 @@ class Simulation(Observables):
         if callback is not None and not callable(callback):
             raise ValueError(f"callback = {shown(callback)}: give a function of the simulation")
         every = steps if every is None else whole("every", every, 1)
-        self._prepare()
         end = self.step_count + steps
         while self.step_count < end:
             stop = min(end, (self.step_count // every + 1) * every) if callback else end
+            self._prepare()
             self._advance(stop - self.step_count)
             if callback and self.step_count % every == 0:
                 callback(self)
@@ -238,28 +225,29 @@ class Simulation(Observables):
 
     def _prepare(self):
         """Forces at the pose, and the half step back for clumps that are new."""
-        if len(self._user_forces) < self._forces_expected:
-            raise ValueError(f"this simulation was saved with {self._forces_expected} user forces and has "
-                             f"{len(self._user_forces)}: call add_force again after load, before run")
-        if not self._forces_known:
-            self._evaluate()
-        if not self._started.all():
-            self._loop.start(~self._started, self.dt)
-            self._started[:] = True
+        forces = self._user_forces
+        if len(forces.functions) < forces.expected:
+            raise ValueError(f"this simulation was saved with {forces.expected} user forces and has "
+                             f"{len(forces.functions)}: call add_force again after load, before run")
+        if not self._loop.forces_known:
+            self._loop.evaluate()
+        self._loop.start(self.dt)
 
     def _advance(self, steps):
         try:
             self._pacer.run(self._loop.run, steps)
-        except FloatingPointError as error:
+        except NotFinite as error:
             raise FloatingPointError(f"step {self.step_count + 1} (time {self.time + self.dt:.6g} s): {error}. "
                                      + of_pose(self)) from None
 
     # ---------------------------------------------------------------- files
 
+    @exclusive
     def write_vtu(self, path):
         """All spheres as a VTU file (output/vtu.py says what it holds)."""
         vtu.write_spheres(file_path("path", path), self)
 
+    @exclusive
     def save(self, path):
         """A checkpoint from which `Simulation.load` continues with the same bits."""
         checkpoint.save(file_path("path", path), self)
@@ -269,3 +257,18 @@ class Simulation(Observables):
         """The simulation of a checkpoint; `threads` as for a new one."""
         return checkpoint.load(file_path("path", path), cls, threads)
 
+
+    @exclusive
+    def __reduce__(self):
+        return _restored, (type(self), *checkpoint.pack(self), self._threads, self.user_forces)
+
+    def __copy__(self):
+        return copy.deepcopy(self)
+
+
+def _restored(make, settings, arrays, threads, forces):
+    """The simulation that `Simulation.__reduce__` has taken apart."""
+    sim = checkpoint.unpack(settings, arrays, make, threads)
+    for function in forces:
+        sim.add_force(function)
+    return sim

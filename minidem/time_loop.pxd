@@ -14,6 +14,9 @@ cdef enum Phase:
     OUTSIDE = 4                     # Python: between two calls, order of the clumps, forces of the user
     N_PHASES = 5
 
+ctypedef Loop *LoopPointer
+ctypedef void (*Ask)(LoopPointer loop, double steps) noexcept nogil
+
 cdef struct Loop:
     StateView state
     Planes planes
@@ -32,9 +35,12 @@ cdef struct Loop:
     bint contacts_matter            # False: free bodies
     Broadphase broad
     Contacts *contacts              # (n_threads,)
-    void (*ask)(Loop *loop, double steps) noexcept nogil    # forces from elsewhere, added or written into the
-                                    # rows at the pose that lies so many steps after the start; may be NULL
+    Ask ask                         # forces from elsewhere, added or written into the rows at the pose that lies
+                                    # so many steps after the start; may be NULL
     void *owner                     # for `ask`
+    double *kept_blocks             # blocks and loads when the present step began; NULL: no step calls Python
+    double *kept_loads
+    const bint *scheme_failed       # whether a rotation scheme written in Python has raised
     char apart[APART]               # what follows is written in every step, all else is read
     long long steps_done
     bint timed                      # whether thread 0 keeps these

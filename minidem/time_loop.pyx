@@ -27,7 +27,7 @@ from minidem.contact.contacts cimport (
     Contacts, begin_contacts, cover_own, drop_contacts, find_contacts, find_other_contacts,
 )
 from minidem.contact.gather cimport add_in_order, gather
-from minidem.openmp cimport count_on, meet, team_size
+from minidem.openmp cimport allow_fewer, count_on, forbid_fewer, meet, team_size
 from minidem.pose cimport pose_members
 from minidem.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
 from minidem.rotation.scheme cimport BlockFunction, Step
@@ -247,19 +247,44 @@ cdef void predict(Loop *loop, int thread, int stage) noexcept nogil:
 cdef bint ask(Loop *loop, int thread, double ahead) noexcept nogil:
     """Forces from elsewhere, `ahead` steps from here, once all threads have gathered theirs. False: an error."""
     meet(&loop.broad.barrier, loop.n_threads)
-    if thread == 0:
+    if thread == 0 and not loop.scheme_failed[0]:
         loop.ask(loop, loop.steps_done + ahead)
     meet(&loop.broad.barrier, loop.n_threads)
     return loop.broad.reports[0].failure == NO_FAILURE
+
+
+cdef void keep_own(Loop *loop, int thread) noexcept nogil:
+    """Copy own clumps and the loads on them, for a step that fails."""
+    cdef const Neighbours *mine = loop.broad.threads + thread
+    cdef Py_ssize_t size = loop.state.n_rows * LANES, count = mine.last_block - mine.first_block
+    memcpy(loop.kept_blocks + mine.first_block * size, loop.state.blocks + mine.first_block * size,
+           count * size * sizeof(double))
+    size = LOAD_ROWS * LANES
+    memcpy(loop.kept_loads + mine.first_block * size, loop.state.loads + mine.first_block * size,
+           count * size * sizeof(double))
+
+
+cdef bint succeeded(Loop *loop) noexcept nogil:
+    """Whether a step that calls Python is whole. Called by all threads together."""
+    cdef bint fine
+    cdef int t
+    meet(&loop.broad.barrier, loop.n_threads)
+    fine = not loop.scheme_failed[0]
+    for t in range(loop.n_threads):
+        fine &= loop.broad.threads[t].failure == NO_FAILURE
+    meet(&loop.broad.barrier, loop.n_threads)           # nobody begins another step before all have looked
+    return fine
 
 
 cdef void work(Loop *loop, int thread, long long steps) noexcept nogil:
     """One thread's part of so many steps."""
     cdef long long n, first = loop.first_step + loop.steps_done
     cdef int stage
-    cdef bint norms, fine = True, gathered = True
+    cdef bint norms, fine = True, gathered = True, calls_python = loop.kept_blocks != NULL
     finished(loop, thread, OUTSIDE)
     for n in range(steps):
+        if calls_python:
+            keep_own(loop, thread)
         norms = loop.keeps_norm and (first + n + 1) % STEPS_BETWEEN_NORMS == 0
         loop.broad.threads[thread].steps += 1
         for stage in range(loop.n_stages):
@@ -271,7 +296,7 @@ cdef void work(Loop *loop, int thread, long long steps) noexcept nogil:
             if loop.contacts_matter:
                 fine = forces(loop, thread)
                 # The next `advance` gathers on its way, unless the sums are needed before.
-                gathered = loop.ask != NULL or loop.finish != NULL or n == steps - 1 or not fine
+                gathered = calls_python or loop.finish != NULL or n == steps - 1 or not fine
                 if gathered:
                     gather_all(loop, thread)
                     finished(loop, thread, BLOCKS)
@@ -282,6 +307,8 @@ cdef void work(Loop *loop, int thread, long long steps) noexcept nogil:
                 return
         if loop.finish != NULL:
             over_blocks(loop, thread, loop.finish)
+        if calls_python and not succeeded(loop):
+            return
         if thread == 0:
             loop.steps_done += 1
 
@@ -303,13 +330,15 @@ cdef inline void task(Loop *loop, int thread, long long steps) noexcept nogil:
 
 cdef void run_loop(Loop *loop, long long steps) noexcept nogil:
     """`steps` steps by all threads; steps < 0: only the forces at the present pose."""
-    cdef int thread = 0
+    cdef int thread = 0, before
     if loop.n_threads == 1:
         task(loop, 0, steps)
     else:
+        before = forbid_fewer()
         with parallel(num_threads=loop.n_threads):
             thread = threadid()
             if team_size() == loop.n_threads:
                 task(loop, thread, steps)
             elif thread == 0:
                 loop.broad.reports[0].failure = SMALL_TEAM
+        allow_fewer(before)

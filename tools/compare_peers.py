@@ -17,6 +17,7 @@ import sys
 from pathlib import Path
 
 from minidem.scenario import at_least
+from minidem.whole_files import write_text
 from peers import PEERS
 from peers.case import CASES
 from peers.race import race
@@ -112,7 +113,7 @@ def main(argv=None):
     if arguments.json:
         record = {"case": arguments.case, "seed": arguments.seed, "steps": steps, "warmup": warmup,
                   "load": load, "reports": reports}
-        arguments.json.write_text(json.dumps(record, indent=1) + "\n")
+        write_text(arguments.json, json.dumps(record, indent=1) + "\n")
     return DONE if len(able) == len(arguments.peers) else SKIPPED
 
 

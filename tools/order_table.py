@@ -19,6 +19,7 @@ import numpy as np
 
 import minidem as md
 from minidem.benchmarks.driven_bodies import TOLERANCE, TORQUES, errors, halvings, order
+from minidem.output import replace_text
 
 README = Path(__file__).resolve().parents[1] / "README.md"
 BEGIN, END = "<!-- orders: tools/order_table.py writes from here -->", "<!-- orders: to here -->"
@@ -151,7 +152,7 @@ def main(argv=None):
         print("\n".join([*told, "write the table anew: python tools/order_table.py"]) if told else
               f"the table in README.md is right: {len(rows)} schemes, orders within {TOLERANCE:g}")
         return 1 if told else 0
-    README.write_text(with_table(readme, rows), encoding="utf-8")
+    replace_text(README, with_table(readme, rows))
     return 0
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 import minidem
 from minidem.output import replace_text
 from minidem.scenario.finding import NOT_REPRODUCED, REPRODUCED, TOO_SHORT, WRONG
+from minidem.scenario.options import folder
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
 COLUMNS = ("paper", "item", "quantity", "published", "here", "exact", "deviation", "verdict", "note")
@@ -89,7 +90,7 @@ def page(sections, lines, quick):
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     known = laboratories()
-    parser.add_argument("--out", default="results/paper_report", metavar="DIR", help="folder (default: %(default)s)")
+    parser.add_argument("--out", type=folder, default="results/paper_report", metavar="DIR", help="folder (default: %(default)s)")
     parser.add_argument("--quick", action="store_true", help="minutes: fewer points and shorter runs")
     parser.add_argument("--only", metavar="A,B,...", help=f"only these of {', '.join(known)}")
     parser.add_argument("--quiet", action="store_true", help="only the closing lines")

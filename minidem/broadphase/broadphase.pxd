@@ -50,6 +50,7 @@ cdef struct Broadphase:
     bint valid                      # False: no lists yet
 
 cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_threads, int log_slab) noexcept nogil
+cdef void drop_lists(Broadphase *broad) noexcept nogil
 cdef void free_broadphase(Broadphase *broad) noexcept nogil
 cdef void keep_experience(Broadphase *broad, const Broadphase *old) noexcept nogil
 cdef void renew(Broadphase *broad, int thread, StateView *state, const Planes *planes) noexcept nogil

@@ -8,6 +8,7 @@ from libc.math cimport isfinite, sqrt
 from libc.stdlib cimport calloc, free
 
 from minidem.arrays cimport APART, release
+from minidem.broadphase.cell_grid cimport empty_grid
 from minidem.broadphase.ghosts cimport post
 from minidem.broadphase.levels cimport fill_levels, free_levels, prepare_levels, sort_by_size
 from minidem.broadphase.neighbours cimport Ints, Neighbours, Planes, choose_ghosts, prune, search_walls
@@ -106,30 +107,39 @@ cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_thr
     return True
 
 
-cdef void free_lists(Ints *lists, int count) noexcept nogil:
-    cdef int k
-    for k in range(count if lists != NULL else 0):
-        release(&lists[k])
-    free(lists)
+cdef void drop_lists(Broadphase *broad) noexcept nogil:
+    """Give the memory of all lists back; they are made anew when they are needed next."""
+    cdef Neighbours *mine
+    cdef int t, other
+    broad.valid = False
+    for t in range(broad.levels.count):
+        empty_grid(&broad.levels.grid[t])
+    for t in range(broad.n_threads if broad.threads != NULL else 0):
+        mine = broad.threads + t
+        for other in range(broad.n_threads):
+            if mine.found != NULL:
+                release(mine.found + other)
+            if mine.across != NULL:
+                release(mine.across + other)
+        release(&mine.hits)
+        release(&mine.near[0])
+        release(&mine.near[1])
+        release(&mine.outer_walls)
+        release(&mine.pairs)
+        release(&mine.spare)
+        release(&mine.slab_ends)
+        release(&mine.walls)
+        release(&mine.active)
+        release(&mine.posted)
+        release(&mine.outer_posted)
 
 
 cdef void free_broadphase(Broadphase *broad) noexcept nogil:
     cdef int t
-    if broad.threads != NULL:
-        for t in range(broad.n_threads):
-            free_lists(broad.threads[t].found, broad.n_threads)
-            free_lists(broad.threads[t].across, broad.n_threads)
-            release(&broad.threads[t].hits)
-            release(&broad.threads[t].near[0])
-            release(&broad.threads[t].near[1])
-            release(&broad.threads[t].outer_walls)
-            release(&broad.threads[t].pairs)
-            release(&broad.threads[t].spare)
-            release(&broad.threads[t].slab_ends)
-            release(&broad.threads[t].walls)
-            release(&broad.threads[t].active)
-            release(&broad.threads[t].posted)
-            release(&broad.threads[t].outer_posted)
+    drop_lists(broad)
+    for t in range(broad.n_threads if broad.threads != NULL else 0):
+        free(broad.threads[t].found)
+        free(broad.threads[t].across)
     free(broad.threads)
     free(broad.reports)
     free(broad.shares)

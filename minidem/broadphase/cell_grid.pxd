@@ -35,6 +35,7 @@ cdef struct Spot:               # a sphere in the units of a grid
 cdef bint prepare_grid(CellGrid *grid, double skin) noexcept nogil
 cdef void number_cells(CellGrid *grid, const double *spheres, double part_before, double part_end) noexcept nogil
 cdef void fill_cells(CellGrid *grid, const double *spheres, double part_before, double part_end) noexcept nogil
+cdef void empty_grid(CellGrid *grid) noexcept nogil
 cdef void free_grid(CellGrid *grid) noexcept nogil
 
 cdef inline int units(double length, double scale) noexcept nogil:

@@ -111,9 +111,14 @@ cdef void fill_cells(CellGrid *grid, const double *spheres, double part_before, 
             place[SLOT * grid.stride] = grid.items.data[k]
 
 
-cdef void free_grid(CellGrid *grid) noexcept nogil:
-    release(&grid.items)
+cdef void empty_grid(CellGrid *grid) noexcept nogil:
+    """Give the memory of its cells back."""
     release(&grid.cell)
     release(&grid.start)
     free(grid.places)
     grid.places = NULL
+
+
+cdef void free_grid(CellGrid *grid) noexcept nogil:
+    empty_grid(grid)
+    release(&grid.items)

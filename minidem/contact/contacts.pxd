@@ -28,6 +28,7 @@ cdef struct Contacts:           # of one thread
     Ints ends                   # numbers of the entries of `pairs` that are crowded spheres
     Ints first                  # (n_slots,): number in `ends` of the first force on a crowded sphere
     Ints next                   # like `ends`: of the next force on the same sphere
+    Ints entries                # room for the forces on one sphere, twice, while they are sorted
     char apart[APART]
 
 cdef bint create_contacts(Contacts *contacts, const StateView *state) noexcept nogil
@@ -37,6 +38,7 @@ cdef bint find_contacts(Contacts *contacts, const Neighbours *mine, const StateV
 cdef bint find_other_contacts(Contacts *contacts, const Neighbours *mine,
                               const StateView *state) noexcept nogil
 cdef void drop_contacts(Contacts *contacts, const StateView *state) noexcept nogil
+cdef void forget_all(Contacts *contacts) noexcept nogil
 cdef void free_contacts(Contacts *contacts) noexcept nogil
 
 

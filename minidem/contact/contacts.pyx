@@ -18,7 +18,7 @@ from minidem.state cimport StateView
 
 
 cdef enum:
-    PORTION = 2048              # ints of the inner list that are looked at before their contacts are computed
+    PORTION = 1024              # ints of the inner list that are looked at before their contacts are computed
     CACHE_LINE = 64             # bytes; a sum that stands on two takes twice as long
 
 
@@ -243,11 +243,18 @@ cdef bint find_other_contacts(Contacts *contacts, const Neighbours *mine,
         and find_contacts(contacts, mine, state, mine.pairs.size) and touch_rest(contacts, state, False)
 
 
-cdef void free_contacts(Contacts *contacts) noexcept nogil:
-    free(contacts.memory)
+cdef void forget_all(Contacts *contacts) noexcept nogil:
+    """None are known any more, and the memory of their lists is given back."""
+    forget(contacts)
     release(&contacts.pairs)
     release(&contacts.crowded)
     release(&contacts.first)
     release(&contacts.next)
     release(&contacts.ends)
+    release(&contacts.entries)
+
+
+cdef void free_contacts(Contacts *contacts) noexcept nogil:
+    free(contacts.memory)
+    forget_all(contacts)
     memset(contacts, 0, sizeof(Contacts))

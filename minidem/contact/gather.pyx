@@ -14,6 +14,7 @@ from libc.string cimport memcpy, memset
 from minidem.arrays cimport reserve
 from minidem.broadphase.ghosts cimport slot_of
 from minidem.contact.contacts cimport Contacts
+from minidem.contact.key_sort cimport Entry, sort_entries
 from minidem.contact.touch cimport Touch, touch
 from minidem.geometry.vec3 cimport Vec3, add, cross, vec3
 from minidem.pose cimport load_matrices, to_body
@@ -31,15 +32,9 @@ cdef inline unsigned int rank(const Contacts *contacts, const StateView *state, 
     return <unsigned int> state.sphere_number[slot_of(state, other)]
 
 
-cdef void insert(Contacts *contacts, const StateView *state, int *first, int end) noexcept nogil:
-    """Put a force into the chain of its sphere, in order."""
-    cdef int *next = contacts.next.data
-    cdef unsigned int key = rank(contacts, state, end)
-    cdef int *link = first
-    while link[0] >= 0 and rank(contacts, state, link[0]) < key:
-        link = next + link[0]
-    next[end] = link[0]
-    link[0] = end
+cdef inline double *sum_of(const Contacts *contacts, int slot) noexcept nogil:
+    """Of the forces on an own sphere, and their number."""
+    return contacts.sums + 4 * <Py_ssize_t> contacts.place[slot - contacts.first_slot]
 
 
 cdef bint find_crowded(Contacts *contacts, const StateView *state) noexcept nogil:
@@ -74,34 +69,59 @@ cdef bint find_crowded(Contacts *contacts, const StateView *state) noexcept nogi
     return reserve(&contacts.next, n)
 
 
+cdef bint make_room(Contacts *contacts) noexcept nogil:
+    """Room for the forces on any one sphere, twice, while they are sorted. False: memory exhausted."""
+    cdef double most = 0.0
+    cdef Py_ssize_t k
+    for k in range(contacts.crowded.size):
+        most = max(most, sum_of(contacts, contacts.crowded.data[k])[3])
+    return reserve(&contacts.entries, 2 * <Py_ssize_t> most * (sizeof(Entry) // sizeof(int)))
+
+
+cdef inline const Entry *in_order(const Contacts *contacts, const StateView *state, int end,
+                                  Py_ssize_t *count) noexcept nogil:
+    """The forces on one sphere, of which `end` is the first of the chain: entries (count,) of their `rank`, sorted."""
+    cdef Entry *entries = <Entry *> contacts.entries.data
+    cdef Py_ssize_t n = 0
+    while end >= 0:
+        entries[n] = <Entry> rank(contacts, state, end) << 32 | <unsigned int> contacts.ends.data[end]
+        end = contacts.next.data[end]
+        n += 1
+    count[0] = n
+    return sort_entries(entries, entries + n, n)
+
+
 cdef bint add_in_order(Contacts *contacts, const StateView *state) noexcept nogil:
     """The sums of spheres in more than two contacts once more, in order. False: memory exhausted."""
     cdef const int *pairs = contacts.pairs.data
+    cdef const Entry *entries
     cdef Touch contact
     cdef double *total
     cdef int *first
+    cdef int *link
     cdef int end, entry
-    cdef Py_ssize_t k
+    cdef Py_ssize_t k, m, n = 0
     if contacts.crowded.size == 0:
         return True
-    if not (reserve(&contacts.first, contacts.n_slots) and find_crowded(contacts, state)):
+    if not (reserve(&contacts.first, contacts.n_slots) and find_crowded(contacts, state) and make_room(contacts)):
         return False
     first = contacts.first.data - contacts.first_slot
     for k in range(contacts.crowded.size):
         first[contacts.crowded.data[k]] = -1
     for end in range(<int> contacts.ends.size):
-        insert(contacts, state, first + pairs[contacts.ends.data[end]], end)
+        link = first + pairs[contacts.ends.data[end]]
+        contacts.next.data[end] = link[0]
+        link[0] = end
     for k in range(contacts.crowded.size):
-        total = contacts.sums + 4 * <Py_ssize_t> contacts.place[contacts.crowded.data[k] - contacts.first_slot]
+        total = sum_of(contacts, contacts.crowded.data[k])
         total[0] = total[1] = total[2] = 0.0
-        end = first[contacts.crowded.data[k]]
-        while end >= 0:
-            entry = contacts.ends.data[end]
+        entries = in_order(contacts, state, first[contacts.crowded.data[k]], &n)
+        for m in range(n):
+            entry = <int> <unsigned int> entries[m]
             contact = touch(state.spheres, pairs[entry], pairs[entry ^ 1], &contacts.law)
             total[0] += contact.force * contact.normal.x
             total[1] += contact.force * contact.normal.y
             total[2] += contact.force * contact.normal.z
-            end = contacts.next.data[end]
     return True
 
 

@@ -3,6 +3,6 @@
 Every file is written whole or not at all (`minidem.whole_files`).
 """
 
-from minidem.whole_files import leftovers, replace_text, replacing, to_disk
+from minidem.whole_files import remove_leftovers, replace_text, replacing, to_disk
 
-__all__ = ["leftovers", "replace_text", "replacing", "to_disk"]
+__all__ = ["remove_leftovers", "replace_text", "replacing", "to_disk"]

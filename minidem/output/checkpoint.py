@@ -17,6 +17,7 @@ from minidem.clump import ClumpTemplate
 from minidem.material import Material
 from minidem.output import sealed_arrays
 from minidem.state import State
+from minidem.user_forces import UserForces
 from minidem.walls import Plane
 
 TEMPLATE = {        # shapes of what a ClumpTemplate keeps; -1: its spheres
@@ -33,23 +34,30 @@ def save(path, sim, notes=None):
     Raises ValueError for a state that is not finite, from which no run could go on: the last good
     checkpoint stays.
     """
+    settings, arrays = pack(sim)
+    if notes is not None:
+        settings["notes"] = notes
+    if not (np.isfinite(arrays["blocks"]).all() and np.isfinite(arrays["loads"]).all()):
+        raise ValueError(f"path = {str(path)!r}: nothing saved, because the state at step {sim.step_count} is not "
+                         "finite; lower dt and go on from an earlier checkpoint")
+    sealed_arrays.write(path, settings, arrays)
+
+
+def pack(sim):
+    """All that `sim` is but for its user forces: (settings, a dictionary for JSON; arrays by name)."""
+    loop = sim._loop
     settings = {
         "rotation": sim.rotation, "dt": sim.dt, "gravity": sim.gravity,
-        "material": asdict(sim.material), "step_count": sim.step_count, "forces_known": sim._forces_known,
-        "user_forces": sim._forces_expected,
+        "material": asdict(sim.material), "step_count": loop.step_count, "forces_known": loop.forces_known,
+        "user_forces": sim._user_forces.expected,
         "walls": [{"point": w.point, "normal": w.normal, "material": w.material and asdict(w.material)}
                   for w in sim.walls],
     }
-    if notes is not None:
-        settings["notes"] = notes
-    blocks, loads = sim._state.in_user_order()
-    arrays = {"blocks": blocks, "loads": loads, "started": sim._started, "template_index": sim._state.template_index}
-    if not (np.isfinite(blocks).all() and np.isfinite(loads).all()):
-        raise ValueError(f"path = {str(path)!r}: nothing saved, because the state at step {sim.step_count} is not "
-                         "finite; lower dt and go on from an earlier checkpoint")
-    for k, template in enumerate(sim.templates):
+    blocks, loads = loop.state.in_user_order()
+    arrays = {"blocks": blocks, "loads": loads, "started": loop.started, "template_index": loop.state.template_index}
+    for k, template in enumerate(loop.state.templates):
         arrays |= {f"template_{k}_{name}": np.asarray(value) for name, value in vars(template).items()}
-    sealed_arrays.write(path, settings, arrays)
+    return settings, arrays
 
 
 def load(path, make, threads=None):
@@ -65,7 +73,7 @@ def load_with_notes(path, make, threads=None):
     """The same, and its notes; None for a checkpoint without any."""
     settings, arrays = sealed_arrays.read(path)
     try:
-        return _restored(settings, arrays, make, threads), settings.get("notes")
+        return unpack(settings, arrays, make, threads), settings.get("notes")
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
         reason = error if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
         raise ValueError(f"{path}: cannot be continued here: {reason}") from None
@@ -79,26 +87,27 @@ class Moment:
 
     def take(self, sim):
         """Remember `sim` as it is now; it must be the same one every time, with the same clumps."""
-        state = sim._state
+        state = sim._loop.state
         if self._blocks is None:
             self._sim, self._blocks, self._loads = sim, np.empty_like(state.blocks), np.empty_like(state.loads)
         self._blocks[:], self._loads[:] = state.blocks, state.loads
         self._standing = state.clump_number[:state.n_clumps]        # made anew whenever the clumps are re-ordered
-        self._started, self._forces_known, self.step_count = sim._started.copy(), sim._forces_known, sim.step_count
+        self._started, self._forces_known, self.step_count = \
+            sim._loop.started.copy(), sim._loop.forces_known, sim.step_count
 
     def simulation(self):
         """A simulation that goes on from there."""
         old = self._sim
         sim = type(old)(old.material, old.walls, old.rotation, old.dt, old.gravity, old._threads)
-        for function in old._user_forces:
-            sim.add_force(function)
         state = State.restore(self._blocks, self._loads, old._state.templates, old._state.template_index,
                               sim._scheme.n_scratch, self._standing)
-        _set(sim, state, self._started, self._forces_known, self.step_count)
+        sim._loop = sim._make_loop(state, self.step_count, old._loop.ask, started=self._started,
+                                   forces_known=self._forces_known)
         return sim
 
 
-def _restored(settings, arrays, make, threads):
+def unpack(settings, arrays, make, threads=None):
+    """The simulation, made by `make` (the class Simulation), of what `pack` gave; user forces are expected again."""
     walls = [Plane(w["point"], w["normal"], w["material"] and Material(**w["material"])) for w in settings["walls"]]
     sim = make(Material(**settings["material"]), walls, settings["rotation"], settings["dt"],
                settings["gravity"], threads)
@@ -109,15 +118,12 @@ def _restored(settings, arrays, make, threads):
     refuse("template_index", index, (index < 0) | (index >= len(templates)), f"there are {len(templates)} templates")
     blocks, loads = (finite_array(name, arrays[name], ((n + like.shape[2] - 1) // like.shape[2], *like.shape[1:]))
                      for name, like in (("blocks", sim._state.blocks), ("loads", sim._state.loads)))
-    sim._forces_expected = whole("user_forces", settings["user_forces"], 0)
-    _set(sim, State.restore(blocks, loads, templates, index, sim._scheme.n_scratch), arrays["started"],
-         bool(settings["forces_known"]), whole("step_count", settings["step_count"], 0))
+    expected = whole("user_forces", settings["user_forces"], 0)
+    sim._loop = sim._make_loop(State.restore(blocks, loads, templates, index, sim._scheme.n_scratch),
+                               whole("step_count", settings["step_count"], 0),
+                               UserForces((), expected) if expected else None, started=arrays["started"],
+                               forces_known=bool(settings["forces_known"]))
     return sim
-
-
-def _set(sim, state, started, forces_known, step_count):
-    sim._state, sim._started, sim._forces_known = state, started.copy(), forces_known
-    sim._renew_loop(step_count)
 
 
 def _templates(arrays):
@@ -129,7 +135,6 @@ def _templates(arrays):
         template = object.__new__(ClumpTemplate)
         for name, shape in TEMPLATE.items():
             value = finite_array(prefix + name, arrays[prefix + name], tuple(n if m == -1 else m for m in shape))
-            value.flags.writeable = False
             vars(template)[name] = value if shape else value.item()
         refuse(prefix + "radii", template.radii, template.radii <= 0.0, "give radii greater than 0")
         refuse(prefix + "inertia", template.inertia, template.inertia <= 0.0, "give moments greater than 0")

@@ -70,6 +70,12 @@ def register(name, move, start=None, finish=None, sync=None, predict=None, **rec
     if unknown:
         raise ValueError(f"{sorted(unknown)[0]} is no field of a scheme's record; see minidem.rotation.record.Scheme")
     scheme = Scheme(name=name, kernels=None, **({"title": name, "doi": "", "equations": ""} | record))
+    for field_name in ("orientation_offset", "angular_velocity_offset"):
+        missing = [role for role in ("start", "sync") if functions[role] is None]
+        if getattr(scheme, field_name) != 0.0 and missing:
+            raise ValueError(f"{field_name} = {getattr(scheme, field_name)}: a scheme that stores it at another instant "
+                             f"than the pose needs {' and '.join(missing)}, too: start takes it there, sync brings it "
+                             "back")
     made = make_kernels(functions, scheme.n_scratch, len(scheme.parameters))
     _schemes[name] = replace(scheme, kernels=made)
     _registered.add(name)

@@ -64,6 +64,7 @@ cdef class Kernels:
     cdef public object functions            # of a scheme written in Python: role -> function
     cdef public object keep
     cdef public object error                # what such a function raised
+    cdef public bint failed                 # whether it did
     cdef public int n_scratch
     cdef public int n_parameters
 

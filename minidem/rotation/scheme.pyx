@@ -4,6 +4,13 @@
 cdef class Kernels:
     """The compiled functions of one scheme; made by its file, used by the time loop."""
 
+    def own(self):
+        """The same functions, for one loop: what one of them raises there is of no concern to others."""
+        cdef Kernels copy = kernels(self.start, self.move, self.finish, self.predict, self.sync)
+        copy.functions, copy.keep = self.functions, self.keep
+        copy.n_scratch, copy.n_parameters = self.n_scratch, self.n_parameters
+        return copy
+
 
 cdef inline void w_at_pose(Body *b, const Step *step) noexcept nogil:
     b.predicted = b.w

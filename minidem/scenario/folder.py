@@ -1,22 +1,32 @@
 """The output folder of a run: the names of its files, and its checkpoints with their notes."""
 
+import errno
 import fcntl
 import json
 import os
 import tempfile
 from pathlib import Path
 
-from minidem.output import checkpoint, leftovers, to_disk
+from minidem.output import checkpoint, remove_leftovers, to_disk
 from minidem.simulation import Simulation
 
 
-def check_writable(path):
-    """ValueError unless files can be made in the folder, or in the nearest one above it that exists."""
+def check_writable(path, files=()):
+    """ValueError unless files can be made in the folder, or in the nearest one above it that exists.
+
+    files: paths in that folder that will be written, to see whether their names are too long.
+    """
+    if not os.fspath(path):
+        raise ValueError("--out: '' is no folder; give one, '.' for the present one")
     try:
         above = Path(path).absolute()
         existing = next(folder for folder in (above, *above.parents) if folder.exists())
         if not existing.is_dir():
             raise ValueError(f"--out: {existing} is a file; give a folder")
+        longest, whole = os.pathconf(existing, "PC_NAME_MAX"), os.pathconf(existing, "PC_PATH_MAX")
+        for file in (Path(path), *files):
+            if len(os.fsencode(file)) >= whole or any(len(os.fsencode(part)) > longest for part in file.parts):
+                raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
         with tempfile.TemporaryFile(dir=existing):
             pass
     except OSError as error:
@@ -57,7 +67,7 @@ class RunFolder:
         self.path.mkdir(parents=True, exist_ok=True)
         self.occupy()
         # First what would be continued, then the list of the frames, then the frames.
-        for file in (self._next, self.earlier, self.checkpoint, *self._results):
+        for file in (self.earlier, self.checkpoint, *self._results):
             file.unlink(missing_ok=True)
         self.drop_frames()
 
@@ -72,10 +82,9 @@ class RunFolder:
                                   "wait for its end, or give another --out") from None
         except OSError:
             pass                # a file system without locks
-        frames = self.frames / f"{self._name}_*.vtu"
-        for file in (self.energy, self.observables, self._next, frames, *self._results):
-            for leftover in leftovers(file):
-                leftover.unlink()
+        self._next.unlink(missing_ok=True)      # of one killed before the renaming; a link would become a checkpoint
+        for folder in (self.path, self.frames):
+            remove_leftovers(folder)
 
     def leave(self):
         """Let other runs in."""

@@ -42,7 +42,7 @@ from dataclasses import dataclass, field
 from minidem.rotation import registry
 from minidem.scenario.folder import check_writable
 from minidem.scenario.interrupt import terminable
-from minidem.scenario.options import Parser, at_least, positive, resolved, told
+from minidem.scenario.options import Parser, at_least, folder, positive, resolved, told
 from minidem.scenario.report import Report
 from minidem.scenario.scenario import BAD_ARGUMENTS, DONE, FAILED, INTERRUPTED
 
@@ -135,7 +135,7 @@ class Laboratory:
         if "threads" in defaults:
             group.add_argument("--threads", type=at_least(1), default=defaults["threads"], metavar="N",
                                help="OpenMP threads at most (default: all processors)")
-        group.add_argument("--out", default=f"results/{self.name}", metavar="DIR",
+        group.add_argument("--out", type=folder, default=f"results/{self.name}", metavar="DIR",
                            help="folder for all files, replacing those of an earlier run "
                                 "(default: %(default)s)")
         group.add_argument("--quick", action="store_true", help="fewer points: seconds instead of minutes")

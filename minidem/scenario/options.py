@@ -48,6 +48,13 @@ def at_least(least):
     return whole_number
 
 
+def folder(text):
+    """An option's type: the name of a folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("'' is no folder; give one, '.' for the present one")
+    return text
+
+
 finite.__name__ = positive.__name__ = "number"
 
 
@@ -112,7 +119,7 @@ def _add_standard(group, scenario):
     if "seed" in defaults:
         group.add_argument("--seed", type=at_least(0), default=defaults["seed"], metavar="N",
                            help="of the random initial state (default: %(default)s)")
-    group.add_argument("--out", default=f"results/{scenario.name}", metavar="DIR",
+    group.add_argument("--out", type=folder, default=f"results/{scenario.name}", metavar="DIR",
                        help="folder for all files, replacing those of an earlier run (default: %(default)s)")
     group.add_argument("--frames", type=at_least(0), default=defaults.get("frames", 200), metavar="N",
                        help="VTU frames for ParaView, first and last state among them; 1: the last, 0: none "

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import minidem
-from minidem.output import replace_text
+from minidem.output import remove_leftovers, replace_text
 from minidem.scenario import plot, summary
 from minidem.scenario.finding import NOT_REPRODUCED, REPRODUCED, TOO_SHORT, WRONG, Finding
 from minidem.scenario.progress import Line, duration
@@ -122,6 +122,7 @@ class Report:
     def _clear(self):
         """Make the folder, and remove the files that an earlier run of this laboratory left there."""
         self.path.mkdir(parents=True, exist_ok=True)
+        remove_leftovers(self.path)
         try:
             before = json.loads((self.path / "summary.json").read_text(encoding="utf-8"))
         except (FileNotFoundError, ValueError):     # none, or not ours

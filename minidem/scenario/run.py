@@ -38,7 +38,7 @@ class Run:
     def __init__(self, scenario, options, out):
         self.scenario, self.quiet = scenario, options.quiet
         self.folder = RunFolder(out, scenario.name)
-        check_writable(self.folder.path)
+        check_writable(out, [self.folder.frame(0), self.folder.earlier])
         self.resumed = options.resume and bool(self.folder.checkpoints())
         if self.resumed:
             self._take_up(options)
@@ -59,7 +59,7 @@ class Run:
             self._read_files()
         for force in scenario.forces(options) if scenario.forces else ():
             self.sim.add_force(force)
-        self.conserved = scenario.conservative and not self.sim._user_forces
+        self.conserved = scenario.conservative and not self.sim.user_forces
         self.energy_limit = getattr(options, "energy_limit", None)
         if self.energy_limit is not None and not self.conserved:
             raise ValueError(f"--energy-limit: forces of its own do work in {scenario.name}, so a change of its energy "

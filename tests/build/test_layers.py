@@ -4,10 +4,12 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "minidem"
 LAYERS = [
-    "geometry", "build_record rows records",
-    "reach prefetch arrays openmp clock checks energy pacing ordering whole_files",
-    "mass material", "clump_files meshes revolution", "sphere_fit", "clump walls", "mesh_report shapes", "chess",
-    "state", "pose", "broadphase contact translation rotation", "time_loop", "driver", "observables free_bodies diagnosis",
+    "geometry readings guard", "build_record rows records",
+    "reach prefetch arrays openmp threads clock checks energy pacing ordering whole_files",
+    "mass material", "mesh_files", "clump_files meshes revolution", "sphere_fit", "clump walls", "mesh_report shapes", "chess",
+    "bodies", "layout", "state", "pose", "broadphase contact translation rotation", "time_loop", "driver",
+    "observables free_bodies diagnosis",
+    "user_forces",
     "output", "simulation", "citation", "scenario", "benchmarks ensemble",
 ]
 RANK = {name: k for k, line in enumerate(LAYERS) for name in line.split()}

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import minidem as md
-from minidem.driver import most_threads
+from minidem.threads import most_threads
 
 EXAMPLE = runpy.run_path(str(Path(__file__).parents[2] / "scenarios" / "custom_integrator.py"))
 POINTER = ctypes.POINTER(ctypes.c_double)
@@ -230,6 +230,20 @@ def test_register_refuses(own, name, functions, record, words):
         own(name, **functions, **record)
     assert all(word in str(error.value) for word in words)
     assert md.rotation.available() == before
+
+
+def nothing(bodies, dt, stage):
+    pass
+
+
+@pytest.mark.parametrize("field", ["angular_velocity_offset", "orientation_offset"])
+@pytest.mark.parametrize("given", [(), ("start",), ("sync",)])
+def test_what_is_stored_at_another_instant_needs_start_and_sync(own, field, given):
+    functions = {role: nothing for role in given}
+    missing = " and ".join(role for role in ("start", "sync") if role not in given)
+    with pytest.raises(ValueError, match=f"{field} = -0.5: .* needs {missing}, too"):
+        own("late", nothing, **functions, **{field: -0.5})
+    assert "late" not in md.rotation.available()
 
 
 def test_signatures_are_checked(own):

@@ -68,6 +68,57 @@ def test_bits_of_threads(monkeypatch):
             assert np.array_equal(one, other)
 
 
+def covered(n, wall=False):
+    """A giant whose surface n small spheres touch, numbered at random; and a wall that touches it, on request."""
+    heights = 1.0 - 2.0 * (np.arange(n) + 0.5) / n
+    turns = np.arange(n) * np.pi * (3.0 - np.sqrt(5.0))
+    outward = np.stack([np.sqrt(1.0 - heights ** 2) * np.cos(turns), np.sqrt(1.0 - heights ** 2) * np.sin(turns),
+                        heights], axis=1)
+    radius = 0.75 * np.sqrt(n) * SMALL
+    rng = np.random.default_rng(n)
+    walls = [md.Plane((0.0, 0.0, 0.999 * radius), (0.0, 0.0, -1.0))] if wall else []
+    sim = md.Simulation(md.Material(young=1e7, poisson=0.2), walls=walls, dt=1e-5, threads=1)
+    around = radius + SMALL * rng.uniform(0.95, 0.999, (n, 1))
+    keep = around * outward[:, 2:] < 0.99 * radius - SMALL if wall else np.ones((n, 1), dtype=bool)
+    place = rng.permutation(np.flatnonzero(keep))
+    for ball, position in ((SMALL, (around * outward)[place[1:]]), (radius, np.zeros((1, 3))),
+                           (SMALL, (around * outward)[place[:1]])):
+        sim.add_clumps(md.ClumpTemplate([(0.0, 0.0, 0.0)], [ball], 2500.0), position)
+    return sim
+
+
+@pytest.mark.parametrize("n", [10, 60, 3000])
+def test_order_of_a_long_sum(n):
+    """Forces on a giant are added by the number of the other sphere, and those of walls last, to the last bit."""
+    sim = covered(n, wall=True)
+    giant = sim.n_clumps - 2
+    contacts = sim.contacts()
+    mine = contacts[(contacts["sphere_i"] == giant) | (contacts["sphere_j"] == giant)]
+    assert np.count_nonzero(mine["sphere_j"] < 0) == 1
+    other = np.where(mine["sphere_i"] == giant, mine["sphere_j"], mine["sphere_i"])
+    force = np.where(mine["sphere_i"] == giant, 1.0, -1.0)[:, None] * mine["force"]
+    order = np.argsort(np.where(other < 0, sim.n_spheres, other))
+    expected = np.cumsum(force[order], axis=0)[-1]                      # one after the other
+    assert np.array_equal(sim.force[giant], expected)
+    assert len(mine) > 0.5 * n and not np.array_equal(expected, np.cumsum(force[order[::-1]], axis=0)[-1])
+
+
+def test_cost_of_a_long_sum():
+    """A giant in sixteen times as many contacts: a step costs about sixteen times as much, not 256 times."""
+    cost = {}
+    for n in (500, 8000):
+        sim = covered(n)
+        assert len(sim.contacts()) >= n
+        sim.run(2)
+        spent = []
+        for _ in range(5):
+            begun = process_time()
+            sim.run(8000 // n)
+            spent.append((process_time() - begun) / (8000 // n))
+        cost[n] = min(spent)
+    assert cost[8000] < 60.0 * cost[500], f"{1e3 * cost[500]:.3f} ms and {1e3 * cost[8000]:.3f} ms"
+
+
 @pytest.mark.slow
 def test_twenty_giants_cost_at_most_twice_per_sphere():
     """1e5 small spheres with and without twenty that are fifty times larger among them, in turn."""

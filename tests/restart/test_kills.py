@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from minidem.scenario.folder import RunFolder
 from minidem.scenario.table import Table
 
 ROOT = Path(__file__).parents[2]
@@ -89,16 +88,3 @@ def test_a_table_that_is_none_is_refused(there, tmp_path):
     with pytest.raises(ValueError, match="table.csv"):
         Table(path, ["a"], keep=lambda time: True)
     assert path.read_bytes() == there
-
-
-def test_leftovers_of_the_killed_are_removed_and_nothing_else(tmp_path):
-    (tmp_path / "frames").mkdir()
-    ours = [".energy.123.csv", ".checkpoint_next.4.npz", "frames/.rods_in_box_000000012.77.vtu"]
-    others = [".energy.csv", ".energy.x1.csv", ".mine.123.csv", "frames/.other_1.77.vtu"]
-    for name in ours + others:
-        (tmp_path / name).write_text("")
-    folder = RunFolder(tmp_path, "rods_in_box")
-    folder.occupy()
-    folder.leave()
-    there = [os.path.relpath(path, tmp_path) for path in tmp_path.rglob(".*")]
-    assert sorted(there) == sorted(others)

@@ -1,0 +1,57 @@
+"""Sorting of numbered keys in time linear in their number: for spheres in thousands of contacts.
+
+An entry is key << 32 | number: entries are sorted by keys of 32 bits, and carry their numbers along.
+"""
+from libc.string cimport memset
+
+ctypedef unsigned long long Entry
+
+cdef enum:
+    FEW = 48                    # up to so many entries insertion is faster
+    DIGITS = 256                # values of the digits, of eight bits, that one pass sorts by
+
+
+cdef inline void sort_few(Entry *entries, Py_ssize_t n) noexcept nogil:
+    """By insertion."""
+    cdef Py_ssize_t k, place
+    cdef Entry entry
+    for k in range(1, n):
+        entry = entries[k]
+        place = k
+        while place > 0 and entries[place - 1] > entry:
+            entries[place] = entries[place - 1]
+            place -= 1
+        entries[place] = entry
+
+
+cdef inline bint sort_by_digit(const Entry *entries, Entry *sorted, Py_ssize_t n, int shift) noexcept nogil:
+    """One pass of a radix sort. False: all entries have the same digit, and nothing is done."""
+    cdef Py_ssize_t place[DIGITS]
+    cdef Py_ssize_t k, count, total = 0
+    cdef int digit
+    memset(place, 0, sizeof(place))
+    for k in range(n):
+        place[entries[k] >> shift & (DIGITS - 1)] += 1
+    if place[entries[0] >> shift & (DIGITS - 1)] == n:
+        return False
+    for digit in range(DIGITS):
+        count = place[digit]
+        place[digit] = total
+        total += count
+    for k in range(n):
+        digit = entries[k] >> shift & (DIGITS - 1)
+        sorted[place[digit]] = entries[k]
+        place[digit] += 1
+    return True
+
+
+cdef inline const Entry *sort_entries(Entry *entries, Entry *spare, Py_ssize_t n) noexcept nogil:
+    """Sort n entries by their keys; returns where they are then: in `entries` or in `spare`."""
+    cdef int shift
+    if n <= FEW:
+        sort_few(entries, n)
+        return entries
+    for shift in range(32, 64, 8):
+        if sort_by_digit(entries, spare, n, shift):
+            entries, spare = spare, entries
+    return entries

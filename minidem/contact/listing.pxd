@@ -1,0 +1,6 @@
+"""See listing.pyx."""
+from minidem.broadphase.neighbours cimport Neighbours
+from minidem.contact.contacts cimport Contacts
+from minidem.state cimport State
+
+cdef object list_contacts(State state, const Contacts *contacts, const Neighbours *threads, int n_threads)

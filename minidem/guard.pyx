@@ -1,0 +1,40 @@
+"""One Python thread at a time uses a simulation, and nobody from within a step."""
+from functools import wraps
+
+from cpython.pythread cimport PyThread_get_thread_ident
+
+BUSY = ("another thread is using this simulation: wait until its call returns, or give each thread a simulation of its "
+        "own, copy.deepcopy(simulation)")
+AMID_A_STEP = ("this simulation is amid a step, its state is not whole: a user force and a rotation scheme in Python use "
+               "their arguments only; what is to happen between steps goes into the callback of run")
+
+
+cdef class Guard:
+    """A context that every use of a simulation enters. RuntimeError where it cannot be entered.
+
+    Compiled, because Python answers signals between two instructions of its own: none can come between the mark that
+    `__enter__` leaves and the block that it protects, so that Ctrl-C never leaves the mark behind.
+    """
+
+    def __enter__(self):
+        cdef unsigned long thread = PyThread_get_thread_ident()
+        if self.depth > 0 and self.thread != thread:
+            raise RuntimeError(BUSY)
+        if self.amid_step:
+            raise RuntimeError(AMID_A_STEP)
+        self.thread = thread
+        self.depth += 1
+
+    def __exit__(self, kind, error, trace):
+        self.depth -= 1
+
+
+def exclusive(method):
+    """The method of a simulation, which enters its guard; RuntimeError for one whose state is not whole."""
+    @wraps(method)
+    def guarded(self, *arguments, **options):
+        with self._guard:
+            if self._loop.broken is not None:
+                raise RuntimeError(f"this simulation cannot go on: {self._loop.broken}; load its last checkpoint")
+            return method(self, *arguments, **options)
+    return guarded

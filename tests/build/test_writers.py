@@ -1,0 +1,49 @@
+"""Files are written in one way, `minidem.whole_files`, which keeps links, permissions and whole files."""
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+WRITERS = {"write_text", "write_bytes", "savez", "savez_compressed", "savefig", "savetxt", "dump"}
+OTHERS = {       # file -> why it writes in another way
+    "minidem/whole_files.py": "it is the way",
+    "minidem/ensemble/child.py": "a pipe",
+    "minidem/scenario/table.py": "lines that are appended",
+    "tools/benchmark.py": "lines that are appended",
+    "tools/sanitize.py": "a temporary folder",
+    "tools/peers/lammps_peer.py": "a temporary folder",
+    "tools/peers/liggghts_peer.py": "a temporary folder",
+    "tools/peers/yade_peer.py": "a temporary folder",
+    "tools/peers/yade_clumps.py": "a temporary folder",
+}
+SOURCES = {str(path.relative_to(ROOT)): path for folder in ("minidem", "scenarios", "tools")
+           for path in sorted((ROOT / folder).rglob("*.py"))}
+
+
+def writes(tree):
+    """Line numbers of calls that write a file, outside of any `with replacing(...)`."""
+    if isinstance(tree, ast.With) and any(isinstance(item.context_expr, ast.Call)
+                                          and getattr(item.context_expr.func, "id", None) == "replacing"
+                                          for item in tree.items):
+        return
+    if isinstance(tree, ast.Call):
+        name = getattr(tree.func, "attr", getattr(tree.func, "id", None))
+        modes = [node.value for node in [*tree.args, *(keyword.value for keyword in tree.keywords)]
+                 if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+        library = isinstance(tree.func, ast.Name)       # write_text(path, text) is ours, path.write_text(text) is not
+        if name in WRITERS and not library or name == "open" and any(set(mode) & set("wax") and len(mode) <= 3
+                                                                     for mode in modes):
+            yield tree.lineno
+    for child in ast.iter_child_nodes(tree):
+        yield from writes(child)
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_files_are_written_in_one_way(name):
+    found = list(writes(ast.parse(SOURCES[name].read_text(encoding="utf-8"))))
+    assert bool(found) == (name in OTHERS), f"{name}, lines {found}: use replacing or replace_text of minidem.output"
+
+
+def test_the_exceptions_exist():
+    assert OTHERS.keys() <= SOURCES.keys()

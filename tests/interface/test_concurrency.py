@@ -1,0 +1,233 @@
+"""One simulation and several Python threads, processes that fork, functions that call back: a result or a sentence."""
+import hashlib
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import minidem as md
+import scenes
+from minidem.threads import has_openmp
+
+ROOT = Path(__file__).parents[2]
+DT, STEPS = 38e-6, 30
+pytestmark = pytest.mark.skipif(not has_openmp(), reason="built without OpenMP")
+USES = {
+    "run": lambda sim, path: sim.run(1), "run_until": lambda sim, path: sim.run_until(1.0),
+    "contacts": lambda sim, path: sim.contacts(), "energy": lambda sim, path: sim.energy(),
+    "position": lambda sim, path: sim.position, "sphere_centers": lambda sim, path: sim.sphere_centers(),
+    "momentum": lambda sim, path: sim.angular_momentum(), "save": lambda sim, path: sim.save(path),
+    "write_vtu": lambda sim, path: sim.write_vtu(path), "pickle": lambda sim, path: pickle.dumps(sim),
+    "statistics": lambda sim, path: sim.statistics,
+    "add_force": lambda sim, path: sim.add_force(lambda *pose: 1 / 0),
+    "add_clumps": lambda sim, path: sim.add_clumps(scenes.rod().template, (0.5, 0.5, 0.5)),
+}
+
+
+def crowd(threads=2):
+    """Enough for two threads."""
+    return scenes.rods_in_box(seed=3, n=1400, side=(1400 / 30)**(1 / 3), speed=20.0, spin=20.0).simulation(
+        DT, threads=threads)
+
+
+def after_a_run(_=None):
+    sim = crowd()
+    sim.run(STEPS)
+    return sim.threads, sim.position.tobytes()
+
+
+def test_forked_processes_run_on_two_threads_too():
+    """The default way of multiprocessing on Linux up to Python 3.13."""
+    expected = after_a_run()
+    assert expected[0] == 2
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert pool.map_async(after_a_run, range(3)).get(timeout=60) == [expected] * 3
+    assert after_a_run() == expected                                # and so does the parent, afterwards
+
+
+def in_child(act):
+    """act() in a forked process that is ended after 20 s; what it returns, as text."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        try:
+            answer = str(act())
+        except BaseException as error:
+            answer = f"{type(error).__name__}: {error}"
+        os.write(write, answer.encode())
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as pipe:
+        answer = pipe.read()
+    assert os.waitpid(child, 0)[1] == 0, "the child hung"
+    return answer
+
+
+def test_a_simulation_goes_on_in_a_fork():
+    sim = crowd()
+    sim.run(STEPS)
+    answer = in_child(lambda: sim.run(STEPS) or hashlib.sha1(sim.position.tobytes()).hexdigest())
+    sim.run(STEPS)
+    assert answer == hashlib.sha1(sim.position.tobytes()).hexdigest()
+
+
+class BackgroundRun:
+    """A run in another thread that has begun and lasts until the end of the block."""
+
+    def __init__(self, sim):
+        self.sim, self.end = sim, threading.Event()
+        self.thread = threading.Thread(target=self.run)
+        self.failure = None
+
+    def run(self):
+        try:
+            while not self.end.is_set():
+                self.sim.run(2000)
+        except BaseException as error:
+            self.failure = error
+
+    def __enter__(self):
+        step = self.sim.step_count
+        self.thread.start()
+        while self.sim.step_count < step + 5:
+            pass
+        return self
+
+    def __exit__(self, *error):
+        self.end.set()
+        self.thread.join()
+        assert self.failure is None
+
+
+def test_a_fork_amid_a_run_in_another_thread():
+    sim = crowd()
+    with BackgroundRun(sim):
+        assert "RuntimeError: another thread is using this simulation" in in_child(lambda: sim.run(1))
+        assert in_child(lambda: after_a_run()[0]) == "2"
+
+
+def test_a_simulation_that_runs_in_another_thread_refuses_all_else(tmp_path):
+    sim, undisturbed = crowd(1), crowd(1)
+    with BackgroundRun(sim):
+        for _ in range(3):
+            for name, use in USES.items():
+                with pytest.raises(RuntimeError, match="another thread is using this simulation"):
+                    use(sim, tmp_path / name)
+        assert sim.time > 0.0 and str(sim.step_count) in repr(sim) or sim.n_clumps == 1400      # what can be read
+    undisturbed.run(sim.step_count)
+    assert sim.energy() == undisturbed.energy() and np.array_equal(sim.position, undisturbed.position)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", USES)
+def test_a_user_force_may_not_use_its_simulation(name, tmp_path):
+    def simulation():
+        return scenes.rods_in_box(seed=4, n=6, speed=20.0, spin=20.0).simulation(DT)
+
+    said = []
+
+    def force(t, x, v, q, w):
+        try:
+            USES[name](sim, tmp_path / "file")
+        except RuntimeError as error:
+            said.append(str(error))
+        return -v, -w
+
+    sim, undisturbed = simulation(), simulation()
+    sim.add_force(force)
+    undisturbed.add_force(lambda t, x, v, q, w: (-v, -w))
+    for one in (sim, undisturbed):
+        one.run(20)
+    assert len(said) == 21 and all("amid a step" in text for text in said)
+    assert sim.energy() == undisturbed.energy() and np.array_equal(sim.position, undisturbed.position)
+    assert not (tmp_path / "file").exists()
+
+
+def test_a_callback_may_use_its_simulation(tmp_path):
+    sim = scenes.rods_in_box(seed=4, n=6, speed=20.0, spin=20.0).simulation(DT)
+    for use in USES.values():
+        if use is not USES["run_until"]:
+            sim.run(4, every=2, callback=lambda sim, use=use: sim.n_clumps < 7 and sim.step_count < 12 and use(
+                sim, tmp_path / "f"))
+
+
+def test_clumps_added_in_a_callback_start_half_a_step_back():
+    scene = scenes.rods_in_box(seed=4, n=8, speed=20.0, spin=20.0)
+
+    def add(sim):
+        if sim.n_clumps == 6:
+            sim.add_clumps(scene.shapes[0].template, *(values[6:] for values in scene.state))
+
+    sim, other = (scene.part(range(6)).simulation(DT) for _ in range(2))
+    sim.run(20, every=10, callback=add)
+    other.run(10)
+    add(other)
+    other.run(10)
+    assert np.array_equal(sim.position, other.position) and sim.energy() == other.energy()
+
+
+@pytest.mark.parametrize("setting, default, asked", [
+    ("OMP_DYNAMIC=true", None, 2), ("OMP_THREAD_LIMIT=1", 1, 1), ("OMP_NUM_THREADS=1", 1, 2),
+    ("OMP_MAX_ACTIVE_LEVELS=0", 1, 1), ("OMP_STACKSIZE=64k", None, 2)])
+def test_settings_of_openmp(setting, default, asked):
+    """They decide how many threads there are at most, and no bit of the result."""
+    program = ("import hashlib, sys; sys.path.insert(0, 'tests'); import scenes\n"
+               "for threads in (None, 2):\n"
+               "    sim = scenes.rods_in_box(seed=3, n=1400, side=3.6, speed=20.0, spin=20.0).simulation(38e-6,\n"
+               "        threads=threads)\n"
+               "    sim.run(100)\n"
+               "    print(sim.threads, hashlib.sha1(sim.position.tobytes()).hexdigest())\n")
+    name, value = setting.split("=")
+    done = subprocess.run([sys.executable, "-c", program], env={**os.environ, name: value}, cwd=ROOT,
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    (of_default, bits), (of_two, same) = (line.split() for line in done.stdout.splitlines())
+    sim = scenes.rods_in_box(seed=3, n=1400, side=3.6, speed=20.0, spin=20.0).simulation(38e-6)
+    sim.run(100)
+    assert bits == same == hashlib.sha1(sim.position.tobytes()).hexdigest()
+    assert int(of_two) == asked and int(of_default) == (default or sim.threads)
+
+
+def test_rotation_schemes_in_python_keep_their_errors_apart(own):
+    """Two simulations with one scheme: what is raised in the one is of no concern to the other."""
+    fails = [False]
+
+    def move(bodies, dt, stage):
+        if fails[0]:
+            raise ValueError("said by the scheme")
+
+    own("still", move)
+    one, other = (scenes.rods_in_box(seed=4, n=6).simulation(DT, rotation="still") for _ in range(2))
+    other.run(3)
+    fails[0] = True
+    with pytest.raises(ValueError, match="said by the scheme"):
+        one.run(5)
+    fails[0] = False
+    before = one.position
+    assert one.step_count == 0 and np.array_equal(before, scenes.rods_in_box(seed=4, n=6).position)
+    other.run(3)
+    one.run(6)
+    assert np.array_equal(one.position, other.position)
+
+
+def test_simulations_cannot_go_on_without_their_forces(monkeypatch):
+    """What memory that is exhausted leaves, in a run without a copy of the step's beginning."""
+    sim = scenes.rods_in_box(seed=4, n=6).simulation(DT)
+    sim.run(2)
+
+    class Broken:
+        broken = "in step 3 memory was exhausted, and forces are missing"
+        state = sim._state
+
+    sim._loop = Broken()
+    for use in (sim.energy, lambda: sim.run(1), lambda: md.Simulation.position.fget(sim)):
+        with pytest.raises(RuntimeError, match="cannot go on: in step 3.*load its last checkpoint"):
+            use()

@@ -1,0 +1,74 @@
+"""--out: what is no folder, or has no room for the names of the files, is refused before any work."""
+import runpy
+from pathlib import Path
+
+import pytest
+
+from minidem.scenario import Laboratory, Scenario
+
+ROOT = Path(__file__).parents[2]
+RODS = runpy.run_path(str(ROOT / "scenarios" / "rods_in_box.py"))["SCENARIO"]
+LABORATORY = Laboratory("nothing", "Nothing.", lambda options, report: None)
+SHORT = ["--rods", "2", "--time", "1e-3", "--frames", "2", "--quiet"]
+pytestmark = pytest.mark.usefixtures("without_pictures")
+
+
+def never(options):
+    raise AssertionError("work was begun")
+
+
+def scenario(name="never"):
+    return Scenario(name, "Never built.", never, {"time": 1.0, "integrator": "spiral", "dt": 1e-5})
+
+
+@pytest.mark.parametrize("arguments", [["--out", ""], ["--out="], ["--out", "", "--compare", "spiral,rk4"]])
+@pytest.mark.parametrize("main", [scenario().main, LABORATORY.main], ids=["scenario", "laboratory"])
+def test_no_folder(main, arguments, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments[:2] if main == LABORATORY.main else arguments) == 2
+    said = capsys.readouterr().err
+    assert "--out" in said and "'' is no folder" in said
+    assert not list(tmp_path.iterdir())
+
+
+def test_no_folder_from_python(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="'' is no folder"):
+        LABORATORY.run_into("")
+    assert not list(tmp_path.iterdir())
+
+
+def test_no_folder_for_the_report_of_papers(run_tool, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Laboratory, "run_into", never)
+    done = run_tool("paper_report", "--out", "")
+    assert done.returncode == 2 and "'' is no folder" in done.stderr and not list(tmp_path.iterdir())
+
+
+def test_names_that_are_too_long(tmp_path, monkeypatch, capsys):
+    """In the middle of a path that does not exist yet, of a scenario, and a path with the file behind it."""
+    monkeypatch.chdir(tmp_path)
+    deep = "/".join(["d" * 200] * 20)           # 4019 characters, of which the files need a few more
+    for name, out in (("never", "new/" + 256 * "n" + "/x"), ("n" * 245, "out"), ("n" * 70, deep)):
+        assert scenario(name).main(["--out", out]) == 2
+        assert "--out: cannot write in" in (said := capsys.readouterr().err) and "File name too long" in said
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_link_in_the_place_of_the_next_checkpoint(tmp_path):
+    """It is not followed, and does not become the checkpoint of a continued run."""
+    out, victim = tmp_path / "out", tmp_path / "victim"
+    victim.write_text("precious")
+    assert RODS.main([*SHORT, "--out", str(out)]) == 0
+    (out / "checkpoint_next.npz").symlink_to(victim)
+    assert RODS.main([*SHORT, "--time", "2e-3", "--out", str(out), "--resume"]) == 0
+    assert victim.read_text() == "precious" and not (out / "checkpoint.npz").is_symlink()
+
+
+def test_a_table_that_is_a_link_grows_at_its_target(tmp_path):
+    out, far = tmp_path / "out", tmp_path / "far.csv"
+    out.mkdir()
+    (out / "energy.csv").symlink_to(far)
+    assert RODS.main([*SHORT, "--time", "4e-3", "--out", str(out)]) == 0
+    assert (out / "energy.csv").is_symlink()
+    assert far.stat().st_size > 8192 and len(far.read_text().splitlines()) == 108      # over pages, a row a step

@@ -1,0 +1,92 @@
+"""What user forces get and give; copies of a simulation; contacts as columns."""
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import minidem as md
+import scenes
+
+DT = 38e-6
+BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.05])
+
+
+def rods(**changes):
+    return scenes.rods_in_box(seed=4, n=6, speed=20.0, spin=20.0).changed(**changes).simulation(DT)
+
+
+def drag(t, x, v, q, w):
+    return -0.1 * v, -1e-3 * w
+
+
+def test_what_one_function_does_to_its_arrays_the_next_does_not_see():
+    def spoiling(t, x, v, q, w):
+        force, torque = drag(t, x, v, q, w)
+        for values in (x, v, q, w):
+            values -= 7.0
+        return force, torque
+
+    def spring(t, x, v, q, w):
+        return -x, np.zeros(3)
+
+    one, other = rods(), rods()
+    for first, sim in ((spoiling, one), (drag, other)):
+        sim.add_force(first)
+        sim.add_force(spring)
+        sim.run(20)
+    assert np.array_equal(one.position, other.position) and np.array_equal(one.orientation, other.orientation)
+
+
+@pytest.mark.parametrize("answer", [np.zeros((2, 3)), [[0.0, 0.0, 1.0], [0.0, 0.0, 2.0]], np.zeros((2, 2, 3))])
+def test_two_rows_for_two_clumps_are_not_taken_for_force_and_torque(answer):
+    sim = md.Simulation(md.Material(young=1e7, poisson=0.2), dt=1e-5)
+    sim.add_clumps(BALL, [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)])
+    sim.add_force(lambda t, x, v, q, w: answer)
+    with pytest.raises(ValueError, match=r"a user force returned .*: return a tuple \(force \(n, 3\), torque \(n, 3\)\)"):
+        sim.run(1)
+
+
+def test_masks_are_not_ignored():
+    place = np.ma.masked_array([[0.0, 0.0, 0.0], [9e9, 0.0, 0.0]], mask=[[False] * 3, [True, False, False]])
+    sim = md.Simulation(md.Material(young=1e7, poisson=0.2), dt=1e-5)
+    with pytest.raises(ValueError, match="position has masked elements"):
+        sim.add_clumps(BALL, place)
+    sim.add_clumps(BALL, place[:1])                                 # nothing of it is masked
+    sim.add_force(lambda t, x, v, q, w: (np.ma.masked_greater(v, -1.0), w))
+    with pytest.raises(ValueError, match="force of a user force has masked elements"):
+        sim.run(1)
+
+
+def own_copies(sim):
+    yield from (copy.copy(sim), copy.deepcopy(sim), pickle.loads(pickle.dumps(sim)), copy.deepcopy([sim])[0])
+
+
+@pytest.mark.parametrize("steps", [0, 25])
+@pytest.mark.parametrize("forces", [(), (drag,), (drag, drag)])
+def test_a_copy_is_a_simulation_of_its_own(steps, forces):
+    sim = rods(gravity=(0.0, 0.0, -9.81))
+    for force in forces:
+        sim.add_force(force)
+    sim.run(steps)
+    others = list(own_copies(sim))
+    others[0].run(7)
+    assert sim.step_count == steps and others[1].step_count == steps
+    sim.run(7)
+    for other in others[1:]:
+        other.run(7)
+    for other in others:
+        assert other.walls == sim.walls and other.threads == sim.threads and other.gravity == sim.gravity
+        assert other.energy() == sim.energy() and np.array_equal(other.contacts(), sim.contacts())
+        assert all(np.array_equal(a, b) for a, b in zip(scenes.state_of(other), scenes.state_of(sim)))
+
+
+def test_contacts_as_columns():
+    sim = md.Simulation(md.Material(young=1e7, poisson=0.2), walls=[md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-5)
+    sim.add_clumps(BALL, [(0.0, 0.0, 0.049), (0.0, 0.099, 0.049)])
+    contacts, columns = sim.contacts(), sim.contact_columns()
+    assert len(contacts) == 3 and all(column.shape == (3,) for column in columns.values())
+    assert list(columns)[:6] == ["clump_i", "clump_j", "sphere_i", "sphere_j", "overlap", "normal_x"]
+    assert np.array_equal(columns["force_y"], contacts["force"][:, 1]) and columns["force_y"].any()
+    pandas = pytest.importorskip("pandas")
+    assert pandas.DataFrame(columns).shape == (3, 5 + 3 * 3 + 1)

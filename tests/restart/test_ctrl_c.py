@@ -1,0 +1,222 @@
+"""Ctrl-C at any instant: what is then done again goes on with the bits of an undisturbed run.
+
+The signals are real ones, from a timer, and answered as Ctrl-C is: by KeyboardInterrupt.
+"""
+import copy
+import random
+import signal
+import time
+
+import numpy as np
+import pytest
+
+import minidem as md
+import minidem.driver
+import scenes
+
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")     # of ZipFile.__del__
+DT = 38e-6
+INSTANTS = 30       # of each operation
+ADDED = 2           # the last clumps of a scene, put into it later
+
+
+def drag(t, x, v, q, w):
+    return -0.1 * v * (1.0 + np.sin(1e4 * t)), -1e-3 * w
+
+
+MANY = scenes.rods_in_box(seed=3, n=700, side=3.0, speed=20.0, spin=20.0)
+FEW = scenes.rods_in_box(seed=4, n=8, speed=20.0, spin=20.0)
+
+
+def all_but_the_last(scene, **options):
+    return scene.part(range(len(scene.shapes) - ADDED)).simulation(DT, **options)
+
+
+def add_the_last(sim, scene):
+    n = len(scene.shapes)
+    if sim.n_clumps < n:
+        sim.add_clumps(scene.shapes[-1].template, *(values[n - ADDED:] for values in scene.state))
+
+
+def many():
+    return all_but_the_last(MANY, threads=1)
+
+
+def few(**options):
+    return all_but_the_last(FEW, **options)
+
+
+def driven():
+    sim = few()
+    sim.add_force(drag)
+    return sim
+
+
+def own_scheme(own):
+    def move(bodies, dt, stage):
+        w = bodies.w + dt / bodies.inertia * (bodies.torque - np.cross(bodies.w, bodies.inertia * bodies.w))
+        q = bodies.q + 0.5 * dt * np.concatenate([-np.sum(bodies.q[:, 1:] * w, axis=1)[:, None],
+                                                  bodies.q[:, :1] * w + np.cross(bodies.q[:, 1:], w)], axis=1)
+        bodies.w, bodies.q = w, q / np.linalg.norm(q, axis=1)[:, None]
+
+    def start(bodies, dt, stage):
+        bodies.w = bodies.w - 0.5 * dt / bodies.inertia * bodies.torque
+
+    own("of_python", move, start=start)
+    return few(rotation="of_python")
+
+
+def saved(tmp_path):
+    sim = driven()
+    sim.run(20)
+    sim.save(tmp_path / "state.npz")
+    sim = md.Simulation.load(tmp_path / "state.npz")
+    sim.add_force(drag)
+    return sim
+
+
+@pytest.fixture(autouse=True)
+def answered_as_ctrl_c():
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0.0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def interrupted(act, after):
+    """Call act(), with a signal after so many seconds [s]; whether it came in time."""
+    try:
+        signal.setitimer(signal.ITIMER_REAL, after)
+        act()
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+    except KeyboardInterrupt:
+        return True
+    return False
+
+
+def bits(sim):
+    """What of a simulation decides how it goes on, and what it tells."""
+    energy = sim.energy()
+    return [sim.step_count, energy.total, *(values.tobytes() for values in (*scenes.state_of(sim), sim.force, sim.torque,
+                                                                          sim.contacts()))]
+
+
+def run(sim, path):
+    sim.run_until(100 * DT)
+
+
+OPERATIONS = {
+    "run": (lambda own, path: many(), run),
+    "force": (lambda own, path: driven(), run),
+    "scheme": (lambda own, path: own_scheme(own), run),
+    "continued": (lambda own, path: saved(path), run),
+    "look": (lambda own, path: saved(path), lambda sim, path: (sim.contacts(), sim.energy())),
+    "add clumps": (lambda own, path: driven(), lambda sim, path: add_the_last(sim, FEW)),
+    "add a force": (lambda own, path: driven(), lambda sim, path: len(sim.user_forces) > 1 or sim.add_force(
+        drag)),
+    "save": (lambda own, path: driven(), lambda sim, path: sim.save(path / "saved.npz")),
+    "copy": (lambda own, path: driven(), lambda sim, path: copy.copy(sim)),
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_an_operation_is_done_or_not(name, own, tmp_path, monkeypatch):
+    monkeypatch.setattr(minidem.driver, "LISTS_PER_ORDER", 1)
+    make, act = OPERATIONS[name]
+
+    def prepared():
+        sim = make(own, tmp_path)
+        sim.run(0 if name in ("run", "scheme") else 3)      # 0: the start, too, is interrupted
+        return sim
+
+    def finished(sim):
+        act(sim, tmp_path)
+        sim.run(30)
+        return bits(sim)
+
+    sim, began = prepared(), time.perf_counter()
+    act(sim, tmp_path)
+    seconds = time.perf_counter() - began
+    expected, hits = finished(prepared()), 0
+    for part in np.linspace(0.001, 1.0, INSTANTS):
+        sim = prepared()
+        hits += interrupted(lambda: act(sim, tmp_path), part * seconds)
+        assert finished(sim) == expected, f"after an interrupt at {part:.3f} of {seconds:.3g} s"
+    assert hits > 0.3 * INSTANTS
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError, FloatingPointError, SystemExit])
+@pytest.mark.parametrize("rotation", ["spiral", "rk4", "improved-pcdm"])
+def test_a_user_force_that_raises_leaves_the_step_undone(error, rotation):
+    def simulation(fails_at=None):
+        calls = []
+
+        def force(t, x, v, q, w):
+            calls.append(t)
+            if len(calls) == fails_at:
+                raise error("said by the force")
+            return drag(t, x, v, q, w)
+        sim = few(rotation=rotation)
+        sim.add_force(force)
+        return sim
+
+    undisturbed = simulation()
+    undisturbed.run(40)
+    for call in (1, 2, 3, 30):
+        sim = simulation(call)
+        with pytest.raises(error, match="said by the force"):
+            sim.run(40)
+        reached, position = sim.step_count, sim.position
+        assert reached < 40 and np.array_equal(position, sim.position)
+        sim.run(40 - reached)
+        assert bits(sim) == bits(undisturbed), f"after call {call}"
+
+
+def test_a_look_that_fails_changes_nothing(tmp_path):
+    undisturbed, sim = saved(tmp_path), saved(tmp_path)
+    before = md.Simulation.load(tmp_path / "state.npz")
+    fails = [True]
+
+    def fragile(*pose):
+        if fails.pop():
+            raise KeyboardInterrupt
+        fails.append(False)
+        return drag(*pose)
+
+    before.add_force(fragile)
+    before.energy()                         # its forces are known: the function is not asked
+    with pytest.raises(KeyboardInterrupt):
+        before.run(1)
+    fails.append(False)
+    for one in (before, sim, undisturbed):
+        one.run(25)
+    assert bits(before) == bits(sim) == bits(undisturbed)
+
+
+@pytest.mark.parametrize("count", [40, pytest.param(1000, marks=pytest.mark.slow)])
+def test_signals_at_random_times(count, tmp_path, monkeypatch):
+    """In runs with sorting, user forces, new clumps, saving and loading."""
+    monkeypatch.setattr(minidem.driver, "LISTS_PER_ORDER", 1)
+    chance, path, start, loaded = random.Random(5), tmp_path / "state.npz", many(), []
+
+    def perform(sim):
+        add_the_last(sim, MANY)
+        sim.run_until(20 * DT)
+        if not sim.user_forces:
+            sim.add_force(drag)
+        sim.run_until(30 * DT)
+        sim.save(path)
+        loaded[:] = [md.Simulation.load(path, threads=1)]
+        loaded[0].add_force(drag)
+        loaded[0].run(5)
+
+    began = time.perf_counter()
+    perform(copy.deepcopy(start))
+    seconds = time.perf_counter() - began
+    expected, hits = bits(loaded[0]), 0
+    for k in range(count):
+        sim = copy.deepcopy(start)
+        while interrupted(lambda: perform(sim), chance.uniform(1e-5, 1.2 * seconds)):
+            hits += 1
+        assert bits(loaded[0]) == expected, f"try {k}"
+    assert hits > 0.5 * count

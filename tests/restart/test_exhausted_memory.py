@@ -1,0 +1,29 @@
+"""Memory that is exhausted at any allocation: the simulation goes on with the same bits, or refuses to."""
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(scope="module")
+def preloaded(tmp_path_factory):
+    library = tmp_path_factory.mktemp("memory") / "failing_memory.so"
+    subprocess.run(["cc", "-O1", "-fPIC", "-shared", "-o", library, HERE / "failing_memory.c"], check=True)
+    return library
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="LD_PRELOAD and glibc's allocator")
+@pytest.mark.parametrize("name", ["run", "force", "add clumps", "save and load", "look"])
+def test_every_allocation_is_refused_in_turn(name, preloaded, tmp_path):
+    paths = [str(HERE.parent), str(HERE.parents[1])]
+    done = subprocess.run([sys.executable, HERE / "exhausted_memory.py", name, tmp_path], capture_output=True, text=True,
+                          env={**os.environ, "LD_PRELOAD": str(preloaded), "PYTHONPATH": os.pathsep.join(paths)})
+    assert done.returncode == 0, done.stderr[-3000:]
+    results = json.loads(done.stdout)
+    assert results["tried"] > 10 and results["raised"] > 0 and results["went on"] > 0, results
+    assert results["raised"] + results["other"] > 0.5 * results["tried"], results

@@ -1,0 +1,117 @@
+"""Clumps that are put in order of space stand as before or in order, whatever breaks it off: Ctrl-C at any
+instruction of Python, or an allocation that fails."""
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import minidem.driver
+import scenes
+
+DT = 38e-6
+OUTCOME = "position", "orientation", "velocity", "angular_velocity", "force", "torque"
+TESTS = Path(__file__).parents[1]
+
+
+def rods(size=(8, 8, 10)):
+    """640 rods, so that every slot has the same template before and after."""
+    return scenes.packed_rods(5, size, speed=20.0)
+
+
+def mixture(size=(8, 8, 10)):
+    """Rods and clumps of four spheres: the lists are others after it."""
+    return scenes.packed_mixture(4, size, speed=20.0)
+
+
+def moving(scene):
+    """In contact with one another; no longer in order."""
+    sim = scene.simulation(DT, threads=1)
+    sim.run(150)
+    return sim
+
+
+def outcome(sim):
+    return [*(getattr(sim, name) for name in OUTCOME), sim.contacts(), sim.sphere_radii, sim.mass]
+
+
+def same(found, expected):
+    return all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
+
+
+def interrupting(countdown):
+    """A trace function that raises KeyboardInterrupt at one of the next lines or calls, as a signal handler may."""
+    def trace(frame, event, argument):
+        nonlocal countdown
+        if event in ("call", "line"):
+            countdown -= 1
+            if countdown == 0:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+        return trace
+    return trace
+
+
+@pytest.mark.parametrize("build", [rods, mixture], ids=lambda build: build.__name__)
+def test_interrupted_at_every_line(build, monkeypatch):
+    """Each call of run sorts, and is interrupted one line later than the one before, until it gets through."""
+    monkeypatch.setattr(minidem.driver, "LISTS_PER_ORDER", 0)
+    sim, undisturbed = moving(build()), moving(build())
+    orders, lines = {sim._state.clump_number.tobytes()}, 0
+    interrupted = True
+    while interrupted:
+        interrupted = False
+        lines += 1
+        try:
+            sys.settrace(interrupting(lines))
+            sim.run(1)
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            sys.settrace(None)
+        undisturbed.run(sim.step_count - undisturbed.step_count)
+        assert same(outcome(sim), outcome(undisturbed)), f"other bits after Ctrl-C at line {lines}"
+        orders.add(sim._state.clump_number.tobytes())
+    assert lines > 50 and len(orders) > 1 and len(sim.contacts()) > 50
+
+
+def sort_without_memory(build):
+    """Let ever later allocations of a sort fail; print how many sorts failed, and how many did not.
+
+    To be called in a process of its own, in which every allocation of a page or more asks the system for memory.
+    """
+    import resource
+
+    sim, undisturbed = moving(build((10, 17, 18))), moving(build((10, 17, 18)))
+    failures, room, sorted_ = 0, 0, 0
+    while sorted_ < 3:
+        in_use = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (in_use + room, resource.RLIM_INFINITY))
+        try:
+            sim._loop.order()
+            sorted_ += 1
+        except MemoryError:
+            failures += 1
+        finally:
+            resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        room += 4096 if failures < 64 else 32768
+        if sorted_ or failures % 16 == 0:
+            for each in (sim, undisturbed):
+                each._loop.run(1)
+        assert same(outcome(sim), outcome(undisturbed)), f"other bits with room for {room} bytes"
+    print(failures, sorted_)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits the memory of a process as Linux does")
+@pytest.mark.parametrize("build", [rods, mixture], ids=lambda build: build.__name__)
+def test_every_allocation_fails(build):
+    done = subprocess.run(
+        [sys.executable, "-c", f"from restart.test_sorting import *; sort_without_memory({build.__name__})"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path]), "OPENBLAS_NUM_THREADS": "1",
+             "MALLOC_MMAP_THRESHOLD_": "4096", "MALLOC_TOP_PAD_": "0", "MALLOC_TRIM_THRESHOLD_": "0"},
+        capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    failures, sorted_ = map(int, done.stdout.split())
+    assert failures > 10 and sorted_ == 3
