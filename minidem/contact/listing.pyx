@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = -O2
 """Contacts as Python sees them: one structured array, in the user's numbers and order."""
 import numpy as np
 
@@ -74,5 +75,8 @@ def columns(contacts):
     found = {}
     for name in contacts.dtype.names:
         values = contacts[name]
-        found |= {name: values} if values.ndim == 1 else {f"{name}_{axis}": values[:, k] for k, axis in enumerate("xyz")}
+        if values.ndim == 1:
+            found[name] = values
+        else:
+            found |= {f"{name}_{axis}": values[:, k] for k, axis in enumerate("xyz")}
     return found

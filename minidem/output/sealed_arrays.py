@@ -25,7 +25,10 @@ def write(path, settings, arrays):
     content = {"settings": np.array(json.dumps({"format": FORMAT, "made_by": made_by, **settings})), **arrays}
     with replacing(path) as temporary:
         with open(temporary, "wb") as file:
-            np.savez(file, checksum=np.array(_checksum(content)), **content)
+            try:
+                np.savez(file, checksum=np.array(_checksum(content)), **content)
+            except ValueError as error:     # zipfile's, of a member left open by Ctrl-C
+                raise (error.__context__ if isinstance(error.__context__, KeyboardInterrupt) else error)
         to_disk([temporary])        # before it takes the place of the last good one
 
 
