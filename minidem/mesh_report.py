@@ -1,4 +1,8 @@
-"""How well a clump stands for the mesh it was made from.
+"""How well a clump stands for the mesh it was made from::
+
+    from minidem import ClumpTemplate
+    from minidem.mesh_report import MeshReport
+    from minidem.meshes import TriangleMesh
 
     mesh = TriangleMesh.read("stone.stl", scale=1e-3)
     clump = ClumpTemplate.from_mesh(mesh, spheres=100, density=2500.0)
