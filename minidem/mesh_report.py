@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from minidem.clump import ClumpTemplate
 from minidem.meshes import TriangleMesh
 
 BAD = 0.1           # a fit that is worse in volume, in a moment of inertia or in its centre is bad
@@ -34,12 +33,12 @@ class MeshReport:
     fit is bad, else None.
     """
     mesh: TriangleMesh
-    template: ClumpTemplate
-    spheres: ClumpTemplate = field(init=False)
+    template: object
+    spheres: object = field(init=False)
 
     def __post_init__(self):
         clump = self.template
-        object.__setattr__(self, "spheres", ClumpTemplate(clump.centers, clump.radii, clump.density))
+        object.__setattr__(self, "spheres", type(clump)(clump.centers, clump.radii, clump.density))
 
     @property
     def matched(self):
