@@ -1,4 +1,4 @@
-# distutils: extra_compile_args = -O2
+# distutils: extra_compile_args = -O1
 """Python's handle on the time loop: it owns the loop's memory, starts, runs and reads it.
 
 Each change of the state is made whole or not at all, whatever raises: an error of the user's function, Ctrl-C, want of

@@ -1,4 +1,8 @@
-"""How well a clump stands for the mesh it was made from.
+"""How well a clump stands for the mesh it was made from::
+
+    from minidem import ClumpTemplate
+    from minidem.mesh_report import MeshReport
+    from minidem.meshes import TriangleMesh
 
     mesh = TriangleMesh.read("stone.stl", scale=1e-3)
     clump = ClumpTemplate.from_mesh(mesh, spheres=100, density=2500.0)
@@ -8,7 +12,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from minidem.clump import ClumpTemplate
 from minidem.meshes import TriangleMesh
 
 BAD = 0.1           # a fit that is worse in volume, in a moment of inertia or in its centre is bad
@@ -30,12 +33,12 @@ class MeshReport:
     fit is bad, else None.
     """
     mesh: TriangleMesh
-    template: ClumpTemplate
-    spheres: ClumpTemplate = field(init=False)
+    template: object
+    spheres: object = field(init=False)
 
     def __post_init__(self):
         clump = self.template
-        object.__setattr__(self, "spheres", ClumpTemplate(clump.centers, clump.radii, clump.density))
+        object.__setattr__(self, "spheres", type(clump)(clump.centers, clump.radii, clump.density))
 
     @property
     def matched(self):
