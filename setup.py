@@ -9,39 +9,63 @@ cannot. Two environment variables overrule the probes:
                      wheel (pip install ., python -m build), which may leave the machine
     MINIDEM_OPENMP   auto (default), 1 (fail without OpenMP), 0 (one thread only)
 
-The bits of the results depend on neither: no fast-math, no contraction of a*b+c.
+The bits of the results depend on neither: no fast-math, no contraction of a*b+c. A module outside the
+time loop may lower the optimisation level in its first line: # distutils: extra_compile_args = -O1
+
+Modules are kept in build/kernels, one folder per Python and instruction set, each with a record of what
+it was made of. A module is made again if the content of one of these files, the compiler, its command,
+Cython or this file has changed; dates do not matter. What a build installs is copied from there.
 """
+import hashlib
+import importlib.metadata
+import importlib.util
 import json
 import os
 import re
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.command.sdist import sdist
 
 PACKAGE = Path("minidem")
+SHARED = "minidem._cyutility"       # Cython's code for memoryviews and functions, once instead of in every module
 DIRECTIVES = dict(language_level=3, boundscheck=False, cdivision=True,
                   initializedcheck=False, embedsignature=True)
 FLAGS = ["-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"]
 OPENMP_CHOICES = [(["-fopenmp"], ["-fopenmp"]), (["-Xpreprocessor", "-fopenmp"], ["-lomp"])]
 OPENMP_PROBE = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
 PORTABLE = "x86-64-v2"      # every 64-bit PC since 2009, and what numpy's own wheels ask for
+CYTHON = 3, 3               # older ones refuse an enum's constant as the length of an array
 DEBIAN_REMEDY = "On Debian or Ubuntu:  apt-get install build-essential python3-dev python3-venv"
 
 
 def extensions():
-    headers = sorted(str(p) for pattern in ("*.pxd", "*.h") for p in PACKAGE.rglob(pattern))
-    return [Extension(".".join(path.with_suffix("").parts), [str(path)], depends=headers,
-                      include_dirs=[str(PACKAGE)])
-            for path in sorted(PACKAGE.rglob("*.pyx"))]
+    modules = [Extension(".".join(path.with_suffix("").parts), [path.as_posix()], include_dirs=[str(PACKAGE)])
+               for path in sorted(PACKAGE.rglob("*.pyx"))]
+    return [*modules, Extension(SHARED, [SHARED.replace(".", "/") + ".c"], extra_compile_args=["-O1"])]
+
+
+def digests():
+    """{file: digest of its content} of all that the modules can be made of."""
+    return {path.as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+            for suffix in ("pyx", "pxd", "h") for path in PACKAGE.rglob(f"*.{suffix}")}
+
+
+def check_cython():
+    """Its version; pip sees to it, unless told --no-build-isolation."""
+    version = importlib.metadata.version("Cython") if importlib.util.find_spec("Cython") else "missing"
+    if version == "missing" or tuple(int(n) for n in re.findall(r"\d+", version)[:2]) < CYTHON:
+        sys.exit(f"minidem needs Cython {CYTHON[0]}.{CYTHON[1]} or newer, and here it is {version}:"
+                 f"  {sys.executable} -m pip install -U Cython")
+    return version
 
 
 class BuildKernels(build_ext):
-    """Probes the compiler, adds the flags it understands, and builds on all cores."""
+    """Probes the compiler, adds the flags it understands, and makes what is not up to date on all cores."""
 
     def run(self):
         self.stays_here = self.inplace or self.editable_mode
@@ -84,35 +108,109 @@ class BuildKernels(build_ext):
               file=sys.stderr, flush=True)
         return [], []
 
-    def build_extensions(self):
+    def choose_flags(self, arch):
+        """Compiler and linker flags of all modules."""
         if not self.compiles("int answer(void) { return 42; }\n"):
             sys.exit(f"minidem needs a C compiler and found none that works. {DEBIAN_REMEDY}")
         if not self.compiles("#include <Python.h>\n"):
             sys.exit(f"minidem needs the headers of Python (Python.h) and did not find them. {DEBIAN_REMEDY}")
-        arch = os.environ.get("MINIDEM_ARCH") or ("native" if self.stays_here else PORTABLE)
         wanted = FLAGS + ([] if arch == "baseline" else [f"-march={arch}", "-mprefer-vector-width=512"])
+        asked = " ".join(os.environ.get(name, "") for name in ("CC", "CFLAGS"))
+        if not self.debug and not re.search(r"(^|\s)-g", asked):
+            wanted.append("-g0")        # Python's own flags have -g, which costs a quarter of the time
         flags = [flag for flag in wanted if self.compiles("int answer;\n", [flag, "-Werror"])]
         openmp, openmp_link = self.openmp_flags()
-        for extension in self.extensions:
-            extension.extra_compile_args = flags + openmp
-            extension.extra_link_args = list(openmp_link)
-        # distutils looks at dates alone, and would put modules made for this machine into a wheel: what the
-        # build folder has is made again, unless a whole build with this very command left it.
-        command = " ".join(self.compiler.compiler_so + flags + openmp)
+        return flags + openmp, openmp_link
+
+    def build_extensions(self):
+        cython_version = check_cython()
+        arch = os.environ.get("MINIDEM_ARCH") or ("native" if self.stays_here else PORTABLE)
+        self.flags, self.link_flags = self.choose_flags(arch)
+        command = " ".join(self.compiler.compiler_so + self.flags)
         for extension in self.extensions:
             if extension.name == "minidem.build_record":
                 extension.define_macros = [("MINIDEM_COMMAND", json.dumps(command))]
-        record = Path(self.build_temp, "made-with.txt")
-        self.force = self.force or not (record.exists() and record.read_text() == command)
-        record.unlink(missing_ok=True)
+        # What -march=native means here, and the compiler's version, are among the macros that it defines.
+        macros = subprocess.run([*self.compiler.compiler_so, *self.flags, "-dM", "-E", "-x", "c", os.devnull],
+                                capture_output=True, check=True).stdout
+        self.made_by = [command, " ".join(self.compiler.linker_so + self.link_flags), cython_version, sys.version,
+                        hashlib.sha256(macros + Path("setup.py").read_bytes()).hexdigest()]
+        self.folder = Path("build", "kernels", f"{sys.implementation.cache_tag}-{arch}")
         self.parallel = self.parallel or os.cpu_count()
+        self.digests = digests()        # before anything is read: what is edited meanwhile is made again next time
+        self.translated = self.translate([e for e in self.extensions if self.force or not self.is_current(e)])
+        self.extensions.sort(key=self.length, reverse=True)     # the longest first, so that no core waits at the end
+        self.force = True               # to copy also what is older than the copy that another build left
         super().build_extensions()
-        record.parent.mkdir(parents=True, exist_ok=True)
-        record.write_text(command)
+        self.remove_others(Path(self.build_lib, PACKAGE))
+        self.remove_others(PACKAGE)
         if not self.stays_here:
             # `pip install .` leaves the modules beside their sources too: the source tree, which comes
             # first on sys.path for `python -m pytest` in the checkout, then works like the installed one.
             self.copy_extensions_to_source()
+
+    def library(self, extension):
+        return self.folder / "lib" / self.get_ext_filename(extension.name)
+
+    def record(self, extension):
+        return self.folder / "records" / f"{extension.name}.json"
+
+    def is_current(self, extension):
+        if not (self.record(extension).exists() and self.library(extension).exists()):
+            return False
+        record = json.loads(self.record(extension).read_text())
+        return record["made_by"] == self.made_by and all(
+            self.digests.get(name) == digest for name, digest in record["made_of"].items())
+
+    def translate(self, wanted):
+        """Translates modules to C: {name: extension of the C file}."""
+        from Cython.Build import cythonize
+        for extension in wanted:
+            self.record(extension).unlink(missing_ok=True)
+            self.library(extension).unlink(missing_ok=True)
+        made = cythonize(wanted, build_dir=str(self.folder / "c"), compiler_directives=DIRECTIVES, force=True,
+                         nthreads=self.parallel, depfile=True, shared_utility_qualified_name=SHARED)
+        for copy in (self.folder / "c").rglob("*.h"):
+            copy.unlink()               # Cython's: the compiler has to read, and to name, the header itself
+        return {extension.name: extension for extension in made}
+
+    def length(self, extension):
+        made = self.translated.get(extension.name)
+        return Path(made.sources[0]).stat().st_size if made else 0
+
+    def build_extension(self, extension):
+        library = self.library(extension)
+        if extension.name in self.translated:
+            self.compile(self.translated[extension.name], library)
+        place = Path(self.get_ext_fullpath(extension.name))
+        place.parent.mkdir(parents=True, exist_ok=True)
+        self.copy_file(str(library), str(place))
+
+    def compile(self, extension, library):
+        source = Path(extension.sources[0])
+        objects = self.compiler.compile([str(source)], output_dir=".", macros=extension.define_macros,
+                                        include_dirs=extension.include_dirs, debug=self.debug,
+                                        extra_postargs=[*self.flags, *extension.extra_compile_args, "-MMD"])
+        self.compiler.link_shared_object(objects, str(library), libraries=self.get_libraries(extension),
+                                         extra_postargs=self.link_flags, debug=self.debug)
+        read = [path.read_text() for path in (source.with_suffix(".d"), source.with_suffix(".c.dep")) if path.exists()]
+        names = {name for name in " ".join(read).split() if name in self.digests}
+        names |= {Path(name).with_suffix(".pxd").as_posix() for name in names}      # read as soon as there is one
+        names |= {name for name in self.digests if name.endswith("/__init__.pxd")}
+        made_of = {name: self.digests.get(name) for name in sorted(names)}
+        record = self.record(extension)
+        record.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = record.with_suffix(".part")
+        unfinished.write_text(json.dumps({"made_by": self.made_by, "made_of": made_of}, indent=1))
+        unfinished.replace(record)
+
+    def remove_others(self, folder):
+        """Removes the modules of sources that have been moved or deleted since: they could still be imported."""
+        suffix = self.get_ext_filename("x")[1:]
+        mine = {Path(self.get_ext_filename(e.name)).relative_to(PACKAGE) for e in self.extensions}
+        for path in folder.rglob(f"*{suffix}"):
+            if path.relative_to(folder) not in mine:
+                path.unlink()
 
 
 class SourceDistribution(sdist):
@@ -125,6 +223,5 @@ class SourceDistribution(sdist):
         super().make_release_tree(base_dir, files + [path for path in beside if not hidden.search(path)])
 
 
-setup(ext_modules=cythonize(extensions(), build_dir="build/cython", compiler_directives=DIRECTIVES,
-                            nthreads=0),
-      cmdclass={"build_ext": BuildKernels, "sdist": SourceDistribution})
+if __name__ == "__main__":          # Cython's workers may import this file
+    setup(ext_modules=extensions(), cmdclass={"build_ext": BuildKernels, "sdist": SourceDistribution})

@@ -1,15 +1,42 @@
 """minidem: a small discrete-element code for rigid multi-sphere clumps.
 
+What one works with, after `import minidem as md`; `help(md.Simulation)` and so on tell more:
+
+    md.Simulation           clumps, walls, settings: add_clumps, run, energy, contacts, save, load ...
+    md.ClumpTemplate        a rigid body of spheres, also from_mesh and from_file
+    md.Material             elastic constants, for Hertz's law
+    md.Plane, md.box        a wall, and the six of a box
+    md.Energy               what sim.energy() returns
+    md.rotation             the rotation integrators: available, info, register (your own), integrate (free bodies)
+    md.cite                 references of what a simulation used
+    md.build_info           version, instruction set, OpenMP and compiler of this build
+    md.effective_modulus    E* of two materials in contact
+
+    minidem.shapes          templates of rods, fibres, platonic solids ...
+    minidem.chess           templates of chess pieces
+    minidem.ensemble        parameter studies: run_ensemble
+    minidem.scenario        scripts with a command line, tables, frames, checkpoints: Scenario, Laboratory, place ...
+    minidem.mesh_report     a clump beside the mesh it was made from
+
+Two rods that meet::
+
+    import minidem as md
+    rod = md.ClumpTemplate(centers=[(-0.05, 0, 0), (0, 0, 0), (0.05, 0, 0)], radii=[0.03] * 3, density=2500.0)
+    sim = md.Simulation(md.Material(young=1e9, poisson=0.1), walls=md.box((0, 0, 0), (1, 1, 1)), dt=1e-5)
+    sim.add_clumps(rod, position=[(0.3, 0.5, 0.5), (0.7, 0.52, 0.5)], velocity=[(1, 0, 0), (-1, 0, 0)])
+    sim.run(50_000)
+    print(sim.time, sim.energy().total, sim.position)
+
+The way of the data through the package, which the names of the files follow. Simulation holds them together:
+
     ClumpTemplate --> State --> broad phase --> contacts --> gather --> translation + rotation --> State
      (once)          clumps     candidate       force per    F, tau      x, v        q, w            |
                      spheres    pairs           contact      per clump                        energy, output
 
-The names of the files follow this line: clump, state, broadphase/, contact/ (contacts, gather),
-translation/, rotation/, time_loop, energy, output/. Simulation holds them together.
-
 SI units. Quaternions (w, x, y, z), template frame -> lab. The public API is in the lab frame.
 """
 try:
+    from minidem.build_record import build_info
     from minidem import driver as _built     # noqa: F401
 except ImportError as error:
     raise ImportError("minidem's compiled modules are missing or stale; build them from the source folder with\n"
@@ -24,5 +51,5 @@ from minidem.simulation import Simulation
 from minidem.walls import Plane, box
 
 __version__ = "0.1.0"
-__all__ = ["ClumpTemplate", "Energy", "Material", "Plane", "Simulation", "box", "cite", "effective_modulus",
-           "rotation"]
+__all__ = ["ClumpTemplate", "Energy", "Material", "Plane", "Simulation", "box", "build_info", "cite",
+           "effective_modulus", "rotation"]

@@ -3,7 +3,11 @@
 A template is written once, however many clumps and blocks have it. What a `State` shares with its copies must not
 change, so that adding makes a new table; the spheres of a template are in all of them the same array.
 """
+from typing import NamedTuple
+
 import numpy as np
+
+UNTURNED = np.array([1.0, 0.0, 0.0, 0.0])
 
 
 def reaches_of(offsets):
@@ -16,6 +20,24 @@ def reaches_of(offsets):
     return np.append(4.0 * best, 16.0 * squared.max())
 
 
+class Body(NamedTuple):
+    """A row of the table, see `Bodies`."""
+
+    inertia: np.ndarray
+    mass: float
+    reach: np.ndarray
+    smallest: float
+    density: float
+    orientation: np.ndarray
+    shape: np.ndarray
+
+    @classmethod
+    def of(cls, template):
+        offsets, radii = np.array(template.offsets), np.array(template.radii)
+        return cls(np.array(template.inertia), template.mass, reaches_of(offsets), radii.min(), template.density,
+                   np.array(template.orientation), np.column_stack([offsets, radii]))
+
+
 class Bodies:
     """A table of kinds of bodies, first those of the templates.
 
@@ -23,6 +45,8 @@ class Bodies:
     ----------
     templates : list of ClumpTemplate
     inertia : (n, 3) principal moments [kg m2];  mass : (n,) [kg];  reach : (n, 4) [m2], see reach.pxd
+    smallest : (n,) radius of the smallest sphere [m];  density : (n,) [kg/m3]
+    orientation : (n, 4) quaternions, principal frame -> that in which it was drawn
     sizes : (n,) spheres of each
     shapes : list of (k, 4) offsets in the principal frame and radii [m];  addresses : (n,) of the first number of each
     """
@@ -30,6 +54,7 @@ class Bodies:
     def __init__(self, templates=()):
         self.templates = []
         self.inertia, self.mass, self.reach = np.zeros((0, 3)), np.zeros(0), np.zeros((0, 4))
+        self.smallest, self.density, self.orientation = np.zeros(0), np.zeros(0), np.zeros((0, 4))
         self.sizes, self.addresses = np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.uintp)
         self.shapes = []
         self._extend(list(templates))
@@ -47,7 +72,7 @@ class Bodies:
     def with_moments(self, inertia):
         """The same with bodies of these principal moments (n, 3) and of no spheres."""
         new = self._copy()
-        new._add(inertia, np.ones(len(inertia)), np.zeros((len(inertia), 4)), [np.zeros((0, 4))] * len(inertia))
+        new._add([Body(moments, 1.0, np.zeros(4), np.inf, 1.0, UNTURNED, np.zeros((0, 4))) for moments in inertia])
         return new
 
     def _copy(self):
@@ -57,12 +82,14 @@ class Bodies:
 
     def _extend(self, templates):
         self.templates = self.templates + templates
-        self._add(np.array([t.inertia for t in templates]).reshape(-1, 3), np.array([t.mass for t in templates]),
-                  np.array([reaches_of(t.offsets) for t in templates]).reshape(-1, 4),
-                  [np.column_stack([t.offsets, t.radii]) for t in templates])
+        self._add([Body.of(template) for template in templates])
 
-    def _add(self, inertia, mass, reach, shapes):
-        self.inertia, self.mass = np.concatenate([self.inertia, inertia]), np.concatenate([self.mass, mass])
-        self.reach, self.shapes = np.concatenate([self.reach, reach]), self.shapes + shapes
-        self.sizes = np.concatenate([self.sizes, np.array([len(s) for s in shapes], dtype=np.intp)])
-        self.addresses = np.concatenate([self.addresses, np.array([s.ctypes.data for s in shapes], dtype=np.uintp)])
+    def _add(self, bodies):
+        if bodies:
+            for name in ("inertia", "mass", "reach", "smallest", "density", "orientation"):
+                rows = np.array([getattr(body, name) for body in bodies])
+                setattr(self, name, np.concatenate([getattr(self, name), rows]))
+            self.shapes = self.shapes + [body.shape for body in bodies]
+            self.sizes = np.concatenate([self.sizes, np.array([len(b.shape) for b in bodies], dtype=np.intp)])
+            self.addresses = np.concatenate([self.addresses,
+                                             np.array([b.shape.ctypes.data for b in bodies], dtype=np.uintp)])

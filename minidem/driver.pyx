@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = -O2
 """Python's handle on the time loop: it owns the loop's memory, starts, runs and reads it.
 
 Each change of the state is made whole or not at all, whatever raises: an error of the user's function, Ctrl-C, want of
@@ -18,7 +19,8 @@ from minidem.broadphase.broadphase cimport (
     IN_CALLBACK, NO_FAILURE, OUT_OF_MEMORY, SMALL_TEAM, Broadphase, drop_lists, keep_experience,
 )
 from minidem.contact.contacts cimport Contacts, forget, forget_all
-from minidem.contact.listing cimport list_contacts
+from minidem.contact.listing cimport list_contacts, list_last
+from minidem.contact.touch cimport Law
 from minidem.guard cimport Guard
 from minidem.loop_lists cimport create_lists, free_lists, weigh
 from minidem.pose cimport pose_range
@@ -403,7 +405,8 @@ cdef class Driver:
             return
         step.dt = dt
         lanes = np.zeros((self.loop.state.n_blocks, LANES), dtype=np.uint8)
-        lanes.reshape(-1)[self.state.clump_slot] = ~self.started
+        # An index of another type NumPy converts in a buffer, and does not look whether there was memory for it.
+        lanes.reshape(-1)[self.state.clump_slot.astype(np.intp)] = ~self.started
         started = np.ones_like(self.started)
         cdef const unsigned char[:, ::1] new = lanes
         cdef double[::1] room = np.empty(size)
@@ -480,3 +483,10 @@ cdef class Driver:
     def contacts(self):
         """Contacts at the present pose, a structured array (contact/listing.pyx)."""
         return list_contacts(self.state, self.loop.contacts, self.loop.broad.threads, self.loop.n_threads)
+
+    def contacts_of_last(self, Py_ssize_t n):
+        """Contacts of the n clumps added last at the present pose, without forces on clumps."""
+        cdef Law law
+        law.planes, law.modulus, law.dt = &self.loop.planes, self.loop.modulus, self.loop.step.dt
+        self.pose()
+        return list_last(self.state, n, &law)

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = -O1
 """One Python thread at a time uses a simulation, and nobody from within a step."""
 from functools import wraps
 

@@ -75,7 +75,7 @@ def bodies(triangles):
     return connected_components(graph @ graph.T, directed=False)[1]
 
 
-def inside(points, corners):
+def surrounded(points, corners):
     """Is each point (n, 3) inside the closed surface (m, 3, 3)? By the solid angle that it is seen at.
 
     After van Oosterom and Strackee 1983, doi:10.1109/TBME.1983.325207.
@@ -106,7 +106,7 @@ def facing_out(vertices, triangles):
         mine = np.unique(triangles[body == one])
         probes = vertices[mine[np.linspace(0, len(mine) - 1, min(PROBES, len(mine))).astype(int)]]
         others = vertices[triangles[(volume > 0.0)[body]]]
-        if 2 * inside(probes, others).sum() <= len(probes):
+        if 2 * surrounded(probes, others).sum() <= len(probes):
             triangles = np.where((body == one)[:, None], triangles[:, ::-1], triangles)
     keep = ~empty[body]
     return triangles[keep], body[keep]

@@ -16,34 +16,63 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from minidem.checks import MOST_SPHERES, whole
+from minidem.mesh_repair import surrounded
+from minidem.sphere_spread import spread
 
 CELLS = 80_000              # of the solid; some fifty across it, a second or two to fit
 CELLS_PER_SPHERE = 200      # at least: an average sphere is then seven cells wide
+CELLS_ACROSS = 4            # at least, of a thin part, up to
+MOST_CELLS = 400_000        # of the solid for that
+CANDIDATES = 40_000         # at most, in a large thin part
 
 
 def fit_spheres(mesh, spheres):
     """Centres (n, 3) and radii (n,) of at most `spheres` spheres inside the `TriangleMesh`, best first.
 
+    Every part of the solid is within (volume / spheres)^(1/3) of a sphere, or the spheres are spread evenly.
     Fewer than asked for come back only when no cell is left to be covered. The same mesh gives the same
-    spheres. Up to CELLS / CELLS_PER_SPHERE = 400, fewer spheres are the first of more: the volume error
-    falls. ValueError for a mesh so thin that no cell lies inside, a plate of a few thousandths of its width.
+    spheres. Up to CELLS / CELLS_PER_SPHERE = 400, and where none was moved to a thin part, fewer spheres are the
+    first of more: the volume error falls. ValueError for a mesh so thin that no cell lies inside, a plate of a
+    thousandth of its width.
     """
     spheres = whole("spheres", spheres, 1, MOST_SPHERES)
-    size = (mesh.volume / max(CELLS, CELLS_PER_SPHERE * spheres)) ** (1.0 / 3.0)
+    size = _cell_size(mesh, spheres)
     low = mesh.vertices.min(axis=0)
     inside = _cells_inside(mesh, low, size)
     cells = np.argwhere(inside)
     if len(cells) == 0:
-        raise ValueError(f"{mesh.name}: thinner than the cells of {size:.3g} m that it is cut into for "
-                         f"{spheres} spheres; ask for more, or give a thicker body")
+        raise _too_thin(mesh, size, spheres)
     surface = _Surface(mesh.corners, size)
     distance = surface.nearest(low + (cells + 0.5) * size)[0]
     ridge = _medial(inside, cells, distance / size)
+    ridge = ridge[::-(-len(ridge) // CANDIDATES)]
     centers, radii = _climb(surface, low + (cells[ridge] + 0.5) * size, size)
     chosen = _Cover(inside, (centers - low) / size - 0.5, radii / size).greedy(spheres)
+    chosen = spread(low + (cells + 0.5) * size, centers, radii, chosen, spheres, (mesh.volume / spheres) ** (1.0 / 3.0))
     centers = centers[chosen]
     # so far the distance is that from a few triangles near a point; of the chosen ones, from all
-    return centers, np.array([triangle_distance(center, mesh.corners).min() for center in centers])
+    radii = np.array([triangle_distance(center, mesh.corners).min() for center in centers])
+    # in a part thinner than the cells a climb may have gone through the wall
+    sound = radii > 0.0
+    small = np.nonzero(radii < 2.0 * size)[0]
+    sound[small] &= surrounded(centers[small], mesh.corners)
+    if not sound.any():
+        raise _too_thin(mesh, size, spheres)
+    return centers[sound], radii[sound]
+
+
+def _too_thin(mesh, size, spheres):
+    return ValueError(f"{mesh.name}: thinner than the cells of {size:.3g} m that it is cut into for "
+                      f"{spheres} spheres; ask for more, or give a thicker body")
+
+
+def _cell_size(mesh, spheres):
+    """Of cells that are small for the solid, for an average sphere, and for a plate of its volume and surface."""
+    a, b, c = mesh.corners.swapaxes(0, 1)
+    surface = 0.5 * float(np.sqrt((np.cross(b - a, c - a) ** 2).sum(axis=1)).sum())
+    across = 2.0 * mesh.volume / surface / CELLS_ACROSS
+    cells = max(CELLS, CELLS_PER_SPHERE * spheres, min(mesh.volume / across ** 3, MOST_CELLS))
+    return (mesh.volume / cells) ** (1.0 / 3.0)
 
 
 class _Cover:
@@ -107,7 +136,8 @@ def _climb(surface, points, size):
     for step in size * np.array([0.5, 0.5, 0.25, 0.25, 0.125]):
         away = points - sample
         length = np.sqrt((away * away).sum(axis=1, keepdims=True))
-        trial = points + step * away / np.where(length > 0.0, length, 1.0)
+        # no farther than the sphere reaches: not through the other side of a thin part
+        trial = points + np.minimum(step, distance)[:, None] * away / np.where(length > 0.0, length, 1.0)
         reached, its_sample = surface.nearest(trial)
         better = reached > distance
         distance = np.where(better, reached, distance)

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = -O1
 """How many threads a process may use; and what becomes of them when it forks."""
 import os
 

@@ -2,7 +2,8 @@
 """Every table and figure of the five papers, published and reproduced side by side, in one HTML page.
 
 Runs all laboratories of scenarios/ (the scripts that have a LABORATORY), each into a folder of its own, and
-writes report.html beside them, figures included. Ends with a line for each table or figure: reproduced or not.
+writes report.html beside them, figures included. Ends with a line for each table or figure: reproduced, not
+reproduced, or too short to tell: then a run of full length has to decide, without --quick.
 A laboratory that fails is named with its error; the others go on.
 """
 import argparse
@@ -15,12 +16,12 @@ from pathlib import Path
 
 import minidem
 from minidem.output import replace_text
-from minidem.scenario.finding import NOT_REPRODUCED, REPRODUCED, WRONG
+from minidem.scenario.finding import NOT_REPRODUCED, REPRODUCED, TOO_SHORT, WRONG
 from minidem.scenario.options import folder
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
 COLUMNS = ("paper", "item", "quantity", "published", "here", "exact", "deviation", "verdict", "note")
-COLOURS = {REPRODUCED: "#e5f4ea", WRONG: "#fff3cd", NOT_REPRODUCED: "#f9dfdc"}
+COLOURS = {REPRODUCED: "#e5f4ea", WRONG: "#fff3cd", NOT_REPRODUCED: "#f9dfdc", TOO_SHORT: "#e8e8e8"}
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto; padding: 0 1rem; color: #222 }
 table { border-collapse: collapse; width: 100%; font-size: 13px }
@@ -81,7 +82,8 @@ def page(sections, lines, quick):
     return (f'<!doctype html><meta charset="utf-8"><title>minidem: papers and reproduction</title>'
             f"<style>{STYLE}</style><h1>Rotation integrators: the papers and what comes out here</h1>"
             f"<p>minidem {minidem.__version__}.{note} Green: reproduced. Yellow: the published value cannot be right; "
-            f"the note has the evidence. Red: not reproduced.</p>{''.join(sections)}"
+            f""
+            f"the note has the evidence. Red: not reproduced. Grey: the run was too short to tell.</p>{''.join(sections)}"
             f"<h2>Table by table</h2><pre>{closing}</pre>\n")
 
 

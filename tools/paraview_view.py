@@ -4,9 +4,13 @@ A picture, without a window (on a machine without a display put `xvfb-run -a` in
 
     pvbatch tools/paraview_view.py results/rods_in_box/rods_in_box.pvd --png rods.png --time 1.5
 
-In ParaView itself: open the .pvd file, press Apply, then View > Python Shell > Run Script, and choose
-this file. It shows the data opened (or, with nothing opened, the file named in the environment variable
-MINIDEM_PVD).
+A window to turn it in:
+
+    pvpython tools/paraview_view.py results/rods_in_box/rods_in_box.pvd
+
+A single frame, a .vtu file, does as well. In ParaView itself: open the .pvd file, press Apply, then View >
+Python Shell > Run Script, and choose this file. It shows the data opened (or, with nothing opened, the file named
+in the environment variable MINIDEM_PVD).
 
 Needs ParaView 5.11 or newer, with its Python (Debian and Ubuntu: paraview and python3-paraview).
 """
@@ -15,16 +19,55 @@ import argparse
 import os
 import sys
 
-from paraview import simple as pv
+try:
+    from paraview import simple as pv
+except ModuleNotFoundError:     # options are still checked, and --help told
+    pv = None
 
 TEXT = [0.1, 0.1, 0.1]
 
 
-def series(path):
-    """The reader of a .pvd file, up to date."""
-    if not os.path.isfile(path):
-        sys.exit(f"paraview_view: there is no file {path}")
-    reader = pv.PVDReader(registrationName=os.path.basename(path), FileName=path)
+def parse(words):
+    """The options of a command line."""
+    parser = argparse.ArgumentParser(prog="paraview_view.py", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", nargs="?", default=os.environ.get("MINIDEM_PVD"),
+                        help="of a run: its time series, .pvd, or one frame, .vtu")
+    parser.add_argument("--png", metavar="FILE", help="picture to write (default: a window, which needs pvpython)")
+    parser.add_argument("--time", type=float,
+                        help="instant to show, of which the nearest frame is taken [s] (default: the last)")
+    parser.add_argument("--size", type=int, nargs=2, default=[1280, 1024], metavar=("W", "H"),
+                        help="of the picture, in pixels (default: 1280 1024)")
+    options = parser.parse_args(words)
+    if options.file is not None:
+        if not os.path.isfile(options.file):
+            parser.error(f"there is no file {options.file}")
+        if not options.file.endswith((".pvd", ".vtu")):
+            parser.error(f"{options.file}: give the .pvd file of a run, or a .vtu file of its folder frames/")
+        if options.time is not None and options.file.endswith(".vtu"):
+            parser.error(f"--time: {options.file} is a single frame; give the .pvd file of the run")
+    if options.png is not None:
+        if not options.png.endswith(".png"):
+            parser.error(f"--png: {options.png} does not end in .png")
+        if not os.path.isdir(os.path.dirname(options.png) or "."):
+            parser.error(f"--png: there is no folder {os.path.dirname(options.png)}")
+    return options
+
+
+def nearest(times, wanted):
+    """The one of the instants `times` that is nearest to `wanted`, or the last if that is None."""
+    if wanted is None:
+        return times[-1]
+    if not times[0] <= wanted <= times[-1]:
+        sys.exit(f"paraview_view: --time: {wanted:g} s is not in the series, which goes from {times[0]:g} to "
+                 f"{times[-1]:g} s")
+    return min(times, key=lambda one: abs(one - wanted))
+
+
+def reader_of(path):
+    """The reader of a .pvd or .vtu file, up to date."""
+    make, file = (pv.PVDReader, path) if path.endswith(".pvd") else (pv.XMLUnstructuredGridReader, [path])
+    reader = make(registrationName=os.path.basename(path), FileName=file)
     reader.UpdatePipeline()
     return reader
 
@@ -32,7 +75,6 @@ def series(path):
 def show_spheres(reader, view, time):
     """Points as shaded spheres of their own radius: the representation that copes with millions."""
     view.ViewTime = time
-    reader.UpdatePipeline(time)
     shown = pv.Show(reader, view, "UnstructuredGridRepresentation")
     shown.SetRepresentationType("Point Gaussian")
     shown.ShaderPreset = "Sphere"
@@ -81,38 +123,61 @@ def look_at_all(view):
     pv.ResetCamera(view)
 
 
-def main():
-    parser = argparse.ArgumentParser(prog="paraview_view.py", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("pvd", nargs="?", default=os.environ.get("MINIDEM_PVD"), help="time series of a run")
-    parser.add_argument("--png", metavar="FILE", help="picture to write")
-    parser.add_argument("--time", type=float, help="instant to show [s] (default: the last)")
-    parser.add_argument("--size", type=int, nargs=2, default=[1280, 1024], metavar=("W", "H"),
-                        help="of the picture, in pixels (default: 1280 1024)")
-    # ParaView's own shell has arguments of its own, or none at all.
-    options, _ = parser.parse_known_args(getattr(sys, "argv", [""])[1:])
-
-    reader = pv.GetActiveSource() if options.pvd is None else series(options.pvd)
-    if reader is None or not hasattr(reader, "FileName"):
-        parser.error("name a .pvd file, or open one in ParaView first")
-    times = list(reader.TimestepValues)
-    if not times:
-        sys.exit(f"paraview_view: {reader.FileName} lists no frame")
-    time = times[-1] if options.time is None else min(times, key=lambda one: abs(one - options.time))
-
+def show(reader, wanted):
+    """The view with all of it. wanted: instant [s], or None."""
+    path = reader.FileName if isinstance(reader.FileName, str) else reader.FileName[0]
+    folder = os.path.dirname(os.path.abspath(path))
+    times = list(reader.TimestepValues or ())
+    if not times and path.endswith(".pvd"):
+        sys.exit(f"paraview_view: {path} lists no frame")
+    time = nearest(times, wanted) if times else 0.0
+    reader.UpdatePipeline(time)
+    if not {"radius", "velocity"} <= set(reader.PointData.keys()):
+        sys.exit(f"paraview_view: {path} has no spheres with radius and velocity; give the .pvd file of a run, or a "
+                 ".vtu file of its folder frames/")
     view = pv.GetActiveViewOrCreate("RenderView")
     view.UseColorPaletteForBackground = 0
     view.BackgroundColorMode = "Single Color"
     view.Background = [1.0, 1.0, 1.0]
     view.OrientationAxesLabelColor = TEXT
     show_spheres(reader, view, time)
-    show_walls(os.path.join(os.path.dirname(reader.FileName), "walls.vtu"), view)
-    show_time(reader, view)
+    show_walls(os.path.join(folder if times else os.path.dirname(folder), "walls.vtu"), view)
+    if times:
+        show_time(reader, view)
     look_at_all(view)
     pv.Render(view)
-    if options.png:
+    return view
+
+
+def has_window():
+    """Is this pvpython, with a display? pvbatch draws without one."""
+    from paraview.modules.vtkRemotingCore import vtkProcessModule
+    display = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or sys.platform in ("darwin", "win32")
+    return bool(display) and vtkProcessModule.GetProcessType() != vtkProcessModule.PROCESS_BATCH
+
+
+def main(words):
+    """words: those of the command line; None in ParaView's own shell, which has a window."""
+    options = parse(words or [])
+    if pv is None:
+        sys.exit("paraview_view: this Python has no ParaView; run it with pvbatch or pvpython, which come with "
+                 "ParaView")
+    if words is not None and options.file is None:
+        sys.exit("paraview_view: name the .pvd file of a run")
+    if words is not None and options.png is None and not has_window():
+        sys.exit("paraview_view: there is no window here; give --png FILE for a picture, or take pvpython, on a "
+                 "display, for a window")
+    reader = pv.GetActiveSource() if options.file is None else reader_of(options.file)
+    if reader is None or not hasattr(reader, "FileName"):
+        sys.exit("paraview_view: open a .pvd file in ParaView first")
+    view = show(reader, options.time)
+    if options.png is not None:
         view.ViewSize = options.size
         pv.SaveScreenshot(options.png, view, ImageResolution=options.size)
+    elif words is not None:
+        view.ViewSize = options.size
+        pv.Interact(view)
 
 
-main()  # also in ParaView's shell, where __name__ is not "__main__"
+if __name__ in ("__main__", "__vtkconsole__"):      # the latter in ParaView's shell, where there is no command line
+    main(sys.argv[1:] if getattr(sys, "argv", None) and sys.argv[0] else None)

@@ -16,17 +16,17 @@ CONNECT = 10                # seconds to reach the scheduler
 _of_thread = threading.local()
 
 
-def run_here(function, parameters, threads):
+def run_here(function, parameters, threads, timeout):
     """One run in the subprocess of this thread of a dask worker."""
     worker = getattr(_of_thread, "worker", None)
     if worker is None or worker.threads != threads:
         if worker:
             worker.stop()
         worker = _of_thread.worker = Worker(threads)
-    return worker.run(function, parameters)
+    return worker.run(function, parameters, timeout)
 
 
-def records(function, runs, scheduler, threads, wait):
+def records(function, runs, scheduler, threads, timeout, wait):
     """Yield (index into runs, record) as runs end: `local.records` on the cluster at the address `scheduler`.
 
     Closing the generator cancels what waits; what runs ends by itself, unseen. ConnectionError when the
@@ -40,7 +40,8 @@ def records(function, runs, scheduler, threads, wait):
                          "'dask scheduler', workers with 'dask worker ADDRESS'") from None
     futures, done = [], queue.SimpleQueue()
     try:
-        futures = [client.submit(run_here, function, parameters, threads, pure=False) for parameters in runs]
+        futures = [client.submit(run_here, function, parameters, threads, timeout, pure=False)
+                   for parameters in runs]
         index = {future.key: k for k, future in enumerate(futures)}
         for future in futures:
             future.add_done_callback(done.put)
@@ -75,5 +76,5 @@ def _distributed():
         import distributed
     except ModuleNotFoundError:
         raise ValueError("scheduler: a cluster needs the package dask.distributed; "
-                         "pip install 'minidem[cluster]'") from None
+                         "pip install -e '.[cluster]' in minidem's folder") from None
     return distributed

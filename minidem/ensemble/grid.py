@@ -12,9 +12,16 @@ def plain(name, value):
     """A number, text, True, False or None as Python has it; ValueError for anything else."""
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, str) and value != readable(value):
+        raise ValueError(f"{name} = {value!r}: a text with a lone surrogate, which no file can hold; give Unicode")
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     raise ValueError(f"{name} = {value!r}: give a number, text, True, False or None, which a table can hold")
+
+
+def readable(text):
+    """The text with lone surrogates, which UTF-8 does not have, spelt out."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def combinations(grid):

@@ -12,11 +12,11 @@ def cores():
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
-def records(function, runs, workers, threads, wait):
+def records(function, runs, workers, threads, timeout, wait):
     """Yield (index into runs, record) as runs end.
 
-    function : reference; runs : parameters of each; workers : how many at once; wait : seconds after which
-    None is yielded while nothing ends. Closing the generator ends all subprocesses at once.
+    function : reference; runs : parameters of each; workers : how many at once; timeout : seconds of a run, or None;
+    wait : seconds after which None is yielded while nothing ends. Closing the generator ends all subprocesses at once.
     """
     tasks, done = queue.SimpleQueue(), queue.SimpleQueue()
     for task in enumerate(runs):
@@ -27,7 +27,7 @@ def records(function, runs, workers, threads, wait):
         try:
             while True:
                 index, parameters = tasks.get_nowait()
-                done.put((index, worker.run(function, parameters)))
+                done.put((index, worker.run(function, parameters, timeout)))
         except (queue.Empty, Stopped):
             pass
         except BaseException as failure:                # a subprocess cannot be started: for the main thread

@@ -2,13 +2,17 @@
 
 import importlib
 import importlib.util
+import inspect
 import sys
 from pathlib import Path
+
+_loading = []           # references that are being imported
 
 
 def reference_to(function):
     """The reference of a function, or a reference that is given as text, checked.
 
+    The name leads to this very object: of a function and what a decorator made of it, the one that was given.
     ValueError for a function that another process could not find (inside another one, in a notebook), and
     for text that leads to no function.
     """
@@ -20,17 +24,32 @@ def reference_to(function):
             function = f"{Path(where).absolute()}:{name}"
         load(function)
         return function
-    name, module = getattr(function, "__qualname__", "."), getattr(function, "__module__", None)
-    if not name.isidentifier():
+    names, name = _where(function) if callable(function) else (None, None)
+    if name is None:
         raise ValueError(f"function = {function!r}: workers import it by its name; give a function that is "
-                         "defined at the top level of a module or script")
-    if module != "__main__" and getattr(sys.modules.get(module), name, None) is function:
+                         "defined at the top level of a module or script, or its name, 'module:function'")
+    module = names["__name__"]
+    if module == "__main__" and names.get("__package__") and names["__spec__"]:
+        return f"{names['__spec__'].name}:{name}"       # python -m package.study, with imports of its neighbours
+    if module != "__main__" and names is vars(sys.modules.get(module, object)):
         return f"{module}:{name}"
-    script = Path(function.__code__.co_filename)
-    if not script.is_file():
-        raise ValueError(f"function = {function!r}: workers cannot import it from {script}; put it into a "
-                         "file of its own")
-    return f"{script.absolute()}:{name}"
+    script = names.get("__file__")
+    if script is None or not Path(script).is_file():
+        raise ValueError(f"function = {function!r}: workers cannot import it from {script or 'a session'}; put it "
+                         "into a file of its own")
+    return f"{Path(script).absolute()}:{name}"
+
+
+def _where(function):
+    """(names of a module or script, the one at the top level there that is bound to this object), or a None."""
+    own = getattr(function, "__qualname__", None)
+    module = sys.modules.get(getattr(function, "__module__", None))
+    # A script need not be among the modules (runpy), but a function knows the names around it.
+    for names in (getattr(module, "__dict__", {}), getattr(inspect.unwrap(function), "__globals__", {})):
+        for name in (own, *names):
+            if isinstance(name, str) and name.isidentifier() and names.get(name) is function:
+                return names, name
+    return None, None
 
 
 def short(reference):
@@ -42,14 +61,22 @@ def short(reference):
 def load(reference):
     """The function; ValueError if there is none. A script finds its neighbours, as when it is run."""
     where, _, name = reference.rpartition(":")
+    _loading.append(reference)
     try:
         module = _run_script(where) if where.endswith(".py") else importlib.import_module(where)
         function = getattr(module, name)
-    except (ImportError, OSError, AttributeError) as error:
-        raise ValueError(f"function = {reference!r}: cannot be imported ({error})") from error
+    except (Exception, SystemExit) as error:            # the module may do anything
+        raise ValueError(f"function = {reference!r}: cannot be imported ({type(error).__name__}: {error})") from error
+    finally:
+        _loading.pop()
     if not callable(function):
         raise ValueError(f"function = {reference!r}: is {function!r}; name a function")
     return function
+
+
+def importing():
+    """Whether `load` is at work: what is called now is called by the import of a function."""
+    return bool(_loading)
 
 
 def _run_script(path):

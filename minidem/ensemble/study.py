@@ -1,12 +1,13 @@
 """One function over a grid of parameters: what is missing is run, what is there is kept."""
 
+import os
 import time
 from contextlib import closing
 
-from minidem.checks import whole
+from minidem.checks import positive, whole
 from minidem.ensemble import cluster, local
 from minidem.ensemble.grid import combinations
-from minidem.ensemble.reference import reference_to, short
+from minidem.ensemble.reference import importing, reference_to, short
 from minidem.ensemble.store import Store, row
 from minidem.scenario.progress import Line, duration
 
@@ -14,7 +15,8 @@ WAIT = 0.2              # seconds after which progress may be told though nothin
 TABLE_SECONDS = 20.0    # between tables on the way
 
 
-def run_ensemble(function, grid, folder, workers=None, threads=1, scheduler=None, progress=True, cost=None):
+def run_ensemble(function, grid, folder, workers=None, threads=1, scheduler=None, progress=True, cost=None,
+                 timeout=None):
     """Call function(**parameters) for every combination of the grid's values; returns the rows of the table.
 
     Parameters
@@ -39,23 +41,35 @@ def run_ensemble(function, grid, folder, workers=None, threads=1, scheduler=None
     cost : callable, optional
         Of the parameters (a dictionary) -> the time of that run in any unit. Expensive runs are then begun
         first, and the time left is estimated with it.
+    timeout : float, optional
+        Seconds that a run may take, the start of its process (about one) included; one that takes longer is
+        ended. Default: no limit.
 
     Returns
     -------
     list of dict
         In the order of the grid, its last parameter varying fastest: parameters, results, run_seconds (wall
-        time; None where the process died), error (None, or why there is no result). The same in table.csv.
+        time; None where the process died or was ended), error (None, or why there is no result). The same in table.csv.
 
-    Each run is made in a subprocess. A run that raises, or whose process dies twice, is a row with its error;
-    the others go on. Ctrl-C (KeyboardInterrupt) ends the runs under way, and what is finished stays. Raises
-    ValueError for arguments that make no sense, before any run.
+    Each run is made in a subprocess, in which standard input is empty and what is printed is kept for the record of
+    a process that dies. A run that raises, that takes longer than `timeout`, or whose process dies twice, is a row
+    with its error; the others go on. Ctrl-C (KeyboardInterrupt) ends the runs under way, and what is finished stays.
+
+    Raises ValueError for arguments that make no sense, before any run; RuntimeError when it is called by the import
+    of the function, for want of `if __name__ == "__main__"`.
     """
+    if importing():
+        raise RuntimeError("run_ensemble is called while its function is imported for a run; put the call under "
+                           "if __name__ == '__main__':")
     runs = combinations(grid)
     if scheduler is not None and workers is not None:
         raise ValueError(f"workers = {workers} and scheduler = {scheduler!r}: the cluster has its own number "
                          "of workers; give one of the two")
     workers = local.cores() if workers is None else whole("workers", workers, 1)
     threads = whole("threads", threads, 1)
+    timeout = None if timeout is None else positive("timeout", timeout)
+    if not os.fspath(folder):
+        raise ValueError("folder = '': give a folder, '.' for the present one")
     reference = reference_to(function)
     store = Store(folder, short(reference))
     found = [store.load(parameters) for parameters in runs]
@@ -64,9 +78,9 @@ def run_ensemble(function, grid, folder, workers=None, threads=1, scheduler=None
     missing.sort(key=lambda k: -costs[k])
     wanted = [runs[k] for k in missing]
     if scheduler is None:
-        ended = local.records(reference, wanted, workers, threads, WAIT)
+        ended = local.records(reference, wanted, workers, threads, timeout, WAIT)
     else:
-        ended = cluster.records(reference, wanted, scheduler, threads, WAIT)
+        ended = cluster.records(reference, wanted, scheduler, threads, timeout, WAIT)
     line, clock = _Progress(len(runs), costs, quiet=not progress), time.perf_counter()
     try:
         with closing(ended):

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = -O1
 """Rotation schemes from outside: C functions by address, and Python functions.
 
 `registry.register` says what they look like. A function in C (numba, ctypes, Cython, SciPy) goes into
@@ -9,6 +10,8 @@ import re
 
 import numpy as np
 
+from cpython.buffer cimport PyBUF_READ, PyBUF_WRITE
+from cpython.memoryview cimport PyMemoryView_FromMemory
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer, PyCapsule_IsValid
 
 from minidem.rotation.scheme cimport BlockFunction, Kernels, Step, kernels
@@ -35,16 +38,21 @@ class Bodies:
         getattr(self, name)[...] = values
 
 
+cdef object array_at(const double *rows, int count, int access):
+    memory = PyMemoryView_FromMemory(<char *> rows, count * LANES * sizeof(double), access)
+    return np.frombuffer(memory).reshape(count, LANES)
+
+
 cdef void call(str role, double *block, const double *torque, const double *fixed,
                const Step *step) noexcept with gil:
     cdef Kernels owner = <Kernels> step.context
     if owner.failed:                                    # the driver raises its error when the step is done
         return
     try:
-        rows = np.asarray(<double[:SCRATCH + owner.n_scratch, :LANES]> block)
-        moments = np.array(<double[:3, :LANES]> <double *> torque)      # a copy: it stands where the next block's will
-        constants = np.asarray(<double[:FIXED_ROWS, :LANES]> <double *> fixed)
-        moments.flags.writeable = constants.flags.writeable = False
+        rows = array_at(block, SCRATCH + owner.n_scratch, PyBUF_WRITE)
+        moments = array_at(torque, 3, PyBUF_READ).copy()                # it stands where the next block's will
+        moments.flags.writeable = False
+        constants = array_at(fixed, FIXED_ROWS, PyBUF_READ)
         parameters = [step.parameters[k] for k in range(owner.n_parameters)]
         owner.functions[role](Bodies(rows, moments, constants), step.dt, int(step.stage), *parameters)
     except BaseException as error:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 REPRODUCED, NOT_REPRODUCED, WRONG = "reproduced", "not reproduced", "published value wrong"
+TOO_SHORT = "too short to tell"
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,8 @@ class Finding:
     tolerance : deviation from the published number, relative to it, that counts as reproduced; without it
         the two must agree to the printed digits (half a unit of the last).
     holds : whether the criterion that `note` describes is met; this then decides, not the numbers.
+    too_short : whether chance alone could turn the verdict, for want of simulated time or of samples; there is
+        then none. The note says what it would take.
     note : how it was compared; with `exact` the evidence for that number, with `holds` the criterion.
 
     ValueError for a finding that cannot be judged.
@@ -33,6 +36,7 @@ class Finding:
     tolerance: float | None = None
     note: str = ""
     holds: bool | None = None
+    too_short: bool = False
 
     def __post_init__(self):
         name = f"finding {self.paper}, {self.item}, {self.quantity}"
@@ -43,8 +47,9 @@ class Finding:
         if self.tolerance is not None and not (self.tolerance > 0.0 and self.published_value != 0.0):
             raise ValueError(f"{name}: tolerance is {self.tolerance} of {self.published}; give one above 0, "
                              "or none to compare the printed digits")
-        if not self.note and (self.holds is not None or self.exact is not None):
-            raise ValueError(f"{name}: note is empty; describe the criterion, or the evidence for exact")
+        if not self.note and (self.holds is not None or self.exact is not None or self.too_short):
+            raise ValueError(f"{name}: note is empty; describe the criterion, the evidence for exact, or what a run "
+                             "long enough to tell would take")
 
     @staticmethod
     def _is_number(published):
@@ -72,11 +77,13 @@ class Finding:
 
     @property
     def verdict(self):
-        """"reproduced", "not reproduced", or "published value wrong".
+        """"reproduced", "not reproduced", "published value wrong", or "too short to tell".
 
-        The last: the published number misses the exact one by more than half a unit of its last digit, and
+        Published wrong: the published number misses the exact one by more than half a unit of its last digit, and
         the one found here is nearer to the exact one than to the published, and does not miss it by more.
         """
+        if self.too_short:
+            return TOO_SHORT
         if self.holds is not None:
             return REPRODUCED if self.holds else NOT_REPRODUCED
         if self.reproduced is None:

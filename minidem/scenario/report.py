@@ -12,7 +12,7 @@ import numpy as np
 import minidem
 from minidem.output import remove_leftovers, replace_text
 from minidem.scenario import plot, summary
-from minidem.scenario.finding import REPRODUCED, WRONG, Finding
+from minidem.scenario.finding import NOT_REPRODUCED, REPRODUCED, TOO_SHORT, WRONG, Finding
 from minidem.scenario.progress import Line, duration
 
 
@@ -77,6 +77,7 @@ class Report:
         result = {
             "scenario": self.name,
             "version": minidem.__version__,
+            "build": minidem.build_info(),
             "ended": ended,
             "wall_seconds": time.perf_counter() - self._begun,
             "options": self._options,
@@ -98,12 +99,14 @@ class Report:
         """A line for each item of a paper, and below it one for each finding that is not as published."""
         told = []
         for (paper, item), found in self.items().items():
-            good = sum(f.verdict == REPRODUCED for f in found)
-            wrong = sum(f.verdict == WRONG for f in found)
-            word = "reproduced" if good + wrong == len(found) else "NOT reproduced"
+            good, wrong, short, missed = (
+                sum(f.verdict == verdict for f in found) for verdict in (REPRODUCED, WRONG, TOO_SHORT, NOT_REPRODUCED))
+            word = "NOT reproduced" if missed else "reproduced" if good + wrong else TOO_SHORT
             line = f"{paper}, {item}: {word}, {good} of {len(found)}"
             if wrong:
                 line += f", {wrong} published wrong"
+            if short:
+                line += f", {short} {TOO_SHORT}"
             deviations = [abs(f.deviation) for f in found if f.deviation is not None and f.verdict != WRONG]
             if deviations:
                 line += f", largest deviation {max(deviations):.1e}"

@@ -81,6 +81,7 @@ def summarise(scenario, notes, sim, recorder, ended, reason, conserved):
                         for o in recorder.observables},
         "physics": physics,
         "version": minidem.__version__,
+        "build": minidem.build_info(),
     }
 
 

@@ -5,9 +5,10 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[2] / "minidem"
 LAYERS = [
     "geometry readings guard", "build_record rows records",
-    "reach prefetch arrays openmp threads clock checks energy pacing ordering whole_files",
-    "mass material", "mesh_files", "clump_files meshes revolution", "sphere_fit", "clump walls", "mesh_report shapes", "chess",
-    "bodies", "layout", "state", "pose", "broadphase contact translation rotation", "time_loop loop_lists", "driver", "observables free_bodies diagnosis",
+    "reach prefetch arrays openmp clock checks energy pacing ordering whole_files",
+    "threads", "mass material", "mesh_files mesh_repair", "clump_files meshes revolution", "sphere_spread", "sphere_fit", "clump walls", "mesh_report shapes", "chess",
+    "bodies", "layout", "state", "pose", "broadphase contact translation rotation", "time_loop loop_lists", "driver",
+    "observables free_bodies diagnosis",
     "user_forces",
     "output", "simulation", "citation", "scenario", "benchmarks ensemble",
 ]

@@ -103,7 +103,7 @@ def test_the_wheel_is_portable(dist, tmp_path):
     with zipfile.ZipFile(wheel) as packed:
         packed.extractall(tmp_path)
     libraries = sorted(tmp_path.rglob("*.so"))
-    assert len(libraries) == len(list((ROOT / "minidem").rglob("*.pyx")))
+    assert len(libraries) == len(list((ROOT / "minidem").rglob("*.pyx"))) + 1        # and the code that they share
     for library in libraries:
         code = run("objdump", "--disassemble", "--no-show-raw-insn", library)
         assert "%xmm" in code and "%ymm" not in code and "%zmm" not in code, library.name

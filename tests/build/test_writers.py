@@ -8,6 +8,7 @@ ROOT = Path(__file__).parents[2]
 WRITERS = {"write_text", "write_bytes", "savez", "savez_compressed", "savefig", "savetxt", "dump"}
 OTHERS = {       # file -> why it writes in another way
     "minidem/whole_files.py": "it is the way",
+    "minidem/ensemble/child.py": "a pipe",
     "minidem/scenario/table.py": "lines that are appended",
     "tools/benchmark.py": "lines that are appended",
     "tools/sanitize.py": "a temporary folder",

@@ -162,6 +162,18 @@ def test_ctrl_c_keeps_what_is_done(clumps, tmp_path):
     assert len(read(tmp_path / "table.csv")) == len(list(runs.glob("[!.]*.json"))) >= 2
 
 
+@pytest.mark.parametrize("change, error, verdict", [
+    (6.8e-5, 1e-5, "reproduced"), (6.8e-5, 3e-5, "too short to tell"), (6.8e-5, None, "too short to tell"),
+    (1e-3, 1e-4, "not reproduced"), (1e-3, 5e-4, "too short to tell")])
+def test_few_starts_cannot_tell_the_order_of_an_energy_change(change, error, verdict):
+    """Half a decade either way of 6.8e-5 counts: 2.15e-5 to 2.15e-4."""
+    found = []
+    line = dict.fromkeys(STUDY.COLUMNS) | {"scheme": "SPIRAL", "dt": 4.85e-6, "mean_change": change,
+                                           "authors_change": change, "authors_change_error": error}
+    STUDY.judge(SimpleNamespace(find=found.append, say=lambda text: None), [line])
+    assert [finding.verdict for finding in found] == [verdict]
+
+
 @pytest.mark.parametrize("wrong, message", [
     (["--workers", "2", "--scheduler", "tcp://here:1"], "--workers and --scheduler"),
     (["--steps", "1e-6,0"], "--steps"), (["--steps", "2.0"], "--time"), (["--seeds", "0"], "--seeds")])

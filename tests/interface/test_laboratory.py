@@ -72,6 +72,25 @@ def test_published_value_wrong():
     assert true_as_printed.verdict == 'reproduced'
 
 
+def test_a_run_that_is_too_short_has_no_verdict():
+    for found in DRAWN, replace(DRAWN, holds=False), replace(PRINTED, note='ten samples'):
+        assert replace(found, too_short=True).verdict == 'too short to tell'
+    with pytest.raises(ValueError, match='note is empty'):
+        replace(PRINTED, too_short=True)
+
+
+@pytest.mark.parametrize('verdicts, told', [
+    ('s', 'too short to tell, 0 of 1, 1 too short to tell'), ('gs', 'reproduced, 1 of 2, 1 too short to tell'),
+    ('bs', 'NOT reproduced, 0 of 2, 1 too short to tell'), ('gb', 'NOT reproduced, 1 of 2'), ('g', 'reproduced, 1 of 1')])
+def test_an_item_is_not_reproduced_only_where_a_finding_says_so(verdicts, told, tmp_path):
+    """g: good, b: bad, s: too short to tell, whether it seems to hold or not."""
+    kinds = {'g': DRAWN, 'b': replace(DRAWN, holds=False), 's': replace(DRAWN, holds=False, too_short=True)}
+    report = Laboratory('some', '', lambda options, report: [report.find(kinds[kind]) for kind in verdicts]).run_into(
+        tmp_path)
+    assert report.lines()[0] == f'Somebody 1999, Fig. 2: {told}'
+    assert sum(line.startswith('    too short to tell: it grows.') for line in report.lines()) == verdicts.count('s')
+
+
 @pytest.mark.parametrize('change, message', [
     ({'published': None}, 'published is None'), ({'published': 'two'}, "published is 'two'"),
     ({'published': float('inf')}, 'finite'), ({'tolerance': 0.0}, 'tolerance is 0.0'),

@@ -147,6 +147,29 @@ def test_a_run_that_fails_is_told(tmp_path, capsys):
     assert read(tmp_path / "curves.csv") == []
 
 
+@pytest.mark.parametrize("error, apart, verdict", [
+    (0.005, 1.0, "reproduced"), (0.005, 3.0, "not reproduced"), (0.0065, 3.0, "not reproduced"),
+    (0.0075, 3.0, "too short to tell"), (0.06, 2.4, "too short to tell"), (0.06, 1.0, "too short to tell"),
+])
+def test_drifts_known_too_badly_are_not_compared(error, apart, verdict):
+    """Of each drift the standard error is `error`, of their difference sqrt(2) times that; 1 % must be told."""
+    line = {"largest_change": 0.01, "drift_error": error}
+    found = []
+    STUDY.judge(SimpleNamespace(find=found.append), {
+        "spiral": line | {"drift": 0.0}, "omelyan": line | {"drift": -apart * np.sqrt(2.0) * error}})
+    assert [finding.verdict for finding in found] == ["reproduced", "reproduced", verdict]
+    assert "1%" in found[-1].note
+
+
+@pytest.mark.slow
+def test_a_quick_report_calls_no_short_run_a_failure(tmp_path, run_tool):
+    """Thirty seconds of rods: two drifts that chance makes differ by more than two standard errors."""
+    done = run_tool("paper_report", "--quick", "--quiet", "--only", "rods_energy_study", "--out", tmp_path)
+    assert done.returncode == 0 and "SPIRAL 2025, Fig. 2: reproduced, 4 of 5, 1 too short to tell" in done.stdout
+    page = (tmp_path / "report.html").read_text()
+    assert "<td>too short to tell</td>" in page and "NOT reproduced" not in page
+
+
 @pytest.mark.parametrize("wrong, message", [
     (["--integrators", "spiral", "spirall"], "--integrators: rotation is 'spirall', must be one of"),
     (["--integrators", "spiral", "spiral"], "has one twice"),

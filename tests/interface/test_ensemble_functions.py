@@ -1,0 +1,167 @@
+"""Functions of all kinds as what a study runs: rows of this very function, or an error before any run."""
+import importlib
+import json
+import os
+import runpy
+import subprocess
+import sys
+
+import pytest
+
+from minidem.ensemble import run_ensemble
+from minidem.ensemble.reference import reference_to
+
+SCRIPT = '''
+import functools, json, sys
+from minidem.ensemble import run_ensemble
+
+def doubled(function):
+    @functools.wraps(function)
+    def wrapper(**parameters):
+        return {name: 2 * value for name, value in function(**parameters).items()}
+    return wrapper
+
+@functools.lru_cache
+def cached(a):
+    return {"x": a}
+
+@doubled
+def decorated(a):
+    return {"x": a}
+
+def plain(a):
+    return {"x": a}
+
+other_name = doubled(plain)                     # called "plain" by functools.wraps, and is not
+nameless = lambda a: {"x": a}
+partial = functools.partial(plain)
+
+class Model:
+    def __call__(self, a):
+        return {"x": 3 * a}
+
+    def method(self, a):
+        return {"x": 4 * a}
+
+model = Model()
+bound = model.method
+
+def outer():
+    def inner(a):
+        return {"x": a}
+    return inner
+
+def main():
+    told = {}
+    for name, function in {"cached": cached, "decorated": decorated, "other_name": other_name, "nameless": nameless,
+                           "model": model, "bound": bound, "partial": partial, "method": Model().method,
+                           "unbound": Model.method, "inner": outer(), "object": Model(),
+                           "lambda": lambda a: {"x": a}}.items():
+        try:
+            rows = run_ensemble(function, {"a": [1, 5]}, f"{sys.argv[1]}/{name}", workers=1, progress=False)
+            told[name] = [row["error"] or row["x"] for row in rows]
+        except ValueError as error:
+            told[name] = str(error)
+    print(json.dumps(told))
+
+if __name__ == "__main__":
+    main()
+'''
+FACTORS = {"cached": 1, "decorated": 2, "other_name": 2, "nameless": 1, "model": 3, "bound": 4}
+REFUSED = ["partial", "method", "unbound", "inner", "object", "lambda"]
+
+
+@pytest.fixture
+def environment():
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
+
+
+def test_functions_of_a_script_that_is_run(tmp_path, environment):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    done = subprocess.run([sys.executable, str(script), str(tmp_path / "studies")], env=environment, text=True,
+                          capture_output=True, check=True)
+    told = json.loads(done.stdout)
+    assert {name: told[name] for name in FACTORS} == {name: [f, 5 * f] for name, f in FACTORS.items()}
+    for name in REFUSED:
+        assert "top level of a module or script" in told[name]
+        assert not (tmp_path / "studies" / name).exists()
+
+
+def test_functions_of_a_module(tmp_path, monkeypatch):
+    (tmp_path / "kinds_of_functions.py").write_text(SCRIPT)
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("kinds_of_functions")
+    for name in FACTORS:
+        assert reference_to(getattr(module, name)) == f"kinds_of_functions:{name}"
+    rows = run_ensemble(module.other_name, {"a": [1, 5]}, tmp_path / "study", workers=1, progress=False)
+    assert [row["x"] for row in rows] == [2, 10]
+    for function in (module.partial, module.outer(), module.Model().method, module.Model()):
+        with pytest.raises(ValueError, match="top level of a module or script"):
+            reference_to(function)
+    # By name, which leads to what these are at the top level there.
+    rows = run_ensemble("kinds_of_functions:partial", {"a": [7]}, tmp_path / "named", workers=1, progress=False)
+    assert [row["x"] for row in rows] == [7]
+
+
+def test_functions_of_a_script_that_is_no_module(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    names = runpy.run_path(str(script))
+    for name in ("cached", "decorated", "other_name", "nameless"):
+        assert reference_to(names[name]) == f"{script}:{name}"
+
+
+def test_a_module_of_a_package_that_is_run(tmp_path, environment):
+    """python -m: its import of a neighbour works in the runs."""
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "neighbour.py").write_text("FACTOR = 6\n")
+    (package / "study.py").write_text("""
+import sys
+from minidem.ensemble import run_ensemble
+from .neighbour import FACTOR
+
+def function(a):
+    return {"x": FACTOR * a}
+
+if __name__ == "__main__":
+    [row] = run_ensemble(function, {"a": [7]}, sys.argv[1], workers=1, progress=False)
+    print(row["error"] or row["x"])
+""")
+    done = subprocess.run([sys.executable, "-m", "package.study", str(tmp_path / "study")], env=environment, text=True,
+                          capture_output=True, cwd=tmp_path)
+    assert done.stdout == "42\n", done.stderr
+
+
+UNGUARDED = '''
+from minidem.ensemble import run_ensemble
+
+def function(a):
+    return {"x": a}
+
+print([row["error"] for row in run_ensemble(function, {"a": [1]}, "study", workers=1, progress=False)])
+'''
+
+
+def test_a_script_that_runs_its_study_when_it_is_imported(tmp_path, environment):
+    """No run starts a study of its own, which would start runs, and so on."""
+    script = tmp_path / "script.py"
+    script.write_text(UNGUARDED)
+    done = subprocess.run([sys.executable, str(script)], env=environment, text=True, cwd=tmp_path,
+                          capture_output=True, timeout=100)
+    assert "__main__" in done.stdout and "run_ensemble is called while its function is imported" in done.stdout
+    with pytest.raises(ValueError, match="cannot be imported .RuntimeError: run_ensemble is called while"):
+        run_ensemble(f"{script}:function", {"a": [1]}, tmp_path / "other", workers=1, progress=False)
+    assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize("text, match", [
+    ("raise SystemExit(0)", "SystemExit: 0"), ("import sys\nsys.argv[999]", "IndexError"), ("def f(:", "SyntaxError"),
+    ("f = 3", "is 3; name a function")])
+def test_a_script_that_cannot_be_imported(text, match, tmp_path):
+    (tmp_path / "script.py").write_text(text)
+    with pytest.raises(ValueError, match=match):
+        run_ensemble(f"{tmp_path}/script.py:f", {"a": [1]}, tmp_path / "study")
+    assert not (tmp_path / "study").exists()

@@ -1,0 +1,168 @@
+"""What is found in the folder of a study: damaged, foreign or of another format, it never makes a wrong row."""
+import csv
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from minidem.ensemble import run_ensemble
+from minidem.ensemble.store import FORMAT, Store
+
+SCRIPT = '''
+from pathlib import Path
+
+def study(a):
+    with open(Path(__file__).parent / f"calls_{a}", "a") as file:
+        file.write("x")
+    return {"double": 2 * a}
+
+def other(a):
+    return {"double": -1}
+'''
+
+
+class Study:
+    """Calling it gives rows of the function for the values of `a`, which are all that there are."""
+
+    def __init__(self, folder, values):
+        self.script, self.folder, self.values = folder / "script.py", folder / "study", list(values)
+        self.about = self.folder / "study.json"
+        self.script.write_text(SCRIPT)
+
+    def __call__(self, name="study", folder=None):
+        rows = run_ensemble(f"{self.script}:{name}", {"a": self.values}, self.folder if folder is None else folder,
+                            workers=1, progress=False)
+        assert [(row["a"], row["error"]) for row in rows] == [(a, None) for a in self.values]
+        return [row["double"] for row in rows]
+
+    def records(self):
+        """a -> its file"""
+        return {json.loads(file.read_text())["parameters"]["a"]: file for file in (self.folder / "runs").iterdir()}
+
+    def calls(self):
+        """How often the function was called for each value."""
+        return [len((self.script.parent / f"calls_{a}").read_text()) for a in self.values]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    study = Study(tmp_path_factory.mktemp("made"), [1, 2])
+    assert study() == [2, 4]
+    return study
+
+
+@pytest.fixture
+def study(made, tmp_path):
+    """A study of 1 and 2 that is done, each time another folder."""
+    shutil.copytree(made.script.parent, tmp_path, dirs_exist_ok=True)
+    return Study(tmp_path, [1, 2])
+
+
+def changed(file, **new):
+    content = json.loads(file.read_text()) | new
+    file.write_text(json.dumps({name: value for name, value in content.items() if value != "gone"}))
+
+
+DAMAGE = {
+    "cut": lambda file: file.write_bytes(file.read_bytes()[:-20]),
+    "empty": lambda file: file.write_bytes(b""),
+    "bytes": lambda file: file.write_bytes(b"\xff\xfe\x00"),
+    "another kind": lambda file: file.write_text("[1, 2]"),
+    "a number": lambda file: file.write_text("3"),
+    "deep": lambda file: file.write_text(100_000 * "["),
+    "null": lambda file: file.write_text("null"),
+    "no result": lambda file: changed(file, result="gone"),
+    "no error": lambda file: changed(file, error="gone"),
+    "result is none": lambda file: changed(file, result=3),
+    "result of a list": lambda file: changed(file, result={"double": [1]}),
+    "result in the place of a parameter": lambda file: changed(file, result={"a": 7}),
+    "result in the place of a column": lambda file: changed(file, result={"error": 7}),
+    "surrogate": lambda file: changed(file, result={"double": "\ud800"}),
+    "surrogate in a name": lambda file: changed(file, result={"\ud800": 1}),
+    "surrogate in the error": lambda file: changed(file, error="\ud800"),
+    "error of a number": lambda file: changed(file, error=3),
+    "seconds in words": lambda file: changed(file, seconds="long"),
+    "other parameters": lambda file: changed(file, parameters={"a": -1}),
+    "another function": lambda file: changed(file, function="script.py:other", result={"double": -1}),
+    "newer": lambda file: changed(file, format=FORMAT + 1, result={"double": "in another unit"}),
+    "older": lambda file: changed(file, format="gone", function="gone"),
+}
+
+
+def test_records_that_are_no_good_are_made_anew(tmp_path):
+    """One of each kind, behind a good one."""
+    study = Study(tmp_path, range(len(DAMAGE) + 1))
+    right = [2 * a for a in study.values]
+    assert study() == right
+    for damage, file in zip(DAMAGE.values(), list(study.records().values())[1:], strict=True):
+        damage(file)
+    for _ in range(2):
+        assert study() == right
+    assert sorted(study.calls()) == [1, *(2 for _ in DAMAGE)]
+    with open(study.folder / "table.csv", newline="", encoding="utf-8") as file:
+        assert [row["double"] for row in csv.DictReader(file)] == list(map(str, right))
+
+
+@pytest.mark.parametrize("how", DAMAGE)
+def test_a_record_that_is_no_good_is_none(how, study):
+    store, file = Store(study.folder, "script.py:study"), study.records()[2]
+    assert store.load({"a": 2})["result"] == {"double": 4}
+    DAMAGE[how](file)
+    assert store.load({"a": 2}) is None and store.load({"a": 1})["result"] == {"double": 2}
+
+
+def test_a_record_under_the_name_of_another_run(study):
+    files = study.records()
+    files[2].write_bytes(files[1].read_bytes())
+    assert study() == [2, 4] and study.calls() == [1, 2]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"format": 2}', '{"function": 3}', "\x00"])
+def test_a_damaged_description_of_the_study(text, study):
+    """The records say themselves whose they are: neither are they lost, nor taken for those of another function."""
+    study.about.write_text(text)
+    assert study() == [2, 4] and study.calls() == [1, 1]
+    study.about.write_text(text)
+    assert Store(study.folder, "script.py:other").load({"a": 1}) is None
+
+
+@pytest.mark.parametrize("of_format", [FORMAT + 1, "2", None])
+def test_a_study_of_another_format(of_format, study):
+    before = {file: file.read_bytes() for file in study.folder.rglob("*") if file.is_file()}
+    changed(study.about, format=of_format)
+    with pytest.raises(ValueError, match=f"folder: .* in format {re.escape(repr(of_format))}, where .* go on with"):
+        study()
+    before[study.about] = study.about.read_bytes()
+    assert {file: file.read_bytes() for file in study.folder.rglob("*") if file.is_file()} == before
+
+
+def test_a_study_of_the_first_format_goes_on(study):
+    changed(study.about, format="gone")
+    for file in study.records().values():
+        changed(file, format="gone", function="gone")
+    assert study() == [2, 4] and study.calls() == [1, 1]
+    with pytest.raises(ValueError, match="holds runs of script.py:study, not of script.py:other"):
+        study("other")
+
+
+def test_no_folder(study, tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    with pytest.raises(ValueError, match="folder = '': give a folder"):
+        study(folder="")
+    assert not list((tmp_path / "here").iterdir())
+
+
+def test_what_a_killed_study_left_is_removed(study):
+    program = ("import os, signal, sys\nfrom minidem.whole_files import replacing\n"
+               "with replacing(sys.argv[1]):\n    os.kill(os.getpid(), signal.SIGKILL)\n")
+    for file in (study.records()[1], study.folder / "table.csv"):
+        subprocess.run([sys.executable, "-c", program, file], env={
+            **os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)})
+    assert len(list(study.folder.rglob(".minidem-*"))) == 2
+    study()
+    assert not list(study.folder.rglob(".*"))
