@@ -3,11 +3,9 @@
 A template is written once, however many clumps and blocks have it. What a `State` shares with its copies must not
 change, so that adding makes a new table; the spheres of a template are in all of them the same array.
 """
-from typing import NamedTuple
-
 import numpy as np
 
-UNTURNED = np.array([1.0, 0.0, 0.0, 0.0])
+COLUMNS = {"inertia": (3,), "mass": (), "reach": (4,), "smallest": (), "density": (), "orientation": (4,)}
 
 
 def reaches_of(offsets):
@@ -18,24 +16,6 @@ def reaches_of(offsets):
     by_axis, by_norm = np.abs(matrices).sum(axis=2).max(axis=0), np.full(3, squared.max())
     best = by_axis if by_axis.sum() < by_norm.sum() else by_norm
     return np.append(4.0 * best, 16.0 * squared.max())
-
-
-class Body(NamedTuple):
-    """A row of the table, see `Bodies`."""
-
-    inertia: np.ndarray
-    mass: float
-    reach: np.ndarray
-    smallest: float
-    density: float
-    orientation: np.ndarray
-    shape: np.ndarray
-
-    @classmethod
-    def of(cls, template):
-        offsets, radii = np.array(template.offsets), np.array(template.radii)
-        return cls(np.array(template.inertia), template.mass, reaches_of(offsets), radii.min(), template.density,
-                   np.array(template.orientation), np.column_stack([offsets, radii]))
 
 
 class Bodies:
@@ -52,12 +32,11 @@ class Bodies:
     """
 
     def __init__(self, templates=()):
-        self.templates = []
-        self.inertia, self.mass, self.reach = np.zeros((0, 3)), np.zeros(0), np.zeros((0, 4))
-        self.smallest, self.density, self.orientation = np.zeros(0), np.zeros(0), np.zeros((0, 4))
+        self.templates, self.shapes = [], []
         self.sizes, self.addresses = np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.uintp)
-        self.shapes = []
-        self._extend(list(templates))
+        for name, shape in COLUMNS.items():
+            setattr(self, name, np.zeros((0, *shape)))
+        self._add_templates(list(templates))
 
     def number_of(self, template):
         """The row of a template; the next one if it is none of them."""
@@ -66,13 +45,15 @@ class Bodies:
     def with_template(self, template):
         """The same with one more template."""
         new = self._copy()
-        new._extend([template])
+        new._add_templates([template])
         return new
 
     def with_moments(self, inertia):
         """The same with bodies of these principal moments (n, 3) and of no spheres."""
         new = self._copy()
-        new._add([Body(moments, 1.0, np.zeros(4), np.inf, 1.0, UNTURNED, np.zeros((0, 4))) for moments in inertia])
+        n, unturned = len(inertia), (1.0, 0.0, 0.0, 0.0)
+        new._add([np.zeros((0, 4))] * n, inertia=inertia, mass=np.ones(n), reach=np.zeros((n, 4)),
+                 smallest=np.full(n, np.inf), density=np.ones(n), orientation=np.broadcast_to(unturned, (n, 4)))
         return new
 
     def _copy(self):
@@ -80,16 +61,17 @@ class Bodies:
         vars(new).update(vars(self))
         return new
 
-    def _extend(self, templates):
+    def _add_templates(self, templates):
         self.templates = self.templates + templates
-        self._add([Body.of(template) for template in templates])
+        offsets, radii = [np.array(t.offsets) for t in templates], [np.array(t.radii) for t in templates]
+        self._add([np.column_stack(pair) for pair in zip(offsets, radii)],
+                  reach=[reaches_of(places) for places in offsets], smallest=[r.min() for r in radii],
+                  **{name: [getattr(t, name) for t in templates] for name in ("inertia", "mass", "density", "orientation")})
 
-    def _add(self, bodies):
-        if bodies:
-            for name in ("inertia", "mass", "reach", "smallest", "density", "orientation"):
-                rows = np.array([getattr(body, name) for body in bodies])
-                setattr(self, name, np.concatenate([getattr(self, name), rows]))
-            self.shapes = self.shapes + [body.shape for body in bodies]
-            self.sizes = np.concatenate([self.sizes, np.array([len(b.shape) for b in bodies], dtype=np.intp)])
-            self.addresses = np.concatenate([self.addresses,
-                                             np.array([b.shape.ctypes.data for b in bodies], dtype=np.uintp)])
+    def _add(self, shapes, **columns):
+        for name, rows in columns.items():
+            rows = np.asarray(rows, dtype=np.float64).reshape(len(shapes), *COLUMNS[name])
+            setattr(self, name, np.concatenate([getattr(self, name), rows]))
+        self.shapes = self.shapes + shapes
+        self.sizes = np.concatenate([self.sizes, np.array([len(s) for s in shapes], dtype=np.intp)])
+        self.addresses = np.concatenate([self.addresses, np.array([s.ctypes.data for s in shapes], dtype=np.uintp)])

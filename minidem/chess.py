@@ -1,4 +1,4 @@
-"""Chess pieces as clumps: the bodies of the energy study of the SPIRAL paper, in shapes of our own.
+"""Chess pieces as clumps: the bodies of the energy study of the SPIRAL paper, in shapes of our own::
 
     from minidem import chess
     king = chess.piece("king")                     # 100 spheres, 9.5 cm high, 3200 kg/m3

@@ -1,11 +1,12 @@
 """Templates of rigid clumps: spheres, mass, centre of mass, principal inertia."""
 
+import warnings
 from math import frexp, fsum
 
 import numpy as np
 
-from .checks import LARGEST, finite_array, positive, refuse
-from .clump_files import read_spheres, write_spheres
+from .checks import LARGEST, finite_array, positive, refuse, shown
+from .clump_files import Body, read_body, read_spheres, write_spheres
 from .mass.principal_axes import frame_about, principal_axes, quaternion
 from .mass.union_of_spheres import moments_of_union
 from .readings import reading
@@ -35,7 +36,8 @@ class ClumpTemplate:
         offsets: (n, 3) centres of the spheres from the centre of mass, in principal axes [m].
         bounding_radius: of the smallest sphere about the centre of mass that holds the clump [m].
         relative_error: bound of the relative error of the mass and of each principal moment, for
-            exactly the spheres given; `minidem.mass.union_of_spheres` says how it is found.
+            exactly the spheres given; `minidem.mass.union_of_spheres` says how it is found. Of a clump with
+            mass and inertia of a mesh (`from_mesh`): for exactly the triangles given.
 
     The axes are a deterministic choice. A rod, all its centres on a line, has axis 1 along itself,
     offsets in y and z that are exactly zero, and inertia[1] == inertia[2]. Otherwise moments that
@@ -69,17 +71,28 @@ class ClumpTemplate:
         resolution = 16.0 * EPS * float(np.ldexp(np.abs(centers).max(), -exponent))
 
         volume, center, inertia, axes, offsets, error = _body(local, np.ldexp(radii, -exponent), resolution)
-        volume = float(np.ldexp(volume, 3 * exponent))
-        mass = density * volume
-        inertia = density * np.ldexp(inertia, 5 * exponent)
-        offsets = np.ldexp(offsets, exponent)
+        self._fill(centers, radii, density, Body(
+            float(np.ldexp(volume, 3 * exponent)), origin + np.ldexp(center, exponent),
+            density * np.ldexp(inertia, 5 * exponent), axes, error), np.ldexp(offsets, exponent))
+
+    def _fill(self, centers, radii, density, body, offsets):
+        """Spheres that stand for a body of that density, its centre and axes those of the offsets."""
+        mass, inertia = density * body.volume, body.inertia
         if not (TINY <= mass and TINY <= inertia[0] and np.isfinite(mass) and np.isfinite(inertia[2])):
             raise ValueError(f"radii and density give a mass of {mass} kg and moments of inertia {inertia} "
                              "kg m2, which double precision cannot hold: check the units")
-        self._set(centers=centers, radii=radii, density=density, volume=volume, mass=mass,
-                  center_of_mass=origin + np.ldexp(center, exponent), inertia=inertia, axes=axes,
-                  orientation=quaternion(axes), offsets=offsets,
-                  bounding_radius=float((_lengths(offsets) + radii).max()), relative_error=error)
+        self._set(centers=centers, radii=radii, density=density, volume=body.volume, mass=mass,
+                  center_of_mass=body.center_of_mass, inertia=inertia, axes=body.axes,
+                  orientation=quaternion(body.axes), offsets=offsets,
+                  bounding_radius=float((_lengths(offsets) + radii).max()), relative_error=body.relative_error)
+
+    def _with(self, body):
+        """The same spheres, with mass, centre and inertia of another body."""
+        template = object.__new__(ClumpTemplate)
+        fields = vars(self)
+        offsets = _components(fields["centers"] - body.center_of_mass, body.axes)
+        template._fill(fields["centers"], fields["radii"], self.density, body, offsets)
+        return template
 
     def _set(self, **values):
         """Numbers as they are, arrays without negative zeros."""
@@ -99,51 +112,81 @@ class ClumpTemplate:
             density: [kg/m3].
             scale: what a unit of the file is in m: 1e-3 for a file in mm.
 
+        Mass, centre and inertia are those of the spheres, unless a comment in the file says others: `to_file`
+        writes it for a clump that has them from a mesh. They are then those, at the density given.
+
         Raises ValueError with the line that is wrong, FileNotFoundError when there is no such file.
         """
         scale = positive("scale", scale)
         centers, radii = read_spheres(path)
-        return cls(centers * scale, radii * scale, density)
+        template, body = cls(centers * scale, radii * scale, density), read_body(path)
+        return template if body is None else template._with(body.scaled(scale, template.density))
 
     def to_file(self, path):
         """Write the spheres to a text file, a line `x,y,z,r` each, in the input frame [m].
 
-        `from_file` reads the same bits. The file is whole or stays as it was. The density is not in it.
+        `from_file` with the same density reads the same bits. The file is whole or stays as it was. Mass and
+        inertia are in it, in a comment that other codes read over, if they are not those of the spheres.
         """
-        write_spheres(path, self.centers, self.radii)
+        alone = ClumpTemplate(self.centers, self.radii, self.density)
+        own = None if alone.mass == self.mass and np.array_equal(alone.inertia, self.inertia) else Body(
+            self.volume, self.center_of_mass, self.inertia, self.axes, self.relative_error, self.density)
+        write_spheres(path, self.centers, self.radii, own)
 
     @classmethod
-    def from_mesh(cls, path, spheres=100, density=2500.0, scale=1.0):
+    def from_mesh(cls, path, spheres=100, density=2500.0, scale=1.0, match="spheres", repair=False):
         """A clump inside a closed surface.
 
         Args:
-            path: the mesh file, .stl, .obj or .ply; or a `TriangleMesh`, as it is. It must be watertight
-                (`minidem.meshes`).
+            path: the mesh file, .stl, .obj, .ply, .off or .glb; or a `TriangleMesh`, as it is. It must be
+                watertight (`minidem.meshes`). With the extra `mesh` installed trimesh reads it, else meshio,
+                which reads fewer files, and no .glb.
             spheres: how many at most; the more, the smaller the volume error. `minidem.sphere_fit` has the
                 method and its sources; no sphere sticks out of the mesh.
             density: [kg/m3].
             scale: what a unit of the file is in m: 1e-3 for a file in mm.
+            match: "spheres" for volume, mass, centre of mass and principal inertia of the union of the spheres;
+                "mesh" for those of the mesh. The spheres are the same, and lie in the mesh alike.
+            repair: fill holes of a mesh file that is not watertight (pymeshfix, in the extra `mesh`).
 
         For the quality of the fit, volume and inertia beside those of the mesh: `minidem.mesh_report`.
 
-        Raises ValueError for a mesh that cannot be read, has open edges or holds no volume.
+        Raises ValueError for a mesh that cannot be read, has open edges or holds no volume. Warns (UserWarning)
+        with the numbers where volume, a principal moment, or the centre of mass over the cube root of the volume
+        are off by more than 10 %; with match="mesh", where the spheres fill less than half the mesh.
         """
-        from .meshes import TriangleMesh        # here, because what reads meshes takes longer to import than all else
+        if not isinstance(match, str) or match not in ("spheres", "mesh"):
+            raise ValueError(f"match = {shown(match)}: give 'spheres' or 'mesh'")
+        from .mesh_report import MeshReport     # here, because what reads meshes takes longer to import than all else
+        from .meshes import TriangleMesh
         from .sphere_fit import fit_spheres
-        mesh = path if isinstance(path, TriangleMesh) else TriangleMesh.read(path, scale)
-        return cls(*fit_spheres(mesh, spheres), density)
+        mesh = path if isinstance(path, TriangleMesh) else TriangleMesh.read(path, scale, repair)
+        template = cls(*fit_spheres(mesh, spheres), density)
+        if match == "mesh":
+            template = template._with(Body(mesh.volume, mesh.center_of_mass, template.density * mesh.moments,
+                                           mesh.axes, mesh.relative_error))
+        complaint = MeshReport(mesh, template).complaint
+        if complaint:
+            warnings.warn(complaint, UserWarning, stacklevel=2)
+        return template
 
     def __setattr__(self, name, value):
         raise AttributeError(f"{name} cannot be set: a ClumpTemplate does not change, make a new one")
 
-    def __reduce__(self):                   # recomputed: the same spheres give the same bits
-        return ClumpTemplate, (self.centers, self.radii, self.density)
+    def __reduce__(self):                   # as it is: mass and inertia may be those of a mesh
+        return _as_it_was, (dict(vars(self)),)
 
     def __repr__(self):
         moments = ", ".join(f"{moment:.6g}" for moment in self.inertia)
         n = len(self.radii)
         return (f"<ClumpTemplate of {n} sphere{'s' * (n > 1)}: mass {self.mass:.6g} kg, "
                 f"inertia [{moments}] kg m2, bounding radius {self.bounding_radius:.6g} m>")
+
+
+def _as_it_was(values):
+    template = object.__new__(ClumpTemplate)
+    template._set(**values)
+    return template
 
 
 def template_scales(template, scale, n):

@@ -2,17 +2,39 @@
 
 Numbers are separated by commas, semicolons or blanks. `#`, `%` and `//` begin a comment. Lines of words
 before the first sphere are a header (`x,y,z,r`, a name, a unit); after it they are a mistake.
+
+A clump whose mass is not that of its spheres has a comment `# body: {...}`, one line of JSON: volume, density,
+center_of_mass (3,), inertia (3,) principal moments at that density, axes (3, 3) with the principal axes as
+columns, relative_error. Lengths are in the unit of the file.
 """
+import json
 import math
 import re
+from typing import NamedTuple
 
 import numpy as np
 
-from minidem.checks import file_path
+from minidem.checks import LARGEST, file_path, finite_array, positive
 from minidem.whole_files import write_text
 
 _COMMENT = re.compile(r"#|%|//")
 _SEPARATOR = re.compile(r"\s*[,;]\s*|\s+")
+_BODY = re.compile(r"^\s*# body: (.*)$", re.MULTILINE)
+
+
+class Body(NamedTuple):
+    """What moves as a rigid body, in the input frame of a clump: see ClumpTemplate for the fields."""
+    volume: float
+    center_of_mass: np.ndarray
+    inertia: np.ndarray
+    axes: np.ndarray
+    relative_error: float
+    density: float | None = None
+
+    def scaled(self, scale, density):
+        """The same in other units of length and of another density."""
+        return Body(self.volume * scale ** 3, self.center_of_mass * scale,
+                    self.inertia * (scale ** 5 * (density / self.density)), self.axes, self.relative_error, density)
 
 
 def read_spheres(path):
@@ -37,10 +59,39 @@ def read_spheres(path):
     return table[:, :3], table[:, 3]
 
 
-def write_spheres(path, centers, radii):
+def read_body(path):
+    """The `Body` of the comment in the file `path`; None without one.
+
+    Raises ValueError for one that is no rigid body: no numbers, not positive, moments that no body has, axes that
+    are not those of a right-handed frame.
+    """
+    line = _BODY.search(file_path("path", path).read_text(encoding="utf-8-sig"))
+    if line is None:
+        return None
+    try:
+        given = json.loads(line[1])
+        volume, density, error = (positive(name, given[name]) for name in ("volume", "density", "relative_error"))
+        center, inertia, axes = (finite_array(name, given[name], shape, limit=LARGEST) for name, shape in
+                                 (("center_of_mass", (3,)), ("inertia", (3,)), ("axes", (3, 3))))
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ValueError(f"{path}: no mass properties after '# body:' ({type(error).__name__}: {error}); "
+                         "take the line out for those of the spheres") from None
+    low, middle, high = inertia
+    if not (0.0 < low <= middle <= high <= (low + middle) * (1.0 + 1e-9)
+            and np.allclose(axes.T @ axes, np.eye(3), rtol=0.0, atol=1e-9) and np.linalg.det(axes) > 0.0):
+        raise ValueError(f"{path}: the mass properties after '# body:' are of no rigid body, inertia "
+                         f"{inertia.tolist()} about the axes {axes.tolist()}; take the line out for those of the "
+                         "spheres")
+    return Body(volume, center, inertia, axes, error, density)
+
+
+def write_spheres(path, centers, radii, body=None):
     """Write the spheres to `path`, one line x,y,z,r each, with all digits: reading gives the same bits."""
     table = np.column_stack([centers, radii]).tolist()
-    write_text(file_path("path", path), "# x,y,z,r\n" + "".join(",".join(map(repr, row)) + "\n" for row in table))
+    lines = ["# x,y,z,r"] + [",".join(map(repr, row)) for row in table]
+    if body is not None:
+        lines[1:1] = ["# body: " + json.dumps({name: np.asarray(v).tolist() for name, v in body._asdict().items()})]
+    write_text(file_path("path", path), "\n".join(lines) + "\n")
 
 
 def _is_heading(fields):

@@ -1,4 +1,4 @@
-# distutils: extra_compile_args = -O2
+# distutils: extra_compile_args = -O1
 """Python's handle on the time loop: it owns the loop's memory, starts, runs and reads it.
 
 Each change of the state is made whole or not at all, whatever raises: an error of the user's function, Ctrl-C, want of
@@ -6,7 +6,7 @@ memory. Python answers signals between two of its own instructions, so compiled 
 Python. What calls Python works on copies, or keeps one to put back.
 """
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 import numpy as np
 
@@ -22,15 +22,15 @@ from minidem.contact.contacts cimport Contacts, forget, forget_all
 from minidem.contact.listing cimport list_contacts, list_last
 from minidem.contact.touch cimport Law
 from minidem.guard cimport Guard
+from minidem.half_steps cimport start_clumps, synchronised
 from minidem.loop_lists cimport create_lists, free_lists, weigh
 from minidem.pose cimport pose_range
 from minidem.rotation.scheme cimport Kernels, Step
-from minidem.rows cimport FORCE, LANES, LOAD_ROWS, ORIENTATION, PREDICTED, SCRATCH, TORQUE, VELOCITY
-from minidem.state cimport Order, State, StateView, fixed_rows, loads_of
+from minidem.rows cimport LANES, LOAD_ROWS, ORIENTATION, SCRATCH
+from minidem.state cimport Order, State, StateView
 from minidem.time_loop cimport (
     BLOCKS, CONTACTS, LISTS, N_PHASES, OUTSIDE, WAITING, Ask, Loop, lap, run_loop,
 )
-from minidem.translation.leapfrog cimport kick
 
 SPHERES_PER_THREAD = 2000           # with fewer, one more thread costs more than it brings
 ORDERED_BLOCKS = 64                 # with fewer, all clumps stay in the caches wherever they stand
@@ -55,13 +55,6 @@ cdef void ask_python(Loop *loop, double steps) noexcept with gil:
 
 cdef int log_slab_for(const StateView *state):
     return LOG_SLAB if state.n_members * LANES > SLOTS_IN_CACHE else 0
-
-
-cdef bint any_lane(const unsigned char *lanes) noexcept nogil:
-    cdef int lane, found = 0
-    for lane in range(LANES):
-        found |= lanes[lane]
-    return found != 0
 
 
 cdef class Driver:
@@ -283,7 +276,7 @@ cdef class Driver:
         cdef Order new
         order = ordering.row_major(self.state.standing("position"))
         if self.state.layout.is_mixed:                  # room for a second layout: the lists are made anew in any case
-            self.drop_lists()
+            self.forget_lists()
         new = self.state.prepare(order)
         if new.layout.same:
             self.state.put(new)
@@ -295,7 +288,7 @@ cdef class Driver:
             self.order_with_lists(new)
         self.next_order = next_order
 
-    cdef object drop_lists(self):
+    cdef object forget_lists(self):
         """Forget contacts and candidates, which are looked for anew when they are needed."""
         cdef int t
         self.contacts_known = False
@@ -379,15 +372,14 @@ cdef class Driver:
             self.loop.broad.reports[t].failure = self.loop.broad.threads[t].failure = NO_FAILURE
             self.loop.broad.reports[t].lost = 0
         error, self.error = self.error, None
-        if self.kernels.failed:                         # of a scheme written in Python
-            error, self.kernels.error, self.kernels.failed = self.kernels.error, None, False
+        self.kernels.raise_error()
+        if error is not None:
+            raise error
         if failure == OUT_OF_MEMORY:
             self.loop.broad.valid = False
             if self.step_began is None:
                 self.broken = "memory was exhausted, and forces are missing"
             raise MemoryError("no memory for the lists of candidates and contacts")
-        if error is not None:
-            raise error
         if clump >= 0:
             raise NotFinite(f"the position or orientation of clump {clump} is not finite")
 
@@ -397,39 +389,14 @@ cdef class Driver:
         dt : the step, or 0 to leave out the half step.
         """
         cdef Step step = self.loop.step
-        cdef Py_ssize_t b, size = self.loop.state.n_rows * LANES
-        cdef int lane, row
-        cdef double *block
-        cdef double[:, :, ::1] blocks
-        if self.all_started:
-            return
         step.dt = dt
-        lanes = np.zeros((self.loop.state.n_blocks, LANES), dtype=np.uint8)
-        # An index of another type NumPy converts in a buffer, and does not look whether there was memory for it.
-        lanes.reshape(-1)[self.state.clump_slot.astype(np.intp)] = ~self.started
-        started = np.ones_like(self.started)
-        cdef const unsigned char[:, ::1] new = lanes
-        cdef double[::1] room = np.empty(size)
-        changed = self.state.blocks.copy() if self.kernels.functions else self.state.blocks
-        blocks = changed
-        # From here on Python is called only by a scheme written in Python, which works on a copy.
-        for b in range(blocks.shape[0]):
-            if not any_lane(&new[b, 0]):
-                continue
-            block = &blocks[b, 0, 0]
-            memcpy(&room[0], block, size * sizeof(double))
-            kick(&room[0], loads_of(&self.state.view, b) + FORCE * LANES, fixed_rows(&self.state.view, b), -0.5 * dt)
-            if self.kernels.start != NULL:
-                self.kernels.start(&room[0], loads_of(&self.state.view, b) + TORQUE * LANES,
-                                   fixed_rows(&self.state.view, b), &step)
-            for row in range(self.loop.state.n_rows):
-                for lane in range(LANES):
-                    if new[b, lane]:
-                        block[row * LANES + lane] = room[row * LANES + lane]
-        self.raise_failure()
-        if changed is not self.state.blocks:
-            self.state.blocks[:] = changed
-        self.started, self.all_started = started, True
+        if not self.all_started:
+            lanes = np.zeros((self.loop.state.n_blocks, LANES), dtype=np.uint8)
+            # An index of another type NumPy converts in a buffer, and does not look whether there was memory for it.
+            lanes.reshape(-1)[self.state.clump_slot.astype(np.intp)] = ~self.started
+            started = np.ones_like(self.started)
+            start_clumps(self.state, self.kernels, step, lanes)
+            self.started, self.all_started = started, True
 
     def rates(self):
         """(velocity (n, 3) lab, angular velocity (n, 3) principal body frame) at the instant of the pose.
@@ -444,17 +411,7 @@ cdef class Driver:
 
     def synchronise(self):
         """The same for clumps that are all started."""
-        cdef double[:, :, ::1] copy = self.state.blocks.copy()
-        cdef const double *loads
-        cdef const double *fixed
-        cdef Py_ssize_t b
-        for b in range(copy.shape[0]):
-            loads, fixed = loads_of(&self.state.view, b), fixed_rows(&self.state.view, b)
-            kick(&copy[b, 0, 0], loads + FORCE * LANES, fixed, 0.5 * self.loop.step.dt)
-            self.kernels.sync(&copy[b, 0, 0], loads + TORQUE * LANES, fixed, &self.loop.step)
-        self.raise_failure()
-        rows = np.asarray(copy).transpose(0, 2, 1).reshape(-1, copy.shape[1])[self.state.clump_slot]
-        return rows[:, VELOCITY:VELOCITY + 3].copy(), rows[:, PREDICTED:PREDICTED + 3].copy()
+        return synchronised(self.state, self.kernels, self.loop.step)
 
     def pose(self):
         """Put all spheres where their clumps are."""

@@ -6,8 +6,8 @@ from cpython.pythread cimport PyThread_get_thread_ident
 
 BUSY = ("another thread is using this simulation: wait until its call returns, or give each thread a simulation of its "
         "own, copy.deepcopy(simulation)")
-AMID_A_STEP = ("this simulation is amid a step, its state is not whole: a user force and a rotation scheme in Python use "
-               "their arguments only; what is to happen between steps goes into the callback of run")
+AMID_A_STEP = ("this simulation is amid a step, its state is not whole: a user force and a rotation scheme in Python "
+               "use their arguments only; what is to happen between steps goes into the callback of run")
 
 
 cdef class Guard:

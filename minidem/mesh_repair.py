@@ -113,7 +113,7 @@ def facing_out(vertices, triangles):
 
 
 def filled(vertices, triangles, name):
-    """The surface with its holes filled and what crosses itself cut away (pymeshfix).
+    """The surface with the holes of every body filled and what crosses itself in these cut away (pymeshfix).
 
     Raises ValueError with the command to install it where pymeshfix is missing, or if nothing closed is left.
     """
@@ -121,12 +121,25 @@ def filled(vertices, triangles, name):
         from pymeshfix import MeshFix
     except ImportError:
         raise ValueError(f"{name}: repair needs pymeshfix: pip install -e '.[mesh]'") from None
-    fix = MeshFix(vertices, triangles)
-    fix.repair(joincomp=False, remove_smallest_components=False)
-    vertices, triangles = np.array(fix.points, dtype=np.float64), np.array(fix.faces, dtype=np.int64)
-    if len(triangles) == 0:
+    body, parts, start = bodies(triangles), [], 0
+    for one in range(body.max() + 1):           # pymeshfix would keep the largest alone
+        points, faces = _used_only(vertices, triangles[body == one])
+        if open_edges(faces)[0].any():
+            fix = MeshFix(points, faces)
+            fix.repair(joincomp=False, remove_smallest_components=False)
+            points, faces = np.array(fix.points, dtype=np.float64), np.array(fix.faces, dtype=np.int64)
+        if len(faces) and not open_edges(faces)[0].any():
+            parts.append((points, faces + start))
+            start += len(points)
+    if not parts:
         raise ValueError(f"{name}: nothing closed is left after the repair; give the surface of a solid body")
-    return vertices, triangles
+    return tuple(np.concatenate(part) for part in zip(*parts))
+
+
+def area(vertices, triangles):
+    """Of all triangles."""
+    a, b, c = vertices[triangles].swapaxes(0, 1)
+    return 0.5 * float(np.sqrt((np.cross(b - a, c - a) ** 2).sum(axis=1)).sum())
 
 
 def _edges(triangles):

@@ -1,4 +1,8 @@
-"""How well a clump stands for the mesh it was made from.
+"""How well a clump stands for the mesh it was made from::
+
+    from minidem import ClumpTemplate
+    from minidem.mesh_report import MeshReport
+    from minidem.meshes import TriangleMesh
 
     mesh = TriangleMesh.read("stone.stl", scale=1e-3)
     clump = ClumpTemplate.from_mesh(mesh, spheres=100, density=2500.0)
@@ -8,10 +12,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from minidem.clump import ClumpTemplate
 from minidem.meshes import TriangleMesh
 
 BAD = 0.1           # a fit that is worse in volume, in a moment of inertia or in its centre is bad
+KEPT = 0.9          # of the surface: a repair that leaves less has cut away parts of the body
 SPARSE = 0.5        # spheres that fill less of the mesh show contacts another body, whatever its mass
 
 
@@ -29,12 +33,12 @@ class MeshReport:
     fit is bad, else None.
     """
     mesh: TriangleMesh
-    template: ClumpTemplate
-    spheres: ClumpTemplate = field(init=False)
+    template: object
+    spheres: object = field(init=False)
 
     def __post_init__(self):
         clump = self.template
-        object.__setattr__(self, "spheres", ClumpTemplate(clump.centers, clump.radii, clump.density))
+        object.__setattr__(self, "spheres", type(clump)(clump.centers, clump.radii, clump.density))
 
     @property
     def matched(self):
@@ -55,6 +59,9 @@ class MeshReport:
 
     @property
     def complaint(self):
+        if self.mesh.kept < KEPT:
+            return (f"{self.mesh.name}: the repair kept {100 * self.mesh.kept:.0f} % of the surface; look at the picture "
+                    "of tools/make_clump.py, or fill the holes in a mesh editor")
         worst = self.inertia_error[np.abs(self.inertia_error).argmax()]
         if self.matched:
             if self.volume_error >= -SPARSE:
@@ -82,5 +89,8 @@ class MeshReport:
         rows.append(("centre of mass", "", "", f"{100 * self.center_error:.2f} % of volume^(1/3)"))
         head = (f"{len(clump.radii)} spheres of radius {clump.radii.min():.4g} to {clump.radii.max():.4g} m, "
                 f"inside {len(mesh.triangles)} triangles")
+        if mesh.filled:
+            head += (f"; {mesh.filled} open edges were closed, {100 * mesh.kept:.0f} % of the surface kept: compare "
+                     "the shape with the picture")
         foot = ["the clump has mass, centre of mass and inertia of the mesh"] if self.matched else []
         return "\n".join([head] + [f"{a:<20}{b:>14}{c:>14}  {d}".rstrip() for a, b, c, d in rows] + foot)

@@ -11,7 +11,7 @@ import numpy as np
 from minidem.checks import LARGEST, flag, finite_array, positive, refuse, shown
 from minidem.mass.principal_axes import principal_axes
 from minidem.mesh_files import read_triangles
-from minidem.mesh_repair import cleaned, facing_out, filled, open_edges, oriented
+from minidem.mesh_repair import area, cleaned, facing_out, filled, open_edges, oriented
 
 EPS = float(np.finfo(np.float64).eps)
 SYMMETRIC = 1e-6        # moments that differ by less are equal: what single precision leaves in most files
@@ -33,7 +33,8 @@ class TriangleMesh:
     body inside out within another is a cavity.
 
     Attributes: name; vertices (n, 3) and triangles (m, 3), merged and counterclockwise from outside; corners
-    (m, 3, 3) [m]; bodies, how many parts hang together; volume [m3]; center_of_mass (3,) [m]; moments (3,),
+    (m, 3, 3) [m]; bodies, how many parts hang together; filled, how many open
+    edges the repair closed; kept, surface after the repair over that before; volume [m3]; center_of_mass (3,) [m]; moments (3,),
     principal moments of inertia about it per density, ascending [m5]; axes (3, 3), columns = principal
     axes, as those of a ClumpTemplate (moments that differ by less than 1e-6 of the largest are made equal);
     relative_error, bound of the relative error of volume and moments, for exactly these triangles.
@@ -56,13 +57,16 @@ class TriangleMesh:
         refuse(f"{name}: triangles", triangles, (triangles < 0) | (triangles >= len(vertices)),
                f"there are vertices 0 to {len(vertices) - 1} only; repair the mesh")
         vertices, triangles = cleaned(vertices, triangles)
-        if flag("repair", repair) and open_edges(triangles)[0].any():
+        self.filled = int(open_edges(triangles)[0].sum()) if flag("repair", repair) else 0
+        if self.filled:
+            before = area(vertices, triangles)
             vertices, triangles = cleaned(*filled(vertices, triangles, name))
         triangles = _closed(name, vertices, triangles)
         triangles, body = facing_out(vertices, triangles)
         if len(triangles) == 0:
             raise ValueError(f"{name}: the surface encloses no volume; give the surface of a solid body")
 
+        self.kept = area(vertices, triangles) / before if self.filled else 1.0
         self.name, self.vertices, self.triangles = name, vertices, triangles
         self.bodies, self.corners = len(np.unique(body)), vertices[triangles]
         middle = 0.5 * (vertices.min(axis=0) + vertices.max(axis=0))

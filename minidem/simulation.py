@@ -84,7 +84,8 @@ class Simulation(Observables):
             raise AttributeError(f"{name} cannot be set: make a new Simulation")
         else:
             near = get_close_matches(name, dir(self), n=1)
-            raise AttributeError(f"a Simulation has no attribute {name!r}" + (f", did you mean {near[0]!r}?" if near else ""))
+            hint = f", did you mean {near[0]!r}?" if near else ""
+            raise AttributeError(f"a Simulation has no attribute {name!r}{hint}")
 
     def __repr__(self):
         return (f"<Simulation of {self.n_clumps} clumps ({self.n_spheres} spheres): rotation {self.rotation!r}, "

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from minidem.checks import MOST_SPHERES, whole
-from minidem.mesh_repair import surrounded
+from minidem.mesh_repair import area, surrounded
 from minidem.sphere_spread import spread
 
 CELLS = 80_000              # of the solid; some fifty across it, a second or two to fit
@@ -68,9 +68,7 @@ def _too_thin(mesh, size, spheres):
 
 def _cell_size(mesh, spheres):
     """Of cells that are small for the solid, for an average sphere, and for a plate of its volume and surface."""
-    a, b, c = mesh.corners.swapaxes(0, 1)
-    surface = 0.5 * float(np.sqrt((np.cross(b - a, c - a) ** 2).sum(axis=1)).sum())
-    across = 2.0 * mesh.volume / surface / CELLS_ACROSS
+    across = 2.0 * mesh.volume / area(mesh.vertices, mesh.triangles) / CELLS_ACROSS
     cells = max(CELLS, CELLS_PER_SPHERE * spheres, min(mesh.volume / across ** 3, MOST_CELLS))
     return (mesh.volume / cells) ** (1.0 / 3.0)
 

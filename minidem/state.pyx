@@ -1,4 +1,4 @@
-# distutils: extra_compile_args = -O2
+# distutils: extra_compile_args = -O1
 """The state: all clumps in blocks of eight, and their spheres.
 
 Clumps: what changes in one array of doubles, (blocks, rows, LANES), the loads on them in another; what never does,

@@ -1,13 +1,16 @@
 """Make a clump from a mesh: fill a closed surface with spheres, write them as text, draw a picture.
 
     python tools/make_clump.py stone.stl --spheres 100
+    python tools/make_clump.py *.stl --table                # how well it would go, nothing is written
 
-writes stone.txt and, with matplotlib, stone.png. Prints volume and principal inertia of the clump beside
-those of the mesh. The text, a line x,y,z,r per sphere in m, is what `minidem.ClumpTemplate.from_file` reads,
-and other codes as well.
+writes stone.txt and, with matplotlib, stone.png. Prints volume and principal inertia of the spheres beside
+those of the mesh, and a warning where they differ by more than 10 %. The text, a line x,y,z,r per sphere in m, is
+what `minidem.ClumpTemplate.from_file` reads, and other codes as well.
 """
 import argparse
 import sys
+import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -52,33 +55,81 @@ def sphere_triangles(clump, turns=18):
     return np.concatenate(shown)
 
 
+def fit(path, options):
+    """The report of a clump in the mesh file."""
+    mesh = TriangleMesh.read(path, options.scale, options.repair)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)        # the report complains itself
+        clump = ClumpTemplate.from_mesh(mesh, options.spheres, options.density, match=options.match)
+    return MeshReport(mesh, clump)
+
+
+def table(options):
+    """A row per mesh; 1 if one of them makes no clump or a bad one."""
+    print(f"{'volume':>8} {'inertia':>8} {'centre':>8} {'spheres':>7} {'triangles':>9} {'bodies':>6} {'s':>6}  mesh")
+    status = 0
+    for path in options.mesh:
+        start = time.perf_counter()
+        try:
+            report = fit(path, options)
+        except (ValueError, OSError) as error:
+            print(f"{'no clump':>58}  {error}")
+            status = 1
+            continue
+        worst = report.inertia_error[np.abs(report.inertia_error).argmax()]
+        print(f"{100 * report.volume_error:+8.1f} {100 * worst:+8.1f} {100 * report.center_error:8.1f} "
+              f"{len(report.template.radii):7} {len(report.mesh.triangles):9} {report.mesh.bodies:6} "
+              f"{time.perf_counter() - start:6.1f}  {path}{'  BAD FIT' if report.complaint else ''}", flush=True)
+        status |= report.complaint is not None
+    print("differences of the spheres from the mesh in %: volume, the principal inertia that is farthest off, the "
+          "centre of mass over volume^(1/3)")
+    return status
+
+
+def write(options):
+    """Text and picture of the clump of one mesh."""
+    path = options.mesh[0]
+    out = options.out or path.with_suffix(".txt")
+    png = options.png or out.with_suffix(".png")
+    report = fit(path, options)
+    report.template.to_file(out)
+    drawn = plot.save(png, (10.0, 5.4), lambda figure: draw(figure, report))
+    print(report)
+    print(f"written: {out}, {png}" if drawn else f"written: {out}; a picture needs matplotlib")
+    if report.complaint:
+        print(f"make_clump: WARNING: {report.complaint}", file=sys.stderr)
+    return 0
+
+
 def main(argv=None):
     parser = argparse.ArgumentParser(prog="make_clump.py", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("mesh", type=Path, help="closed surface: .stl, .obj or .ply")
+    parser.add_argument("mesh", type=Path, nargs="+",
+                        help="closed surface: .stl, .obj, .ply, .off, or .glb with the extra 'mesh'; more than one "
+                             "with --table")
     parser.add_argument("--spheres", type=int, default=100, metavar="N", help="how many at most (default: 100)")
     parser.add_argument("--scale", type=float, default=1.0, metavar="S",
                         help="what a unit of the mesh file is in m: 1e-3 for mm (default: 1)")
     parser.add_argument("--density", type=float, default=2500.0, metavar="RHO",
                         help="[kg/m3], for the printed inertia (default: 2500)")
+    parser.add_argument("--match", choices=("spheres", "mesh"), default="spheres",
+                        help="whose mass, centre of mass and inertia the clump has (default: spheres)")
+    parser.add_argument("--repair", action="store_true",
+                        help="fill the holes of a mesh that is not watertight (pymeshfix, in the extra 'mesh'); "
+                             "look at the picture")
     parser.add_argument("--out", type=Path, metavar="FILE", help="text to write (default: beside the mesh, .txt)")
     parser.add_argument("--png", type=Path, metavar="FILE",
                         help="picture to write (default: beside the text, .png)")
+    parser.add_argument("--table", action="store_true",
+                        help="write nothing; print a row per mesh, and end with status 1 if one makes no good clump")
     options = parser.parse_args(argv)
-    out = options.out or options.mesh.with_suffix(".txt")
-    png = options.png or out.with_suffix(".png")
+    if len(options.mesh) > 1 and not options.table:
+        parser.error("argument mesh: give one mesh, or --table with several")
     try:
-        mesh = TriangleMesh.read(options.mesh, options.scale)
-        clump = ClumpTemplate.from_mesh(mesh, options.spheres, options.density)
-        report = MeshReport(mesh, clump)
-        clump.to_file(out)
-        drawn = plot.save(png, (10.0, 5.4), lambda figure: draw(figure, report))
+        return table(options) if options.table else write(options)
     except (ValueError, OSError) as error:
         print(f"make_clump: {error}", file=sys.stderr)
         return 2
-    print(report)
-    print(f"written: {out}, {png}" if drawn else f"written: {out}; a picture needs matplotlib")
-    return 0
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Memory errors, undefined behaviour and data races in the compiled code.
 
-    python tools/sanitize.py address [pytest's arguments]    the tests under AddressSanitizer and UBSan
-    python tools/sanitize.py thread                          the time loop on two threads under ThreadSanitizer
+    python tools/sanitize.py address        the tests under AddressSanitizer and UBSan; pytest's arguments may follow
+    python tools/sanitize.py thread         the time loop on two threads under ThreadSanitizer
 
 Each first makes sure that a deliberate error is found, builds an instrumented copy of the sources in a
 temporary folder (gcc), runs, and prints every different report with how often it came. The sources and their

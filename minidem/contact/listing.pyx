@@ -140,5 +140,8 @@ def columns(contacts):
     found = {}
     for name in contacts.dtype.names:
         values = contacts[name]
-        found |= {name: values} if values.ndim == 1 else {f"{name}_{axis}": values[:, k] for k, axis in enumerate("xyz")}
+        if values.ndim == 1:
+            found[name] = values
+        else:
+            found |= {f"{name}_{axis}": values[:, k] for k, axis in enumerate("xyz")}
     return found

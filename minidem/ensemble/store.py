@@ -80,7 +80,7 @@ class Store:
 
 
 class _Lines(list):
-    """A file for csv. Its writer ends lines in "\\r\\n", so that it quotes texts with either; here they end in "\\n"."""
+    """A file for csv, whose writer ends lines in "\\r\\n" so that it quotes either; here they end in "\\n"."""
 
     def write(self, line):
         self.append(line.removesuffix("\r\n") + "\n")

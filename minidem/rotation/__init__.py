@@ -1,9 +1,14 @@
-"""Rotation integrators: one file each, found by name.
+"""Rotation integrators: one file each, found by name::
 
-    minidem.rotation.available()            names
-    minidem.rotation.info(name)             the record: title, DOI, orders, where q and w live
-    minidem.rotation.register(name, move)   your own
-    minidem.rotation.integrate(name, ...)   free bodies by the same time loop as many-body runs
+    import minidem as md
+
+    print(md.rotation.available())                  # names
+    print(md.rotation.info("spiral").doi)           # of the record: title, DOI, orders, where q and w live
+    end = md.rotation.integrate("spiral", inertia=(1, 2, 3), orientation=(1, 0, 0, 0), angular_velocity=(1, 2, 3),
+                                torque=(0, 0, 0), dt=1e-3, steps=1000)      # free bodies, by the many-body loop
+    print(end.orientation, end.angular_velocity)
+
+`register(name, move)` adds one of your own.
 """
 from minidem.rotation.registry import available, info, register
 

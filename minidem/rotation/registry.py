@@ -72,10 +72,10 @@ def register(name, move, start=None, finish=None, sync=None, predict=None, **rec
     scheme = Scheme(name=name, kernels=None, **({"title": name, "doi": "", "equations": ""} | record))
     for field_name in ("orientation_offset", "angular_velocity_offset"):
         missing = [role for role in ("start", "sync") if functions[role] is None]
-        if getattr(scheme, field_name) != 0.0 and missing:
-            raise ValueError(f"{field_name} = {getattr(scheme, field_name)}: a scheme that stores it at another instant "
-                             f"than the pose needs {' and '.join(missing)}, too: start takes it there, sync brings it "
-                             "back")
+        offset = getattr(scheme, field_name)
+        if offset != 0.0 and missing:
+            raise ValueError(f"{field_name} = {offset}: a scheme that stores it at another instant than the pose needs "
+                             f"{' and '.join(missing)}, too; start takes it there, sync brings it back")
     made = make_kernels(functions, scheme.n_scratch, len(scheme.parameters))
     _schemes[name] = replace(scheme, kernels=made)
     _registered.add(name)

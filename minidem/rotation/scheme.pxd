@@ -67,6 +67,7 @@ cdef class Kernels:
     cdef public bint failed                 # whether it did
     cdef public int n_scratch
     cdef public int n_parameters
+    cdef object raise_error(self)
 
 
 cdef Kernels kernels(BlockFunction start, BlockFunction move, BlockFunction finish,

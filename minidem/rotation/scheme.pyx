@@ -11,6 +11,12 @@ cdef class Kernels:
         copy.n_scratch, copy.n_parameters = self.n_scratch, self.n_parameters
         return copy
 
+    cdef object raise_error(self):
+        """Raise what a function written in Python has raised, once."""
+        if self.failed:
+            error, self.error, self.failed = self.error, None, False
+            raise error
+
 
 cdef inline void w_at_pose(Body *b, const Step *step) noexcept nogil:
     b.predicted = b.w

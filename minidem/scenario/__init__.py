@@ -1,6 +1,6 @@
 '''What all scenario scripts share: options, tables, frames, checkpoints, pictures, comparisons.
 
-A scenario is a function from options to a Simulation, and a few words. This is a whole one:
+A scenario is a function from options to a Simulation, and a few words. This is a whole one::
 
     """Two rods meet head on."""
     import sys

@@ -1,6 +1,6 @@
 '''Experiments that set numbers of a paper beside ours. The sister of `Scenario`, for many runs of few bodies.
 
-A laboratory is a function from options and a report to nothing, and a few words. This is a whole one:
+A laboratory is a function from options and a report to nothing, and a few words. This is a whole one::
 
     """A top without torque: its energy after a second."""
     import sys

@@ -39,8 +39,12 @@ def energies(path, table, title):
 def comparison(path, tables, observables):
     """compare.png: relative change of the total energy of several runs, and beside it their first observable.
 
-    tables: label -> (energy table, table of observables). Returns whether the picture was made.
+    tables: label -> (energy table, table of observables). Returns whether the picture was made. The file says
+    which runs it shows: their last time, and total energies at both ends.
     """
+    runs = "; ".join(f"{label}: {energy.rows[0][-1]!r} J, after {energy.rows[-1][0]!r} s {energy.rows[-1][-1]!r} J"
+                     for label, (energy, _) in tables.items())
+
     def draw(figure):
         panels = figure.subplots(1, 1 + len(observables), squeeze=False)[0]
         for (label, (energy, observed)), (colour, style) in zip(tables.items(), styles(len(tables))):
@@ -56,7 +60,7 @@ def comparison(path, tables, observables):
             panel.set_xlabel("time (s)")
         figure.legend(ncols=min(4, len(tables)), loc="outside upper center")
 
-    return save(path, (4.0 * (1 + len(observables)), 3.6), draw)
+    return save(path, (4.0 * (1 + len(observables)), 3.6), draw, runs)
 
 
 def styles(number):
@@ -97,8 +101,11 @@ def _scale(panel, curves):
         panel.axhline(0.0, color="0.6", linewidth=0.6)
 
 
-def save(path, size, draw):
-    """Write the picture that draw(figure) makes, `size` inches wide and high; False without matplotlib."""
+def save(path, size, draw, description=""):
+    """Write the picture that draw(figure) makes, `size` inches wide and high; False without matplotlib.
+
+    description: of the picture, in its file (the keyword Description of PNG).
+    """
     try:
         import matplotlib
         from matplotlib.figure import Figure
@@ -107,5 +114,5 @@ def save(path, size, draw):
     with matplotlib.rc_context(LOOK), replacing(path) as temporary:
         figure = Figure(figsize=size, layout="constrained")  # without pyplot: no window system is asked for
         draw(figure)
-        figure.savefig(temporary)
+        figure.savefig(temporary, metadata={"Description": description} if description else None)
     return True

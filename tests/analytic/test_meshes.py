@@ -37,6 +37,7 @@ def test_orientation_is_put_right():
     assert inside_out.volume == pytest.approx(6.0, rel=1e-14)
 
 
+@pytest.mark.filterwarnings("ignore:.*fit badly")
 @pytest.mark.parametrize("suffix", [".stl", ".obj", ".ply"])
 def test_files(tmp_path, suffix, monkeypatch):
     """STL repeats the vertices and has single precision; all three give the solid back, scaled. A clump of it is found
@@ -62,14 +63,10 @@ def test_more_spheres_less_missing():
     assert "volume" in str(reports[-1])
 
 
-def test_open_or_twisted_surfaces_are_refused():
+def test_open_surfaces_are_refused():
     mesh = box_mesh()
     with pytest.raises(ValueError, match="open"):
         TriangleMesh(mesh.vertices, mesh.triangles[:-1])
-    twisted = mesh.triangles.copy()
-    twisted[0] = twisted[0][::-1]
-    with pytest.raises(ValueError):
-        TriangleMesh(mesh.vertices, twisted)
     with pytest.raises(ValueError, match="no triangles"):
         TriangleMesh(mesh.vertices, np.empty((0, 3), dtype=int))
     for vertex in 99, -1:
@@ -77,6 +74,7 @@ def test_open_or_twisted_surfaces_are_refused():
             TriangleMesh(mesh.vertices, [[0, 1, vertex]], "stone")
 
 
+@pytest.mark.filterwarnings("ignore:.*fit badly")
 def test_slivers_and_thin_bodies():
     """Long thin triangles are sampled along their length; what no cell fits into is refused by name."""
     rod = TriangleMesh(CUBE.vertices * [1.0, 0.02, 0.02], CUBE.triangles)

@@ -6,8 +6,9 @@ PACKAGE = Path(__file__).parents[2] / "minidem"
 LAYERS = [
     "geometry readings guard", "build_record rows records",
     "reach prefetch arrays openmp clock checks energy pacing ordering whole_files",
-    "threads", "mass material", "mesh_files mesh_repair", "clump_files meshes revolution", "sphere_spread", "sphere_fit", "clump walls", "mesh_report shapes", "chess",
-    "bodies", "layout", "state", "pose", "broadphase contact translation rotation", "time_loop loop_lists", "driver",
+    "threads", "mass material", "mesh_files mesh_repair", "clump_files meshes revolution", "sphere_spread",
+    "sphere_fit", "mesh_report", "clump walls", "shapes", "chess", "bodies", "layout", "state", "pose",
+    "broadphase contact translation rotation", "half_steps time_loop loop_lists", "driver",
     "observables free_bodies diagnosis",
     "user_forces",
     "output", "simulation", "citation", "scenario", "benchmarks ensemble",

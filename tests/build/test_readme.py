@@ -1,8 +1,11 @@
 """The README's commands and its script do what it says. .ci/run runs the test command itself in a clean clone."""
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -24,7 +27,7 @@ def test_files_named_exist():
 
 def test_script(tmp_path):
     """Its last line prints the energy error, which is small: the rods meet several times in 3.8 s."""
-    script, = (text for kind, text in BLOCKS if kind == "python" and text.startswith("import"))
+    script = next(text for kind, text in BLOCKS if kind == "python")
     assert len([line for line in script.splitlines() if line.strip()]) <= 12
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, timeout=100)
     assert done.returncode == 0, done.stderr
@@ -33,20 +36,43 @@ def test_script(tmp_path):
 
 
 def test_own_integrator():
-    """The scheme that the README writes down is direct Euler."""
-    script, = (text for kind, text in BLOCKS if kind == "python" and text.startswith("def move"))
-    program = f"""
-import numpy as np, minidem as md
-from minidem.geometry.quaternions import multiply as product
-multiply = lambda q, w: product(q, np.column_stack([np.zeros(len(w)), w]))
-normalised = lambda q: q / np.linalg.norm(q, axis=1)[:, None]
-{script}
-how = dict(inertia=(1, 2, 3), orientation=(1, 0, 0, 0), angular_velocity=(1, 2, 3), torque=(1, 0, 1), dt=1e-3, steps=99)
-mine, euler = (md.rotation.integrate(name, **how) for name in ("mine", "euler"))
-assert np.allclose(mine.orientation, euler.orientation, rtol=0, atol=99 * 1e-15)
-"""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, timeout=100)
+    """The scheme that the README writes down is direct Euler: it prints how far the two are apart, roundings."""
+    script, = (text for kind, text in BLOCKS if kind == "python" and "md.rotation.register(" in text)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, timeout=100)
     assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 99 * 1e-15
+
+
+def test_the_peers_times_have_a_unit():
+    """Bare numbers beside a column of microseconds would be read as such."""
+    rows = [line.strip("|").split("|")[1:] for line in re.findall(r"^\| [A-D]: .*$", README, re.M)]
+    assert len(rows) == 4
+    for ours, *theirs in rows:
+        assert re.search(r"\d [µm]s $", ours) and all(cell.strip() == "" or "times as long" in cell for cell in theirs)
+
+
+def test_the_picture_of_the_comparison_is_what_its_command_makes(tmp_path):
+    """The file names the energies at the ends of its three runs, which have the same bits everywhere."""
+    image = pytest.importorskip("PIL.Image")
+    command, = re.findall(r"^\.venv/bin/python (scenarios/rods_in_box\.py) (--compare .*) --out .*$", README, re.M)
+    main = runpy.run_path(str(ROOT / command[0]))["main"]
+    assert main([*command[1].split(), "--frames", "0", "--quiet", "--out", str(tmp_path)]) == 0
+    shown, made = (image.open(path).text["Description"] for path in (
+        ROOT / "scenarios" / "pictures" / "rods_in_box_compare.png", tmp_path / "compare.png"))
+    assert shown == made and shown.count(", after 60.0") == 3
+
+
+def test_what_differs_after_a_resume_is_said():
+    """tests/interface/test_scenario_resume.py finds just this to differ."""
+    claim, = re.findall(r"byte for\s+byte, but for ([^;]*);", README)
+    assert all(word in claim for word in ("`wall_seconds`", "`us_per_step`", "`summary.json`", "checkpoint"))
+
+
+def test_the_cluster_is_installed_without_replacing_the_build():
+    """pip install '.[cluster]' would build anew, for any machine."""
+    package = (path.read_text() for path in (ROOT / "minidem").rglob("*.py"))
+    said = re.findall(r"pip install [^`\n]*\[cluster\]", "\n".join([README, *package]))
+    assert len(said) >= 2 and all("-e '.[cluster]" in one for one in said)
 
 
 def test_the_table_has_every_integrator():

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-WRITERS = {"write_text", "write_bytes", "savez", "savez_compressed", "savefig", "savetxt", "dump"}
+WRITERS = {"write_text", "write_bytes", "savez", "savez_compressed", "savefig", "savetxt"}
 OTHERS = {       # file -> why it writes in another way
     "minidem/whole_files.py": "it is the way",
     "minidem/ensemble/child.py": "a pipe",

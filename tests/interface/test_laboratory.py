@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import examples
 import minidem as md
 from minidem.scenario import Finding, Laboratory
 from minidem.scenario import laboratory as module
@@ -247,8 +248,7 @@ sys.exit(Laboratory("long_lab", "", run).main())
 
 def test_example_of_the_module(tmp_path, capsys):
     """The docstring shows a whole laboratory; it runs, and finds what it says."""
-    text = module.__doc__.split('This is a whole one:\n')[1].split('From Python:')[0]
-    script = '\n'.join(line[4:] for line in text.splitlines())
+    script, = (block for marked, block in examples.blocks(module.__doc__) if marked)
     names = {'__name__': 'free_top', '__doc__': 'A top.'}
     exec(script, names)
     assert names['main'](['--out', str(tmp_path)]) == 0

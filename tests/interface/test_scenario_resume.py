@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 
 import minidem as md
+from minidem.scenario import plot
 
 SCRIPT = Path(__file__).parents[2] / "scenarios" / "rods_in_box.py"
 RODS = runpy.run_path(str(SCRIPT))["SCENARIO"]
 pytestmark = pytest.mark.usefixtures("without_pictures")
+SAVE = plot.save        # what the fixture replaces
 PATIENCE = 100.0        # [s] for what takes two when nothing else runs
 RUN = ["--time", "0.2", "--frames", "6", "--seed", "3", "--quiet"]
 
@@ -102,6 +104,22 @@ def test_after_an_interrupt(unbroken, tmp_path, capsys):
     assert main(tmp_path, "--resume", "--threads", "2") == 0
     assert files(tmp_path) == files(unbroken)
     assert summary(tmp_path) == summary(unbroken)
+
+
+def test_what_differs_from_an_undisturbed_run(tmp_path, monkeypatch):
+    """Wall-clock times in summary.json, the checkpoints, which hold them too, and nothing else; pictures included."""
+    monkeypatch.setattr(plot, "save", SAVE)
+    options = "--checkpoint-every", "0.03", "--frames", "3"
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    assert main(whole, *options) == 0
+    assert main(broken, *options, scenario=interrupting(0.11)) == 130
+    assert main(broken, *options, "--resume") == 0
+    ours, theirs = ({str(path.relative_to(out)): path.read_bytes() for path in out.rglob("*") if path.is_file()}
+                    for out in (broken, whole))
+    assert ours.keys() == theirs.keys() and "energy.png" in ours
+    differ = {name for name in ours if ours[name] != theirs[name]}
+    assert differ == {"summary.json", "checkpoint.npz", "checkpoint_before.npz"}
+    assert summary(broken) == summary(whole) and state(broken) == state(whole)
 
 
 def test_a_longer_time_goes_on_from_a_finished_run(unbroken, tmp_path):

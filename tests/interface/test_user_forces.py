@@ -43,7 +43,7 @@ def test_two_rows_for_two_clumps_are_not_taken_for_force_and_torque(answer):
     sim = md.Simulation(md.Material(young=1e7, poisson=0.2), dt=1e-5)
     sim.add_clumps(BALL, [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)])
     sim.add_force(lambda t, x, v, q, w: answer)
-    with pytest.raises(ValueError, match=r"a user force returned .*: return a tuple \(force \(n, 3\), torque \(n, 3\)\)"):
+    with pytest.raises(ValueError, match=r"user force returned .*: return a tuple \(force \(n, 3\), torque \(n, 3\)\)"):
         sim.run(1)
 
 

@@ -97,8 +97,8 @@ def interrupted(act, after):
 def bits(sim):
     """What of a simulation decides how it goes on, and what it tells."""
     energy = sim.energy()
-    return [sim.step_count, energy.total, *(values.tobytes() for values in (*scenes.state_of(sim), sim.force, sim.torque,
-                                                                          sim.contacts()))]
+    values = *scenes.state_of(sim), sim.force, sim.torque, sim.contacts()
+    return [sim.step_count, energy.total, *(array.tobytes() for array in values)]
 
 
 def run(sim, path):

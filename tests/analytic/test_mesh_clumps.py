@@ -1,0 +1,183 @@
+"""Clumps of meshes: spheres in thin parts, a bad fit that says so, mass and inertia of the mesh."""
+import copy
+import pickle
+import warnings
+
+import meshio
+import numpy as np
+import pytest
+
+import minidem as md
+from minidem import sphere_fit
+from minidem.mesh_report import MeshReport
+from minidem.meshes import TriangleMesh
+from minidem.shapes import platonic_mesh
+
+CUBE = platonic_mesh("cube", 1.0)
+
+
+@pytest.fixture(autouse=True)
+def fewer_cells(monkeypatch):
+    """Which cost most of the time."""
+    monkeypatch.setattr(sphere_fit, "CELLS", 10_000)
+    monkeypatch.setattr(sphere_fit, "MOST_CELLS", 60_000)
+
+
+def prism(outline, inner, height, name):
+    """A ring between two outlines (n, 2) of as many points, as high as that."""
+    n = len(outline)
+    points = np.concatenate([np.column_stack([line, np.full(n, z)]) for line in (inner, outline) for z in (0.0, height)])
+    quads = [quad for i in range(n) for j in [(i + 1) % n] for quad in (
+        (2 * n + i, 2 * n + j, 3 * n + j, 3 * n + i), (j, i, n + i, n + j),
+        (3 * n + i, 3 * n + j, n + j, n + i), (2 * n + j, 2 * n + i, i, j))]
+    return TriangleMesh(points, [t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))], name)
+
+
+def circle(n, radius):
+    angle = 2.0 * np.pi * np.arange(n) / n
+    return radius * np.column_stack([np.cos(angle), np.sin(angle)])
+
+
+def plate():
+    """A square of 1 m and 2 cm thick, with a square hole aside of its middle."""
+    outline = np.array([(0, 0), (1, 0), (1, 1), (0, 1)], dtype=float)
+    return prism(outline, 0.3 * outline + 0.1, 0.02, "plate")
+
+
+def quiet(*arguments, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return md.ClumpTemplate.from_mesh(*arguments, **options)
+
+
+def hammer():
+    """A cube of 1 m with a handle of 4 cm, 1.6 m long, that crosses its lower face in the middle."""
+    handle = CUBE.vertices * [0.04, 0.04, 2.0] - [0.0, 0.0, 1.1]
+    return TriangleMesh(np.concatenate([CUBE.vertices, handle]), np.concatenate([CUBE.triangles, CUBE.triangles + 8]),
+                        "hammer")
+
+
+@pytest.mark.parametrize("mesh, spheres, near", [
+    (plate(), 60, 0.12), (prism(circle(40, 1.0), circle(40, 0.96), 0.04, "ring"), 60, 0.12),
+    (prism(circle(40, 1.0), circle(40, 0.97), 0.5, "tube"), 80, 0.2)], ids=["plate", "ring", "tube"])
+def test_spheres_all_over_thin_bodies(mesh, spheres, near):
+    """Most of the volume is missing, as inscribed spheres must; but evenly, so that the centre is right, and moments
+    of inertia per mass too; and no point of the surface is far from a sphere."""
+    clump = quiet(mesh, spheres)
+    report = MeshReport(mesh, clump)
+    assert len(clump.radii) == spheres and report.center_error < 0.06
+    assert clump.inertia / clump.mass == pytest.approx(mesh.moments / mesh.volume, rel=0.06)
+    away = np.linalg.norm(mesh.corners.mean(axis=1)[:, None] - clump.centers, axis=2) - clump.radii
+    assert away.min(axis=1).max() < near
+    from_surface = [sphere_fit.triangle_distance(center, mesh.corners).min() for center in clump.centers]
+    assert np.all(clump.radii <= np.array(from_surface) * (1.0 + 1e-12))            # none sticks out
+
+
+def test_thin_part_of_a_thick_body():
+    clump = quiet(hammer(), 40)
+    bottom = (clump.centers[:, 2] - clump.radii).min()
+    assert -2.1 <= bottom < -1.7 and clump.volume > 0.8
+    heights = np.sort(clump.centers[clump.centers[:, 2] < -0.5, 2])
+    assert len(heights) >= 3 and np.diff(heights).max() < 0.8
+
+
+def test_a_bad_fit_says_so():
+    for mesh, spheres in ((plate(), 30), (CUBE, 5)):
+        with pytest.warns(UserWarning, match=rf"{mesh.name}: {spheres} spheres fit badly: volume -\d.*inertia.*centre"
+                                             r".*more spheres.*match='mesh'"):
+            md.ClumpTemplate.from_mesh(mesh, spheres)
+    with pytest.warns(UserWarning, match="hammer: .* 2 bodies"):
+        md.ClumpTemplate.from_mesh(hammer(), 5)
+    with pytest.warns(UserWarning, match="contacts"):
+        md.ClumpTemplate.from_mesh(plate(), 30, match="mesh")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        md.ClumpTemplate.from_mesh(platonic_mesh("icosahedron", 1.0), 60)
+        md.ClumpTemplate.from_mesh(CUBE, 40, match="mesh")
+
+
+def test_mass_and_inertia_of_a_box():
+    turn = np.linalg.qr(np.random.default_rng(5).normal(size=(3, 3)))[0]
+    turn *= np.linalg.det(turn)
+    mesh = TriangleMesh(CUBE.vertices * [1.0, 2.0, 3.0] @ turn.T + [4.0, 5.0, 6.0], CUBE.triangles)
+    clump = quiet(mesh, 30, density=100.0, match="mesh")
+    assert clump.mass == pytest.approx(600.0, rel=1e-12) and clump.volume == pytest.approx(6.0, rel=1e-12)
+    assert clump.center_of_mass == pytest.approx([4.0, 5.0, 6.0], rel=1e-12)
+    assert clump.inertia == pytest.approx(np.array([1 + 4, 1 + 9, 4 + 9]) * 50.0, rel=1e-12)
+    assert np.abs(clump.axes.T @ turn[:, ::-1]) == pytest.approx(np.eye(3), abs=1e-9)     # the long side is axis 1
+    assert np.linalg.det(clump.axes) == pytest.approx(1.0) and 0.0 < clump.relative_error < 1e-11
+    # the spheres lie in the mesh as before
+    spheres = quiet(mesh, 30, density=100.0)
+    assert np.array_equal(clump.centers, spheres.centers) and np.array_equal(clump.radii, spheres.radii)
+    assert clump.offsets @ clump.axes.T + clump.center_of_mass == pytest.approx(np.array(clump.centers), rel=1e-12)
+    assert clump.bounding_radius == pytest.approx((np.linalg.norm(clump.offsets, axis=1) + clump.radii).max())
+    with pytest.raises(ValueError, match="match = 'both': give 'spheres' or 'mesh'"):
+        md.ClumpTemplate.from_mesh(mesh, match="both")
+
+
+def test_symmetric_meshes_have_axes_that_do_not_hang_on_round_off(tmp_path):
+    """In single precision, as STL has it: of a cube the axes of the file, of a tube those about its own."""
+    for mesh, equal in ((CUBE, 3), (prism(circle(48, 0.31), circle(48, 0.17), 1.3, "tube"), 2)):
+        shifted = mesh.vertices + [0.1, 0.2, 0.3]
+        meshio.Mesh(shifted.astype(np.float32), {"triangle": mesh.triangles}).write(tmp_path / "a.stl")
+        clump = quiet(tmp_path / "a.stl", 30, match="mesh")
+        assert len(set(clump.inertia.tolist())) == 4 - equal
+        exact = quiet(TriangleMesh(shifted, mesh.triangles), 30, match="mesh")
+        assert clump.axes == pytest.approx(np.array(exact.axes), abs=1e-5)
+        assert clump.relative_error < 2e-6
+    n, outer, inner, height = 48, 0.31, 0.17, 1.3
+    # of a regular polygon of n sides: area and polar second moment
+    area = 0.5 * n * np.sin(2 * np.pi / n) * (outer ** 2 - inner ** 2)
+    polar = n / 4 * np.sin(2 * np.pi / n) * (2 + np.cos(2 * np.pi / n)) / 3 * (outer ** 4 - inner ** 4)
+    across = 0.5 * polar * height + area * height ** 3 / 12.0
+    assert exact.inertia / exact.density == pytest.approx([polar * height, across, across], rel=1e-12)
+
+
+@pytest.fixture(scope="module")
+def matched():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sphere_fit, "CELLS", 10_000)
+        return quiet(hammer(), 20, density=1234.5, match="mesh")
+
+
+def same(one, other):
+    return vars(one).keys() == vars(other).keys() and all(
+        np.array_equal(value, vars(other)[name]) for name, value in vars(one).items())
+
+
+def test_matched_clumps_are_kept(matched, tmp_path):
+    """Pickles, copies, checkpoints and text files give the same bits, mass and inertia of the mesh with them."""
+    spheres = md.ClumpTemplate(matched.centers, matched.radii, matched.density)
+    assert matched.mass != spheres.mass
+    for other in (pickle.loads(pickle.dumps(matched)), copy.deepcopy(matched)):
+        assert same(matched, other)
+    matched.to_file(tmp_path / "hammer.txt")
+    assert same(matched, md.ClumpTemplate.from_file(tmp_path / "hammer.txt", density=1234.5))
+    in_mm = md.ClumpTemplate.from_file(tmp_path / "hammer.txt", density=2.0 * 1234.5, scale=1e-3)
+    assert in_mm.mass == pytest.approx(2e-9 * matched.mass) and in_mm.inertia == pytest.approx(2e-15 * matched.inertia)
+    spheres.to_file(tmp_path / "spheres.txt")
+    assert "body" not in (tmp_path / "spheres.txt").read_text()
+    sim = md.Simulation(md.Material(young=1e8, poisson=0.2), walls=md.box((-3, -3, -3), (3, 3, 3)), dt=1e-5)
+    sim.add_clumps(matched, position=[(0, 0, 0)], velocity=[(1, 2, 3)], angular_velocity=[(1, -2, 0.5)])
+    sim.run(50)
+    sim.save(tmp_path / "state.npz")
+    again = md.Simulation.load(tmp_path / "state.npz")
+    assert same(matched, again.templates[0])
+    spin = matched.axes.T @ [1.0, -2.0, 0.5]
+    assert sim.energy().rotational == pytest.approx(0.5 * spin @ (matched.inertia * spin), rel=1e-9)
+    sim.run(50)
+    again.run(50)
+    assert np.array_equal(sim.orientation, again.orientation)
+
+
+@pytest.mark.parametrize("old, new", [
+    ('"volume": ', '"volume": -'), ('"inertia": [', '"inertia": [0.0, '), ('{"vol', '{{"vol'),
+    ('"axes": ', '"axes": [[1, 0, 0], [0, 1, 0], [0, 0, -1]], "was": '), ('"density"', '"weight"')])
+def test_files_with_impossible_mass_properties(matched, tmp_path, old, new):
+    path = tmp_path / "hammer.txt"
+    matched.to_file(path)
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(ValueError, match="hammer.txt: .*body"):
+        md.ClumpTemplate.from_file(path)

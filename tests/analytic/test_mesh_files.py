@@ -1,0 +1,168 @@
+"""Mesh files as exporters write them: what is read, with trimesh and without, merged, turned round, repaired."""
+import struct
+import sys
+
+import meshio
+import numpy as np
+import pytest
+
+import minidem as md
+from minidem import sphere_fit
+from minidem.meshes import TriangleMesh
+from minidem.shapes import platonic_mesh
+
+CUBE = platonic_mesh("cube", 1.0)
+QUADS = [(1, 2, 4, 3), (5, 7, 8, 6), (1, 5, 6, 2), (3, 4, 8, 7), (1, 3, 7, 5), (2, 6, 8, 4)]     # outward
+CORNERS = [(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)]
+LINES = "".join(f"v {x} {y} {z}\n" for x, y, z in CORNERS)
+OBJ = {
+    "more normals": LINES + "vn 0 0 1\n" * 24 + "".join(
+        "f " + " ".join(f"{v}//{4 * k + i + 1}" for i, v in enumerate(quad)) + "\n" for k, quad in enumerate(QUADS)),
+    "fewer coordinates": LINES + "vt 0 0\nvt 1 1\n" + "".join(
+        "f " + " ".join(f"{v}/{i % 2 + 1}" for i, v in enumerate(quad)) + "\n" for quad in QUADS),
+    "both, in groups": LINES + "vt 0 0\nvn 0 0 1\nvn 1 0 0\nvn 0 1 0\n" + "".join(
+        f"g side{k}\nusemtl m{k}\nf " + " ".join(f"{v}/1/{k % 3 + 1}" for v in quad) + "\n"
+        for k, quad in enumerate(QUADS)),
+    "from the end": LINES + "".join("f " + " ".join(str(v - 9) for v in quad) + "\n" for quad in QUADS),
+    "mixed": LINES + "".join("f {} {} {}\nf {} {} {}\n".format(*q[:3], q[0], *q[2:]) if k % 2 else
+                             "f {} {} {} {}\n".format(*q) for k, q in enumerate(QUADS)),
+}
+
+
+def ply(order, values):
+    """Binary PLY of single precision, a normal and a colour per vertex, texture coordinates per triangle."""
+    faces = [t for q in QUADS for t in (q[:3], (q[0], *q[2:]))]
+    head = (f"ply\nformat binary_{order}_endian 1.0\ncomment by hand\nelement vertex 8\n"
+            "property float x\nproperty float y\nproperty float z\nproperty float nx\nproperty uchar red\n"
+            f"element face {len(faces)}\nproperty list uchar {values} vertex_indices\n"
+            "property list uchar float texcoord\nend_header\n")
+    sign, kind = "<" if order == "little" else ">", {"int": "i", "uint": "I"}[values]
+    return head.encode() + b"".join(struct.pack(f"{sign}4fB", *corner, 0.5, 7) for corner in CORNERS) + b"".join(
+        struct.pack(f"{sign}B3{kind}B6f", 3, *(v - 1 for v in face), 6, *range(6)) for face in faces)
+
+
+def stl(corners):
+    """Binary STL of triangles (m, 3, 3)."""
+    body = b"".join(struct.pack("<12fH", 0, 0, 0, *t.reshape(-1), 0) for t in np.asarray(corners, dtype=np.float32))
+    return bytes(80) + struct.pack("<I", len(corners)) + body
+
+
+def is_unit_cube(mesh):
+    return len(mesh.triangles) == 12 and mesh.volume == pytest.approx(1.0, rel=1e-5)
+
+
+@pytest.mark.parametrize("name", OBJ)
+def test_obj(tmp_path, name):
+    (tmp_path / "cube.obj").write_text(OBJ[name])
+    assert is_unit_cube(TriangleMesh.read(tmp_path / "cube.obj"))
+
+
+def test_names_in_any_encoding(tmp_path):
+    for data in (b"# \xe9\xff\no b\xf6se\n" + OBJ["mixed"].encode(), OBJ["mixed"].encode("utf-16")):
+        (tmp_path / "cube.OBJ").write_bytes(data)
+        assert is_unit_cube(TriangleMesh.read(tmp_path / "cube.OBJ"))
+
+
+@pytest.mark.parametrize("order, values", [("little", "int"), ("little", "uint"), ("big", "int")])
+def test_ply(tmp_path, order, values):
+    (tmp_path / "cube.ply").write_bytes(ply(order, values))
+    assert is_unit_cube(TriangleMesh.read(tmp_path / "cube.ply"))
+
+
+def test_off_and_glb(tmp_path):
+    import trimesh
+    mesh = trimesh.Trimesh(CUBE.vertices + 0.5, CUBE.triangles, process=False)
+    for name in ("cube.off", "cube.glb"):
+        mesh.export(tmp_path / name)
+        assert is_unit_cube(TriangleMesh.read(tmp_path / name))
+
+
+def test_vertices_that_differ_by_rounding(tmp_path):
+    """Each triangle of the STL has corners of its own, off by the last bit of single precision or less."""
+    corners = (CUBE.corners + 3.3).astype(np.float32)
+    odd = np.random.default_rng(1).random(corners.shape) < 0.5
+    (tmp_path / "cube.stl").write_bytes(stl(np.where(odd, np.nextafter(corners, np.float32(9.0)), corners)))
+    assert is_unit_cube(TriangleMesh.read(tmp_path / "cube.stl"))
+    shaken = CUBE.corners + np.random.default_rng(2).uniform(-1e-9, 1e-9, CUBE.corners.shape)
+    assert is_unit_cube(TriangleMesh(shaken.reshape(-1, 3), np.arange(36).reshape(12, 3)))
+
+
+def test_flat_and_double_triangles_are_left_out():
+    vertices, triangles = CUBE.vertices, CUBE.triangles
+    near = np.concatenate([vertices, vertices[:1] + 1e-10])
+    extra = [triangles[3], triangles[3][[1, 2, 0]], [0, 8, triangles[0][1]]]
+    assert is_unit_cube(TriangleMesh(near, np.concatenate([triangles, extra])))
+    assert is_unit_cube(TriangleMesh(vertices, np.tile(triangles, (2, 1))))
+    # two boxes that share a wall, which is drawn by both
+    beside = np.concatenate([vertices, vertices * [-1.0, 1.0, 1.0] + [1.0, 0.0, 0.0]])
+    both = TriangleMesh(beside, np.concatenate([triangles, triangles[:, ::-1] + 8]))
+    assert both.volume == pytest.approx(2.0) and len(both.triangles) == 20 and both.bodies == 1
+
+
+def test_orientation():
+    """Turned triangles, a body inside out beside another, a cavity, and a surface with one side only."""
+    rng = np.random.default_rng(3)
+    turned = np.where(rng.random(12)[:, None] < 0.5, CUBE.triangles[:, ::-1], CUBE.triangles)
+    assert is_unit_cube(TriangleMesh(CUBE.vertices, turned))
+    for shift, size, volume in ((5.0, 1.0, 2.0), (0.0, 0.5, 1.0 - 0.125)):
+        other = CUBE.vertices * size + [shift, 0.0, 0.0]
+        pair = TriangleMesh(np.concatenate([CUBE.vertices, other]),
+                            np.concatenate([CUBE.triangles, CUBE.triangles[:, ::-1] + 8]))
+        assert pair.volume == pytest.approx(volume) and pair.bodies == 2
+    projective_plane = [(0, 1, 2), (0, 2, 3), (0, 3, 4), (0, 4, 5), (0, 5, 1), (1, 2, 4), (2, 3, 5), (3, 4, 1), (4, 5, 2),
+                        (5, 1, 3)]
+    with pytest.raises(ValueError, match="one sided: .* opposite orientation"):
+        TriangleMesh(rng.random((6, 3)), projective_plane, "one sided")
+
+
+def test_open_meshes_are_repaired_on_request(tmp_path, monkeypatch):
+    monkeypatch.setattr(sphere_fit, "CELLS", 8_000)
+    path = tmp_path / "open.stl"
+    path.write_bytes(stl((CUBE.corners + 0.5)[:-2]))
+    with pytest.raises(ValueError, match=r"open edges.*repair=True .*--repair"):
+        md.ClumpTemplate.from_mesh(path)
+    mesh = TriangleMesh.read(path, repair=True)
+    assert is_unit_cube(mesh) and mesh.filled == 4 and mesh.kept == pytest.approx(1.2)
+    # of two bodies both are kept, of one and a loose sheet the body alone; less surface than that is told
+    two = [*(CUBE.corners[:-1]), *(CUBE.corners[:-1] + 3.0)]
+    path.write_bytes(stl(two))
+    assert TriangleMesh.read(path, repair=True).volume == pytest.approx(2.0, rel=1e-6)
+    path.write_bytes(stl([*CUBE.corners, np.eye(3) * 2.0 + 3.0]))
+    with pytest.warns(UserWarning, match=r"open.stl: the repair kept \d\d % of the surface"):
+        md.ClumpTemplate.from_mesh(path, 40, repair=True)
+    path.write_bytes(stl((CUBE.corners + 0.5)[:-2]))
+    assert md.ClumpTemplate.from_mesh(path, 60, repair=True, match="mesh").volume == pytest.approx(1.0)
+    with pytest.raises(ValueError, match="repair = 1: give True or False"):
+        md.ClumpTemplate.from_mesh(path, repair=1)
+    monkeypatch.setitem(sys.modules, "pymeshfix", None)
+    with pytest.raises(ValueError, match=r"open.stl: .*pip install -e '.\[mesh\]'"):
+        md.ClumpTemplate.from_mesh(path, repair=True)
+
+
+def test_without_trimesh(tmp_path, monkeypatch):
+    """meshio gives the same triangles where it can; where it cannot, the error says what to install."""
+    paths = [tmp_path / name for name in ("cube.stl", "mixed.obj", "cube.ply")]
+    paths[0].write_bytes(stl(CUBE.corners + 0.5))
+    paths[1].write_text(OBJ["mixed"])
+    meshio.Mesh(CUBE.vertices, {"triangle": CUBE.triangles}).write(paths[2])
+    with_it = [TriangleMesh.read(path) for path in paths]
+    monkeypatch.setitem(sys.modules, "trimesh", None)
+    for path, mesh in zip(paths, with_it):
+        assert np.array_equal(TriangleMesh.read(path).corners, mesh.corners), path
+    for name, data in (("bad.obj", OBJ["more normals"].encode()), ("bad.ply", ply("little", "int")),
+                       ("cube.glb", b"glTF")):
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(ValueError, match=rf"{name}: .*pip install -e '.\[mesh\]'"):
+            TriangleMesh.read(tmp_path / name)
+
+
+def test_files_with_bad_numbers(tmp_path):
+    path = tmp_path / "a.obj"
+    path.write_text(LINES.replace("v 1 1 1", "v 1 nan 1") + "f 1 2 8\n")
+    with pytest.raises(ValueError, match="a.obj: vertices.*finite"):
+        TriangleMesh.read(path)
+    path.write_text("v nan 0 0\n" + LINES + "".join("f {} {} {} {}\n".format(*(v + 1 for v in q)) for q in QUADS))
+    assert is_unit_cube(TriangleMesh.read(path))            # of no triangle
+    path.write_text(LINES + "f 1 2 99\n")
+    with pytest.raises(ValueError, match="a.obj"):
+        TriangleMesh.read(path)

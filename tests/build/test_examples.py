@@ -1,0 +1,165 @@
+"""Every example of README, docstrings and other documents runs as it is printed, and every command has good options.
+
+tests/examples.py says what an example is. Those in Python are run, each as a script of its own. Commands would take
+up to an hour: their options are read by the script's own parser. Readers have a mesh, stone.stl; stone.txt is made
+of it by the README's own command.
+"""
+import argparse
+import importlib.util
+import os
+import shlex
+import subprocess
+import sys
+import tomllib
+
+import meshio
+import numpy as np
+import pytest
+
+import examples
+import minidem as md
+from minidem import shapes
+from minidem.scenario import plot
+
+ROOT = examples.ROOT
+PYTHON, COMMANDS = examples.python_blocks(), examples.commands()
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)])}
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+
+
+class Parsed(BaseException):
+    """The options were read, and work would begin."""
+
+
+def script(path):
+    """The module of a script, without running it."""
+    sys.path.insert(0, str(path.parent))        # as Python does for a script
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(path.parent))
+    return module
+
+
+@pytest.fixture
+def reading_only(monkeypatch):
+    """Programs end once they have read their options."""
+    known = argparse.ArgumentParser.parse_known_args
+
+    def read(self, *arguments, strict=True):
+        options, others = known(self, *arguments)
+        if strict and others:
+            self.error(f"unrecognized arguments: {others}")
+        raise Parsed(options)
+
+    monkeypatch.setattr(argparse.ArgumentParser, "parse_args", read)
+    monkeypatch.setattr(argparse.ArgumentParser, "parse_known_args", lambda *what: read(*what, strict=False))
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory):
+    """A folder with what the examples take as given: stone.stl in mm, and stone.txt by the command that makes it."""
+    folder = tmp_path_factory.mktemp("desk")
+    body = shapes.platonic_mesh("icosahedron", 10.0)
+    meshio.write_points_cells(folder / "stone.stl", body.vertices * (2.0, 1.5, 1.0), [("triangle", body.triangles)],
+                              binary=True)
+    command, = {text for where, text in COMMANDS if "make_clump" in text and where == "README.md"}
+    _, tool, *words = shlex.split(command)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plot, "save", lambda *_: False)
+        patch.chdir(folder)
+        assert script(ROOT / tool).main(words) == 0
+    return folder
+
+
+def run(code, folder):
+    (folder / "example.py").write_text(code)
+    return subprocess.run([sys.executable, "example.py"], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True,
+                          timeout=300)
+
+
+@pytest.mark.parametrize("where, code", PYTHON, ids=[where for where, _ in PYTHON])
+def test_python_runs_as_printed(where, code, desk):
+    done = run(code, desk)
+    assert done.returncode == 0, done.stderr
+    if "run_ensemble" in code:
+        table = (desk / "results" / "study" / "table.csv").read_text().splitlines()
+        assert len(table) > 1 and all(line.endswith(",") for line in table[1:])         # no error in any run
+        (desk / "results").rename(desk / f"results of {where.replace('/', ' ')}")
+
+
+def test_there_are_examples_of_all_kinds():
+    places = {where.split()[0] for where, _ in PYTHON}
+    assert {"README.md", *(f"minidem/{name}__init__.py" for name in ("", "ensemble/", "scenario/"))} <= places
+    assert len([where for where, _ in PYTHON if where.startswith("README")]) >= 4
+    assert any(where.endswith(".pyx") for where, _ in examples.docstrings())
+    assert len(COMMANDS) > 30
+
+
+def test_no_python_in_a_docstring_is_unmarked():
+    unmarked = [f"{where}:\n{block}" for where, text in examples.docstrings()
+                for marked, block in examples.blocks(text) if not marked and examples.looks_like_python(block)]
+    assert not unmarked, "end the line before with ::\n\n" + "\n\n".join(unmarked)
+
+
+def test_every_fence_of_a_document_says_what_it_holds():
+    for where, text in examples.documents():
+        fences = examples.FENCE.findall(text)
+        assert text.count("```") == 2 * len(fences), where
+        for kind, block in fences:
+            assert kind in ("python", "bash", "text"), f"{where}: {block}"
+            assert kind != "text" or not examples.looks_like_python(block), f"{where}: {block}"
+
+
+def test_collector_sees_what_it_should():
+    """Marked and unmarked code, formulas, lists, sections of numpydoc."""
+    text = "A line.\n\nSome code::\n\n    a = 1\n\n    b = 2\n\nA formula:\n\n    q = N(q + dt/2 q w)\n\n" \
+           "Parameters\n----------\nx : float\n    A length [m].\n\nAnd::\n    md.f(1)\n"
+    assert examples.blocks(text) == [
+        (True, "a = 1\n\nb = 2"), (False, "q = N(q + dt/2 q w)"), (False, "A length [m]."), (True, "md.f(1)")]
+    for code in "a = 1", ">>> 1", "from minidem import x   # and", "md.rotation.available()    names", "f(1)":
+        assert examples.looks_like_python(code)
+    for words in "q = N(q + dt/2 q w)", "A length [m].", "density : float", "king", "(n, 3)", "x: [m]":
+        assert not examples.looks_like_python(words)
+
+
+@pytest.mark.parametrize("where, command", COMMANDS, ids=[command for _, command in COMMANDS])
+def test_commands_have_options_that_there_are(where, command, reading_only, desk, monkeypatch):
+    monkeypatch.chdir(desk)
+    words = [word for word in shlex.split(command) if word not in ("xvfb-run", "-a")]
+    program = words[0].removeprefix(".venv/bin/")
+    if program == "pip":
+        words = ["python", "-m", *words]
+    elif program.endswith(".py"):
+        words = ["python", *words]
+    if words[1] == "-m":
+        return check_module(words[2].removeprefix(".venv/bin/"), words[3:])
+    path = ROOT / words[1]
+    assert path.is_file(), f"{where}: {command}"
+    module = script(path)
+    kind = getattr(module, "LABORATORY", None) if path.stem != "falling_fibres" else None
+    kind = kind or getattr(module, "SCENARIO", None)
+    if kind is None:
+        with pytest.raises(Parsed):
+            module.main(words[2:])
+        return
+    monkeypatch.undo()
+    monkeypatch.chdir(desk)
+    options = kind.parse(words[2:])
+    for name in getattr(options, "compare", None) or []:
+        md.rotation.info(name)
+
+
+def check_module(name, words):
+    """python -m name words"""
+    if name == "pip":
+        assert words[0] == "install" and words[-1].startswith((".", "'.")) and set(words[1:-1]) <= {"-e"}
+        extras = words[-1].strip("'").removeprefix(".").strip("[]")
+        assert extras == "" or extras in EXTRAS
+        assert "-e" in words or not extras          # without -e pip replaces the build for this machine
+    elif name == "pytest":
+        assert words in ([], ["-m", "slow"])
+    else:
+        assert (name, words) in (("venv", [".venv"]), ("build", []))

@@ -1,0 +1,175 @@
+"""A build makes again what has changed, and nothing else: five modules in a copy, without optimisation."""
+import importlib.util
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+MODULES = {"build_record", "broadphase.neighbours", "pose", "rotation.euler", "rotation.scheme"}
+ALL = MODULES | {"_cyutility"}
+SETTINGS = {name: value for name, value in os.environ.items() if not name.startswith("MINIDEM_")}
+FLAGS = {"CFLAGS": "-DMINIDEM_OTHER_FLAGS", "MINIDEM_OPENMP": "0"}
+IN_PLACE = "setup.py", "build_ext", "--inplace"
+
+
+def hook(name):
+    """The arguments of Python that build for a package index: pip's own way in."""
+    return "-c", f"from setuptools import build_meta; build_meta.{name}('dist')"
+
+
+class Tree:
+    """A project folder."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def path(self, name):
+        return self.folder / "minidem" / name
+
+    def append(self, name, text):
+        self.path(name).write_text(self.path(name).read_text() + text)
+
+    def build(self, *arguments, fails=False, **settings):
+        """The modules that are translated and compiled."""
+        (self.folder / "dist").mkdir(exist_ok=True)
+        done = subprocess.run([sys.executable, *(arguments or IN_PLACE)], cwd=self.folder, capture_output=True,
+                              text=True, timeout=300, env=SETTINGS | (settings or FLAGS))
+        assert (done.returncode != 0) == fails, done.stdout[-3000:] + done.stderr[-3000:]
+        return {name.replace("/", ".") for name in re.findall(r" -c \S*/minidem/(\S+)\.c ", done.stdout)}
+
+    def modules(self):
+        """{name: file} of those beside their sources."""
+        return {path.relative_to(self.folder / "minidem").as_posix().partition(".")[0].replace("/", "."): path
+                for path in (self.folder / "minidem").rglob("*.so")}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    for name in ("Cython", "setuptools"):
+        assert importlib.util.find_spec(name), f"the extra `test` brings {name}"
+    tree = Tree(tmp_path_factory.mktemp("built"))
+    shutil.copytree(ROOT / "minidem", tree.folder / "minidem", ignore=shutil.ignore_patterns("__pycache__", "*.so"))
+    for path in (tree.folder / "minidem").rglob("*.pyx"):
+        if ".".join(path.relative_to(tree.folder / "minidem").with_suffix("").parts) not in MODULES:
+            path.unlink()
+    for name in ("README.md", "LICENSE", "pyproject.toml", "setup.py"):
+        shutil.copy(ROOT / name, tree.folder)
+    setup = (ROOT / "setup.py").read_text()
+    (tree.folder / "setup.py").write_text(re.sub('"-O[13]"', '"-O0"', setup))
+    assert tree.build(**FLAGS) == ALL == set(tree.modules())
+    return tree
+
+
+@pytest.fixture
+def tree(built, tmp_path, monkeypatch):
+    """A copy with what has been built, in which one stands; all dates are new."""
+    monkeypatch.chdir(shutil.copytree(built.folder, tmp_path / "tree", copy_function=shutil.copyfile))
+    for name in [name for name in os.environ if name.startswith("MINIDEM_")]:
+        monkeypatch.delenv(name)
+    for name, value in FLAGS.items():
+        monkeypatch.setenv(name, value)
+    return Tree(tmp_path / "tree")
+
+
+def stale():
+    """The modules that a build in place would make here: it is stopped before it makes them."""
+    from setuptools import Distribution
+    specification = importlib.util.spec_from_file_location("setup_of_tree", "setup.py")
+    setup = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(setup)
+    command = setup.BuildKernels(Distribution({"name": "minidem", "ext_modules": setup.extensions()}))
+    command.inplace, names = True, []
+
+    def translate(wanted):
+        names.extend(extension.name.removeprefix("minidem.") for extension in wanted)
+        raise InterruptedError
+
+    command.translate = translate
+    command.ensure_finalized()
+    with pytest.raises(InterruptedError):
+        command.run()
+    return set(names)
+
+
+@pytest.mark.parametrize("arguments", [IN_PLACE, hook("build_editable")], ids=["build_ext", "pip install -e"])
+def test_new_dates_and_a_lost_module_build_nothing(tree, arguments):
+    before = {name: path.read_bytes() for name, path in tree.modules().items()}
+    tree.modules()["rotation.euler"].unlink()
+    tree.modules()["rotation.scheme"].write_text("of another build")
+    assert tree.build(*arguments) == set()
+    assert {name: path.read_bytes() for name, path in tree.modules().items()} == before
+
+
+def test_a_scheme_is_built_alone(tree):
+    """Also a new one. A build that failed leaves nothing to reuse, and a module without source cannot be imported."""
+    euler, mine = tree.path("rotation/euler.pyx"), tree.path("rotation/mine.pyx")
+    text = euler.read_text()
+    euler.write_text(text + "\ncdef int wrong = 'not a number'\n")
+    assert tree.build(fails=True) == set()
+    euler.write_text(text)
+    mine.write_text(text)
+    assert tree.build() == {"rotation.euler", "rotation.mine"}
+    assert set(tree.modules()) == ALL | {"rotation.mine"}
+    euler.unlink()
+    mine.unlink()
+    assert tree.build() == set()
+    assert set(tree.modules()) == ALL - {"rotation.euler"}
+
+
+@pytest.mark.parametrize("name, users", [
+    ("rotation/euler.pyx", {"rotation.euler"}),
+    ("broadphase/near.h", {"broadphase.neighbours"}),
+    ("records.h", {"broadphase.neighbours", "pose"}),
+    ("rotation/scheme.pxd", {"rotation.scheme", "rotation.euler"}),
+    ("reach.pxd", set())])                          # of the time loop and the broad phase, which are not here
+def test_an_edited_file_builds_its_users(tree, name, users):
+    date = tree.path(name).stat().st_mtime
+    tree.append(name, "\n\n")
+    os.utime(tree.path(name), (date - 1e6, date - 1e6))             # as an archive unpacks it
+    assert stale() == users
+
+
+def test_a_declaration_file_that_is_new(tree):
+    """Cython reads it together with the module of its name."""
+    tree.path("rotation/euler.pxd").write_text("")
+    assert stale() == {"rotation.euler"}
+
+
+@pytest.mark.parametrize("setting", ["MINIDEM_OPENMP=auto", "CFLAGS=-O1", "LDFLAGS=-O1"])
+def test_other_flags_build_all(tree, monkeypatch, setting):
+    monkeypatch.setenv(*setting.split("="))
+    assert stale() == ALL
+
+
+def test_the_record_of_the_build_tells_its_flags(built):
+    """build_record() gives this text; the module is of a package that is not whole."""
+    told = built.modules()["build_record"].read_bytes()
+    assert b"-DMINIDEM_OTHER_FLAGS" in told and b"-ffp-contract=off" in told and b"-fopenmp" not in told
+
+
+@pytest.mark.slow
+def test_a_wheel_has_no_module_made_for_this_machine(tree):
+    """Neither one that a build in place made, nor one that an earlier version left; and it spoils no build in place."""
+    if platform.machine() != "x86_64":
+        pytest.skip("needs x86-64, where a wheel is built for x86-64-v2")
+    before = tree.modules()["build_record"].read_bytes()
+    left, = (tree.folder / "build").glob("lib*")
+    (left / "minidem" / tree.modules()["build_record"].name.replace("build_record", "gone")).write_text("old")
+    assert tree.build(*hook("build_wheel")) == ALL
+    wheel, = (tree.folder / "dist").glob("*.whl")
+    with zipfile.ZipFile(wheel) as packed:
+        libraries = {name: packed.read(name) for name in packed.namelist() if name.endswith(".so")}
+    assert len(libraries) == len(ALL)
+    record, = (content for name, content in libraries.items() if "build_record" in name)
+    assert b"-march=x86-64-v2" in record and b"-march=native" in before
+    beside = {path.name: path.read_bytes() for path in tree.modules().values()}
+    assert {name.rpartition("/")[2]: content for name, content in libraries.items()} == beside
+    assert tree.build() == set()
+    assert tree.modules()["build_record"].read_bytes() == before
