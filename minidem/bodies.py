@@ -5,6 +5,8 @@ change, so that adding makes a new table; the spheres of a template are in all o
 """
 import numpy as np
 
+COLUMNS = {"inertia": (3,), "mass": (), "reach": (4,), "smallest": (), "density": (), "orientation": (4,)}
+
 
 def reaches_of(offsets):
     """The REACH rows [m2], (4,), of spheres at offsets (k, 3) from the centre of mass: see reach.pxd."""
@@ -23,16 +25,18 @@ class Bodies:
     ----------
     templates : list of ClumpTemplate
     inertia : (n, 3) principal moments [kg m2];  mass : (n,) [kg];  reach : (n, 4) [m2], see reach.pxd
+    smallest : (n,) radius of the smallest sphere [m];  density : (n,) [kg/m3]
+    orientation : (n, 4) quaternions, principal frame -> that in which it was drawn
     sizes : (n,) spheres of each
     shapes : list of (k, 4) offsets in the principal frame and radii [m];  addresses : (n,) of the first number of each
     """
 
     def __init__(self, templates=()):
-        self.templates = []
-        self.inertia, self.mass, self.reach = np.zeros((0, 3)), np.zeros(0), np.zeros((0, 4))
+        self.templates, self.shapes = [], []
         self.sizes, self.addresses = np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.uintp)
-        self.shapes = []
-        self._extend(list(templates))
+        for name, shape in COLUMNS.items():
+            setattr(self, name, np.zeros((0, *shape)))
+        self._add_templates(list(templates))
 
     def number_of(self, template):
         """The row of a template; the next one if it is none of them."""
@@ -41,13 +45,15 @@ class Bodies:
     def with_template(self, template):
         """The same with one more template."""
         new = self._copy()
-        new._extend([template])
+        new._add_templates([template])
         return new
 
     def with_moments(self, inertia):
         """The same with bodies of these principal moments (n, 3) and of no spheres."""
         new = self._copy()
-        new._add(inertia, np.ones(len(inertia)), np.zeros((len(inertia), 4)), [np.zeros((0, 4))] * len(inertia))
+        n, unturned = len(inertia), (1.0, 0.0, 0.0, 0.0)
+        new._add([np.zeros((0, 4))] * n, inertia=inertia, mass=np.ones(n), reach=np.zeros((n, 4)),
+                 smallest=np.full(n, np.inf), density=np.ones(n), orientation=np.broadcast_to(unturned, (n, 4)))
         return new
 
     def _copy(self):
@@ -55,14 +61,17 @@ class Bodies:
         vars(new).update(vars(self))
         return new
 
-    def _extend(self, templates):
+    def _add_templates(self, templates):
         self.templates = self.templates + templates
-        self._add(np.array([t.inertia for t in templates]).reshape(-1, 3), np.array([t.mass for t in templates]),
-                  np.array([reaches_of(t.offsets) for t in templates]).reshape(-1, 4),
-                  [np.column_stack([t.offsets, t.radii]) for t in templates])
+        offsets, radii = [np.array(t.offsets) for t in templates], [np.array(t.radii) for t in templates]
+        self._add([np.column_stack(pair) for pair in zip(offsets, radii)],
+                  reach=[reaches_of(places) for places in offsets], smallest=[r.min() for r in radii],
+                  **{name: [getattr(t, name) for t in templates] for name in ("inertia", "mass", "density", "orientation")})
 
-    def _add(self, inertia, mass, reach, shapes):
-        self.inertia, self.mass = np.concatenate([self.inertia, inertia]), np.concatenate([self.mass, mass])
-        self.reach, self.shapes = np.concatenate([self.reach, reach]), self.shapes + shapes
+    def _add(self, shapes, **columns):
+        for name, rows in columns.items():
+            rows = np.asarray(rows, dtype=np.float64).reshape(len(shapes), *COLUMNS[name])
+            setattr(self, name, np.concatenate([getattr(self, name), rows]))
+        self.shapes = self.shapes + shapes
         self.sizes = np.concatenate([self.sizes, np.array([len(s) for s in shapes], dtype=np.intp)])
         self.addresses = np.concatenate([self.addresses, np.array([s.ctypes.data for s in shapes], dtype=np.uintp)])

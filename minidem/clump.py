@@ -189,6 +189,18 @@ def _as_it_was(values):
     return template
 
 
+def template_scales(template, scale, n):
+    """The scales of n clumps, (n,), from one for all or (n,); ValueError unless mass and inertia stay in range."""
+    scale = finite_array("scale", scale, (n,), repeat=True, limit=LARGEST)
+    refuse("scale", scale, scale <= 0.0, "give scales greater than 0")
+    with np.errstate(over="ignore", under="ignore"):
+        least = np.minimum(template.mass * scale ** 3, template.inertia[0] * scale ** 5)
+        most = np.maximum(template.mass * scale ** 3, template.inertia[2] * scale ** 5)
+    refuse("scale", scale, (least < TINY) | ~np.isfinite(most),
+           "double precision cannot hold mass and inertia of such a clump: check the units")
+    return scale
+
+
 def _body(centers, radii, resolution):
     """Volume, centre of mass, moments of inertia per density, axes, offsets and relative error.
 

@@ -2,9 +2,14 @@
 import numpy as np
 
 
-def rayleigh_step(sim):
-    """The Rayleigh step of the smallest sphere of any template [s]."""
-    return min(sim.material.rayleigh_step(float(t.radii.min()), t.density) for t in sim.templates)
+def rayleigh_step(material, state, first=0, end=None):
+    """The Rayleigh step of the smallest sphere [s] of the clumps first <= k < end; infinite without any."""
+    kind, scale = state.template_index[first:end], state.scale[first:end]
+    if len(kind) == 0:
+        return np.inf
+    radius, density = scale * state.bodies.smallest[kind], state.bodies.density[kind]
+    k = np.argmin(radius * np.sqrt(density))
+    return material.rayleigh_step(float(radius[k]), float(density[k]))
 
 
 def relative_overlap(contacts, radii):
@@ -52,7 +57,7 @@ def _cause(sim, turning):
     if turning:
         return (f"Its rotation has become unstable: lower dt ({sim.dt:g} s) or use another rotation scheme than "
                 f"{sim.rotation!r}")
-    limit = rayleigh_step(sim)
+    limit = rayleigh_step(sim.material, sim._state)
     if sim.dt > limit:
         return (f"Its motion has become unstable, because dt ({sim.dt:g} s) is {sim.dt / limit:.3g} times the Rayleigh "
                 f"step of the smallest sphere, too much for contacts: lower dt below {limit:.3g} s")

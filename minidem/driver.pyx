@@ -19,7 +19,8 @@ from minidem.broadphase.broadphase cimport (
     IN_CALLBACK, NO_FAILURE, OUT_OF_MEMORY, SMALL_TEAM, Broadphase, drop_lists, keep_experience,
 )
 from minidem.contact.contacts cimport Contacts, forget, forget_all
-from minidem.contact.listing cimport list_contacts
+from minidem.contact.listing cimport list_contacts, list_last
+from minidem.contact.touch cimport Law
 from minidem.guard cimport Guard
 from minidem.half_steps cimport start_clumps, synchronised
 from minidem.loop_lists cimport create_lists, free_lists, weigh
@@ -439,3 +440,10 @@ cdef class Driver:
     def contacts(self):
         """Contacts at the present pose, a structured array (contact/listing.pyx)."""
         return list_contacts(self.state, self.loop.contacts, self.loop.broad.threads, self.loop.n_threads)
+
+    def contacts_of_last(self, Py_ssize_t n):
+        """Contacts of the n clumps added last at the present pose, without forces on clumps."""
+        cdef Law law
+        law.planes, law.modulus, law.dt = &self.loop.planes, self.loop.modulus, self.loop.step.dt
+        self.pose()
+        return list_last(self.state, n, &law)

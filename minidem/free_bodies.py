@@ -72,8 +72,7 @@ def integrate(name, inertia, orientation, angular_velocity, torque, dt, steps, s
     if not callable(torque):
         torque = finite_array("torque", torque, (n, 3), repeat=True, limit=LARGEST)
 
-    state = State(scheme.n_scratch)
-    state.add_bodies(inertia, orientation, angular_velocity)
+    state = State(scheme.n_scratch).with_bodies(inertia, orientation, angular_velocity)
 
     def shaped(array):
         return array[0] if single else array

@@ -17,8 +17,7 @@ def observable(method):
 
 def frames_to_drawn(state):
     """(n_clumps, 4) rotations from the frames in which the templates were drawn to their principal axes."""
-    drawn = np.array([t.orientation for t in state.templates]).reshape(-1, 4)
-    return conjugate(drawn[state.template_index])
+    return conjugate(state.bodies.orientation[state.template_index])
 
 
 class Observables:
@@ -48,6 +47,11 @@ class Observables:
     def template_index(self):
         """(n_clumps,) number of each clump's template in `templates`"""
         return self._state.template_index.copy()
+
+    @observable
+    def scale(self):
+        """(n_clumps,) of the lengths of each clump to those of its template"""
+        return self._state.scale.copy()
 
     @property
     def threads(self):
@@ -121,9 +125,7 @@ class Observables:
     @observable
     def sphere_clump(self):
         """(n_spheres,) the clump of each sphere"""
-        counts = np.array([len(t.radii) for t in self._state.templates], dtype=int)[self._state.template_index] \
-            if self.n_clumps else np.zeros(0, dtype=int)
-        return np.repeat(np.arange(self.n_clumps), counts)
+        return np.repeat(np.arange(self.n_clumps), self._state.bodies.sizes[self._state.template_index])
 
     @exclusive
     def sphere_centers(self):

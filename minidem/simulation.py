@@ -13,8 +13,8 @@ from minidem.checks import (
     LARGEST, MOST_THREADS, dimensions, file_path, finite_array, non_negative, positive, shown, unit_quaternions,
     whole,
 )
-from minidem.clump import ClumpTemplate
-from minidem.diagnosis import beyond, of_pose, relative_overlap
+from minidem.clump import ClumpTemplate, template_scales
+from minidem.diagnosis import beyond, of_pose, rayleigh_step, relative_overlap
 from minidem.driver import Driver, NotFinite
 from minidem.geometry.quaternions import multiply, rotate_back
 from minidem.guard import Guard, exclusive
@@ -30,6 +30,7 @@ from minidem.walls import plane_list
 
 MOST_STEPS = 2.0 ** 53  # beyond it not every step has a time of its own
 DEEPEST_START = 0.1     # largest overlap of a start, as a fraction of the smaller radius
+FEW = 64                # clumps that are compared with all others faster than all contacts are looked for
 
 
 class Simulation(Observables):
@@ -93,13 +94,15 @@ class Simulation(Observables):
     # ---------------------------------------------------------------- building up
 
     def add_clumps(self, template, position, orientation=(1.0, 0.0, 0.0, 0.0), velocity=(0.0, 0.0, 0.0),
-                   angular_velocity=(0.0, 0.0, 0.0)):
+                   angular_velocity=(0.0, 0.0, 0.0), scale=1.0):
         """Add clumps of one template; returns their indices (n,).
 
         position : (n, 3) centres of mass, lab [m]
         orientation : (n, 4) or one (4,); (1, 0, 0, 0) is as the template was drawn
         velocity : (n, 3) or one (3,), lab [m/s]
         angular_velocity : (n, 3) or one (3,), lab [rad/s]
+        scale : (n,) or one number, by which the lengths of a clump are those of the template times, about its centre
+            of mass; its mass goes with the cube, its inertia with the fifth power
 
         Clumps may touch one another and walls, by a tenth of the smaller radius at most; with a
         deeper overlap, or any other bad value, a ValueError is raised and nothing is added.
@@ -114,20 +117,24 @@ class Simulation(Observables):
         orientation = unit_quaternions("orientation", orientation, n)
         velocity = finite_array("velocity", velocity, (n, 3), repeat=True, limit=LARGEST)
         angular_velocity = finite_array("angular_velocity", angular_velocity, (n, 3), repeat=True, limit=LARGEST)
+        scale = template_scales(template, scale, n)
         internal = multiply(orientation, template.orientation)
-        self._add(template, position, internal, velocity, rotate_back(internal, angular_velocity))
+        self._add(template, position, internal, velocity, rotate_back(internal, angular_velocity), scale)
         return np.arange(self.n_clumps - n, self.n_clumps)
 
     @exclusive
-    def _add(self, template, *motion):
+    def _add(self, template, *clumps):
         old = self._loop
-        state = old.state.copy()
-        added = state.append(template, *motion)
+        state, first = old.state.with_clumps(template, *clumps), old.state.n_clumps
+        n = state.n_clumps - first
         new = self._make_loop(state, old.step_count, old.ask,
-                              started=np.concatenate([old.started, np.zeros(len(added), dtype=bool)]))
-        new.evaluate()
-        self._refuse_deep_overlaps(new, set(added.tolist()))
-        self._warn_of_large_step(template, known=old.state.templates)
+                              started=np.concatenate([old.started, np.zeros(n, dtype=bool)]))
+        if n > FEW or old.ask:
+            new.evaluate()
+            self._refuse_deep_overlaps(new.contacts(), state, first)
+        else:
+            self._refuse_deep_overlaps(new.contacts_of_last(n), state, first)
+        self._warn_of_large_step(state, first)
         self._loop = new
 
     def add_force(self, function):
@@ -171,23 +178,22 @@ class Simulation(Observables):
                       modulus=effective_modulus(self.material, self.material), gravity=self.gravity, planes=planes,
                       threads=self._threads, ask=forces, guard=self._guard, **known)
 
-    def _refuse_deep_overlaps(self, loop, added):
-        contacts, state = loop.contacts(), loop.state
+    def _refuse_deep_overlaps(self, contacts, state, first):
+        """Of the clumps from number `first` on."""
         relative = relative_overlap(contacts, state.spheres.reshape(-1, 4)[state.sphere_slot, 3])
         for contact, part in zip(contacts[relative > DEEPEST_START], relative[relative > DEEPEST_START]):
             i, j = int(contact["clump_i"]), int(contact["clump_j"])
-            if i in added or j in added:
+            if max(i, j) >= first:
                 other = f"clump {j}" if j >= 0 else f"wall {-1 - j}"
                 raise ValueError(
                     f"position of clump {i}: it overlaps {other} by {contact['overlap']:.6g} m at the start, "
                     f"{beyond(part, DEEPEST_START)} of the smaller radius; the limit is {DEEPEST_START:g}. Move them "
                     "apart")
 
-    def _warn_of_large_step(self, template, known):
-        """Of a step above the template's Rayleigh step, unless one that was known before has no longer one."""
-        limit, *others = (self.material.rayleigh_step(float(one.radii.min()), one.density)
-                          for one in (template, *known))
-        if limit < min([self.dt, *others]):
+    def _warn_of_large_step(self, state, first):
+        """Of a step above the Rayleigh step of the clumps from number `first` on, unless one before has no longer one."""
+        limit = rayleigh_step(self.material, state, first)
+        if limit < min(self.dt, rayleigh_step(self.material, state, 0, first)):
             warnings.warn(f"dt = {self.dt:g} s is above the Rayleigh step {limit:g} s of the smallest sphere: "
                           "contacts may not be resolved; watch the energy, or lower dt", UserWarning, stacklevel=5)
 

@@ -42,6 +42,13 @@ cdef void reorder(double *blocks, Py_ssize_t n_rows, const long long *slots, Py_
             first[(k >> 3) * n_rows * LANES + (k & (LANES - 1))] = room[k]
 
 
+def copied(rows):
+    """A copy that starts on a cache line."""
+    own = aligned(rows.shape)
+    own[:] = rows
+    return own
+
+
 cdef class Order:
     """The clumps of a state in another order, prepared to the last allocation."""
 
@@ -165,42 +172,42 @@ cdef class State:
             self.view.blocks, self.view.loads = &block_rows[0, 0, 0], &load_rows[0, 0, 0]
         self.blocks, self.loads, self.layout = blocks, loads, layout
 
-    def append(self, template, position, orientation, velocity, angular_velocity, scale=1.0):
-        """Add clumps of a template: (n, 3) lab, (n, 4) principal frame -> lab, (n, 3) lab, (n, 3) principal frame.
+    def with_clumps(self, template, position, orientation, velocity, angular_velocity, scale=1.0):
+        """A state with clumps of a template added, of which this one knows nothing.
 
-        scale : of their lengths, a number or (n,).
+        (n, 3) lab, (n, 4) principal frame -> lab, (n, 3) lab, (n, 3) principal frame; scale of their lengths, one or (n,)
         """
-        first, number = self.n_clumps, self.bodies.number_of(template)
-        if number == len(self.bodies.templates):
-            self.bodies = self.bodies.with_template(template)
-        self.add(np.full(len(position), number), scale, orientation, angular_velocity)
-        self.set_column("position", position, first)
-        self.set_column("velocity", velocity, first)
-        return np.arange(first, self.n_clumps)
+        number = self.bodies.number_of(template)
+        new = number == len(self.bodies.templates)
+        return self.extended(self.bodies.with_template(template) if new else self.bodies,
+                             np.full(len(position), number), scale, position=position, orientation=orientation,
+                             velocity=velocity, angular_velocity=angular_velocity)
 
-    def add_bodies(self, inertia, orientation, angular_velocity):
-        """Add rigid bodies without spheres: principal moments (n, 3), the rest as in `append`."""
+    def with_bodies(self, inertia, orientation, angular_velocity):
+        """The same with rigid bodies without spheres: principal moments (n, 3), the rest as in `with_clumps`."""
         first = len(self.bodies.sizes)
-        self.bodies = self.bodies.with_moments(inertia)
-        self.add(np.arange(first, first + len(inertia)), 1.0, orientation, angular_velocity)
+        return self.extended(self.bodies.with_moments(inertia), np.arange(first, first + len(inertia)), 1.0,
+                             orientation=orientation, angular_velocity=angular_velocity)
 
-    def add(self, numbers, scale, orientation, angular_velocity):
-        first, old, old_loads = self.n_clumps, self.blocks, self.loads
-        count = len(numbers)
+    def extended(self, bodies, numbers, scale, **columns):
+        """More clumps, of these numbers (n,) among the bodies; they stand behind the others, in their order."""
+        first, count = self.n_clumps, len(numbers)
+        slots = np.arange(first, first + count, dtype=np.int32)
         n_blocks = (first + count + LANES - 1) // LANES
-        blocks, loads = aligned((n_blocks, old.shape[1], LANES)), aligned((n_blocks, LOAD_ROWS, LANES))
+        blocks, loads = aligned((n_blocks, self.blocks.shape[1], LANES)), aligned((n_blocks, LOAD_ROWS, LANES))
         blocks[:, ORIENTATION] = 1.0
-        blocks[:len(old)], loads[:len(old)] = old, old_loads
-        self.template_index = np.concatenate([self.template_index, numbers.astype(np.int32)])
-        self.scale = np.concatenate([self.scale, np.broadcast_to(np.asarray(scale, dtype=np.float64), count)])
-        number = np.concatenate([self.clump_number[:first], np.arange(first, first + count, dtype=np.int32)])
-        self.take(blocks, loads, Layout(self.bodies, self.template_index, self.scale, number))
-        self.set_column("orientation", orientation, first)
-        self.set_column("angular_velocity", angular_velocity, first)
+        blocks[:len(self.blocks)], loads[:len(self.loads)] = self.blocks, self.loads
+        for name, values in columns.items():
+            row, width = COLUMNS[name]
+            blocks[slots // LANES, row:row + width, slots % LANES] = values
+        template_index = np.concatenate([self.template_index, numbers.astype(np.int32)])
+        scales = np.concatenate([self.scale, np.broadcast_to(np.asarray(scale, dtype=np.float64), count)])
+        return State.made_of(blocks, loads, bodies, template_index, scales,
+                             np.concatenate([self.clump_number[:first], slots]))
 
     def copy(self):
         """The same clumps in the same places."""
-        return State.made_of(self.blocks, self.loads, self.bodies, self.template_index, self.scale, self.n_scratch,
+        return State.made_of(copied(self.blocks), copied(self.loads), self.bodies, self.template_index, self.scale,
                              self.clump_number[:self.n_clumps])
 
     def in_user_order(self):
@@ -216,23 +223,22 @@ cdef class State:
         return np.asarray(blocks), np.asarray(loads)
 
     @classmethod
-    def restore(cls, blocks, loads, templates, template_index, int n_scratch, clump_number=None, scale=None):
+    def restore(cls, blocks, loads, templates, template_index, clump_number=None, scale=None):
         """The state whose blocks, loads, templates and template numbers were saved, the clumps in the user's order.
 
         clump_number : (n_clumps,) the user's numbers of the clumps in the blocks, if they stand otherwise.
         scale : (n_clumps,) of the lengths of the clumps; 1 if it is left out.
         """
         n = len(template_index)
-        return State.made_of(blocks, loads, Bodies(templates), template_index, np.ones(n) if scale is None else scale,
-                             n_scratch, np.arange(n, dtype=np.int32) if clump_number is None else clump_number)
+        return State.made_of(copied(blocks), copied(loads), Bodies(templates), np.array(template_index, dtype=np.int32),
+                             np.ones(n) if scale is None else np.array(scale, dtype=np.float64),
+                             np.arange(n, dtype=np.int32) if clump_number is None else clump_number)
 
     @staticmethod
-    def made_of(blocks, loads, bodies, template_index, scale, int n_scratch, clump_number):
-        """A state of its own with copies of these arrays."""
-        cdef State state = State(n_scratch)
-        state.bodies = bodies
-        state.template_index, state.scale = np.array(template_index, dtype=np.int32), np.array(scale, dtype=np.float64)
-        own_blocks, own_loads = aligned(blocks.shape), aligned(loads.shape)
-        own_blocks[:], own_loads[:] = blocks, loads
-        state.take(own_blocks, own_loads, Layout(bodies, state.template_index, state.scale, clump_number))
+    def made_of(blocks, loads, bodies, template_index, scale, clump_number):
+        """A state that holds these very arrays."""
+        cdef State state = State.__new__(State)
+        state.n_scratch = blocks.shape[1] - SCRATCH
+        state.bodies, state.template_index, state.scale = bodies, template_index, scale
+        state.take(blocks, loads, Layout(bodies, template_index, scale, clump_number))
         return state

@@ -12,8 +12,8 @@ from dataclasses import asdict
 
 import numpy as np
 
-from minidem.checks import finite_array, refuse, whole
-from minidem.clump import ClumpTemplate
+from minidem.checks import LARGEST, finite_array, refuse, whole
+from minidem.clump import ClumpTemplate, template_scales
 from minidem.material import Material
 from minidem.output import sealed_arrays
 from minidem.state import State
@@ -55,6 +55,9 @@ def pack(sim):
     }
     blocks, loads = loop.state.in_user_order()
     arrays = {"blocks": blocks, "loads": loads, "started": loop.started, "template_index": loop.state.template_index}
+    if (loop.state.scale != 1.0).any():
+        settings["format"] = sealed_arrays.NEWEST           # who does not know scales must not read it
+        arrays["scale"] = loop.state.scale
     for k, template in enumerate(loop.state.templates):
         arrays |= {f"template_{k}_{name}": np.asarray(value) for name, value in vars(template).items()}
     return settings, arrays
@@ -100,7 +103,7 @@ class Moment:
         old = self._sim
         sim = type(old)(old.material, old.walls, old.rotation, old.dt, old.gravity, old._threads)
         state = State.restore(self._blocks, self._loads, old._state.templates, old._state.template_index,
-                              sim._scheme.n_scratch, self._standing)
+                              self._standing, old._state.scale)
         sim._loop = sim._make_loop(state, self.step_count, old._loop.ask, started=self._started,
                                    forces_known=self._forces_known)
         return sim
@@ -119,7 +122,10 @@ def unpack(settings, arrays, make, threads=None):
     blocks, loads = (finite_array(name, arrays[name], ((n + like.shape[2] - 1) // like.shape[2], *like.shape[1:]))
                      for name, like in (("blocks", sim._state.blocks), ("loads", sim._state.loads)))
     expected = whole("user_forces", settings["user_forces"], 0)
-    sim._loop = sim._make_loop(State.restore(blocks, loads, templates, index, sim._scheme.n_scratch),
+    scale = finite_array("scale", arrays.get("scale", np.ones(n)), (n,), limit=LARGEST)
+    for k, template in enumerate(templates if "scale" in arrays else []):
+        template_scales(template, scale[index == k], np.count_nonzero(index == k))
+    sim._loop = sim._make_loop(State.restore(blocks, loads, templates, index, scale=scale),
                                whole("step_count", settings["step_count"], 0),
                                UserForces((), expected) if expected else None, started=arrays["started"],
                                forces_known=bool(settings["forces_known"]))

@@ -15,7 +15,8 @@ import minidem
 from minidem.checks import shown
 from minidem.output import replacing, to_disk
 
-FORMAT = 4
+FORMAT = 4              # of what is written, unless the settings say otherwise
+NEWEST = 5              # that is read: the same with a scale for each clump
 
 
 def write(path, settings, arrays):
@@ -77,9 +78,9 @@ def _settings(path, arrays):
             raise TypeError
     except (KeyError, TypeError, ValueError, RecursionError):
         raise ValueError(f"{path}: an .npz file, but not a minidem checkpoint") from None
-    if found != FORMAT:
-        age = "newer" if found > FORMAT else "older"
-        raise ValueError(f"{path}: checkpoint of format {found}, which is {age} than the {FORMAT} that minidem "
+    if not FORMAT <= found <= NEWEST:
+        age, known = ("newer", NEWEST) if found > NEWEST else ("older", FORMAT)
+        raise ValueError(f"{path}: checkpoint of format {found}, which is {age} than the {known} that minidem "
                          f"{minidem.__version__} reads; use the minidem that made it: "
                          f"{shown(settings.get('made_by', 'unknown'))}")
     return settings

@@ -33,7 +33,8 @@ class Watch:
         self.radii = sim.sphere_radii
         self.parts = scale_parts(energies) if energies.rows and energy_limit is not None else (False, 0.0)
         eases = [ease_of_spheres(template) for template in sim.templates]
-        self._ease = np.concatenate([eases[k] for k in sim.template_index] or [np.zeros(0)])    # of each sphere
+        self._ease = np.concatenate([eases[k] / scale ** 3 for k, scale in zip(sim.template_index, sim.scale)]
+                                    or [np.zeros(0)])           # of each sphere
         self._harmless = self._harmless_overlap()
 
     def look(self, contacts):

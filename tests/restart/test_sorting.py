@@ -4,10 +4,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from time import process_time
 
 import numpy as np
 import pytest
 
+import minidem as md
 import minidem.driver
 import scenes
 
@@ -115,3 +117,22 @@ def test_every_allocation_fails(build):
     assert done.returncode == 0, done.stderr
     failures, sorted_ = map(int, done.stdout.split())
     assert failures > 10 and sorted_ == 3
+
+
+def test_cost_of_many_templates():
+    """To put rods of fifty templates in order costs little more than rods of one, not a hundred times as much."""
+    scene, cost = rods((10, 17, 18)), {}
+    kind = np.random.default_rng(1).integers(50, size=len(scene.shapes))
+    for n in (1, 50):
+        sim = md.Simulation(md.Material(1e9, 0.1), dt=DT, threads=1)
+        for k in range(n):
+            template = md.ClumpTemplate(scenes.ROD_CENTERS, np.full(3, scenes.ROD_RADIUS * (1.0 - 1e-5 * k)))
+            sim.add_clumps(template, *(rows[kind % n == k] for rows in scene.state))
+        spent = []
+        for _ in range(5):
+            sim.run(40)
+            begun = process_time()
+            sim._loop.order()
+            spent.append(process_time() - begun)
+        cost[n] = min(spent)
+    assert cost[50] < 15.0 * cost[1], f"{1e3 * cost[1]:.2f} ms and {1e3 * cost[50]:.2f} ms"

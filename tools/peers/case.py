@@ -72,7 +72,7 @@ def clump_state(sim):
     templates, kind = sim.templates, sim.template_index
     principal = multiply(sim.orientation, np.array([template.orientation for template in templates])[kind])
     axes = rotate(principal[:, None], np.eye(3)).swapaxes(1, 2)
-    moments = np.array([template.inertia for template in templates])[kind]
+    moments = np.array([template.inertia for template in templates])[kind] * sim.scale[:, None] ** 5
     inertia = (axes * moments[:, None, :]) @ axes.swapaxes(1, 2)
     angular_momentum = np.einsum("nij,nj->ni", inertia, sim.angular_velocity)
     half_step = 0.5 * sim.dt

@@ -1,0 +1,212 @@
+"""Clumps of one template in many sizes: `add_clumps(..., scale=...)`."""
+import copy
+import warnings
+from time import process_time
+
+import meshio
+import numpy as np
+import pytest
+
+import minidem as md
+import minidem.driver
+import scenes
+from minidem.output import sealed_arrays
+
+DT = 38e-6
+OUTCOME = ("position", "orientation", "velocity", "angular_velocity", "force", "torque", "mass", "sphere_radii", "scale",
+           "contacts", "energy")
+
+
+def bed(n=700, threads=1, walls=True, **options):
+    """n clumps of two templates, every one of a size of its own, that collide."""
+    rng = np.random.default_rng(2)
+    scene = scenes.packed_mixture(4, (7, 10, 10), speed=20.0, spin=20.0)
+    scene = scene.part([*range(n - n // 3), *range(700 - n // 3, 700)])
+    sim = md.Simulation(md.Material(1e8, 0.1), walls=scene.walls if walls else [], dt=DT, threads=threads, **options)
+    rods = sum(shape is scene.shapes[0] for shape in scene.shapes)
+    scale = rng.uniform(0.5, 1.0, n)
+    for part in slice(0, rods), slice(rods, n):
+        sim.add_clumps(scene.shapes[part.start].template, *(rows[part] for rows in scene.state), scale=scale[part])
+    return sim, scale
+
+
+def outcome(sim):
+    return [*scenes.state_of(sim), sim.force, sim.torque, sim.mass, sim.sphere_radii, sim.scale, sim.contacts(),
+            sim.energy()]
+
+
+def assert_same(one, other):
+    assert all(np.array_equal(a, b) for a, b in zip(outcome(one), outcome(other), strict=True))
+
+
+def pairs(scale):
+    """Lumpy clumps that fly at one another, of their template in this scale, or of a template made so."""
+    shape = scenes.lumpy()
+    made = md.ClumpTemplate(scenes.LUMPY_CENTERS * scale, scenes.LUMPY_RADII * scale, 2500.0)
+    rng = np.random.default_rng(5)
+    position = scale * 0.22 * np.array([(x, y, 0.0) for x in range(4) for y in range(4)])
+    motion = scenes.unit_vectors(rng, 16, 4), 20.0 * scenes.unit_vectors(rng, 16), 9.0 * scenes.unit_vectors(rng, 16)
+    for template, options in (shape.template, {"scale": scale}), (made, {}):
+        sim = md.Simulation(md.Material(1e8, 0.1), dt=0.2 * DT * scale, gravity=(0, 0, -9.81),
+                            walls=[md.Plane((0, 0, -0.2 * scale), (0, 0, 1))])
+        sim.add_clumps(template, position, *motion, **options)
+        yield sim
+
+
+@pytest.mark.parametrize("scale", [0.25, 2.0])
+def test_a_scaled_clump_is_one_of_a_scaled_template(scale):
+    """To the last bit where the scale is a power of two, which multiplies without rounding."""
+    scaled, made = pairs(scale)
+    touched = 0
+    for _ in range(100):
+        for sim in (scaled, made):
+            sim.run(20)
+        for name, a, b in zip(OUTCOME, outcome(scaled), outcome(made), strict=True):
+            assert name == "scale" or np.array_equal(a, b), f"{name} differs"
+        touched += len(scaled.contacts())
+    assert touched > 10
+
+
+def test_mass_inertia_and_spheres():
+    shape = scenes.lumpy()
+    sim = md.Simulation(md.Material(1e8, 0.1), dt=DT)
+    scale = np.array([0.3, 1.0, 1.7])
+    spin = np.array([3.0, -4.0, 5.0])
+    sim.add_clumps(shape.template, [(0, 0, 0), (1, 0, 0), (2, 0, 0)], angular_velocity=spin, scale=scale)
+    for k, s in enumerate(scale):
+        made = md.ClumpTemplate(scenes.LUMPY_CENTERS * s, scenes.LUMPY_RADII * s, 2500.0)
+        alone = md.Simulation(md.Material(1e8, 0.1), dt=DT)
+        alone.add_clumps(made, [(k, 0, 0)], angular_velocity=spin)
+        assert sim.mass[k] == pytest.approx(made.mass, rel=1e-13)
+        mine = sim.sphere_clump == k
+        assert np.allclose(sim.sphere_radii[mine], alone.sphere_radii, rtol=1e-15)
+        assert np.allclose(sim.sphere_centers()[mine], alone.sphere_centers(), rtol=0, atol=1e-15)
+        assert sim.body_angular_velocity[k] == pytest.approx(alone.body_angular_velocity[0], rel=1e-12)
+        part = md.Simulation(md.Material(1e8, 0.1), dt=DT)
+        part.add_clumps(shape.template, [(k, 0, 0)], angular_velocity=spin, scale=s)
+        assert part.energy().rotational == pytest.approx(alone.energy().rotational, rel=1e-12)
+        assert part.angular_momentum((0, 0, 0)) == pytest.approx(alone.angular_momentum((0, 0, 0)), rel=1e-12)
+    assert np.array_equal(sim.scale, scale) and np.array_equal(sim.template_index, [0, 0, 0])
+    assert len(sim.templates) == 1
+
+
+def test_scale_one_changes_no_bit():
+    scene = scenes.packed_rods(3, (3, 5, 5))
+    sims = []
+    for options in {}, {"scale": 1}, {"scale": np.ones(75)}:
+        sim = md.Simulation(md.Material(1e8, 0.1), walls=scene.walls, dt=DT)
+        sim.add_clumps(scene.shapes[0].template, *scene.state, **options)
+        sim.run(400)
+        sims.append(sim)
+    assert_same(sims[0], sims[1])
+    assert_same(sims[0], sims[2])
+
+
+def test_same_bits_on_threads_and_in_any_order(monkeypatch):
+    monkeypatch.setattr(minidem.driver, "LISTS_PER_ORDER", 1)
+    monkeypatch.setattr(minidem.driver, "SPHERES_PER_THREAD", 1)
+    sims = [bed(threads=threads)[0] for threads in (1, 2, 3)]
+    as_added = bed()[0]
+    monkeypatch.setattr(minidem.driver, "ORDERED_BLOCKS", 10**9)
+    as_added.run(200)
+    assert np.all(np.diff(as_added._state.clump_number[:as_added.n_clumps]) > 0)
+    monkeypatch.setattr(minidem.driver, "ORDERED_BLOCKS", 64)
+    for sim in sims:
+        for _ in range(8):
+            sim.run(25)
+        assert np.any(np.diff(sim._state.clump_number[:sim.n_clumps]) < 0)
+        assert_same(sim, as_added)
+    assert len(as_added.contacts()) > 20
+
+
+def test_energy_is_kept():
+    sim, _ = bed(300)
+    before = sim.energy().total
+    sim.run(500)
+    assert sim.energy().total == pytest.approx(before, rel=2e-3)
+    assert len(sim.contacts()) > 5
+
+
+def test_checkpoint_and_copies(tmp_path):
+    sim, scale = bed(100)
+    sim.run(100)
+    sim.save(tmp_path / "scaled.npz")
+    loaded = [md.Simulation.load(tmp_path / "scaled.npz"), copy.deepcopy(sim)]
+    sim.run(100)
+    for other in loaded:
+        assert np.array_equal(other.scale, scale)
+        other.run(100)
+        assert_same(other, sim)
+    assert sealed_arrays.read(tmp_path / "scaled.npz")[0]["format"] == 5
+    plain = md.Simulation(md.Material(1e8, 0.1), dt=DT)
+    plain.add_clumps(scenes.rod().template, [(0, 0, 0)])
+    plain.save(tmp_path / "plain.npz")                                  # older versions read it
+    assert sealed_arrays.read(tmp_path / "plain.npz")[0]["format"] == 4
+
+
+@pytest.mark.parametrize("wrong, said", [
+    (np.full(100, 0.0), "greater than 0"), (np.full(100, -1.0), "greater than 0"), (np.ones(99), "shape"),
+    (np.full(100, np.nan), "finite"), (np.full(100, 1e-100), "double precision")])
+def test_forged_scales(tmp_path, wrong, said):
+    sim, _ = bed(100)
+    sim.save(tmp_path / "good.npz")
+    settings, arrays = sealed_arrays.read(tmp_path / "good.npz")
+    sealed_arrays.write(tmp_path / "forged.npz", settings, {**arrays, "scale": wrong})
+    with pytest.raises(ValueError, match="cannot be continued here.*scale.*" + said):
+        md.Simulation.load(tmp_path / "forged.npz")
+
+
+def test_frames(tmp_path):
+    sim, scale = bed(20)
+    sim.write_vtu(tmp_path / "frame.vtu")
+    frame = meshio.read(tmp_path / "frame.vtu")
+    assert np.array_equal(frame.point_data["radius"], sim.sphere_radii)
+    radii = np.concatenate([s * sim.templates[k].radii for s, k in zip(scale, sim.template_index)])
+    assert np.array_equal(frame.point_data["radius"], radii)
+
+
+@pytest.mark.parametrize("scale, said", [
+    (0.0, r"scale\[0\] = 0.0"), (-2.0, "greater than 0"), ([1.0, -1.0], r"scale\[1\] = -1.0"), (np.nan, "finite"),
+    ([1.0, 1.0, 1.0], "shape"), ("large", "real numbers"), (1e-80, "double precision")])
+def test_refused(scale, said):
+    sim = md.Simulation(md.Material(1e8, 0.1), dt=DT)
+    with pytest.raises(ValueError, match=said):
+        sim.add_clumps(scenes.rod().template, [(0, 0, 0), (1, 0, 0)], scale=scale)
+    assert sim.n_clumps == 0
+
+
+def test_deep_overlap_is_a_part_of_the_scaled_radius():
+    ball = md.ClumpTemplate([(0, 0, 0)], [0.1])
+    sim = md.Simulation(md.Material(1e8, 0.1), dt=1e-6)
+    sim.add_clumps(ball, [(0, 0, 0)])
+    sim.add_clumps(ball, [(0.1181, 0, 0)], scale=0.2)                   # by 0.0019: a tenth of 0.02 is the limit
+    with pytest.raises(ValueError, match="overlaps clump 2 by 0.0021 m"):
+        sim.add_clumps(ball, [(-0.1179, 0, 0)], scale=0.2)
+    assert sim.n_clumps == 2
+
+
+def test_a_small_clump_warns_of_the_step():
+    ball = md.ClumpTemplate([(0, 0, 0)], [0.1])
+    material = md.Material(1e8, 0.1)
+    sim = md.Simulation(material, dt=1.01 * material.rayleigh_step(0.05, 2500.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sim.add_clumps(ball, [(0, 0, 0)])
+        with pytest.raises(UserWarning, match="Rayleigh step"):
+            sim.add_clumps(ball, [(1, 0, 0), (2, 0, 0)], scale=[1.0, 0.5])
+
+
+def test_adding_templates_costs_no_more_with_many():
+    """600 templates, one clump each: the last hundred about what the first hundred cost, not six times as much."""
+    templates = [md.ClumpTemplate(scenes.ROD_CENTERS, np.full(3, scenes.ROD_RADIUS) * (1.0 - 1e-4 * k))
+                 for k in range(600)]
+    places = 0.2 * np.stack(np.unravel_index(np.arange(600), (10, 10, 6)), axis=1)
+    sim = md.Simulation(md.Material(1e8, 0.1), dt=1e-6, threads=1)
+    spent = []
+    for k, template in enumerate(templates):
+        begun = process_time()
+        sim.add_clumps(template, places[k])
+        spent.append(process_time() - begun)
+    first, last = np.median(spent[:100]), np.median(spent[-100:])
+    assert last < 3.0 * first, f"{1e3 * first:.2f} ms, then {1e3 * last:.2f} ms"
+    assert sim.n_clumps == len(sim.templates) == 600
