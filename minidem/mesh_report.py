@@ -60,8 +60,8 @@ class MeshReport:
     @property
     def complaint(self):
         if self.mesh.kept < KEPT:
-            return (f"{self.mesh.name}: the repair kept {100 * self.mesh.kept:.0f} % of the surface; look at the picture "
-                    "of tools/make_clump.py, or fill the holes in a mesh editor")
+            return (f"{self.mesh.name}: the repair kept {100 * self.mesh.kept:.0f} % of the surface; look at the "
+                    "picture of tools/make_clump.py, or fill the holes in a mesh editor")
         worst = self.inertia_error[np.abs(self.inertia_error).argmax()]
         if self.matched:
             if self.volume_error >= -SPARSE:

@@ -33,11 +33,11 @@ class TriangleMesh:
     body inside out within another is a cavity.
 
     Attributes: name; vertices (n, 3) and triangles (m, 3), merged and counterclockwise from outside; corners
-    (m, 3, 3) [m]; bodies, how many parts hang together; filled, how many open
-    edges the repair closed; kept, surface after the repair over that before; volume [m3]; center_of_mass (3,) [m]; moments (3,),
-    principal moments of inertia about it per density, ascending [m5]; axes (3, 3), columns = principal
-    axes, as those of a ClumpTemplate (moments that differ by less than 1e-6 of the largest are made equal);
-    relative_error, bound of the relative error of volume and moments, for exactly these triangles.
+    (m, 3, 3) [m]; bodies, how many parts hang together; filled, how many open edges the repair closed; kept,
+    surface after the repair over that before; volume [m3]; center_of_mass (3,) [m]; moments (3,), principal
+    moments of inertia about it per density, ascending [m5]; axes (3, 3), columns = principal axes, as those of
+    a ClumpTemplate (moments that differ by less than 1e-6 of the largest are made equal); relative_error, bound
+    of the relative error of volume and moments, for exactly these triangles.
 
     Raises ValueError if the surface has open edges (it names the first), if neighbours are oriented against
     each other and nothing says how to turn them, or if it encloses no volume.
@@ -62,7 +62,8 @@ class TriangleMesh:
             before = area(vertices, triangles)
             vertices, triangles = cleaned(*filled(vertices, triangles, name))
         triangles = _closed(name, vertices, triangles)
-        triangles, body = facing_out(vertices, triangles)
+        if len(triangles):
+            triangles, body = facing_out(vertices, triangles)
         if len(triangles) == 0:
             raise ValueError(f"{name}: the surface encloses no volume; give the surface of a solid body")
 

@@ -26,7 +26,8 @@ def fewer_cells(monkeypatch):
 def prism(outline, inner, height, name):
     """A ring between two outlines (n, 2) of as many points, as high as that."""
     n = len(outline)
-    points = np.concatenate([np.column_stack([line, np.full(n, z)]) for line in (inner, outline) for z in (0.0, height)])
+    points = np.concatenate([np.column_stack([line, np.full(n, z)])
+                             for line in (inner, outline) for z in (0.0, height)])
     quads = [quad for i in range(n) for j in [(i + 1) % n] for quad in (
         (2 * n + i, 2 * n + j, 3 * n + j, 3 * n + i), (j, i, n + i, n + j),
         (3 * n + i, 3 * n + j, n + j, n + i), (2 * n + j, 2 * n + i, i, j))]

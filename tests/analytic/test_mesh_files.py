@@ -93,6 +93,8 @@ def test_flat_and_double_triangles_are_left_out():
     extra = [triangles[3], triangles[3][[1, 2, 0]], [0, 8, triangles[0][1]]]
     assert is_unit_cube(TriangleMesh(near, np.concatenate([triangles, extra])))
     assert is_unit_cube(TriangleMesh(vertices, np.tile(triangles, (2, 1))))
+    with pytest.raises(ValueError, match="sheet: .*no volume"):                 # two that face each other
+        TriangleMesh(vertices, [triangles[0], triangles[0][::-1]], "sheet")
     # two boxes that share a wall, which is drawn by both
     beside = np.concatenate([vertices, vertices * [-1.0, 1.0, 1.0] + [1.0, 0.0, 0.0]])
     both = TriangleMesh(beside, np.concatenate([triangles, triangles[:, ::-1] + 8]))
@@ -109,8 +111,8 @@ def test_orientation():
         pair = TriangleMesh(np.concatenate([CUBE.vertices, other]),
                             np.concatenate([CUBE.triangles, CUBE.triangles[:, ::-1] + 8]))
         assert pair.volume == pytest.approx(volume) and pair.bodies == 2
-    projective_plane = [(0, 1, 2), (0, 2, 3), (0, 3, 4), (0, 4, 5), (0, 5, 1), (1, 2, 4), (2, 3, 5), (3, 4, 1), (4, 5, 2),
-                        (5, 1, 3)]
+    projective_plane = [(0, 1, 2), (0, 2, 3), (0, 3, 4), (0, 4, 5), (0, 5, 1), (1, 2, 4), (2, 3, 5), (3, 4, 1),
+                        (4, 5, 2), (5, 1, 3)]
     with pytest.raises(ValueError, match="one sided: .* opposite orientation"):
         TriangleMesh(rng.random((6, 3)), projective_plane, "one sided")
 

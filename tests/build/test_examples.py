@@ -65,7 +65,7 @@ def desk(tmp_path_factory):
     body = shapes.platonic_mesh("icosahedron", 10.0)
     meshio.write_points_cells(folder / "stone.stl", body.vertices * (2.0, 1.5, 1.0), [("triangle", body.triangles)],
                               binary=True)
-    command, = {text for where, text in COMMANDS if "make_clump" in text and where == "README.md"}
+    command, = {text for where, text in COMMANDS if "make_clump.py stone.stl" in text and where == "README.md"}
     _, tool, *words = shlex.split(command)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plot, "save", lambda *_: False)

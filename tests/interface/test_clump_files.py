@@ -58,6 +58,25 @@ def test_make_clump(tmp_path):
     assert (tmp_path / "grain.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_make_clump_says_how_it_went(tmp_path, run_tool):
+    """A bad fit and a matched one; a table of several meshes, one of which is open."""
+    mesh = platonic_mesh("cube", 1.0)
+    for name, triangles in (("cube", mesh.triangles), ("open", mesh.triangles[:-2])):
+        meshio.Mesh(mesh.vertices, {"triangle": triangles}).write(tmp_path / f"{name}.stl")
+    words = [tmp_path / "cube.stl", "--spheres", 5, "--density", 1000]
+    done = run_tool("make_clump", *words)
+    assert done.returncode == 0 and "WARNING" in done.stderr and "fit badly" in done.stderr
+    assert md.ClumpTemplate.from_file(tmp_path / "cube.txt", density=1000).mass < 700.0
+    done = run_tool("make_clump", *words, "--match", "mesh")
+    assert done.returncode == 0 and "inertia of the mesh" in done.stdout
+    assert md.ClumpTemplate.from_file(tmp_path / "cube.txt", density=1000).mass == pytest.approx(1000.0)
+    done = run_tool("make_clump", tmp_path / "open.stl", tmp_path / "cube.stl", "--spheres", 5, "--table")
+    assert done.returncode == 1 and "--repair" in done.stdout and "BAD FIT" in done.stdout
+    done = run_tool("make_clump", tmp_path / "open.stl", "--spheres", 5, "--table", "--repair")
+    assert "no clump" not in done.stdout and not (tmp_path / "open.txt").exists()
+    assert run_tool("make_clump", tmp_path / "open.stl", tmp_path / "cube.stl").returncode == 2
+
+
 def test_make_clump_refuses(tmp_path, run_tool):
     for words in (["--bogus"], [tmp_path / "none.stl"], [TOOL], []):
         done = run_tool("make_clump", *words)

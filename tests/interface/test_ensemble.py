@@ -229,7 +229,7 @@ def test_a_killed_worker_of_a_cluster_loses_nothing(study, monkeypatch):
 
 def test_without_dask_it_says_what_to_install(study, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ValueError, match=r"pip install 'minidem\[cluster\]'"):
+    with pytest.raises(ValueError, match=r"pip install -e '\.\[cluster\]'"):
         study(workers=None, scheduler="tcp://127.0.0.1:1")
 
 
