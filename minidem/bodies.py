@@ -66,7 +66,8 @@ class Bodies:
         offsets, radii = [np.array(t.offsets) for t in templates], [np.array(t.radii) for t in templates]
         self._add([np.column_stack(pair) for pair in zip(offsets, radii)],
                   reach=[reaches_of(places) for places in offsets], smallest=[r.min() for r in radii],
-                  **{name: [getattr(t, name) for t in templates] for name in ("inertia", "mass", "density", "orientation")})
+                  **{name: [getattr(t, name) for t in templates]
+                     for name in ("inertia", "mass", "density", "orientation")})
 
     def _add(self, shapes, **columns):
         for name, rows in columns.items():

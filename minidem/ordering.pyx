@@ -15,7 +15,8 @@ cdef enum:
 TINY = float(np.finfo(np.float64).tiny)
 
 
-cdef void count_cells(const double[:, :] position, int axis, double low, double edge, long long[::1] cell) noexcept nogil:
+cdef void count_cells(const double[:, :] position, int axis, double low, double edge,
+                      long long[::1] cell) noexcept nogil:
     """Take the cells along one axis into the numbers of the cells: layers, then rows, then places in them."""
     cdef double place
     cdef Py_ssize_t k

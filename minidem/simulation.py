@@ -191,7 +191,7 @@ class Simulation(Observables):
                     "apart")
 
     def _warn_of_large_step(self, state, first):
-        """Of a step above the Rayleigh step of the clumps from number `first` on, unless one before has no longer one."""
+        """Of a step above the Rayleigh step of the clumps from number `first` on, if none before had so short a one."""
         limit = rayleigh_step(self.material, state, first)
         if limit < min(self.dt, rayleigh_step(self.material, state, 0, first)):
             warnings.warn(f"dt = {self.dt:g} s is above the Rayleigh step {limit:g} s of the smallest sphere: "

@@ -175,7 +175,8 @@ cdef class State:
     def with_clumps(self, template, position, orientation, velocity, angular_velocity, scale=1.0):
         """A state with clumps of a template added, of which this one knows nothing.
 
-        (n, 3) lab, (n, 4) principal frame -> lab, (n, 3) lab, (n, 3) principal frame; scale of their lengths, one or (n,)
+        (n, 3) lab, (n, 4) principal frame -> lab, (n, 3) lab, (n, 3) principal frame; scale of their lengths: one
+        number or (n,).
         """
         number = self.bodies.number_of(template)
         new = number == len(self.bodies.templates)

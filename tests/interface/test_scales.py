@@ -13,8 +13,8 @@ import scenes
 from minidem.output import sealed_arrays
 
 DT = 38e-6
-OUTCOME = ("position", "orientation", "velocity", "angular_velocity", "force", "torque", "mass", "sphere_radii", "scale",
-           "contacts", "energy")
+OUTCOME = ("position", "orientation", "velocity", "angular_velocity", "force", "torque", "mass", "sphere_radii",
+           "scale", "contacts", "energy")
 
 
 def bed(n=700, threads=1, walls=True, **options):
