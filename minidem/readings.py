@@ -18,8 +18,8 @@ class Reading(np.ndarray):
         if name is not None and np.may_share_memory(self, source):      # a view
             self.name = name
 
-    def __array_wrap__(self, array, context=None, return_scalar=False):
-        return array[()] if return_scalar else np.asarray(array)
+    def __array_wrap__(self, array, context=None, return_scalar=False):      # NumPy 1 does not say return_scalar
+        return np.asarray(array)[()] if array.ndim == 0 else np.asarray(array)
 
     def __setitem__(self, where, value):
         if self.name is not None:

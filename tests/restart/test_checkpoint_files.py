@@ -65,7 +65,7 @@ def other_position(good):
     """One bit of a position, and the archive's own sum of it put right."""
     with np.load(good) as file:
         blocks = file["blocks"].copy()
-    blocks.view(np.uint64)[0, COLUMNS["position"][0], 0] ^= 1
+    blocks.view(np.uint64)[0, COLUMNS["position"][0], 0] ^= np.uint64(1)
     return replaced(good, blocks=blocks)
 
 
