@@ -82,6 +82,8 @@ class Simulation(Observables):
             super().__setattr__(name, value)
         elif hasattr(type(self), name) or name in vars(self):
             raise AttributeError(f"{name} cannot be set: make a new Simulation")
+        elif type(self) is not Simulation:              # what a class of your own adds
+            super().__setattr__(name, value)
         else:
             near = get_close_matches(name, dir(self), n=1)
             hint = f", did you mean {near[0]!r}?" if near else ""
@@ -232,10 +234,7 @@ class Simulation(Observables):
 
     def _prepare(self):
         """Forces at the pose, and the half step back for clumps that are new."""
-        forces = self._user_forces
-        if len(forces.functions) < forces.expected:
-            raise ValueError(f"this simulation was saved with {forces.expected} user forces and has "
-                             f"{len(forces.functions)}: call add_force again after load, before run")
+        self._user_forces.check()
         if not self._loop.forces_known:
             self._loop.evaluate()
         self._loop.start(self.dt)

@@ -17,8 +17,15 @@ class UserForces:
         self.functions, self.expected = tuple(functions), max(expected, len(functions))
         self._state, self._to_drawn = None, None
 
+    def check(self):
+        """ValueError unless all are there."""
+        if len(self.functions) < self.expected:
+            raise ValueError(f"this simulation was saved with {self.expected} user forces and has "
+                             f"{len(self.functions)}: call add_force again after load, before run")
+
     def __call__(self, loop, steps):
         """Add them to the forces in the state of the `Driver`, at the pose `steps` after the loop was made."""
+        self.check()
         state = loop.state
         if self._state is not state:
             self._state, self._to_drawn = state, frames_to_drawn(state)

@@ -82,7 +82,6 @@ def page(sections, lines, quick):
     return (f'<!doctype html><meta charset="utf-8"><title>minidem: papers and reproduction</title>'
             f"<style>{STYLE}</style><h1>Rotation integrators: the papers and what comes out here</h1>"
             f"<p>minidem {minidem.__version__}.{note} Green: reproduced. Yellow: the published value cannot be right; "
-            f""
             f"the note has the evidence. Red: not reproduced. Grey: the run was too short to tell.</p>{''.join(sections)}"
             f"<h2>Table by table</h2><pre>{closing}</pre>\n")
 
@@ -90,7 +89,8 @@ def page(sections, lines, quick):
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     known = laboratories()
-    parser.add_argument("--out", type=folder, default="results/paper_report", metavar="DIR", help="folder (default: %(default)s)")
+    parser.add_argument("--out", type=folder, default="results/paper_report", metavar="DIR",
+                        help="folder (default: %(default)s)")
     parser.add_argument("--quick", action="store_true", help="minutes: fewer points and shorter runs")
     parser.add_argument("--only", metavar="A,B,...", help=f"only these of {', '.join(known)}")
     parser.add_argument("--quiet", action="store_true", help="only the closing lines")

@@ -140,13 +140,13 @@ def loop():
     """Runs whose threads share what they can: lists, forces, walls, several stages, clumps of many spheres."""
     sys.path.insert(0, "tests")
     import scenes
-    from minidem import driver
-    as_usual = driver.SLOTS_IN_CACHE, driver.LOG_SLAB
+    from minidem import loop_owner
+    as_usual = loop_owner.SLOTS_IN_CACHE, loop_owner.LOG_SLAB
     for name, scene in {"rods": scenes.packed_rods(2, (8, 12, 14)), "mixture": scenes.packed_mixture(3, (8, 12, 14)),
                         "bunches": scenes.packed_bunches(4, 6),
                         "slabs": scenes.packed_rods(6, (8, 12, 14)),
                         "soft": scenes.packed_rods(5, (8, 12, 14)).changed(young=1e7, gravity=(0, 0, -9.81))}.items():
-        driver.SLOTS_IN_CACHE, driver.LOG_SLAB = (1000, 9) if name == "slabs" else as_usual
+        loop_owner.SLOTS_IN_CACHE, loop_owner.LOG_SLAB = (1000, 9) if name == "slabs" else as_usual
         for scheme in ("spiral", "rk4", "improved-pcdm"):
             sim = scene.simulation(rotation=scheme, threads=2)
             sim.run(150)

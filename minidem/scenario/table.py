@@ -1,7 +1,6 @@
 """A CSV file that grows row by row; its lines are whole at every instant, for a reader and after a crash."""
 
 import mmap
-import os
 from pathlib import Path
 
 import numpy as np

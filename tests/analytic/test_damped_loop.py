@@ -129,7 +129,7 @@ def damped_crowd(name, threads):
 @pytest.mark.parametrize('name', SCHEMES)
 def test_same_bits_for_threads_and_after_a_restart(name, tmp_path, monkeypatch):
     """With the force added again after load; without it the run is refused."""
-    monkeypatch.setattr('minidem.driver.SPHERES_PER_THREAD', 1)
+    monkeypatch.setattr('minidem.loop_owner.SPHERES_PER_THREAD', 1)
     whole, force = damped_crowd(name, 1)
     touching = []
     whole.run(RUN, 10, lambda sim: touching.append(len(sim.contacts())))

@@ -8,7 +8,7 @@ LAYERS = [
     "reach prefetch arrays openmp clock checks energy pacing ordering whole_files",
     "threads", "mass material", "mesh_files mesh_repair", "clump_files meshes revolution", "sphere_spread",
     "sphere_fit", "mesh_report", "clump walls", "shapes", "chess", "bodies", "layout", "state", "pose",
-    "broadphase contact translation rotation", "half_steps time_loop loop_lists", "driver",
+    "broadphase contact translation rotation", "half_steps time_loop loop_lists", "loop_owner", "driver",
     "observables free_bodies diagnosis",
     "user_forces",
     "output", "simulation", "citation", "scenario", "benchmarks ensemble",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import minidem as md
-from minidem.driver import has_openmp
+from minidem.threads import has_openmp
 
 ROOT = Path(__file__).parents[2]
 

@@ -17,7 +17,8 @@ def sim():
 @pytest.mark.parametrize("write", [
     lambda x: x.__setitem__(0, 0.9), lambda x: x.__setitem__((slice(None), 1), 0.9),
     lambda x: x[0].__setitem__(1, 0.9),
-    lambda x: x.T.__setitem__(0, 0.9), lambda x: x.__setitem__(x > 0, 0.9), lambda x: x.reshape(-1).__setitem__(3, 0.9)])
+    lambda x: x.T.__setitem__(0, 0.9), lambda x: x.__setitem__(x > 0, 0.9),
+    lambda x: x.reshape(-1).__setitem__(3, 0.9)])
 @pytest.mark.parametrize("name", ["position", "orientation", "velocity", "angular_velocity", "mass", "force", "torque",
                                   "sphere_radii", "template_index"])
 def test_an_assignment_that_would_be_lost_is_refused(name, write, sim):

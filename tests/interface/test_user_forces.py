@@ -58,6 +58,32 @@ def test_masks_are_not_ignored():
         sim.run(1)
 
 
+def test_a_look_before_the_forces_are_back_is_not_taken_for_the_truth(tmp_path):
+    """Saved before the forces were ever found: without its function the first step would miss it."""
+    sim = rods()
+    sim.add_force(drag)
+    sim.save(tmp_path / "state.npz")
+    other = md.Simulation.load(tmp_path / "state.npz")
+    for look in (other.contacts, lambda: other.force, lambda: other.run(1)):
+        with pytest.raises(ValueError, match="saved with 1 user forces and has 0: call add_force again"):
+            look()
+    other.add_force(drag)
+    for one in (sim, other):
+        one.run(5)
+    assert np.array_equal(sim.velocity, other.velocity)
+
+
+def test_a_class_of_ones_own_may_have_attributes():
+    class Named(md.Simulation):
+        pass
+
+    sim = Named(md.Material(young=1e7, poisson=0.2), dt=1e-5)
+    sim.label = "mine"
+    assert sim.label == "mine"
+    with pytest.raises(AttributeError, match="dt cannot be set"):
+        sim.dt = 1.0
+
+
 def own_copies(sim):
     yield from (copy.copy(sim), copy.deepcopy(sim), pickle.loads(pickle.dumps(sim)), copy.deepcopy([sim])[0])
 

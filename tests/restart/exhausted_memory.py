@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import minidem as md
-import minidem.driver
+import minidem.loop_owner
 import scenes
 
 DT = 38e-6
@@ -17,7 +17,7 @@ NUMBERS = [*range(1, 50), *range(50, 400, 17)]      # of the allocations to refu
 PRELOADED = ctypes.CDLL(None)
 PRELOADED.fail_allocation.argtypes = [ctypes.c_long]
 PRELOADED.allocations_refused.restype = ctypes.c_long
-minidem.driver.LISTS_PER_ORDER = 1
+minidem.loop_owner.LISTS_PER_ORDER = 1
 MANY = scenes.rods_in_box(seed=3, n=600, side=2.8, speed=20.0, spin=20.0)
 FEW = scenes.rods_in_box(seed=4, n=8, speed=20.0, spin=20.0)
 

@@ -22,7 +22,8 @@ def preloaded(tmp_path_factory):
 def test_every_allocation_is_refused_in_turn(name, preloaded, tmp_path):
     paths = [str(HERE.parent), str(HERE.parents[1])]
     done = subprocess.run([sys.executable, HERE / "exhausted_memory.py", name, tmp_path], capture_output=True,
-                          text=True, env={**os.environ, "LD_PRELOAD": str(preloaded), "PYTHONPATH": os.pathsep.join(paths)})
+                          text=True, env={**os.environ, "LD_PRELOAD": str(preloaded),
+                                          "PYTHONPATH": os.pathsep.join(paths)})
     assert done.returncode == 0, done.stderr[-3000:]
     results = json.loads(done.stdout)
     assert results["tried"] > 10 and results["raised"] > 0 and results["went on"] > 0, results

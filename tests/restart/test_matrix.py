@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import minidem as md
-import minidem.driver
+import minidem.loop_owner
 import scenes
 
 DT = 2e-4                       # [s]: a list lasts for a dozen steps, a contact for some ten
@@ -94,8 +94,8 @@ def add_late_ones(sim, walls):
 
 def order_in_memory(patch, case):
     if case.memory != 'as added':
-        patch.setattr(minidem.driver, 'ORDERED_BLOCKS', 0)
-        patch.setattr(minidem.driver, 'LISTS_PER_ORDER', 2)
+        patch.setattr(minidem.loop_owner, 'ORDERED_BLOCKS', 0)
+        patch.setattr(minidem.loop_owner, 'LISTS_PER_ORDER', 2)
 
 
 def run_by_steps(sim, steps, case, each=lambda step: None):
@@ -169,7 +169,7 @@ def saved(tmp_path_factory):
 
 
 def check(case, saved, patch):
-    patch.setattr(minidem.driver, 'SPHERES_PER_THREAD', 1)
+    patch.setattr(minidem.loop_owner, 'SPHERES_PER_THREAD', 1)
     expected, contacts = uninterrupted(case.physics, case.added)
     order_in_memory(patch, case)
     sim = md.Simulation.load(saved(case), threads=case.threads[1])

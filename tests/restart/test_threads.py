@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-import minidem.driver
+import minidem.loop_owner
 import scenes
 from minidem.broadphase.sharing import evened_out
 
@@ -33,10 +33,10 @@ def run(build, threads, slabs=False, shares=None):
     scene, steps = build()
     states, orders = [], []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(minidem.driver, "LISTS_PER_ORDER", LISTS)
+        patch.setattr(minidem.loop_owner, "LISTS_PER_ORDER", LISTS)
         if slabs:
-            patch.setattr(minidem.driver, "SLOTS_IN_CACHE", SLABS[0])
-            patch.setattr(minidem.driver, "LOG_SLAB", SLABS[1])
+            patch.setattr(minidem.loop_owner, "SLOTS_IN_CACHE", SLABS[0])
+            patch.setattr(minidem.loop_owner, "LOG_SLAB", SLABS[1])
         sim = scene.simulation(DT, threads=threads)
         if shares:
             sim._loop.share_out(shares)
