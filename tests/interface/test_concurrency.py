@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import minidem as md
 import scenes
 from minidem.threads import has_openmp
 
@@ -121,7 +120,7 @@ def test_a_simulation_that_runs_in_another_thread_refuses_all_else(tmp_path):
             for name, use in USES.items():
                 with pytest.raises(RuntimeError, match="another thread is using this simulation"):
                     use(sim, tmp_path / name)
-        assert sim.time > 0.0 and str(sim.step_count) in repr(sim) or sim.n_clumps == 1400      # what can be read
+        assert sim.time > 0.0 and sim.n_clumps == 1400 and "1400 clumps" in repr(sim)           # what can be read
     undisturbed.run(sim.step_count)
     assert sim.energy() == undisturbed.energy() and np.array_equal(sim.position, undisturbed.position)
     assert list(tmp_path.iterdir()) == []
@@ -186,14 +185,15 @@ def test_settings_of_openmp(setting, default, asked):
                "    sim.run(100)\n"
                "    print(sim.threads, hashlib.sha1(sim.position.tobytes()).hexdigest())\n")
     name, value = setting.split("=")
-    done = subprocess.run([sys.executable, "-c", program], env={**os.environ, name: value}, cwd=ROOT,
+    environment = {key: text for key, text in os.environ.items() if not key.startswith("OMP_")}
+    done = subprocess.run([sys.executable, "-c", program], env={**environment, name: value}, cwd=ROOT,
                           capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     (of_default, bits), (of_two, same) = (line.split() for line in done.stdout.splitlines())
     sim = scenes.rods_in_box(seed=3, n=1400, side=3.6, speed=20.0, spin=20.0).simulation(38e-6)
     sim.run(100)
     assert bits == same == hashlib.sha1(sim.position.tobytes()).hexdigest()
-    assert int(of_two) == asked and int(of_default) == (default or sim.threads)
+    assert int(of_two) == asked and int(of_default) == (default or min(2, len(os.sched_getaffinity(0))))
 
 
 def test_rotation_schemes_in_python_keep_their_errors_apart(own):
@@ -216,18 +216,3 @@ def test_rotation_schemes_in_python_keep_their_errors_apart(own):
     other.run(3)
     one.run(6)
     assert np.array_equal(one.position, other.position)
-
-
-def test_simulations_cannot_go_on_without_their_forces(monkeypatch):
-    """What memory that is exhausted leaves, in a run without a copy of the step's beginning."""
-    sim = scenes.rods_in_box(seed=4, n=6).simulation(DT)
-    sim.run(2)
-
-    class Broken:
-        broken = "in step 3 memory was exhausted, and forces are missing"
-        state = sim._state
-
-    sim._loop = Broken()
-    for use in (sim.energy, lambda: sim.run(1), lambda: md.Simulation.position.fget(sim)):
-        with pytest.raises(RuntimeError, match="cannot go on: in step 3.*load its last checkpoint"):
-            use()
