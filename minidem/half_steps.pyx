@@ -53,11 +53,11 @@ cdef object start_clumps(State state, Kernels kernels, Step step, const unsigned
 cdef object synchronised(State state, Kernels kernels, Step step):
     """(velocity (n, 3) lab, angular velocity (n, 3) principal body frame) at the instant of the pose."""
     cdef const StateView *view = &state.view
-    cdef double[:, :, ::1] blocks = state.blocks.copy()
+    copy = state.blocks.copy()
+    cdef double[:, :, ::1] blocks = copy
     cdef Py_ssize_t b
     for b in range(blocks.shape[0]):
         kick(&blocks[b, 0, 0], loads_of(view, b) + FORCE * LANES, fixed_rows(view, b), 0.5 * step.dt)
         kernels.sync(&blocks[b, 0, 0], loads_of(view, b) + TORQUE * LANES, fixed_rows(view, b), &step)
     kernels.raise_error()
-    rows = np.asarray(blocks).transpose(0, 2, 1).reshape(-1, blocks.shape[1])[state.clump_slot]
-    return rows[:, VELOCITY:VELOCITY + 3].copy(), rows[:, PREDICTED:PREDICTED + 3].copy()
+    return state.rows(copy, VELOCITY, 3), state.rows(copy, PREDICTED, 3)

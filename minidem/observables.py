@@ -185,4 +185,4 @@ class Observables:
 
     def _of_spheres(self):
         """(n_spheres, 4) centres and radii, in the user's order."""
-        return self._state.spheres.reshape(-1, 4)[self._state.sphere_slot]
+        return self._state.spheres.reshape(-1, 4).take(self._state.sphere_slot, axis=0)

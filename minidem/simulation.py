@@ -182,7 +182,7 @@ class Simulation(Observables):
 
     def _refuse_deep_overlaps(self, contacts, state, first):
         """Of the clumps from number `first` on."""
-        relative = relative_overlap(contacts, state.spheres.reshape(-1, 4)[state.sphere_slot, 3])
+        relative = relative_overlap(contacts, state.spheres[:, :, 3].reshape(-1).take(state.sphere_slot))
         for contact, part in zip(contacts[relative > DEEPEST_START], relative[relative > DEEPEST_START]):
             i, j = int(contact["clump_i"]), int(contact["clump_j"])
             if max(i, j) >= first:

@@ -42,6 +42,31 @@ cdef void reorder(double *blocks, Py_ssize_t n_rows, const long long *slots, Py_
             first[(k >> 3) * n_rows * LANES + (k & (LANES - 1))] = room[k]
 
 
+cdef void read_rows(const double[:, :, ::1] blocks, const int[::1] block_of, Py_ssize_t first, const int[::1] slots,
+                    double[:, ::1] values) noexcept nogil:
+    """Rows first, first + 1, ... of the clumps in these slots (n,), into values (n, width).
+
+    block_of : the block of `blocks` for each block of slots; empty: the same one.
+    """
+    cdef Py_ssize_t k, b
+    cdef int i
+    for k in range(slots.shape[0]):
+        b = block_of[slots[k] >> 3] if block_of.shape[0] else slots[k] >> 3
+        for i in range(values.shape[1]):
+            values[k, i] = blocks[b, first + i, slots[k] & (LANES - 1)]
+
+
+cdef void write_rows(double[:, :, ::1] blocks, Py_ssize_t first, const int[::1] slots,
+                     const double[:, ::1] values) noexcept nogil:
+    """The other way round; one row of values is that of all clumps."""
+    cdef Py_ssize_t k, row
+    cdef int i
+    for k in range(slots.shape[0]):
+        row = k if values.shape[0] > 1 else 0
+        for i in range(values.shape[1]):
+            blocks[slots[k] >> 3, first + i, slots[k] & (LANES - 1)] = values[row, i]
+
+
 def copied(rows):
     """A copy that starts on a cache line."""
     own = aligned(rows.shape)
@@ -113,14 +138,14 @@ cdef class State:
     def column(self, name):
         """Copy of a quantity of all clumps (COLUMNS, LOADS, FIXED), as (n_clumps, width); (n_clumps,) for width 1."""
         if name in FIXED:
-            values = self.rows(self.layout.fixed[self.layout.mixture_of_block], *FIXED[name])
+            values = self.rows(self.layout.fixed, *FIXED[name], self.layout.mixture_of_block)
         else:
             values = self.rows(*self.place_of(name))
-        return np.ascontiguousarray(values[:, 0] if values.shape[1] == 1 else values)
+        return values.reshape(-1) if values.shape[1] == 1 else values
 
     def scratch(self, first, width):
         """Copy of the scratch numbers first, ..., first + width - 1 of all clumps, as (n_clumps, width)."""
-        return np.ascontiguousarray(self.rows(self.blocks, SCRATCH + first, width))
+        return self.rows(self.blocks, SCRATCH + first, width)
 
     def standing(self, name):
         """The same in the order of the slots."""
@@ -131,15 +156,20 @@ cdef class State:
         """(array, first row, width) of a quantity that changes."""
         return (self.loads, *LOADS[name]) if name in LOADS else (self.blocks, *COLUMNS[name])
 
-    def rows(self, blocks, first, width):
-        return blocks[:, first:first + width].transpose(0, 2, 1).reshape(-1, width)[self.clump_slot]
+    def rows(self, blocks, first, width, block_of=()):
+        """Copy of `width` rows of blocks from `first` on, (n_clumps, width), in the user's order; see read_rows."""
+        values = np.empty((self.n_clumps, width))
+        read_rows(blocks, np.array(block_of, dtype=np.int32), first, self.clump_slot, values)
+        return values
 
     def set_column(self, name, values, first=0):
         """Write values, (n, width) or (width,), for the clumps from number `first` on."""
         blocks, row, width = self.place_of(name)
-        rows = blocks[:, row:row + width].transpose(0, 2, 1).reshape(-1, width)
-        rows[self.clump_slot[first:]] = np.asarray(values, dtype=np.float64).reshape(-1, width)
-        blocks[:, row:row + width] = rows.reshape(-1, LANES, width).transpose(0, 2, 1)
+        given = np.ascontiguousarray(values, dtype=np.float64).reshape(-1, width)
+        slots = self.clump_slot[first:]
+        if len(given) not in (1, len(slots)):
+            raise ValueError(f"{name} has {len(given)} rows for {len(slots)} clumps")
+        write_rows(blocks, row, slots, given)
 
     def prepare(self, order):
         """The clumps in another order, for `put`: order (n_clumps,) their present slots, as they shall follow.
