@@ -12,7 +12,6 @@ from minidem.guard cimport Guard
 from minidem.half_steps cimport start_clumps, synchronised
 from minidem.loop_owner cimport LoopOwner
 from minidem.rotation.scheme cimport Step
-from minidem.rows cimport LANES
 from minidem.state cimport State
 from minidem.time_loop cimport Ask, Loop, run_loop
 
@@ -167,11 +166,8 @@ cdef class Driver(LoopOwner):
         cdef Step step = self.loop.step
         step.dt = dt
         if not self.all_started:
-            lanes = np.zeros((self.loop.state.n_blocks, LANES), dtype=np.uint8)
-            # An index of another type NumPy converts in a buffer, and does not look whether there was memory for it.
-            lanes.reshape(-1)[self.state.clump_slot.astype(np.intp)] = ~self.started
             started = np.ones_like(self.started)
-            start_clumps(self.state, self.kernels, step, lanes)
+            start_clumps(self.state, self.kernels, step, self.started.view(np.uint8))
             self.started, self.all_started = started, True
 
     def rates(self):
@@ -182,8 +178,8 @@ cdef class Driver(LoopOwner):
         given = self.state.column("velocity"), self.state.column("angular_velocity")
         if not self.started.any():
             return given
-        new = ~self.started[:, None]
-        return tuple(np.where(new, g, s) for g, s in zip(given, self.synchronise()))
+        started = self.started[:, None]
+        return tuple(np.where(started, s, g) for g, s in zip(given, self.synchronise()))
 
     def synchronise(self):
         """The same for clumps that are all started."""

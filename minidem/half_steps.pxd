@@ -2,5 +2,5 @@
 from minidem.rotation.scheme cimport Kernels, Step
 from minidem.state cimport State
 
-cdef object start_clumps(State state, Kernels kernels, Step step, const unsigned char[:, ::1] new)
+cdef object start_clumps(State state, Kernels kernels, Step step, const unsigned char[::1] started)
 cdef object synchronised(State state, Kernels kernels, Step step)

@@ -17,10 +17,10 @@ cdef bint any_lane(const unsigned char *lanes) noexcept nogil:
     return found != 0
 
 
-cdef object start_clumps(State state, Kernels kernels, Step step, const unsigned char[:, ::1] new):
+cdef object start_clumps(State state, Kernels kernels, Step step, const unsigned char[::1] started):
     """Take velocities half a step back, and call the scheme's own start; forces must be known.
 
-    new : (n_blocks, LANES) 1 for each clump to start
+    started : (n_clumps,) 0 for each clump to start
     step : with dt = 0 the half step is left out.
 
     All of them or, if a scheme written in Python raises, none.
@@ -30,8 +30,12 @@ cdef object start_clumps(State state, Kernels kernels, Step step, const unsigned
     cdef int lane, row
     cdef double *block
     cdef double[::1] room = np.empty(size)
+    cdef unsigned char[:, ::1] new = np.zeros((view.n_blocks, LANES), dtype=np.uint8)
+    cdef const int[::1] slots = state.clump_slot
     changed = state.blocks.copy() if kernels.functions else state.blocks
     cdef double[:, :, ::1] blocks = changed
+    for b in range(slots.shape[0]):
+        new[slots[b] >> 3, slots[b] & (LANES - 1)] = not started[b]
     # From here on Python, which may be interrupted, is called only by a scheme that works on a copy.
     for b in range(blocks.shape[0]):
         if not any_lane(&new[b, 0]):

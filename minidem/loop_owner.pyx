@@ -254,7 +254,7 @@ cdef class LoopOwner:
         return self.loop.step.dt
 
     def contacts(self):
-        """Contacts at the present pose, a structured array (contact/listing.pyx)."""
+        """Contacts at the present pose, a structured array (contact/contact_array.py)."""
         return list_contacts(self.state, self.loop.contacts, self.loop.broad.threads, self.loop.n_threads)
 
     def contacts_of_last(self, Py_ssize_t n):

@@ -3,7 +3,7 @@ import numpy as np
 
 from minidem import energy as energies
 from minidem.checks import finite_array
-from minidem.contact.listing import columns
+from minidem.contact.contact_array import columns
 from minidem.geometry.quaternions import conjugate, multiply, rotate
 from minidem.guard import exclusive
 from minidem.readings import reading

@@ -1,0 +1,49 @@
+"""Contacts as Python sees them: one structured array, in the user's numbers and order."""
+import numpy as np
+
+CONTACT = np.dtype([
+    ("clump_i", np.int32), ("clump_j", np.int32),       # both j fields of wall k are -1 - k
+    ("sphere_i", np.int32), ("sphere_j", np.int32),
+    ("overlap", float),                                 # [m]
+    ("normal", float, 3),                               # unit, from j to i
+    ("force", float, 3),                                # on i [N]
+    ("point", float, 3),                                # middle of the overlap; on a wall the sphere's lowest point [m]
+    ("energy", float),                                  # [J]
+])
+
+
+def describe(state, slots, values):
+    """Rows of CONTACT, sphere_i < sphere_j, sorted by both.
+
+    slots : (n, 2) sphere slots, -1 - k for wall k
+    values : (n, 6) overlap, force, energy, normal
+    """
+    lanes = state.blocks.shape[2]
+    clump_of_slot = state.clump_number.reshape(-1, lanes)[state.block_of_member].reshape(-1)
+    sphere_of_slot = state.sphere_number.reshape(-1)
+    wall = slots[:, 1] < 0
+    swap = ~wall & (sphere_of_slot[slots[:, 1]] < sphere_of_slot[slots[:, 0]])
+    slots = np.where(swap[:, None], slots[:, ::-1], slots)
+    i, j = slots.T
+    spheres = state.spheres.reshape(-1, 4)[i]
+    found = np.zeros(len(slots), dtype=CONTACT)
+    found["clump_i"], found["clump_j"] = clump_of_slot[i], np.where(wall, j, clump_of_slot[j])
+    found["sphere_i"], found["sphere_j"] = sphere_of_slot[i], np.where(wall, j, sphere_of_slot[j])
+    found["overlap"], found["energy"] = values[:, 0], values[:, 2]
+    found["normal"] = np.where(swap[:, None], -1.0, 1.0) * values[:, 3:]
+    found["force"] = values[:, 1:2] * found["normal"]
+    arm = spheres[:, 3] - np.where(wall, 0.0, 0.5) * found["overlap"]
+    found["point"] = spheres[:, :3] - arm[:, None] * found["normal"]
+    return found[np.lexsort((found["sphere_j"], found["sphere_i"]))]
+
+
+def columns(contacts):
+    """A dict of arrays (n,) of an array of CONTACT: vectors as NAME_x, NAME_y, NAME_z."""
+    found = {}
+    for name in contacts.dtype.names:
+        values = contacts[name]
+        if values.ndim == 1:
+            found[name] = values
+        else:
+            found |= {f"{name}_{axis}": values[:, k] for k, axis in enumerate("xyz")}
+    return found
