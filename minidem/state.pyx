@@ -230,7 +230,7 @@ cdef class State:
         blocks[:len(self.blocks)], loads[:len(self.loads)] = self.blocks, self.loads
         for name, values in columns.items():
             row, width = COLUMNS[name]
-            blocks[slots // LANES, row:row + width, slots % LANES] = values
+            write_rows(blocks, row, slots, np.ascontiguousarray(values, dtype=np.float64).reshape(-1, width))
         template_index = np.concatenate([self.template_index, numbers.astype(np.int32)])
         scales = np.concatenate([self.scale, np.broadcast_to(np.asarray(scale, dtype=np.float64), count)])
         return State.made_of(blocks, loads, bodies, template_index, scales,
