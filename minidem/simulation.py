@@ -95,6 +95,7 @@ class Simulation(Observables):
 
     # ---------------------------------------------------------------- building up
 
+    @exclusive
     def add_clumps(self, template, position, orientation=(1.0, 0.0, 0.0, 0.0), velocity=(0.0, 0.0, 0.0),
                    angular_velocity=(0.0, 0.0, 0.0), scale=1.0):
         """Add clumps of one template; returns their indices (n,).
@@ -124,7 +125,6 @@ class Simulation(Observables):
         self._add(template, position, internal, velocity, rotate_back(internal, angular_velocity), scale)
         return np.arange(self.n_clumps - n, self.n_clumps)
 
-    @exclusive
     def _add(self, template, *clumps):
         old = self._loop
         state, first = old.state.with_clumps(template, *clumps), old.state.n_clumps
@@ -139,6 +139,7 @@ class Simulation(Observables):
         self._warn_of_large_step(state, first)
         self._loop = new
 
+    @exclusive
     def add_force(self, function):
         """Add forces and torques of your own, from Python.
 
@@ -150,10 +151,6 @@ class Simulation(Observables):
         """
         if not callable(function):
             raise ValueError(f"function = {shown(function)}: give a function of (t, x, v, q, w)")
-        self._add_force(function)
-
-    @exclusive
-    def _add_force(self, function):
         old, forces = self._loop, self._user_forces
         functions = forces.functions + (function,)
         self._loop = self._make_loop(old.state, old.step_count, UserForces(functions, forces.expected),
@@ -197,7 +194,7 @@ class Simulation(Observables):
         limit = rayleigh_step(self.material, state, first)
         if limit < min(self.dt, rayleigh_step(self.material, state, 0, first)):
             warnings.warn(f"dt = {self.dt:g} s is above the Rayleigh step {limit:g} s of the smallest sphere: "
-                          "contacts may not be resolved; watch the energy, or lower dt", UserWarning, stacklevel=5)
+                          "contacts may not be resolved; watch the energy, or lower dt", UserWarning, stacklevel=4)
 
     # ---------------------------------------------------------------- running
 

@@ -1,5 +1,6 @@
 """Simulation: bad input is refused with name, value and remedy, and leaves everything as it was."""
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -164,3 +165,10 @@ def test_empty_lanes_of_a_block_stay_where_they_are():
     start = sim._state.blocks[0, rows, 3:].copy()
     sim.run(1000)
     assert np.array_equal(sim._state.blocks[0, rows, 3:], start)
+
+
+def test_warnings_name_the_line_of_the_user():
+    sim = md.Simulation(md.Material(young=1e9, poisson=0.1), dt=1e-2)
+    with pytest.warns(UserWarning) as caught:
+        sim.add_clumps(BALL, (0, 0, 0), orientation=(1.1, 0, 0, 0))
+    assert len(caught) == 2 and {Path(warning.filename) for warning in caught} == {Path(__file__)}
