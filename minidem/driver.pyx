@@ -97,10 +97,10 @@ cdef class Driver(LoopOwner):
 
     cdef object work(self, long long steps):
         """The time loop for so many steps, -1: forces at the present pose."""
-        self.guard.amid_step = True
+        self.guard.during_step = True
         with nogil:
             run_loop(&self.loop, steps)
-        self.guard.amid_step = False
+        self.guard.during_step = False
         if self.loop.broad.reports[0].failure == SMALL_TEAM:            # nothing has been done
             self.loop.broad.reports[0].failure = NO_FAILURE
             self.use_one_thread()

@@ -1,13 +1,13 @@
 # distutils: extra_compile_args = -O1
-"""One Python thread at a time uses a simulation, and nobody from within a step."""
+"""Exclusive use of a simulation: by one Python thread at a time, and not during a step."""
 from functools import wraps
 
 from cpython.pythread cimport PyThread_get_thread_ident
 
 BUSY = ("another thread is using this simulation: wait until its call returns, or give each thread a simulation of its "
         "own, copy.deepcopy(simulation)")
-AMID_A_STEP = ("this simulation is amid a step, its state is not whole: a user force and a rotation scheme in Python "
-               "use their arguments only; what is to happen between steps goes into the callback of run")
+DURING_A_STEP = ("this call comes during a step, when the state of the simulation is incomplete: user forces and "
+                 "rotation schemes in Python must use their arguments only; use the callback of run instead")
 
 
 cdef class Guard:
@@ -21,8 +21,8 @@ cdef class Guard:
         cdef unsigned long thread = PyThread_get_thread_ident()
         if self.depth > 0 and self.thread != thread:
             raise RuntimeError(BUSY)
-        if self.amid_step:
-            raise RuntimeError(AMID_A_STEP)
+        if self.during_step:
+            raise RuntimeError(DURING_A_STEP)
         self.thread = thread
         self.depth += 1
 

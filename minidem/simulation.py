@@ -54,7 +54,7 @@ class Simulation(Observables):
 
     What can be read of it, see `Observables`: position, energy(), contacts() and the rest.
     copy.deepcopy and pickle make a simulation of its own that goes on with the same bits. One Python thread at a time
-    may use a simulation; another one, or a user force amid a step, gets a RuntimeError.
+    may use a simulation; another thread, or a user force during a step, gets a RuntimeError.
     Raises ValueError for arguments that make no sense.
     """
 
@@ -204,7 +204,7 @@ class Simulation(Observables):
 
         Ctrl-C is answered within a fraction of a second, between two steps: the simulation stays
         whole and can be queried, saved or run on, with the bits of an undisturbed run. So it is when a function of
-        your own raises amid a step; that step is then not done. Once a pose is no longer finite FloatingPointError is
+        your own raises during a step; that step is then not done. Once a pose is no longer finite FloatingPointError is
         raised in that step, with step, clump, the likely cause and the remedy; a velocity, force or torque
         that is lost reaches the pose in the next step.
         """

@@ -145,7 +145,7 @@ def test_a_user_force_may_not_use_its_simulation(name, tmp_path):
     undisturbed.add_force(lambda t, x, v, q, w: (-v, -w))
     for one in (sim, undisturbed):
         one.run(20)
-    assert len(said) == 21 and all("amid a step" in text for text in said)
+    assert len(said) == 21 and all("during a step" in text for text in said)
     assert sim.energy() == undisturbed.energy() and np.array_equal(sim.position, undisturbed.position)
     assert not (tmp_path / "file").exists()
 
