@@ -18,7 +18,9 @@ from minidem.state cimport StateView
 
 
 cdef enum:
-    PORTION = 1024              # ints of the inner list that are looked at before their contacts are computed
+    # Ints of the inner list that are looked at before their contacts are computed. touch_pairs has 37 kB of forces for
+    # them on its stack, which OMP_STACKSIZE may limit to 64 kB.
+    PORTION = 1024
     CACHE_LINE = 64             # bytes; a sum that stands on two takes twice as long
 
 
