@@ -128,7 +128,7 @@ class BuildKernels(build_ext):
         self.flags, self.link_flags = self.choose_flags(arch)
         command = " ".join(self.compiler.compiler_so + self.flags)
         for extension in self.extensions:
-            if extension.name == "minidem.build_record":
+            if extension.name == "minidem.core.build_record":
                 extension.define_macros = [("MINIDEM_COMMAND", json.dumps(command))]
         # What -march=native means here, and the compiler's version, are among the macros that it defines.
         macros = subprocess.run([*self.compiler.compiler_so, *self.flags, "-dM", "-E", "-x", "c", os.devnull],

@@ -1,6 +1,6 @@
 """minidem: a small discrete-element code for rigid multi-sphere clumps.
 
-What one works with, after `import minidem as md`; `help(md.Simulation)` and so on tell more:
+The public names, after `import minidem as md`; `help(md.Simulation)` and so on tell more:
 
     md.Simulation           clumps, walls, settings: add_clumps, run, energy, contacts, save, load ...
     md.ClumpTemplate        a rigid body of spheres, also from_mesh and from_file
@@ -12,11 +12,13 @@ What one works with, after `import minidem as md`; `help(md.Simulation)` and so 
     md.build_info           version, instruction set, OpenMP and compiler of this build
     md.effective_modulus    E* of two materials in contact
 
-    minidem.shapes          templates of rods, fibres, platonic solids ...
-    minidem.chess           templates of chess pieces
+    md.shapes               templates of rods, fibres, platonic solids ...
+    md.chess                templates of chess pieces
+    md.mesh_report          a clump beside the mesh it was made from
+    minidem.initial         clumps placed without overlap: place, place_densely
+    minidem.scenario        scripts with a command line, tables, frames, checkpoints: Scenario ...
+    minidem.reproduction    experiments of papers, their numbers beside ours: PaperExperiment, Finding
     minidem.ensemble        parameter studies: run_ensemble
-    minidem.scenario        scripts with a command line, tables, frames, checkpoints: Scenario, Laboratory, place ...
-    minidem.mesh_report     a clump beside the mesh it was made from
 
 Two rods that meet::
 
@@ -27,29 +29,32 @@ Two rods that meet::
     sim.run(50_000)
     print(sim.time, sim.energy().total, sim.position)
 
-The way of the data through the package, which the names of the files follow. Simulation holds them together:
-
-    ClumpTemplate --> State --> broad phase --> contacts --> gather --> translation + rotation --> State
-     (once)          clumps     candidate       force per    F, tau      x, v        q, w            |
-                     spheres    pairs           contact      per clump                        energy, output
+ARCHITECTURE.md in this folder describes the data flow, one step of the time loop, and why results are reproducible.
 
 SI units. Quaternions (w, x, y, z), template frame -> lab. The public API is in the lab frame.
 """
+import sys as _sys
+
 try:
-    from minidem.build_record import build_info
-    from minidem import driver as _built     # noqa: F401
+    from minidem.core.build_record import build_info
+    from minidem.engine import driver as _built  # noqa: F401
 except ImportError as error:
     raise ImportError("minidem's compiled modules are missing or stale; build them from the source folder with\n"
                       "    python -m pip install -e .") from error
 
 from minidem import rotation
+from minidem.analysis.energy import Energy
 from minidem.citation import cite
-from minidem.clump import ClumpTemplate
-from minidem.energy import Energy
 from minidem.material import Material, effective_modulus
 from minidem.simulation import Simulation
+from minidem.templates import chess, fit_report as mesh_report, shapes
+from minidem.templates.clump_template import ClumpTemplate
 from minidem.walls import Plane, box
 
-__version__ = "0.1.0"
-__all__ = ["ClumpTemplate", "Energy", "Material", "Plane", "Simulation", "box", "build_info", "cite",
-           "effective_modulus", "rotation"]
+__version__ = "0.2.0"
+__all__ = ["ClumpTemplate", "Energy", "Material", "Plane", "Simulation", "box", "build_info", "chess", "cite",
+           "effective_modulus", "mesh_report", "rotation", "shapes"]
+
+# `import minidem.shapes` and the like: these modules have a public name beside that of their folder.
+_sys.modules |= {f"{__name__}.{name}": module for name, module in
+                 {"chess": chess, "mesh_report": mesh_report, "shapes": shapes}.items()}

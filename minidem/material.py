@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from math import pi, sqrt
 
-from .checks import number, positive, shown
+from minidem.core.checks import number, positive, shown
 
 
 @dataclass(frozen=True)

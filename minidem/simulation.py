@@ -9,23 +9,31 @@ from difflib import get_close_matches
 
 import numpy as np
 
-from minidem.checks import (
-    LARGEST, MOST_THREADS, dimensions, file_path, finite_array, non_negative, positive, shown, unit_quaternions,
+from minidem.analysis.diagnosis import beyond, of_pose, rayleigh_step, relative_overlap
+from minidem.analysis.observables import Observables
+from minidem.core.checks import (
+    LARGEST,
+    MOST_THREADS,
+    dimensions,
+    file_path,
+    finite_array,
+    non_negative,
+    positive,
+    shown,
+    unit_quaternions,
     whole,
 )
-from minidem.clump import ClumpTemplate, template_scales
-from minidem.diagnosis import beyond, of_pose, rayleigh_step, relative_overlap
-from minidem.driver import Driver, NotFinite
-from minidem.geometry.quaternions import multiply, rotate_back
-from minidem.guard import Guard, exclusive
+from minidem.core.guard import Guard, exclusive
+from minidem.core.quaternions import multiply, rotate_back
+from minidem.core.threads import has_openmp, most_threads
+from minidem.engine.chunked_run import Pacer, steps_to_reach
+from minidem.engine.driver import Driver, NotFinite
+from minidem.engine.user_forces import UserForces
 from minidem.material import Material, effective_modulus
-from minidem.observables import Observables
 from minidem.output import checkpoint, vtu
-from minidem.pacing import Pacer, steps_to_reach
 from minidem.rotation import registry
-from minidem.state import State
-from minidem.threads import has_openmp, most_threads
-from minidem.user_forces import UserForces
+from minidem.state.state import State
+from minidem.templates.clump_template import ClumpTemplate, template_scales
 from minidem.walls import plane_list
 
 MOST_STEPS = 2.0 ** 53  # beyond it not every step has a time of its own

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .checks import LARGEST, finite_array, refuse, shown
-from .material import Material
+from minidem.core.checks import LARGEST, finite_array, refuse, shown
+from minidem.material import Material
 
 
 @dataclass(frozen=True)

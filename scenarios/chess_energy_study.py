@@ -18,11 +18,12 @@ import sys
 
 import numpy as np
 
-from minidem.benchmarks import chess_box
-from minidem.benchmarks.driven_cylinder import step_for
 from minidem.ensemble import run_ensemble
-from minidem.scenario import Finding, Laboratory, at_least, positive
+from minidem.reproduction import Finding, PaperExperiment
+from minidem.scenario import at_least, positive
 from minidem.scenario.plot import styles
+from minidem.validation import chess_box
+from minidem.validation.driven_cylinder import step_for
 
 PAPER, FIGURE = "SPIRAL 2024", "Fig. 7"
 SCHEMES = {"SPIRAL": "spiral", "Omelyan": "omelyan", "Fincham": "fincham-published"}
@@ -174,9 +175,9 @@ def judge(report, curves):
                             holds=fast / slow > SAME_ORDER, note="Fincham needs a far smaller step"))
 
 
-LABORATORY = Laboratory("chess_energy_study", __doc__, run, add_options, defaults={"time": chess_box.TIME},
+EXPERIMENT = PaperExperiment("chess_energy_study", __doc__, run, add_options, defaults={"time": chess_box.TIME},
                         check=check)
-main = LABORATORY.main
+main = EXPERIMENT.main
 
 if __name__ == "__main__":
     sys.exit(main())

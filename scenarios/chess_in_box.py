@@ -14,8 +14,8 @@ chess_energy_study.py redraws their Fig. 7, the change of energy against the tim
 import sys
 import warnings
 
-from minidem.benchmarks import chess_box
 from minidem.scenario import Scenario
+from minidem.validation import chess_box
 
 
 def add_options(group):

@@ -16,7 +16,7 @@ import sys
 import numpy as np
 
 import minidem as md
-from minidem.scenario import Finding, Laboratory
+from minidem.reproduction import Finding, PaperExperiment
 from minidem.scenario.plot import styles
 
 RADIUS = np.array([1.0, 2.4])                                       # [m]
@@ -117,9 +117,9 @@ def draw(figure, paths):
     errors.legend()
 
 
-LABORATORY = Laboratory("coupled_cylinders", __doc__, run, check=check, defaults={
+EXPERIMENT = PaperExperiment("coupled_cylinders", __doc__, run, check=check, defaults={
     "dt": 0.01 / RATE, "time": 10.0 / RATE})
-main = LABORATORY.main
+main = EXPERIMENT.main
 
 if __name__ == "__main__":
     sys.exit(main())

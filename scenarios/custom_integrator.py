@@ -30,8 +30,8 @@ import numpy as np
 from scipy import LowLevelCallable
 
 import minidem as md
-from minidem.geometry.quaternions import rotate_back
-from minidem.scenario import Finding, Laboratory
+from minidem.core.quaternions import rotate_back
+from minidem.reproduction import Finding, PaperExperiment
 from minidem.scenario.plot import styles
 
 # --- The scheme in Python. A vector is a tuple of numbers or of arrays, so that NumPy and numba can share it.
@@ -239,8 +239,8 @@ def draw(figure, rods):
     energy.legend(ncols=len(rods), loc="lower left", bbox_to_anchor=(0.0, 1.0))
 
 
-LABORATORY = Laboratory("custom_integrator", __doc__, run)
-main = LABORATORY.main
+EXPERIMENT = PaperExperiment("custom_integrator", __doc__, run)
+main = EXPERIMENT.main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -21,8 +21,8 @@ from pathlib import Path
 import numpy as np
 
 import minidem as md
-from minidem.geometry.quaternions import rotate
-from minidem.pacing import steps_to_reach
+from minidem.core.quaternions import rotate
+from minidem.engine.chunked_run import steps_to_reach
 from minidem.scenario import Observable, Scenario, at_least, place_densely, positive, random_directions
 
 RODS = runpy.run_path(str(Path(__file__).with_name("rods_in_box.py")))

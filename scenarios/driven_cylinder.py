@@ -4,7 +4,7 @@
 Section 3, Table 2 and Appendix A of del Valle et al., SPIRAL (Comput. Phys. Commun. 297, 109077, 2024).
 The error curves are made twice: `published`, read as the authors read theirs and with the variants of the
 schemes that they ran, and `synchronised`, all schemes as designed, at the same instant, by one measure;
-minidem.benchmarks.driven_cylinder says more about the two readings. Their smallest steps (1e-7 s) take
+minidem.validation.driven_cylinder says more about the two readings. Their smallest steps (1e-7 s) take
 two minutes; --quick leaves out what is below 1e-5 s. What the schemes cost: driven_cylinder_cost.py.
 """
 
@@ -13,11 +13,11 @@ import sys
 import numpy as np
 
 from minidem import rotation
-from minidem.benchmarks import driven_cylinder as cylinder
-from minidem.benchmarks.driven_cylinder import SCHEMES, STEPS, TARGETS, step_for
-from minidem.geometry.quaternions import rotate
-from minidem.scenario import Finding, Laboratory
+from minidem.core.quaternions import rotate
+from minidem.reproduction import Finding, PaperExperiment
 from minidem.scenario.plot import styles
+from minidem.validation import driven_cylinder as cylinder
+from minidem.validation.driven_cylinder import SCHEMES, STEPS, TARGETS, step_for
 
 SPIRAL, SYNC, OMELYAN, FINCHAM = "SPIRAL", "SPIRAL, non-leapfrog", "Omelyan", "Fincham"
 EULER, RK4 = "Direct Euler", "Runge-Kutta 4"
@@ -200,8 +200,8 @@ def draw_pair(report, file, label, curves):
     report.figure(file, draw, (8.6, 4.2))
 
 
-LABORATORY = Laboratory("driven_cylinder", __doc__, run)
-main = LABORATORY.main
+EXPERIMENT = PaperExperiment("driven_cylinder", __doc__, run)
+main = EXPERIMENT.main
 
 if __name__ == "__main__":
     sys.exit(main())

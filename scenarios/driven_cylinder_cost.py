@@ -4,7 +4,7 @@
 Figs 4 and 5 of del Valle et al., SPIRAL (Comput. Phys. Commun. 297, 109077, 2024), and Fig. 1 of their
 "Efficient numerical integration of rigid body dynamics" (2025), measured here. The motion is that of
 driven_cylinder.py, whose error curves give the time steps; the comparison is made twice, as `published` and
-`synchronised` (minidem.benchmarks.driven_cylinder). The torque is given, so its cost is not in these
+`synchronised` (minidem.validation.driven_cylinder). The torque is given, so its cost is not in these
 figures, and Runge-Kutta 4, which needs it four times a step, looks cheaper than in a simulation.
 
 Times depend on machine and code: the authors ran one body in Julia, here a crowd of bodies fills the
@@ -17,10 +17,10 @@ import time
 import numpy as np
 
 from minidem import rotation
-from minidem.benchmarks import driven_cylinder as cylinder
-from minidem.benchmarks.driven_cylinder import SCHEMES, STEPS, TARGETS, step_for
-from minidem.scenario import Finding, Laboratory
+from minidem.reproduction import Finding, PaperExperiment
 from minidem.scenario.plot import COLOURS
+from minidem.validation import driven_cylinder as cylinder
+from minidem.validation.driven_cylinder import SCHEMES, STEPS, TARGETS, step_for
 
 PAPER, PROCEEDINGS = "SPIRAL 2024", "SPIRAL 2025"
 SPIRAL, EULER, OMELYAN, VERLET = "SPIRAL", "Direct Euler", "Omelyan", "Velocity Verlet"
@@ -140,8 +140,8 @@ def judge(report, targets, costs, speedup):
         note=f"to half an order: gains here {least:.0f} to {most:.0f}; over PFC4 {gain['PFC4']:.0f}"))
 
 
-LABORATORY = Laboratory("driven_cylinder_cost", __doc__, run)
-main = LABORATORY.main
+EXPERIMENT = PaperExperiment("driven_cylinder_cost", __doc__, run)
+main = EXPERIMENT.main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -27,7 +27,8 @@ import sys
 import numpy as np
 
 import minidem as md
-from minidem.scenario import Finding, Laboratory, Observable, Scenario, finite
+from minidem.reproduction import Finding, PaperExperiment
+from minidem.scenario import Observable, Scenario, finite
 from minidem.scenario.plot import styles
 
 RADIUS = 0.005                                                       # [m]
@@ -181,7 +182,7 @@ def _judge_nine(report, runs):
         holds=bool(apart > 6 * RADIUS), note=f"a fibre ends {apart:.2f} m away; more than its length counts"))
 
 
-LABORATORY = Laboratory("falling_fibres", __doc__, compare_with_paper)
+EXPERIMENT = PaperExperiment("falling_fibres", __doc__, compare_with_paper)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -17,8 +17,9 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 import minidem as md
-from minidem.geometry.quaternions import multiply, rotate
-from minidem.scenario import Finding, Laboratory, positive
+from minidem.core.quaternions import multiply, rotate
+from minidem.reproduction import Finding, PaperExperiment
+from minidem.scenario import positive
 from minidem.scenario.plot import styles
 
 RADIUS, HEIGHT, DENSITY = 0.005, 0.03, 1100.0                       # [m], [m], [kg/m3]
@@ -161,8 +162,8 @@ def draw_motion(figure, spin):
     axes.legend()
 
 
-LABORATORY = Laboratory("forced_cylinder", __doc__, run, add_options, check=check)
-main = LABORATORY.main
+EXPERIMENT = PaperExperiment("forced_cylinder", __doc__, run, add_options, check=check)
+main = EXPERIMENT.main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -15,8 +15,8 @@ import sys
 import numpy as np
 
 import minidem as md
-from minidem.geometry.quaternions import rotate
-from minidem.scenario import Finding, Laboratory
+from minidem.core.quaternions import rotate
+from minidem.reproduction import Finding, PaperExperiment
 from minidem.scenario.plot import styles
 
 AMPLITUDE = 1e5                                                     # A, of the torque about y [N m]
@@ -165,8 +165,8 @@ def draw_motion(figure, curves):
     cosines.set_xlabel("time (s)")
 
 
-LABORATORY = Laboratory("forced_sphere", __doc__, run)
-main = LABORATORY.main
+EXPERIMENT = PaperExperiment("forced_sphere", __doc__, run)
+main = EXPERIMENT.main
 
 if __name__ == "__main__":
     sys.exit(main())

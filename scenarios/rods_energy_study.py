@@ -25,8 +25,9 @@ from pathlib import Path
 import numpy as np
 
 from minidem.ensemble import run_ensemble
+from minidem.reproduction import Finding, PaperExperiment
 from minidem.rotation import registry
-from minidem.scenario import Finding, Laboratory, at_least
+from minidem.scenario import at_least
 from minidem.scenario.folder import RunFolder
 from minidem.scenario.plot import styles
 
@@ -185,9 +186,9 @@ def judge(report, lines):
              f"more by {growth:.3g} times that of the start; more than 10")
 
 
-LABORATORY = Laboratory("rods_energy_study", __doc__, run, add_options, check=check, defaults={
+EXPERIMENT = PaperExperiment("rods_energy_study", __doc__, run, add_options, check=check, defaults={
     "dt": RODS.defaults["dt"], "time": lambda options: 30.0 if options.quick else 1e4})
-main = LABORATORY.main
+main = EXPERIMENT.main
 
 if __name__ == "__main__":
     sys.exit(main())

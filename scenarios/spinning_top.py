@@ -16,7 +16,7 @@ import sys
 import numpy as np
 
 import minidem as md
-from minidem.scenario import Finding, Laboratory
+from minidem.reproduction import Finding, PaperExperiment
 from minidem.scenario.plot import styles
 
 INERTIA = np.array([1100.0, 1100.0, 2600.0])                        # [kg m2]
@@ -122,9 +122,9 @@ def draw_motion(figure, dt):
     axes.legend(ncols=3, loc="lower left", bbox_to_anchor=(0.0, 1.0))
 
 
-LABORATORY = Laboratory("spinning_top", __doc__, run, defaults={
+EXPERIMENT = PaperExperiment("spinning_top", __doc__, run, defaults={
     "dt": 1e-2, "time": lambda options: 1e3 if options.quick else 1e4}, check=check)
-main = LABORATORY.main
+main = EXPERIMENT.main
 
 if __name__ == "__main__":
     sys.exit(main())

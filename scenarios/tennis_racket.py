@@ -20,8 +20,9 @@ import numpy as np
 from scipy.special import ellipj, ellipkm1
 
 import minidem as md
-from minidem.geometry.quaternions import rotate
-from minidem.scenario import Finding, Laboratory, at_least, positive
+from minidem.core.quaternions import rotate
+from minidem.reproduction import Finding, PaperExperiment
+from minidem.scenario import at_least, positive
 from minidem.scenario.plot import styles
 
 DENSITY = 7850.0                                                    # [kg/m3]
@@ -165,8 +166,8 @@ def draw_errors(figure, paths, wobble, inertia):
     figure.legend(ncols=4, loc="outside upper center")
 
 
-LABORATORY = Laboratory("tennis_racket", __doc__, run, add_options, check=check, defaults={"dt": 1e-3})
-main = LABORATORY.main
+EXPERIMENT = PaperExperiment("tennis_racket", __doc__, run, add_options, check=check, defaults={"dt": 1e-3})
+main = EXPERIMENT.main
 
 if __name__ == "__main__":
     sys.exit(main())

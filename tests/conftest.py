@@ -11,27 +11,27 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 import pytest  # noqa: E402
+import scenes  # noqa: E402
 
 import minidem as md  # noqa: E402
-import scenes  # noqa: E402
 from minidem import chess  # noqa: E402
 from minidem.rotation import registry  # noqa: E402
 from minidem.scenario import plot  # noqa: E402
 
 
-@pytest.fixture(scope='session')
+@pytest.fixture(scope="session")
 def rod():
     """Three touching spheres in a row."""
     return scenes.rod()
 
 
-@pytest.fixture(scope='session')
+@pytest.fixture(scope="session")
 def lumpy():
     """Four overlapping spheres without any symmetry."""
     return scenes.lumpy()
 
 
-@pytest.fixture(scope='session', autouse=True)
+@pytest.fixture(scope="session", autouse=True)
 def interrupts_arrive():
     """A shell lets its background jobs ignore Ctrl-C, and all they start: tests of it would wait for ever."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -39,36 +39,36 @@ def interrupts_arrive():
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.fixture(scope='module')
+@pytest.fixture(scope="module")
 def without_pictures():
     """Scenarios draw none: they would take most of the time of short runs."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plot, 'save', lambda *_: False)
+        patch.setattr(plot, "save", lambda *_: False)
         yield
 
 
-@pytest.fixture(scope='session', autouse=True)
+@pytest.fixture(scope="session", autouse=True)
 def coarse_pictures():
     """What is drawn all the same has few dots."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(plot.LOOK, 'savefig.dpi', 20)
+        patch.setitem(plot.LOOK, "savefig.dpi", 20)
         yield
 
 
-@pytest.fixture(scope='session')
+@pytest.fixture(scope="session")
 def path_without_matplotlib(tmp_path_factory):
     """PYTHONPATH for processes that shall find all but matplotlib, as where it is not installed."""
-    folder = tmp_path_factory.mktemp('path')
-    (folder / 'matplotlib.py').write_text('raise ModuleNotFoundError("No module named matplotlib")')
-    return os.pathsep.join([str(folder), *filter(None, [os.environ.get('PYTHONPATH')])])
+    folder = tmp_path_factory.mktemp("path")
+    (folder / "matplotlib.py").write_text('raise ModuleNotFoundError("No module named matplotlib")')
+    return os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
 
 
-@pytest.fixture(scope='session', autouse=True)
+@pytest.fixture(scope="session", autouse=True)
 def chess_pieces_are_fitted_once():
     """Spheres that fill a piece take up to two seconds to find, and are the same each time."""
     fit = lru_cache(maxsize=None)(chess._fit)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chess, '_fit', lambda name, spheres: fit(name, spheres).copy())
+        patch.setattr(chess, "_fit", lambda name, spheres: fit(name, spheres).copy())
         yield
 
 
@@ -84,7 +84,7 @@ def own():
 @pytest.fixture
 def run_tool(monkeypatch, capsys):
     """run_tool(name, *arguments): tools/NAME.py in this process, and what subprocess.run would give back."""
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / 'tools'))
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "tools"))
 
     def run(name, *arguments):
         capsys.readouterr()

@@ -12,8 +12,12 @@ import numpy as np
 import pytest
 
 pytest.importorskip("hypothesis")
-from hypothesis import HealthCheck, given, settings  # noqa: E402
-from hypothesis import strategies as st  # noqa: E402
+from hypothesis import (  # noqa: E402
+    HealthCheck,
+    given,
+    settings,
+    strategies as st,  # noqa: E402
+)
 
 SHORT, LONG = 100, 10_000       # examples of a test by default; of all together in the slow run
 PATIENCE = 60                  # [s] a case that takes longer hangs: the traceback is shown and the process ends

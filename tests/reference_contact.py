@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from minidem.benchmarks.driven_bodies import quaternion_rate
-from minidem.geometry.quaternions import cross
+from minidem.core.quaternions import cross
+from minidem.validation.driven_bodies import quaternion_rate
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class World:
         self.wall_factor = 4 / 3 * np.outer(moduli, np.sqrt(radii))
 
     def sphere_centers(self, x, q):
-        return x[self.owner] + np.einsum('sij,sj->si', rotation_matrix(q)[self.owner], self.offsets)
+        return x[self.owner] + np.einsum("sij,sj->si", rotation_matrix(q)[self.owner], self.offsets)
 
     def forces(self, x, q):
         """All contacts, and the resultant on every clump without gravity, at positions x (n, 3),
@@ -137,14 +137,14 @@ class World:
         its size after a collision (seen by tightening both arguments), without cutting time at the contacts.
         """
         n, axes, inertia = len(self.mass), self.axes, self.inertia
-        principal = np.einsum('nji,nj->ni', axes, np.einsum('nji,nj->ni', rotation_matrix(q), w))
+        principal = np.einsum("nji,nj->ni", axes, np.einsum("nji,nj->ni", rotation_matrix(q), w))
 
         def rate(_, y):
             x, v, q, w = unpack(y, n)
             contacts = self.forces(x, q)
             to_lab = rotation_matrix(q)
-            torque = np.einsum('nji,nj->ni', axes, np.einsum('nji,nj->ni', to_lab, contacts.torque))
-            spin = np.einsum('nij,nj->ni', axes, w)                      # in the drawn frame
+            torque = np.einsum("nji,nj->ni", axes, np.einsum("nji,nj->ni", to_lab, contacts.torque))
+            spin = np.einsum("nij,nj->ni", axes, w)                      # in the drawn frame
             wdot = (torque - cross(w, inertia * w)) / inertia
             return pack(v, contacts.force / self.mass[:, None] + self.gravity, quaternion_rate(q, spin), wdot)
 
@@ -152,15 +152,15 @@ class World:
         speed = np.max(np.abs(v)) + size * np.max(np.abs(w)) + size / time
         scale = pack(*(np.full(shape, value) for shape, value in
                        (((n, 3), size), ((n, 3), speed), ((n, 4), 1.0), ((n, 3), speed / size))))
-        end = solve_ivp(rate, (0.0, time), pack(x, v, q, principal), method='DOP853', rtol=rtol,
+        end = solve_ivp(rate, (0.0, time), pack(x, v, q, principal), method="DOP853", rtol=rtol,
                         atol=rtol * scale, max_step=longest_step).y[:, -1]
         x, v, q, w = unpack(end, n)
         q = q / np.linalg.norm(q, axis=1, keepdims=True)
-        return x, v, q, np.einsum('nij,nj->ni', rotation_matrix(q), np.einsum('nij,nj->ni', axes, w))
+        return x, v, q, np.einsum("nij,nj->ni", rotation_matrix(q), np.einsum("nij,nj->ni", axes, w))
 
     def energy(self, x, v, q, w):
         """Translational + rotational + elastic + gravitational (zero at the origin) [J]."""
-        spin = np.einsum('nji,nj->ni', self.axes, np.einsum('nji,nj->ni', rotation_matrix(q), w))
+        spin = np.einsum("nji,nj->ni", self.axes, np.einsum("nji,nj->ni", rotation_matrix(q), w))
         kinetic = 0.5 * (self.mass[:, None] * v**2).sum() + 0.5 * (self.inertia * spin**2).sum()
         return kinetic + self.forces(x, q).pair_energy.sum() - (self.mass * (x @ self.gravity)).sum()
 

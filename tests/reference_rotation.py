@@ -1,5 +1,5 @@
 """The oracle for one rigid body that turns freely or about its axis: Jacobi elliptic functions, closed forms
-and DOP853. Shares no code with minidem's kernels. Under other torques: minidem.benchmarks.driven_bodies.
+and DOP853. Shares no code with minidem's kernels. Under other torques: minidem.validation.driven_bodies.
 
 Principal frame, body components. Euler's equations I wdot = M - w x I w and qdot = 1/2 q (0, w);
 quaternions (w, x, y, z), body -> lab. All functions take one body, arrays (3,) and (4,).
@@ -8,7 +8,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.special import ellipj, ellipkinc
 
-from minidem.benchmarks.driven_bodies import quaternion_rate
+from minidem.validation.driven_bodies import quaternion_rate
 
 
 def free_spin(inertia, w0, t):
@@ -52,6 +52,6 @@ def symmetric_spin(inertia, w0, axial_torque, t):
 
 def turned_by(spin, q0, t, rtol=1e-13):
     """Orientation at time t of a body whose body-frame angular velocity is the known function spin(t)."""
-    y = solve_ivp(lambda s, q: quaternion_rate(q, spin(s)), (0.0, t), q0, method='DOP853', rtol=rtol,
+    y = solve_ivp(lambda s, q: quaternion_rate(q, spin(s)), (0.0, t), q0, method="DOP853", rtol=rtol,
                   atol=rtol).y[:, -1]
     return y / np.linalg.norm(y)

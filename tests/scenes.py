@@ -3,9 +3,9 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 import numpy as np
+from reference_contact import Body, Plane, World
 
 import minidem as md
-from reference_contact import Body, Plane, World
 
 ROD_RADIUS = 0.02 * np.sqrt(3.0)                     # three touching spheres on the diagonal of a cube
 ROD_CENTERS = np.array([[-0.04, -0.04, -0.04], [0.0, 0.0, 0.0], [0.04, 0.04, 0.04]])
@@ -36,7 +36,7 @@ def ball(radius, **options):
 
 
 def bunch(spheres=30, **options):
-    """Overlapping spheres of radii from 0.01 to 0.05 about one middle: a clump whose own spheres fill its surroundings."""
+    """Overlapping spheres of radii from 0.01 to 0.05 about one middle: a clump that fills its surroundings."""
     rng = np.random.default_rng(spheres)
     return Shape(0.04 * rng.normal(size=(spheres, 3)), rng.uniform(0.01, 0.05, spheres), **options)
 

@@ -7,26 +7,26 @@ cylinder: the rounded ones that the paper prints miss its own figures by one per
 sum |a - a_exact| / sum |a_exact| over the components, Eq. 13. The published figures compare the w of
 staggered schemes, as last used, with the exact w half a step earlier; so is it done here (sync=False).
 """
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
-
-import minidem as md
 from reference_contact import rotation_matrix
 from reference_rotation import symmetric_spin, turned_by
+
+import minidem as md
 
 MASS = 7750.0 * np.pi * 0.05**2 * 0.15
 INERTIA = np.array([0.5 * MASS * 0.05**2, *2 * [MASS * (3 * 0.05**2 + 0.15**2) / 12]])
 ORIENTATION, SPIN = np.array([1.0, 0.0, 0.0, 0.0]), np.array([0.3, -0.9, 0.6])
 TORQUE = np.array([0.5, 0.0, 0.0])
-REPORTED_AT_THE_WHOLE_STEP = ('improved-pcdm',)      # its paper gives the predicted q and w of the whole step
+REPORTED_AT_THE_WHOLE_STEP = ("improved-pcdm",)      # its paper gives the predicted q and w of the whole step
 
 
 def exact_spin(t):
     return symmetric_spin(INERTIA, SPIN, TORQUE[0], t)
 
 
-@lru_cache(maxsize=None)
+@cache
 def exact_orientation(t):
     return turned_by(exact_spin, ORIENTATION, t)
 
@@ -48,7 +48,7 @@ def errors(name, dt, steps, end=None):
     q = exact_orientation(end + (last.orientation_time - last.time))
     w = exact_spin(end + (last.angular_velocity_time - last.time))
     error_q = relative(last.orientation, q)
-    if name == 'pfc4':      # published as the error of the matrix lab -> body that this scheme stores
+    if name == "pfc4":      # published as the error of the matrix lab -> body that this scheme stores
         found, reference = rotation_matrix(last.orientation).T, rotation_matrix(q).T
         error_q = column_sum_norm(found - reference) / column_sum_norm(found)
     return error_q, relative(last.angular_velocity, w)

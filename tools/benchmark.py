@@ -49,6 +49,7 @@ from benchmarking import bounds, drawing, run, throughput
 from benchmarking.core import measure as measure_core
 from benchmarking.options import parse
 from compare_peers import print_table
+
 from minidem.scenario.progress import Line
 
 DONE, FAILED, BAD_ARGUMENTS, SKIPPED, INTERRUPTED = 0, 1, 2, 77, 130

@@ -16,11 +16,12 @@ import statistics
 import sys
 from pathlib import Path
 
-from minidem.scenario import at_least
-from minidem.whole_files import write_text
 from peers import PEERS
 from peers.case import CASES
 from peers.race import race
+
+from minidem.core.atomic import write_text
+from minidem.scenario import at_least
 
 DONE, FAILED, SKIPPED, INTERRUPTED = 0, 1, 77, 130
 EXIT_STATUS = """exit status: 0 every peer was compared; 1 a run failed; 2 bad arguments;

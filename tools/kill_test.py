@@ -29,7 +29,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from minidem.output import sealed_arrays
+from minidem.output import npz_checksum
 from minidem.scenario import plot
 
 SCENARIOS = Path(__file__).resolve().parents[1] / "scenarios"
@@ -110,7 +110,7 @@ class Life:
         path = self.folder / "checkpoint.npz"
         if not path.exists():
             path = self.folder / "checkpoint_before.npz"        # killed while the two were exchanged
-        settings, _ = sealed_arrays.read(path)
+        settings, _ = npz_checksum.read(path)
         lost = last - settings["step_count"]
         if lost > self.period:
             raise Wrong(f"{self.folder}: {lost} steps since the last checkpoint, not {self.period} at most")
@@ -152,7 +152,7 @@ def content(folder):
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))
         if path.suffix == ".npz":
-            settings, arrays = sealed_arrays.read(path)
+            settings, arrays = npz_checksum.read(path)
             settings["notes"]["spent"] = None
             found[name] = settings, {key: array.tobytes() for key, array in arrays.items()}
         elif path.name == "summary.json":

@@ -17,8 +17,8 @@ import numpy as np
 
 from minidem import ClumpTemplate
 from minidem.mesh_report import MeshReport
-from minidem.meshes import TriangleMesh
 from minidem.scenario import plot
+from minidem.templates.triangle_mesh import TriangleMesh
 
 
 def draw(figure, report):

@@ -4,7 +4,7 @@
     python tools/order_table.py             measure all and write the table into the README (15 s)
     python tools/order_table.py --check     measure the orders only and compare them with the README's
 
-Orders come from minidem.benchmarks.driven_bodies: errors at the end of a motion of six asymmetric bodies,
+Orders come from minidem.validation.driven_bodies: errors at the end of a motion of six asymmetric bodies,
 for five time steps, each half the one before, against DOP853. Schemes come from
 `minidem.rotation.available()`: a new file of minidem/rotation/ needs no edit here. What is written again
 differs in the nanoseconds alone. Exit status of --check: 0 as in the README, 1 not.
@@ -18,8 +18,8 @@ from time import perf_counter
 import numpy as np
 
 import minidem as md
-from minidem.benchmarks.driven_bodies import TOLERANCE, TORQUES, errors, halvings, order
 from minidem.output import replace_text
+from minidem.validation.driven_bodies import TOLERANCE, TORQUES, errors, halvings, order
 
 README = Path(__file__).resolve().parents[1] / "README.md"
 BEGIN, END = "<!-- orders: tools/order_table.py writes from here -->", "<!-- orders: to here -->"

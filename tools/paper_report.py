@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every table and figure of the five papers, published and reproduced side by side, in one HTML page.
 
-Runs all laboratories of scenarios/ (the scripts that have a LABORATORY), each into a folder of its own, and
+Runs all laboratories of scenarios/ (the scripts that have a EXPERIMENT), each into a folder of its own, and
 writes report.html beside them, figures included. Ends with a line for each table or figure: reproduced, not
 reproduced, or too short to tell: then a run of full length has to decide, without --quick.
 A laboratory that fails is named with its error; the others go on.
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import minidem
 from minidem.output import replace_text
-from minidem.scenario.finding import NOT_REPRODUCED, REPRODUCED, TOO_SHORT, WRONG
+from minidem.reproduction.finding import NOT_REPRODUCED, REPRODUCED, TOO_SHORT, WRONG
 from minidem.scenario.options import folder
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
@@ -32,14 +32,14 @@ img { max-width: 100%; margin: .8rem 0 } pre { white-space: pre-wrap; font-size:
 
 
 def laboratories():
-    """{name: Laboratory} of all scripts that have one, sorted by name."""
+    """{name: PaperExperiment} of all scripts that have one, sorted by name."""
     found = {}
     for path in sorted(SCENARIOS.glob("*.py")):
-        if "LABORATORY" in path.read_text(encoding="utf-8"):
+        if "EXPERIMENT" in path.read_text(encoding="utf-8"):
             spec = importlib.util.spec_from_file_location(path.stem, path)
             module = importlib.util.module_from_spec(spec)
             spec.loader.exec_module(module)
-            found[path.stem] = module.LABORATORY
+            found[path.stem] = module.EXPERIMENT
     return found
 
 
@@ -82,7 +82,8 @@ def page(sections, lines, quick):
     return (f'<!doctype html><meta charset="utf-8"><title>minidem: papers and reproduction</title>'
             f"<style>{STYLE}</style><h1>Rotation integrators: the papers and what comes out here</h1>"
             f"<p>minidem {minidem.__version__}.{note} Green: reproduced. Yellow: the published value cannot be right; "
-            f"the note has the evidence. Red: not reproduced. Grey: the run was too short to tell.</p>{''.join(sections)}"
+            f"the note has the evidence. Red: not reproduced. Grey: the run was too short to tell.</p>"
+            f"{''.join(sections)}"
             f"<h2>Table by table</h2><pre>{closing}</pre>\n")
 
 

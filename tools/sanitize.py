@@ -140,7 +140,8 @@ def loop():
     """Runs whose threads share what they can: lists, forces, walls, several stages, clumps of many spheres."""
     sys.path.insert(0, "tests")
     import scenes
-    from minidem import loop_owner
+
+    from minidem.engine import loop_owner
     as_usual = loop_owner.SLOTS_IN_CACHE, loop_owner.LOG_SLAB
     for name, scene in {"rods": scenes.packed_rods(2, (8, 12, 14)), "mixture": scenes.packed_mixture(3, (8, 12, 14)),
                         "bunches": scenes.packed_bunches(4, 6),

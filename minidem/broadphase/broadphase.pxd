@@ -1,12 +1,12 @@
 """Candidates for contact, kept up to date while clumps move."""
-from minidem.arrays cimport APART
+from minidem.core.int_vector cimport APART
 from minidem.broadphase.ghosts cimport post
 from minidem.broadphase.levels cimport Levels
 from minidem.broadphase.neighbours cimport Neighbours, Planes
-from minidem.broadphase.sharing cimport Share
-from minidem.clock cimport clock
-from minidem.openmp cimport Barrier, Count, await_count, count_on, has_come, meet
-from minidem.state cimport StateView
+from minidem.broadphase.load_balance cimport Share
+from minidem.core.clock cimport clock
+from minidem.core.openmp cimport Barrier, Count, await_count, count_on, has_come, meet
+from minidem.state.state cimport StateView
 
 cdef enum Failure:
     NO_FAILURE = 0

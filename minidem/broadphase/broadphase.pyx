@@ -7,21 +7,22 @@ only if one exceeds half the difference of the skins are those made anew as well
 from libc.math cimport isfinite, sqrt
 from libc.stdlib cimport calloc, free
 
-from minidem.arrays cimport APART, release
+from minidem.core.int_vector cimport APART, release
 from minidem.broadphase.cell_grid cimport empty_grid
 from minidem.broadphase.ghosts cimport post
 from minidem.broadphase.levels cimport fill_levels, free_levels, prepare_levels, sort_by_size
 from minidem.broadphase.neighbours cimport Ints, Neighbours, Planes, choose_ghosts, prune, search_walls
 from minidem.broadphase.search cimport search_pairs
-from minidem.broadphase.sharing cimport even_out
-from minidem.broadphase.skin cimport choose_skins, cubed
-from minidem.clock cimport clock
-from minidem.geometry.vec3 cimport norm
-from minidem.pose cimport pose_range
-from minidem.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
-from minidem.reach cimport turn_squared
-from minidem.rows cimport LANES, ORIENTATION, PATH, POSITION, REACH, load
-from minidem.state cimport StateView, fixed_rows, member
+from minidem.broadphase.load_balance cimport even_out
+from minidem.broadphase.skin_model cimport choose_skins, cubed
+from minidem.core.clock cimport clock
+from minidem.core.vec3 cimport norm
+from minidem.state.pose cimport pose_range
+from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
+from minidem.state.turn_bound cimport turn_squared
+from minidem.core.lanes cimport LANES
+from minidem.state.rows cimport ORIENTATION, PATH, POSITION, REACH, load
+from minidem.state.state cimport StateView, fixed_rows, member
 
 cdef enum:
     KEPT = 7                        # position and orientation

@@ -1,7 +1,7 @@
 """Cell list by spatial hash, of spheres or of the bounding spheres of clumps, all of about one size."""
 from libc.math cimport ceil, llrint
 
-from minidem.arrays cimport Ints
+from minidem.core.int_vector cimport Ints
 
 cdef enum:
     MOST_RUNS = 27

@@ -21,7 +21,7 @@ from libc.math cimport ceil
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from minidem.arrays cimport Ints, release, reserve
+from minidem.core.int_vector cimport Ints, release, reserve
 
 cdef enum:
     BEYOND = 15                 # places that a search may read after the last

@@ -3,9 +3,9 @@
 A sphere is written in every step, and between lists only its owner reads it, so that it stays with one core. Ghosts
 stand in memory behind all spheres, in the same order; a pair across names its own sphere and the ghost of the other.
 """
-from minidem.arrays cimport Ints
-from minidem.rows cimport LANES
-from minidem.state cimport StateView
+from minidem.core.int_vector cimport Ints
+from minidem.core.lanes cimport LANES
+from minidem.state.state cimport StateView
 
 cdef extern from "broadphase/ghosts.h" nogil:
     void post_line "minidem_post_line"(const double *line, double *copy)

@@ -1,5 +1,5 @@
 """Which spheres other threads need ghosts of: by cache lines, of two spheres each, four to a member row."""
-from minidem.arrays cimport reserve
+from minidem.core.int_vector cimport reserve
 
 
 cdef void mark_lines(unsigned char *marks, const int *pairs, Py_ssize_t n, Py_ssize_t first_row,

@@ -1,7 +1,7 @@
 """Grids of several cell sizes, so that a few large spheres among many small ones do not widen all cells."""
-from minidem.arrays cimport Ints
+from minidem.core.int_vector cimport Ints
 from minidem.broadphase.cell_grid cimport CellGrid
-from minidem.openmp cimport Barrier
+from minidem.core.openmp cimport Barrier
 
 cdef enum:
     MOST_LEVELS = 16

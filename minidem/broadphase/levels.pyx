@@ -5,9 +5,9 @@ partners in its own grid among the cells ahead, and in the grids of larger spher
 every pair is met once, and a large sphere costs as much as the small ones that are near it.
 V. Ogarko & S. Luding, Comput. Phys. Commun. 183, 931 (2012), doi 10.1016/j.cpc.2011.12.019.
 """
-from minidem.arrays cimport push
+from minidem.core.int_vector cimport push
 from minidem.broadphase.cell_grid cimport fill_cells, free_grid, number_cells, prepare_grid
-from minidem.openmp cimport meet
+from minidem.core.openmp cimport meet
 
 
 cdef bint sort_by_size(Levels *levels, const double *spheres, const int *numbers, Py_ssize_t n_slots) noexcept nogil:

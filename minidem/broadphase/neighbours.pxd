@@ -1,7 +1,7 @@
 """Verlet lists: candidates for contact, one set of lists for each thread."""
-from minidem.arrays cimport APART, Ints, reserve
-from minidem.rows cimport LANES
-from minidem.state cimport StateView
+from minidem.core.int_vector cimport APART, Ints, reserve
+from minidem.core.lanes cimport LANES
+from minidem.state.state cimport StateView
 
 cdef struct Planes:
     Py_ssize_t count
@@ -56,7 +56,7 @@ cdef inline double height(const Planes *planes, Py_ssize_t wall, const double *s
     return (sphere[0] - point[0]) * normal[0] + (sphere[1] - point[1]) * normal[1] + (sphere[2] - point[2]) * normal[2]
 
 
-cdef extern from "broadphase/near.h" nogil:
+cdef extern from "broadphase/near_pairs.h" nogil:
     enum:
         BEYOND "MINIDEM_BEYOND"
     Py_ssize_t select_near "minidem_select_near"(const double *spheres, const int *pairs, Py_ssize_t n, double skin,

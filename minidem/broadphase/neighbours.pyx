@@ -15,14 +15,14 @@ moved, and both spheres are still near the processor.
 """
 from libc.string cimport memcpy, memset
 
-from minidem.arrays cimport Ints, reserve
+from minidem.core.int_vector cimport Ints, reserve
 from minidem.broadphase.ghosts cimport list_marked, mark_lines
-from minidem.records cimport rows_from_records
-from minidem.rows cimport LANES
-from minidem.state cimport StateView
+from minidem.core.transpose cimport rows_from_records
+from minidem.core.lanes cimport LANES
+from minidem.state.state cimport StateView
 
 
-cdef extern from "broadphase/near.h" nogil:
+cdef extern from "broadphase/near_pairs.h" nogil:
     unsigned int near_plane "minidem_near_plane"(const double *rows, const double *point, const double *normal,
                                                  double skin)
 

@@ -1,6 +1,6 @@
 from minidem.broadphase.levels cimport Levels
 from minidem.broadphase.neighbours cimport Neighbours
-from minidem.state cimport StateView
+from minidem.state.state cimport StateView
 
 cdef bint search_pairs(Neighbours *all, int thread, int n_threads, const Levels *levels, const StateView *state,
                        const double *items, double skin, bint clumps_first) noexcept nogil

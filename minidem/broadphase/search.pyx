@@ -1,17 +1,17 @@
 """Outer pairs from the grids: a share of what they hold for each thread, the pairs sorted by owner."""
 from libc.string cimport memset
 
-from minidem.arrays cimport Ints, reserve
+from minidem.core.int_vector cimport Ints, reserve
 from minidem.broadphase.candidates cimport AT_ONCE, Candidates, collect, free_candidates
 from minidem.broadphase.cell_grid cimport SLOT, CellGrid, Runs, Spot, cell_of, runs_ahead, runs_around, spot_of
 from minidem.broadphase.ghosts cimport ghost_of
 from minidem.broadphase.levels cimport MOST_LEVELS
 from minidem.broadphase.neighbours cimport BEYOND, push_pair
-from minidem.rows cimport LANES
-from minidem.state cimport StateView
+from minidem.core.lanes cimport LANES
+from minidem.state.state cimport StateView
 
 
-cdef extern from "broadphase/near.h" nogil:
+cdef extern from "broadphase/near_pairs.h" nogil:
     Py_ssize_t find_pairs "minidem_find_pairs"(const int *candidates, Py_ssize_t room, int first, int count,
                                                int cx, int cy, int cz, int reach, int slot, int clump_first,
                                                int clump_slots, int *pairs)

@@ -1,0 +1,1 @@
+"""Narrow phase: contacts among the candidate pairs, their forces, and the force and torque on each clump."""

@@ -9,7 +9,7 @@ import csv
 import json
 from pathlib import Path
 
-from minidem.checks import shown
+from minidem.core.checks import shown
 from minidem.ensemble.grid import key, plain, readable
 from minidem.output import remove_leftovers, replace_text
 

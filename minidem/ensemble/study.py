@@ -4,7 +4,7 @@ import os
 import time
 from contextlib import closing
 
-from minidem.checks import positive, whole
+from minidem.core.checks import positive, whole
 from minidem.ensemble import cluster, local
 from minidem.ensemble.grid import combinations
 from minidem.ensemble.reference import importing, reference_to, short

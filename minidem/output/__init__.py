@@ -1,8 +1,8 @@
 """The files that a run leaves behind: frames for ParaView (vtu.py, pvd.py) and checkpoints (checkpoint.py).
 
-Every file is written whole or not at all (`minidem.whole_files`).
+Every file is written whole or not at all (`minidem.core.atomic`).
 """
 
-from minidem.whole_files import remove_leftovers, replace_text, replacing, to_disk
+from minidem.core.atomic import remove_leftovers, replace_text, replacing, to_disk
 
 __all__ = ["remove_leftovers", "replace_text", "replacing", "to_disk"]

@@ -1,4 +1,4 @@
-"""Checkpoints: all that a simulation is, in one file of plain arrays (`sealed_arrays`: checksum, no pickle).
+"""Checkpoints: all that a simulation is, in one file of plain arrays (`npz_checksum`: checksum, no pickle).
 A `Moment` is the same in memory.
 
 Blocks and loads hold the whole state between two steps, scratch of the rotation scheme, forces and
@@ -12,12 +12,12 @@ from dataclasses import asdict
 
 import numpy as np
 
-from minidem.checks import LARGEST, finite_array, refuse, whole
-from minidem.clump import ClumpTemplate, template_scales
+from minidem.core.checks import LARGEST, finite_array, refuse, whole
+from minidem.engine.user_forces import UserForces
 from minidem.material import Material
-from minidem.output import sealed_arrays
-from minidem.state import State
-from minidem.user_forces import UserForces
+from minidem.output import npz_checksum
+from minidem.state.state import State
+from minidem.templates.clump_template import ClumpTemplate, template_scales
 from minidem.walls import Plane
 
 TEMPLATE = {        # shapes of what a ClumpTemplate keeps; -1: its spheres
@@ -40,7 +40,7 @@ def save(path, sim, notes=None):
     if not (np.isfinite(arrays["blocks"]).all() and np.isfinite(arrays["loads"]).all()):
         raise ValueError(f"path = {str(path)!r}: nothing saved, because the state at step {sim.step_count} is not "
                          "finite; lower dt and go on from an earlier checkpoint")
-    sealed_arrays.write(path, settings, arrays)
+    npz_checksum.write(path, settings, arrays)
 
 
 def pack(sim):
@@ -56,7 +56,7 @@ def pack(sim):
     blocks, loads = loop.state.in_user_order()
     arrays = {"blocks": blocks, "loads": loads, "started": loop.started, "template_index": loop.state.template_index}
     if (loop.state.scale != 1.0).any():
-        settings["format"] = sealed_arrays.NEWEST           # who does not know scales must not read it
+        settings["format"] = npz_checksum.NEWEST           # who does not know scales must not read it
         arrays["scale"] = loop.state.scale
     for k, template in enumerate(loop.state.templates):
         arrays |= {f"template_{k}_{name}": np.asarray(value) for name, value in vars(template).items()}
@@ -74,7 +74,7 @@ def load(path, make, threads=None):
 
 def load_with_notes(path, make, threads=None):
     """The same, and its notes; None for a checkpoint without any."""
-    settings, arrays = sealed_arrays.read(path)
+    settings, arrays = npz_checksum.read(path)
     try:
         return unpack(settings, arrays, make, threads), settings.get("notes")
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:

@@ -17,6 +17,6 @@ __all__ = ["available", "info", "integrate", "register"]
 
 def __getattr__(name):
     if name == "integrate":             # late: the time loop that it runs needs this package first
-        from minidem.free_bodies import integrate
+        from minidem.engine.free_rotation import integrate
         return integrate
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -12,12 +12,12 @@ equations, and the exponential stands on the right of q. c = 1/12 is the coeffic
 expansion (`buss`). The curves called Buss in the SPIRAL paper are reproduced by c = 1/16 only
 (`buss-published`). The last equation makes both first order, although L is exact without torque.
 """
-from minidem.geometry.quaternion cimport rotate, rotate_back
-from minidem.geometry.vec3 cimport Vec3, add_scaled, cross, times
+from minidem.core.quaternion cimport rotate, rotate_back
+from minidem.core.vec3 cimport Vec3, add_scaled, cross, times
 from minidem.rotation.record import Scheme
 from minidem.rotation.scheme cimport Body, Step, angular_acceleration, kernels, over_bodies
 from minidem.rotation.turning cimport turned
-from minidem.rows cimport load, store
+from minidem.state.rows cimport load, store
 
 
 cdef inline void start_one(Body *b, const Step *step) noexcept nogil:

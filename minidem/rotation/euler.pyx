@@ -2,8 +2,8 @@
 
     w(t + dt) = w + dt wdot(w, M(t)),   q(t + dt) = N(q + dt/2 q w(t + dt))
 """
-from minidem.geometry.quaternion cimport add_scaled_quat, multiply_vector, normalise
-from minidem.geometry.vec3 cimport add_scaled
+from minidem.core.quaternion cimport add_scaled_quat, multiply_vector, normalise
+from minidem.core.vec3 cimport add_scaled
 from minidem.rotation.record import Scheme
 from minidem.rotation.scheme cimport Body, Step, angular_acceleration, kernels, over_bodies
 

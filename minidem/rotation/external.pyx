@@ -15,7 +15,8 @@ from cpython.memoryview cimport PyMemoryView_FromMemory
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer, PyCapsule_IsValid
 
 from minidem.rotation.scheme cimport BlockFunction, Kernels, Step, kernels
-from minidem.rows cimport ANGULAR_VELOCITY, FIXED_ROWS, INERTIA, LANES, ORIENTATION, PREDICTED, SCRATCH
+from minidem.core.lanes cimport LANES
+from minidem.state.rows cimport ANGULAR_VELOCITY, FIXED_ROWS, INERTIA, ORIENTATION, PREDICTED, SCRATCH
 
 ROLES = ("start", "move", "finish", "predict", "sync")
 SIGNATURE = "void (double *block, const double *torque, const double *fixed, const double *step)"

@@ -13,13 +13,13 @@ curves called Fincham in the SPIRAL paper (10.1016/j.cpc.2023.109077), whose Eqs
 it open and print w(t) for w(t + dt/2) in the last step.
 The start is L(-dt/2) = L_0 - dt/2 M_0.
 """
-from minidem.geometry.quaternion cimport (
+from minidem.core.quaternion cimport (
     Quat, add_scaled_quat, multiply_vector, normalise, rotate, rotate_back,
 )
-from minidem.geometry.vec3 cimport Vec3, add_scaled, times
+from minidem.core.vec3 cimport Vec3, add_scaled, times
 from minidem.rotation.record import Scheme
 from minidem.rotation.scheme cimport Body, Step, kernels, over_bodies
-from minidem.rows cimport load, store
+from minidem.state.rows cimport load, store
 
 
 cdef inline Vec3 body_rate(const Body *b, Quat q, Vec3 momentum) noexcept nogil:

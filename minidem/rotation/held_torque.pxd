@@ -3,7 +3,7 @@
 SSPRK3 is Eqs 9, 10 of the SPIRAL paper (10.1016/j.cpc.2023.109077); `rk4` is the classical method.
 What does not change from stage to stage is multiplied out before the first of them.
 """
-from minidem.geometry.vec3 cimport Vec3, add, add_scaled, scale, times, vec3
+from minidem.core.vec3 cimport Vec3, add, add_scaled, scale, times, vec3
 from minidem.rotation.scheme cimport Body
 
 

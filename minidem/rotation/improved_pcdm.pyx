@@ -14,12 +14,13 @@ them equal, and they are if a is found anew from W and the last torque (predicto
 The paper does not say how W and Q begin. It must be a half step, W = w + dt/2 a and
 Q = q exp(dt/4 (w + dt/4 a)): with W = w the scheme stays of first order for ever.
 """
-from minidem.geometry.quaternion cimport rotate
-from minidem.geometry.vec3 cimport Vec3, add_scaled
+from minidem.core.quaternion cimport rotate
+from minidem.core.vec3 cimport Vec3, add_scaled
 from minidem.rotation.record import Scheme
 from minidem.rotation.scheme cimport Body, Step, angular_acceleration, kernels, over_bodies
 from minidem.rotation.turning cimport turned, turned_by_lab
-from minidem.rows cimport LANES, load, load_quat, store, store_quat
+from minidem.core.lanes cimport LANES
+from minidem.state.rows cimport load, load_quat, store, store_quat
 
 cdef enum Scratch:                  # first number of each kept quantity
     Q_HALF = 0                      # orientation half a step ahead of the pose

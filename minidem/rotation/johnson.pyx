@@ -15,14 +15,14 @@ lab by the new q. That factor matters from dt = 1e-3 s on in the paper's test.
 Fourth order without torque, first order with; Johnson's predictor-corrector for L, which would
 need two evaluations of the torque, is in neither.
 """
-from minidem.geometry.quaternion cimport (
+from minidem.core.quaternion cimport (
     Quat, add_scaled_quat, multiply, multiply_vector, norm_squared, normalise, quat, rotate, rotate_back,
     scale_quat,
 )
-from minidem.geometry.vec3 cimport Vec3, add_scaled, times, vec3
+from minidem.core.vec3 cimport Vec3, add_scaled, times, vec3
 from minidem.rotation.record import Scheme
 from minidem.rotation.scheme cimport Body, Step, kernels, over_bodies
-from minidem.rows cimport load, store
+from minidem.state.rows cimport load, store
 
 
 cdef inline Vec3 body_rate(const Body *b) noexcept nogil:

@@ -12,8 +12,8 @@ The angular velocity at the whole step is the first map over dt/2. The start is 
 of Euler (start=euler), as in the published curves of omelyan, or the same map over -dt/2
 (start=map), as in those of spiral-omelyan, which has no other.
 """
-from minidem.geometry.quaternion cimport add_scaled_quat, multiply_vector, scale_quat
-from minidem.geometry.vec3 cimport Vec3, add, add_scaled, dot, times
+from minidem.core.quaternion cimport add_scaled_quat, multiply_vector, scale_quat
+from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, times
 from minidem.rotation.record import Scheme
 from minidem.rotation.scheme cimport (
     Body, BodyFunction, Step, angular_acceleration, gyroscopic, kernels, over_bodies,

@@ -10,8 +10,8 @@ a torque that varies the scheme is therefore of first order, as Seelen et al. no
 (improved-pcdm). The paper's sphere under a growing torque (Table 2) comes out with the torque of
 t + dt for that of t.
 """
-from minidem.geometry.quaternion cimport Quat, rotate
-from minidem.geometry.vec3 cimport Vec3, add_scaled
+from minidem.core.quaternion cimport Quat, rotate
+from minidem.core.vec3 cimport Vec3, add_scaled
 from minidem.rotation.record import Scheme
 from minidem.rotation.scheme cimport Body, Step, angular_acceleration, kernels, over_bodies
 from minidem.rotation.turning cimport turned, turned_by_lab

@@ -17,8 +17,8 @@ vanish, for the turn from the old A to the new one stays below pi: seen from the
 is applied to the matrix 1 - dt w x; its leading minors 1, 1 + (dt w_z)^2 and 1 + (dt w)^2 are
 positive, so are those of the result P, so P_xx and P_zz are, and the trace of P is above -1.
 """
-from minidem.geometry.quaternion cimport Quat, normalise, quat, rotate, rotate_back
-from minidem.geometry.vec3 cimport Vec3, add_scaled, cross, dot, norm, scale, vec3
+from minidem.core.quaternion cimport Quat, normalise, quat, rotate, rotate_back
+from minidem.core.vec3 cimport Vec3, add_scaled, cross, dot, norm, scale, vec3
 from minidem.rotation.record import Scheme
 from minidem.rotation.scheme cimport Body, Step, angular_acceleration, kernels, over_bodies
 

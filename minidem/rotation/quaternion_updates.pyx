@@ -17,10 +17,10 @@ walton-braun, = w + dt/2 wdot(w, M). The others turn with w(t), or with w(t + dt
 are of first order. Table 2 of the paper (sphere under a torque that grows as exp(t)) comes out
 only with omega=new, and with the torque of t + dt for that of t.
 """
-from minidem.geometry.quaternion cimport (
+from minidem.core.quaternion cimport (
     Quat, add_scaled_quat, exponential, multiply, multiply_vector, normalise, quat, scale_quat,
 )
-from minidem.geometry.vec3 cimport Vec3, add_scaled, dot, scale, vec3
+from minidem.core.vec3 cimport Vec3, add_scaled, dot, scale, vec3
 from minidem.rotation.record import Scheme
 from minidem.rotation.scheme cimport Body, BodyFunction, Step, angular_acceleration, kernels, over_bodies
 from minidem.rotation.turning cimport turned

@@ -8,11 +8,12 @@ A stage's orientation goes into the formula as it is and, normalised, to the con
 many-body loop the translation stays a leapfrog, so the whole is of order 2.
 W. Kutta, Z. Math. Phys. 46, 435 (1901).
 """
-from minidem.geometry.quaternion cimport Quat, add_scaled_quat, multiply_vector, normalise, scale_quat
-from minidem.geometry.vec3 cimport Vec3, add_scaled
+from minidem.core.quaternion cimport Quat, add_scaled_quat, multiply_vector, normalise, scale_quat
+from minidem.core.vec3 cimport Vec3, add_scaled
 from minidem.rotation.record import Scheme
 from minidem.rotation.scheme cimport Body, Step, angular_acceleration, kernels, over_bodies
-from minidem.rows cimport LANES, load, load_quat, store, store_quat
+from minidem.core.lanes cimport LANES
+from minidem.state.rows cimport load, load_quat, store, store_quat
 
 cdef enum Scratch:                  # first number of each kept quantity
     Q_START = 0                     # orientation at the start of the step

@@ -14,11 +14,12 @@ rows of a block that change, the three of the torque, those that are fixed (rows
 """
 from libc.string cimport memcpy
 
-from minidem.geometry.quaternion cimport Quat
-from minidem.geometry.vec3 cimport Vec3, add, times, vec3
-from minidem.rows cimport (
-    ANGULAR_VELOCITY, INERTIA, INVERSE_INERTIA, LANES, MASS, ORIENTATION, PREDICTED, SCRATCH,
-    load, load_quat, store, store_quat,
+from minidem.core.quaternion cimport Quat
+from minidem.core.vec3 cimport Vec3, add, times, vec3
+from minidem.core.lanes cimport LANES
+from minidem.state.rows cimport (
+    ANGULAR_VELOCITY, INERTIA, INVERSE_INERTIA, MASS, ORIENTATION, PREDICTED, SCRATCH, load, load_quat, store,
+    store_quat,
 )
 
 cdef extern from *:

@@ -8,7 +8,7 @@ classical fourth-order method: SSPRK3 is not symmetric in time, and its energy e
 potentials; with rk4 the drift is no longer seen, for a third more work.
 The start is S over -dt/2, the angular velocity at the whole step S over dt/2.
 """
-from minidem.geometry.vec3 cimport Vec3
+from minidem.core.vec3 cimport Vec3
 from minidem.rotation.held_torque cimport rk4, ssprk3
 from minidem.rotation.record import Scheme
 from minidem.rotation.scheme cimport Body, Step, kernels, over_bodies

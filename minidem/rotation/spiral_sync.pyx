@@ -9,7 +9,7 @@ published curves are those of the product. Splitting the exponential of A.1 in t
 commutator, of order dt^3, so that the sum has the smaller error (eight times in the paper's test)
 for half the exponentials. Both hold M(t) for the whole step: first order for a torque that varies.
 """
-from minidem.geometry.vec3 cimport Vec3, add_scaled
+from minidem.core.vec3 cimport Vec3, add_scaled
 from minidem.rotation.held_torque cimport ssprk3
 from minidem.rotation.record import Scheme
 from minidem.rotation.scheme cimport Body, Step, angular_acceleration, kernels, over_bodies

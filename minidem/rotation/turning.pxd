@@ -1,7 +1,8 @@
 """Exact turns of an orientation by an angular velocity that stays the same for a time h."""
-from minidem.geometry.quaternion cimport Quat, exponential, little_exponential, multiply, rotate, turns_little
-from minidem.geometry.vec3 cimport Vec3, scale
-from minidem.rows cimport ANGULAR_VELOCITY, LANES, ORIENTATION, load, load_quat, store_quat
+from minidem.core.quaternion cimport Quat, exponential, little_exponential, multiply, rotate, turns_little
+from minidem.core.vec3 cimport Vec3, scale
+from minidem.core.lanes cimport LANES
+from minidem.state.rows cimport ANGULAR_VELOCITY, ORIENTATION, load, load_quat, store_quat
 
 
 cdef inline Quat turned(Quat q, double h, Vec3 w) noexcept nogil:

@@ -6,8 +6,8 @@
 
 Eq. B.2 prints w(t + dt) in the second line; only w(t + dt/2) reproduces the published errors.
 """
-from minidem.geometry.quaternion cimport add_scaled_quat, multiply_vector, normalise
-from minidem.geometry.vec3 cimport Vec3, add_scaled
+from minidem.core.quaternion cimport add_scaled_quat, multiply_vector, normalise
+from minidem.core.vec3 cimport Vec3, add_scaled
 from minidem.rotation.record import Scheme
 from minidem.rotation.scheme cimport Body, Step, angular_acceleration, kernels, over_bodies
 

@@ -25,20 +25,13 @@ A scenario is a function from options to a Simulation, and a few words. This is 
     if __name__ == "__main__":
         sys.exit(main())
 
-The way of a run: options.py reads the command line, scenario.py sets up one run or several to compare,
-run.py advances each and records it (recorder.py, table.py, schedule.py, folder.py, interrupt.py,
-progress.py), summary.py and plot.py tell what came of it. placement.py puts clumps into a box at random,
-without overlap, dense_placement.py with crowd.py more of them.
-
-laboratory.py is the harness for experiments that set numbers of a paper beside ours (finding.py, report.py).
+The data flow of a run: options.py reads the command line, scenario.py sets up one run or several to compare,
+run.py advances each and records it (recorder.py, table.py, schedule.py, folder.py, signals.py, progress.py),
+summary.py and plot.py write the results.
 '''
-
-from minidem.scenario.dense_placement import place_densely
-from minidem.scenario.finding import Finding
-from minidem.scenario.laboratory import Laboratory
+from minidem.initial import place, place_densely, random_directions, random_orientations
 from minidem.scenario.options import at_least, finite, positive
-from minidem.scenario.placement import place, random_directions, random_orientations
 from minidem.scenario.scenario import Observable, Scenario
 
-__all__ = ["Finding", "Laboratory", "Observable", "Scenario", "at_least", "finite", "place",
-           "place_densely", "positive", "random_directions", "random_orientations"]
+__all__ = ["Observable", "Scenario", "at_least", "finite", "place", "place_densely", "positive", "random_directions",
+           "random_orientations"]

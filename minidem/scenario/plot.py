@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
+from minidem.analysis.energy_errors import energy_scale
 from minidem.output import replacing
-from minidem.scenario.summary import energy_scale
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart; line styles repeat the distinction.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")

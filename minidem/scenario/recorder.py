@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from minidem.diagnosis import of_energy
+from minidem.analysis.diagnosis import of_energy
 from minidem.scenario.table import Table
 
 ENERGIES = ("translational", "rotational", "elastic", "potential", "total")

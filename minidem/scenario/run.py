@@ -10,17 +10,17 @@ import sys
 import time
 import warnings
 
+from minidem.analysis.monitor import Watch, overheard
+from minidem.engine.chunked_run import steps_to_reach
 from minidem.output import vtu
 from minidem.output.checkpoint import Moment
 from minidem.output.pvd import Pvd
-from minidem.pacing import steps_to_reach
 from minidem.scenario import plot, summary
 from minidem.scenario.folder import ChangedPhysics, RunFolder, check_writable
 from minidem.scenario.options import physics
 from minidem.scenario.progress import Progress
 from minidem.scenario.recorder import Recorder
 from minidem.scenario.schedule import Schedule
-from minidem.scenario.watch import Watch, overheard
 
 ROWS = 1000             # of the tables, beside the first
 ROWS_PER_STATE = 4      # of the state that is kept for when a run loses a clump: a copy a row would cost a crowd 1 %

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from minidem.scenario import plot
-from minidem.scenario.interrupt import Interruptible, terminable
 from minidem.scenario.options import parse
 from minidem.scenario.run import Run
+from minidem.scenario.signals import Interruptible, terminable
 from minidem.scenario.summary import verdict
 
 DONE, FAILED, BAD_ARGUMENTS, INTERRUPTED = 0, 1, 2, 130

@@ -9,7 +9,7 @@ from reference_union import union_by_slices
 
 import minidem as md
 from minidem import chess
-from minidem.clump_files import read_spheres
+from minidem.templates.sphere_files import read_spheres
 
 # A folder of sphere files of your own that the slow test takes as well.
 FOLDER = os.environ.get("MINIDEM_SPHERE_FILES")

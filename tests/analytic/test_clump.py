@@ -7,7 +7,7 @@ import pytest
 from numpy import pi
 from scipy.spatial.transform import Rotation
 
-from minidem.clump import ClumpTemplate
+from minidem.templates.clump_template import ClumpTemplate
 
 EPS = np.finfo(float).eps
 NOISE = 64 * EPS            # tens of sums and products in the references of this file

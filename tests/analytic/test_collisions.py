@@ -7,12 +7,12 @@ from functools import cache
 
 import numpy as np
 import pytest
-
-import minidem as md
 import scenes
-from minidem.benchmarks.driven_bodies import order, orientation_error, rms
 from reference_contact import rotation_matrix
 from scenes import Scene, distance_to_touch, quaternion, state_of, unit_vectors
+
+import minidem as md
+from minidem.validation.driven_bodies import order, orientation_error, rms
 
 DT = 38e-6                      # [s], 34 steps per contact of two rods at 4 m/s
 HALVINGS = (4, 8, 16, 32)
@@ -82,7 +82,7 @@ def reference(build, seed):
     return x, q, v, w
 
 
-@pytest.mark.parametrize('build', STEPS, ids=lambda build: build.__name__)
+@pytest.mark.parametrize("build", STEPS, ids=lambda build: build.__name__)
 def test_reference_conserves_energy(build):
     """The oracle's forces, torques and energy belong together: elastic collisions give all of it back. 1e-8
     is ten times what DOP853 leaves (World.move)."""
@@ -111,8 +111,8 @@ def rms_of_rows(rows):
     return np.sqrt(np.mean(np.square(rows), axis=0))
 
 
-@pytest.mark.parametrize('build', STEPS, ids=lambda build: build.__name__)
-@pytest.mark.parametrize('scheme', md.rotation.available())
+@pytest.mark.parametrize("build", STEPS, ids=lambda build: build.__name__)
+@pytest.mark.parametrize("scheme", md.rotation.available())
 def test_order_through_collisions(scheme, build):
     """Order 2, the translation's, or the scheme's own for varying torque if that is lower.
 
@@ -124,16 +124,16 @@ def test_order_through_collisions(scheme, build):
     record = md.rotation.info(scheme)
     declared = min(2, record.order_q_varying, record.order_w_varying)
     found = errors(build, scheme, HALVINGS)
-    for name, column in zip('xvqw', found.T):
-        assert order(column) > declared - 0.2, f'{name}: {order(column)} from {column}'
+    for name, column in zip("xvqw", found.T):
+        assert order(column) > declared - 0.2, f"{name}: {order(column)} from {column}"
 
 
 def test_first_order_is_seen():
     """The measurement above tells the orders apart: Euler's method is caught."""
-    assert np.all([order(column) < 1.3 for column in errors(two_rods, 'euler', HALVINGS).T[2:]])
+    assert np.all([order(column) < 1.3 for column in errors(two_rods, "euler", HALVINGS).T[2:]])
 
 
-@pytest.mark.parametrize('scheme', ['spiral', 'omelyan', 'fincham'])
+@pytest.mark.parametrize("scheme", ["spiral", "omelyan", "fincham"])
 def test_size_of_the_errors(scheme):
     """Two rods at DT, the step of the default scenario.
 
@@ -154,4 +154,4 @@ def test_size_of_the_errors(scheme):
         late, rebound = 0.512 / n * DT, 3e-4 * (20 / n)**2.5
         expected.append((dv * late, dv * rebound, dw * late * np.sqrt(3) / 4, dw * rebound))
     ratio = errors(two_rods, scheme, (1,))[0] / rms_of_rows(expected)
-    assert np.all((0.25 < ratio) & (ratio < 4.0)), f'x, v, q, w: {ratio}'
+    assert np.all((0.25 < ratio) & (ratio < 4.0)), f"x, v, q, w: {ratio}"

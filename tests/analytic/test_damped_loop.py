@@ -7,11 +7,11 @@ from functools import cache
 
 import numpy as np
 import pytest
+import scenes
+from reference_contact import rotation_matrix
 
 import minidem as md
-import scenes
-from minidem.benchmarks.driven_bodies import driven, order, orientation_error, rms
-from reference_contact import rotation_matrix
+from minidem.validation.driven_bodies import driven, order, orientation_error, rms
 
 SCHEMES = md.rotation.available()
 DURATION = 1.0
@@ -64,11 +64,11 @@ def exact_rotation(scene, t):
     """Principal orientation and body angular velocity, by DOP853."""
     template = scene.shapes[0].template
     q = scenes.product(scene.orientation, np.tile(template.orientation, (2, 1)))
-    w = np.einsum('nji,nj->ni', rotation_matrix(q), scene.angular_velocity)
+    w = np.einsum("nji,nj->ni", rotation_matrix(q), scene.angular_velocity)
 
     def torque(s, q, w):
         swing = PUSH * np.sin(FREQUENCY * s + PHASE)
-        return template.inertia[1] * (np.einsum('nji,j->ni', rotation_matrix(q), swing) - DRAG * w)
+        return template.inertia[1] * (np.einsum("nji,j->ni", rotation_matrix(q), swing) - DRAG * w)
     return driven(np.tile(template.inertia, (2, 1)), q, w, torque, t)
 
 
@@ -89,14 +89,14 @@ def errors(name):
     return np.array(found).T
 
 
-@pytest.mark.parametrize('name', SCHEMES)
-@pytest.mark.filterwarnings('ignore:dt')                # above the Rayleigh step: nothing touches
+@pytest.mark.parametrize("name", SCHEMES)
+@pytest.mark.filterwarnings("ignore:dt")                # above the Rayleigh step: nothing touches
 def test_orders_under_drag(name):
     """Translation is a leapfrog, of second order with every scheme; rotation has the order of its record."""
     record = md.rotation.info(name)
     declared = (2, 2, record.order_q_varying, record.order_w_varying)
-    for what, expected, error in zip('xvqw', declared, errors(name)):
-        assert abs(order(error) - expected) < TOLERANCE, f'{what}: order {order(error)} from {error}'
+    for what, expected, error in zip("xvqw", declared, errors(name)):
+        assert abs(order(error) - expected) < TOLERANCE, f"{what}: order {order(error)} from {error}"
 
 
 def test_reference_of_the_translation():
@@ -126,10 +126,10 @@ def damped_crowd(name, threads):
     return sim, force
 
 
-@pytest.mark.parametrize('name', SCHEMES)
+@pytest.mark.parametrize("name", SCHEMES)
 def test_same_bits_for_threads_and_after_a_restart(name, tmp_path, monkeypatch):
     """With the force added again after load; without it the run is refused."""
-    monkeypatch.setattr('minidem.loop_owner.SPHERES_PER_THREAD', 1)
+    monkeypatch.setattr("minidem.engine.loop_owner.SPHERES_PER_THREAD", 1)
     whole, force = damped_crowd(name, 1)
     touching = []
     whole.run(RUN, 10, lambda sim: touching.append(len(sim.contacts())))
@@ -139,9 +139,9 @@ def test_same_bits_for_threads_and_after_a_restart(name, tmp_path, monkeypatch):
         sim, _ = damped_crowd(name, threads)
         assert sim.threads == threads
         sim.run(RUN // 2 + 1)
-        sim.save(tmp_path / 'state.npz')
-        loaded = md.Simulation.load(tmp_path / 'state.npz', afterwards)
-        with pytest.raises(ValueError, match='add_force again'):
+        sim.save(tmp_path / "state.npz")
+        loaded = md.Simulation.load(tmp_path / "state.npz", afterwards)
+        with pytest.raises(ValueError, match="add_force again"):
             loaded.run(1)
         loaded.add_force(force)
         for continued in (sim, loaded):

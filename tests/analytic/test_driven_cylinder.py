@@ -4,17 +4,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from minidem.benchmarks import driven_cylinder as cylinder
-from minidem.benchmarks.driven_bodies import driven
 from reference_rotation import symmetric_spin
 
-SCENARIOS = Path(__file__).parents[2] / 'scenarios'
-ACCURACY = runpy.run_path(str(SCENARIOS / 'driven_cylinder.py'))
-COST = runpy.run_path(str(SCENARIOS / 'driven_cylinder_cost.py'))
+from minidem.validation import driven_cylinder as cylinder
+from minidem.validation.driven_bodies import driven
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+ACCURACY = runpy.run_path(str(SCENARIOS / "driven_cylinder.py"))
+COST = runpy.run_path(str(SCENARIOS / "driven_cylinder_cost.py"))
 
 
-@pytest.mark.parametrize('time', [0.3, 1.0, 3.0])
+@pytest.mark.parametrize("time", [0.3, 1.0, 3.0])
 def test_exact_motion(time):
     """Against DOP853 on Euler's equations and the quaternion, without Eq. 11 and without the split of q."""
     q, w = driven(cylinder.INERTIA, cylinder.ORIENTATION, cylinder.SPIN,
@@ -59,56 +59,56 @@ def test_step_for_a_target():
 
 def test_readings():
     """They differ in what they should, and the synchronised one sees neither the sign of q nor the floor."""
-    published, synchronised = (np.ravel(cylinder.errors('spiral', 1e-3, reading=reading))
-                               for reading in ('published', 'synchronised'))
+    published, synchronised = (np.ravel(cylinder.errors("spiral", 1e-3, reading=reading))
+                               for reading in ("published", "synchronised"))
     assert published[0] == pytest.approx(synchronised[0], rel=1e-6) and published[1] != synchronised[1]
-    rows = np.array(cylinder.errors('spiral', 1e-3, 2.0, rows=4))
+    rows = np.array(cylinder.errors("spiral", 1e-3, 2.0, rows=4))
     assert rows.shape == (2, 4)
     # The reference, 2e-12 at worst, is found in two pieces here.
     np.testing.assert_allclose(rows[:, 1], published, rtol=0, atol=2e-12)
     with pytest.raises(ValueError, match="reading is 'exact'"):
-        cylinder.errors('spiral', 1e-3, reading='exact')
+        cylinder.errors("spiral", 1e-3, reading="exact")
 
 
 def entries():
-    for name, printed in ACCURACY['TABLE_2'].items():
+    for name, printed in ACCURACY["TABLE_2"].items():
         for target, text in zip(cylinder.TARGETS, printed):
             short = float(text) < 3e-6                  # a run of half a million steps and more: seconds
             yield pytest.param(name, target, text, marks=pytest.mark.slow if short else ())
 
 
-@pytest.mark.parametrize('name, target, text', list(entries()))
+@pytest.mark.parametrize("name, target, text", list(entries()))
 def test_table_2(name, target, text):
     """Every entry to its printed digits, from the two points of the authors' grid around it."""
     after = np.searchsorted(cylinder.STEPS, float(text))
     steps = cylinder.STEPS[after - 1:after + 1]
-    scheme = cylinder.SCHEMES['published'][name]
+    scheme = cylinder.SCHEMES["published"][name]
     errors = np.array([np.ravel(cylinder.errors(scheme, dt)) for dt in steps])
-    assert f'{cylinder.step_for(steps, errors, target):.3e}' == text
+    assert f"{cylinder.step_for(steps, errors, target):.3e}" == text
 
 
 def test_laboratory(tmp_path):
     """All comes out but the two claims that are not so."""
-    report = ACCURACY['LABORATORY'].run_into(tmp_path, quick=True)
-    not_so = {(f.item, f.verdict) for f in report.findings if f.verdict != 'reproduced'}
-    assert not_so == {('Fig. 2', 'not reproduced'), ('Appendix B.5', 'not reproduced'),
-                      ('Local orders', 'published value wrong')}
-    assert sum(f.item == 'Table 2' for f in report.findings) == 25
-    assert {'errors_published.csv', 'errors_synchronised.csv', 'table_2_published.csv'} <= set(report.files)
+    report = ACCURACY["EXPERIMENT"].run_into(tmp_path, quick=True)
+    not_so = {(f.item, f.verdict) for f in report.findings if f.verdict != "reproduced"}
+    assert not_so == {("Fig. 2", "not reproduced"), ("Appendix B.5", "not reproduced"),
+                      ("Local orders", "published value wrong")}
+    assert sum(f.item == "Table 2" for f in report.findings) == 25
+    assert {"errors_published.csv", "errors_synchronised.csv", "table_2_published.csv"} <= set(report.files)
 
 
 def test_cost_of_a_step(tmp_path):
     """Runge-Kutta does four times the work of a step of Euler; timing is rough, so only that it is more."""
-    assert COST['nanoseconds']('rk4', 64, 500) > COST['nanoseconds']('euler', 64, 500) > 0.0
+    assert COST["nanoseconds"]("rk4", 64, 500) > COST["nanoseconds"]("euler", 64, 500) > 0.0
 
 
 def test_time_steps_of_the_cost_are_those_of_table_2():
-    assert [f'{dt:.3e}' for dt in COST['time_steps']('spiral', 'published', cylinder.TARGETS)] == list(
-        ACCURACY['TABLE_2']['SPIRAL'])
+    assert [f"{dt:.3e}" for dt in COST["time_steps"]("spiral", "published", cylinder.TARGETS)] == list(
+        ACCURACY["TABLE_2"]["SPIRAL"])
 
 
 @pytest.mark.slow
 def test_laboratory_of_costs(tmp_path):
-    report = COST['LABORATORY'].run_into(tmp_path, quick=True)
-    assert [f.item for f in report.findings] == ['Fig. 4']
-    assert {'cost.csv', 'speedup_published.csv', 'speedup_synchronised.csv'} <= set(report.files)
+    report = COST["EXPERIMENT"].run_into(tmp_path, quick=True)
+    assert [f.item for f in report.findings] == ["Fig. 4"]
+    assert {"cost.csv", "speedup_published.csv", "speedup_synchronised.csv"} <= set(report.files)

@@ -1,42 +1,55 @@
-"""Every rotation scheme on free bodies (minidem.benchmarks.driven_bodies): right limit, and the orders that
+"""Every rotation scheme on free bodies (minidem.validation.driven_bodies): right limit, and the orders that
 its record declares, measured."""
 import numpy as np
 import pytest
+from reference_rotation import free_spin, turned_by
 
 import minidem as md
-from minidem.benchmarks.driven_bodies import (
-    DURATION, INERTIA, ORIENTATION, PUSH, SPIN, TOLERANCE, VARYING, constant, driven, errors, halvings, order,
-    orientation_error, rms)
-from reference_rotation import free_spin, turned_by
+from minidem.validation.driven_bodies import (
+    DURATION,
+    INERTIA,
+    ORIENTATION,
+    PUSH,
+    SPIN,
+    TOLERANCE,
+    VARYING,
+    constant,
+    driven,
+    errors,
+    halvings,
+    order,
+    orientation_error,
+    rms,
+)
 
 SCHEMES = md.rotation.available()
 STAGGERED = [name for name in SCHEMES if md.rotation.info(name).orientation_offset
              or md.rotation.info(name).angular_velocity_offset]
-FORMS = [f'{name}:{parameter}={word}' for name in SCHEMES     # every form that is not a scheme's default
+FORMS = [f"{name}:{parameter}={word}" for name in SCHEMES     # every form that is not a scheme's default
          for parameter, words in md.rotation.info(name).parameters.items() if isinstance(words, tuple)
          for word in words[1:]]
 
 
-@pytest.mark.parametrize('name', SCHEMES)
+@pytest.mark.parametrize("name", SCHEMES)
 def test_orders_under_constant_body_torque(name):
     record = md.rotation.info(name)
     q, w = errors(name, constant, halvings(max(record.order_q, record.order_w)))
-    assert abs(order(q) - record.order_q) < TOLERANCE, f'q: {order(q)} from {q}'
-    assert abs(order(w) - record.order_w) < TOLERANCE, f'w: {order(w)} from {w}'
+    assert abs(order(q) - record.order_q) < TOLERANCE, f"q: {order(q)} from {q}"
+    assert abs(order(w) - record.order_w) < TOLERANCE, f"w: {order(w)} from {w}"
 
 
-@pytest.mark.parametrize('name', SCHEMES)
+@pytest.mark.parametrize("name", SCHEMES)
 def test_orders_under_varying_torque(name):
     """The declared order holds for every kind of variation; one kind at least attains it."""
     record = md.rotation.info(name)
     steps = halvings(max(record.order_q_varying, record.order_w_varying))
     measured = {kind: [order(e) for e in errors(name, torque, steps)] for kind, torque in VARYING.items()}
     lowest = np.min(list(measured.values()), axis=0)
-    assert abs(lowest[0] - record.order_q_varying) < TOLERANCE, f'orders of q, w: {measured}'
-    assert abs(lowest[1] - record.order_w_varying) < TOLERANCE, f'orders of q, w: {measured}'
+    assert abs(lowest[0] - record.order_q_varying) < TOLERANCE, f"orders of q, w: {measured}"
+    assert abs(lowest[1] - record.order_w_varying) < TOLERANCE, f"orders of q, w: {measured}"
 
 
-@pytest.mark.parametrize('name', FORMS)
+@pytest.mark.parametrize("name", FORMS)
 def test_orders_of_other_forms(name):
     """A parameter that chooses between forms of a scheme takes nothing from the orders declared."""
     record = md.rotation.info(name)
@@ -44,11 +57,11 @@ def test_orders_of_other_forms(name):
     assert order(q) > record.order_q - TOLERANCE and order(w) > record.order_w - TOLERANCE, (q, w)
     for kind, torque in VARYING.items():
         q, w = errors(name, torque, halvings(record.order_q_varying))
-        assert order(q) > record.order_q_varying - TOLERANCE, f'{kind}: {q}'
-        assert order(w) > record.order_w_varying - TOLERANCE, f'{kind}: {w}'
+        assert order(q) > record.order_q_varying - TOLERANCE, f"{kind}: {q}"
+        assert order(w) > record.order_w_varying - TOLERANCE, f"{kind}: {w}"
 
 
-@pytest.mark.parametrize('name', STAGGERED)
+@pytest.mark.parametrize("name", STAGGERED)
 def test_stored_values_belong_to_the_instants_told(name):
     """What a staggered scheme stores converges to the motion at the instants told with it, as declared."""
     record = md.rotation.info(name)
@@ -61,7 +74,7 @@ def test_stored_values_belong_to_the_instants_told(name):
     assert order(of_q) > record.order_q - TOLERANCE and order(of_w) > record.order_w - TOLERANCE, (of_q, of_w)
 
 
-@pytest.mark.parametrize('name', SCHEMES)
+@pytest.mark.parametrize("name", SCHEMES)
 def test_torque_free_body_against_elliptic_functions(name):
     """w against Jacobi's solution, q against DOP853 driven by it; at least as good as declared.
 

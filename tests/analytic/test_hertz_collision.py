@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+import scenes
+from reference_contact import effective_modulus
 from scipy.special import beta
 
 import minidem as md
-import scenes
-from minidem.benchmarks.driven_bodies import order, rms
-from reference_contact import effective_modulus
+from minidem.validation.driven_bodies import order, rms
 
 DURATION_FACTOR = 0.8 * beta(0.4, 0.5)
 DIRECTION = np.array([[2.0, -3.0, 6.0]]) / 7.0       # along no axis of anything
@@ -66,13 +66,13 @@ class Case:
 
 
 CASES = {
-    'equal spheres': Case(radius=0.01, young=1e9),
-    'unequal spheres': Case(radius=0.01, young=1e9, partner=7.0),
-    'dust': Case(radius=1e-6, young=7e10),
-    'soft boulders': Case(radius=2.0, young=1e3, partner=0.5),
-    'plane': Case(radius=0.01, young=1e9, partner=np.inf),
-    'hard plane': Case(radius=0.01, young=1e9, partner=np.inf, wall=md.Material(young=2e11, poisson=0.3)),
-    'soft plane': Case(radius=0.01, young=1e9, partner=np.inf, wall=md.Material(young=1e7, poisson=0.49)),
+    "equal spheres": Case(radius=0.01, young=1e9),
+    "unequal spheres": Case(radius=0.01, young=1e9, partner=7.0),
+    "dust": Case(radius=1e-6, young=7e10),
+    "soft boulders": Case(radius=2.0, young=1e3, partner=0.5),
+    "plane": Case(radius=0.01, young=1e9, partner=np.inf),
+    "hard plane": Case(radius=0.01, young=1e9, partner=np.inf, wall=md.Material(young=2e11, poisson=0.3)),
+    "soft plane": Case(radius=0.01, young=1e9, partner=np.inf, wall=md.Material(young=1e7, poisson=0.49)),
 }
 
 
@@ -86,7 +86,7 @@ def outcome(case, steps_per_contact, phase):
     return (sim.time - touch - gap / rebound) / case.duration - 1, rebound / case.speed - 1
 
 
-@pytest.mark.parametrize('name', CASES)
+@pytest.mark.parametrize("name", CASES)
 def test_duration_and_rebound(name):
     """Errors against the closed form fall with the square of the step (a wrong modulus, radius or mass
     would leave a rest that does not fall). Root mean square over where within a step the spheres touch
@@ -100,7 +100,7 @@ def test_duration_and_rebound(name):
     assert order(rebound) == pytest.approx(2.5, abs=0.1), rebound
 
 
-@pytest.mark.parametrize('name', CASES)
+@pytest.mark.parametrize("name", CASES)
 def test_largest_overlap(name):
     """The overlap seen at whole steps. At the top d'' = -k D^(3/2)/m = -5/4 v^2/D, and the nearest sample
     is half a step away at most: it misses 5/32 (v dt)^2/D. Leapfrog itself shifts D by the order of d''
@@ -111,7 +111,7 @@ def test_largest_overlap(name):
     def look(sim):
         contacts = sim.contacts()
         if len(contacts):
-            seen.append(contacts['overlap'][0])
+            seen.append(contacts["overlap"][0])
             stored.append(sim.energy().elastic)
 
     sim.run(steps + 10, every=1, callback=look)

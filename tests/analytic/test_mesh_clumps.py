@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import minidem as md
-from minidem import sphere_fit
 from minidem.mesh_report import MeshReport
-from minidem.meshes import TriangleMesh
 from minidem.shapes import platonic_mesh
+from minidem.templates import fit_mesh
+from minidem.templates.triangle_mesh import TriangleMesh
 
 CUBE = platonic_mesh("cube", 1.0)
 
@@ -19,8 +19,8 @@ CUBE = platonic_mesh("cube", 1.0)
 @pytest.fixture(autouse=True)
 def fewer_cells(monkeypatch):
     """Which cost most of the time."""
-    monkeypatch.setattr(sphere_fit, "CELLS", 10_000)
-    monkeypatch.setattr(sphere_fit, "MOST_CELLS", 60_000)
+    monkeypatch.setattr(fit_mesh, "CELLS", 10_000)
+    monkeypatch.setattr(fit_mesh, "MOST_CELLS", 60_000)
 
 
 def prism(outline, inner, height, name):
@@ -70,7 +70,7 @@ def test_spheres_all_over_thin_bodies(mesh, spheres, near):
     assert clump.inertia / clump.mass == pytest.approx(mesh.moments / mesh.volume, rel=0.06)
     away = np.linalg.norm(mesh.corners.mean(axis=1)[:, None] - clump.centers, axis=2) - clump.radii
     assert away.min(axis=1).max() < near
-    from_surface = [sphere_fit.triangle_distance(center, mesh.corners).min() for center in clump.centers]
+    from_surface = [fit_mesh.triangle_distance(center, mesh.corners).min() for center in clump.centers]
     assert np.all(clump.radii <= np.array(from_surface) * (1.0 + 1e-12))            # none sticks out
 
 
@@ -137,7 +137,7 @@ def test_symmetric_meshes_have_axes_that_do_not_hang_on_round_off(tmp_path):
 @pytest.fixture(scope="module")
 def matched():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sphere_fit, "CELLS", 10_000)
+        patch.setattr(fit_mesh, "CELLS", 10_000)
         return quiet(hammer(), 20, density=1234.5, match="mesh")
 
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import minidem as md
-from minidem import sphere_fit
-from minidem.meshes import TriangleMesh
 from minidem.shapes import platonic_mesh
+from minidem.templates import fit_mesh
+from minidem.templates.triangle_mesh import TriangleMesh
 
 CUBE = platonic_mesh("cube", 1.0)
 QUADS = [(1, 2, 4, 3), (5, 7, 8, 6), (1, 5, 6, 2), (3, 4, 8, 7), (1, 3, 7, 5), (2, 6, 8, 4)]     # outward
@@ -118,7 +118,7 @@ def test_orientation():
 
 
 def test_open_meshes_are_repaired_on_request(tmp_path, monkeypatch):
-    monkeypatch.setattr(sphere_fit, "CELLS", 8_000)
+    monkeypatch.setattr(fit_mesh, "CELLS", 8_000)
     path = tmp_path / "open.stl"
     path.write_bytes(stl((CUBE.corners + 0.5)[:-2]))
     with pytest.raises(ValueError, match=r"open edges.*repair=True .*--repair"):

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import minidem as md
-from minidem import sphere_fit
 from minidem.mesh_report import MeshReport
-from minidem.meshes import TriangleMesh
 from minidem.shapes import platonic_mesh
+from minidem.templates import fit_mesh
+from minidem.templates.triangle_mesh import TriangleMesh
 
 CUBE = platonic_mesh("cube", 2.0)
 
@@ -42,7 +42,7 @@ def test_orientation_is_put_right():
 def test_files(tmp_path, suffix, monkeypatch):
     """STL repeats the vertices and has single precision; all three give the solid back, scaled. A clump of it is found
     on fewer cells than usual, which cost most of the time."""
-    monkeypatch.setattr(sphere_fit, "CELLS", 8_000)
+    monkeypatch.setattr(fit_mesh, "CELLS", 8_000)
     path, mesh = tmp_path / f"box{suffix}", box_mesh()
     meshio.Mesh(mesh.vertices, {"triangle": mesh.triangles}).write(path)
     read = TriangleMesh.read(path, 0.01)

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from reference_rotation import free_spin
 from scipy.special import ellipkm1
 
 import minidem as md
-from reference_rotation import free_spin
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 EPS = np.finfo(float).eps

@@ -2,8 +2,9 @@
 import numpy as np
 import pytest
 
-from minidem import shapes, sphere_fit
-from minidem.revolution import volume_of_revolution
+from minidem import shapes
+from minidem.templates import fit_mesh
+from minidem.templates.fit_revolution import volume_of_revolution
 
 PROFILE = [(0.0, 0.02), (0.01, 0.02), (0.03, 0.008), (0.05, 0.012), (0.06, 0.0)]     # a stout pawn [m]
 
@@ -62,8 +63,8 @@ def test_platonic(kind, volume, monkeypatch):
     mesh = shapes.platonic_mesh(kind, 0.02)
     assert mesh.volume == pytest.approx(volume * 0.02**3, rel=1e-12)
     assert np.ptp(mesh.moments) <= 1e-12 * mesh.moments[0]                  # all three equal, as for a sphere
-    monkeypatch.setattr(sphere_fit, "CELLS", 20_000)
-    cell = (mesh.volume / sphere_fit.CELLS) ** (1 / 3)
+    monkeypatch.setattr(fit_mesh, "CELLS", 20_000)
+    cell = (mesh.volume / fit_mesh.CELLS) ** (1 / 3)
     radius, = shapes.platonic(kind, 0.02, 1).radii
     inscribed = {"tetrahedron": 1 / np.sqrt(24), "cube": 0.5, "octahedron": 1 / np.sqrt(6),
                  "dodecahedron": 0.5 * np.sqrt((25 + 11 * np.sqrt(5)) / 10),

@@ -1,9 +1,9 @@
 """The exponential of a rotation scheme: exact for every angle, and the same bits whoever else is in a block."""
 import numpy as np
 import pytest
+import scenes
 
 import minidem as md
-import scenes
 
 DT = 0.1                                                    # [s]
 LITTLE = 2048 ** -0.5                                       # half-angle from which on the series are longer
@@ -32,7 +32,8 @@ def test_exact_for_every_angle():
     assert np.all(np.abs(found - exact) <= (4.0 + angle[:, None]) * 2.0 ** -53)
 
 
-@pytest.mark.parametrize("name", ["spiral", "spiral:inner=rk4", "spiral-sync", "pcdm", "improved-pcdm", "spiral-omelyan"])
+@pytest.mark.parametrize("name", ["spiral", "spiral:inner=rk4", "spiral-sync", "pcdm", "improved-pcdm",
+                                  "spiral-omelyan"])
 def test_whoever_is_in_the_block(name):
     rng = np.random.default_rng(2)
     axes = scenes.unit_vectors(rng, len(HALF_ANGLES))

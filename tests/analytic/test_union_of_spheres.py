@@ -7,7 +7,7 @@ import pytest
 from numpy import pi, sqrt
 from reference_union import union_by_slices
 
-from minidem.mass.union_of_spheres import moments_of_union
+from minidem.templates.mass.union_of_spheres import moments_of_union
 
 EPS = np.finfo(float).eps
 # What the references themselves, and centres that a test has rotated, are off by: tens of sums and

@@ -12,11 +12,10 @@ import subprocess
 import sys
 import tomllib
 
+import examples
 import meshio
-import numpy as np
 import pytest
 
-import examples
 import minidem as md
 from minidem import shapes
 from minidem.scenario import plot
@@ -139,7 +138,7 @@ def test_commands_have_options_that_there_are(where, command, reading_only, desk
     path = ROOT / words[1]
     assert path.is_file(), f"{where}: {command}"
     module = script(path)
-    kind = getattr(module, "LABORATORY", None) if path.stem != "falling_fibres" else None
+    kind = getattr(module, "EXPERIMENT", None) if path.stem != "falling_fibres" else None
     kind = kind or getattr(module, "SCENARIO", None)
     if kind is None:
         with pytest.raises(Parsed):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-MODULES = {"build_record", "broadphase.neighbours", "pose", "rotation.euler", "rotation.scheme"}
+MODULES = {"core.build_record", "broadphase.neighbours", "state.pose", "rotation.euler", "rotation.scheme"}
 ALL = MODULES | {"_cyutility"}
 SETTINGS = {name: value for name, value in os.environ.items() if not name.startswith("MINIDEM_")}
 FLAGS = {"CFLAGS": "-DMINIDEM_OTHER_FLAGS", "MINIDEM_OPENMP": "0"}
@@ -125,10 +125,10 @@ def test_a_scheme_is_built_alone(tree):
 
 @pytest.mark.parametrize("name, users", [
     ("rotation/euler.pyx", {"rotation.euler"}),
-    ("broadphase/near.h", {"broadphase.neighbours"}),
-    ("records.h", {"broadphase.neighbours", "pose"}),
+    ("broadphase/near_pairs.h", {"broadphase.neighbours"}),
+    ("core/transpose.h", {"broadphase.neighbours", "state.pose"}),
     ("rotation/scheme.pxd", {"rotation.scheme", "rotation.euler"}),
-    ("reach.pxd", set())])                          # of the time loop and the broad phase, which are not here
+    ("state/turn_bound.pxd", set())])                          # of the time loop and the broad phase, which are not here
 def test_an_edited_file_builds_its_users(tree, name, users):
     date = tree.path(name).stat().st_mtime
     tree.append(name, "\n\n")
@@ -150,7 +150,7 @@ def test_other_flags_build_all(tree, monkeypatch, setting):
 
 def test_the_record_of_the_build_tells_its_flags(built):
     """build_record() gives this text; the module is of a package that is not whole."""
-    told = built.modules()["build_record"].read_bytes()
+    told = built.modules()["core.build_record"].read_bytes()
     assert b"-DMINIDEM_OTHER_FLAGS" in told and b"-ffp-contract=off" in told and b"-fopenmp" not in told
 
 
@@ -159,17 +159,17 @@ def test_a_wheel_has_no_module_made_for_this_machine(tree):
     """Neither one that a build in place made, nor one that an earlier version left; and it spoils no build in place."""
     if platform.machine() != "x86_64":
         pytest.skip("needs x86-64, where a wheel is built for x86-64-v2")
-    before = tree.modules()["build_record"].read_bytes()
+    before = tree.modules()["core.build_record"].read_bytes()
     left, = (tree.folder / "build").glob("lib*")
-    (left / "minidem" / tree.modules()["build_record"].name.replace("build_record", "gone")).write_text("old")
+    (left / "minidem" / tree.modules()["core.build_record"].name.replace("core.build_record", "gone")).write_text("old")
     assert tree.build(*hook("build_wheel")) == ALL
     wheel, = (tree.folder / "dist").glob("*.whl")
     with zipfile.ZipFile(wheel) as packed:
         libraries = {name: packed.read(name) for name in packed.namelist() if name.endswith(".so")}
     assert len(libraries) == len(ALL)
-    record, = (content for name, content in libraries.items() if "build_record" in name)
+    record, = (content for name, content in libraries.items() if "core.build_record" in name)
     assert b"-march=x86-64-v2" in record and b"-march=native" in before
     beside = {path.name: path.read_bytes() for path in tree.modules().values()}
     assert {name.rpartition("/")[2]: content for name, content in libraries.items()} == beside
     assert tree.build() == set()
-    assert tree.modules()["build_record"].read_bytes() == before
+    assert tree.modules()["core.build_record"].read_bytes() == before

@@ -20,8 +20,8 @@ MADE = shutil.ignore_patterns("__pycache__", "*.so", ".*")      # by builds and 
 
 SCHEME = """
 from cpython.pycapsule cimport PyCapsule_New
-from minidem.geometry.quaternion cimport add_scaled_quat, multiply_vector, normalise
-from minidem.geometry.vec3 cimport add_scaled
+from minidem.core.quaternion cimport add_scaled_quat, multiply_vector, normalise
+from minidem.core.vec3 cimport add_scaled
 from minidem.rotation.scheme cimport Body, Step, angular_acceleration, over_bodies
 
 cdef void formula(Body *body, const Step *step) noexcept nogil:

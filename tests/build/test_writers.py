@@ -1,4 +1,4 @@
-"""Files are written in one way, `minidem.whole_files`, which keeps links, permissions and whole files."""
+"""Files are written in one way, `minidem.core.atomic`, which keeps links, permissions and whole files."""
 import ast
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 WRITERS = {"write_text", "write_bytes", "savez", "savez_compressed", "savefig", "savetxt"}
 OTHERS = {       # file -> why it writes in another way
-    "minidem/whole_files.py": "it is the way",
+    "minidem/core/atomic.py": "it is the way",
     "minidem/ensemble/child.py": "a pipe",
     "minidem/scenario/table.py": "lines that are appended",
     "tools/benchmark.py": "lines that are appended",

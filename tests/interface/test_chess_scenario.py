@@ -14,8 +14,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from minidem.benchmarks import chess_box
 from minidem.scenario.summary import FLAT
+from minidem.validation import chess_box
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 PIECES = {"king": 95, "queen": 85, "bishop": 70, "knight": 60, "rook": 55, "pawn": 50}     # heights [mm]

@@ -14,7 +14,7 @@ TOUCHING = [(k * 0.02, 0.0, 0.0) for k in range(3)]
 OVERLAPPING = [(0.0, 0.0, 0.0), (0.015, 0.0, 0.0)]
 
 
-def simulation(rotation='spiral', centers=TOUCHING, n=1, walls=True):
+def simulation(rotation="spiral", centers=TOUCHING, n=1, walls=True):
     sim = md.Simulation(md.Material(young=1e7, poisson=0.3),
                         walls=md.box((0, 0, 0), (1, 1, 1)) if walls else [], rotation=rotation, dt=1e-6)
     template = md.ClumpTemplate(centers, [0.01] * len(centers))
@@ -26,112 +26,112 @@ def entries(bibtex):
     """Key -> fields. Fails for anything that is not a list of entries with balanced braces."""
     found, rest = {}, bibtex
     while rest.strip():
-        head = re.match(r'\s*@(\w+)\{(\w+),\n', rest)
+        head = re.match(r"\s*@(\w+)\{(\w+),\n", rest)
         assert head, rest
         fields, rest = {}, rest[head.end():]
-        while not rest.startswith('}\n'):
-            name = re.match(r'  (\w+) = \{', rest)
+        while not rest.startswith("}\n"):
+            name = re.match(r"  (\w+) = \{", rest)
             assert name, rest
             depth, end = 1, name.end()
             while depth:
-                depth += {'{': 1, '}': -1}.get(rest[end], 0)
+                depth += {"{": 1, "}": -1}.get(rest[end], 0)
                 end += 1
             assert name[1] not in fields
             fields[name[1]] = rest[name.end():end - 1]
-            assert rest[end:end + 2] == ',\n'
+            assert rest[end:end + 2] == ",\n"
             rest = rest[end + 2:]
         assert head[2] not in found
-        found[head[2]], rest = {'kind': head[1], **fields}, rest[2:]
+        found[head[2]], rest = {"kind": head[1], **fields}, rest[2:]
     return found
 
 
-NEEDED = {'article': {'author', 'title', 'journal', 'volume', 'pages', 'year'},
-          'book': {'author', 'title', 'publisher', 'year'},
-          'techreport': {'author', 'title', 'institution', 'year'},
-          'software': {'author', 'title', 'version', 'year'}}
+NEEDED = {"article": {"author", "title", "journal", "volume", "pages", "year"},
+          "book": {"author", "title", "publisher", "year"},
+          "techreport": {"author", "title", "institution", "year"},
+          "software": {"author", "title", "version", "year"}}
 
 
-@pytest.mark.parametrize('scheme', [*SCHEMES, 'spiral:inner=rk4', 'omelyan:iterations=20'])
+@pytest.mark.parametrize("scheme", [*SCHEMES, "spiral:inner=rk4", "omelyan:iterations=20"])
 def test_every_scheme_is_cited_as_its_record_says(scheme):
     record, citation = md.rotation.info(scheme), md.cite(simulation(scheme))
     found = entries(citation.bibtex)
     for entry in found.values():
-        assert NEEDED[entry['kind']] <= entry.keys(), entry
-    dois = [entry.get('doi') for entry in found.values()]
+        assert NEEDED[entry["kind"]] <= entry.keys(), entry
+    dois = [entry.get("doi") for entry in found.values()]
     assert record.doi in dois
-    assert scheme.partition(':')[0] in citation.text and record.title in citation.text
-    assert all(part in citation.text for part in scheme.partition(':')[2:])
+    assert scheme.partition(":")[0] in citation.text and record.title in citation.text
+    assert all(part in citation.text for part in scheme.partition(":")[2:])
 
 
 def test_text_numbers_its_references():
     """Every number in the text is in the list below it, every reference is used, DOIs agree with BibTeX."""
-    citation = md.cite(simulation('scalar-factor', OVERLAPPING))
-    uses, listed = citation.text.split('\n\n')
-    numbers = {int(k) for group in re.findall(r'\[([\d, ]+)\]', uses) for k in group.split(',')}
-    assert numbers == {int(k) for k in re.findall(r'^\[(\d+)\] ', listed, re.M)} == set(
+    citation = md.cite(simulation("scalar-factor", OVERLAPPING))
+    uses, listed = citation.text.split("\n\n")
+    numbers = {int(k) for group in re.findall(r"\[([\d, ]+)\]", uses) for k in group.split(",")}
+    assert numbers == {int(k) for k in re.findall(r"^\[(\d+)\] ", listed, re.M)} == set(
         range(1, len(citation.references) + 1))
-    in_bibtex = [entry['doi'] for entry in entries(citation.bibtex).values() if 'doi' in entry]
-    assert re.findall(r'doi:(\S+)', listed) == in_bibtex
-    assert str(citation) == f'{citation.text}\n{citation.bibtex}'
+    in_bibtex = [entry["doi"] for entry in entries(citation.bibtex).values() if "doi" in entry]
+    assert re.findall(r"doi:(\S+)", listed) == in_bibtex
+    assert str(citation) == f"{citation.text}\n{citation.bibtex}"
 
 
 def test_the_original_behind_a_scheme():
     """The source of the formula, beside the paper that prints it."""
-    found = entries(md.cite(simulation('fincham')).bibtex)
-    assert {'fincham1992leapfrog', 'delvalle2024spiral'} <= found.keys()
-    assert 'shu1988efficient' in entries(md.cite(simulation('spiral')).bibtex)
-    inner = entries(md.cite(simulation('spiral:inner=rk4')).bibtex)
-    assert 'kutta1901beitrag' in inner and 'shu1988efficient' not in inner
+    found = entries(md.cite(simulation("fincham")).bibtex)
+    assert {"fincham1992leapfrog", "delvalle2024spiral"} <= found.keys()
+    assert "shu1988efficient" in entries(md.cite(simulation("spiral")).bibtex)
+    inner = entries(md.cite(simulation("spiral:inner=rk4")).bibtex)
+    assert "kutta1901beitrag" in inner and "shu1988efficient" not in inner
 
 
-@pytest.mark.parametrize('n, walls, cited', [(1, False, False), (2, False, True), (1, True, True)])
+@pytest.mark.parametrize("n, walls, cited", [(1, False, False), (2, False, True), (1, True, True)])
 def test_hertz_only_where_anything_could_touch(n, walls, cited):
     citation = md.cite(simulation(n=n, walls=walls))
-    assert ('hertz1882beruehrung' in entries(citation.bibtex)) == cited == ('Hertz' in citation.text)
+    assert ("hertz1882beruehrung" in entries(citation.bibtex)) == cited == ("Hertz" in citation.text)
 
 
-@pytest.mark.parametrize('centers, cited', [(APART, False), (TOUCHING, False), (OVERLAPPING, True)])
+@pytest.mark.parametrize("centers, cited", [(APART, False), (TOUCHING, False), (OVERLAPPING, True)])
 def test_union_of_spheres_only_where_a_template_overlaps(centers, cited):
-    assert ('union' in md.cite(simulation(centers=centers)).text) == cited
+    assert ("union" in md.cite(simulation(centers=centers)).text) == cited
 
 
 def test_one_overlapping_template_among_others():
     sim = simulation()
-    assert 'union' not in md.cite(sim).text
+    assert "union" not in md.cite(sim).text
     sim.add_clumps(md.ClumpTemplate(OVERLAPPING, [0.01, 0.01]), [(0.2, 0.2, 0.2)])
-    assert 'union' in md.cite(sim).text
+    assert "union" in md.cite(sim).text
 
 
 def test_after_a_restart_the_same(tmp_path):
-    sim = simulation('omelyan:iterations=20', OVERLAPPING, n=2)
+    sim = simulation("omelyan:iterations=20", OVERLAPPING, n=2)
     sim.run(3)
-    sim.save(tmp_path / 'state.npz')
-    assert md.cite(md.Simulation.load(tmp_path / 'state.npz')) == md.cite(sim)
+    sim.save(tmp_path / "state.npz")
+    assert md.cite(md.Simulation.load(tmp_path / "state.npz")) == md.cite(sim)
 
 
-@pytest.mark.parametrize('doi', ['10.1234/own.5', ''])
+@pytest.mark.parametrize("doi", ["10.1234/own.5", ""])
 def test_a_scheme_of_ones_own(doi, monkeypatch):
     """Cited by the DOI of its record, where it has one."""
-    for kept in ('_schemes', '_registered'):            # other tests do not see this scheme
+    for kept in ("_schemes", "_registered"):            # other tests do not see this scheme
         monkeypatch.setattr(registry, kept, getattr(registry, kept).copy())
-    name = 'cited'
-    md.rotation.register(name, lambda bodies, dt, stage: None, title='My own scheme', doi=doi)
+    name = "cited"
+    md.rotation.register(name, lambda bodies, dt, stage: None, title="My own scheme", doi=doi)
     citation = md.cite(simulation(name))
-    assert 'My own scheme' in citation.text
-    dois = [entry.get('doi') for entry in entries(citation.bibtex).values()]
+    assert "My own scheme" in citation.text
+    dois = [entry.get("doi") for entry in entries(citation.bibtex).values()]
     assert (doi in dois) == bool(doi)
     assert all(text in citation.text for text in filter(None, [doi]))
 
 
 def test_minidem_itself():
     """Version as installed; author and year as in the licence."""
-    entry = entries(md.cite(simulation()).bibtex)['minidem']
-    assert entry['version'] == md.__version__
-    owner = re.search(r'Copyright \(c\) (\d+) (.*)', (Path(__file__).parents[2] / 'LICENSE').read_text())
-    assert (entry['year'], entry['author'].strip('{}')) == owner.groups()
+    entry = entries(md.cite(simulation()).bibtex)["minidem"]
+    assert entry["version"] == md.__version__
+    owner = re.search(r"Copyright \(c\) (\d+) (.*)", (Path(__file__).parents[2] / "LICENSE").read_text())
+    assert (entry["year"], entry["author"].strip("{}")) == owner.groups()
 
 
-@pytest.mark.parametrize('wrong', [None, 'spiral', md.Material(1e9, 0.1)])
+@pytest.mark.parametrize("wrong", [None, "spiral", md.Material(1e9, 0.1)])
 def test_anything_but_a_simulation_is_refused(wrong):
-    with pytest.raises(ValueError, match='simulation = .*give a minidem.Simulation'):
+    with pytest.raises(ValueError, match="simulation = .*give a minidem.Simulation"):
         md.cite(wrong)

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 import scenes
-from minidem.threads import has_openmp
+
+from minidem.core.threads import has_openmp
 
 ROOT = Path(__file__).parents[2]
 DT, STEPS = 38e-6, 30

@@ -7,17 +7,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-GAS = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[2] / 'scenarios' / 'dense_rods.py')))
-pytestmark = pytest.mark.usefixtures('without_pictures')
+GAS = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[2] / "scenarios" / "dense_rods.py")))
+pytestmark = pytest.mark.usefixtures("without_pictures")
 
 
 def build(*argv):
-    return GAS.build(GAS.SCENARIO.parse([*argv, '--threads', '1']))
+    return GAS.build(GAS.SCENARIO.parse([*argv, "--threads", "1"]))
 
 
 def test_placed_and_not_yet_flown():
     n = 2000
-    sim = build('--rods', str(n), '--thermalise', '0')
+    sim = build("--rods", str(n), "--thermalise", "0")
     assert sim.n_clumps == n and sim.step_count == 0 and len(sim.contacts()) == 0
     edge = max(wall.point[0] for wall in sim.walls)
     assert n * sim.templates[0].volume / edge ** 3 == pytest.approx(0.3, rel=1e-14)
@@ -29,25 +29,25 @@ def test_placed_and_not_yet_flown():
 
 
 def test_flown_from_the_same_start_with_any_integrator():
-    sims = [build('--rods', '300', '--thermalise', '0.004', '--integrator', scheme)
-            for scheme in ('spiral', 'omelyan')]
-    still = build('--rods', '300', '--thermalise', '0')
-    for name in ('position', 'orientation', 'velocity', 'angular_velocity'):
+    sims = [build("--rods", "300", "--thermalise", "0.004", "--integrator", scheme)
+            for scheme in ("spiral", "omelyan")]
+    still = build("--rods", "300", "--thermalise", "0")
+    for name in ("position", "orientation", "velocity", "angular_velocity"):
         np.testing.assert_array_equal(getattr(sims[0], name), getattr(sims[1], name))
         assert np.any(getattr(sims[0], name) != getattr(still, name))
-    assert [sim.rotation for sim in sims] == ['spiral', 'omelyan'] and sims[0].step_count == 0
+    assert [sim.rotation for sim in sims] == ["spiral", "omelyan"] and sims[0].step_count == 0
     # The same energy, but for the little that is elastic when the speeds change: a share of a few per cent at
     # full speed, less at half of it, of which a quarter counts.
     assert sims[0].energy().total == pytest.approx(still.energy().total, rel=0.04)
 
 
 def test_summary(tmp_path):
-    assert GAS.main(['--rods', '200', '--thermalise', '0.004', '--time', '0.01', '--frames', '0', '--quiet',
-                     '--out', str(tmp_path)]) == 0
-    summary = json.loads((tmp_path / 'summary.json').read_text())
-    observed = np.loadtxt(tmp_path / 'observables.csv', delimiter=',', skiprows=1)
-    assert summary['contacts_per_clump'] == np.mean(observed[:, 1]) / 200 > 0.0
-    assert 0.0 < summary['observables']['nematic_order']['final'] < 1.0
+    assert GAS.main(["--rods", "200", "--thermalise", "0.004", "--time", "0.01", "--frames", "0", "--quiet",
+                     "--out", str(tmp_path)]) == 0
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    observed = np.loadtxt(tmp_path / "observables.csv", delimiter=",", skiprows=1)
+    assert summary["contacts_per_clump"] == np.mean(observed[:, 1]) / 200 > 0.0
+    assert 0.0 < summary["observables"]["nematic_order"]["final"] < 1.0
 
 
 def test_nematic_order():
@@ -61,10 +61,10 @@ def test_nematic_order():
         assert GAS.nematic_order(scene(axes)) == pytest.approx(order, rel=64 * np.finfo(float).eps)
 
 
-@pytest.mark.parametrize('wrong, message', [
-    (['--rods', '0'], '--rods'), (['--fraction', '0'], '--fraction'),
-    (['--thermalise', '-1'], '--thermalise'),
-    (['--rods', '100', '--fraction', '0.7'], 'solid fraction')])
+@pytest.mark.parametrize("wrong, message", [
+    (["--rods", "0"], "--rods"), (["--fraction", "0"], "--fraction"),
+    (["--thermalise", "-1"], "--thermalise"),
+    (["--rods", "100", "--fraction", "0.7"], "solid fraction")])
 def test_what_it_refuses(wrong, message, tmp_path, capsys):
-    assert GAS.main([*wrong, '--out', str(tmp_path / 'out')]) == 2
-    assert message in capsys.readouterr().err and not (tmp_path / 'out').exists()
+    assert GAS.main([*wrong, "--out", str(tmp_path / "out")]) == 2
+    assert message in capsys.readouterr().err and not (tmp_path / "out").exists()

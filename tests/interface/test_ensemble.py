@@ -16,7 +16,7 @@ from minidem.ensemble.store import Store
 
 # The function of the studies. It leaves a mark per call in the folder `marks`, and does what the mark's
 # neighbours ask for: a file `fail`, `die` or `die_once` with the name of a run.
-SCRIPT = '''
+SCRIPT = """
 import os, signal, sys, time
 from pathlib import Path
 from minidem.ensemble import run_ensemble
@@ -41,7 +41,7 @@ if __name__ == "__main__":
     rows = run_ensemble(study, {"a": list(range(6)), "b": ["x", "y"], "marks": [sys.argv[2]], "delay": [0.1]},
                         sys.argv[1], workers=2)
     sys.exit(0 if len(rows) == 12 and all(row["error"] is None for row in rows) else 1)
-'''
+"""
 
 
 class Study:

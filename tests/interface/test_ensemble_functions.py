@@ -11,7 +11,7 @@ import pytest
 from minidem.ensemble import run_ensemble
 from minidem.ensemble.reference import reference_to
 
-SCRIPT = '''
+SCRIPT = """
 import functools, json, sys
 from minidem.ensemble import run_ensemble
 
@@ -66,7 +66,7 @@ def main():
 
 if __name__ == "__main__":
     main()
-'''
+"""
 FACTORS = {"cached": 1, "decorated": 2, "other_name": 2, "nameless": 1, "model": 3, "bound": 4}
 REFUSED = ["partial", "method", "unbound", "inner", "object", "lambda"]
 
@@ -135,14 +135,14 @@ if __name__ == "__main__":
     assert done.stdout == "42\n", done.stderr
 
 
-UNGUARDED = '''
+UNGUARDED = """
 from minidem.ensemble import run_ensemble
 
 def function(a):
     return {"x": a}
 
 print([row["error"] for row in run_ensemble(function, {"a": [1]}, "study", workers=1, progress=False)])
-'''
+"""
 
 
 def test_a_script_that_runs_its_study_when_it_is_imported(tmp_path, environment):

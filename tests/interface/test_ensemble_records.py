@@ -12,7 +12,7 @@ import pytest
 from minidem.ensemble import run_ensemble
 from minidem.ensemble.store import FORMAT, Store
 
-SCRIPT = '''
+SCRIPT = """
 from pathlib import Path
 
 def study(a):
@@ -22,7 +22,7 @@ def study(a):
 
 def other(a):
     return {"double": -1}
-'''
+"""
 
 
 class Study:
@@ -158,7 +158,7 @@ def test_no_folder(study, tmp_path, monkeypatch):
 
 
 def test_what_a_killed_study_left_is_removed(study):
-    program = ("import os, signal, sys\nfrom minidem.whole_files import replacing\n"
+    program = ("import os, signal, sys\nfrom minidem.core.atomic import replacing\n"
                "with replacing(sys.argv[1]):\n    os.kill(os.getpid(), signal.SIGKILL)\n")
     for file in (study.records()[1], study.folder / "table.csv"):
         subprocess.run([sys.executable, "-c", program, file], env={

@@ -3,7 +3,7 @@ import pytest
 
 from minidem.ensemble import run_ensemble
 
-SCRIPT = '''
+SCRIPT = """
 import numpy as np
 import minidem as md
 
@@ -13,7 +13,7 @@ def threads_of(side):
     sim.add_clumps(ball, np.stack(np.meshgrid(*3 * [np.arange(side)]), axis=-1).reshape(-1, 3).astype(float))
     sim.run(1)
     return {"threads": sim.threads, "spheres": sim.n_spheres}
-'''
+"""
 
 
 @pytest.mark.parametrize("surrounding", [None, "8"])

@@ -6,20 +6,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / 'scenarios' / 'falling_fibres.py'
-pytestmark = pytest.mark.usefixtures('without_pictures')
+SCRIPT = Path(__file__).parents[2] / "scenarios" / "falling_fibres.py"
+pytestmark = pytest.mark.usefixtures("without_pictures")
 
 
-@pytest.fixture(scope='module')
+@pytest.fixture(scope="module")
 def fibres():
-    spec = importlib.util.spec_from_file_location('falling_fibres', SCRIPT)
+    spec = importlib.util.spec_from_file_location("falling_fibres", SCRIPT)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
 def build(fibres, *argv):
-    return fibres.build(fibres.SCENARIO.parse([*argv, '--threads', '1']))
+    return fibres.build(fibres.SCENARIO.parse([*argv, "--threads", "1"]))
 
 
 def axes(sim):
@@ -36,9 +36,9 @@ def test_fibre_has_the_printed_volume(fibres):
     assert round(100 * (template.volume / 1.961e-6 - 1), 2) == 0.13
 
 
-@pytest.mark.parametrize('n, degrees, velocity', [(1, 30.0, (0, 0, 0)), (9, 75.0, (1, -1, 0))])
+@pytest.mark.parametrize("n, degrees, velocity", [(1, 30.0, (0, 0, 0)), (9, 75.0, (1, -1, 0))])
 def test_start(fibres, n, degrees, velocity):
-    sim = build(fibres, '--fibres', str(n))
+    sim = build(fibres, "--fibres", str(n))
     assert sim.n_clumps == n and len(sim.contacts()) == 0
     np.testing.assert_allclose(np.degrees(np.arcsin(axes(sim)[:, 2])), degrees, rtol=1e-12)
     assert np.all(sim.velocity == velocity) and np.all(sim.angular_velocity == 0)
@@ -50,18 +50,18 @@ def test_start(fibres, n, degrees, velocity):
 
 def test_first_contact(fibres):
     """The lower end falls freely from 0.5 m - 2 r sin 30 - r. A leapfrog falls exactly, at whole steps."""
-    sim = build(fibres, '--dt', '1e-6', '--integrator', 'spiral')
+    sim = build(fibres, "--dt", "1e-6", "--integrator", "spiral")
     time = np.sqrt(2 * (0.5 - 2 * fibres.RADIUS) / 9.81)
     sim.run_until(time - 1.5e-6)
     assert len(sim.contacts()) == 0
     sim.run_until(time + 1.5e-6)
     contact, = sim.contacts()
-    assert contact['sphere_i'] == 0 and contact['clump_j'] == -5         # first sphere, bottom wall
+    assert contact["sphere_i"] == 0 and contact["clump_j"] == -5         # first sphere, bottom wall
 
 
 def gained(fibres, scheme, dt):
     """Energy gained in the first bounce, relative to the initial energy."""
-    sim = build(fibres, '--dt', str(dt), '--integrator', scheme)
+    sim = build(fibres, "--dt", str(dt), "--integrator", scheme)
     start = sim.energy().total
     sim.run_until(0.35)
     assert len(sim.contacts()) == 0 and sim.velocity[0, 2] > -1.0        # it has bounced
@@ -74,31 +74,31 @@ def test_energy_hangs_on_the_time_of_the_angular_velocity(fibres):
     Gains are proportional to dt; the next order is dt over the duration of the contact, 6e-4 s, of it.
     """
     dt, contact = 1e-6, 6e-4
-    old, middle = gained(fibres, 'euler-quaternion', dt), gained(fibres, 'walton-braun', dt)
+    old, middle = gained(fibres, "euler-quaternion", dt), gained(fibres, "walton-braun", dt)
     allowed = 10 * dt / contact
     assert old / middle == pytest.approx(2.0, rel=allowed)
-    assert gained(fibres, 'euler-quaternion', dt / 2) / old == pytest.approx(0.5, rel=allowed)
-    assert gained(fibres, 'scalar-factor', dt) == pytest.approx(old, rel=allowed)
-    assert gained(fibres, 'pcdm', dt) == pytest.approx(middle, rel=allowed)
-    assert abs(gained(fibres, 'euler-quaternion:omega=new', dt)) < allowed * middle
-    assert abs(gained(fibres, 'spiral', dt)) < allowed * middle
+    assert gained(fibres, "euler-quaternion", dt / 2) / old == pytest.approx(0.5, rel=allowed)
+    assert gained(fibres, "scalar-factor", dt) == pytest.approx(old, rel=allowed)
+    assert gained(fibres, "pcdm", dt) == pytest.approx(middle, rel=allowed)
+    assert abs(gained(fibres, "euler-quaternion:omega=new", dt)) < allowed * middle
+    assert abs(gained(fibres, "spiral", dt)) < allowed * middle
 
 
 def test_command_line(fibres, tmp_path, capsys):
-    assert fibres.main(['--fibres', '9', '--dt', '2e-6', '--time', '0.3', '--frames', '2', '--quiet',
-                        '--out', str(tmp_path)]) == 0
-    summary = json.loads((tmp_path / 'summary.json').read_text())
-    assert (summary['clumps'], summary['spheres'], summary['integrator']) == (9, 45, 'pcdm')
-    assert summary['physics']['azimuth'] == -45.0 and summary['contacts_max'] > 0
-    assert fibres.main(['--fibres', '2']) == 2
-    assert 'choose from' in capsys.readouterr().err
+    assert fibres.main(["--fibres", "9", "--dt", "2e-6", "--time", "0.3", "--frames", "2", "--quiet",
+                        "--out", str(tmp_path)]) == 0
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert (summary["clumps"], summary["spheres"], summary["integrator"]) == (9, 45, "pcdm")
+    assert summary["physics"]["azimuth"] == -45.0 and summary["contacts_max"] > 0
+    assert fibres.main(["--fibres", "2"]) == 2
+    assert "choose from" in capsys.readouterr().err
 
 
 @pytest.mark.slow
 def test_what_of_figure_2_is_found_again(fibres, tmp_path):
-    report = fibres.LABORATORY.run_into(tmp_path, quick=True)
+    report = fibres.EXPERIMENT.run_into(tmp_path, quick=True)
     verdicts = {finding.quantity: finding.verdict for finding in report.findings}
-    assert [q for q, verdict in verdicts.items() if verdict != 'reproduced'] == [
-        'scalar-factor: typically below 0.2 %', 'scalar factor and PCDM overlap',
-        'euler-quaternion: error next to zero, not increasing']
-    assert len((tmp_path / 'fig2_one_fibre.csv').read_text().splitlines()) == 1 + fibres.ROWS
+    assert [q for q, verdict in verdicts.items() if verdict != "reproduced"] == [
+        "scalar-factor: typically below 0.2 %", "scalar factor and PCDM overlap",
+        "euler-quaternion: error next to zero, not increasing"]
+    assert len((tmp_path / "fig2_one_fibre.csv").read_text().splitlines()) == 1 + fibres.ROWS

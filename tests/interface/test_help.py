@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import minidem as md
-from minidem.threads import has_openmp
+from minidem.core.threads import has_openmp
 
 ROOT = Path(__file__).parents[2]
 
@@ -36,7 +36,7 @@ def test_build_info():
     assert md.build_info()["version"] == md.__version__
 
 
-@pytest.mark.parametrize("script, attribute", [("rods_in_box", "SCENARIO"), ("coupled_cylinders", "LABORATORY")])
+@pytest.mark.parametrize("script, attribute", [("rods_in_box", "SCENARIO"), ("coupled_cylinders", "EXPERIMENT")])
 def test_summaries_tell_the_build(script, attribute, tmp_path, without_pictures):
     program = runpy.run_path(str(ROOT / "scenarios" / f"{script}.py"))[attribute]
     short = ["--frames", "0", "--time", "0.001"] if attribute == "SCENARIO" else ["--quick"]

@@ -5,11 +5,11 @@ throws ten thousand cases at them and at files, and says how many were refused.
 """
 import numpy as np
 from hypothesis import strategies as st
+from malformed import junk, malformed, refused, refused_or, spoilt
 
 import minidem as md
-from malformed import junk, malformed, refused, refused_or, spoilt
 from minidem import shapes
-from minidem.meshes import TriangleMesh
+from minidem.templates.triangle_mesh import TriangleMesh
 
 STEEL = md.Material(young=2e11, poisson=0.3)
 ROD = md.ClumpTemplate([(-0.01, 0, 0), (0.01, 0, 0)], [0.01, 0.01], 7800.0)

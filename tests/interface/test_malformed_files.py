@@ -11,13 +11,13 @@ from pathlib import Path
 import meshio
 import numpy as np
 from hypothesis import strategies as st
+from malformed import BAD_NUMBERS, malformed, refused, refused_or
+from scenes import rods_in_box
 
 import minidem as md
-from malformed import BAD_NUMBERS, malformed, refused, refused_or
 from minidem import shapes
-from minidem.meshes import TriangleMesh
-from minidem.output import sealed_arrays
-from scenes import rods_in_box
+from minidem.output import npz_checksum
+from minidem.templates.triangle_mesh import TriangleMesh
 
 SCENARIOS = [runpy.run_path(str(Path(__file__).parents[2] / "scenarios" / name))["SCENARIO"]
              for name in ("rods_in_box.py", "falling_fibres.py")]
@@ -97,7 +97,7 @@ class Canary:
 
 
 def content(path):
-    settings, arrays = sealed_arrays.read(path)
+    settings, arrays = npz_checksum.read(path)
     return settings, {name: array.tobytes() for name, array in arrays.items()}
 
 
@@ -109,7 +109,7 @@ def good_checkpoint():
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "state.npz")
         sim.save(path)
-        return path.read_bytes(), *sealed_arrays.read(path)
+        return path.read_bytes(), *npz_checksum.read(path)
 
 
 def foreign(**arrays):
@@ -173,7 +173,7 @@ def test_forged_checkpoints(folder, forged):
     """With a right checksum: refused, or something that runs, or ends with a clear exception."""
     path = folder / "state.npz"
     try:
-        sealed_arrays.write(path, *forged)
+        npz_checksum.write(path, *forged)
     except (TypeError, ValueError):
         return
     sim = refused_or(lambda: md.Simulation.load(path, threads=1), "state.npz")
@@ -189,7 +189,8 @@ def test_forged_checkpoints(folder, forged):
 OPTIONS = ["--integrator", "--dt", "--time", "--seed", "--out", "--frames", "--threads", "--checkpoint-every",
            "--resume", "--quiet", "--compare", "--rods", "--box", "--fibres", "--bogus", "-x", "--"]
 VALUES = ["0", "-1", "nan", "inf", "-inf", "1e-400", "1e999", "1e300", "1e-300", "x", "", " ", "1,2", "0x10", "1_0",
-          "\u0663", "spiral", "spiral:inner=rk4", "omelyan:iterations=99999999999999999999", "omelyan:iterations=", "spiral:",
+          "\u0663", "spiral", "spiral:inner=rk4", "omelyan:iterations=99999999999999999999", "omelyan:iterations=",
+          "spiral:",
           ":", "a\0b", "3", "1e-4", "\udcff", "é" * 300, "/proc/x", "=", "--", "spiral,omelyan", "spiral,,"]
 
 

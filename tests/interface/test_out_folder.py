@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from minidem.scenario import Laboratory, Scenario
+from minidem.reproduction import PaperExperiment
+from minidem.scenario import Scenario
 
 ROOT = Path(__file__).parents[2]
 RODS = runpy.run_path(str(ROOT / "scenarios" / "rods_in_box.py"))["SCENARIO"]
-LABORATORY = Laboratory("nothing", "Nothing.", lambda options, report: None)
+EXPERIMENT = PaperExperiment("nothing", "Nothing.", lambda options, report: None)
 SHORT = ["--rods", "2", "--time", "1e-3", "--frames", "2", "--quiet"]
 pytestmark = pytest.mark.usefixtures("without_pictures")
 
@@ -22,10 +23,10 @@ def scenario(name="never"):
 
 
 @pytest.mark.parametrize("arguments", [["--out", ""], ["--out="], ["--out", "", "--compare", "spiral,rk4"]])
-@pytest.mark.parametrize("main", [scenario().main, LABORATORY.main], ids=["scenario", "laboratory"])
+@pytest.mark.parametrize("main", [scenario().main, EXPERIMENT.main], ids=["scenario", "laboratory"])
 def test_no_folder(main, arguments, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert main(arguments[:2] if main == LABORATORY.main else arguments) == 2
+    assert main(arguments[:2] if main == EXPERIMENT.main else arguments) == 2
     said = capsys.readouterr().err
     assert "--out" in said and "'' is no folder" in said
     assert not list(tmp_path.iterdir())
@@ -34,13 +35,13 @@ def test_no_folder(main, arguments, tmp_path, monkeypatch, capsys):
 def test_no_folder_from_python(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match="'' is no folder"):
-        LABORATORY.run_into("")
+        EXPERIMENT.run_into("")
     assert not list(tmp_path.iterdir())
 
 
 def test_no_folder_for_the_report_of_papers(run_tool, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(Laboratory, "run_into", never)
+    monkeypatch.setattr(PaperExperiment, "run_into", never)
     done = run_tool("paper_report", "--out", "")
     assert done.returncode == 2 and "'' is no folder" in done.stderr and not list(tmp_path.iterdir())
 

@@ -4,7 +4,7 @@ import pytest
 from scipy.spatial import cKDTree
 
 import minidem as md
-from minidem.scenario import place, place_densely, placement, random_directions, random_orientations
+from minidem.initial import place, place_densely, random_directions, random_orientations, random_placement
 
 
 def spheres(template, position, orientation):
@@ -123,8 +123,8 @@ def test_what_a_full_box_advises_helps(rod, monkeypatch):
     """And place_densely, which adds at random itself, does not advise to use itself."""
     full = [rod.template], [100], np.zeros(3), np.full(3, (100 * rod.template.volume / 0.3) ** (1 / 3))
     assert len(place_densely(*full, np.random.default_rng(1))[0][0]) == 100
-    monkeypatch.setattr(placement, "ATTEMPTS", 0)
-    monkeypatch.setattr(placement, "PATIENCE", 3)
+    monkeypatch.setattr(random_placement, "ATTEMPTS", 0)
+    monkeypatch.setattr(random_placement, "PATIENCE", 3)
     with pytest.raises(ValueError, match="use place_densely"):
         place(*full, np.random.default_rng(1))
     loose = np.full(3, (100 * rod.template.volume / 0.039) ** (1 / 3))

@@ -4,9 +4,8 @@ import pickle
 
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
-
 import scenes
+from scipy.spatial.transform import Rotation
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import minidem as md
-from minidem.threads import most_threads
+from minidem.core.threads import most_threads
 
 EXAMPLE = runpy.run_path(str(Path(__file__).parents[2] / "scenarios" / "custom_integrator.py"))
 POINTER = ctypes.POINTER(ctypes.c_double)

@@ -73,7 +73,7 @@ def test_curves(study):
 
 def test_runs_that_are_there_are_not_made_again(study):
     before = made(study)
-    STUDY.LABORATORY.run_into(study, integrators=INTEGRATORS[::-1], time=3.0)
+    STUDY.EXPERIMENT.run_into(study, integrators=INTEGRATORS[::-1], time=3.0)
     assert made(study) == before
 
 

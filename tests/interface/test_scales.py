@@ -6,11 +6,11 @@ from time import process_time
 import meshio
 import numpy as np
 import pytest
+import scenes
 
 import minidem as md
-import minidem.loop_owner
-import scenes
-from minidem.output import sealed_arrays
+import minidem.engine.loop_owner
+from minidem.output import npz_checksum
 
 DT = 38e-6
 OUTCOME = ("position", "orientation", "velocity", "angular_velocity", "force", "torque", "mass", "sphere_radii",
@@ -103,14 +103,14 @@ def test_scale_one_changes_no_bit():
 
 
 def test_same_bits_on_threads_and_in_any_order(monkeypatch):
-    monkeypatch.setattr(minidem.loop_owner, "LISTS_PER_ORDER", 1)
-    monkeypatch.setattr(minidem.loop_owner, "SPHERES_PER_THREAD", 1)
+    monkeypatch.setattr(minidem.engine.loop_owner, "LISTS_PER_ORDER", 1)
+    monkeypatch.setattr(minidem.engine.loop_owner, "SPHERES_PER_THREAD", 1)
     sims = [bed(threads=threads)[0] for threads in (1, 2, 3)]
     as_added = bed()[0]
-    monkeypatch.setattr(minidem.loop_owner, "ORDERED_BLOCKS", 10**9)
+    monkeypatch.setattr(minidem.engine.loop_owner, "ORDERED_BLOCKS", 10**9)
     as_added.run(200)
     assert np.all(np.diff(as_added._state.clump_number[:as_added.n_clumps]) > 0)
-    monkeypatch.setattr(minidem.loop_owner, "ORDERED_BLOCKS", 64)
+    monkeypatch.setattr(minidem.engine.loop_owner, "ORDERED_BLOCKS", 64)
     for sim in sims:
         for _ in range(8):
             sim.run(25)
@@ -137,11 +137,11 @@ def test_checkpoint_and_copies(tmp_path):
         assert np.array_equal(other.scale, scale)
         other.run(100)
         assert_same(other, sim)
-    assert sealed_arrays.read(tmp_path / "scaled.npz")[0]["format"] == 5
+    assert npz_checksum.read(tmp_path / "scaled.npz")[0]["format"] == 5
     plain = md.Simulation(md.Material(1e8, 0.1), dt=DT)
     plain.add_clumps(scenes.rod().template, [(0, 0, 0)])
     plain.save(tmp_path / "plain.npz")                                  # older versions read it
-    assert sealed_arrays.read(tmp_path / "plain.npz")[0]["format"] == 4
+    assert npz_checksum.read(tmp_path / "plain.npz")[0]["format"] == 4
 
 
 @pytest.mark.parametrize("wrong, said", [
@@ -150,8 +150,8 @@ def test_checkpoint_and_copies(tmp_path):
 def test_forged_scales(tmp_path, wrong, said):
     sim, _ = bed(100)
     sim.save(tmp_path / "good.npz")
-    settings, arrays = sealed_arrays.read(tmp_path / "good.npz")
-    sealed_arrays.write(tmp_path / "forged.npz", settings, {**arrays, "scale": wrong})
+    settings, arrays = npz_checksum.read(tmp_path / "good.npz")
+    npz_checksum.write(tmp_path / "forged.npz", settings, {**arrays, "scale": wrong})
     with pytest.raises(ValueError, match="cannot be continued here.*scale.*" + said):
         md.Simulation.load(tmp_path / "forged.npz")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import minidem as md
-from minidem.state import COLUMNS
+from minidem.state.state import COLUMNS
 
 STEEL = md.Material(young=2e11, poisson=0.3)
 BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.01], density=7800.0)

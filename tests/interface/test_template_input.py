@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from minidem import rotation, shapes
-from minidem.checks import unit_quaternions
-from minidem.clump import ClumpTemplate
+from minidem.core.checks import unit_quaternions
 from minidem.material import Material, effective_modulus
-from minidem.meshes import TriangleMesh
+from minidem.templates.clump_template import ClumpTemplate
+from minidem.templates.triangle_mesh import TriangleMesh
 from minidem.walls import Plane, box
+
 
 def integrate(**changed):
     good = {"name": "spiral", "inertia": (1, 2, 3), "orientation": (1, 0, 0, 0), "angular_velocity": (0, 0, 1),

@@ -4,9 +4,9 @@ import pickle
 
 import numpy as np
 import pytest
+import scenes
 
 import minidem as md
-import scenes
 
 DT = 38e-6
 BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.05])

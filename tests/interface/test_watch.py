@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scenes
 
 import minidem as md
-import scenes
-from minidem.diagnosis import beyond
+from minidem.analysis.diagnosis import beyond
+from minidem.analysis.monitor import DEEP, ease_of_spheres
 from minidem.scenario import Scenario
 from minidem.scenario.run import ROWS_PER_STATE
-from minidem.scenario.watch import DEEP, ease_of_spheres
 
 RODS = runpy.run_path(str(Path(__file__).parents[2] / "scenarios" / "rods_in_box.py"))["SCENARIO"]
 SCHEMES = md.rotation.available()

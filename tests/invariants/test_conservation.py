@@ -1,18 +1,18 @@
 """What colliding clumps keep: momentum, angular momentum, the spin of a rod about its axis."""
 import numpy as np
 import pytest
+import scenes
+from reference_contact import rotation_matrix
 
 import minidem as md
-import scenes
-from minidem.benchmarks.driven_bodies import order
-from reference_contact import rotation_matrix
+from minidem.validation.driven_bodies import order
 
 EPS = np.finfo(float).eps
 DT, STEPS = 38e-6, 400
 SCHEMES = md.rotation.available()
 
 
-@pytest.fixture(scope='module')
+@pytest.fixture(scope="module")
 def crowd():
     """48 free clumps, millimetres to centimetres apart, thrown about without walls: some fifty collisions."""
     return scenes.packed_mixture(3, (3, 4, 4), walls=False)
@@ -29,7 +29,7 @@ def collisions(sim, steps):
     return np.count_nonzero(touching)
 
 
-@pytest.mark.parametrize('scheme', SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_linear_momentum(crowd, scheme):
     """A contact gives the same impulse to both clumps; each step then rounds every velocity by half an eps,
     and the sum of a clump's forces by less (dt F < m v). All of them in one direction would be the bound."""
@@ -51,7 +51,7 @@ def angular_momentum_error(crowd, scheme, finer):
     return np.linalg.norm(sim.angular_momentum() - before), sim
 
 
-@pytest.mark.parametrize('scheme', [name for name in SCHEMES if name.startswith('fincham')])
+@pytest.mark.parametrize("scheme", [name for name in SCHEMES if name.startswith("fincham")])
 def test_angular_momentum_to_round_off(crowd, scheme):
     """Leapfrog changes the orbital part by dt x_n x F_n exactly (x_(n+1) - x_n is parallel to the
     velocity), and these schemes keep the spin in the lab frame and add dt M_n: the sum changes by central
@@ -62,7 +62,7 @@ def test_angular_momentum_to_round_off(crowd, scheme):
     assert error < 6 * STEPS * EPS * scale
 
 
-@pytest.mark.parametrize('scheme', SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_angular_momentum_converges(crowd, scheme):
     """Elsewhere it is as good as the scheme: its error falls with the declared order, 2 at most, or is
     round-off.
@@ -113,7 +113,7 @@ def test_axial_spin_of_rods():
     assert np.max(np.abs(spin_about_axis(sim) - before)) < allowed
 
 
-@pytest.mark.parametrize('scheme', SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_orientation_stays_a_rotation(crowd, scheme):
     """Every orientation has norm 1 to round-off: by normalising, or because the step's factor is a unit
     quaternion, in which case half a dozen roundings a step add up."""

@@ -10,9 +10,9 @@ dt^(5/2).
 """
 import numpy as np
 import pytest
-
 import scenes
-from minidem.benchmarks.driven_bodies import order, rms
+
+from minidem.validation.driven_bodies import order, rms
 
 DT, STEPS = 38e-6, 100_000
 SAMPLES = 250

@@ -1,10 +1,10 @@
 """Runs a hundred times longer than those of the figures: what must not grow does not, and a walk stays a walk."""
 import numpy as np
 import pytest
+import scenes
 
 import minidem as md
-import scenes
-from minidem.geometry.quaternions import rotate
+from minidem.core.quaternions import rotate
 
 EPS = np.finfo(float).eps
 SCHEMES = md.rotation.available() + ["omelyan:iterations=20", "spiral:inner=rk4"]

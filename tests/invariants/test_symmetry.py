@@ -7,18 +7,18 @@ components), is the bound.
 """
 import numpy as np
 import pytest
-
-import minidem as md
 import scenes
 from reference_contact import rotation_matrix
 from scenes import product, state_of
+
+import minidem as md
 
 EPS = np.finfo(float).eps
 ROUNDINGS = 10                # of a component per step: kick, drift, overlap, force, turn
 DT, STEPS = 38e-6, 1500       # three or so collisions of a rod in a 0.6 m box
 
 
-@pytest.fixture(scope='module')
+@pytest.fixture(scope="module")
 def box():
     return scenes.rods_in_box(seed=4, n=8, side=0.6)
 
@@ -77,7 +77,7 @@ def test_reversed_time():
     assert not w.any()                             # a frictionless sphere is never turned
 
 
-@pytest.mark.parametrize('scheme', [name for name in md.rotation.available() if name != 'pfc4'])
+@pytest.mark.parametrize("scheme", [name for name in md.rotation.available() if name != "pfc4"])
 def test_rotated_start(box, scheme):
     """The whole box turned, walls and all, gives the turned motion.
 
@@ -117,7 +117,7 @@ def rescaled(box, length, modulus):
 UNITS = [(length, modulus) for length in (4.8e-6, 1.0, 4.8e3) for modulus in (1e-6, 1.0, 100.0)] + [(1e-3, 1e-9)]
 
 
-@pytest.mark.parametrize('length, modulus', UNITS)
+@pytest.mark.parametrize("length, modulus", UNITS)
 def test_rescaled_units(box, length, modulus):
     scene, factors, time = rescaled(box, length, modulus)
     end = [a / f for a, f in zip(state_of(run(scene, dt=DT * time)), factors)]
@@ -137,8 +137,8 @@ def assert_same_bits(box, scheme, units, steps):
 EXACT_UNITS = [(length, modulus) for length in (4.0**-9, 4.0**6) for modulus in (4.0**-10, 4.0**4)]
 
 
-@pytest.mark.parametrize('scheme', md.rotation.available())
-@pytest.mark.parametrize('length, modulus', [*EXACT_UNITS, (4.0**-10, 4.0**-15)])
+@pytest.mark.parametrize("scheme", md.rotation.available())
+@pytest.mark.parametrize("length, modulus", [*EXACT_UNITS, (4.0**-10, 4.0**-15)])
 def test_units_that_are_powers_of_four_change_no_bit(box, scheme, length, modulus):
     """Multiplying by a power of two rounds nothing, nor does the root of a power of four: any difference in
     the bits is an absolute number hidden somewhere in the step."""
@@ -146,7 +146,7 @@ def test_units_that_are_powers_of_four_change_no_bit(box, scheme, length, modulu
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('scheme', md.rotation.available())
+@pytest.mark.parametrize("scheme", md.rotation.available())
 def test_nor_do_they_in_three_hundred_thousand_steps(box, scheme):
     """Some six hundred collisions of every rod: what has differed once would be everywhere."""
     assert_same_bits(box, scheme, EXACT_UNITS, 300_000)

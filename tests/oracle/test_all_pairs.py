@@ -2,11 +2,11 @@
 plainly."""
 import numpy as np
 import pytest
-
-import minidem as md
 import scenes
 from reference_contact import rotation_matrix
 from scenes import Scene, distance_to_touch, unit_vectors
+
+import minidem as md
 
 EPS = np.finfo(float).eps
 DT = 1e-6
@@ -71,34 +71,34 @@ def assert_agrees(sim, scene):
     world, n = scene.world(), len(scene.shapes)
     exact, found = world.forces(sim.position, sim.orientation), sim.contacts()
     error = centre_errors(sim, scene)
-    assert np.all((found['sphere_j'] < 0) | (found['sphere_i'] < found['sphere_j']))
-    pairs = list(zip(found['sphere_i'].tolist(), found['sphere_j'].tolist()))
+    assert np.all((found["sphere_j"] < 0) | (found["sphere_i"] < found["sphere_j"]))
+    pairs = list(zip(found["sphere_i"].tolist(), found["sphere_j"].tolist()))
     exact_pairs = list(zip(exact.sphere_i.tolist(), exact.sphere_j.tolist()))
     both = sorted(set(pairs) & set(exact_pairs))
-    assert len(set(pairs)) == len(pairs), 'a contact is listed twice'
-    assert np.array_equal(found['clump_i'], world.owner[found['sphere_i']])
+    assert len(set(pairs)) == len(pairs), "a contact is listed twice"
+    assert np.array_equal(found["clump_i"], world.owner[found["sphere_i"]])
 
     def off(clump_i, clump_j):
         return error[clump_i] + error[np.where(clump_j < 0, clump_i, clump_j)]
 
     for program, listed, overlap, *clumps in (
-            ('the oracle', pairs, found['overlap'], found['clump_i'], found['clump_j']),
-            ('minidem', exact_pairs, exact.overlap, exact.clump_i, exact.clump_j)):
+            ("the oracle", pairs, found["overlap"], found["clump_i"], found["clump_j"]),
+            ("minidem", exact_pairs, exact.overlap, exact.clump_i, exact.clump_j)):
         alone = ~np.isin(np.arange(len(listed)), [listed.index(pair) for pair in both])
-        assert np.all(overlap[alone] < off(*clumps)[alone]), f'{program} misses {np.array(listed)[alone]}'
+        assert np.all(overlap[alone] < off(*clumps)[alone]), f"{program} misses {np.array(listed)[alone]}"
 
     which = np.array([exact_pairs.index(pair) for pair in both], dtype=int)
     ours = found[[pairs.index(pair) for pair in both]]
     off_pair = off(exact.clump_i[which], exact.clump_j[which])
     size, distance = np.linalg.norm(exact.pair_force[which], axis=1), world.radii[exact.sphere_i[which]]
     force_error = exact.stiffness[which] * off_pair + size * (2 * off_pair / distance + 16 * EPS)
-    assert np.array_equal(ours['clump_j'], exact.clump_j[which])
-    assert np.all(np.abs(ours['overlap'] - exact.overlap[which]) <= off_pair)
-    assert np.all(np.linalg.norm(ours['force'] - exact.pair_force[which], axis=1) <= force_error)
-    energy_error = size * off_pair + 16 * EPS * ours['energy']
-    assert np.all(np.abs(ours['energy'] - exact.pair_energy[which]) <= energy_error)
-    assert_well_formed(found, sim.sphere_centers()[found['sphere_i']], world.radii[found['sphere_i']],
-                       off(found['clump_i'], found['clump_j']))
+    assert np.array_equal(ours["clump_j"], exact.clump_j[which])
+    assert np.all(np.abs(ours["overlap"] - exact.overlap[which]) <= off_pair)
+    assert np.all(np.linalg.norm(ours["force"] - exact.pair_force[which], axis=1) <= force_error)
+    energy_error = size * off_pair + 16 * EPS * ours["energy"]
+    assert np.all(np.abs(ours["energy"] - exact.pair_energy[which]) <= energy_error)
+    assert_well_formed(found, sim.sphere_centers()[found["sphere_i"]], world.radii[found["sphere_i"]],
+                       off(found["clump_i"], found["clump_j"]))
 
     reach = np.array([shape.reach for shape in scene.shapes])
     unseen = exact.stiffness.max(initial=0.0) * error
@@ -114,13 +114,13 @@ def assert_agrees(sim, scene):
 
 def assert_well_formed(contacts, centers, radii, off):
     """Unit normals, forces that repel along them, points on the line of centres between the two surfaces."""
-    normal, force = contacts['normal'], contacts['force']
+    normal, force = contacts["normal"], contacts["force"]
     size = np.linalg.norm(force, axis=1)
     assert np.all(np.abs(np.linalg.norm(normal, axis=1) - 1) < 8 * EPS)
     assert np.all(np.abs((force * normal).sum(1) - size) <= 8 * EPS * size)
-    below = ((centers - contacts['point']) * normal).sum(1)                 # the centre
-    aside = np.linalg.norm(centers - contacts['point'] - below[:, None] * normal, axis=1)
-    assert np.all((radii - contacts['overlap'] - off <= below) & (below <= radii + off))
+    below = ((centers - contacts["point"]) * normal).sum(1)                 # the centre
+    aside = np.linalg.norm(centers - contacts["point"] - below[:, None] * normal, axis=1)
+    assert np.all((radii - contacts["overlap"] - off <= below) & (below <= radii + off))
     assert np.all(aside <= off)
 
 
@@ -131,20 +131,20 @@ def several_sizes(largest_ratio):
 
 CHAIN = scenes.Shape(np.outer(np.linspace(-1, 1, 41), [1.0, 0.5, -0.3]), np.full(41, 0.05))
 CASES = {
-    'rods': dict(shapes=[scenes.rod()], n=150),
-    'rods and walls': dict(shapes=[scenes.rod()], n=150, n_walls=4),
-    'many templates': dict(shapes=[scenes.lumpy(scale=s) for s in np.linspace(0.5, 1.5, 12)], n=120,
+    "rods": dict(shapes=[scenes.rod()], n=150),
+    "rods and walls": dict(shapes=[scenes.rod()], n=150, n_walls=4),
+    "many templates": dict(shapes=[scenes.lumpy(scale=s) for s in np.linspace(0.5, 1.5, 12)], n=120,
                            n_walls=3),
-    'templates in turn': dict(shapes=[scenes.rod(), scenes.lumpy()], n=40, n_walls=2, by_kind=False),
-    'radii of ratio 20': dict(shapes=several_sizes(20.0), n=120, n_walls=2),
-    'negative coordinates': dict(shapes=several_sizes(5.0), n=100, n_walls=2, center=(-31.0, -0.4, -7.7)),
-    'many-sphere clumps': dict(shapes=[scenes.bunch(), scenes.bunch(12), scenes.bunch(scale=0.4)], n=60, n_walls=2),
-    'long clumps over many cells': dict(shapes=[CHAIN, scenes.ball(0.05)], n=40, n_walls=2),
+    "templates in turn": dict(shapes=[scenes.rod(), scenes.lumpy()], n=40, n_walls=2, by_kind=False),
+    "radii of ratio 20": dict(shapes=several_sizes(20.0), n=120, n_walls=2),
+    "negative coordinates": dict(shapes=several_sizes(5.0), n=100, n_walls=2, center=(-31.0, -0.4, -7.7)),
+    "many-sphere clumps": dict(shapes=[scenes.bunch(), scenes.bunch(12), scenes.bunch(scale=0.4)], n=60, n_walls=2),
+    "long clumps over many cells": dict(shapes=[CHAIN, scenes.ball(0.05)], n=40, n_walls=2),
 }
 
 
-@pytest.mark.parametrize('name', CASES)
-@pytest.mark.parametrize('steps', [0, 1, 60, 1000])
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("steps", [0, 1, 60, 1000])
 def test_heap(name, steps):
     """At the start, and after steps in which lists of neighbours were used again and renewed."""
     scene = heap(seed=7, **CASES[name])
@@ -166,7 +166,7 @@ def test_renewed_lists():
     assert np.median(moved) > scenes.ROD_RADIUS
 
 
-@pytest.mark.parametrize('distance', [1e3, 1e9])
+@pytest.mark.parametrize("distance", [1e3, 1e9])
 def test_runaway(distance):
     """One sphere far away, as after a blow-up or through an open side, changes nothing for the others."""
     near, ball = heap(3, [scenes.rod(), scenes.lumpy()], 60), scenes.ball(0.03)
@@ -183,7 +183,7 @@ def test_runaway(distance):
 
 
 def test_random_heaps():
-    hypothesis = pytest.importorskip('hypothesis')
+    hypothesis = pytest.importorskip("hypothesis")
     from hypothesis import strategies as st
     shapes = several_sizes(20.0)
 

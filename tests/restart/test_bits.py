@@ -6,10 +6,10 @@ import time
 
 import numpy as np
 import pytest
-
-import minidem as md
 import scenes
 from scenes import Scene
+
+import minidem as md
 
 DT = 38e-6
 SCHEMES = md.rotation.available()
@@ -45,11 +45,11 @@ def many_spheres():
 
 
 STEPS = {many_spheres: 500, dilute: 3000, dense: 300, soft: 400, no_walls: 600, mixed: 600}
-each_scene = pytest.mark.parametrize('build', STEPS, ids=lambda build: build.__name__)
+each_scene = pytest.mark.parametrize("build", STEPS, ids=lambda build: build.__name__)
 
 
-PUBLIC_STATE = ('position', 'orientation', 'velocity', 'angular_velocity', 'force', 'torque', 'time',
-                'step_count')
+PUBLIC_STATE = ("position", "orientation", "velocity", "angular_velocity", "force", "torque", "time",
+                "step_count")
 
 
 def state(sim):
@@ -58,7 +58,7 @@ def state(sim):
 
 def assert_same_bits(sim, expected):
     for name, value in state(sim).items():
-        assert np.array_equal(value, expected[name]), f'{name} differs'
+        assert np.array_equal(value, expected[name]), f"{name} differs"
 
 
 def finished(build, **options):
@@ -67,7 +67,7 @@ def finished(build, **options):
     return state(sim)
 
 
-@pytest.fixture(scope='module')
+@pytest.fixture(scope="module")
 def uninterrupted():
     """The ends of runs with one thread and nothing else going on, each computed once."""
     return {build: finished(build, threads=1) for build in STEPS}
@@ -76,19 +76,19 @@ def uninterrupted():
 @each_scene
 def test_things_happen(build, uninterrupted):
     """Clumps collide: velocities at the end are not those of the start."""
-    struck = np.any(uninterrupted[build]['velocity'] != build().velocity, axis=1)
+    struck = np.any(uninterrupted[build]["velocity"] != build().velocity, axis=1)
     assert np.mean(struck) > 0.3
 
 
 @each_scene
-@pytest.mark.parametrize('threads', [1, 2, 3])
+@pytest.mark.parametrize("threads", [1, 2, 3])
 def test_threads_and_repetition(build, threads, uninterrupted):
     sim = build().simulation(DT, threads=threads)
     sim.run(STEPS[build])
     assert_same_bits(sim, uninterrupted[build])
 
 
-@pytest.mark.parametrize('scheme', SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_threads_for_every_scheme(scheme):
     """6720 spheres: enough for each thread to get its share (small systems keep to one thread)."""
     scene, ends = soft(), []
@@ -100,14 +100,14 @@ def test_threads_for_every_scheme(scheme):
 
 
 @each_scene
-@pytest.mark.parametrize('every', [1, 7, 100])
+@pytest.mark.parametrize("every", [1, 7, 100])
 def test_output_changes_nothing(build, every, uninterrupted, tmp_path):
     """At every so many steps up to the end: from the start, or as long as looking at so many spheres is quick."""
     def look_at_everything(sim):
         sim.energy(), sim.contacts(), sim.force, sim.angular_velocity, sim.sphere_centers()
         sim.linear_momentum(), sim.angular_momentum()
         if sim.step_count % 100 == 0:
-            sim.write_vtu(tmp_path / 'frame.vtu')
+            sim.write_vtu(tmp_path / "frame.vtu")
 
     sim = build().simulation(DT)
     looks = 200_000 // sim.n_spheres
@@ -142,9 +142,9 @@ def test_run_until(build, uninterrupted):
 def test_restart_in_the_middle(build, uninterrupted, tmp_path):
     sim = build().simulation(DT, threads=2)
     sim.run(STEPS[build] // 2 + 1)
-    sim.save(tmp_path / 'state.npz')
+    sim.save(tmp_path / "state.npz")
     saved = state(sim)
-    restarted = md.Simulation.load(tmp_path / 'state.npz')
+    restarted = md.Simulation.load(tmp_path / "state.npz")
     assert_same_bits(restarted, saved)
     assert restarted.energy().total == sim.energy().total
     assert np.array_equal(restarted.contacts(), sim.contacts())
@@ -153,16 +153,16 @@ def test_restart_in_the_middle(build, uninterrupted, tmp_path):
         assert_same_bits(continued, uninterrupted[build])
 
 
-@pytest.mark.parametrize('scheme', SCHEMES)
-@pytest.mark.parametrize('first', [0, 1, 211])
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("first", [0, 1, 211])
 def test_restart_for_every_scheme(scheme, first, tmp_path):
     """What a scheme keeps between steps, its staggered values and scratch, is in the checkpoint; before the
     first step too."""
     whole, sim = (mixed().simulation(DT, rotation=scheme) for _ in range(2))
     whole.run(400)
     sim.run(first)
-    sim.save(tmp_path / 'state.npz')
-    restarted = md.Simulation.load(tmp_path / 'state.npz')
+    sim.save(tmp_path / "state.npz")
+    restarted = md.Simulation.load(tmp_path / "state.npz")
     restarted.run(400 - first)
     assert_same_bits(restarted, state(whole))
 
@@ -175,8 +175,8 @@ def interrupt_soon(asked):
     threading.Timer(0.2, interrupt).start()
 
 
-@pytest.mark.parametrize('build', [dilute, dense], ids=lambda build: build.__name__)
-@pytest.mark.parametrize('every', [None, 10])
+@pytest.mark.parametrize("build", [dilute, dense], ids=lambda build: build.__name__)
+@pytest.mark.parametrize("every", [None, 10])
 def test_interrupt_leaves_a_whole_step(build, every):
     """After Ctrl-C in a long run the state is that of some whole step, and goes on from there with the same
     bits."""
@@ -219,7 +219,7 @@ def test_clumps_added_on_the_way(uninterrupted):
     sim.run(STEPS[no_walls] - half)
     for name, value in state(sim).items():
         others = value[:new] if np.ndim(value) else value
-        assert np.array_equal(others, uninterrupted[no_walls][name]), f'{name} differs'
+        assert np.array_equal(others, uninterrupted[no_walls][name]), f"{name} differs"
     expected = start + (STEPS[no_walls] - half) * DT * scene.velocity[0]
     allowed = (STEPS[no_walls] - half) * np.finfo(float).eps * np.max(start)      # a rounding per step
     assert np.max(np.abs(sim.position[new] - expected)) < allowed

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scenes import rods_in_box
 
 import minidem as md
-from minidem.output import sealed_arrays
-from minidem.state import COLUMNS, LOADS
-from scenes import rods_in_box
+from minidem.output import npz_checksum
+from minidem.state.state import COLUMNS, LOADS
 
 
 class Canary:
@@ -70,17 +70,17 @@ def other_position(good):
 
 
 def forged(good, **changed):
-    settings, arrays = sealed_arrays.read(good)
+    settings, arrays = npz_checksum.read(good)
     path = good.with_name("bad.npz")
-    sealed_arrays.write(path, settings, arrays | changed)
+    npz_checksum.write(path, settings, arrays | changed)
     return path
 
 
 def without_loads(good):
     """As checkpoints were when the blocks held the loads, but with today's number of the format."""
-    settings, arrays = sealed_arrays.read(good)
+    settings, arrays = npz_checksum.read(good)
     path = good.with_name("bad.npz")
-    sealed_arrays.write(path, settings, {name: array for name, array in arrays.items() if name != "loads"})
+    npz_checksum.write(path, settings, {name: array for name, array in arrays.items() if name != "loads"})
     return path
 
 
@@ -95,7 +95,7 @@ REFUSED = {     # how the bad file is made of the good one -> words of the reaso
     "foreign": (lambda good: written(good, zipped(good, {"a.npy": b"1"})), ["damaged"]),
     "other arrays": (lambda good: replaced(good, settings=np.arange(3)), ["not a minidem checkpoint"]),
     "newer": (lambda good: with_settings(good, format=99, made_by={"minidem": "7.0"}), ["99", "newer", "7.0"]),
-    "older": (lambda good: with_settings(good, format=sealed_arrays.FORMAT - 1),
+    "older": (lambda good: with_settings(good, format=npz_checksum.FORMAT - 1),
               ["older", "use the minidem that made it"]),
     "packed": (packed, ["unpacks to more"]),
     "pickle": (lambda good: written(good, pickle.dumps(Canary())), ["not a minidem checkpoint"]),
@@ -105,9 +105,9 @@ REFUSED = {     # how the bad file is made of the good one -> words of the reaso
               ["template_index[0] = 7", "1 templates"]),
     "shape": (lambda good: forged(good, blocks=np.zeros((1, 3, 8))), ["blocks", "(1, 3, 8)"]),
     "shape of loads": (lambda good: forged(good, loads=np.zeros((1, 6, 8))), ["loads", "(1, 6, 8)"]),
-    "not finite": (lambda good: forged(good, blocks=sealed_arrays.read(good)[1]["blocks"] * np.nan),
+    "not finite": (lambda good: forged(good, blocks=npz_checksum.read(good)[1]["blocks"] * np.nan),
                    ["blocks", "nan"]),
-    "loads not finite": (lambda good: forged(good, loads=sealed_arrays.read(good)[1]["loads"] * np.nan),
+    "loads not finite": (lambda good: forged(good, loads=npz_checksum.read(good)[1]["loads"] * np.nan),
                          ["loads", "nan"]),
     "loads lost": (without_loads, ["'loads'"]),
     "radius": (lambda good: forged(good, template_0_radii=np.array([1.0, -1.0, 1.0])),
@@ -125,9 +125,9 @@ def zipped(good, members):
 
 
 def resealed(good, **changed):
-    settings, arrays = sealed_arrays.read(good)
+    settings, arrays = npz_checksum.read(good)
     path = good.with_name("bad.npz")
-    sealed_arrays.write(path, settings | changed, arrays)
+    npz_checksum.write(path, settings | changed, arrays)
     return path
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from minidem import whole_files
+from minidem.core import atomic
 from minidem.scenario.progress import Progress
 
 ROOT = Path(__file__).parents[2]
@@ -141,7 +141,7 @@ def test_a_disk_that_is_full_for_whole_files(writes, unbroken, tmp_path, monkeyp
         os.rename(source, target)
 
     with monkeypatch.context() as patch:
-        patch.setattr(whole_files.os, "replace", replace)
+        patch.setattr(atomic.os, "replace", replace)
         assert run(tmp_path) == 1
     saved = TOOL["resumable"](tmp_path)
     assert saved or writes < 10

@@ -8,22 +8,22 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+import scenes
 
 import minidem as md
-import minidem.loop_owner
-import scenes
+import minidem.engine.loop_owner
 
 DT = 2e-4                       # [s]: a list lasts for a dozen steps, a contact for some ten
 ADDED_EARLY, ADDED_LATE, END = 4, 30, 45        # steps; the run is saved between the first two
 FACTORS = {
-    'scheme': md.rotation.available(),
-    'walls': [True, False],
-    'gravity': [(0.0, 0.0, 0.0), (0.3, -0.2, -9.81)],
-    'forces': [False, True],
+    "scheme": md.rotation.available(),
+    "walls": [True, False],
+    "gravity": [(0.0, 0.0, 0.0), (0.3, -0.2, -9.81)],
+    "forces": [False, True],
     # Clumps stand in memory as they were added, or in the order of space, which is renewed at every second list.
-    'memory': ['as added', 'ordered', 'ordered, then added to', 'ordered, added to after the restart'],
-    'lists': ['none yet', 'before a renewal', 'after a renewal', 'between renewals'],
-    'threads': [(1, 1), (1, 3), (3, 1), (4, 3)],        # before, after
+    "memory": ["as added", "ordered", "ordered, then added to", "ordered, added to after the restart"],
+    "lists": ["none yet", "before a renewal", "after a renewal", "between renewals"],
+    "threads": [(1, 1), (1, 3), (3, 1), (4, 3)],        # before, after
 }
 
 
@@ -42,8 +42,8 @@ class Case(NamedTuple):
 
     @property
     def added(self):
-        return {'ordered, then added to': ADDED_EARLY,
-                'ordered, added to after the restart': ADDED_LATE}.get(self.memory, END)
+        return {"ordered, then added to": ADDED_EARLY,
+                "ordered, added to after the restart": ADDED_LATE}.get(self.memory, END)
 
 
 def pairwise(factors, seed=1):
@@ -93,9 +93,9 @@ def add_late_ones(sim, walls):
 
 
 def order_in_memory(patch, case):
-    if case.memory != 'as added':
-        patch.setattr(minidem.loop_owner, 'ORDERED_BLOCKS', 0)
-        patch.setattr(minidem.loop_owner, 'LISTS_PER_ORDER', 2)
+    if case.memory != "as added":
+        patch.setattr(minidem.engine.loop_owner, "ORDERED_BLOCKS", 0)
+        patch.setattr(minidem.engine.loop_owner, "LISTS_PER_ORDER", 2)
 
 
 def run_by_steps(sim, steps, case, each=lambda step: None):
@@ -110,7 +110,7 @@ def run_by_steps(sim, steps, case, each=lambda step: None):
 
 def end_of(sim):
     return {name: getattr(sim, name) for name in (
-        'position', 'orientation', 'velocity', 'angular_velocity', 'force', 'torque', 'time', 'step_count')}
+        "position", "orientation", "velocity", "angular_velocity", "force", "torque", "time", "step_count")}
 
 
 @lru_cache
@@ -122,7 +122,7 @@ def uninterrupted(physics, added):
         add_late_ones(sim, physics[1])
     sim.run(END - added)
     contacts = sim.contacts()
-    assert np.any(contacts['clump_j'] >= 0) and np.any(contacts['clump_j'] < 0) == physics[1]
+    assert np.any(contacts["clump_j"] >= 0) and np.any(contacts["clump_j"] < 0) == physics[1]
     return end_of(sim), contacts
 
 
@@ -134,42 +134,42 @@ class Saved:
         self.make = lru_cache(maxsize=32)(self._make)
 
     def __call__(self, case):
-        name = case._replace(lists='', threads=case.threads[:1])
+        name = case._replace(lists="", threads=case.threads[:1])
         return self.make(name)[case.lists]
 
     def _make(self, case):
         threads, = case.threads
         begun = ADDED_EARLY + 1 if case.added == ADDED_EARLY else 1
         sim, renewals = start(case.physics, threads), []
-        run_by_steps(sim, ADDED_LATE - 1, case, lambda step: renewals.append(sim.statistics['outer_lists']))
+        run_by_steps(sim, ADDED_LATE - 1, case, lambda step: renewals.append(sim.statistics["outer_lists"]))
         grows = [k for k in range(begun, len(renewals) - 1) if renewals[k + 1] > renewals[k]]
         calm = [k for k in range(begun + 3, len(renewals) - 2) if renewals[k - 3] == renewals[k + 2]]
-        steps = {'none yet': 0, 'before a renewal': grows[0], 'after a renewal': grows[0] + 1,
-                 'between renewals': calm[0]}
-        paths = {name: self.folder / f'{name}.{len(list(self.folder.iterdir()))}.npz' for name in steps}
+        steps = {"none yet": 0, "before a renewal": grows[0], "after a renewal": grows[0] + 1,
+                 "between renewals": calm[0]}
+        paths = {name: self.folder / f"{name}.{len(list(self.folder.iterdir()))}.npz" for name in steps}
         sim = start(case.physics, threads)
         assert sim.threads == threads
 
         def save(step):
-            assert step == 0 or sim.statistics['outer_lists'] == renewals[step]
+            assert step == 0 or sim.statistics["outer_lists"] == renewals[step]
             for name in steps:
                 if steps[name] == step:
                     if step > 0:
                         in_order = np.all(np.diff(sim._state.clump_number[:sim.n_clumps]) > 0)
-                        assert in_order == (case.memory == 'as added')
+                        assert in_order == (case.memory == "as added")
                     sim.save(paths[name])
 
         run_by_steps(sim, max(steps.values()), case, save)
         return paths
 
 
-@pytest.fixture(scope='module')
+@pytest.fixture(scope="module")
 def saved(tmp_path_factory):
-    return Saved(tmp_path_factory.mktemp('matrix'))
+    return Saved(tmp_path_factory.mktemp("matrix"))
 
 
 def check(case, saved, patch):
-    patch.setattr(minidem.loop_owner, 'SPHERES_PER_THREAD', 1)
+    patch.setattr(minidem.engine.loop_owner, "SPHERES_PER_THREAD", 1)
     expected, contacts = uninterrupted(case.physics, case.added)
     order_in_memory(patch, case)
     sim = md.Simulation.load(saved(case), threads=case.threads[1])
@@ -181,21 +181,21 @@ def check(case, saved, patch):
         add_late_ones(sim, case.walls)
     sim.run(END - sim.step_count)
     for name, value in end_of(sim).items():
-        assert np.array_equal(value, expected[name]), f'{case}: {name} differs'
-    assert np.array_equal(sim.contacts(), contacts), f'{case}: contacts differ'
+        assert np.array_equal(value, expected[name]), f"{case}: {name} differs"
+    assert np.array_equal(sim.contacts(), contacts), f"{case}: contacts differ"
 
 
 def told(case):
-    return '-'.join(str(value).replace(' ', '_') for value in case)
+    return "-".join(str(value).replace(" ", "_") for value in case)
 
 
-@pytest.mark.parametrize('case', pairwise(FACTORS), ids=told)
+@pytest.mark.parametrize("case", pairwise(FACTORS), ids=told)
 def test_every_two_choices(case, saved, monkeypatch):
     check(case, saved, monkeypatch)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('scheme', FACTORS['scheme'])
+@pytest.mark.parametrize("scheme", FACTORS["scheme"])
 def test_every_combination(scheme, saved):
     for values in product([scheme], *list(FACTORS.values())[1:]):
         with pytest.MonkeyPatch.context() as patch:

@@ -8,10 +8,10 @@ from time import process_time
 
 import numpy as np
 import pytest
+import scenes
 
 import minidem as md
-import minidem.loop_owner
-import scenes
+import minidem.engine.loop_owner
 
 DT = 38e-6
 OUTCOME = "position", "orientation", "velocity", "angular_velocity", "force", "torque"
@@ -59,7 +59,7 @@ def interrupting(countdown):
 @pytest.mark.parametrize("build", [rods, mixture], ids=lambda build: build.__name__)
 def test_interrupted_at_every_line(build, monkeypatch):
     """Each call of run sorts, and is interrupted one line later than the one before, until it gets through."""
-    monkeypatch.setattr(minidem.loop_owner, "LISTS_PER_ORDER", 0)
+    monkeypatch.setattr(minidem.engine.loop_owner, "LISTS_PER_ORDER", 0)
     sim, undisturbed = moving(build()), moving(build())
     orders, lines = {sim._state.clump_number.tobytes()}, 0
     interrupted = True

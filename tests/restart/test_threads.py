@@ -5,10 +5,10 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-
-import minidem.loop_owner
 import scenes
-from minidem.broadphase.sharing import evened_out
+
+import minidem.engine.loop_owner
+from minidem.broadphase.load_balance import evened_out
 
 DT = 38e-6          # [s]: a contact at 20 m/s lasts for some 25 steps, a list of neighbours for 13 to 50
 PIECES = 10         # of a run: clumps can be put in order where a piece begins
@@ -33,10 +33,10 @@ def run(build, threads, slabs=False, shares=None):
     scene, steps = build()
     states, orders = [], []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(minidem.loop_owner, "LISTS_PER_ORDER", LISTS)
+        patch.setattr(minidem.engine.loop_owner, "LISTS_PER_ORDER", LISTS)
         if slabs:
-            patch.setattr(minidem.loop_owner, "SLOTS_IN_CACHE", SLABS[0])
-            patch.setattr(minidem.loop_owner, "LOG_SLAB", SLABS[1])
+            patch.setattr(minidem.engine.loop_owner, "SLOTS_IN_CACHE", SLABS[0])
+            patch.setattr(minidem.engine.loop_owner, "LOG_SLAB", SLABS[1])
         sim = scene.simulation(DT, threads=threads)
         if shares:
             sim._loop.share_out(shares)

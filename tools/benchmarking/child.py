@@ -17,8 +17,8 @@ from statistics import fmean
 import numpy as np
 
 import minidem as md
-from minidem.build_record import build_record
-from minidem.driver import Driver
+from minidem.core.build_record import build_record
+from minidem.engine.driver import Driver
 
 WARM_LISTS = 3          # outer lists: by then the clumps stand in order and the skins follow the motion
 WORTHWHILE = 1_000_000  # spheres that are posed for one timing

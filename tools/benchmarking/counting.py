@@ -36,7 +36,7 @@ probability (1 - share)^m, share being the mean number of contacts of a sphere, 
 
 import math
 
-from minidem.loop_owner import SLOTS_IN_CACHE
+from minidem.engine.loop_owner import SLOTS_IN_CACHE
 
 ROW = 64                            # bytes
 LOOKED_AT = 13.5 / (2.0 * math.pi / 3.0)

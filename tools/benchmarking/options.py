@@ -3,8 +3,9 @@
 import argparse
 from pathlib import Path
 
-from minidem.scenario import at_least
 from peers.case import CASES, dense
+
+from minidem.scenario import at_least
 
 
 def parse(argv, description, exit_status):

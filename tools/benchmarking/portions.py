@@ -14,7 +14,7 @@ import sys
 from child import seconds, warm_up
 
 import minidem as md
-from minidem.build_record import build_record
+from minidem.core.build_record import build_record
 
 
 def say(what):

@@ -3,7 +3,7 @@
 import os
 import platform
 import subprocess
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +35,6 @@ def processor():
 
 def provenance():
     """A dictionary for a row; the load is the mean number of busy processes of the minute before."""
-    return {"date": datetime.now(timezone.utc).isoformat(timespec="seconds"), "version": md.__version__,
+    return {"date": datetime.now(UTC).isoformat(timespec="seconds"), "version": md.__version__,
             "commit": commit(), "cpu": processor(), "cpus": os.cpu_count(), "load": os.getloadavg()[0],
             "system": platform.platform(), "python": platform.python_version(), "numpy": np.__version__}

@@ -1,14 +1,14 @@
 """The experiments: initial states of minidem's scenarios, and what a peer has to know of them."""
 
 import runpy
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable
 
 import numpy as np
 
-from minidem.benchmarks import chess_box
-from minidem.geometry.quaternions import multiply, rotate
+from minidem.core.quaternions import multiply, rotate
+from minidem.validation import chess_box
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 

@@ -1,0 +1,1 @@
+"""What is computed from a state: energies, momenta, contacts, warnings."""

@@ -1,0 +1,8 @@
+"""See listing.pyx."""
+from minidem.broadphase.neighbours cimport Neighbours
+from minidem.contact.narrow_phase cimport Contacts
+from minidem.contact.evaluate cimport Law
+from minidem.state.state cimport State
+
+cdef object list_contacts(State state, const Contacts *contacts, const Neighbours *threads, int n_threads)
+cdef object list_last(State state, Py_ssize_t n, const Law *law)

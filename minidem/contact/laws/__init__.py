@@ -1,0 +1,1 @@
+"""Normal contact laws."""

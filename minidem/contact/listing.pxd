@@ -1,8 +1,0 @@
-"""See listing.pyx."""
-from minidem.broadphase.neighbours cimport Neighbours
-from minidem.contact.contacts cimport Contacts
-from minidem.contact.touch cimport Law
-from minidem.state cimport State
-
-cdef object list_contacts(State state, const Contacts *contacts, const Neighbours *threads, int n_threads)
-cdef object list_last(State state, Py_ssize_t n, const Law *law)

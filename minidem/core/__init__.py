@@ -1,0 +1,1 @@
+"""Leaves: vector and quaternion arithmetic, OpenMP, checks of arguments. Nothing here imports another folder."""

@@ -1,0 +1,1 @@
+"""The time loop: translation, rotation, contacts, threads."""

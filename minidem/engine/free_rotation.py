@@ -1,0 +1,125 @@
+"""Rotation of free bodies: the time loop of the many-body runs with another source of torques."""
+from dataclasses import dataclass
+
+import numpy as np
+
+from minidem.core.checks import LARGEST, dimensions, finite_array, flag, positive, refuse, unit_quaternions, whole
+from minidem.engine.chunked_run import Pacer
+from minidem.engine.driver import Driver
+from minidem.rotation import registry
+from minidem.state.state import State
+
+WORTH_A_LOOK = 1000     # steps that take a hundred times as long as to see whether all bodies are still finite
+
+
+@dataclass(frozen=True)
+class Rotation:
+    """Result of `integrate`: the last step, or with record_every one row per recorded step.
+
+    time [s], orientation (..., 4), angular_velocity (..., 3) in the principal body frame [rad/s], and
+    the instants to which the two belong [s].
+    """
+
+    time: object
+    orientation: np.ndarray
+    angular_velocity: np.ndarray
+    orientation_time: object
+    angular_velocity_time: object
+
+
+def integrate(name, inertia, orientation, angular_velocity, torque, dt, steps, start=True, sync=True,
+              record_every=None):
+    """Integrate the rotation of one free body, or of n at once, with a rotation scheme.
+
+    name : str
+        'name' or 'name:parameter=value'.
+    inertia : (3,) or (n, 3)
+        Principal moments [kg m2], in the order of the frame's axes.
+    orientation : (4,) or (n, 4)
+        Principal body frame -> lab.
+    angular_velocity : (3,) or (n, 3)
+        In the principal body frame [rad/s].
+    torque : (3,), (n, 3) or function
+        In the principal body frame [N m]: constant, or f(t, q, w) of the time [s], the orientation and
+        the angular velocity (body frame) at the pose, with the shapes given; all bodies in one call.
+    dt : float [s];  steps : int
+    start : bool
+        False leaves out the half step back of a leapfrog scheme: the angular velocity given is then
+        taken as it stands half a step behind.
+    sync : bool
+        True: orientation and angular velocity at the whole step. False: as the scheme last used
+        them, with the instants they belong to.
+    record_every : int, optional
+        Return arrays over the steps record_every, 2 record_every, ... instead of the last step.
+
+    Returns a `Rotation`. Raises ValueError for arguments that make no sense, FloatingPointError when a body
+    leaves the finite numbers.
+    """
+    scheme, parameters = registry.select(name)
+    given = {"inertia": inertia, "orientation": orientation, "angular_velocity": angular_velocity}
+    ranks = {name: dimensions(name, value) for name, value in given.items()}
+    single = all(rank == 1 for rank in ranks.values())
+    many = [len(given[name]) for name, rank in ranks.items() if rank == 2]
+    n = many[0] if many else 1
+    inertia = finite_array("inertia", inertia, (n, 3), repeat=True, limit=LARGEST)
+    refuse("inertia", inertia, inertia < np.finfo(float).tiny, "give moments of inertia greater than 0")
+    orientation = unit_quaternions("orientation", orientation, n)
+    angular_velocity = finite_array("angular_velocity", angular_velocity, (n, 3), repeat=True, limit=LARGEST)
+    dt, steps = positive("dt", dt), whole("steps", steps, 0)
+    start, sync = flag("start", start), flag("sync", sync)
+    if record_every is not None:
+        record_every = whole("record_every", record_every, 1)
+    if not callable(torque):
+        torque = finite_array("torque", torque, (n, 3), repeat=True, limit=LARGEST)
+
+    state = State(scheme.n_scratch).with_bodies(inertia, orientation, angular_velocity)
+
+    def shaped(array):
+        return array[0] if single else array
+
+    def ask(t, rate):
+        answer = torque(t, shaped(state.column("orientation")), shaped(state.column(rate)))
+        given = finite_array("torque(t, q, w)", answer, shaped(np.empty((n, 3))).shape, limit=LARGEST)
+        state.set_column("torque", given.reshape(n, 3))
+
+    moved = callable(torque)
+    loop = Driver(state, scheme, parameters, dt,
+                  ask=(lambda loop, done: ask(done * dt, "predicted")) if moved else None)
+    if moved:
+        ask(0.0, "angular_velocity")
+    else:
+        state.set_column("torque", torque)
+    loop.start(dt if start else 0.0)
+
+    def now():
+        step = loop.steps_done
+        if sync:
+            pose, rate, offsets = state.column("orientation"), loop.synchronise()[1], (0.0, 0.0)
+        else:
+            pose, rate = stored("orientation", 4), stored("angular_velocity", 3)
+            offsets = scheme.orientation_offset, scheme.angular_velocity_offset
+        lost = ~(np.isfinite(pose).all(axis=1) & np.isfinite(rate).all(axis=1))
+        if lost.any():
+            raise FloatingPointError(f"body {np.argmax(lost)} is no longer finite at step {step}: lower dt "
+                                     f"({dt:g} s) or use another rotation scheme than {name!r}")
+        return (step * dt, shaped(pose), shaped(rate), (step + offsets[0]) * dt, (step + offsets[1]) * dt)
+
+    def stored(name, width):
+        first = getattr(scheme, name + "_scratch")
+        return state.column(name) if first is None else state.scratch(first, width)
+
+    def advance(steps):
+        loop.run(steps)
+        if steps >= WORTH_A_LOOK and not np.isfinite(state.standing("orientation")).all():
+            now()
+
+    pacer = Pacer()
+    if record_every is None:
+        pacer.run(advance, steps)
+        return Rotation(*now())
+    rows = []
+    for _ in range(steps // record_every):
+        pacer.run(advance, record_every)
+        rows.append(now())
+    pacer.run(advance, steps % record_every)
+    return Rotation(*(np.array(column) for column in zip(*rows))) if rows else Rotation(*np.empty((5, 0)))

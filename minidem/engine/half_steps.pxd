@@ -1,0 +1,6 @@
+"""See half_steps.pyx."""
+from minidem.rotation.scheme cimport Kernels, Step
+from minidem.state.state cimport State
+
+cdef object start_clumps(State state, Kernels kernels, Step step, const unsigned char[::1] started)
+cdef object synchronised(State state, Kernels kernels, Step step)

@@ -1,0 +1,68 @@
+# distutils: extra_compile_args = -O2
+"""Half a step back where clumps start, half a step on for what is read: leapfrog velocities stand between poses."""
+from libc.string cimport memcpy
+
+import numpy as np
+
+from minidem.rotation.scheme cimport Kernels, Step
+from minidem.core.lanes cimport LANES
+from minidem.state.rows cimport FORCE, PREDICTED, TORQUE, VELOCITY
+from minidem.state.state cimport State, StateView, fixed_rows, loads_of
+from minidem.engine.leapfrog cimport kick
+
+
+cdef bint any_lane(const unsigned char *lanes) noexcept nogil:
+    cdef int lane, found = 0
+    for lane in range(LANES):
+        found |= lanes[lane]
+    return found != 0
+
+
+cdef object start_clumps(State state, Kernels kernels, Step step, const unsigned char[::1] started):
+    """Take velocities half a step back, and call the scheme's own start; forces must be known.
+
+    started : (n_clumps,) 0 for each clump to start
+    step : with dt = 0 the half step is left out.
+
+    All of them or, if a scheme written in Python raises, none.
+    """
+    cdef const StateView *view = &state.view
+    cdef Py_ssize_t b, size = view.n_rows * LANES
+    cdef int lane, row
+    cdef double *block
+    cdef double[::1] room = np.empty(size)
+    cdef unsigned char[:, ::1] new = np.zeros((view.n_blocks, LANES), dtype=np.uint8)
+    cdef const int[::1] slots = state.clump_slot
+    changed = state.blocks.copy() if kernels.functions else state.blocks
+    cdef double[:, :, ::1] blocks = changed
+    for b in range(slots.shape[0]):
+        new[slots[b] >> 3, slots[b] & (LANES - 1)] = not started[b]
+    # From here on Python, which may be interrupted, is called only by a scheme that works on a copy.
+    for b in range(blocks.shape[0]):
+        if not any_lane(&new[b, 0]):
+            continue
+        block = &blocks[b, 0, 0]
+        memcpy(&room[0], block, size * sizeof(double))
+        kick(&room[0], loads_of(view, b) + FORCE * LANES, fixed_rows(view, b), -0.5 * step.dt)
+        if kernels.start != NULL:
+            kernels.start(&room[0], loads_of(view, b) + TORQUE * LANES, fixed_rows(view, b), &step)
+        for row in range(view.n_rows):
+            for lane in range(LANES):
+                if new[b, lane]:
+                    block[row * LANES + lane] = room[row * LANES + lane]
+    kernels.raise_error()
+    if changed is not state.blocks:
+        state.blocks[:] = changed
+
+
+cdef object synchronised(State state, Kernels kernels, Step step):
+    """(velocity (n, 3) lab, angular velocity (n, 3) principal body frame) at the instant of the pose."""
+    cdef const StateView *view = &state.view
+    copy = state.blocks.copy()
+    cdef double[:, :, ::1] blocks = copy
+    cdef Py_ssize_t b
+    for b in range(blocks.shape[0]):
+        kick(&blocks[b, 0, 0], loads_of(view, b) + FORCE * LANES, fixed_rows(view, b), 0.5 * step.dt)
+        kernels.sync(&blocks[b, 0, 0], loads_of(view, b) + TORQUE * LANES, fixed_rows(view, b), &step)
+    kernels.raise_error()
+    return state.rows(copy, VELOCITY, 3), state.rows(copy, PREDICTED, 3)

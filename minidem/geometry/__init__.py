@@ -1,1 +1,0 @@
-"""Inline vector and quaternion arithmetic for the kernels (header-only: vec3.pxd, quaternion.pxd)."""

@@ -1,0 +1,5 @@
+"""Initial states: clumps placed without overlap, at random or densely."""
+from minidem.initial.dense_placement import place_densely
+from minidem.initial.random_placement import place, random_directions, random_orientations
+
+__all__ = ["place", "place_densely", "random_directions", "random_orientations"]

@@ -1,0 +1,96 @@
+"""Settings and arrays in one .npz file with a checksum: a damaged, foreign or newer file is refused with its reason.
+
+numpy reads the file too. Here it is read without numpy.load: no pickle, nothing packed, and no array larger
+than the bytes that stand for it, so that reading a file of unknown origin runs nothing and fills no memory.
+"""
+import hashlib
+import json
+import os
+import platform
+import zipfile
+
+import numpy as np
+
+import minidem
+from minidem.core.checks import shown
+from minidem.output import replacing, to_disk
+
+FORMAT = 4              # of what is written, unless the settings say otherwise
+NEWEST = 5              # that is read: the same with a scale for each clump
+
+
+def write(path, settings, arrays):
+    """Write `settings` (a dictionary for JSON) and `arrays` (by name) to `path`, whole or not at all."""
+    made_by = {"minidem": minidem.__version__, "numpy": np.__version__, "python": platform.python_version(),
+               "machine": platform.machine()}
+    content = {"settings": np.array(json.dumps({"format": FORMAT, "made_by": made_by, **settings})), **arrays}
+    with replacing(path) as temporary:
+        with open(temporary, "wb") as file:
+            try:
+                np.savez(file, checksum=np.array(_checksum(content)), **content)
+            except ValueError as error:     # zipfile's, of a member left open by Ctrl-C
+                raise (error.__context__ if isinstance(error.__context__, KeyboardInterrupt) else error)
+        to_disk([temporary])        # before it takes the place of the last good one
+
+
+def read(path):
+    """(settings, arrays) of the file `path`; the arrays are read-only.
+
+    Raises ValueError with the reason when it is no such file; OSError when it cannot be opened.
+    """
+    with open(path, "rb") as file:
+        if file.read(2) != b"PK":
+            raise ValueError(f"{path}: not a minidem checkpoint, which is an .npz file")
+        try:
+            arrays = _members(file)
+        except Exception as error:      # zipfile and numpy raise whatever the damage leads to
+            raise ValueError(f"{path}: damaged or cut off ({type(error).__name__}: {error}); "
+                             "take an earlier checkpoint") from None
+    settings = _settings(path, arrays)
+    if str(arrays.pop("checksum", "none")) != _checksum(arrays):
+        raise ValueError(f"{path}: damaged, its checksum is another; take an earlier checkpoint")
+    del arrays["settings"]
+    return settings, arrays
+
+
+def _members(file):
+    """The arrays of an .npz file that packs nothing."""
+    arrays = {}
+    with zipfile.ZipFile(file) as archive:
+        members = archive.infolist()
+        if sum(member.file_size for member in members) > os.fstat(file.fileno()).st_size:
+            raise ValueError("it unpacks to more than it is")
+        for member in members:
+            with archive.open(member) as stream:
+                if np.lib.format.read_magic(stream) != (1, 0):
+                    raise ValueError(f"{member.filename} is not in the first .npy format")
+                shape, by_columns, dtype = np.lib.format.read_array_header_1_0(stream)
+                values = np.frombuffer(stream.read(), dtype)
+            arrays[member.filename.removesuffix(".npy")] = values.reshape(shape, order="F" if by_columns else "C")
+    return arrays
+
+
+def _settings(path, arrays):
+    try:
+        settings = json.loads(str(arrays["settings"]))
+        found = settings["format"]
+        if not isinstance(found, int):
+            raise TypeError
+    except (KeyError, TypeError, ValueError, RecursionError):
+        raise ValueError(f"{path}: an .npz file, but not a minidem checkpoint") from None
+    if not FORMAT <= found <= NEWEST:
+        age, known = ("newer", NEWEST) if found > NEWEST else ("older", FORMAT)
+        raise ValueError(f"{path}: checkpoint of format {found}, which is {age} than the {known} that minidem "
+                         f"{minidem.__version__} reads; use the minidem that made it: "
+                         f"{shown(settings.get('made_by', 'unknown'))}")
+    return settings
+
+
+def _checksum(arrays):
+    """SHA-256 of names, types, shapes and bytes."""
+    sum_ = hashlib.sha256()
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        sum_.update(f"{name} {array.dtype.str} {np.shape(arrays[name])} ".encode())
+        sum_.update(array.reshape(-1).view(np.uint8))
+    return sum_.hexdigest()

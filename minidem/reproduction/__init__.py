@@ -1,0 +1,5 @@
+"""Experiments of published papers: their numbers beside those of minidem."""
+from minidem.reproduction.experiment import PaperExperiment
+from minidem.reproduction.finding import Finding
+
+__all__ = ["Finding", "PaperExperiment"]

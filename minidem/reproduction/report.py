@@ -1,0 +1,143 @@
+"""What a laboratory leaves behind: findings, tables, figures, and a few lines at the end."""
+
+import csv
+import io
+import json
+import time
+from dataclasses import asdict, fields
+from pathlib import Path
+
+import numpy as np
+
+import minidem
+from minidem.output import remove_leftovers, replace_text
+from minidem.reproduction.finding import NOT_REPRODUCED, REPRODUCED, TOO_SHORT, WRONG, Finding
+from minidem.scenario import plot, summary
+from minidem.scenario.progress import Line, duration
+
+
+class Report:
+    """Collects what the experiments of one laboratory find, in the folder `out`; made by `PaperExperiment`.
+
+    Files are written whole, each as soon as it is known. `findings` holds what was found so far, `files` the
+    names of the tables and figures.
+    """
+
+    def __init__(self, name, out, options, quiet):
+        self.name, self.path, self.quiet = name, Path(out), quiet
+        self.findings, self.files = [], []
+        self._options = options
+        self._begun = time.perf_counter()
+        self._line = Line(quiet)
+        self._clear()
+
+    def find(self, finding):
+        """Note a Finding."""
+        self.findings.append(finding)
+
+    def table(self, name, header, rows):
+        """Write NAME.csv. header: names of columns; rows: of words, and numbers that read back exactly."""
+        replace_text(self._file(f"{name}.csv"), _csv(header, rows))
+
+    def figure(self, name, draw, size=(6.4, 4.2)):
+        """Write NAME.png, `size` inches, from draw(figure), in the look of minidem.scenario.plot.
+
+        draw gets a matplotlib Figure without axes. Without matplotlib the picture is left out: False.
+        """
+        made = plot.save(self.path / f"{name}.png", size, draw)
+        if made:
+            self._file(f"{name}.png")
+        return made
+
+    def say(self, text):
+        """Print a line unless quiet."""
+        if not self.quiet:
+            self._line.close()
+            print(text, flush=True)
+
+    def progress(self, label, items):
+        """Yield the items, saying now and then on standard error how many are done."""
+        items = list(items)
+        begun = time.perf_counter()
+        for done, item in enumerate(items):
+            if self._line.is_due():
+                left = (time.perf_counter() - begun) * (len(items) / done - 1) if done else None
+                ahead = "" if left is None else f", {duration(left)} left"
+                self._line.say(f"{self.name}: {label}, {done} of {len(items)}{ahead}")
+            yield item
+        self._line.close()
+
+    def finish(self, ended):
+        """Write findings.csv and summary.json, and return the dictionary of the latter."""
+        self._line.close()
+        names = [field.name for field in fields(Finding)]
+        replace_text(self.path / "findings.csv", _csv(
+            [*names, "deviation", "verdict"],
+            [[*(getattr(f, name) for name in names), f.deviation, f.verdict] for f in self.findings]))
+        result = {
+            "scenario": self.name,
+            "version": minidem.__version__,
+            "build": minidem.build_info(),
+            "ended": ended,
+            "wall_seconds": time.perf_counter() - self._begun,
+            "options": self._options,
+            "findings": [{**asdict(found), "deviation": found.deviation, "verdict": found.verdict}
+                         for found in self.findings],
+            "files": self.files,
+        }
+        summary.write(self.path / "summary.json", result)
+        return result
+
+    def items(self):
+        """The findings by (paper, item), in the order in which they came."""
+        found = {}
+        for finding in self.findings:
+            found.setdefault((finding.paper, finding.item), []).append(finding)
+        return found
+
+    def lines(self):
+        """A line for each item of a paper, and below it one for each finding that is not as published."""
+        told = []
+        for (paper, item), found in self.items().items():
+            good, wrong, short, missed = (
+                sum(f.verdict == verdict for f in found) for verdict in (REPRODUCED, WRONG, TOO_SHORT, NOT_REPRODUCED))
+            word = "NOT reproduced" if missed else "reproduced" if good + wrong else TOO_SHORT
+            line = f"{paper}, {item}: {word}, {good} of {len(found)}"
+            if wrong:
+                line += f", {wrong} published wrong"
+            if short:
+                line += f", {short} {TOO_SHORT}"
+            deviations = [abs(f.deviation) for f in found if f.deviation is not None and f.verdict != WRONG]
+            if deviations:
+                line += f", largest deviation {max(deviations):.1e}"
+            told += [line, *(f"    {f.verdict}: {f.in_words()}" for f in found if f.verdict != REPRODUCED)]
+        return told
+
+    def _file(self, name):
+        if name in self.files or name == "findings.csv":
+            raise ValueError(f"name = {name!r}: the report has a file of this name; give another")
+        self.files.append(name)
+        return self.path / name
+
+    def _clear(self):
+        """Make the folder, and remove the files that an earlier run of this laboratory left there."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        remove_leftovers(self.path)
+        try:
+            before = json.loads((self.path / "summary.json").read_text(encoding="utf-8"))
+        except (FileNotFoundError, ValueError):     # none, or not ours
+            return
+        if before.get("scenario") == self.name:
+            for name in ("summary.json", "findings.csv", *before.get("files", ())):
+                (self.path / Path(name).name).unlink(missing_ok=True)
+
+
+def _csv(header, rows):
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    for row in rows:
+        if len(row) != len(header):
+            raise ValueError(f"a row of {len(row)} numbers for {len(header)} columns: {row}")
+        writer.writerow([value.item() if isinstance(value, np.generic) else value for value in row])
+    return text.getvalue()

@@ -1,0 +1,85 @@
+"""What the clumps of a state are: templates, and what the kernels need to know of each.
+
+A template is written once, however many clumps and blocks have it. What a `State` shares with its copies must not
+change, so that adding makes a new table; the spheres of a template are in all of them the same array.
+"""
+import numpy as np
+
+from minidem.core.quaternions import conjugate
+
+COLUMNS = {"inertia": (3,), "mass": (), "reach": (4,), "smallest": (), "density": (), "orientation": (4,)}
+
+
+def reaches_of(offsets):
+    """The REACH rows [m2], (4,), of spheres at offsets (k, 3) from the centre of mass: see reach.pxd."""
+    outer = offsets[:, :, None] * offsets[:, None, :]
+    squared = np.trace(outer, axis1=1, axis2=2)
+    matrices = squared[:, None, None] * np.eye(3) - outer
+    by_axis, by_norm = np.abs(matrices).sum(axis=2).max(axis=0), np.full(3, squared.max())
+    best = by_axis if by_axis.sum() < by_norm.sum() else by_norm
+    return np.append(4.0 * best, 16.0 * squared.max())
+
+
+class Bodies:
+    """A table of kinds of bodies, first those of the templates.
+
+    Attributes
+    ----------
+    templates : list of ClumpTemplate
+    inertia : (n, 3) principal moments [kg m2];  mass : (n,) [kg];  reach : (n, 4) [m2], see reach.pxd
+    smallest : (n,) radius of the smallest sphere [m];  density : (n,) [kg/m3]
+    orientation : (n, 4) quaternions, principal frame -> that in which it was drawn
+    sizes : (n,) spheres of each
+    shapes : list of (k, 4) offsets in the principal frame and radii [m];  addresses : (n,) of the first number of each
+    """
+
+    def __init__(self, templates=()):
+        self.templates, self.shapes = [], []
+        self.sizes, self.addresses = np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.uintp)
+        for name, shape in COLUMNS.items():
+            setattr(self, name, np.zeros((0, *shape)))
+        self._add_templates(list(templates))
+
+    def number_of(self, template):
+        """The row of a template; the next one if it is none of them."""
+        return self.templates.index(template) if template in self.templates else len(self.templates)
+
+    def with_template(self, template):
+        """The same with one more template."""
+        new = self._copy()
+        new._add_templates([template])
+        return new
+
+    def with_moments(self, inertia):
+        """The same with bodies of these principal moments (n, 3) and of no spheres."""
+        new = self._copy()
+        n, unturned = len(inertia), (1.0, 0.0, 0.0, 0.0)
+        new._add([np.zeros((0, 4))] * n, inertia=inertia, mass=np.ones(n), reach=np.zeros((n, 4)),
+                 smallest=np.full(n, np.inf), density=np.ones(n), orientation=np.broadcast_to(unturned, (n, 4)))
+        return new
+
+    def _copy(self):
+        new = Bodies.__new__(Bodies)
+        vars(new).update(vars(self))
+        return new
+
+    def _add_templates(self, templates):
+        self.templates = self.templates + templates
+        offsets, radii = [np.array(t.offsets) for t in templates], [np.array(t.radii) for t in templates]
+        self._add([np.column_stack(pair) for pair in zip(offsets, radii)],
+                  reach=[reaches_of(places) for places in offsets], smallest=[r.min() for r in radii],
+                  **{name: [getattr(t, name) for t in templates]
+                     for name in ("inertia", "mass", "density", "orientation")})
+
+    def _add(self, shapes, **columns):
+        for name, rows in columns.items():
+            rows = np.asarray(rows, dtype=np.float64).reshape(len(shapes), *COLUMNS[name])
+            setattr(self, name, np.concatenate([getattr(self, name), rows]))
+        self.shapes = self.shapes + shapes
+        self.sizes = np.concatenate([self.sizes, np.array([len(s) for s in shapes], dtype=np.intp)])
+        self.addresses = np.concatenate([self.addresses, np.array([s.ctypes.data for s in shapes], dtype=np.uintp)])
+
+
+def frames_to_drawn(state):
+    """(n_clumps, 4) rotations from the frames in which the templates were drawn to their principal axes."""
+    return conjugate(state.bodies.orientation[state.template_index])

@@ -1,0 +1,57 @@
+"""Lab positions of the spheres: centre of the clump + R(q) offset, eight spheres at a time."""
+from minidem.core.vec3 cimport add
+from minidem.core.transpose cimport records_from_rows
+from minidem.core.lanes cimport LANES
+from minidem.state.rows cimport ORIENTATION, POSITION, load, store
+from minidem.state.state cimport StateView, member
+
+cdef struct Frames:                 # origins and rotation matrices of the eight clumps of a block
+    double x[3 * LANES]
+    double matrix[9 * LANES]
+
+
+cdef inline void load_frames(Frames *f, const double *block) noexcept nogil:
+    cdef int lane
+    for lane in range(LANES):
+        store(f.x + lane, load(block + POSITION * LANES + lane))
+    load_matrices(f.matrix, block + ORIENTATION * LANES)
+
+
+cdef inline void pose_member(const Frames *f, const double *offsets, double *spheres) noexcept nogil:
+    cdef double centres[4 * LANES]
+    cdef int lane
+    for lane in range(LANES):
+        store(centres + lane, add(load(f.x + lane), to_lab(f.matrix + lane, load(offsets + lane))))
+        centres[3 * LANES + lane] = offsets[3 * LANES + lane]
+    records_from_rows(centres, spheres)
+
+
+cdef Py_ssize_t pose_members(const StateView *state, Py_ssize_t block, const int *members, Py_ssize_t k,
+                             Py_ssize_t count) noexcept nogil:
+    """Pose member rows of a block; returns where those of the next block begin.
+
+    members : (count,) member rows of all blocks in ascending order.
+    k : about where those of the block begin.
+    """
+    cdef Frames frames
+    cdef Py_ssize_t begin = state.first_member[block], end = state.first_member[block + 1]
+    while k < count and members[k] < begin:
+        k += 1
+    while k > 0 and members[k - 1] >= begin:
+        k -= 1
+    if k < count and members[k] < end:
+        load_frames(&frames, state.blocks + block * state.n_rows * LANES)
+        while k < count and members[k] < end:
+            pose_member(&frames, member(state, members[k]), state.spheres + members[k] * 4 * LANES)
+            k += 1
+    return k
+
+
+cdef void pose_range(const StateView *state, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+    """Pose all spheres of the blocks first <= b < last."""
+    cdef Frames frames
+    cdef Py_ssize_t block, row
+    for block in range(first, last):
+        load_frames(&frames, state.blocks + block * state.n_rows * LANES)
+        for row in range(state.first_member[block], state.first_member[block + 1]):
+            pose_member(&frames, member(state, row), state.spheres + row * 4 * LANES)

@@ -1,0 +1,62 @@
+"""Where a quantity of a clump stands in memory: blocks of eight clumps.
+
+What changes about the clumps of a simulation stands in one array of doubles, shape (blocks, rows, LANES). A
+block holds LANES clumps; each of its rows is one scalar of all of them, contiguous, so that one vector
+instruction treats eight clumps, and everything about a clump lies within two kilobytes. Rows are named by
+their first component. Loads stand apart, because they need not be in memory at all: within a run they are summed,
+used and forgotten block by block. What never changes stands in rows of its own, once for all blocks
+with the same templates.
+"""
+from minidem.core.lanes cimport LANES
+from minidem.core.quaternion cimport Quat
+from minidem.core.vec3 cimport Vec3, vec3
+
+cdef enum Row:
+    ORIENTATION = 0         # 4  the pose: w x y z, principal body frame -> lab
+    ANGULAR_VELOCITY = 4    # 3  as the scheme stores it, principal body frame      [rad/s]
+    POSITION = 7            # 3  centre of mass at the pose, lab                    [m]
+    VELOCITY = 10           # 3  half a step behind the pose, lab                   [m/s]
+    PATH = 13               # how far a sphere can have moved since the inner list was made, of what it may
+    PREDICTED = 14          # 3  angular velocity at the instant of the pose, body; kept up like the other [rad/s]
+    PREDICTED_VELOCITY = 17 # 3  at the instant of the pose, lab; kept up only for velocity-dependent forces [m/s]
+    SCRATCH = 20            # as many as the rotation scheme asks for
+
+cdef enum LoadRow:          # at the pose
+    TORQUE = 0              # 3  principal body frame                               [N m]
+    FORCE = 3               # 3  gravity included, lab                              [N]
+    LOAD_ROWS = 6
+
+cdef enum FixedRow:
+    INERTIA = 0             # 3  principal moments                                  [kg m2]
+    INVERSE_INERTIA = 3     # 3  their reciprocals                                  [1/(kg m2)]
+    MASS = 6                #                                                       [kg]
+    INVERSE_MASS = 7        # 0 where a block has no clump, so that nothing moves   [1/kg]
+    REACH = 8               # 4  how far its spheres reach: see reach.pxd           [m2]
+    FIXED_ROWS = 12
+
+
+cdef inline Vec3 load(const double *row) noexcept nogil:
+    """The vector of one clump; row points to its lane in the first of three rows."""
+    return vec3(row[0], row[LANES], row[2 * LANES])
+
+
+cdef inline void store(double *row, Vec3 v) noexcept nogil:
+    row[0] = v.x
+    row[LANES] = v.y
+    row[2 * LANES] = v.z
+
+
+cdef inline Quat load_quat(const double *row) noexcept nogil:
+    cdef Quat q
+    q.w = row[0]
+    q.x = row[LANES]
+    q.y = row[2 * LANES]
+    q.z = row[3 * LANES]
+    return q
+
+
+cdef inline void store_quat(double *row, Quat q) noexcept nogil:
+    row[0] = q.w
+    row[LANES] = q.x
+    row[2 * LANES] = q.y
+    row[3 * LANES] = q.z

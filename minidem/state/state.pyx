@@ -1,0 +1,276 @@
+# distutils: extra_compile_args = -O1
+"""The state: all clumps in blocks of eight, and their spheres.
+
+Clumps: what changes in one array of doubles, (blocks, rows, LANES), the loads on them in another; what never does,
+such as their inertia, once for all blocks whose lanes have the same templates. rows.pxd says what each row is.
+Spheres: each one's centre and radius stand together in 32 bytes, which is what the contact search reads; layout.pyx
+says where.
+Clumps may stand in any order, so that neighbours in space can be neighbours in memory. The user's
+numbers of clumps and spheres are kept beside the slots: whatever Python reads or writes is in
+their order, and so are sums, which must not depend on where something stands.
+"""
+import numpy as np
+
+from minidem.state.bodies import Bodies
+from minidem.state.layout import aligned
+
+from minidem.core.lanes cimport LANES
+from minidem.state.rows cimport (
+    ANGULAR_VELOCITY, FORCE, INERTIA, LOAD_ROWS, MASS, ORIENTATION, PATH, POSITION, PREDICTED, PREDICTED_VELOCITY,
+    SCRATCH, TORQUE, VELOCITY,
+)
+
+COLUMNS = {     # first row and width of what Python reads and writes; rows.pxd says what each is
+    "orientation": (ORIENTATION, 4), "angular_velocity": (ANGULAR_VELOCITY, 3), "position": (POSITION, 3),
+    "velocity": (VELOCITY, 3), "predicted": (PREDICTED, 3), "predicted_velocity": (PREDICTED_VELOCITY, 3),
+}
+LOADS = {"torque": (TORQUE, 3), "force": (FORCE, 3)}
+FIXED = {"inertia": (INERTIA, 3), "mass": (MASS, 1)}    # what it can only read
+
+
+cdef void reorder(double *blocks, Py_ssize_t n_rows, const long long *slots, Py_ssize_t n, double *room) noexcept nogil:
+    """Let n clumps of blocks (n_blocks, n_rows, LANES) stand in the order of their present slots (n,).
+
+    room : (n,) for one row, so that there is no second copy of everything.
+    """
+    cdef Py_ssize_t row, k
+    cdef double *first
+    for row in range(n_rows):
+        first = blocks + row * LANES
+        for k in range(n):
+            room[k] = first[(slots[k] >> 3) * n_rows * LANES + (slots[k] & (LANES - 1))]
+        for k in range(n):
+            first[(k >> 3) * n_rows * LANES + (k & (LANES - 1))] = room[k]
+
+
+cdef void read_rows(const double[:, :, ::1] blocks, const int[::1] block_of, Py_ssize_t first, const int[::1] slots,
+                    double[:, ::1] values) noexcept nogil:
+    """Rows first, first + 1, ... of the clumps in these slots (n,), into values (n, width).
+
+    block_of : the block of `blocks` for each block of slots; empty: the same one.
+    """
+    cdef Py_ssize_t k, b
+    cdef int i
+    for k in range(slots.shape[0]):
+        b = block_of[slots[k] >> 3] if block_of.shape[0] else slots[k] >> 3
+        for i in range(values.shape[1]):
+            values[k, i] = blocks[b, first + i, slots[k] & (LANES - 1)]
+
+
+cdef void write_rows(double[:, :, ::1] blocks, Py_ssize_t first, const int[::1] slots,
+                     const double[:, ::1] values) noexcept nogil:
+    """The other way round; one row of values is that of all clumps."""
+    cdef Py_ssize_t k, row
+    cdef int i
+    for k in range(slots.shape[0]):
+        row = k if values.shape[0] > 1 else 0
+        for i in range(values.shape[1]):
+            blocks[slots[k] >> 3, first + i, slots[k] & (LANES - 1)] = values[row, i]
+
+
+def copied(rows):
+    """A copy that starts on a cache line."""
+    own = aligned(rows.shape)
+    own[:] = rows
+    return own
+
+
+cdef class Order:
+    """The clumps of a state in another order, prepared to the last allocation."""
+
+
+cdef class State:
+    """Arrays of clumps and spheres.
+
+    Parameters
+    ----------
+    n_scratch : int
+        Scratch rows that the rotation scheme asks for.
+    """
+
+    def __init__(self, int n_scratch=0):
+        self.n_scratch = n_scratch
+        self.bodies = Bodies()
+        self.template_index, self.scale = np.zeros(0, dtype=np.int32), np.zeros(0)
+        self.take(aligned((0, SCRATCH + n_scratch, LANES)), aligned((0, LOAD_ROWS, LANES)),
+                  Layout(self.bodies, self.template_index, self.scale, np.zeros(0, dtype=np.int32)))
+
+    @property
+    def n_clumps(self):
+        return self.layout.n_clumps
+
+    @property
+    def n_spheres(self):
+        return self.layout.n_spheres
+
+    @property
+    def templates(self):
+        return self.bodies.templates
+
+    @property
+    def spheres(self):
+        """(member rows, LANES, 4): centre and radius."""
+        return self.layout.spheres
+
+    @property
+    def clump_number(self):
+        """(n_blocks * LANES,): the user's number of the clump in each slot; -1 for none."""
+        return self.layout.clump_number
+
+    @property
+    def clump_slot(self):
+        """(n_clumps,)"""
+        return self.layout.clump_slot
+
+    @property
+    def sphere_number(self):
+        """(member rows, LANES): the user's number of the sphere in each slot; -1 for none."""
+        return self.layout.sphere_number
+
+    @property
+    def sphere_slot(self):
+        """(n_spheres,)"""
+        return self.layout.sphere_slot
+
+    @property
+    def block_of_member(self):
+        return self.layout.block_of_member
+
+    def column(self, name):
+        """Copy of a quantity of all clumps (COLUMNS, LOADS, FIXED), as (n_clumps, width); (n_clumps,) for width 1."""
+        if name in FIXED:
+            values = self.rows(self.layout.fixed, *FIXED[name], self.layout.mixture_of_block)
+        else:
+            values = self.rows(*self.place_of(name))
+        return values.reshape(-1) if values.shape[1] == 1 else values
+
+    def scratch(self, first, width):
+        """Copy of the scratch numbers first, ..., first + width - 1 of all clumps, as (n_clumps, width)."""
+        return self.rows(self.blocks, SCRATCH + first, width)
+
+    def standing(self, name):
+        """The same in the order of the slots."""
+        row, width = COLUMNS[name]
+        return self.blocks[:, row:row + width].transpose(0, 2, 1).reshape(-1, width)[:self.n_clumps]
+
+    def place_of(self, name):
+        """(array, first row, width) of a quantity that changes."""
+        return (self.loads, *LOADS[name]) if name in LOADS else (self.blocks, *COLUMNS[name])
+
+    def rows(self, blocks, first, width, block_of=()):
+        """Copy of `width` rows of blocks from `first` on, (n_clumps, width), in the user's order; see read_rows."""
+        values = np.empty((self.n_clumps, width))
+        read_rows(blocks, np.array(block_of, dtype=np.int32), first, self.clump_slot, values)
+        return values
+
+    def set_column(self, name, values, first=0):
+        """Write values, (n, width) or (width,), for the clumps from number `first` on."""
+        blocks, row, width = self.place_of(name)
+        given = np.ascontiguousarray(values, dtype=np.float64).reshape(-1, width)
+        slots = self.clump_slot[first:]
+        if len(given) not in (1, len(slots)):
+            raise ValueError(f"{name} has {len(given)} rows for {len(slots)} clumps")
+        write_rows(blocks, row, slots, given)
+
+    def prepare(self, order):
+        """The clumps in another order, for `put`: order (n_clumps,) their present slots, as they shall follow.
+
+        Whatever can fail or be interrupted is done here, and nothing of the state is changed.
+        """
+        cdef Order new = Order()
+        cdef long long[::1] slots = np.ascontiguousarray(order, dtype=np.int64)
+        cdef double[::1] room = np.empty(self.n_clumps)
+        new.layout = Layout(self.bodies, self.template_index, self.scale, self.clump_number[order], self.layout)
+        new.keep = slots, room
+        new.slots, new.room = &slots[0], &room[0]
+        new.view = new.layout.view
+        new.view.n_rows, new.view.blocks, new.view.loads = self.view.n_rows, self.view.blocks, self.view.loads
+        return new
+
+    cdef void put(self, Order order) noexcept:
+        """Let the clumps stand in an order. No Python code runs in it and no memory is asked for: it cannot fail."""
+        reorder(self.view.blocks, self.view.n_rows, order.slots, order.layout.n_clumps, order.room)
+        reorder(self.view.loads, LOAD_ROWS, order.slots, order.layout.n_clumps, order.room)
+        self.view, self.layout = order.view, order.layout
+
+    cdef object take(self, blocks, loads, Layout layout):
+        """Be these blocks and loads, with the clumps in the slots of the layout."""
+        cdef double[:, :, ::1] block_rows = blocks
+        cdef double[:, :, ::1] load_rows = loads
+        self.view = layout.view
+        self.view.n_rows = block_rows.shape[1]
+        if layout.n_clumps:
+            self.view.blocks, self.view.loads = &block_rows[0, 0, 0], &load_rows[0, 0, 0]
+        self.blocks, self.loads, self.layout = blocks, loads, layout
+
+    def with_clumps(self, template, position, orientation, velocity, angular_velocity, scale=1.0):
+        """A state with clumps of a template added, of which this one knows nothing.
+
+        (n, 3) lab, (n, 4) principal frame -> lab, (n, 3) lab, (n, 3) principal frame; scale of their lengths: one
+        number or (n,).
+        """
+        number = self.bodies.number_of(template)
+        new = number == len(self.bodies.templates)
+        return self.extended(self.bodies.with_template(template) if new else self.bodies,
+                             np.full(len(position), number), scale, position=position, orientation=orientation,
+                             velocity=velocity, angular_velocity=angular_velocity)
+
+    def with_bodies(self, inertia, orientation, angular_velocity):
+        """The same with rigid bodies without spheres: principal moments (n, 3), the rest as in `with_clumps`."""
+        first = len(self.bodies.sizes)
+        return self.extended(self.bodies.with_moments(inertia), np.arange(first, first + len(inertia)), 1.0,
+                             orientation=orientation, angular_velocity=angular_velocity)
+
+    def extended(self, bodies, numbers, scale, **columns):
+        """More clumps, of these numbers (n,) among the bodies; they stand behind the others, in their order."""
+        first, count = self.n_clumps, len(numbers)
+        slots = np.arange(first, first + count, dtype=np.int32)
+        n_blocks = (first + count + LANES - 1) // LANES
+        blocks, loads = aligned((n_blocks, self.blocks.shape[1], LANES)), aligned((n_blocks, LOAD_ROWS, LANES))
+        blocks[:, ORIENTATION] = 1.0
+        blocks[:len(self.blocks)], loads[:len(self.loads)] = self.blocks, self.loads
+        for name, values in columns.items():
+            row, width = COLUMNS[name]
+            write_rows(blocks, row, slots, np.ascontiguousarray(values, dtype=np.float64).reshape(-1, width))
+        template_index = np.concatenate([self.template_index, numbers.astype(np.int32)])
+        scales = np.concatenate([self.scale, np.broadcast_to(np.asarray(scale, dtype=np.float64), count)])
+        return State.made_of(blocks, loads, bodies, template_index, scales,
+                             np.concatenate([self.clump_number[:first], slots]))
+
+    def copy(self):
+        """The same clumps in the same places."""
+        return State.made_of(copied(self.blocks), copied(self.loads), self.bodies, self.template_index, self.scale,
+                             self.clump_number[:self.n_clumps])
+
+    def in_user_order(self):
+        """Copies of blocks and loads with the clumps in the user's order and nothing that only the lists need."""
+        cdef double[:, :, ::1] blocks = self.blocks.copy()
+        cdef double[:, :, ::1] loads = self.loads.copy()
+        cdef long long[::1] slots = self.clump_slot.astype(np.int64)
+        cdef double[::1] room = np.empty(self.n_clumps)
+        if self.n_clumps:
+            reorder(&blocks[0, 0, 0], blocks.shape[1], &slots[0], slots.shape[0], &room[0])
+            reorder(&loads[0, 0, 0], LOAD_ROWS, &slots[0], slots.shape[0], &room[0])
+        np.asarray(blocks)[:, PATH] = 0.0
+        return np.asarray(blocks), np.asarray(loads)
+
+    @classmethod
+    def restore(cls, blocks, loads, templates, template_index, clump_number=None, scale=None):
+        """The state whose blocks, loads, templates and template numbers were saved, the clumps in the user's order.
+
+        clump_number : (n_clumps,) the user's numbers of the clumps in the blocks, if they stand otherwise.
+        scale : (n_clumps,) of the lengths of the clumps; 1 if it is left out.
+        """
+        n = len(template_index)
+        return State.made_of(copied(blocks), copied(loads), Bodies(templates), np.array(template_index, dtype=np.int32),
+                             np.ones(n) if scale is None else np.array(scale, dtype=np.float64),
+                             np.arange(n, dtype=np.int32) if clump_number is None else clump_number)
+
+    @staticmethod
+    def made_of(blocks, loads, bodies, template_index, scale, clump_number):
+        """A state that holds these very arrays."""
+        cdef State state = State.__new__(State)
+        state.n_scratch = blocks.shape[1] - SCRATCH
+        state.bodies, state.template_index, state.scale = bodies, template_index, scale
+        state.take(blocks, loads, Layout(bodies, template_index, scale, clump_number))
+        return state

@@ -1,0 +1,1 @@
+"""Clump templates: from spheres, files, meshes and shapes, with the mass and inertia of the union of their spheres."""

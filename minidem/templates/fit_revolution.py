@@ -1,0 +1,154 @@
+"""Spheres inside a solid of revolution, in rings about its axis.
+
+In the half plane (z, r) the solid is the region between its profile and the axis. The largest sphere inside
+it about a point of the half plane has the distance of that point from the profile as its radius. On
+the axis that is one sphere; off it, a ring of k equal spheres, evenly spaced. Rings and single spheres are
+taken greedily, as in `minidem.templates.fit_mesh` and with its sources, by the volume that each covers anew, per
+sphere. At a point (z, r) the spheres of a ring cover some part of the circle about the axis; of rings that
+cover the same point the largest part counts, as if the others lay behind it, which is a lower bound.
+"""
+import heapq
+from typing import NamedTuple
+
+import numpy as np
+
+CELLS = 6_000, 24_000, 96_000       # of the half plane inside the profile; more where no sphere adds any
+SPACINGS = (0.6, 0.9, 1.2, 1.6)     # of the spheres of a ring, in their radii: from smooth to beads
+
+
+class Ring(NamedTuple):
+    """`count` spheres of one radius, centres at height z and at `reach` from the axis (0: a single one)."""
+    z: float
+    reach: float
+    radius: float
+    count: int
+
+
+def volume_of_revolution(profile):
+    """Volume of the solid of the profile (k, 2) of [z, r] [m3]: the sum of its frustums."""
+    z, r = np.asarray(profile).T
+    return float(np.pi / 3.0 * np.sum(np.diff(z) * (r[1:] ** 2 + r[1:] * r[:-1] + r[:-1] ** 2)))
+
+
+def area_of_profile(profile):
+    """Area between the profile (k, 2) of [z, r] and the axis [m2]: the sum of its trapezia."""
+    z, r = np.asarray(profile).T
+    return abs(float(np.sum(np.diff(z) * (r[1:] + r[:-1])))) / 2.0
+
+
+def fit_rings(profile, spheres):
+    """Centres (n, 3), about the z axis, and radii (n,) of `spheres` spheres inside the solid, best first.
+
+    Fewer come back only when they cover all (a sphere). Every second ring is turned by half its spacing.
+    ValueError: the finest cells find nothing inside.
+    """
+    for cells in CELLS:
+        rings = _fit(profile, spheres, cells)
+        if sum(ring.count for ring in rings) == spheres:
+            break
+    if not rings:
+        raise ValueError("profile: hardly any of it is thick enough for a sphere; give points that lie "
+                         "further apart, or leave out the thin parts")
+    return _place(rings)
+
+
+def _fit(profile, spheres, cells):
+    outline = np.concatenate([[[profile[0, 0], 0.0]], profile, [[profile[-1, 0], 0.0]]])
+    size = np.sqrt(area_of_profile(profile) / cells)
+    low = profile[:, 0].min()
+    z = low + size * (np.arange(int(np.ptp(profile[:, 0]) / size) + 1) + 0.5)
+    r = size * np.arange(int(profile[:, 1].max() / size) + 2)       # the first row on the axis itself
+    inside = _inside(outline, z[:, None], r[None, :])
+    distance = np.where(inside, _distance(outline, z[:, None], r[None, :]), 0.0)
+    # a cell of the first row is a disc about the axis, any other an annulus
+    weight = np.where(inside, 2.0 * np.pi * np.where(r > 0.0, r * size, size * size / 8.0) * size, 0.0)
+    return _greedy(_candidates(z, r, distance, inside, size), z, r, weight, spheres)
+
+
+def _candidates(z, r, distance, inside, size):
+    """Single spheres on the axis, and rings at cells whose sphere lies in that of no neighbour."""
+    around = np.pad(distance, 1)
+    around[:, 0] = around[:, 2]                                     # across the axis
+    ridge = inside.copy()
+    for i, j in np.ndindex(3, 3):
+        apart = size * np.hypot(i - 1, j - 1)
+        if apart > 0.0:
+            ridge &= around[i:i + len(z), j:j + len(r)] < distance + 0.9 * apart
+    ridge[:, 0] = inside[:, 0]
+    rings = []
+    for i, j in np.argwhere(ridge):
+        if r[j] == 0.0:
+            rings.append(Ring(z[i], 0.0, distance[i, j], 1))
+        else:
+            counts = {max(3, round(2.0 * np.pi * r[j] / (spacing * distance[i, j]))) for spacing in SPACINGS}
+            rings += [Ring(z[i], r[j], distance[i, j], count) for count in sorted(counts)]
+    return rings
+
+
+def _greedy(rings, z, r, weight, spheres):
+    """Rings of together `spheres` spheres, the greatest new volume per sphere first (lazily evaluated)."""
+    covered = np.zeros_like(weight)
+    heap = [(-np.inf, k) for k in range(len(rings))]
+    chosen, left = [], spheres
+    while heap and left > 0:
+        k = heap[0][1]
+        ring = rings[k]
+        if ring.count > left:
+            heapq.heappop(heap)
+            continue
+        box, part = _coverage(ring, z, r)
+        gain = float(np.sum(weight[box] * np.maximum(part - covered[box], 0.0))) / ring.count
+        if gain <= 0.0:
+            heapq.heappop(heap)
+        elif len(heap) > 1 and (-gain, k) > min(heap[1:3]):
+            heapq.heapreplace(heap, (-gain, k))
+        else:
+            heapq.heappop(heap)
+            covered[box] = np.maximum(covered[box], part)
+            chosen.append(ring)
+            left -= ring.count
+    return chosen
+
+
+def _coverage(ring, z, r):
+    """A box of cells, and of each the part of its circle about the axis that the ring's spheres cover."""
+    box = tuple(slice(*np.searchsorted(line, (middle - ring.radius, middle + ring.radius)))
+                for line, middle in ((z, ring.z), (r, ring.reach)))
+    half = ring.radius ** 2 - (z[box[0], None] - ring.z) ** 2   # squared, of the sphere's disc at that height
+    r = r[None, box[1]]
+    if ring.reach == 0.0:
+        return box, (r * r <= half).astype(float)
+    cosine = (r * r + ring.reach ** 2 - half) / np.maximum(2.0 * r * ring.reach, np.finfo(float).tiny)
+    return box, np.minimum(1.0, ring.count * np.arccos(np.clip(cosine, -1.0, 1.0)) / np.pi)
+
+
+def _place(rings):
+    centers, radii, turned = [], [], False
+    for ring in rings:
+        angle = 2.0 * np.pi / ring.count * (np.arange(ring.count) + 0.5 * turned)
+        turned ^= ring.count > 1
+        centers.append(np.stack([ring.reach * np.cos(angle), ring.reach * np.sin(angle),
+                                 np.full(ring.count, ring.z)], axis=1))
+        radii.append(np.full(ring.count, ring.radius))
+    return np.concatenate(centers), np.concatenate(radii)
+
+
+def _inside(outline, z, r):
+    """Is (z, r) inside the closed outline? Crossings of the line from it along +r, odd or even."""
+    odd = np.zeros(np.broadcast(z, r).shape, dtype=bool)
+    for (z0, r0), (z1, r1) in zip(outline[:-1], outline[1:]):
+        if z0 != z1:
+            odd ^= ((z0 <= z) != (z1 <= z)) & (r < r0 + (z - z0) / (z1 - z0) * (r1 - r0))
+    return odd
+
+
+def _distance(outline, z, r):
+    """Distance of (z, r) from the outline, the axis not being part of it."""
+    least = np.full(np.broadcast(z, r).shape, np.inf)
+    for start, end in zip(outline[:-1], outline[1:]):
+        along = end - start
+        if not along.any():
+            continue
+        t = np.clip(((z - start[0]) * along[0] + (r - start[1]) * along[1]) / (along @ along), 0.0, 1.0)
+        least = np.minimum(least, (z - start[0] - t * along[0]) ** 2 + (r - start[1] - t * along[1]) ** 2)
+    return np.sqrt(least)

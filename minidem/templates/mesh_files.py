@@ -1,0 +1,93 @@
+"""Triangles from mesh files: trimesh reads them where it is installed, else meshio what it can.
+
+Several bodies or groups in one file are one surface: exporters cut a body into groups by its materials. Both
+readers give the same triangles in the same order, so that the clump does not depend on which was used.
+"""
+import codecs
+import io
+
+import meshio
+import numpy as np
+
+from minidem.core.checks import file_path
+
+# The readers themselves, by suffix: meshio.read ends the process (sys.exit) on files it cannot read.
+MESHIO = {".stl": meshio.stl.read, ".obj": meshio.obj.read, ".ply": meshio.ply.read, ".off": meshio.off.read}
+SUFFIXES = (*MESHIO, ".glb")
+REMEDY = "trimesh reads more files: pip install -e '.[mesh]'"
+BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+
+
+def read_triangles(path):
+    """Vertices (n, 3), in the units of the file, and triangles (m, 3) of the mesh file `path`.
+
+    Facets with more than three corners are cut into triangles from their first corner. Lines and points are left
+    out, vertices of no triangle as well. Vertices are in ascending order and occur once.
+
+    Raises ValueError for a suffix that is not in SUFFIXES and for a file that cannot be read, FileNotFoundError
+    when there is none.
+    """
+    path = file_path("path", path)
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise ValueError(f"{path}: the suffix {path.suffix!r} is none of {', '.join(SUFFIXES)}; convert the mesh")
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: there is no such file")
+    if suffix == ".ply" and b"end_header" not in path.read_bytes():     # meshio waits for it
+        raise ValueError(f"{path}: a PLY file without the end of its header; it is damaged")
+    failures = []
+    readers = [read for read, usable in ((_with_trimesh, _has_trimesh()), (_with_meshio, suffix in MESHIO)) if usable]
+    for reader in readers:
+        try:
+            return _in_order(*reader(path, suffix))
+        except (Exception, SystemExit) as error:        # the readers raise whatever the damage leads to
+            failures.append(f"{type(error).__name__}: {error}")
+    reason = failures[0] if failures else "it needs trimesh"
+    remedy = "" if _with_trimesh in readers else f"; {REMEDY}"
+    raise ValueError(f"{path}: not a readable {suffix[1:].upper()} file ({reason}){remedy}")
+
+
+def _has_trimesh():
+    try:
+        import trimesh  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def _with_trimesh(path, suffix):
+    """Nothing but this file is read: no materials, no textures. `process` would merge vertices trimesh's way."""
+    import trimesh
+    data = path.read_bytes()
+    if suffix == ".obj":                        # names in it may be in any encoding; numbers are ASCII
+        encoding = next((name for mark, name in BYTE_ORDER_MARKS.items() if data.startswith(mark)), "utf-8")
+        data = data.decode(encoding, errors="replace").encode()
+    scene = trimesh.load(io.BytesIO(data), file_type=suffix[1:], force="scene", process=False, skip_materials=True)
+    bodies = [body for body in scene.dump() if isinstance(body, trimesh.Trimesh)]
+    before = np.cumsum([0] + [len(body.vertices) for body in bodies])
+    return (_joined([np.asarray(body.vertices, dtype=np.float64) for body in bodies], np.float64),
+            _joined([np.asarray(body.faces) + start for body, start in zip(bodies, before)], np.int64))
+
+
+def _with_meshio(path, suffix):
+    mesh = MESHIO[suffix](str(path))
+    points = np.asarray(mesh.points, dtype=np.float64).reshape(len(mesh.points), 3)
+    return points, _joined([np.stack([block.data[:, 0], block.data[:, k], block.data[:, k + 1]], axis=1)
+                            for block in mesh.cells if block.type in ("triangle", "quad", "polygon")
+                            for k in range(1, block.data.shape[1] - 1)], np.int64)
+
+
+def _joined(parts, dtype):
+    return np.concatenate([np.zeros((0, 3), dtype), *parts])
+
+
+def _in_order(points, triangles):
+    """The same surface, whatever the order of its vertices and triangles in the file."""
+    if len(triangles) and not 0 <= triangles.min() <= triangles.max() < len(points):
+        raise ValueError(f"triangles of vertices {triangles.min()} to {triangles.max()}, of {len(points)}")
+    used, triangles = np.unique(triangles, return_inverse=True)     # others may be anything, NaN too
+    points, same = np.unique(points[used], axis=0, return_inverse=True)
+    triangles = same.reshape(-1)[triangles.reshape(-1, 3)]
+    first = triangles.argmin(axis=1)[:, None]
+    triangles = np.take_along_axis(triangles, (first + np.arange(3)) % 3, axis=1)
+    return points, triangles[np.lexsort(triangles.T[::-1])]

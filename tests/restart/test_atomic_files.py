@@ -1,0 +1,276 @@
+"""Where files are put: links, devices, pipes, permissions, long names, several writers, killed writers."""
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import zipfile
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scenes import rods_in_box
+
+import minidem as md
+from minidem.core import atomic
+from minidem.scenario import plot
+from minidem.scenario.folder import RunFolder
+
+BALL = md.ClumpTemplate([(0, 0, 0)], [1.0], density=1.0)
+
+
+@pytest.fixture(scope="module")
+def sim():
+    sim = rods_in_box(seed=1, n=9).simulation()
+    sim.run(5)
+    return sim
+
+
+@pytest.fixture(params=["save", "vtu", "text"])
+def write(request, sim):
+    """A function of a path that writes a file of one kind; .reads tells whether a path is such a file, and whole."""
+    def writer(path):
+        {"save": sim.save, "vtu": sim.write_vtu, "text": BALL.to_file}[request.param](path)
+
+    def reads(path):
+        if request.param == "save":
+            return md.Simulation.load(path).step_count == 5
+        text = Path(path).read_text()
+        return text.rstrip().endswith("</VTKFile>") if request.param == "vtu" else text.startswith("# x,y,z,r\n")
+
+    writer.reads = reads
+    return writer
+
+
+def test_links_in_the_way_of_the_temporary_file(write, tmp_path, monkeypatch):
+    """Someone who knows the process puts links where the file will first be written; their targets stay."""
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    (tmp_path / f".out.{os.getpid()}.npz").symlink_to(victim)
+    write(tmp_path / "out.npz")
+    assert victim.read_text() == "precious" and write.reads(tmp_path / "out.npz")
+    # And if the name were known: it is refused, not followed.
+    monkeypatch.setattr(atomic.secrets, "token_hex", lambda n: "0" * 2 * n)
+    (tmp_path / (".minidem-" + 16 * "0" + ".npz")).symlink_to(victim)
+    with pytest.raises(FileExistsError):
+        write(tmp_path / "other.npz")
+    assert victim.read_text() == "precious"
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_link_stays_and_its_target_is_written(write, exists, tmp_path):
+    (tmp_path / "far").mkdir()
+    target = tmp_path / "far" / "target.npz"
+    if exists:
+        target.write_text("old")
+    (tmp_path / "second").symlink_to("far/target.npz")
+    (tmp_path / "first.npz").symlink_to("second")
+    write(tmp_path / "first.npz")
+    assert write.reads(target) and not target.is_symlink()
+    assert (tmp_path / "first.npz").readlink() == Path("second") and (tmp_path / "second").is_symlink()
+
+
+def test_links_in_a_circle(write, tmp_path):
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    with pytest.raises(OSError, match="symbolic links"):
+        write(tmp_path / "a")
+    assert (tmp_path / "a").is_symlink() and len(list(tmp_path.iterdir())) == 2
+
+
+@contextmanager
+def umask(mask):
+    before = os.umask(mask)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+def test_permissions_stay(write, tmp_path):
+    path = tmp_path / "file.npz"
+    with umask(0o027):
+        write(path)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o640       # as open() makes it
+        for mode in (0o600, 0o664, 0o755):
+            path.chmod(mode)
+            write(path)
+            assert stat.S_IMODE(path.stat().st_mode) == mode and write.reads(path)
+
+
+@contextmanager
+def somebody():
+    """The rights of an ordinary user, whoever runs the tests; yields a folder of theirs."""
+    with tempfile.TemporaryDirectory() as folder:
+        if os.geteuid() == 0:
+            os.chmod(folder, 0o777)
+            os.seteuid(65534)
+        try:
+            yield Path(folder)
+        finally:
+            os.seteuid(os.getuid())
+            os.chmod(folder, 0o700)
+
+
+def test_what_is_protected_stays(write):
+    with somebody() as folder:
+        kept, other = folder / "kept.npz", folder / "other.npz"
+        kept.write_text("kept")
+        kept.chmod(0o444)
+        with pytest.raises(PermissionError, match=r"read-only.*kept\.npz"):
+            write(kept)
+        other.write_text("old")
+        mine = folder / "mine"
+        mine.mkdir()
+        (mine / "file.npz").write_text("old")
+        mine.chmod(0o555)
+        with pytest.raises(PermissionError, match=r"its folder must admit new files.*file\.npz"):
+            write(mine / "file.npz")
+        assert kept.read_text() == "kept" and (mine / "file.npz").read_text() == "old"
+        mine.chmod(0o755)
+
+
+def test_what_is_no_file_is_refused(write, tmp_path):
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    for name, words in (("folder", "a folder"), ("pipe", "pipe"), ("link", "pipe")):
+        with pytest.raises(OSError, match=rf"{words}.*{name}"):
+            write(tmp_path / name)
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode) and (tmp_path / "link").is_symlink()
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+@pytest.fixture
+def device(tmp_path):
+    """A function of a number -> a device of its own with that number (3: /dev/null, 7: /dev/full), which may break."""
+    def make(minor):
+        path = tmp_path / f"device{minor}"
+        try:
+            os.mknod(path, 0o666 | stat.S_IFCHR, os.makedev(1, minor))
+        except PermissionError:
+            if os.geteuid() == 0:
+                pytest.skip("root that may make no device could damage those of the machine")
+            return {3: Path("/dev/null"), 7: Path("/dev/full")}[minor]
+        return path
+    return make
+
+
+def test_devices_stay(sim, device):
+    null, full = device(3), device(7)
+    BALL.to_file(null)
+    for write in (sim.save, sim.write_vtu):
+        with pytest.raises(OSError, match="a device"):
+            write(null)
+    with pytest.raises(OSError, match="No space left"):
+        BALL.to_file(full)
+    assert stat.S_ISCHR(null.lstat().st_mode) and stat.S_ISCHR(full.lstat().st_mode)
+
+
+def test_text_goes_into_a_pipe_that_is_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with subprocess.Popen(["cat", tmp_path / "pipe"], stdout=subprocess.PIPE, text=True) as reader:
+        try:
+            for _ in range(1000):           # until cat has opened it
+                try:
+                    BALL.to_file(tmp_path / "pipe")
+                    break
+                except OSError as error:
+                    assert "nobody reads" in str(error)
+            out, _ = reader.communicate(timeout=60)
+        finally:
+            reader.kill()
+    assert out.startswith("# x,y,z,r\n") and stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+
+
+def test_text_to_standard_output_that_is_a_file(tmp_path):
+    (tmp_path / "stdout").symlink_to("/proc/self/fd/1")         # as /dev/stdout is, but no harm is done to that
+    program = ("import minidem as md, sys\nprint('before', flush=True)\n"
+               "md.ClumpTemplate([(0, 0, 0)], [1.0], 1.0).to_file(sys.argv[1])\nprint('behind')\n")
+    with open(tmp_path / "out", "w") as out:
+        subprocess.run([sys.executable, "-c", program, tmp_path / "stdout"], stdout=out, check=True)
+    assert (tmp_path / "out").read_text() == "before\n# x,y,z,r\n0.0,0.0,0.0,1.0\nbehind\n"
+
+
+@pytest.mark.parametrize("name", ["n" * 251 + ".npz", "n." + "s" * 253, "é" * 125 + ".npz"])
+def test_the_longest_names(write, name, tmp_path):
+    write(tmp_path / name)
+    assert write.reads(tmp_path / name) and len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_name_that_is_too_long_is_refused_before_any_work(tmp_path):
+    drawn = []
+    with pytest.raises(OSError, match="File name too long"):
+        plot.save(tmp_path / ("n" * 252 + ".png"), (1.0, 1.0), drawn.append)
+    assert not drawn and not list(tmp_path.iterdir())
+
+
+def test_threads_that_write_to_one_name(tmp_path):
+    """Each file is whole and one of theirs."""
+    path, sims = tmp_path / "state.npz", [rods_in_box(seed=k, n=60).simulation() for k in (1, 2)]
+    failures, loads = [], []
+
+    def save(sim):
+        try:
+            for _ in range(60):
+                sim.save(path)
+        except BaseException as error:
+            failures.append(error)
+
+    sims[0].save(path)
+    threads = [threading.Thread(target=save, args=(sim,)) for sim in sims]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        try:
+            loads.append(md.Simulation.load(path))
+        except (ValueError, zipfile.BadZipFile) as error:
+            failures.append(error)
+    assert not failures and len(list(tmp_path.iterdir())) == 1
+    for found in loads[::20]:
+        assert any(np.array_equal(found.position, sim.position) for sim in sims)
+
+
+def test_leftovers_of_the_killed_are_removed_and_those_of_the_living_stay(tmp_path):
+    """A file of another process that is being written, into a folder of a run that begins."""
+    (tmp_path / "frames").mkdir()
+    program = ("import sys\nfrom minidem.core.atomic import replacing\n"
+               "with replacing(sys.argv[1]) as path:\n"
+               "    path.write_text('half')\n    print(path, flush=True)\n    sys.stdin.readline()\n")
+    writers, files = [], []
+    try:
+        for name in ("energy.csv", "frames/rods_in_box_000000012.vtu", "observables.csv"):
+            writers.append(subprocess.Popen([sys.executable, "-c", program, tmp_path / name], text=True,
+                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+        files = [Path(writer.stdout.readline().strip()) for writer in writers]
+        assert all(file.read_text() == "half" for file in files)
+        for writer in writers[:2]:
+            writer.kill()
+            writer.wait()
+        (tmp_path / ".energy.csv").write_text("")
+        folder = RunFolder(tmp_path, "rods_in_box")
+        folder.occupy()
+        folder.leave()
+        assert [file.exists() for file in files] == [False, False, True] and (tmp_path / ".energy.csv").exists()
+        writers[2].communicate("go on\n", timeout=60)
+        assert (tmp_path / "observables.csv").read_text() == "half" and not files[2].exists()
+    finally:
+        for writer in writers:
+            writer.kill()
+            writer.communicate()
+
+
+def test_a_file_that_is_taken_for_a_leftover_before_it_is_locked(tmp_path, monkeypatch):
+    lock, taken = atomic.fcntl.flock, []
+
+    def late(descriptor, how):
+        if not taken:
+            taken.append(1)
+            atomic.remove_leftovers(tmp_path)
+        return lock(descriptor, how)
+
+    monkeypatch.setattr(atomic.fcntl, "flock", late)
+    BALL.to_file(tmp_path / "rod.txt")
+    assert taken and [path.name for path in tmp_path.iterdir()] == ["rod.txt"]
