@@ -3,7 +3,8 @@
 published_spiral_curves.csv holds some of the points that the authors published beside the paper
 (https://github.com/cdelv/AlgorithmsForRotationalMotion, table of errors against time steps), by their number on
 the authors' grid of twenty steps from 1e-7 s to 0.1 s. They let their programs run floor(1 s / dt) steps and
-compare at the time that the steps add up to in double precision, rounding included; at dt = 1e-7 that rounding is most of the error of the best schemes.
+compare at the time that the steps add up to in double
+precision, rounding included; at dt = 1e-7 that rounding is most of the error of the best schemes.
 """
 import csv
 from functools import cache

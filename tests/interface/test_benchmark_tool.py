@@ -187,7 +187,7 @@ def test_a_file_of_something_else_is_refused(text, complaint, tmp_path, run_tool
 
 @pytest.mark.parametrize("arguments, complaint", [
     (["--cases", "A,Z"], "Z"), (["--threads", "1,x"], "'1,x'"), (["--threads", "0"], "at least 1"),
-    (["--rods", "1400,x"], "'1400,x'"), (["--rods", "0"], "at least 1"), 
+    (["--rods", "1400,x"], "'1400,x'"), (["--rods", "0"], "at least 1"),
     (["--rods", "9", "--clumps", "folder"], "case B"),
     (["--steps", "0"], "at least 1"), (["--clumps", "folder", "--cases", "A"], "case B"),
     (["--json", "."], "folder"),
