@@ -71,9 +71,9 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
     cache are taken from both ends towards the middle: the prefetcher of a processor follows ascending addresses and
     would fetch the first blocks of the next thread, which that thread has to take back.
 
-    wrench_known : the wrenches are stored, else they are reduced here.
-    norms : correct the norms of the quaternions.
-    active : index into the active member rows near which those of the first block begin; returns the one after the last.
+    wrench_known : the wrenches are stored, else they are reduced here. norms : correct the norms of the quaternions.
+    active : index into the active member rows near which those of the first block begin; returns the one after the
+    last.
     """
     cdef const Neighbours *mine = loop.broad.threads + thread
     cdef Contacts *contacts = loop.contacts + thread
