@@ -30,7 +30,7 @@ from minidem.contact.reduce cimport add_in_order, gather
 from minidem.core.openmp cimport allow_fewer, count_on, forbid_fewer, meet, team_size
 from minidem.state.pose cimport pose_members
 from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
-from minidem.rotation.scheme cimport BlockFunction, Step
+from minidem.rotation.scheme cimport BlockFunction, Step, set_stage
 from minidem.core.lanes cimport LANES
 from minidem.state.rows cimport FORCE, LOAD_ROWS, ORIENTATION, PREDICTED, REACH, TORQUE
 from minidem.state.state cimport fixed_rows, loads_of
@@ -123,7 +123,7 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
     cdef const double *fixed
     cdef int beyond[LANES]
     cdef int lane, any_beyond = 0
-    step.stage = stage
+    set_stage(&step, stage)
     memset(beyond, 0, sizeof(beyond))
     if first < last:
         loads = known_loads(loop, contacts, first, gathered, sums[0])

@@ -1,7 +1,7 @@
 """Exact turns of an orientation by an angular velocity that stays the same for a time h."""
+from minidem.core.lanes cimport LANES
 from minidem.core.quaternion cimport Quat, exponential, little_exponential, multiply, rotate, turns_little
 from minidem.core.vec3 cimport Vec3, scale
-from minidem.core.lanes cimport LANES
 from minidem.state.rows cimport ANGULAR_VELOCITY, ORIENTATION, load, load_quat, store_quat
 
 
