@@ -95,7 +95,8 @@ cdef void predict(double *block, const double *torque, const double *fixed, cons
 SCHEMES = [Scheme(
     name="no-squish", title="NO_SQUISH (Miller et al. 2002)",
     kernels=Kernels(start=address(start), move=address(move), finish=address(finish), predict=address(predict)),
-    order_q=2, order_w=2, order_q_varying=2, order_w_varying=2, keeps_norm=True, n_scratch=4, used_in="LAMMPS",
+    order_q=2, order_w=2, order_q_varying=2, order_w_varying=2, keeps_norm=True, symplectic=True,
+    n_scratch=4, used_in="LAMMPS",
     cites=(article(
         "miller2002symplectic", ("Miller III, T. F.", "Eleftheriou, M.", "Pattnaik, P.", "Ndirango, A.",
                                  "Newns, D.", "Martyna, G. J."),

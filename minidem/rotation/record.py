@@ -48,6 +48,8 @@ class Scheme:
         Whether the formula normalises the orientation in every step.
     keeps_norm : bool
         Whether the formula keeps its norm but for rounding, which the time loop removes every 32768 steps.
+    symplectic : bool
+        Whether the formula is symplectic and symmetric in time, so that energy does not drift.
     n_scratch : int
         Values per clump that the scheme stores beside orientation and angular velocity.
     parameters : dict
@@ -79,6 +81,7 @@ class Scheme:
     order_w_varying: int = 1
     normalises: bool = False
     keeps_norm: bool = False
+    symplectic: bool = False
     n_scratch: int = 0
     parameters: Mapping[str, float | tuple[str, ...]] = field(default_factory=dict)
     reference: Mapping[str, tuple] = field(default_factory=dict, repr=False)
