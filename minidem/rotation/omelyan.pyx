@@ -70,10 +70,10 @@ cdef inline void turn_by_cayley(Body *b, const Step *step) noexcept nogil:
 
 cdef inline void solve(BodyFunction formula, double *block, const double *torque, const double *fixed,
                        const Step *step) noexcept nogil:
-    """The iterations, each over all bodies of the block, so that each is vector code."""
-    cdef int k
+    """The iterations, each over all bodies of the block, so that each is vectorised."""
+    cdef int _k
     over_bodies(guess, block, torque, fixed, step)
-    for k in range(step.integers[ITERATIONS]):
+    for _k in range(step.integers[ITERATIONS]):
         over_bodies(formula, block, torque, fixed, step)
 
 
