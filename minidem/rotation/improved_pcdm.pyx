@@ -23,12 +23,8 @@ from minidem.rotation.scheme cimport Body, Kernels, Step, address, angular_accel
 from minidem.rotation.turning cimport turned, turned_by_lab
 from minidem.state.rows cimport load, load_quat, store, store_quat
 
-cdef enum:                          # parameters, in the order of the record
-    PREDICTOR
-
-cdef enum Predictor:                # its words
-    REUSED
-    RECOMPUTED
+cdef enum: PREDICTOR                # parameters, in the order of the record
+cdef enum Predictor: REUSED, RECOMPUTED  # its words
 
 cdef enum Scratch:                  # first index of each stored quantity
     Q_HALF = 0                      # orientation half a step ahead of the pose

@@ -21,13 +21,8 @@ from minidem.rotation.scheme cimport (
 )
 from minidem.rotation.turning cimport turn_block
 
-cdef enum:                          # parameters, in the order of the record
-    ITERATIONS
-    START
-
-cdef enum Start:                    # its words
-    EULER
-    MAP
+cdef enum: ITERATIONS, START        # parameters, in the order of the record
+cdef enum Start: EULER, MAP         # its words
 
 
 cdef inline void guess(Body *b, const Step *step) noexcept nogil:

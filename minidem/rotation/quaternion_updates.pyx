@@ -28,12 +28,8 @@ from minidem.rotation.scheme cimport (
 )
 from minidem.rotation.turning cimport turned
 
-cdef enum:                          # parameters, in the order of the record
-    OMEGA
-
-cdef enum Omega:                    # its words
-    OLD
-    NEW
+cdef enum: OMEGA                    # parameters, in the order of the record
+cdef enum Omega: OLD, NEW           # its words
 
 
 cdef inline void kick(Body *b, const Step *step) noexcept nogil:

@@ -15,12 +15,8 @@ from minidem.rotation.record import Scheme
 from minidem.rotation.scheme cimport Body, Kernels, Step, address, over_bodies
 from minidem.rotation.turning cimport turn_block
 
-cdef enum:                          # parameters, in the order of the record
-    INNER
-
-cdef enum Inner:                    # its words
-    SSPRK3
-    RK4
+cdef enum: INNER                    # parameters, in the order of the record
+cdef enum Inner: SSPRK3, RK4        # its words
 
 
 cdef inline Vec3 flow(const Body *b, const Step *step, double h) noexcept nogil:

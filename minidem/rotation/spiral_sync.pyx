@@ -16,12 +16,8 @@ from minidem.rotation.record import Scheme
 from minidem.rotation.scheme cimport Body, Kernels, Step, address, angular_acceleration, over_bodies
 from minidem.rotation.turning cimport turned
 
-cdef enum:                          # parameters, in the order of the record
-    FORM
-
-cdef enum Form:                     # its words
-    PRODUCT
-    SUM
+cdef enum: FORM                     # parameters, in the order of the record
+cdef enum Form: PRODUCT, SUM        # its words
 
 
 cdef inline void move_product(Body *b, const Step *step) noexcept nogil:
