@@ -32,12 +32,16 @@ cdef inline Quat permuted(int k, Quat q) noexcept nogil:
 
 
 cdef inline void turn_about(int k, double h, double inverse_moment, Quat *q, Quat *p) noexcept nogil:
-    """The exact motion of a body for a time h, were it free to turn about axis k alone."""
+    """cos z q + sin z P_k q, and the same of p, as q + (sin z P_k q - 2 sin^2(z/2) q).
+
+    With cos z itself, its rounding would change the norms of q and p alike in every step.
+    """
     cdef Quat pq = permuted(k, q[0]), pp = permuted(k, p[0])
     cdef double projection = p.w * pq.w + p.x * pq.x + p.y * pq.y + p.z * pq.z
-    cdef Quat e = exponential(vec3(0.25 * h * projection * inverse_moment, 0.0, 0.0))     # (cos z, sin z, 0, 0)
-    q[0] = add_scaled_quat(scale_quat(e.w, q[0]), e.x, pq)
-    p[0] = add_scaled_quat(scale_quat(e.w, p[0]), e.x, pp)
+    cdef Quat e = exponential(vec3(0.125 * h * projection * inverse_moment, 0.0, 0.0))    # (cos z/2, sin z/2, 0, 0)
+    cdef double sine = 2.0 * e.x * e.w, versine = 2.0 * e.x * e.x
+    q[0] = add_scaled_quat(q[0], 1.0, add_scaled_quat(scale_quat(sine, pq), -versine, q[0]))
+    p[0] = add_scaled_quat(p[0], 1.0, add_scaled_quat(scale_quat(sine, pp), -versine, p[0]))
 
 
 cdef inline Quat kicked(const Body *b, double h) noexcept nogil:
