@@ -1,16 +1,13 @@
 """The experiments: initial states of minidem's scenarios, and what a peer has to know of them."""
 
-import runpy
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
+from scenario_modules import scenario_module
 
 from minidem.core.quaternions import multiply, rotate
 from minidem.validation import chess_box
-
-SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
 
 @dataclass(frozen=True)
@@ -31,7 +28,7 @@ class Case:
 def rods(script, number):
     """The initial state of a scenario with so many rods."""
     def simulation(seed, clumps):
-        scenario = runpy.run_path(str(SCENARIOS / f"{script}.py"))["SCENARIO"]
+        scenario = scenario_module(script).SCENARIO
         return scenario.build(scenario.parse(["--rods", str(number), "--seed", str(seed), "--threads", "1"]))
     return simulation
 
