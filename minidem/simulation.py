@@ -9,7 +9,7 @@ from difflib import get_close_matches
 
 import numpy as np
 
-from minidem.analysis.diagnosis import beyond, of_pose, rayleigh_step, relative_overlap
+from minidem.analysis.diagnosis import explain_pose, format_above, rayleigh_step, relative_overlap
 from minidem.analysis.observables import Observables
 from minidem.core.checks import (
     LARGEST,
@@ -194,7 +194,7 @@ class Simulation(Observables):
                 other = f"clump {j}" if j >= 0 else f"wall {-1 - j}"
                 raise ValueError(
                     f"position of clump {i}: it overlaps {other} by {contact['overlap']:.6g} m at the start, "
-                    f"{beyond(part, DEEPEST_START)} of the smaller radius; the limit is {DEEPEST_START:g}. Move them "
+                    f"{format_above(part, DEEPEST_START)} of the smaller radius; the limit is {DEEPEST_START:g}. Move them "
                     "apart")
 
     def _warn_of_large_step(self, state, first):
@@ -249,7 +249,7 @@ class Simulation(Observables):
             self._pacer.run(self._loop.run, steps)
         except NotFinite as error:
             raise FloatingPointError(f"step {self.step_count + 1} (time {self.time + self.dt:.6g} s): {error}. "
-                                     + of_pose(self)) from None
+                                     + explain_pose(self)) from None
 
     # ---------------------------------------------------------------- files
 

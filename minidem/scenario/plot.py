@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from minidem.analysis.energy_errors import energy_scale
+from minidem.analysis.energy import energy_scale
 from minidem.output import replacing
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart; line styles repeat the distinction.

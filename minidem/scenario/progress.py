@@ -3,7 +3,7 @@
 import sys
 import time
 
-from minidem.analysis.energy_errors import energy_error
+from minidem.analysis.energy import energy_error
 
 TERMINAL_SECONDS, PLAIN_SECONDS = 0.2, 5.0
 

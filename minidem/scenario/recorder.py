@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from minidem.analysis.diagnosis import of_energy
+from minidem.analysis.diagnosis import explain_energy
 from minidem.scenario.table import Table
 
 ENERGIES = ("translational", "rotational", "elastic", "potential", "total")
@@ -36,7 +36,7 @@ class Recorder:
             contacts = sim.contacts()
             energy = sim.energy(contacts)
         if not math.isfinite(energy.total):
-            raise FloatingPointError(of_energy(sim))
+            raise FloatingPointError(explain_energy(sim))
         observed = [len(contacts), *(o.value(sim) for o in self.observables)]
         self.energy.append(time, [getattr(energy, name) for name in ENERGIES])
         self.observed.append(time, observed)

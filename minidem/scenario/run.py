@@ -10,7 +10,7 @@ import sys
 import time
 import warnings
 
-from minidem.analysis.monitor import Watch, overheard
+from minidem.analysis.monitor import Monitor, capture_warnings
 from minidem.engine.chunked_run import steps_to_reach
 from minidem.output import vtu
 from minidem.output.checkpoint import Moment
@@ -47,7 +47,7 @@ class Run:
                 raise ValueError(f"--time: {options.time:g} s is before the checkpoint at "
                                  f"{self.sim.time:g} s; give a later time")
         else:
-            with overheard(texts := []):
+            with capture_warnings(texts := []):
                 self.sim = scenario.build(options)
             self.steps = steps_to_reach(options.time, self.sim.dt)
             self.notes = {
@@ -128,7 +128,7 @@ class Run:
             progress.close()
             print(f"{self._label()}: warning: {text}", file=sys.stderr)
 
-        self.watch = Watch(self.sim, self.recorder.energy, self.notes["warnings"], warn, self.energy_limit)
+        self.monitor = Monitor(self.sim, self.recorder.energy, self.notes["warnings"], warn, self.energy_limit)
         try:
             self._open_files()
             for text in () if self.resumed else self.notes["warnings"].values():
@@ -185,8 +185,8 @@ class Run:
         if contacts is not None:
             if len(self.recorder.energy.rows) % ROWS_PER_STATE == 1:
                 self.last_good.take(self.sim)
-            self.watch.look(contacts)
-        self.reason = self.watch.beyond_limit()
+            self.monitor.check(contacts)
+        self.reason = self.monitor.exceeded_limit()
         return self.reason is not None
 
     def _lost(self, error):

@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 import minidem
-from minidem.analysis.energy_errors import energy_drift, energy_error, energy_scale
+from minidem.analysis.energy import energy_drift, energy_error, energy_scale
 from minidem.output import replace_text
 
 # Energy that leaves its initial value by less than 1 % draws a flat line in the figures of the field.

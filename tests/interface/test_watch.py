@@ -10,8 +10,8 @@ import pytest
 import scenes
 
 import minidem as md
-from minidem.analysis.diagnosis import beyond
-from minidem.analysis.monitor import DEEP, ease_of_spheres
+from minidem.analysis.diagnosis import format_above
+from minidem.analysis.monitor import DEEP, sphere_mobility
 from minidem.scenario import Scenario
 from minidem.scenario.run import ROWS_PER_STATE
 
@@ -213,7 +213,7 @@ def test_deep_overlap(twice, tmp_path, capsys):
 @pytest.mark.parametrize("excess, said", [(1e-2, "0.101"), (1e-6, "0.1000001"), (1e-15, "0.1000000000000001")])
 def test_a_limit_hardly_exceeded_is_seen_to_be(excess, said):
     """Both numbers are told, and are not the same."""
-    assert beyond(DEEP * (1 + excess), DEEP) == said
+    assert format_above(DEEP * (1 + excess), DEEP) == said
 
 
 def test_just_harmless(tmp_path, capsys):
@@ -270,14 +270,14 @@ def test_warnings_are_said_once_in_a_continued_run(tmp_path, capsys):
     assert capsys.readouterr().err.count("warning") == len(there) - len(first)
 
 
-def test_ease_of_motion():
+def test_sphere_mobility():
     """1/m + (r x n) I^-1 (r x n), from the moments about lab axes, is never more than what is said, and reaches it."""
     template = scenes.lumpy().template
     inertia = template.axes * template.inertia @ template.axes.T
     normals = scenes.unit_vectors(np.random.default_rng(0), 20_000)
-    found = ease_of_spheres(template)
-    for center, ease in zip(template.centers - template.center_of_mass, found):
+    found = sphere_mobility(template)
+    for center, mobility in zip(template.centers - template.center_of_mass, found):
         arms = np.cross(center, normals)
         along = 1 / template.mass + np.sum(arms * np.linalg.solve(inertia, arms.T).T, axis=1)
         # The largest of 20 000 directions is within 0.03 rad of the best, where the form is down by 1e-3 of itself.
-        assert (1 - 2e-3) * ease < along.max() <= ease * (1 + 1e-14)
+        assert (1 - 2e-3) * mobility < along.max() <= mobility * (1 + 1e-14)
