@@ -194,8 +194,8 @@ class Simulation(Observables):
                 other = f"clump {j}" if j >= 0 else f"wall {-1 - j}"
                 raise ValueError(
                     f"position of clump {i}: it overlaps {other} by {contact['overlap']:.6g} m at the start, "
-                    f"{format_above(part, DEEPEST_START)} of the smaller radius; the limit is {DEEPEST_START:g}. Move them "
-                    "apart")
+                    f"{format_above(part, DEEPEST_START)} of the smaller radius; the limit is {DEEPEST_START:g}. "
+                    "Move them apart")
 
     def _warn_of_large_step(self, state, first):
         """Of a step above the Rayleigh step of the clumps from number `first` on, if none before had so short a one."""

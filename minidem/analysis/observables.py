@@ -153,7 +153,7 @@ class Observables:
         return self._loop.contacts()
 
     def contact_columns(self) -> dict[str, np.ndarray]:
-        """The same as scalar columns (n,), with vectors as normal_x, normal_y, normal_z: `pandas.DataFrame` takes it."""
+        """`contacts()` as a dict of columns (n,), vectors as normal_x, normal_y, normal_z, for `pandas.DataFrame`."""
         return columns(self.contacts())
 
     @exclusive

@@ -1,4 +1,4 @@
-"""Time series for ParaView: a .pvd file that lists the frames and their times."""
+"""Time series for ParaView: a .pvd file lists the frames and their times."""
 
 from pathlib import Path
 from xml.etree import ElementTree
@@ -11,16 +11,24 @@ _TAIL = "  </Collection>\n</VTKFile>\n"
 
 
 class Pvd:
-    """The .pvd file `path`: rewritten after every frame, so that it is whole and openable at every instant.
+    """The series in the .pvd file `path`, rewritten atomically after every frame.
 
-    keep: with a function of the time [s], the frames that the file already lists and for which keep(time) is
-    true stay in it (to continue a run); without it the series starts empty. Nothing is written before `write`
-    or `add`. Raises ValueError when that file is no series.
+    Parameters
+    ----------
+    path : path
+        Nothing is written before `write` or `add`.
+    keep : callable, optional
+        To continue a series: frames in the file for whose time [s] it returns true are kept. Default: none.
+
+    Raises
+    ------
+    ValueError
+        If the file to continue is not a series.
     """
 
     def __init__(self, path, keep=None):
         self.path = Path(path)
-        self.frames = []  # (time, file name relative to the .pvd)
+        self.frames = []        # (time, file name relative to the .pvd)
         if keep is not None and self.path.exists():
             try:
                 listed = ElementTree.parse(self.path).getroot().iter("DataSet")
@@ -31,12 +39,12 @@ class Pvd:
             self.frames = [frame for frame in frames if keep(frame[0])]
 
     def add(self, time, file):
-        """List the frame `file` (a path inside the folder of the .pvd) at `time` [s]."""
+        """Append the frame `file` (a path inside the folder of the .pvd) at `time` [s], and write the file."""
         self.frames.append((float(time), Path(file).relative_to(self.path.parent).as_posix()))
         self.write()
 
     def write(self):
-        """The file as it stands."""
+        """Write the file."""
         rows = [f'    <DataSet timestep="{time!r}" part="0" file={quoteattr(file)}/>\n'
                 for time, file in self.frames]
         replace_text(self.path, _HEAD + "".join(rows) + _TAIL)

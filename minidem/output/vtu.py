@@ -1,9 +1,8 @@
-"""Frames for ParaView: the spheres of all clumps as points (VTU), and the walls as polygons.
+"""VTU frames for ParaView: the spheres of all clumps as points, and the walls as polygons.
 
-meshio is used here and nowhere else, and of it only `Mesh` and `vtu.write`: its other writers have
-known faults (arrays of shape (n, 3, 3) come out wrong, `field_data` such as the time is dropped). Time
-is therefore told to ParaView by pvd.py. Compression is off: frames are half again as large but ten
-times as fast to write.
+Only `Mesh` and `vtu.write` of meshio are used, and only here: other writers have known faults (arrays of shape
+(n, 3, 3) are mis-written, `field_data` such as the time is dropped), so that the time is written by pvd.py. Without
+compression frames are 1.5 times as large and written ten times as fast.
 """
 
 import meshio
@@ -14,18 +13,22 @@ from minidem.output.wall_polygons import wall_polygons
 
 
 def write_spheres(path, sim, float32=False):
-    """Write the spheres of `sim` at its present time to the VTU file `path`.
+    """Write the spheres of `sim` at its current time to the VTU file `path`, atomically.
 
-    One vertex per sphere, in the order of `sim.sphere_centers()`, all in the lab frame and in SI units:
+    One vertex per sphere, in the order of `sim.sphere_centers()`, in the lab frame:
 
     - points: centre [m];
-    - `radius` [m], `clump` (int32, number of the sphere's clump);
+    - `radius` [m], `clump` (int32, index of the sphere's clump);
     - `velocity` [m/s] of the sphere's centre, v + w x (centre - x);
-    - `angular_velocity` [rad/s] and `orientation` (w, x, y, z; body to lab) of its clump.
+    - `angular_velocity` [rad/s] and `orientation` (w, x, y, z; template frame to lab frame) of its clump.
 
-    float32 halves the file (1 part in 10^7 is enough for a picture); the default keeps every bit. A
-    simulation without spheres gives a valid file without points (ParaView opens it; meshio itself
-    cannot read such a file).
+    Parameters
+    ----------
+    path : path
+    sim : Simulation
+        Without spheres the file has no points; ParaView opens it, meshio does not.
+    float32 : bool
+        Single precision, which halves the file. Default: float64.
     """
     clump = np.asarray(sim.sphere_clump)
     centers = sim.sphere_centers()
@@ -44,15 +47,13 @@ def write_spheres(path, sim, float32=False):
 
 
 def write_walls(path, sim):
-    """Write the walls of `sim` as polygons to the VTU file `path`; True if there was something to write.
+    """Write the walls of `sim` as polygons to the VTU file `path`; False if there is nothing to write.
 
-    Walls that close a box (or any convex room) are written whole. Where they leave it open, an infinite
-    plane is shown as far as the spheres reach; without any sphere its extent is arbitrary, and nothing
-    is written.
+    Walls that enclose a convex room are written completely. An infinite plane is cut at the bounding box of the
+    spheres; without spheres its extent is arbitrary, and it is not written.
     """
     centers, radii = sim.sphere_centers(), np.asarray(sim.sphere_radii)[:, None]
-    reach = (centers - radii, centers + radii)
-    bounds = (reach[0].min(axis=0), reach[1].max(axis=0)) if len(centers) else None
+    bounds = ((centers - radii).min(axis=0), (centers + radii).max(axis=0)) if len(centers) else None
     polygons = wall_polygons([(wall.point, wall.normal) for wall in sim.walls or ()], bounds)
     if not polygons:
         return False

@@ -1,24 +1,31 @@
-"""Infinite planes -> the polygons of them that a picture shows."""
+"""The visible polygons of infinite planes."""
 
 import numpy as np
 
-# Side of the square that stands for an infinite plane, in sizes of the scene. Clipping loses about
-# HUGE * 2^-52 = 2e-13 of the scene's size, far below what a picture or float32 can show.
+# Side of the square that represents an infinite plane, in sizes of the scene. Clipping loses about
+# HUGE * 2^-52 = 2e-13 of the scene's size, below the resolution of float32.
 HUGE = 1e3
 
 
 def wall_polygons(walls, bounds):
-    """The visible part of each wall: a list of corners (n, 3), counter-clockwise about the wall's normal.
+    """The visible part of each wall, cut by the other walls, and by `bounds` where it would be infinite.
 
-    walls: (point, normal) pairs; clumps live on the side to which the normal points. Each plane is cut
-    off where it passes behind another wall. Where it still reaches towards infinity it is cut at that
-    side of `bounds`, a pair of (3,) corners of a box, or left out if bounds is None. Walls of which
-    nothing remains are left out.
+    Parameters
+    ----------
+    walls : list of (point (3,), normal (3,))
+        The normal points to the side of the clumps.
+    bounds : pair of (3,), or None
+        Low and high corner of a box; with None walls that extend to infinity are omitted.
+
+    Returns
+    -------
+    list of (n, 3)
+        Corners, counter-clockwise about the wall's normal; walls of which nothing remains are omitted.
     """
     planes = [(np.asarray(p, dtype=float), np.asarray(n, dtype=float) / np.linalg.norm(n)) for p, n in walls]
     marks = [point for point, _ in planes] + list(bounds or ())
     if not planes or np.ptp(marks, axis=0).max() == 0.0:
-        return []  # a single plane and no sphere: nothing tells how far to draw
+        return []       # a single plane without spheres: the extent is undefined
     middle = 0.5 * (np.max(marks, axis=0) + np.min(marks, axis=0))
     size = np.ptp(marks, axis=0).max()
     sides = []
@@ -33,8 +40,8 @@ def wall_polygons(walls, bounds):
         for corner, inward in sides:
             if len(polygon) and np.min((polygon - corner) @ inward) < -0.1 * HUGE * size:  # open on this side
                 polygon = _clip(polygon, corner, inward)
-        endless = len(polygon) and np.abs(polygon - middle).max() > 0.1 * HUGE * size
-        if len(polygon) >= 3 and not endless:
+        infinite = len(polygon) and np.abs(polygon - middle).max() > 0.1 * HUGE * size
+        if len(polygon) >= 3 and not infinite:
             polygons.append(polygon)
     return polygons
 
@@ -48,14 +55,14 @@ def _square(center, normal, side):
 
 
 def _clip(polygon, point, normal):
-    """The part of a convex polygon on the side to which a plane's normal points (Sutherland and Hodgman)."""
+    """The part of a convex polygon on the positive side of a plane (Sutherland and Hodgman)."""
     height = (polygon - point) @ normal
     corners = []
     for k in range(len(polygon)):
-        here, there = k - 1, k
-        if (height[here] >= 0.0) != (height[there] >= 0.0):
-            share = height[here] / (height[here] - height[there])
-            corners.append(polygon[here] + share * (polygon[there] - polygon[here]))
-        if height[there] >= 0.0:
-            corners.append(polygon[there])
+        last, this = k - 1, k
+        if (height[last] >= 0.0) != (height[this] >= 0.0):
+            fraction = height[last] / (height[last] - height[this])
+            corners.append(polygon[last] + fraction * (polygon[this] - polygon[last]))
+        if height[this] >= 0.0:
+            corners.append(polygon[this])
     return np.array(corners).reshape(-1, 3)

@@ -13,7 +13,7 @@ import warnings
 from minidem.analysis.monitor import Monitor, capture_warnings
 from minidem.engine.chunked_run import steps_to_reach
 from minidem.output import vtu
-from minidem.output.checkpoint import Moment
+from minidem.output.checkpoint import Snapshot
 from minidem.output.pvd import Pvd
 from minidem.scenario import plot, summary
 from minidem.scenario.folder import ChangedPhysics, RunFolder, check_writable
@@ -71,7 +71,7 @@ class Run:
         self.checkpoints = Schedule(max(1, round(period / self.sim.dt)), 1) if period else Schedule(1, 0)
         self.saved_step = self.sim.step_count if self.resumed else None
         self.new_frames = []        # since the last checkpoint
-        self.last_good, self.reason = Moment(), None
+        self.last_good, self.reason = Snapshot(), None
 
     def _take_up(self, options):
         """The state and the files of the last checkpoint that is of use."""
