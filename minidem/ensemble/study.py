@@ -128,5 +128,5 @@ class _Progress(Line):
         if self.failed:
             text += f", {self.failed} failed"
         if left < self.whole:
-            text += f", {duration((self.said - self.begun) * left / (self.whole - left))} left"
-        self.say(text)
+            text += f", {duration((self.last - self.start) * left / (self.whole - left))} left"
+        self.show(text)

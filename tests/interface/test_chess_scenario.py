@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from minidem.scenario.summary import FLAT
+from minidem.scenario.record import FLAT
 from minidem.validation import chess_box
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"

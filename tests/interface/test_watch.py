@@ -13,7 +13,7 @@ import minidem as md
 from minidem.analysis.diagnosis import format_above
 from minidem.analysis.monitor import DEEP, sphere_mobility
 from minidem.scenario import Scenario
-from minidem.scenario.run import ROWS_PER_STATE
+from minidem.scenario.run import ROWS_PER_SNAPSHOT
 
 RODS = runpy.run_path(str(Path(__file__).parents[2] / "scenarios" / "rods_in_box.py"))["SCENARIO"]
 SCHEMES = md.rotation.available()
@@ -80,7 +80,7 @@ def test_the_last_good_state_is_kept(tmp_path, capsys):
     rows = energies(tmp_path)
     last = rows[-1]
     kept = md.Simulation.load(tmp_path / "checkpoint.npz")
-    assert (kept.time, kept.energy().total) in [(row[0], row[-1]) for row in rows[-ROWS_PER_STATE:]]
+    assert (kept.time, kept.energy().total) in [(row[0], row[-1]) for row in rows[-ROWS_PER_SNAPSHOT:]]
     with pytest.warns(UserWarning, match="Rayleigh"):
         by_hand = RODS.build(RODS.parse(UNSTABLE))
     by_hand.run(kept.step_count)
@@ -88,7 +88,7 @@ def test_the_last_good_state_is_kept(tmp_path, capsys):
         np.testing.assert_array_equal(getattr(kept, name), getattr(by_hand, name))
     there = summary(tmp_path)
     assert there["ended"] == "not finite" and "Rayleigh" in there["reason"] and "clump" in there["reason"]
-    assert 0 < there["steps"] - kept.step_count <= 5 * ROWS_PER_STATE               # a row is 5 steps
+    assert 0 < there["steps"] - kept.step_count <= 5 * ROWS_PER_SNAPSHOT               # a row is 5 steps
     said = capsys.readouterr().err
     assert there["reason"] in said and f"up to {last[0]:g} s" in said and "Traceback" not in said
 

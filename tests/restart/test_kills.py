@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from minidem.scenario.table import Table
+from minidem.scenario.files import Table
 
 ROOT = Path(__file__).parents[2]
 TOOL = ROOT / "tools" / "kill_test.py"
@@ -47,7 +47,7 @@ def test_the_tool_sees_what_is_wrong(tmp_path):
     """A run that continues without cutting its tables back to the checkpoint, and one that writes lines in parts."""
     for wrong in ("from minidem.scenario.run import Run; Run._check_rows = lambda *_: None; "
                   "Run._on_schedule = lambda self, schedule: lambda instant: True",
-                  "from minidem.scenario.table import Table; "
+                  "from minidem.scenario.files import Table; "
                   "Table._write = lambda self, line: [self._file.write(b) for b in (line[:9], line[9:])]"):
         program = (f"{wrong}\nimport runpy, sys, tempfile\ntempfile.tempdir = {str(tmp_path)!r}\n"
                    f"sys.exit(runpy.run_path({str(TOOL)!r})['main'](['--kills', '40']))")
@@ -57,7 +57,7 @@ def test_the_tool_sees_what_is_wrong(tmp_path):
 
 WRITER = """
 import sys
-from minidem.scenario.table import Table
+from minidem.scenario.files import Table
 table = Table(sys.argv[1], ["a", "b", "c"])
 table.open()
 for k in range(6_000):
