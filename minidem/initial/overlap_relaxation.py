@@ -1,9 +1,9 @@
-"""Clumps in a box that may overlap, and the pushes that part them.
+"""Removal of overlaps between clumps in a box.
 
-Every push moves all clumps at once: each two of them, or a clump and a wall, by the displacement and rotation
-that part their deepest overlap, in inverse proportion to masses and moments of inertia (position-based
-dynamics: Mueller et al., J. Vis. Commun. Image R. 18, 109 (2007), doi:10.1016/j.jvcir.2007.01.005; of rigid
-bodies: Deul, Charrier and Bender, Comput. Anim. Virtual Worlds 27, 103 (2016), doi:10.1002/cav.1614).
+Each iteration moves all clumps at once: every overlapping pair, or clump and wall, by the displacement and rotation
+that remove its deepest overlap, in inverse proportion to mass and moment of inertia: position-based dynamics, Mueller
+et al., J. Vis. Commun. Image R. 18, 109 (2007), doi:10.1016/j.jvcir.2007.01.005; for rigid bodies Deul, Charrier and
+Bender, Comput. Anim. Virtual Worlds 27, 103 (2016), doi:10.1002/cav.1614.
 """
 
 import numpy as np
@@ -11,55 +11,52 @@ import scipy
 
 from minidem.core.quaternions import cross, multiply, rotate
 
-LEAST_GAP = 0.001       # over the sum of radii: spheres count as apart from here on ...
-GAP = 0.03              # ... and closer ones are pushed so far apart, so that most of them stay apart
-OVERSHOOT = 1.3         # successive over-relaxation, for fewer pushes
+LEAST_GAP = 0.001       # gap over the sum of radii below which spheres are pushed apart ...
+GAP = 0.03              # ... to this gap, so that most of them stay apart
+OVERSHOOT = 1.3         # successive over-relaxation, for fewer iterations
 
 
-class Crowd:
-    """Clumps of some templates in a box; poses: (position (n, 3), orientation (n, 4)) for each template."""
+class OverlapRelaxation:
+    """Clumps of `templates` in a box; poses: (position (n, 3), orientation (n, 4)) for each template."""
 
     def __init__(self, templates, poses, low, high):
         self.low, self.high = low, high
         self.numbers = [len(position) for position, _ in poses]
         position, orientation = (np.concatenate(arrays) for arrays in zip(*poses))
-        # Side by side in space, side by side in memory
+        # Sorted by cell, so that neighbours are close in memory
         cell = np.floor((position - low) / (2.0 * max(t.bounding_radius for t in templates)))
         self.order = np.lexsort(cell.T)
-        kinds = np.repeat(np.arange(len(templates)), self.numbers)[self.order]
+        template = np.repeat(np.arange(len(templates)), self.numbers)[self.order]
         self.position, self.orientation = position[self.order], orientation[self.order]
-        self.ease = np.array([1.0 / t.mass for t in templates])[kinds]
-        self.turning_ease = np.array([1.0 / np.mean(t.inertia) for t in templates])[kinds]
-        self.clump = np.repeat(np.arange(len(kinds)), np.array([len(t.radii) for t in templates])[kinds])
-        self.radii = np.concatenate([templates[k].radii for k in kinds])
+        self.inverse_mass = np.array([1.0 / t.mass for t in templates])[template]
+        self.inverse_inertia = np.array([1.0 / np.mean(t.inertia) for t in templates])[template]
+        self.clump = np.repeat(np.arange(len(template)), np.array([len(t.radii) for t in templates])[template])
+        self.radii = np.concatenate([templates[k].radii for k in template])
         offsets = [t.centers - t.center_of_mass for t in templates]
-        self.offsets = np.concatenate([offsets[k] for k in kinds])
+        self.offsets = np.concatenate([offsets[k] for k in template])
         self.centers = np.empty_like(self.offsets)
-        self._pose(slice(None))
-        self.moved = np.ones(len(self.radii), dtype=bool)       # spheres, in the last push
+        self._update_centers(slice(None))
+        self.moved = np.ones(len(self.radii), dtype=bool)       # spheres moved in the last iteration
 
     def poses(self):
-        """What was given, as pushed since."""
+        """The current poses, in the form and order of the argument."""
         position, orientation = np.empty_like(self.position), np.empty_like(self.orientation)
         position[self.order], orientation[self.order] = self.position, self.orientation
-        ends = np.cumsum(self.numbers)[:-1]
-        return list(zip(np.split(position, ends), np.split(orientation, ends)))
+        splits = np.cumsum(self.numbers)[:-1]
+        return list(zip(np.split(position, splits), np.split(orientation, splits)))
 
     def near(self, gap):
-        """Spheres i, j (n,) of different clumps with less than `gap` times the sum of their radii between."""
-        reach = (1.0 + gap) * 2.0 * self.radii.max()
-        pairs = scipy.spatial.cKDTree(self.centers).query_pairs(reach, output_type="ndarray")
+        """Pairs of spheres i, j (n,) of different clumps with a gap below `gap` times the sum of their radii."""
+        cutoff = (1.0 + gap) * 2.0 * self.radii.max()
+        pairs = scipy.spatial.cKDTree(self.centers).query_pairs(cutoff, output_type="ndarray")
         pairs = pairs[self.clump[pairs[:, 0]] != self.clump[pairs[:, 1]]]
         i, j = pairs[self._closer_than(gap, *pairs.T)].T
         order = np.argsort(i, kind="stable")
-        self.moved[:] = True            # pairs that the last push did not know of
+        self.moved[:] = True            # the list has new pairs
         return i[order], j[order]
 
     def push_apart(self, near):
-        """Push clumps with less than LEAST_GAP between spheres of the pairs `near`, or so near to a wall.
-
-        False if there were none.
-        """
+        """One iteration over the pairs `near` and the walls; False if all gaps are at least LEAST_GAP."""
         i, j, normal, depth = self._pair_overlaps(near)
         touching, wall_normal, wall_depth = self._wall_overlaps()
         if len(i) + len(touching) == 0:
@@ -68,23 +65,23 @@ class Crowd:
         clump = self.clump[sphere]
         push = np.concatenate([normal, -normal, wall_normal])
         torque = cross(self.centers[sphere] - self.position[clump], push)
-        ease = self.ease[clump] + self.turning_ease[clump] * np.sum(torque * torque, axis=1)
-        ease_i, ease_j, ease_at_wall = np.split(ease, [len(i), 2 * len(i)])
-        impulse = depth / (ease_i + ease_j)
-        impulse = OVERSHOOT * np.concatenate([impulse, impulse, wall_depth / ease_at_wall])[:, None]
+        compliance = self.inverse_mass[clump] + self.inverse_inertia[clump] * np.sum(torque * torque, axis=1)
+        of_i, of_j, at_wall = np.split(compliance, [len(i), 2 * len(i)])
+        impulse = depth / (of_i + of_j)
+        impulse = OVERSHOOT * np.concatenate([impulse, impulse, wall_depth / at_wall])[:, None]
         pushed = np.bincount(clump, minlength=len(self.position)) > 0
-        self.position[pushed] += (self.ease[:, None] * self._sum(clump, impulse * push))[pushed]
-        half_turn = 0.5 * (self.turning_ease[:, None] * self._sum(clump, impulse * torque))[pushed]
-        turned = multiply(np.insert(half_turn, 0, 1.0, axis=1), self.orientation[pushed])
-        self.orientation[pushed] = turned / np.linalg.norm(turned, axis=1, keepdims=True)
+        self.position[pushed] += (self.inverse_mass[:, None] * self._sum(clump, impulse * push))[pushed]
+        half_turn = 0.5 * (self.inverse_inertia[:, None] * self._sum(clump, impulse * torque))[pushed]
+        rotated = multiply(np.insert(half_turn, 0, 1.0, axis=1), self.orientation[pushed])
+        self.orientation[pushed] = rotated / np.linalg.norm(rotated, axis=1, keepdims=True)
         self.moved = pushed[self.clump]
-        self._pose(np.flatnonzero(self.moved))
+        self._update_centers(np.flatnonzero(self.moved))
         return True
 
     def _pair_overlaps(self, near):
-        """Spheres i and j of the deepest overlap of each two clumps, normal from j to i, way to go to GAP."""
+        """Spheres i and j of the deepest overlap of each pair of clumps, normal from j to i, distance to GAP."""
         i, j = near
-        changed = self.moved[i] | self.moved[j]         # others were apart before and are still
+        changed = self.moved[i] | self.moved[j]         # the gap of other pairs is unchanged
         i, j = i[changed], j[changed]
         close = self._closer_than(LEAST_GAP, i, j)
         i, j = i[close], j[close]
@@ -96,7 +93,7 @@ class Crowd:
         return i, j, between[deepest] / distance[deepest, None], depth[deepest]
 
     def _wall_overlaps(self):
-        """The sphere of each clump that is deepest in each wall, normal of the wall, way to go to GAP."""
+        """The deepest sphere of each clump in each wall, normal of the wall, distance to GAP."""
         found = []
         for axis in range(3):
             for sign, wall in ((1.0, self.low[axis]), (-1.0, self.high[axis])):
@@ -114,16 +111,16 @@ class Crowd:
         return np.einsum("ij,ij->i", between, between) < ((1.0 + gap) * (self.radii[i] + self.radii[j])) ** 2
 
     def _sum(self, clump, vectors):
-        """Sums of vectors (m, 3) of the same clump, (n, 3)."""
+        """(n, 3) sums of the vectors (m, 3) of each clump."""
         return np.column_stack([np.bincount(clump, vectors[:, k], len(self.position)) for k in range(3)])
 
-    def _pose(self, spheres):
+    def _update_centers(self, spheres):
         clump = self.clump[spheres]
         self.centers[spheres] = self.position[clump] + rotate(self.orientation[clump], self.offsets[spheres])
 
 
 def _deepest(a, b, depth):
-    """Index of the largest depth for each pair (a, b) that occurs."""
+    """Index of the largest depth of each pair (a, b)."""
     order = np.lexsort((-depth, b, a))
     a, b = a[order], b[order]
     first = np.ones(len(order), dtype=bool)
