@@ -266,7 +266,7 @@ class Simulation(Observables):
     @classmethod
     def load(cls, path, threads=None):
         """The simulation of a checkpoint; `threads` as for a new one."""
-        return checkpoint.load(file_path("path", path), cls, threads)
+        return checkpoint.load(file_path("path", path), cls, threads)[0]
 
 
     @exclusive

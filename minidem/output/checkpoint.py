@@ -1,4 +1,4 @@
-"""Checkpoints: the complete state of a simulation in one checksummed file (npz_checksum.py), or in memory (`Snapshot`).
+"""Checkpoints: the complete state of a simulation in one checksummed file (npz_checksum.py), or in memory (`pack`).
 
 The arrays "blocks" and "loads" hold the state between two steps, including scratch of the rotation scheme, forces and
 torques (rows.pxd). Templates are stored as computed, settings as JSON. Verlet lists are not stored: they are rebuilt,
@@ -70,11 +70,6 @@ def pack(sim):
 
 
 def load(path, make, threads=None):
-    """The simulation of `load_with_notes`."""
-    return load_with_notes(path, make, threads)[0]
-
-
-def load_with_notes(path, make, threads=None):
     """Read a checkpoint.
 
     Parameters
@@ -102,33 +97,6 @@ def load_with_notes(path, make, threads=None):
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
         reason = error if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
         raise ValueError(f"{path}: cannot be continued here: {reason}") from None
-
-
-class Snapshot:
-    """State of a simulation in memory, overwritten by each `take`, at the cost of copying its arrays."""
-
-    def __init__(self):
-        self.step_count, self._blocks = None, None
-
-    def take(self, sim):
-        """Copy the state of `sim`, which must be the same simulation with the same clumps in every call."""
-        state = sim._loop.state
-        if self._blocks is None:
-            self._sim, self._blocks, self._loads = sim, np.empty_like(state.blocks), np.empty_like(state.loads)
-        self._blocks[:], self._loads[:] = state.blocks, state.loads
-        self._in_slot_order = state.clump_number[:state.n_clumps]   # replaced, not changed, by each spatial sort
-        self._started, self._forces_known, self.step_count = \
-            sim._loop.started.copy(), sim._loop.forces_known, sim.step_count
-
-    def simulation(self):
-        """A new simulation that continues from the snapshot."""
-        old = self._sim
-        sim = type(old)(old.material, old.walls, old.rotation, old.dt, old.gravity, old._threads)
-        state = State.restore(self._blocks, self._loads, old._state.templates, old._state.template_index,
-                              self._in_slot_order, old._state.scale)
-        sim._loop = sim._make_loop(state, self.step_count, old._loop.ask, started=self._started,
-                                   forces_known=self._forces_known)
-        return sim
 
 
 def unpack(settings, arrays, make, threads=None):

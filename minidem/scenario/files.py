@@ -124,7 +124,7 @@ class RunFolder:
 
     def load(self, file, physics, threads):
         """(simulation, notes) of a checkpoint; ChangedPhysics if its physics differs, ValueError if it is unusable."""
-        sim, notes = checkpoint.load_with_notes(file, Simulation, threads)
+        sim, notes = checkpoint.load(file, Simulation, threads)
         try:
             here, there = json.loads(json.dumps(physics)), dict(notes["physics"])
             schedule, spent = dict(notes["schedule"]), dict(notes["spent"])

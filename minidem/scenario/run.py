@@ -12,8 +12,7 @@ import warnings
 
 from minidem.analysis.monitor import Monitor, capture_warnings
 from minidem.engine.chunked_run import steps_to_reach
-from minidem.output import vtu
-from minidem.output.checkpoint import Snapshot
+from minidem.output import checkpoint, vtu
 from minidem.output.pvd import Pvd
 from minidem.scenario import plot
 from minidem.scenario.files import ChangedPhysics, RunFolder, check_writable
@@ -22,7 +21,7 @@ from minidem.scenario.progress import Progress
 from minidem.scenario.record import Recorder, summarise, write_summary
 
 ROWS = 1000                 # of the tables, besides the first
-ROWS_PER_SNAPSHOT = 4       # of the last good state; a copy at every row costs a large system 1 %
+ROWS_PER_SNAPSHOT = 4       # of the last good state; a copy at every row takes a sixth of the time of the row
 
 
 class Schedule:
@@ -89,7 +88,7 @@ class Run:
         self.checkpoints = Schedule(max(1, round(period / self.sim.dt)), 1) if period else Schedule(1, 0)
         self.saved_step = self.sim.step_count if self.resumed else None
         self.new_frames = []        # since the last checkpoint
-        self.last_good, self.reason = Snapshot(), None
+        self.last_good = self.reason = None         # the packed state; why the run failed
 
     def _resume(self, options):
         """Load the last usable checkpoint and the tables and series that belong to it."""
@@ -199,16 +198,15 @@ class Run:
         contacts = self.recorder.record(self.sim)
         if contacts is not None:
             if len(self.recorder.energy.rows) % ROWS_PER_SNAPSHOT == 1:
-                self.last_good.take(self.sim)
+                self.last_good = checkpoint.pack(self.sim)
             self.monitor.check(contacts)
         self.reason = self.monitor.exceeded_limit()
         return self.reason is not None
 
     def _save_last_good(self):
         """Save the snapshot unless a later checkpoint exists."""
-        step = self.last_good.step_count
-        if step is not None and (self.saved_step is None or step > self.saved_step):
-            self._save(self.last_good.simulation())
+        if self.last_good and (self.saved_step is None or self.last_good[0]["step_count"] > self.saved_step):
+            self._save(checkpoint.unpack(*self.last_good, type(self.sim)))
 
     def _save(self, sim):
         """Save a checkpoint unless one of this step exists; FloatingPointError if the state is not finite."""
