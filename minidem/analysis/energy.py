@@ -48,24 +48,11 @@ def measure(mass, inertia, position, velocity, body_rate, elastic, gravity):
                   potential=float(-np.sum(weight * position)) + 0.0)
 
 
-def select_scale(initial, has_potential, kinetic_max):
-    """(divisor of energy errors [J], its name): the initial energy or the largest kinetic energy.
-
-    With potential energy the zero of the total is arbitrary, and at rest the initial energy may be 0; then
-    `kinetic_max` is used. (None, None) while no kinetic energy has occurred.
-    """
-    if initial > 0.0 and not has_potential:
-        return initial, "energy_initial"
-    return (kinetic_max, "kinetic_max") if kinetic_max > 0.0 else (None, None)
-
-
-def scale_inputs(table):
-    """(has potential energy, largest kinetic energy [J]) of the rows of a table, for `select_scale`."""
-    return bool(np.any(table["potential"])), np.max(table["translational"] + table["rotational"])
-
-
 def energy_scale(table: Mapping[str, np.ndarray]) -> tuple[float | None, str | None]:
     """Divisor of the energy errors of a run [J], and its name in summary.json.
+
+    With potential energy the zero of the total energy is arbitrary, and at rest the initial energy may be 0: then the
+    largest kinetic energy replaces the initial energy.
 
     Parameters
     ----------
@@ -75,10 +62,12 @@ def energy_scale(table: Mapping[str, np.ndarray]) -> tuple[float | None, str | N
     Returns
     -------
     (float, str)
-        The initial total energy, "energy_initial"; with potential energy or from rest the largest kinetic energy,
-        "kinetic_max". (None, None) if there was none.
+        The name is "energy_initial" or "kinetic_max"; (None, None) while all kinetic energies are 0.
     """
-    return select_scale(table["total"][0], *scale_inputs(table))
+    initial, kinetic_max = table["total"][0], np.max(table["translational"] + table["rotational"])
+    if initial > 0.0 and not np.any(table["potential"]):
+        return initial, "energy_initial"
+    return (kinetic_max, "kinetic_max") if kinetic_max > 0.0 else (None, None)
 
 
 def energy_error(table: Mapping[str, np.ndarray]) -> float | None:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from minidem.analysis.diagnosis import format_above, relative_overlap
-from minidem.analysis.energy import scale_inputs, select_scale
+from minidem.analysis.energy import energy_scale
 from minidem.core.quaternions import cross
 from minidem.material import effective_modulus
 
@@ -38,8 +38,6 @@ class Monitor:
         self.sim, self.energies, self.issued, self.report = sim, energies, issued, report
         self.energy_limit = math.inf if energy_limit is None else energy_limit
         self.radii = sim.sphere_radii
-        self.has_potential, self.kinetic_max = (
-            scale_inputs(energies) if energies.rows and energy_limit is not None else (False, 0.0))
         mobilities = [sphere_mobility(template) for template in sim.templates]
         self._mobility = np.concatenate([mobilities[k] / scale ** 3 for k, scale in zip(sim.template_index, sim.scale)]
                                         or [np.zeros(0)])       # of each sphere
@@ -59,14 +57,11 @@ class Monitor:
         """The reason to end the run if the last row exceeds the energy limit; else None."""
         if self.energy_limit == math.inf:
             return None
-        _, translational, rotational, _, potential, total = self.energies.rows[-1]
-        initial = self.energies.rows[0][-1]
-        self.has_potential = self.has_potential or potential != 0.0
-        self.kinetic_max = max(self.kinetic_max, translational + rotational)
-        scale, _ = select_scale(initial, self.has_potential, self.kinetic_max)
-        if scale is None or abs(total - initial) <= self.energy_limit * scale:
+        scale, _ = energy_scale(self.energies)
+        change = self.energies.rows[-1][-1] - self.energies.rows[0][-1]
+        if scale is None or abs(change) <= self.energy_limit * scale:
             return None
-        return (f"{self._now()}: the relative energy error {(total - initial) / scale:+.3g} is beyond --energy-limit "
+        return (f"{self._now()}: the relative energy error {change / scale:+.3g} is beyond --energy-limit "
                 f"{self.energy_limit:g}. Lower --dt, take another --integrator, or go on with --resume and a higher "
                 "limit")
 

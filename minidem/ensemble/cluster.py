@@ -30,7 +30,11 @@ def records(function, runs, scheduler, threads, timeout, wait):
 
     Closing the generator cancels runs that have not started; the results of the others are discarded.
     """
-    distributed = _distributed()
+    try:
+        import distributed
+    except ModuleNotFoundError:
+        raise ValueError("scheduler: a cluster needs the package dask.distributed; "
+                         "pip install -e '.[cluster]' in minidem's folder") from None
     try:
         client = distributed.Client(scheduler, set_as_default=False, timeout=CONNECT)
     except (OSError, ValueError) as error:
@@ -67,12 +71,3 @@ def _record(future):
         return future.result()
     text = " ".join(f"{type(error).__name__}: {error}".split())
     return {"result": {}, "seconds": None, "error": text, "traceback": None}
-
-
-def _distributed():
-    try:
-        import distributed
-    except ModuleNotFoundError:
-        raise ValueError("scheduler: a cluster needs the package dask.distributed; "
-                         "pip install -e '.[cluster]' in minidem's folder") from None
-    return distributed

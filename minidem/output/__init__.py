@@ -1,4 +1,4 @@
-"""Output files: frames for ParaView (vtu.py, pvd.py) and checkpoints (checkpoint.py), all written atomically."""
+"""Output files: frames for ParaView (vtu.py) and checkpoints (checkpoint.py), all written atomically."""
 
 from minidem.core.atomic import remove_leftovers, replace_text, replacing, to_disk
 

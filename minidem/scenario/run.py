@@ -13,7 +13,6 @@ import warnings
 from minidem.analysis.monitor import Monitor, capture_warnings
 from minidem.engine.chunked_run import steps_to_reach
 from minidem.output import checkpoint, vtu
-from minidem.output.pvd import Pvd
 from minidem.scenario import plot
 from minidem.scenario.files import ChangedPhysics, RunFolder, check_writable
 from minidem.scenario.options import physics
@@ -115,7 +114,7 @@ class Run:
         self.with_frames = schedule["frames"] > 0
         self.frames = Schedule(schedule["steps"], max(0, schedule["frames"] - 1))
         self.recorder = Recorder(self.folder, self.scenario.observables, keep(self.rows))
-        self.series = Pvd(self.folder.series, keep(self.frames))
+        self.series = vtu.Pvd(self.folder.series, keep(self.frames))
 
     def _check_rows(self, file):
         """ValueError unless both tables have all rows up to the current step."""

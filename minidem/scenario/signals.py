@@ -54,18 +54,6 @@ class Interruptible:
 
     def advance(self, sim, step):
         """Run `sim` up to step number `step`, or until a signal; returns the wall time [s]."""
-        def run(steps):
-            if self.stop_requested:
-                raise _Stop
-            sim.run(steps)
-
         start = perf_counter()
-        try:
-            self._pacer.run(run, step - sim.step_count)
-        except _Stop:
-            pass
+        self._pacer.run(lambda steps: None if self.stop_requested else sim.run(steps), step - sim.step_count)
         return perf_counter() - start
-
-
-class _Stop(Exception):
-    """Leaves the pacer's loop."""

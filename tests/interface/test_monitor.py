@@ -1,4 +1,4 @@
-"""What a run is watched for: states that are not finite, the energy limit, and warnings, each once and with numbers."""
+"""Checks of a running simulation: non-finite states, the energy limit, and warnings, each once and with numbers."""
 import json
 import math
 import runpy
