@@ -71,7 +71,9 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
     if scheduler is not None and workers is not None:
         raise ValueError(f"workers = {workers} and scheduler = {scheduler!r}: the cluster has its own number "
                          "of workers; give one of the two")
-    workers = local.cores() if workers is None else whole("workers", workers, 1)
+    if workers is None:
+        workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    workers = whole("workers", workers, 1)
     threads = whole("threads", threads, 1)
     timeout = None if timeout is None else positive("timeout", timeout)
     if not os.fspath(folder):

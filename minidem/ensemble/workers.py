@@ -155,11 +155,6 @@ def _close(process):
     process.stdout.close()
 
 
-def cores():
-    """Number of processors available to this process."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-
-
 def records(function, runs, workers, threads, timeout, wait):
     """Yield (index into runs, record) as runs end, and None after `wait` [s] without one.
 

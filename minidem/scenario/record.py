@@ -45,11 +45,6 @@ class Recorder:
         self.observed.append(time, observed)
         return contacts
 
-    @property
-    def last_time(self):
-        """Time of the last row [s]."""
-        return self.energy.rows[-1][0]
-
     def close(self):
         self.energy.close()
         self.observed.close()

@@ -130,8 +130,8 @@ class Scenario:
             print(f"{self.name}: interrupted at {run.sim.time:g} s; go on with --resume", file=sys.stderr)
             return INTERRUPTED
         if ends in (["not finite"], ["energy limit"]):
-            return self._fail("failed", f"{run.reason}. The files hold the run up to {run.recorder.last_time:g} s, "
-                              "the checkpoint the last good state", FAILED)
+            return self._fail("failed", f"{run.reason}. The files hold the run up to "
+                              f"{run.recorder.energy.rows[-1][0]:g} s, the checkpoint the last good state", FAILED)
         return DONE
 
     def _where(self, options, run):
