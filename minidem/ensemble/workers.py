@@ -21,11 +21,7 @@ class Stopped(Exception):
 
 
 class Worker:
-    """A subprocess that makes one run after the other, replaced when it dies.
-
-    threads : OpenMP threads of a run. OMP_NUM_THREADS of the surrounding process is not used; dask.distributed, for
-        example, sets it to 1.
-    """
+    """A subprocess that makes one run after the other with `threads` OpenMP threads, replaced when it dies."""
 
     def __init__(self, threads=1):
         self.threads = threads

@@ -36,8 +36,7 @@ def energies(path, table, title):
 def comparison(path, tables, observables):
     """Draw compare.png: relative change of the total energy of several runs, and their `observables`.
 
-    tables: label -> (energy table, table of observables). The description in the file holds the last time and the first
-    and last total energy of each run. False without matplotlib.
+    tables: label -> (energy table, table of observables). The file's description has the energies at both ends.
     """
     runs = "; ".join(f"{label}: {energy.rows[0][-1]!r} J, after {energy.rows[-1][0]!r} s {energy.rows[-1][-1]!r} J"
                      for label, (energy, _) in tables.items())

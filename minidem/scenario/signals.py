@@ -11,10 +11,7 @@ from minidem.engine.chunked_run import Pacer
 @contextmanager
 def terminable():
     """SIGTERM raises KeyboardInterrupt, as Ctrl-C does, in a block that can be left at any point."""
-    def interrupt(number, frame):
-        raise KeyboardInterrupt
-
-    previous = _set_handlers({signal.SIGTERM: interrupt})
+    previous = _set_handlers({signal.SIGTERM: signal.default_int_handler})
     try:
         yield
     finally:
