@@ -110,7 +110,7 @@ def unpack(settings, arrays, make, threads=None):
         raise ValueError("template_index or started has another type or length than the clumps")
     refuse("template_index", index, (index < 0) | (index >= len(templates)), f"there are {len(templates)} templates")
     blocks, loads = (finite_array(name, arrays[name], ((n + like.shape[2] - 1) // like.shape[2], *like.shape[1:]))
-                     for name, like in (("blocks", sim._state.blocks), ("loads", sim._state.loads)))
+                     for name, like in (("blocks", sim._state.blocks), ("loads", sim._state.wrench)))
     expected = whole("user_forces", settings["user_forces"], 0)
     scale = finite_array("scale", arrays.get("scale", np.ones(n)), (n,), limit=LARGEST)
     for k, template in enumerate(templates if "scale" in arrays else []):
