@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.analysis.diagnosis import beyond, of_pose, rayleigh_step, relative_overlap
+from minidem.analysis.diagnosis import explain_pose, format_above, rayleigh_step, relative_overlap
 from minidem.analysis.observables import Observables
 from minidem.core.checks import (
     LARGEST,
@@ -226,8 +226,8 @@ class Simulation(Observables):
                 other = f"clump {j}" if j >= 0 else f"wall {-1 - j}"
                 raise ValueError(
                     f"position of clump {i}: it overlaps {other} by {contact['overlap']:.6g} m at the start, "
-                    f"{beyond(part, DEEPEST_START)} of the smaller radius; the limit is {DEEPEST_START:g}. Move them "
-                    "apart")
+                    f"{format_above(part, DEEPEST_START)} of the smaller radius; the limit is {DEEPEST_START:g}. "
+                    "Move them apart")
 
     def _warn_of_large_step(self, state, first):
         """Warn if dt is above the Rayleigh step of a clump from number `first` on, and of none before."""
@@ -291,7 +291,7 @@ class Simulation(Observables):
             self._pacer.run(self._loop.run, steps)
         except NotFinite as error:
             raise FloatingPointError(f"step {self.step_count + 1} (time {self.time + self.dt:.6g} s): {error}. "
-                                     + of_pose(self)) from None
+                                     + explain_pose(self)) from None
 
     # ---------------------------------------------------------------- files
 
@@ -308,7 +308,7 @@ class Simulation(Observables):
     @classmethod
     def load(cls, path: str | Path, threads: int | None = None) -> "Simulation":
         """Read a checkpoint; `threads` as for a new simulation."""
-        return checkpoint.load(file_path("path", path), cls, threads)
+        return checkpoint.load(file_path("path", path), cls, threads)[0]
 
     @exclusive
     def __reduce__(self):

@@ -10,7 +10,7 @@ import pytest
 import rods_in_box
 from killed_runs import content
 
-from minidem.scenario.table import Table
+from minidem.scenario.files import Table
 
 RODS = [sys.executable, rods_in_box.__file__, "--time", "0.2", "--frames", "8",
         "--threads", "1", "--quiet", "--checkpoint-every", "0.005"]
@@ -43,7 +43,7 @@ def test_the_command_of_a_user(tmp_path, path_without_matplotlib):
 
 WRITER = """
 import sys
-from minidem.scenario.table import Table
+from minidem.scenario.files import Table
 table = Table(sys.argv[1], ["a", "b", "c"])
 table.open()
 for k in range(6_000):
