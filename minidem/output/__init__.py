@@ -1,6 +1,6 @@
 """The files that a run leaves behind: frames for ParaView (vtu.py, pvd.py) and checkpoints (checkpoint.py).
 
-Every file is written whole or not at all (`minidem.core.atomic`).
+Files are written atomically (`minidem.core.atomic`).
 """
 
 from minidem.core.atomic import remove_leftovers, replace_text, replacing, to_disk

@@ -85,7 +85,7 @@ def test_thin_part_of_a_thick_body():
 def test_a_bad_fit_says_so():
     for mesh, spheres in ((plate(), 30), (CUBE, 5)):
         with pytest.warns(UserWarning, match=rf"{mesh.name}: {spheres} spheres fit badly: volume -\d.*inertia.*centre"
-                                             r".*more spheres.*match='mesh'"):
+                                             r".*increase spheres.*match='mesh'"):
             md.ClumpTemplate.from_mesh(mesh, spheres)
     with pytest.warns(UserWarning, match="hammer: .* 2 bodies"):
         md.ClumpTemplate.from_mesh(hammer(), 5)

@@ -124,13 +124,13 @@ def test_open_meshes_are_repaired_on_request(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=r"open edges.*repair=True .*--repair"):
         md.ClumpTemplate.from_mesh(path)
     mesh = TriangleMesh.read(path, repair=True)
-    assert is_unit_cube(mesh) and mesh.filled == 4 and mesh.kept == pytest.approx(1.2)
+    assert is_unit_cube(mesh) and mesh.closed_edges == 4 and mesh.remaining_surface == pytest.approx(1.2)
     # of two bodies both are kept, of one and a loose sheet the body alone; less surface than that is told
     two = [*(CUBE.corners[:-1]), *(CUBE.corners[:-1] + 3.0)]
     path.write_bytes(stl(two))
     assert TriangleMesh.read(path, repair=True).volume == pytest.approx(2.0, rel=1e-6)
     path.write_bytes(stl([*CUBE.corners, np.eye(3) * 2.0 + 3.0]))
-    with pytest.warns(UserWarning, match=r"open.stl: the repair kept \d\d % of the surface"):
+    with pytest.warns(UserWarning, match=r"open.stl: \d\d % of the surface is left"):
         md.ClumpTemplate.from_mesh(path, 40, repair=True)
     path.write_bytes(stl((CUBE.corners + 0.5)[:-2]))
     assert md.ClumpTemplate.from_mesh(path, 60, repair=True, match="mesh").volume == pytest.approx(1.0)
