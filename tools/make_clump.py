@@ -76,9 +76,10 @@ def table(options):
             print(f"{'no clump':>58}  {error}")
             status = 1
             continue
-        print(f"{100 * report.volume_error:+8.1f} {100 * report.worst_inertia_error:+8.1f} {100 * report.center_error:8.1f} "
-              f"{len(report.template.radii):7} {len(report.mesh.triangles):9} {report.mesh.bodies:6} "
-              f"{time.perf_counter() - start:6.1f}  {path}{'  BAD FIT' if report.warning else ''}", flush=True)
+        print(f"{100 * report.volume_error:+8.1f} {100 * report.worst_inertia_error:+8.1f} "
+              f"{100 * report.center_error:8.1f} {len(report.template.radii):7} {len(report.mesh.triangles):9} "
+              f"{report.mesh.bodies:6} {time.perf_counter() - start:6.1f}  {path}"
+              f"{'  BAD FIT' if report.warning else ''}", flush=True)
         status |= report.warning is not None
     print("differences of the spheres from the mesh in %: volume, the principal inertia that is farthest off, the "
           "centre of mass over volume^(1/3)")

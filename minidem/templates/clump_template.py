@@ -87,10 +87,12 @@ class ClumpTemplate:
         if not (TINY <= mass and TINY <= inertia[0] and np.isfinite(mass) and np.isfinite(inertia[2])):
             raise ValueError(f"radii and density give a mass of {mass} kg and moments of inertia {inertia} "
                              "kg m2, which double precision cannot hold: check the units")
-        self._set(centers=centers, radii=radii, density=body.density, volume=body.volume, mass=mass,
-                  center_of_mass=body.center_of_mass, inertia=inertia, axes=body.axes,
-                  orientation=quaternion(body.axes), offsets=offsets,
-                  bounding_radius=float((lengths(offsets) + radii).max()), relative_error=body.relative_error)
+        values = dict(centers=centers, radii=radii, density=body.density, volume=body.volume, mass=mass,
+                      center_of_mass=body.center_of_mass, inertia=inertia, axes=body.axes,
+                      orientation=quaternion(body.axes), offsets=offsets,
+                      bounding_radius=float((lengths(offsets) + radii).max()), relative_error=body.relative_error)
+        self.__dict__.update({name: np.ascontiguousarray(value) + 0.0 if isinstance(value, np.ndarray) else value
+                              for name, value in values.items()})           # + 0.0: no negative zeros
 
     def _with(self, body):
         """Return a template of the same spheres with the mass properties of `body`."""
@@ -98,11 +100,6 @@ class ClumpTemplate:
         centers, radii = vars(self)["centers"], vars(self)["radii"]
         template._fill(centers, radii, body, components(centers - body.center_of_mass, body.axes))
         return template
-
-    def _set(self, **values):
-        """Set attributes; arrays without negative zeros."""
-        self.__dict__.update({name: np.ascontiguousarray(value) + 0.0 if isinstance(value, np.ndarray) else value
-                              for name, value in values.items()})
 
     def __getattribute__(self, name):
         value = super().__getattribute__(name)
@@ -203,20 +200,11 @@ class ClumpTemplate:
     def __setattr__(self, name, value):
         raise AttributeError(f"{name} cannot be set: a ClumpTemplate is immutable, make a new one")
 
-    def __reduce__(self):                   # all attributes: mass and inertia may be those of a mesh
-        return _restored, (dict(vars(self)),)
-
     def __repr__(self):
         moments = ", ".join(f"{moment:.6g}" for moment in self.inertia)
         n = len(self.radii)
         return (f"<ClumpTemplate of {n} sphere{'s' * (n > 1)}: mass {self.mass:.6g} kg, "
                 f"inertia [{moments}] kg m2, bounding radius {self.bounding_radius:.6g} m>")
-
-
-def _restored(values):
-    template = object.__new__(ClumpTemplate)
-    template._set(**values)
-    return template
 
 
 def template_scales(template, scale, n):

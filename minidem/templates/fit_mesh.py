@@ -92,26 +92,18 @@ def _cell_size(mesh, spheres):
 
 
 def lazy_greedy(bounds, evaluate, sizes, count):
-    """Choose candidates by greatest gain, lazily evaluated (Minoux 1978, doi:10.1007/BFb0006528).
+    """Return the indices of candidates chosen by greatest gain (lazy evaluation, Minoux 1978, doi:10.1007/BFb0006528).
 
-    Gains only shrink as others are chosen. A candidate whose updated gain is still the greatest of all earlier gains
-    is therefore the best one.
+    Gains only shrink as others are chosen. A candidate whose updated gain still exceeds all earlier ones is the best.
 
     Parameters
     ----------
     bounds : sequence of float
         Upper bounds of the gains.
     evaluate : callable
-        Takes an index; returns the gain, and a function without arguments that chooses the candidate.
-    sizes : sequence of int
-        What each candidate counts.
-    count : int
-        Largest sum of the sizes of those chosen.
-
-    Returns
-    -------
-    list of int
-        Indices of the candidates chosen, best first.
+        evaluate(k) -> (gain, function without arguments that chooses candidate k).
+    sizes, count
+        The sizes of the chosen candidates add up to at most `count`.
     """
     heap = [(-bound, k) for k, bound in enumerate(bounds)]
     heapq.heapify(heap)

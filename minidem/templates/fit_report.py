@@ -82,8 +82,8 @@ class MeshReport:
                 return None
             remedies = "increase spheres: contacts are those of the spheres alone"
         elif max(abs(self.volume_error), abs(worst), self.center_error) > MAX_DIFFERENCE:
-            remedies = ("increase spheres, or give match='mesh' (make_clump: --match mesh) for mass, centre and inertia "
-                        "of the mesh")
+            remedies = ("increase spheres, or give match='mesh' (make_clump: --match mesh) for mass, centre and "
+                        "inertia of the mesh")
         else:
             return None
         bodies = (f"; the mesh has {mesh.bodies} bodies, and their overlaps count twice in its volume"

@@ -5,6 +5,7 @@ return the same triangles in the same order, so that a clump does not depend on 
 """
 import codecs
 import io
+from importlib.util import find_spec
 
 import meshio
 import numpy as np
@@ -39,24 +40,15 @@ def read_triangles(path):
         raise FileNotFoundError(f"{path}: there is no such file")
     if suffix == ".ply" and b"end_header" not in path.read_bytes():     # meshio would read for ever
         raise ValueError(f"{path}: a PLY file without end_header; it is damaged")
-    failures = []
-    readers = [read for read, usable in ((_with_trimesh, _has_trimesh()), (_with_meshio, suffix in MESHIO)) if usable]
-    for reader in readers:
+    failures, has_trimesh = [], find_spec("trimesh") is not None
+    for reader in [_with_trimesh] * has_trimesh + [_with_meshio] * (suffix in MESHIO):
         try:
             return _in_order(*reader(path, suffix))
         except (Exception, SystemExit) as error:        # a damaged file raises anything
             failures.append(f"{type(error).__name__}: {error}")
     reason = failures[0] if failures else "it needs trimesh"
-    remedy = "" if _with_trimesh in readers else f"; {REMEDY}"
+    remedy = "" if has_trimesh else f"; {REMEDY}"
     raise ValueError(f"{path}: not a readable {suffix[1:].upper()} file ({reason}){remedy}")
-
-
-def _has_trimesh():
-    try:
-        import trimesh  # noqa: F401
-    except ImportError:
-        return False
-    return True
 
 
 def _with_trimesh(path, suffix):

@@ -18,19 +18,16 @@ def cleaned(vertices, triangles):
     The merging distance is MERGED times the diagonal of the bounding box. If edges are then still open, it is SINGLE
     times that diagonal, or times the largest coordinate if that is more, provided that this closes the surface.
     """
-    found = None
+    trials = []
     for part in (MERGED, SINGLE):
         corners = vertices[np.unique(triangles)]
         size = float(np.linalg.norm(np.ptp(corners, axis=0))) if len(corners) else 0.0
         if part == SINGLE:
             size = min(max(size, float(np.abs(corners).max(initial=0.0))), 1e3 * size)
-        trial = _without_doubles(*_merged(vertices, triangles, part * size))
-        is_closed = not open_edges(trial[1])[0].any()
-        if found is None or is_closed:
-            found = trial
-        if is_closed:
-            break
-    return found
+        trials.append(_without_doubles(*_merged(vertices, triangles, part * size)))
+        if not open_edges(trials[-1][1])[0].any():
+            return trials[-1]
+    return trials[0]
 
 
 def open_edges(triangles):

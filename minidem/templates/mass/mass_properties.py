@@ -27,23 +27,14 @@ class MassProperties(NamedTuple):
 
 
 def union_properties(centers, radii, density):
-    """Return the MassProperties of the union of spheres, and the offsets of their centres.
+    """Return the MassProperties of a union of spheres, and the offsets (n, 3) of their centres in the principal frame.
 
     Parameters
     ----------
-    centers : (n, 3) ndarray
-        Centres of the spheres, input frame [m].
-    radii : (n,) ndarray
-        Radii [m].
+    centers, radii : (n, 3) and (n,) ndarray
+        Spheres, input frame [m].
     density : float
         Density [kg/m3].
-
-    Returns
-    -------
-    properties : MassProperties
-        Not finite, or zero, where they leave the range of double precision.
-    offsets : (n, 3) ndarray
-        Centres relative to the centre of mass, principal frame [m].
     """
     # Lengths are relative to a point near the centre of mass, against cancellation far from the origin, and scaled
     # by a power of two near the size of the clump, so that fifth powers neither overflow nor underflow.
