@@ -101,10 +101,10 @@ def _gaps(begin, length):
     order = np.argsort(begin, axis=1)
     begin, end = np.take_along_axis(begin, order, 1), np.take_along_axis(end, order, 1)
     n = len(begin)
-    reach = np.maximum.accumulate(np.hstack([np.zeros((n, 1)), end]), axis=1)
+    covered = np.maximum.accumulate(np.hstack([np.zeros((n, 1)), end]), axis=1)
     begin = np.hstack([begin, np.full((n, 1), 2.0 * np.pi)])
-    row, column = np.nonzero(begin > reach)
-    return row, reach[row, column], begin[row, column]
+    row, column = np.nonzero(begin > covered)
+    return row, covered[row, column], begin[row, column]
 
 
 def _critical_heights(c, r):

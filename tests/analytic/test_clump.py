@@ -43,11 +43,11 @@ def assert_consistent(clump):
     i1, i2, i3 = clump.inertia
     assert 0 < i1 <= i2 <= i3 <= (i1 + i2) * (1 + NOISE)
     size = clump.bounding_radius
-    reach = np.abs(clump.centers).max() + size
+    extent = np.abs(clump.centers).max() + size
     drawn = clump.center_of_mass + clump.offsets @ clump.axes.T
-    assert np.abs(drawn - clump.centers).max() < NOISE * reach
+    assert np.abs(drawn - clump.centers).max() < NOISE * extent
     farthest = (np.linalg.norm(clump.centers - clump.center_of_mass, axis=1) + clump.radii).max()
-    assert abs(size - farthest) < NOISE * reach
+    assert abs(size - farthest) < NOISE * extent
     assert clump.mass == clump.density * clump.volume
     assert 0 < clump.relative_error < 1e-12
 

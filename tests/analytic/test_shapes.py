@@ -48,8 +48,8 @@ def test_spheres_stay_inside_the_solid():
     clump = shapes.surface_of_revolution(PROFILE, 60)
     angle = np.linspace(0.0, 2 * np.pi, 200)
     for center, radius in zip(clump.centers, clump.radii):
-        reach = np.hypot(*center[:2])
-        height, out = center[2] + radius * np.cos(angle), reach + radius * np.sin(angle)
+        distance = np.hypot(*center[:2])
+        height, out = center[2] + radius * np.cos(angle), distance + radius * np.sin(angle)
         slack = 1e-9 * 0.06
         assert np.all((height >= -slack) & (height <= 0.06 + slack))
         assert np.all(out <= np.interp(height, z, r) + slack)

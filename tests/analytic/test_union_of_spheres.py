@@ -97,7 +97,7 @@ def test_near_duplicates(gap, copies):
         moved *= gap / np.linalg.norm(moved, axis=1)[:, None]
         got = moments_of_union(np.vstack([moved, others]), np.concatenate([np.ones(copies), radii[1:]]))
         # The shell's part of the volume is below 4 pi gap / (4 pi / 3), that of the moments below
-        # its size times the squared reach, 1.6 clump radii.
+        # its size times the squared extent, 1.6 clump radii.
         assert_same(got, volume, first, second, extra=8 * gap)
 
 

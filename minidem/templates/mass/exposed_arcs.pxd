@@ -24,7 +24,7 @@ cdef struct Mark:
 cdef struct Interval:
     Mark begin
     Mark end
-    double reach    # key of the end, continued from that of the beginning
+    double end_key  # key of the end, continued from that of the beginning
 
 cdef struct Arc:
     double x        # cosine and sine of the angle of its middle
@@ -79,7 +79,7 @@ cdef inline int by_begin(const void* a, const void* b) noexcept nogil:
     cdef const Interval* q = <const Interval*> b
     if p.begin.key != q.begin.key:
         return -1 if p.begin.key < q.begin.key else 1
-    return -1 if p.reach < q.reach else 1
+    return -1 if p.end_key < q.end_key else 1
 
 
 cdef inline int covered_intervals(const Cap* caps, int count, int j, const Circle* circle,
@@ -100,7 +100,7 @@ cdef inline int covered_intervals(const Cap* caps, int count, int j, const Circl
         turn = part.end.key - part.begin.key
         if turn < 0.0:
             turn += 4.0
-        part.reach = part.begin.key + turn
+        part.end_key = part.begin.key + turn
         out[found] = part
         found += 1
     return found
@@ -110,19 +110,19 @@ cdef inline int exposed_arcs(const Cap* caps, int count, int j, const Circle* ci
                              Interval* space, Arc* arcs) noexcept nogil:
     """Set the exposed arcs of circle j; return their number. `space` and `arcs` have room for `count` items."""
     cdef int covered = covered_intervals(caps, count, j, circle, space), found = 0, k, last = 0
-    cdef double reach
+    cdef double last_key
     if covered == 0:                    # the whole circle
         arcs[0].x, arcs[0].y, arcs[0].c, arcs[0].s = 1.0, 0.0, -1.0, 0.0
         return 1
     qsort(space, covered, sizeof(Interval), by_begin)
     for k in range(covered):
-        if space[k].reach > space[last].reach:
+        if space[k].end_key > space[last].end_key:
             last = k
-    reach = space[last].reach - 4.0     # end of the last one in the next turn
+    last_key = space[last].end_key - 4.0     # end of the last one in the next turn
     for k in range(covered):
-        if space[k].begin.key > reach:
-            arcs[found] = arc_between(space[last].end, space[k].begin, space[k].begin.key - reach)
+        if space[k].begin.key > last_key:
+            arcs[found] = arc_between(space[last].end, space[k].begin, space[k].begin.key - last_key)
             found += 1
-        if space[k].reach > reach:
-            reach, last = space[k].reach, k
+        if space[k].end_key > last_key:
+            last_key, last = space[k].end_key, k
     return found

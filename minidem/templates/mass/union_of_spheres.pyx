@@ -60,8 +60,8 @@ def moments_of_union(centers, radii):
     second = np.array([[s.xx, s.xy, s.xz], [s.xy, s.yy, s.yz], [s.xz, s.yz, s.zz]])
     normal = np.array([sums.normal.x, sums.normal.y, sums.normal.z])
     flux = np.array([[sums.flux[a].x, sums.flux[a].y, sums.flux[a].z] for a in range(3)])
-    reach = (np.abs(centers).max(axis=1) + radii).max()
-    gap = max(np.abs(normal).max() * reach, np.abs(flux - volume * np.eye(3)).max()) / volume
+    extent = (np.abs(centers).max(axis=1) + radii).max()
+    gap = max(np.abs(normal).max() * extent, np.abs(flux - volume * np.eye(3)).max()) / volume
     size = np.array([sums.second_size.x, sums.second_size.y, sums.second_size.z])
     return (volume, first, second, ROUNDING * EPS * sums.volume_size + gap * volume,
             ROUNDING * EPS * size + gap * np.diag(second))
