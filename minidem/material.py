@@ -2,7 +2,7 @@
 from dataclasses import dataclass
 from math import pi, sqrt
 
-from minidem.core.checks import number, positive, shown
+from minidem.core.checks import number, positive, short_repr
 
 
 @dataclass(frozen=True)
@@ -91,5 +91,5 @@ def effective_modulus(first: Material, second: Material) -> float:
     """
     for name, material in (("first", first), ("second", second)):
         if not isinstance(material, Material):
-            raise ValueError(f"{name} = {shown(material)}: give a minidem.Material(young, poisson)")
+            raise ValueError(f"{name} = {short_repr(material)}: give a minidem.Material(young, poisson)")
     return 1.0 / ((1.0 - first.poisson ** 2) / first.young + (1.0 - second.poisson ** 2) / second.young)

@@ -19,7 +19,7 @@ from minidem.core.checks import (
     finite_array,
     non_negative,
     positive,
-    shown,
+    short_repr,
     unit_quaternions,
     whole,
 )
@@ -68,7 +68,7 @@ class Simulation(Observables):
 
     def __init__(self, material, walls=None, rotation="spiral", dt=None, gravity=(0.0, 0.0, 0.0), threads=None):
         if not isinstance(material, Material):
-            raise ValueError(f"material = {shown(material)}: give a minidem.Material(young, poisson)")
+            raise ValueError(f"material = {short_repr(material)}: give a minidem.Material(young, poisson)")
         if dt is None:
             raise ValueError("dt = None: give the time step in seconds; material.rayleigh_step(radius, density) "
                              "is its usual upper limit")
@@ -120,7 +120,7 @@ class Simulation(Observables):
         Many clumps are added fastest in one call.
         """
         if not isinstance(template, ClumpTemplate):
-            raise ValueError(f"template = {shown(template)}: give a minidem.ClumpTemplate")
+            raise ValueError(f"template = {short_repr(template)}: give a minidem.ClumpTemplate")
         if dimensions("position", position) == 1 and len(position) == 3:
             position = [position]
         position = finite_array("position", position, (-1, 3), limit=LARGEST)
@@ -158,7 +158,7 @@ class Simulation(Observables):
         damping. Several functions add up. A checkpoint does not hold them: add them again after load.
         """
         if not callable(function):
-            raise ValueError(f"function = {shown(function)}: give a function of (t, x, v, q, w)")
+            raise ValueError(f"function = {short_repr(function)}: give a function of (t, x, v, q, w)")
         old, forces = self._loop, self._user_forces
         functions = forces.functions + (function,)
         self._loop = self._make_loop(old.state, old.step_count, UserForces(functions, forces.expected),
@@ -220,7 +220,7 @@ class Simulation(Observables):
         if (every is None) != (callback is None):
             raise ValueError("every and callback belong together: give both or none")
         if callback is not None and not callable(callback):
-            raise ValueError(f"callback = {shown(callback)}: give a function of the simulation")
+            raise ValueError(f"callback = {short_repr(callback)}: give a function of the simulation")
         every = steps if every is None else whole("every", every, 1)
         end = self.step_count + steps
         while self.step_count < end:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.core.checks import LARGEST, finite_array, refuse, shown
+from minidem.core.checks import LARGEST, finite_array, refuse, short_repr
 from minidem.material import Material
 
 
@@ -40,7 +40,7 @@ class Plane:
         if largest == 0.0:
             raise ValueError(f"normal = {normal}: give a direction, towards the side of the clumps")
         if self.material is not None and not isinstance(self.material, Material):
-            raise ValueError(f"material = {shown(self.material)}: give a Material, or None for that of the clumps")
+            raise ValueError(f"material = {short_repr(self.material)}: give a Material, or None for that of the clumps")
         normal /= largest           # first, so that no square overflows or underflows
         normal /= np.sqrt((normal * normal).sum())
         object.__setattr__(self, "point", tuple(point.tolist()))
@@ -50,10 +50,10 @@ class Plane:
 def plane_list(name, walls):
     """Return `walls` as a list of planes, empty for None; raise ValueError for anything else."""
     if walls is not None and not isinstance(walls, (list, tuple)):
-        raise ValueError(f"{name} = {shown(walls)}: give a list of minidem.Plane, or minidem.box(low, high)")
+        raise ValueError(f"{name} = {short_repr(walls)}: give a list of minidem.Plane, or minidem.box(low, high)")
     for k, wall in enumerate(walls or []):
         if not isinstance(wall, Plane):
-            raise ValueError(f"{name}[{k}] = {shown(wall)}: give minidem.Plane objects, or minidem.box(low, high)")
+            raise ValueError(f"{name}[{k}] = {short_repr(wall)}: give minidem.Plane objects, or minidem.box(low, high)")
     return list(walls or [])
 
 

@@ -20,7 +20,7 @@ MOST_SPHERES = 10 ** 6      # of one clump
 MOST_THREADS = 4096
 
 
-def shown(value):
+def short_repr(value):
     """Return repr(value) for a message, in one line of at most 100 characters."""
     text = repr(value).replace("\n", " ")
     return text if len(text) <= 100 else text[:97] + "..."
@@ -39,7 +39,7 @@ def dimensions(name, value):
     try:
         return np.ndim(value)
     except ValueError:
-        raise ValueError(f"{name} = {shown(value)}: rows of different lengths") from None
+        raise ValueError(f"{name} = {short_repr(value)}: rows of different lengths") from None
 
 
 def finite_array(name, value, shape, repeat=False, limit=np.inf):
@@ -62,11 +62,11 @@ def finite_array(name, value, shape, repeat=False, limit=np.inf):
     try:
         given = np.asarray(value)
     except ValueError:              # rows of different lengths
-        raise ValueError(f"{name} = {shown(value)}: rows of different lengths; give shape {wanted}") from None
+        raise ValueError(f"{name} = {short_repr(value)}: rows of different lengths; give shape {wanted}") from None
     if np.ma.is_masked(value):
         raise ValueError(f"{name} has masked elements; fill them, or leave them out")
     if given.dtype.kind not in "iuf":
-        raise ValueError(f"{name} = {shown(value)}: not real numbers; give real numbers of shape {wanted}")
+        raise ValueError(f"{name} = {short_repr(value)}: not real numbers; give real numbers of shape {wanted}")
     if repeat and given.shape == tuple(shape[1:]):
         given = np.broadcast_to(given, shape)
     if given.ndim != len(shape) or any(n not in (-1, m) for n, m in zip(shape, given.shape)):
@@ -103,23 +103,23 @@ def non_negative(name, value):
 def whole(name, value, least, most=2 ** 53):
     """Return `value` as an int from `least` to `most`."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{name} = {shown(value)}: give a whole number, {least} or greater")
+        raise ValueError(f"{name} = {short_repr(value)}: give a whole number, {least} or greater")
     if value > most:
-        raise ValueError(f"{name} = {shown(value)}: give a whole number up to {most}")
+        raise ValueError(f"{name} = {short_repr(value)}: give a whole number up to {most}")
     return int(value)
 
 
 def flag(name, value):
     """Return `value`, which must be a bool."""
     if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} = {shown(value)}: give True or False")
+        raise ValueError(f"{name} = {short_repr(value)}: give True or False")
     return bool(value)
 
 
 def file_path(name, value):
     """Return `value`, a str or os.PathLike, as a Path."""
     if not isinstance(value, (str, PathLike)) or not str(value) or "\0" in str(value):
-        raise ValueError(f"{name} = {shown(value)}: give the name of a file")
+        raise ValueError(f"{name} = {short_repr(value)}: give the name of a file")
     return Path(value)
 
 

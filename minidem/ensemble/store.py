@@ -9,7 +9,7 @@ import csv
 import json
 from pathlib import Path
 
-from minidem.core.checks import shown
+from minidem.core.checks import short_repr
 from minidem.ensemble.grid import key, plain, readable
 from minidem.output import remove_leftovers, replace_text
 
@@ -40,7 +40,7 @@ class Store:
             raise ValueError(f"folder: {folder} holds runs of {named}, not of {function}; give another "
                              "folder, or remove it")
         if of_format not in (1, FORMAT):
-            raise ValueError(f"folder: {folder} holds runs in format {shown(of_format)}, where this minidem has "
+            raise ValueError(f"folder: {folder} holds runs in format {short_repr(of_format)}, where this minidem has "
                              f"{FORMAT}; go on with the minidem that made them, or give another folder")
         self._formats = {of_format, FORMAT}
 
@@ -89,7 +89,7 @@ class _Lines(list):
 def checked(result, parameters):
     """What a run returned, as a record and a table can hold it; ValueError if they cannot."""
     if not isinstance(result, dict):
-        raise ValueError(f"the function returned {shown(result)}; return a dictionary, name -> number or text")
+        raise ValueError(f"the function returned {short_repr(result)}; return a dictionary, name -> number or text")
     for name in result:
         if not isinstance(name, str) or name != readable(name) or name in parameters or name in OWN_COLUMNS:
             raise ValueError(f"the function returned a result {name!r}; take another name, the table has "

@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.core.checks import LARGEST, finite_array, positive, refuse, shown
+from minidem.core.checks import LARGEST, finite_array, positive, refuse, short_repr
 from minidem.core.read_only import read_only
 from minidem.templates.fit_mesh import fit_spheres
 from minidem.templates.fit_report import MeshReport
@@ -185,7 +185,7 @@ class ClumpTemplate:
             10 % from those of the mesh; with match="mesh", the spheres fill less than half of the mesh.
         """
         if not isinstance(match, str) or match not in ("spheres", "mesh"):
-            raise ValueError(f"match = {shown(match)}: give 'spheres' or 'mesh'")
+            raise ValueError(f"match = {short_repr(match)}: give 'spheres' or 'mesh'")
         mesh = path if isinstance(path, TriangleMesh) else TriangleMesh.read(path, scale, repair)
         template = cls(*fit_spheres(mesh, spheres), density)
         if match == "mesh":

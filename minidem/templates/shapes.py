@@ -7,7 +7,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from minidem.core.checks import LARGEST, MOST_SPHERES, finite_array, number, positive, refuse, shown, whole
+from minidem.core.checks import LARGEST, MOST_SPHERES, finite_array, number, positive, refuse, short_repr, whole
 from minidem.templates.clump_template import ClumpTemplate
 from minidem.templates.fit_revolution import CELLS, area_of_profile, fit_rings, volume_of_revolution
 from minidem.templates.triangle_mesh import TriangleMesh
@@ -122,7 +122,7 @@ def platonic(kind: str, edge: float, spheres: int = 100, density: float = 2500.0
 def platonic_mesh(kind: str, edge: float) -> TriangleMesh:
     """The mesh of a platonic solid about the origin with edges of length `edge` [m]; see `platonic`."""
     if not isinstance(kind, str) or kind not in PLATONIC:
-        raise ValueError(f"kind = {shown(kind)}: give one of {', '.join(PLATONIC)}")
+        raise ValueError(f"kind = {short_repr(kind)}: give one of {', '.join(PLATONIC)}")
     vertices = np.array(PLATONIC[kind], dtype=float)
     apart = np.linalg.norm(vertices[:, None] - vertices, axis=2)
     shortest = np.min(apart[apart > 0.0])

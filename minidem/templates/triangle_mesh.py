@@ -11,7 +11,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.core.checks import LARGEST, finite_array, flag, positive, refuse, shown
+from minidem.core.checks import LARGEST, finite_array, flag, positive, refuse, short_repr
 from minidem.templates.mass.principal_axes import principal_axes
 from minidem.templates.mesh_files import read_triangles
 from minidem.templates.mesh_repair import area, cleaned, facing_out, filled, open_edges, oriented
@@ -138,7 +138,7 @@ def _checked(name, vertices, triangles):
     try:
         triangles = np.asarray(triangles)
     except ValueError:
-        raise ValueError(f"{name}: triangles = {shown(triangles)}; give whole numbers of shape (n, 3)") from None
+        raise ValueError(f"{name}: triangles = {short_repr(triangles)}; give whole numbers of shape (n, 3)") from None
     if triangles.ndim and len(triangles) == 0:
         raise ValueError(f"{name}: no triangles in it; give a closed surface of triangles")
     if triangles.ndim != 2 or triangles.shape[1] != 3 or triangles.dtype.kind not in "iu":
