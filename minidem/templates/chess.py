@@ -10,7 +10,6 @@ doi:10.1016/j.cpc.2023.109077, section 5.
 The pieces of a hundred spheres are stored in chess_pieces/, because fitting all six takes 4 s. Other numbers of spheres
 are fitted on demand.
 """
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -82,16 +81,11 @@ def drawn_volume(name: str) -> float:
 
 
 def _spheres(name, spheres):
-    """Return a new array of spheres (n, 4), x, y, z, r, inside the drawing, in its units."""
+    """Return the spheres (n, 4), x, y, z, r, inside the drawing, in its units."""
     _drawing(name)
-    spheres = whole("spheres", spheres, 10)
-    return (_stored(name) if spheres == STORED else _fit(name, spheres)).copy()
-
-
-@cache
-def _stored(name):
-    centers, radii = read_spheres(Path(__file__).with_name("chess_pieces") / f"{name}.txt")
-    return np.column_stack([centers, radii])
+    if whole("spheres", spheres, 10) != STORED:
+        return _fit(name, spheres)
+    return np.column_stack(read_spheres(Path(__file__).with_name("chess_pieces") / f"{name}.txt"))
 
 
 def _fit(name, spheres):

@@ -150,7 +150,7 @@ class ClumpTemplate:
             self.volume, self.center_of_mass, self.inertia, self.axes, self.relative_error, self.density))
 
     @classmethod
-    def from_mesh(cls, path, spheres: int = 100, density: float = 2500.0, scale: float = 1.0,
+    def from_mesh(cls, path: str | Path | TriangleMesh, spheres: int = 100, density: float = 2500.0, scale: float = 1.0,
                   match: str = "spheres", repair: bool = False) -> Self:
         """Fill a closed surface with spheres (`minidem.templates.fit_mesh` describes the method and its sources).
 

@@ -43,10 +43,8 @@ def fit_spheres(mesh, spheres):
 
     Returns
     -------
-    centers : (n, 3) ndarray
-        Centres in the frame of the mesh, largest gain of volume first [m].
-    radii : (n,) ndarray
-        Radii [m].
+    centers, radii : (n, 3) and (n,) ndarray
+        Spheres in the frame of the mesh, largest gain of volume first [m].
 
     Raises
     ------

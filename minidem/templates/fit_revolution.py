@@ -37,7 +37,9 @@ def area_of_profile(profile):
 
 
 def fit_rings(profile, spheres):
-    """Fit spheres into a solid of revolution.
+    """Return spheres inside a solid of revolution about z, largest gain first.
+
+    Every second ring is turned by half its spacing.
 
     Parameters
     ----------
@@ -48,15 +50,8 @@ def fit_rings(profile, spheres):
 
     Returns
     -------
-    centers : (n, 3) ndarray
-        Centres, largest gain first; the axis is z, and every second ring is turned by half its spacing [m].
-    radii : (n,) ndarray
-        Radii [m].
-
-    Raises
-    ------
-    ValueError
-        The profile is too thin for the finest cells.
+    centers, radii : (n, 3) and (n,) ndarray
+        [m]
     """
     for cells in CELLS:
         rings = _fit(profile, spheres, cells)

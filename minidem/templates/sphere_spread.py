@@ -19,7 +19,7 @@ LARGE = 0.8         # of the largest radius in a part: minimum for the sphere th
 
 
 def spread(cells, centers, radii, chosen, count, distance):
-    """Choose spheres that represent all parts of a solid.
+    """Return the indices of at most `count` spheres that represent all parts of a solid.
 
     Parameters
     ----------
@@ -28,16 +28,11 @@ def spread(cells, centers, radii, chosen, count, distance):
     centers, radii : (k, 3) and (k,) ndarray
         Candidate spheres [m].
     chosen : list of int
-        Greedy choice, best first.
+        Greedy choice, best first; returned if no cell is farther from it than `distance`.
     count : int
         Largest number of spheres.
     distance : float
         Largest distance of a cell from the nearest sphere [m].
-
-    Returns
-    -------
-    list of int
-        Indices of spheres; `chosen` if no cell is farther from it than `distance`.
     """
     if len(chosen) < count:         # they cover all cells
         return chosen

@@ -52,10 +52,8 @@ class TriangleMesh:
         Number of open edges that the repair closed.
     remaining_surface : float
         Area after the repair over that before.
-    volume : float
-        [m3]
-    center_of_mass : (3,) ndarray
-        [m]
+    volume, center_of_mass : float and (3,) ndarray
+        [m3] and [m]
     moments : (3,) ndarray
         Principal moments of inertia about the centre of mass per density, ascending [m5].
     axes : (3, 3) ndarray

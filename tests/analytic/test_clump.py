@@ -4,6 +4,7 @@ import pickle
 import numpy as np
 import pytest
 from numpy import pi
+from reference_contact import rotation_matrix
 from reference_union import LATTICE, TETRAHEDRON, chain, random_rotation
 
 from minidem.templates.clump_template import ClumpTemplate
@@ -27,18 +28,11 @@ def separate_spheres(centers, radii, density):
     return mass.sum(), center, tensor
 
 
-def turn(q):
-    """The rotation matrix of a unit quaternion (w, x, y, z)."""
-    w, v = q[0], q[1:]
-    skew = np.array([[0, -v[2], v[1]], [v[2], 0, -v[0]], [-v[1], v[0], 0]])
-    return np.eye(3) + 2 * w * skew + 2 * skew @ skew
-
-
 def assert_consistent(clump):
     """Properties of every template: right-handed consistent frames, ascending moments of a possible body."""
     assert np.abs(clump.axes.T @ clump.axes - np.eye(3)).max() < NOISE
     assert np.linalg.det(clump.axes) > 0
-    assert np.abs(turn(clump.orientation) - clump.axes).max() < NOISE
+    assert np.abs(rotation_matrix(clump.orientation) - clump.axes).max() < NOISE
     assert abs(np.linalg.norm(clump.orientation) - 1) < NOISE and clump.orientation[0] >= 0
     i1, i2, i3 = clump.inertia
     assert 0 < i1 <= i2 <= i3 <= (i1 + i2) * (1 + NOISE)
