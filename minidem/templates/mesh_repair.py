@@ -24,7 +24,7 @@ def cleaned(vertices, triangles):
         size = float(np.linalg.norm(np.ptp(corners, axis=0))) if len(corners) else 0.0
         if part == SINGLE:
             size = min(max(size, float(np.abs(corners).max(initial=0.0))), 1e3 * size)
-        trials.append(_without_doubles(*_merged(vertices, triangles, part * size)))
+        trials.append(_without_duplicates(*_merged(vertices, triangles, part * size)))
         if not open_edges(trials[-1][1])[0].any():
             return trials[-1]
     return trials[0]
@@ -161,7 +161,7 @@ def _merged(vertices, triangles, distance):
     return _used_only(vertices, triangles[~flat])
 
 
-def _without_doubles(vertices, triangles):
+def _without_duplicates(vertices, triangles):
     """Remove duplicates: one triangle of equal ones stays, none of two with opposite orientation.
 
     One of two opposite triangles stays if only that closes the surface, and all stay if only all close it.

@@ -24,8 +24,8 @@ class TriangleMesh:
     """A closed, oriented triangle mesh of one body or of several separate bodies.
 
     Vertices within 1e-8 of the size of the mesh are merged, or within single precision if that closes the surface.
-    Degenerate and duplicate triangles are removed. Triangles oriented against their neighbours are flipped if every
-    edge has two triangles. Inverted bodies are flipped as a whole; an inverted body inside another is a cavity.
+    Degenerate and duplicate triangles are removed. Triangles oriented against their neighbours are flipped where edges
+    of two triangles define the orientation. Inverted bodies are flipped; an inverted body inside another is a cavity.
 
     Parameters
     ----------
