@@ -22,7 +22,7 @@ from minidem.core.checks import (
     finite_array,
     non_negative,
     positive,
-    shown,
+    short_repr,
     unit_quaternions,
     whole,
 )
@@ -81,7 +81,7 @@ class Simulation(Observables):
     def __init__(self, material: Material, walls: Iterable[Plane] | None = None, rotation: str = "spiral",
                  dt: float | None = None, gravity: ArrayLike = (0.0, 0.0, 0.0), threads: int | None = None):
         if not isinstance(material, Material):
-            raise ValueError(f"material = {shown(material)}: give a minidem.Material(young, poisson)")
+            raise ValueError(f"material = {short_repr(material)}: give a minidem.Material(young, poisson)")
         if dt is None:
             raise ValueError("dt = None: give the time step in seconds; material.rayleigh_step(radius, density) "
                              "is its usual upper limit")
@@ -149,7 +149,7 @@ class Simulation(Observables):
             Nothing is added then.
         """
         if not isinstance(template, ClumpTemplate):
-            raise ValueError(f"template = {shown(template)}: give a minidem.ClumpTemplate")
+            raise ValueError(f"template = {short_repr(template)}: give a minidem.ClumpTemplate")
         if dimensions("position", position) == 1 and len(position) == 3:
             position = [position]
         position = finite_array("position", position, (-1, 3), limit=LARGEST)
@@ -193,7 +193,7 @@ class Simulation(Observables):
         Several functions add up. Checkpoints do not contain them: add them again after `load`.
         """
         if not callable(function):
-            raise ValueError(f"function = {shown(function)}: give a function of (t, x, v, q, w)")
+            raise ValueError(f"function = {short_repr(function)}: give a function of (t, x, v, q, w)")
         old, forces = self._loop, self._user_forces
         functions = forces.functions + (function,)
         self._loop = self._make_loop(old.state, old.step_count, UserForces(functions, forces.expected),
@@ -262,7 +262,7 @@ class Simulation(Observables):
         if (every is None) != (callback is None):
             raise ValueError("every and callback belong together: give both or none")
         if callback is not None and not callable(callback):
-            raise ValueError(f"callback = {shown(callback)}: give a function of the simulation")
+            raise ValueError(f"callback = {short_repr(callback)}: give a function of the simulation")
         every = steps if every is None else whole("every", every, 1)
         end = self.step_count + steps
         while self.step_count < end:
