@@ -43,7 +43,7 @@ def test_a_peer_that_cannot_be_given_so_many_is_skipped(tmp_path, run_tool, monk
     fake("liggghts", tmp_path, "exit 3")
     done = run_tool("compare_peers", "--case", "D", "--peers", "liggghts")
     assert (done.returncode, done.stderr) == (77, "")
-    assert "liggghts: skipped, 20000 clumps" in done.stdout
+    assert "liggghts: skipped, case D has more than 20000 clumps" in done.stdout
 
 
 @pytest.mark.parametrize("arguments, complaint", [
@@ -100,8 +100,7 @@ def peers(monkeypatch):
 
 
 def test_recorded_energy_is_minidems(peers, colliding):
-    from peers.case import clump_state
-    from peers.recorded import elastic_energy, total_energy
+    from peers.state import clump_state, elastic_energy, total_energy
     sim, rounding = colliding
     state, energy = clump_state(sim), sim.energy()
     assert elastic_energy(sim, sim.sphere_centers()) == pytest.approx(energy.elastic, abs=rounding)
@@ -112,7 +111,7 @@ def test_recorded_energy_is_minidems(peers, colliding):
 
 def test_state_half_a_step_earlier(peers, colliding):
     """A kick by the forces of the whole step leads from it to half a step later, symmetrically."""
-    from peers.case import clump_state
+    from peers.state import clump_state
     sim, _ = colliding
     state, mass = clump_state(sim), sim.mass[:, None]
     for now, before, rate in (
