@@ -66,7 +66,7 @@ def test_order_and_units_change_round_off_only():
         assert difference <= few * king.inertia[2]
 
 
-# Parts of the drawn volume that a hundred spheres lack (tools/chess_volumes.py). All stay below 1.52 / sqrt(n):
+# Parts of the drawn volume that a hundred spheres lack (minidem.chess.volume_error). All stay below 1.52 / sqrt(n):
 # the worst, knight and rook, lack 0.30, 0.21, 0.15 and 0.09 of themselves with 25, 50, 100 and 200 spheres.
 MISSING = {"king": 0.0903, "queen": 0.1045, "bishop": 0.0688, "knight": 0.1453, "rook": 0.1187, "pawn": 0.0682}
 
