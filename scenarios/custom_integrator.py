@@ -18,7 +18,6 @@ numba, no C compiler) are left out.
 """
 
 import ctypes
-import runpy
 import shutil
 import subprocess
 import sys
@@ -27,6 +26,7 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
+from rods_in_box import SCENARIO as RODS
 from scipy import LowLevelCallable
 
 import minidem as md
@@ -171,8 +171,7 @@ def turn_body(scheme, steps):
 def drive_rods(scheme, steps):
     """Time, energy error and contacts after each of 50 parts of a run of rods_in_box.py, its last state, and
     microseconds per step."""
-    rods = runpy.run_path(str(Path(__file__).with_name("rods_in_box.py")))["SCENARIO"]
-    sim = rods.build(rods.parse(["--integrator", scheme]))
+    sim = RODS.build(RODS.parse(["--integrator", scheme]))
     first, rows, seconds = sim.energy().total, [], 0.0
     for _ in range(50):
         begun = perf_counter()

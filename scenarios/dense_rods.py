@@ -14,19 +14,17 @@ whether the rods still point in all directions alike. A hundred thousand for 260
     python scenarios/dense_rods.py --rods 100000 --time 0.01 --frames 2
 """
 
-import runpy
 import sys
-from pathlib import Path
 
 import numpy as np
+import rods_in_box as rods
 
 import minidem as md
 from minidem.core.quaternions import rotate
 from minidem.engine.chunked_run import steps_to_reach
 from minidem.scenario import Observable, Scenario, at_least, place_densely, positive, random_directions
 
-RODS = runpy.run_path(str(Path(__file__).with_name("rods_in_box.py")))
-STEP = RODS["SCENARIO"].defaults["dt"]
+STEP = rods.SCENARIO.defaults["dt"]
 # Before the clock starts all is slower by this factor. Rods as stiff as these then go much the same ways, but
 # their deepest overlaps stay well below those that a simulation refuses to start from.
 INTEGRATOR, SLOWER = "spiral", 2.0
@@ -51,16 +49,16 @@ not_negative.__name__ = "number"
 def build(options):
     """The box with its rods, at time 0."""
     rng = np.random.default_rng(options.seed)
-    rod = md.ClumpTemplate(RODS["CENTERS"], [RODS["RADIUS"]] * 3, density=RODS["DENSITY"])
+    rod = md.ClumpTemplate(rods.CENTERS, [rods.RADIUS] * 3, density=rods.DENSITY)
     low, high = np.zeros(3), np.full(3, (options.rods * rod.volume / options.fraction) ** (1 / 3))
     [(position, orientation)] = place_densely([rod], [options.rods], low, high, rng)
-    speed = RODS["SPEED"]
+    speed = rods.SPEED
     velocity = speed * random_directions(options.rods, rng)
     deviation = speed * np.sqrt(rod.mass / (3.0 * rod.inertia))
     spin = rotate(orientation, (deviation * rng.standard_normal((options.rods, 3))) @ rod.axes.T)
 
     def gas(integrator, dt, position, orientation, velocity, spin):
-        sim = md.Simulation(material=RODS["MATERIAL"], walls=md.box(low, high), rotation=integrator, dt=dt,
+        sim = md.Simulation(material=rods.MATERIAL, walls=md.box(low, high), rotation=integrator, dt=dt,
                             threads=options.threads)
         sim.add_clumps(rod, position, orientation, velocity, spin)
         return sim

@@ -17,12 +17,12 @@ goes on where it was. A run takes some three to five minutes on one core; --quic
 
 import io
 import json
-import runpy
 import sys
 from contextlib import redirect_stderr
 from pathlib import Path
 
 import numpy as np
+from rods_in_box import SCENARIO as RODS
 
 from minidem.ensemble import run_ensemble
 from minidem.reproduction import Finding, PaperExperiment
@@ -32,7 +32,6 @@ from minidem.scenario.folder import RunFolder
 from minidem.scenario.plot import styles
 
 PAPER, FIGURE = "SPIRAL 2025", "Fig. 2"
-RODS = runpy.run_path(str(Path(__file__).with_name("rods_in_box.py")))["SCENARIO"]
 SCHEMES = ("spiral", "spiral:inner=rk4", "omelyan", "fincham", "fincham-published")
 CHECKPOINTS = 50                    # of a run
 LOST = 0.1                          # relative change of energy from which on a run is of no use
@@ -91,8 +90,9 @@ def bounce(integrator, time, dt, seed, out):
 
 
 def run(options, report):
+    # The same name in the records whether this file is run or imported.
     rows = run_ensemble(
-        bounce, folder=options.out, workers=options.workers, progress=not options.quiet,
+        f"{__file__}:bounce", folder=options.out, workers=options.workers, progress=not options.quiet,
         grid={"integrator": options.integrators, "time": [options.time], "dt": [options.dt],
               "seed": [options.seed], "out": [options.out]})
     for row in rows:

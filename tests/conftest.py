@@ -6,17 +6,14 @@ import subprocess
 import sys
 from functools import lru_cache
 from importlib import import_module
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+import pytest
+import scenes
 
-import pytest  # noqa: E402
-import scenes  # noqa: E402
-
-import minidem as md  # noqa: E402
-from minidem import chess  # noqa: E402
-from minidem.rotation import registry  # noqa: E402
-from minidem.scenario import plot  # noqa: E402
+import minidem as md
+from minidem import chess
+from minidem.rotation import registry
+from minidem.scenario import plot
 
 
 @pytest.fixture(scope="session")
@@ -29,6 +26,14 @@ def rod():
 def lumpy():
     """Four overlapping spheres without any symmetry."""
     return scenes.lumpy()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def import_path_of_child_processes():
+    """Child processes import what the tests can import."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join(entry for entry in sys.path if entry))
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -60,7 +65,7 @@ def path_without_matplotlib(tmp_path_factory):
     """PYTHONPATH for processes that shall find all but matplotlib, as where it is not installed."""
     folder = tmp_path_factory.mktemp("path")
     (folder / "matplotlib.py").write_text('raise ModuleNotFoundError("No module named matplotlib")')
-    return os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return os.pathsep.join([str(folder), os.environ["PYTHONPATH"]])
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -82,10 +87,8 @@ def own():
 
 
 @pytest.fixture
-def run_tool(monkeypatch, capsys):
+def run_tool(capsys):
     """run_tool(name, *arguments): tools/NAME.py in this process, and what subprocess.run would give back."""
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "tools"))
-
     def run(name, *arguments):
         capsys.readouterr()
         try:

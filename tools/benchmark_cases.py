@@ -1,13 +1,11 @@
 """The standard cases of tools/benchmark.py and tools/compare_peers.py: initial states of minidem's scenarios."""
 
-import runpy
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
+
+from scenario_modules import scenario_module
 
 from minidem.validation import chess_box
-
-SCENARIOS = Path(__file__).parents[1] / "scenarios"
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,7 @@ class Case:
 def rods(script, number):
     """The initial state of a scenario with this number of rods."""
     def simulation(seed, clumps):
-        scenario = runpy.run_path(str(SCENARIOS / f"{script}.py"))["SCENARIO"]
+        scenario = scenario_module(script).SCENARIO
         return scenario.build(scenario.parse(["--rods", str(number), "--seed", str(seed), "--threads", "1"]))
     return simulation
 

@@ -9,17 +9,17 @@ A laboratory that fails is named with its error; the others go on.
 import argparse
 import base64
 import html
-import importlib.util
 import sys
 import traceback
 from pathlib import Path
+
+from scenario_modules import SCENARIOS, scenario_module
 
 import minidem
 from minidem.output import replace_text
 from minidem.reproduction.finding import NOT_REPRODUCED, REPRODUCED, TOO_SHORT, WRONG
 from minidem.scenario.options import folder
 
-SCENARIOS = Path(__file__).parents[1] / "scenarios"
 COLUMNS = ("paper", "item", "quantity", "published", "here", "exact", "deviation", "verdict", "note")
 COLOURS = {REPRODUCED: "#e5f4ea", WRONG: "#fff3cd", NOT_REPRODUCED: "#f9dfdc", TOO_SHORT: "#e8e8e8"}
 STYLE = """
@@ -36,10 +36,7 @@ def laboratories():
     found = {}
     for path in sorted(SCENARIOS.glob("*.py")):
         if "EXPERIMENT" in path.read_text(encoding="utf-8"):
-            spec = importlib.util.spec_from_file_location(path.stem, path)
-            module = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(module)
-            found[path.stem] = module.EXPERIMENT
+            found[path.stem] = scenario_module(path.stem).EXPERIMENT
     return found
 
 

@@ -44,7 +44,7 @@ def _where(function):
     """(names of a module or script, the one at the top level there that is bound to this object), or a None."""
     own = getattr(function, "__qualname__", None)
     module = sys.modules.get(getattr(function, "__module__", None))
-    # A script need not be among the modules (runpy), but a function knows the names around it.
+    # A script need not be in sys.modules, but a function knows the names around it.
     for names in (getattr(module, "__dict__", {}), getattr(inspect.unwrap(function), "__globals__", {})):
         for name in (own, *names):
             if isinstance(name, str) and name.isidentifier() and names.get(name) is function:

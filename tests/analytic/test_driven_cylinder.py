@@ -1,17 +1,13 @@
 """The benchmark of the SPIRAL paper (10.1016/j.cpc.2023.109077, section 3): motion, Table 2, laboratories."""
-import runpy
-from pathlib import Path
 
+import driven_cylinder
+import driven_cylinder_cost
 import numpy as np
 import pytest
 from reference_rotation import symmetric_spin
 
 from minidem.validation import driven_cylinder as cylinder
 from minidem.validation.driven_bodies import driven
-
-SCENARIOS = Path(__file__).parents[2] / "scenarios"
-ACCURACY = runpy.run_path(str(SCENARIOS / "driven_cylinder.py"))
-COST = runpy.run_path(str(SCENARIOS / "driven_cylinder_cost.py"))
 
 
 @pytest.mark.parametrize("time", [0.3, 1.0, 3.0])
@@ -71,7 +67,7 @@ def test_readings():
 
 
 def entries():
-    for name, printed in ACCURACY["TABLE_2"].items():
+    for name, printed in driven_cylinder.TABLE_2.items():
         for target, text in zip(cylinder.TARGETS, printed):
             short = float(text) < 3e-6                  # a run of half a million steps and more: seconds
             yield pytest.param(name, target, text, marks=pytest.mark.slow if short else ())
@@ -89,7 +85,7 @@ def test_table_2(name, target, text):
 
 def test_laboratory(tmp_path):
     """All comes out but the two claims that are not so."""
-    report = ACCURACY["EXPERIMENT"].run_into(tmp_path, quick=True)
+    report = driven_cylinder.EXPERIMENT.run_into(tmp_path, quick=True)
     not_so = {(f.item, f.verdict) for f in report.findings if f.verdict != "reproduced"}
     assert not_so == {("Fig. 2", "not reproduced"), ("Appendix B.5", "not reproduced"),
                       ("Local orders", "published value wrong")}
@@ -99,16 +95,16 @@ def test_laboratory(tmp_path):
 
 def test_cost_of_a_step(tmp_path):
     """Runge-Kutta does four times the work of a step of Euler; timing is rough, so only that it is more."""
-    assert COST["nanoseconds"]("rk4", 64, 500) > COST["nanoseconds"]("euler", 64, 500) > 0.0
+    assert driven_cylinder_cost.nanoseconds("rk4", 64, 500) > driven_cylinder_cost.nanoseconds("euler", 64, 500) > 0.0
 
 
 def test_time_steps_of_the_cost_are_those_of_table_2():
-    assert [f"{dt:.3e}" for dt in COST["time_steps"]("spiral", "published", cylinder.TARGETS)] == list(
-        ACCURACY["TABLE_2"]["SPIRAL"])
+    assert [f"{dt:.3e}" for dt in driven_cylinder_cost.time_steps("spiral", "published", cylinder.TARGETS)] == list(
+        driven_cylinder.TABLE_2["SPIRAL"])
 
 
 @pytest.mark.slow
 def test_laboratory_of_costs(tmp_path):
-    report = COST["EXPERIMENT"].run_into(tmp_path, quick=True)
+    report = driven_cylinder_cost.EXPERIMENT.run_into(tmp_path, quick=True)
     assert [f.item for f in report.findings] == ["Fig. 4"]
     assert {"cost.csv", "speedup_published.csv", "speedup_synchronised.csv"} <= set(report.files)

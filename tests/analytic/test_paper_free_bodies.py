@@ -5,13 +5,18 @@ Zhao and van Wachem, PCDM, Acta Mech. 224, 3091 (2013); Seelen, Padding and Kuip
 formulas by which they judge are held against others: sums, powers of complex numbers, another solution.
 """
 import json
-import runpy
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
+import coupled_cylinders as pair
+import forced_cylinder as cylinder
+import forced_sphere as sphere
 import numpy as np
 import pytest
+import spinning_top as top
+import tennis_racket as nut
 from reference_rotation import free_spin
 from scipy.special import ellipkm1
 
@@ -37,14 +42,10 @@ BAD = {
 }
 
 
-def scenario(name):
-    return runpy.run_path(str(SCENARIOS / f"{name}.py"))
-
-
 @pytest.mark.parametrize("name", VERDICTS)
 @pytest.mark.usefixtures("own")         # custom_integrator registers schemes
 def test_quick_run(name, tmp_path, capsys):
-    assert scenario(name)["main"](["--quick", "--out", str(tmp_path)]) == 0
+    assert import_module(name).main(["--quick", "--out", str(tmp_path)]) == 0
     check_verdicts(name, tmp_path)
     assert str(tmp_path) in capsys.readouterr().out
 
@@ -70,7 +71,7 @@ def check_verdicts(name, folder):
 @pytest.mark.parametrize("name", BAD)
 def test_bad_arguments(name, tmp_path, capsys):
     out = tmp_path / "out"
-    assert scenario(name)["main"]([*BAD[name], "--out", str(out)]) == 2
+    assert import_module(name).main([*BAD[name], "--out", str(out)]) == 2
     assert BAD[name][0] in capsys.readouterr().err
     assert not out.exists()
 
@@ -78,10 +79,10 @@ def test_bad_arguments(name, tmp_path, capsys):
 # ---------------------------------------------------- the sphere: in one plane angles simply add
 
 
-def summed_angle(sphere, ahead, how):
+def summed_angle(ahead, how):
     """Angle after 1 s by sums over the steps of angular accelerations a_n = A/I exp(t_n + ahead dt)."""
-    dt, steps = sphere["DT"], sphere["STEPS"]
-    a = sphere["AMPLITUDE"] / sphere["INERTIA"] * np.exp(dt * (np.arange(steps) + ahead))
+    dt, steps = sphere.DT, sphere.STEPS
+    a = sphere.AMPLITUDE / sphere.INERTIA * np.exp(dt * (np.arange(steps) + ahead))
     after = dt * np.cumsum(a)                                   # w at the end of each step
     return {"new": dt * np.sum(after), "middle": dt * np.sum(after - 0.5 * dt * a)}[how]
 
@@ -93,19 +94,17 @@ def summed_angle(sphere, ahead, how):
 ])
 def test_sphere_by_sums(label, ahead, how):
     """Each step multiplies two quaternions (8 roundings of eps/2 a component, half the angle)."""
-    sphere = scenario("forced_sphere")
-    scheme, used = (sphere["METHODS"] | sphere["OTHERS"])[label]
+    scheme, used = (sphere.METHODS | sphere.OTHERS)[label]
     assert used == ahead
-    t, arrow, rate = sphere["spin_up"](scheme, ahead)
-    found = sphere["angle_error"](t, arrow)[-1] + sphere["exact_angle"](1.0)
-    assert abs(found - summed_angle(sphere, ahead, how)) < 8 * EPS * sphere["STEPS"]
+    t, arrow, rate = sphere.spin_up(scheme, ahead)
+    found = sphere.angle_error(t, arrow)[-1] + sphere.exact_angle(1.0)
+    assert abs(found - summed_angle(ahead, how)) < 8 * EPS * sphere.STEPS
 
 
 def test_improved_sphere_by_sums():
-    sphere = scenario("forced_sphere")
-    t, arrow, rate = sphere["spin_up"]("improved-pcdm")
-    found = sphere["angle_error"](t, arrow)[-1] + sphere["exact_angle"](1.0)
-    assert abs(found - sphere["improved_by_sums"]()) < 16 * EPS * sphere["STEPS"]      # two turns a step
+    t, arrow, rate = sphere.spin_up("improved-pcdm")
+    found = sphere.angle_error(t, arrow)[-1] + sphere.exact_angle(1.0)
+    assert abs(found - sphere.improved_by_sums()) < 16 * EPS * sphere.STEPS      # two turns a step
 
 
 # ---------------------------------------------------- the top: a complex factor in every step
@@ -123,11 +122,10 @@ def test_improved_sphere_by_sums():
 ])
 def test_factor_of_the_top(scheme, step, once):
     """w_x + i w_y is multiplied by a polynomial in z = i Omega dt. Rounding: w takes up four eps a step."""
-    top = scenario("spinning_top")
     dt, steps = 1e-2, 20_000
-    z = 1j * top["OMEGA"] * dt
-    exact = (1 - top["ACROSS"]) + top["ACROSS"] * abs(once(z) * step(z)**steps)**2
-    found = top["energy_error"](top["spin_freely"](scheme, dt, steps).angular_velocity) + 1
+    z = 1j * top.OMEGA * dt
+    exact = (1 - top.ACROSS) + top.ACROSS * abs(once(z) * step(z)**steps)**2
+    found = top.energy_error(top.spin_freely(scheme, dt, steps).angular_velocity) + 1
     assert found == pytest.approx(exact, rel=8 * EPS * steps)
 
 
@@ -135,9 +133,9 @@ def test_factor_of_the_top(scheme, step, once):
 @pytest.mark.parametrize("dt", [1e-2, 5e-3])
 def test_energy_of_the_top_after_hours(scheme, dt):
     """10 000 s, as in the paper, against the exact error of the scheme."""
-    top, steps = scenario("spinning_top"), round(1e4 / dt)
-    found = top["energy_error"](top["spin_freely"](scheme, dt, steps).angular_velocity)
-    assert found == pytest.approx(top["exact_error"](scheme, dt, steps), rel=0, abs=8 * EPS * steps)
+    steps = round(1e4 / dt)
+    found = top.energy_error(top.spin_freely(scheme, dt, steps).angular_velocity)
+    assert found == pytest.approx(top.exact_error(scheme, dt, steps), rel=0, abs=8 * EPS * steps)
 
 
 # ---------------------------------------------------- cylinders, wing nut
@@ -146,10 +144,9 @@ def test_energy_of_the_top_after_hours(scheme, dt):
 def test_cylinder_spins_up_about_y_and_z():
     """w of the reference at 0.1 s. About its axis, where the other moments are equal, it is the integral of
     the torque: 24.56 (1 - cos 200 pi t) rad/s, 0 at the end."""
-    cylinder = scenario("forced_cylinder")
-    _, spin = cylinder["reference"](2000)
+    _, spin = cylinder.reference(2000)
     t = np.arange(1, 2001) * 5e-5
-    about_axis = 5e-4 / cylinder["INERTIA"][0] / (200 * np.pi) * (1 - np.cos(200 * np.pi * t))
+    about_axis = 5e-4 / cylinder.INERTIA[0] / (200 * np.pi) * (1 - np.cos(200 * np.pi * t))
     scale = np.max(np.abs(spin))
     np.testing.assert_allclose(spin[:, 0], about_axis, rtol=0, atol=1e-13 * scale * np.sqrt(len(t)))
     np.testing.assert_allclose(spin[-1, 1:], [839.5, 2098], rtol=5e-4)     # as printed in the figure's source
@@ -162,10 +159,9 @@ def test_cylinder_spins_up_about_y_and_z():
 def test_coupled_cylinders(scheme, errors):
     """Largest error of w of the first for dt lambda = 0.04, 0.02, 0.01: figures of a program independent of
     minidem, four digits each, so half a unit of the fourth."""
-    pair = scenario("coupled_cylinders")
-    assert pair["RATE"] == pytest.approx(21.6, rel=4 * EPS)
+    assert pair.RATE == pytest.approx(21.6, rel=4 * EPS)
     for part, error in zip((0.04, 0.02, 0.01), errors):
-        found = pair["largest_error"](scheme, part / pair["RATE"], 10.0 / pair["RATE"])
+        found = pair.largest_error(scheme, part / pair.RATE, 10.0 / pair.RATE)
         assert f"{found:.3e}" == f"{float(error):.3e}"
 
 
@@ -174,9 +170,8 @@ def test_wing_nut_against_the_general_solution(tilt):
     """The oracle has m, and with it 1 - m, to within eps. K(m) goes as -log(1 - m)/2, so each flip of 2 K is
     off by eps / (1 - m). Besides, either rounds the phase u a few times, to within 8 eps u. An error of the
     phase changes w by no more than so much of its size; twice that for both together."""
-    nut = scenario("tennis_racket")
-    inertia = md.ClumpTemplate(nut["CENTERS"], nut["RADII"], density=nut["DENSITY"]).inertia
-    wobble = nut["Wobble"](inertia, nut["SPIN"], tilt)
+    inertia = md.ClumpTemplate(nut.CENTERS, nut.RADII, density=nut.DENSITY).inertia
+    wobble = nut.Wobble(inertia, nut.SPIN, tilt)
     flips = 10
     t = np.linspace(0.0, flips * wobble.flip_time, 1000)
     found, oracle = wobble.angular_velocity(t), free_spin(inertia, wobble.start, t)

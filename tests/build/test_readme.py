@@ -1,15 +1,25 @@
 """The README's commands and its script do what it says. .ci/run runs the test command itself in a clean clone."""
+import os
 import re
-import runpy
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from rods_in_box import SCENARIO as RODS
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", README, re.M | re.S)
+
+
+@pytest.mark.parametrize("script", ["scenarios/dense_rods", "tools/paper_report", "tools/compare_peers"])
+def test_scripts_run_from_any_folder(script, tmp_path):
+    """They import modules beside them and of scenarios/."""
+    command = [sys.executable, ROOT / f"{script}.py", "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path,
+                          env=os.environ | {"PYTHONPATH": str(ROOT)})
+    assert done.returncode == 0 and "usage: " in done.stdout, done.stderr
 
 
 def test_two_set_up_commands_of_one_line_each():
@@ -55,9 +65,8 @@ def test_the_peers_times_have_a_unit():
 def test_the_picture_of_the_comparison_is_what_its_command_makes(tmp_path):
     """The file names the energies at the ends of its three runs, which have the same bits everywhere."""
     image = pytest.importorskip("PIL.Image")
-    command, = re.findall(r"^\.venv/bin/python (scenarios/rods_in_box\.py) (--compare .*) --out .*$", README, re.M)
-    main = runpy.run_path(str(ROOT / command[0]))["main"]
-    assert main([*command[1].split(), "--frames", "0", "--quiet", "--out", str(tmp_path)]) == 0
+    options, = re.findall(r"^\.venv/bin/python scenarios/rods_in_box\.py (--compare .*) --out .*$", README, re.M)
+    assert RODS.main([*options.split(), "--frames", "0", "--quiet", "--out", str(tmp_path)]) == 0
     shown, made = (image.open(path).text["Description"] for path in (
         ROOT / "scenarios" / "pictures" / "rods_in_box_compare.png", tmp_path / "compare.png"))
     assert shown == made and shown.count(", after 60.0") == 3

@@ -1,11 +1,11 @@
 """tools/benchmark.py: the measurements, their provenance, and the timers in the time loop."""
-import importlib
 import json
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import benchmark
 import numpy as np
 import pytest
 
@@ -24,14 +24,8 @@ def done(tmp_path_factory):
     return done, [json.loads(line) for line in file.read_text().splitlines()]
 
 
-@pytest.fixture
-def tool(monkeypatch):
-    monkeypatch.syspath_prepend(str(TOOL.parent))
-    return importlib.import_module("benchmark")
-
-
-def rods(tool):
-    return tool.CASES["A"].simulation(1, None)
+def rods():
+    return benchmark.CASES["A"].simulation(1, None)
 
 
 def test_one_row_per_number_of_threads(done):
@@ -52,17 +46,17 @@ def test_one_row_per_number_of_threads(done):
     assert "case A" in process.stderr and rows[0]["build"]["command"] in process.stdout
 
 
-def test_drift_covers_all_steps(done, tool):
+def test_drift_covers_all_steps(done):
     """Threads, the number of calls of run() and timers change no bit, and so not the energy."""
     for row in done[1]:
-        sim = rods(tool)
+        sim = rods()
         initial = sim.energy().total
         sim.run(row["warmup"] + 2 * REPEATS * STEPS)        # each repeat is followed by one with timers
         assert row["energy_drift"] == sim.energy().total / initial - 1
 
 
-def test_timers_cover_the_run_and_change_no_bit(tool):
-    timed, plain = rods(tool), rods(tool)
+def test_timers_cover_the_run_and_change_no_bit():
+    timed, plain = rods(), rods()
     for sim in (timed, plain):
         sim.run(100)
     begin = time.perf_counter()
@@ -80,8 +74,8 @@ def test_timers_cover_the_run_and_change_no_bit(tool):
     assert set(timed._loop.phase_seconds.values()) == {0.0}
 
 
-def test_user_forces_are_outside(tool):
-    sim, steps, pause = rods(tool), 20, 2e-3
+def test_user_forces_are_outside():
+    sim, steps, pause = rods(), 20, 2e-3
 
     def slow(t, x, v, q, w):
         time.sleep(pause)
@@ -94,17 +88,17 @@ def test_user_forces_are_outside(tool):
     assert sim._loop.phase_seconds["outside"] > steps * pause
 
 
-def test_peak_memory_excludes_the_parent_process(tool, tmp_path):
+def test_peak_memory_excludes_the_parent_process(tmp_path):
     """getrusage of a child process includes the peak of its parent."""
-    rods(tool).save(tmp_path / "start")
+    rods().save(tmp_path / "start")
     mine = np.ones(2 ** 25)                                 # 268 MB; the child needs some 70
-    assert tool.run_process(tmp_path / "start", 1, 10, 10, 1)["peak_bytes"] < mine.nbytes
+    assert benchmark.run_process(tmp_path / "start", 1, 10, 10, 1)["peak_bytes"] < mine.nbytes
 
 
-def test_error_of_a_measurement_is_quoted(tool, tmp_path):
+def test_error_of_a_measurement_is_quoted(tmp_path):
     (tmp_path / "start").write_text("no checkpoint")
     with pytest.raises(RuntimeError, match="(?s)status 1:.*start"):
-        tool.run_process(tmp_path / "start", 1, 10, 10, 1)
+        benchmark.run_process(tmp_path / "start", 1, 10, 10, 1)
 
 
 def test_a_box_that_is_too_small(tmp_path, run_tool):

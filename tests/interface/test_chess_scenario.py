@@ -1,23 +1,21 @@
 """Chess pieces in a box: the scene of the paper from anybody's sphere files, and the study of its energy."""
 import csv
 import json
-import os
 import re
-import runpy
 import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 from types import SimpleNamespace
 
+import chess_energy_study as STUDY
+import chess_in_box as BOX
 import numpy as np
 import pytest
 
 from minidem.scenario.summary import FLAT
 from minidem.validation import chess_box
 
-SCENARIOS = Path(__file__).parents[2] / "scenarios"
 PIECES = {"king": 95, "queen": 85, "bishop": 70, "knight": 60, "rook": 55, "pawn": 50}     # heights [mm]
 
 
@@ -31,13 +29,6 @@ def clumps(tmp_path_factory):
         text = "".join("{:.4f}, {:.4f}, {:.4f}, {:.4f}\n".format(*sphere) for sphere in tower)
         (folder / f"Set_{name.capitalize()}_4.txt").write_text(text)
     return folder
-
-
-def script(name):
-    return SimpleNamespace(**runpy.run_path(str(SCENARIOS / f"{name}.py")))
-
-
-BOX, STUDY = script("chess_in_box"), script("chess_energy_study")
 
 
 def test_pieces_have_their_heights_and_density(clumps):
@@ -149,10 +140,9 @@ def test_study(clumps, tmp_path, capsys):
 
 
 def test_ctrl_c_keeps_what_is_done(clumps, tmp_path):
-    command = [sys.executable, str(SCENARIOS / "chess_energy_study.py"), "--clumps", str(clumps),
+    command = [sys.executable, STUDY.__file__, "--clumps", str(clumps),
                "--seeds", "99", "--steps", "1e-5", "--time", "0.5", "--out", str(tmp_path)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
-    process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     runs, end = tmp_path / "runs", time.monotonic() + 100.0
     while not (runs.exists() and len(list(runs.glob("[!.]*.json"))) >= 2):
         assert time.monotonic() < end and process.poll() is None

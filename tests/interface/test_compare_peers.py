@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from peers.liggghts_peer import motion_of_clumps
+from peers.state import clump_state, elastic_energy, total_energy
 
 import minidem as md
 from minidem.scenario import place_densely
@@ -93,14 +95,7 @@ def colliding(rod, lumpy):
     return sim, 100 * np.finfo(float).eps * (forces * edge + energy.total * edge / sim.sphere_radii.min())
 
 
-@pytest.fixture
-def peers(monkeypatch):
-    monkeypatch.syspath_prepend(str(TOOL.parent))
-    return pytest.importorskip("peers")
-
-
-def test_recorded_energy_is_minidems(peers, colliding):
-    from peers.state import clump_state, elastic_energy, total_energy
+def test_recorded_energy_is_minidems(colliding):
     sim, rounding = colliding
     state, energy = clump_state(sim), sim.energy()
     assert elastic_energy(sim, sim.sphere_centers()) == pytest.approx(energy.elastic, abs=rounding)
@@ -109,9 +104,8 @@ def test_recorded_energy_is_minidems(peers, colliding):
     assert total == pytest.approx(energy.total, abs=rounding)
 
 
-def test_state_half_a_step_earlier(peers, colliding):
+def test_state_half_a_step_earlier(colliding):
     """A kick by the forces of the whole step leads from it to half a step later, symmetrically."""
-    from peers.state import clump_state
     sim, _ = colliding
     state, mass = clump_state(sim), sim.mass[:, None]
     for now, before, rate in (
@@ -121,9 +115,8 @@ def test_state_half_a_step_earlier(peers, colliding):
                                    atol=8 * np.finfo(float).eps * np.abs(now).max())
 
 
-def test_motion_of_clumps_from_that_of_spheres(peers, colliding, tmp_path):
+def test_motion_of_clumps_from_that_of_spheres(colliding, tmp_path):
     """The spheres' velocities are those of rigid bodies; the file has them in no order."""
-    from peers.liggghts_peer import motion_of_clumps
     sim, rounding = colliding
     center, clump = sim.sphere_centers(), sim.sphere_clump
     omega = sim.angular_velocity[clump]

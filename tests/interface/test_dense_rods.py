@@ -1,18 +1,16 @@
 """The dense gas of rods: its state at time 0, and what it says of how crowded it is."""
 import json
-import runpy
-from pathlib import Path
 from types import SimpleNamespace
 
+import dense_rods as gas
 import numpy as np
 import pytest
 
-GAS = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[2] / "scenarios" / "dense_rods.py")))
 pytestmark = pytest.mark.usefixtures("without_pictures")
 
 
 def build(*argv):
-    return GAS.build(GAS.SCENARIO.parse([*argv, "--threads", "1"]))
+    return gas.build(gas.SCENARIO.parse([*argv, "--threads", "1"]))
 
 
 def test_placed_and_not_yet_flown():
@@ -42,7 +40,7 @@ def test_flown_from_the_same_start_with_any_integrator():
 
 
 def test_summary(tmp_path):
-    assert GAS.main(["--rods", "200", "--thermalise", "0.004", "--time", "0.01", "--frames", "0", "--quiet",
+    assert gas.main(["--rods", "200", "--thermalise", "0.004", "--time", "0.01", "--frames", "0", "--quiet",
                      "--out", str(tmp_path)]) == 0
     summary = json.loads((tmp_path / "summary.json").read_text())
     observed = np.loadtxt(tmp_path / "observables.csv", delimiter=",", skiprows=1)
@@ -58,7 +56,7 @@ def test_nematic_order():
     angles = np.arange(6) * np.pi / 6
     fan = np.column_stack([np.cos(angles), np.sin(angles), 0.0 * angles])
     for axes, order in (([(0.6, 0.8, 0.0)] * 5, 1.0), (fan, 0.25)):
-        assert GAS.nematic_order(scene(axes)) == pytest.approx(order, rel=64 * np.finfo(float).eps)
+        assert gas.nematic_order(scene(axes)) == pytest.approx(order, rel=64 * np.finfo(float).eps)
 
 
 @pytest.mark.parametrize("wrong, message", [
@@ -66,5 +64,5 @@ def test_nematic_order():
     (["--thermalise", "-1"], "--thermalise"),
     (["--rods", "100", "--fraction", "0.7"], "solid fraction")])
 def test_what_it_refuses(wrong, message, tmp_path, capsys):
-    assert GAS.main([*wrong, "--out", str(tmp_path / "out")]) == 2
+    assert gas.main([*wrong, "--out", str(tmp_path / "out")]) == 2
     assert message in capsys.readouterr().err and not (tmp_path / "out").exists()

@@ -154,8 +154,7 @@ def wait_until(condition, seconds=100.0):
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
 def test_a_study_that_is_killed_goes_on(study, sent):
     command = [sys.executable, str(study.script), str(study.folder), str(study.marks)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
-    process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     runs = study.folder / "runs"
     wait_until(lambda: runs.exists() and len(list(runs.glob("[!.]*.json"))) >= 3)
     process.send_signal(sent)
@@ -165,7 +164,7 @@ def test_a_study_that_is_killed_goes_on(study, sent):
     if sent == signal.SIGINT:
         assert len(study.table()) == len(before)
     wait_until(lambda: not any(alive(one) for one in study.process_ids()))      # no orphans
-    assert subprocess.run(command, env=environment, stderr=subprocess.DEVNULL).returncode == 0
+    assert subprocess.run(command, stderr=subprocess.DEVNULL).returncode == 0
     assert all(file.stat().st_mtime_ns == then for file, then in before.items())
     assert len(study.table()) == 12
     # Begun again: of two workers the run under way, and one that had ended but was not yet written down.
@@ -189,10 +188,9 @@ def test_an_interrupt_right_before_or_behind_a_record(study, monkeypatch, kept):
     assert len(study.table()) == len(list((study.folder / "runs").glob("[!.]*.json"))) == 2 + kept
 
 
-def test_on_a_cluster(study, monkeypatch):
+def test_on_a_cluster(study):
     """The same rows; the nanny's OMP_NUM_THREADS does not reach the runs, their crashes not the cluster."""
     distributed = pytest.importorskip("distributed")
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(entry for entry in sys.path if entry))
     study.ask("die", "2x")
     study.ask("fail", "3y")
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
@@ -208,10 +206,9 @@ def test_on_a_cluster(study, monkeypatch):
     assert study.calls() == dict.fromkeys(NAMES, 1) | {"2x": 3, "3y": 2}
 
 
-def test_a_killed_worker_of_a_cluster_loses_nothing(study, monkeypatch):
+def test_a_killed_worker_of_a_cluster_loses_nothing(study):
     """kill -9 of a process of dask amid its run: its subprocess goes with it, the run is made by another."""
     distributed = pytest.importorskip("distributed")
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(entry for entry in sys.path if entry))
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         def kill_one():
             wait_until(lambda: len(study.calls()) >= 3)

@@ -131,9 +131,8 @@ def test_a_time_limit_while_the_task_is_handed_over(tmp_path):
         worker.stop()
 
 
-def test_a_time_limit_on_a_cluster(study, tmp_path, monkeypatch):
+def test_a_time_limit_on_a_cluster(study, tmp_path):
     distributed = pytest.importorskip("distributed")
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(entry for entry in sys.path if entry))
     with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
         where = {"workers": None, "scheduler": cluster.scheduler_address}
         [row] = study("stop", [1], {"folder": [str(tmp_path)]}, timeout=3.0, **where)

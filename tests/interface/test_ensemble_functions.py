@@ -1,8 +1,6 @@
 """Functions of all kinds as what a study runs: rows of this very function, or an error before any run."""
-import importlib
+import importlib.util
 import json
-import os
-import runpy
 import subprocess
 import sys
 
@@ -71,15 +69,10 @@ FACTORS = {"cached": 1, "decorated": 2, "other_name": 2, "nameless": 1, "model":
 REFUSED = ["partial", "method", "unbound", "inner", "object", "lambda"]
 
 
-@pytest.fixture
-def environment():
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
-
-
-def test_functions_of_a_script_that_is_run(tmp_path, environment):
+def test_functions_of_a_script_that_is_run(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
-    done = subprocess.run([sys.executable, str(script), str(tmp_path / "studies")], env=environment, text=True,
+    done = subprocess.run([sys.executable, str(script), str(tmp_path / "studies")], text=True,
                           capture_output=True, check=True)
     told = json.loads(done.stdout)
     assert {name: told[name] for name in FACTORS} == {name: [f, 5 * f] for name, f in FACTORS.items()}
@@ -107,12 +100,13 @@ def test_functions_of_a_module(tmp_path, monkeypatch):
 def test_functions_of_a_script_that_is_no_module(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
-    names = runpy.run_path(str(script))
+    spec = importlib.util.spec_from_file_location("unknown", script)
+    spec.loader.exec_module(module := importlib.util.module_from_spec(spec))
     for name in ("cached", "decorated", "other_name", "nameless"):
-        assert reference_to(names[name]) == f"{script}:{name}"
+        assert reference_to(getattr(module, name)) == f"{script}:{name}"
 
 
-def test_a_module_of_a_package_that_is_run(tmp_path, environment):
+def test_a_module_of_a_package_that_is_run(tmp_path):
     """python -m: its import of a neighbour works in the runs."""
     package = tmp_path / "package"
     package.mkdir()
@@ -130,7 +124,7 @@ if __name__ == "__main__":
     [row] = run_ensemble(function, {"a": [7]}, sys.argv[1], workers=1, progress=False)
     print(row["error"] or row["x"])
 """)
-    done = subprocess.run([sys.executable, "-m", "package.study", str(tmp_path / "study")], env=environment, text=True,
+    done = subprocess.run([sys.executable, "-m", "package.study", str(tmp_path / "study")], text=True,
                           capture_output=True, cwd=tmp_path)
     assert done.stdout == "42\n", done.stderr
 
@@ -145,11 +139,11 @@ print([row["error"] for row in run_ensemble(function, {"a": [1]}, "study", worke
 """
 
 
-def test_a_script_that_runs_its_study_when_it_is_imported(tmp_path, environment):
+def test_a_script_that_runs_its_study_when_it_is_imported(tmp_path):
     """No run starts a study of its own, which would start runs, and so on."""
     script = tmp_path / "script.py"
     script.write_text(UNGUARDED)
-    done = subprocess.run([sys.executable, str(script)], env=environment, text=True, cwd=tmp_path,
+    done = subprocess.run([sys.executable, str(script)], text=True, cwd=tmp_path,
                           capture_output=True, timeout=100)
     assert "__main__" in done.stdout and "run_ensemble is called while its function is imported" in done.stdout
     with pytest.raises(ValueError, match="cannot be imported .RuntimeError: run_ensemble is called while"):

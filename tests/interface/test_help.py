@@ -2,7 +2,7 @@
 import json
 import pydoc
 import re
-import runpy
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -38,7 +38,7 @@ def test_build_info():
 
 @pytest.mark.parametrize("script, attribute", [("rods_in_box", "SCENARIO"), ("coupled_cylinders", "EXPERIMENT")])
 def test_summaries_tell_the_build(script, attribute, tmp_path, without_pictures):
-    program = runpy.run_path(str(ROOT / "scenarios" / f"{script}.py"))[attribute]
+    program = getattr(import_module(script), attribute)
     short = ["--frames", "0", "--time", "0.001"] if attribute == "SCENARIO" else ["--quick"]
     assert program.main([*short, "--quiet", "--out", str(tmp_path)]) == 0
     assert json.loads((tmp_path / "summary.json").read_text())["build"] == md.build_info()

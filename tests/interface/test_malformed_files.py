@@ -1,26 +1,26 @@
 """Clump files, mesh files, checkpoints and command lines with anything in them: a refusal, or a sound result."""
 import io
 import pickle
-import runpy
 import tempfile
 from contextlib import redirect_stderr
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import falling_fibres
 import meshio
 import numpy as np
+import rods_in_box
+import scenes
 from hypothesis import strategies as st
 from malformed import BAD_NUMBERS, malformed, refused, refused_or
-from scenes import rods_in_box
 
 import minidem as md
 from minidem import shapes
 from minidem.output import npz_checksum
 from minidem.templates.triangle_mesh import TriangleMesh
 
-SCENARIOS = [runpy.run_path(str(Path(__file__).parents[2] / "scenarios" / name))["SCENARIO"]
-             for name in ("rods_in_box.py", "falling_fibres.py")]
+SCENARIOS = [rods_in_box.SCENARIO, falling_fibres.SCENARIO]
 
 
 @st.composite
@@ -104,7 +104,7 @@ def content(path):
 @cache
 def good_checkpoint():
     """(bytes, settings, arrays) of a run under way."""
-    sim = rods_in_box(seed=1, n=3).simulation(rotation="omelyan", threads=1)
+    sim = scenes.rods_in_box(seed=1, n=3).simulation(rotation="omelyan", threads=1)
     sim.run(10)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "state.npz")

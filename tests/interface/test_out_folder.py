@@ -1,14 +1,13 @@
 """--out: what is no folder, or has no room for the names of the files, is refused before any work."""
-import runpy
 from pathlib import Path
 
 import pytest
+from rods_in_box import SCENARIO as RODS
 
 from minidem.reproduction import PaperExperiment
 from minidem.scenario import Scenario
 
 ROOT = Path(__file__).parents[2]
-RODS = runpy.run_path(str(ROOT / "scenarios" / "rods_in_box.py"))["SCENARIO"]
 EXPERIMENT = PaperExperiment("nothing", "Nothing.", lambda options, report: None)
 SHORT = ["--rods", "2", "--time", "1e-3", "--frames", "2", "--quiet"]
 pytestmark = pytest.mark.usefixtures("without_pictures")

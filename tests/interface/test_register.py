@@ -4,23 +4,21 @@ The scheme is that of scenarios/custom_integrator.py, which uses + - * / alone, 
 neither language nor compiler. numba and a C compiler are needed for their doors only.
 """
 import ctypes
-import runpy
-from pathlib import Path
 
+import custom_integrator as example
 import numpy as np
 import pytest
 
 import minidem as md
 from minidem.core.threads import most_threads
 
-EXAMPLE = runpy.run_path(str(Path(__file__).parents[2] / "scenarios" / "custom_integrator.py"))
 POINTER = ctypes.POINTER(ctypes.c_double)
 INERTIA, SPIN = np.array([1.0, 2.0, 3.5]), np.array([0.3, 1.0, 0.2])
 
 
 def capsule_door():
     """Capsules of one's own making, as Cython gives them: the name is the signature, spaces do not matter."""
-    functions = EXAMPLE["ctypes_door"]()
+    functions = example.ctypes_door()
     make = ctypes.pythonapi.PyCapsule_New
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
     return functions and {name: make(ctypes.cast(function, ctypes.c_void_p), SIGNATURE, None)
@@ -29,7 +27,7 @@ def capsule_door():
 
 # Kept here, because a capsule holds the address of its name.
 SIGNATURE = b"void (double *, double const *, double const *, double const *)"
-DOORS = {**EXAMPLE["DOORS"], "capsule": capsule_door}
+DOORS = {**example.DOORS, "capsule": capsule_door}
 
 
 @pytest.fixture(params=[name for name in DOORS if name != "numpy"])
@@ -65,14 +63,14 @@ def same(one, other):
 
 
 def test_compiled_doors_give_the_bits_of_python(own, compiled):
-    own("mine-python", **EXAMPLE["numpy_door"]())
+    own("mine-python", **example.numpy_door())
     own("mine", **compiled)
     assert same(turned("mine-python"), turned("mine"))
     assert same(turned("mine-python", bodies=9), turned("mine", bodies=9))     # a second block of eight
 
 
 def test_many_bodies_are_as_many_single_ones(own):
-    own("mine", **EXAMPLE["numpy_door"]())
+    own("mine", **example.numpy_door())
     q, w = turned("mine", bodies=9)
     last = md.rotation.integrate("mine", INERTIA, (1, 0, 0, 0), 2.0 * SPIN, driven, 1 / 64, 64)
     assert same((q[0], w[0]), turned("mine"))
@@ -82,7 +80,7 @@ def test_many_bodies_are_as_many_single_ones(own):
 def test_order_of_the_example(own):
     """Order 2 for a torque that varies with everything. The next term of the error is smaller by about dt, so
     that the slope of the last halving, to 1/128, is off by log2(1 + 1/128) = 0.011, twice that at most."""
-    own("mine", **EXAMPLE["numpy_door"]())
+    own("mine", **example.numpy_door())
     reference = np.concatenate(turned("rk4", steps=2048))
     errors = [np.linalg.norm(np.concatenate(turned("mine", steps=n)) - reference) for n in (64, 128)]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.022)
@@ -108,7 +106,7 @@ def state(sim):
 
 
 def test_many_body_run_is_the_same_through_every_door(own, compiled):
-    own("mine-python", **EXAMPLE["numpy_door"]())
+    own("mine-python", **example.numpy_door())
     own("mine", **compiled)
     found = rods("mine")
     assert same(state(rods("mine-python")), state(found))
@@ -120,7 +118,7 @@ def test_many_body_run_is_the_same_through_every_door(own, compiled):
 
 
 def test_threads_do_not_change_a_bit(own, compiled):
-    own("mine-python", **EXAMPLE["numpy_door"]())
+    own("mine-python", **example.numpy_door())
     own("mine", **compiled)
     one = rods("mine", steps=5, side=12)                            # 5184 spheres: enough for two threads
     for name in ("mine", "mine-python"):
@@ -130,7 +128,7 @@ def test_threads_do_not_change_a_bit(own, compiled):
 
 
 def test_checkpoint_with_a_scheme_of_ones_own(own, tmp_path):
-    own("mine", **EXAMPLE["numpy_door"]())
+    own("mine", **example.numpy_door())
     sim = rods("mine", steps=100)
     sim.save(tmp_path / "here.npz")
     again = md.Simulation.load(tmp_path / "here.npz")
@@ -145,7 +143,7 @@ def test_checkpoint_with_a_scheme_of_ones_own(own, tmp_path):
 
 def leapfrog_functions():
     """SPIRAL's leapfrog in Python, and a count of its steps in the scratch."""
-    flow, turn = EXAMPLE["flow"], EXAMPLE["turn"]
+    flow, turn = example.flow, example.turn
 
     def kicked(bodies, h):
         return flow(bodies.w.T, bodies.torque.T, bodies.inertia.T, h)
@@ -195,7 +193,7 @@ def test_stages_and_parameters_arrive(own):
 def test_ones_own_scheme_can_be_replaced(own):
     own("mine", lambda bodies, dt, stage: None)
     assert same(turned("mine"), ([1.0, 0.0, 0.0, 0.0], SPIN))
-    own("mine", **EXAMPLE["numpy_door"]())
+    own("mine", **example.numpy_door())
     assert not same(turned("mine"), ([1.0, 0.0, 0.0, 0.0], SPIN))
     assert "mine" in md.rotation.available()
 

@@ -1,22 +1,17 @@
 """The long study of the rods' energy, made short: its numbers, and what becomes of it when it is killed."""
 import csv
-import os
-import runpy
 import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import rods_energy_study as STUDY
 
 import minidem as md
 
-SCENARIOS = Path(__file__).parents[2] / "scenarios"
-SCRIPT = SCENARIOS / "rods_energy_study.py"
-STUDY = SimpleNamespace(**runpy.run_path(str(SCRIPT)))
 INTEGRATORS = "omelyan:iterations=4", "fincham-published"
 EPS = np.finfo(float).eps
 
@@ -114,9 +109,7 @@ def test_a_killed_study_goes_on(tmp_path):
     """From the last checkpoint, with the files of an undisturbed run at its end."""
     arguments = ["--integrators", "spiral", "--time", "20", "--out", str(tmp_path / "study")]
     run = folder(tmp_path / "study", "spiral", 20.0)
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
-    with subprocess.Popen([sys.executable, str(SCRIPT), *arguments], env=environment,
-                          stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen([sys.executable, STUDY.__file__, *arguments], stderr=subprocess.DEVNULL) as process:
         end = time.monotonic() + 60.0
         while not run.earlier.exists():                     # two checkpoints: a fiftieth is done
             assert process.poll() is None and time.monotonic() < end

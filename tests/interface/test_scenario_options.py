@@ -1,14 +1,13 @@
 """The command line of scenarios: what it says, what it refuses, and that a refusal leaves nothing behind."""
-import runpy
 from pathlib import Path
 
 import pytest
+from rods_in_box import SCENARIO as RODS
 
 import minidem as md
 from minidem.scenario import Scenario
 
 SCRIPT = Path(__file__).parents[2] / "scenarios" / "rods_in_box.py"
-RODS = runpy.run_path(str(SCRIPT))["SCENARIO"]
 
 
 def test_help_tells_options_and_integrators(capsys):

@@ -2,7 +2,6 @@
 import dataclasses
 import json
 import os
-import runpy
 import signal
 import subprocess
 import sys
@@ -10,12 +9,12 @@ import time
 from pathlib import Path
 
 import pytest
+from rods_in_box import SCENARIO as RODS
 
 import minidem as md
 from minidem.scenario import plot
 
 SCRIPT = Path(__file__).parents[2] / "scenarios" / "rods_in_box.py"
-RODS = runpy.run_path(str(SCRIPT))["SCENARIO"]
 pytestmark = pytest.mark.usefixtures("without_pictures")
 SAVE = plot.save        # what the fixture replaces
 PATIENCE = 100.0        # [s] for what takes two when nothing else runs

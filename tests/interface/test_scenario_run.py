@@ -2,19 +2,18 @@
 import dataclasses
 import json
 import math
-import runpy
 from pathlib import Path
 from xml.etree import ElementTree
 
 import meshio
 import numpy as np
 import pytest
+from rods_in_box import SCENARIO as RODS
 
 import minidem as md
 from minidem.scenario import plot, progress
 
 SCRIPT = Path(__file__).parents[2] / "scenarios" / "rods_in_box.py"
-RODS = runpy.run_path(str(SCRIPT))["SCENARIO"]
 DT = 38e-6
 STEPS = 2632  # the fewest that reach 0.1 s
 

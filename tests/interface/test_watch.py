@@ -1,13 +1,12 @@
 """What a run is watched for: states that are not finite, the energy limit, and warnings, each once and with numbers."""
 import json
 import math
-import runpy
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 import scenes
+from rods_in_box import SCENARIO as RODS
 
 import minidem as md
 from minidem.analysis.diagnosis import beyond
@@ -15,7 +14,6 @@ from minidem.analysis.monitor import DEEP, ease_of_spheres
 from minidem.scenario import Scenario
 from minidem.scenario.run import ROWS_PER_STATE
 
-RODS = runpy.run_path(str(Path(__file__).parents[2] / "scenarios" / "rods_in_box.py"))["SCENARIO"]
 SCHEMES = md.rotation.available()
 pytestmark = pytest.mark.usefixtures("without_pictures")
 LOST = 5        # the clump to which it is done

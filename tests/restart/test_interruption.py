@@ -4,22 +4,18 @@ import errno
 import fcntl
 import os
 import resource
-import runpy
 import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
+import rods_in_box
+from killed_runs import RUNS as SHORT, SCENARIOS, Life, content, frames_of, resumable
 
 from minidem.core import atomic
 from minidem.scenario.progress import Progress
 
-ROOT = Path(__file__).parents[2]
-TOOL = runpy.run_path(str(ROOT / "tools" / "kill_test.py"))
-content, SHORT, Wrong = TOOL["content"], TOOL["RUNS"], TOOL["Wrong"]
-SCENARIOS = {name: runpy.run_path(str(ROOT / "scenarios" / f"{name}.py"))["SCENARIO"] for name in SHORT}
 RODS, PERIOD, DT = SCENARIOS["rods_in_box"], SHORT["rods_in_box"][1], 3.8e-5
 END = 0.04          # [s] of the rods
 FEWER = 4           # times the period between checkpoints of the tool
@@ -97,9 +93,8 @@ def test_a_signal_while_the_initial_state_is_made(number, tmp_path, capsys):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_while_many_rods_are_placed(number, tmp_path):
-    script = ROOT / "scenarios" / "dense_rods.py"
-    program = (f"import runpy, sys\nmain = runpy.run_path({str(script)!r})['main']\nprint('begins', flush=True)\n"
-               f"sys.exit(main(['--rods', '300000', '--out', {str(tmp_path / 'out')!r}]))")
+    program = (f"import sys, dense_rods\nprint('begins', flush=True)\n"
+               f"sys.exit(dense_rods.main(['--rods', '300000', '--out', {str(tmp_path / 'out')!r}]))")
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True) as process:
         try:
@@ -122,10 +117,10 @@ def test_a_second_signal_is_not_waited_for(unbroken, tmp_path, at, capsys):
 
 def is_beginning(out, whole):
     """All that a reader finds is what an undisturbed run leaves, as far as it goes."""
-    life = object.__new__(TOOL["Life"])
+    life = object.__new__(Life)
     life.name, life.folder, life.model = RODS.name, out, whole
     life.tables = {name: (whole / name).read_bytes() for name in ("energy.csv", "observables.csv")}
-    life.series = TOOL["frames_of"](whole / "rods_in_box.pvd")
+    life.series = frames_of(whole / "rods_in_box.pvd")
     life.look()
 
 
@@ -143,7 +138,7 @@ def test_a_disk_that_is_full_for_whole_files(writes, unbroken, tmp_path, monkeyp
     with monkeypatch.context() as patch:
         patch.setattr(atomic.os, "replace", replace)
         assert run(tmp_path) == 1
-    saved = TOOL["resumable"](tmp_path)
+    saved = resumable(tmp_path)
     assert saved or writes < 10
     said = capsys.readouterr().err
     assert "No space left" in said and ("--resume goes on" if saved else "no checkpoint yet") in said
@@ -155,12 +150,12 @@ def test_a_disk_that_is_full_for_whole_files(writes, unbroken, tmp_path, monkeyp
 @pytest.mark.parametrize("room", [1000, 20_000, 70_000])
 def test_no_room_for_a_file_that_grows(room, unbroken, tmp_path):
     """The kernel's own refusal, in the middle of a line too: no file may be larger than `room` bytes."""
-    command = [sys.executable, str(ROOT / "scenarios" / "rods_in_box.py"), *options("rods_in_box", tmp_path)]
+    command = [sys.executable, rods_in_box.__file__, *options("rods_in_box", tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True,
                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)))
     assert done.returncode == 1 and "Traceback" not in done.stderr and "failed" in done.stderr
     is_beginning(tmp_path, unbroken())
-    saved = TOOL["resumable"](tmp_path)
+    saved = resumable(tmp_path)
     assert saved or room < 60_000
     assert run(tmp_path, *(["--resume"] if saved else [])) == 0
     same(tmp_path, unbroken())

@@ -1,25 +1,23 @@
 """Processes that are killed (SIGKILL), and readers that look on: nothing half written is ever seen or left."""
 import os
-import runpy
 import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
+import killed_runs
 import pytest
+import rods_in_box
+from killed_runs import content
 
 from minidem.scenario.table import Table
 
-ROOT = Path(__file__).parents[2]
-TOOL = ROOT / "tools" / "kill_test.py"
-content = runpy.run_path(str(TOOL))["content"]
-RODS = [sys.executable, str(ROOT / "scenarios" / "rods_in_box.py"), "--time", "0.2", "--frames", "8",
+RODS = [sys.executable, rods_in_box.__file__, "--time", "0.2", "--frames", "8",
         "--threads", "1", "--quiet", "--checkpoint-every", "0.005"]
 
 
 def test_random_kills():
-    done = subprocess.run([sys.executable, str(TOOL), "--kills", "5"], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, killed_runs.__file__, "5"], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("5 kills of ") and "all files as without" in done.stdout
 
@@ -41,18 +39,6 @@ def test_the_command_of_a_user(tmp_path, path_without_matplotlib):
     assert killed == 2
     subprocess.run([*RODS, "--out", out, "--resume"], check=True, **how)
     assert content(out) == content(tmp_path / "whole")
-
-
-def test_the_tool_sees_what_is_wrong(tmp_path):
-    """A run that continues without cutting its tables back to the checkpoint, and one that writes lines in parts."""
-    for wrong in ("from minidem.scenario.run import Run; Run._check_rows = lambda *_: None; "
-                  "Run._on_schedule = lambda self, schedule: lambda instant: True",
-                  "from minidem.scenario.table import Table; "
-                  "Table._write = lambda self, line: [self._file.write(b) for b in (line[:9], line[9:])]"):
-        program = (f"{wrong}\nimport runpy, sys, tempfile\ntempfile.tempdir = {str(tmp_path)!r}\n"
-                   f"sys.exit(runpy.run_path({str(TOOL)!r})['main'](['--kills', '40']))")
-        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-        assert done.returncode == 1 and "is not the beginning of" in done.stdout, done.stdout + done.stderr
 
 
 WRITER = """

@@ -15,7 +15,6 @@ import minidem.engine.loop_owner
 
 DT = 38e-6
 OUTCOME = "position", "orientation", "velocity", "angular_velocity", "force", "torque"
-TESTS = Path(__file__).parents[1]
 
 
 def rods(size=(8, 8, 10)):
@@ -111,7 +110,7 @@ def sort_without_memory(build):
 def test_every_allocation_fails(build):
     done = subprocess.run(
         [sys.executable, "-c", f"from restart.test_sorting import *; sort_without_memory({build.__name__})"],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path]), "OPENBLAS_NUM_THREADS": "1",
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1",
              "MALLOC_MMAP_THRESHOLD_": "4096", "MALLOC_TOP_PAD_": "0", "MALLOC_TRIM_THRESHOLD_": "0"},
         capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr

@@ -1,20 +1,16 @@
-"""Kill running scenarios at random moments, go on with --resume, and compare with runs that nobody disturbed.
+"""Scenarios that are killed (SIGKILL) at random moments and continued, against runs that are not.
 
-    python tools/kill_test.py --kills 500
+All the while a reader checks the files of the run: tables, series and frames are at every instant complete and
+the beginning of those of the uninterrupted run. After each kill the checkpoint is valid and no older than
+--checkpoint-every, counted from the last row of energy.csv. In the end all files are the same, byte for byte,
+except times of the clock.
 
-Run after run, the scenarios in turn, is killed (SIGKILL) until it gets to its end. All the while a reader
-looks at its files: tables, series and frames must at every instant be whole and the beginning of those of the
-undisturbed run. After each kill the checkpoint must be sound and no older than --checkpoint-every, seen from
-the last row of energy.csv. In the end all files must be the same, byte for byte, but for what the clock says.
-
-The processes are forked from this one, which has imported everything, so that a start takes milliseconds and
-the kills hit the run itself. Exit status: 0 all is well, 1 something is lost or wrong (it says what, and
-keeps the folder).
+As a script:  killed_runs.py KILLS [SEED].  The runs are forked from that process, which has imported everything:
+a start takes milliseconds, and the kills hit the run itself. Exit status 1: it prints what is wrong and keeps the
+folder.
 """
-import argparse
 import json
 import os
-import runpy
 import shutil
 import signal
 import sys
@@ -24,6 +20,7 @@ import time
 import traceback
 import warnings
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -32,13 +29,13 @@ import numpy as np
 from minidem.output import npz_checksum
 from minidem.scenario import plot
 
-SCENARIOS = Path(__file__).resolve().parents[1] / "scenarios"
 RUNS = {        # scenario: (options, steps between checkpoints)
     "rods_in_box": (["--time", "0.04", "--dt", "3.8e-5"], 30),
     "falling_fibres": (["--fibres", "9", "--time", "0.008", "--dt", "1e-5"], 20),
     "dense_rods": (["--rods", "60", "--thermalise", "0", "--time", "0.02", "--dt", "3.8e-5"], 15),
     "chess_in_box": (["--time", "0.003", "--dt", "1e-5"], 7),
 }
+SCENARIOS = {name: import_module(name).SCENARIO for name in RUNS}
 SEEDED = {"rods_in_box", "dense_rods", "chess_in_box"}
 PATIENCE = 0.15     # mean time to a kill, over the time that the undisturbed run takes
 
@@ -54,7 +51,7 @@ class Life:
         self.name = list(RUNS)[number % len(RUNS)]
         options, self.period = RUNS[self.name]
         self.dt = float(options[-1])
-        scenario = runpy.run_path(str(SCENARIOS / f"{self.name}.py"))["SCENARIO"]
+        scenario = SCENARIOS[self.name]
         self.main = scenario.main
         seed = ["--seed", str(number)] if self.name in SEEDED else []
         self.options = [*options, *seed, "--frames", "9", "--threads", "1", "--quiet",
@@ -196,22 +193,17 @@ def live(life, kills, rng, told):
         told["in the middle of writing"] += any(life.folder.rglob(".*"))
 
 
-def main(argv=None):
-    form = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
-    parser.add_argument("--kills", type=int, default=20, metavar="N", help="in all (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of moments (default: %(default)s)")
-    options = parser.parse_args(argv)
-    rng, told, began = np.random.default_rng(options.seed), Counter(), time.perf_counter()
+def main(kills, seed=1):
+    rng, told, began = np.random.default_rng(seed), Counter(), time.perf_counter()
     killed = lives = 0
-    folder = Path(tempfile.mkdtemp(prefix="kill_test_"))
+    folder = Path(tempfile.mkdtemp(prefix="killed_runs_"))
     warnings.filterwarnings("ignore", "dt = .* is above the Rayleigh step")     # of the chess pieces
     warnings.filterwarnings("error", ".*going on from")                 # no kill damages a checkpoint
     plot.save = lambda *_: False        # pictures tell nothing new and take longer than these runs
     try:
-        while killed < options.kills:
+        while killed < kills:
             life = Life(lives, folder)
-            killed += live(life, options.kills - killed, rng, told)
+            killed += live(life, kills - killed, rng, told)
             lives += 1
             for done in (life.folder, life.model):
                 shutil.rmtree(done)
@@ -228,4 +220,4 @@ def main(argv=None):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*map(int, sys.argv[1:])))
