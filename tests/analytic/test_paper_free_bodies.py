@@ -1,8 +1,8 @@
-"""The laboratories on free bodies: what they find of the papers' numbers, and that they find it rightly.
+"""Paper experiments on free bodies: their verdicts, and independent checks of the formulas behind them.
 
 Zhao and van Wachem, PCDM, Acta Mech. 224, 3091 (2013); Seelen, Padding and Kuipers, improved PCDM, Acta Mech.
-227, 3381 (2016). Each scenario runs with --quick; what it must find, and what not, stands in VERDICTS. The
-formulas by which they judge are held against others: sums, powers of complex numbers, another solution.
+227, 3381 (2016). Each script runs with --quick; VERDICTS lists the expected verdicts. The formulas of the scripts
+are compared with independent ones: sums, powers of complex numbers, another exact solution.
 """
 import json
 import subprocess
