@@ -1,7 +1,7 @@
-"""Rotation schemes of the user's own: five doors, one scheme, the same bits; and what `register` refuses.
+"""User-defined rotation schemes: one scheme through five interfaces gives the same bits; errors of `register`.
 
 The scheme is that of scenarios/custom_integrator.py, which uses + - * / alone, so that its bits depend on
-neither language nor compiler. numba and a C compiler are needed for their doors only.
+neither language nor compiler. numba and a C compiler are needed for their interfaces only.
 """
 import ctypes
 
@@ -16,9 +16,9 @@ POINTER = ctypes.POINTER(ctypes.c_double)
 INERTIA, SPIN = np.array([1.0, 2.0, 3.5]), np.array([0.3, 1.0, 0.2])
 
 
-def capsule_door():
+def capsule_interface():
     """Capsules of one's own making, as Cython gives them: the name is the signature, spaces do not matter."""
-    functions = example.ctypes_door()
+    functions = example.ctypes_interface()
     make = ctypes.pythonapi.PyCapsule_New
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
     return functions and {name: make(ctypes.cast(function, ctypes.c_void_p), SIGNATURE, None)
@@ -27,15 +27,15 @@ def capsule_door():
 
 # Kept here, because a capsule holds the address of its name.
 SIGNATURE = b"void (double *, double const *, double const *, double const *)"
-DOORS = {**example.DOORS, "capsule": capsule_door}
+INTERFACES = {**example.INTERFACES, "capsule": capsule_interface}
 
 
-@pytest.fixture(params=[name for name in DOORS if name != "numpy"])
+@pytest.fixture(params=[name for name in INTERFACES if name != "numpy"])
 def compiled(request):
-    """The three functions of the example through a compiled door."""
+    """The three functions of the example through a compiled interface."""
     if request.param == "numba":
         pytest.importorskip("numba")
-    functions = DOORS[request.param]()
+    functions = INTERFACES[request.param]()
     if functions is None:
         pytest.skip("no C compiler")
     return functions
@@ -59,18 +59,18 @@ def same(one, other):
     return all(np.array_equal(a, b) for a, b in zip(one, other))
 
 
-# ---------------------------------------------------- doors
+# ---------------------------------------------------- interfaces
 
 
-def test_compiled_doors_give_the_bits_of_python(own, compiled):
-    own("mine-python", **example.numpy_door())
+def test_compiled_interfaces_give_the_bits_of_python(own, compiled):
+    own("mine-python", **example.numpy_interface())
     own("mine", **compiled)
     assert same(turned("mine-python"), turned("mine"))
     assert same(turned("mine-python", bodies=9), turned("mine", bodies=9))     # a second block of eight
 
 
 def test_many_bodies_are_as_many_single_ones(own):
-    own("mine", **example.numpy_door())
+    own("mine", **example.numpy_interface())
     q, w = turned("mine", bodies=9)
     last = md.rotation.integrate("mine", INERTIA, (1, 0, 0, 0), 2.0 * SPIN, driven, 1 / 64, 64)
     assert same((q[0], w[0]), turned("mine"))
@@ -80,7 +80,7 @@ def test_many_bodies_are_as_many_single_ones(own):
 def test_order_of_the_example(own):
     """Order 2 for a torque that varies with everything. The next term of the error is smaller by about dt, so
     that the slope of the last halving, to 1/128, is off by log2(1 + 1/128) = 0.011, twice that at most."""
-    own("mine", **example.numpy_door())
+    own("mine", **example.numpy_interface())
     reference = np.concatenate(turned("rk4", steps=2048))
     errors = [np.linalg.norm(np.concatenate(turned("mine", steps=n)) - reference) for n in (64, 128)]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.022)
@@ -105,8 +105,8 @@ def state(sim):
     return sim.position, sim.orientation, sim.velocity, sim.angular_velocity
 
 
-def test_many_body_run_is_the_same_through_every_door(own, compiled):
-    own("mine-python", **example.numpy_door())
+def test_many_body_run_is_the_same_through_every_interface(own, compiled):
+    own("mine-python", **example.numpy_interface())
     own("mine", **compiled)
     found = rods("mine")
     assert same(state(rods("mine-python")), state(found))
@@ -118,7 +118,7 @@ def test_many_body_run_is_the_same_through_every_door(own, compiled):
 
 
 def test_threads_do_not_change_a_bit(own, compiled):
-    own("mine-python", **example.numpy_door())
+    own("mine-python", **example.numpy_interface())
     own("mine", **compiled)
     one = rods("mine", steps=5, side=12)                            # 5184 spheres: enough for two threads
     for name in ("mine", "mine-python"):
@@ -128,7 +128,7 @@ def test_threads_do_not_change_a_bit(own, compiled):
 
 
 def test_checkpoint_with_a_scheme_of_ones_own(own, tmp_path):
-    own("mine", **example.numpy_door())
+    own("mine", **example.numpy_interface())
     sim = rods("mine", steps=100)
     sim.save(tmp_path / "here.npz")
     again = md.Simulation.load(tmp_path / "here.npz")
@@ -193,7 +193,7 @@ def test_stages_and_parameters_arrive(own):
 def test_ones_own_scheme_can_be_replaced(own):
     own("mine", lambda bodies, dt, stage: None)
     assert same(turned("mine"), ([1.0, 0.0, 0.0, 0.0], SPIN))
-    own("mine", **example.numpy_door())
+    own("mine", **example.numpy_interface())
     assert not same(turned("mine"), ([1.0, 0.0, 0.0, 0.0], SPIN))
     assert "mine" in md.rotation.available()
 

@@ -77,7 +77,7 @@ def test_picture(study, tmp_path, monkeypatch, capsys):
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "matplotlib", None)
         assert STUDY.main(arguments) == 0
-    assert "for want of matplotlib" in capsys.readouterr().out and not (study / "energy.png").exists()
+    assert "No figure without matplotlib" in capsys.readouterr().out and not (study / "energy.png").exists()
     pytest.importorskip("matplotlib")
     assert STUDY.main(arguments) == 0
     assert (study / "energy.png").read_bytes().startswith(b"\x89PNG")
@@ -165,7 +165,7 @@ def test_a_quick_report_calls_no_short_run_a_failure(tmp_path, run_tool):
 
 @pytest.mark.parametrize("wrong, message", [
     (["--integrators", "spiral", "spirall"], "--integrators: rotation is 'spirall', must be one of"),
-    (["--integrators", "spiral", "spiral"], "has one twice"),
+    (["--integrators", "spiral", "spiral"], "contains a name twice"),
     (["--time", "0.001"], "less than 50 steps"), (["--seed", "-1"], "--seed"),
     (["--workers", "0"], "--workers")])
 def test_what_the_study_refuses(wrong, message, tmp_path, capsys):
