@@ -18,7 +18,7 @@ its text calls the walls rigid). Choices that the paper leaves open:
 
 The energy error depends on the last choice: with the angular velocity of the old step the energy grows in every
 collision, with that of the middle half as much (0.2 % in 2 s at the time step of the paper), with that of the new step
-(euler-quaternion:omega=new) not at all. The normalisation of the quaternion has no effect.
+(euler-quaternion:omega=new) not at all. The formula of the quaternion update has no effect.
 """
 
 import sys
