@@ -72,7 +72,7 @@ def test_published_value_wrong():
     assert true_as_printed.verdict == "reproduced"
 
 
-def test_a_run_that_is_too_short_has_no_verdict():
+def test_too_short():
     for found in DRAWN, replace(DRAWN, holds=False), replace(PRINTED, note="ten samples"):
         assert replace(found, too_short=True).verdict == "too short to tell"
     with pytest.raises(ValueError, match="note is empty"):
@@ -83,8 +83,8 @@ def test_a_run_that_is_too_short_has_no_verdict():
     ("s", "too short to tell, 0 of 1, 1 too short to tell"), ("gs", "reproduced, 1 of 2, 1 too short to tell"),
     ("bs", "NOT reproduced, 0 of 2, 1 too short to tell"), ("gb", "NOT reproduced, 1 of 2"),
     ("g", "reproduced, 1 of 1")])
-def test_an_item_is_not_reproduced_only_where_a_finding_says_so(verdicts, told, tmp_path):
-    """g: good, b: bad, s: too short to tell, whether it seems to hold or not."""
+def test_line_of_an_item(verdicts, told, tmp_path):
+    """g: reproduced, b: not reproduced, s: too short to tell."""
     kinds = {"g": DRAWN, "b": replace(DRAWN, holds=False), "s": replace(DRAWN, holds=False, too_short=True)}
     experiment = PaperExperiment("some", "", lambda options, report: [report.find(kinds[kind]) for kind in verdicts])
     report = experiment.run_into(tmp_path)
@@ -97,7 +97,7 @@ def test_an_item_is_not_reproduced_only_where_a_finding_says_so(verdicts, told, 
     ({"published": float("inf")}, "finite"), ({"tolerance": 0.0}, "tolerance is 0.0"),
     ({"published": "0", "tolerance": 0.1}, "tolerance is 0.1 of 0"), ({"holds": True}, "note is empty"),
     ({"exact": 1.0}, "note is empty")])
-def test_findings_that_cannot_be_judged(change, message):
+def test_invalid_findings(change, message):
     with pytest.raises(ValueError, match=message):
         replace(PRINTED, **change)
 
@@ -132,7 +132,7 @@ def test_without_matplotlib(tmp_path, monkeypatch):
     assert EXPERIMENT.run_into(tmp_path).files == ["numbers.csv"]
 
 
-def test_last_words(tmp_path, capsys):
+def test_closing_lines(tmp_path, capsys):
     assert EXPERIMENT.main(["--out", str(tmp_path)]) == 0
     told = capsys.readouterr()
     lines = told.out.splitlines()
@@ -186,7 +186,7 @@ def test_folder_that_is_a_file(tmp_path, capsys):
     assert "is a file; give a folder" in capsys.readouterr().err
 
 
-def test_options_that_there_are_not(tmp_path):
+def test_unknown_option_from_python(tmp_path):
     with pytest.raises(ValueError, match="no option 'speed', only dt, integrator"):
         EXPERIMENT.run_into(tmp_path, speed=1)
 
@@ -206,7 +206,7 @@ def test_row_of_the_wrong_length(tmp_path):
     assert not (tmp_path / "t.csv").exists()
 
 
-def test_failure_keeps_what_was_found(tmp_path, capsys):
+def test_failure_keeps_findings(tmp_path, capsys):
     def fail(options, report):
         report.find(PRINTED)
         raise OSError("disk full")
@@ -219,7 +219,7 @@ def test_failure_keeps_what_was_found(tmp_path, capsys):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted(number, tmp_path):
-    """In a long integration. What was found before is written."""
+    """During a long integration; earlier findings are written."""
     script = tmp_path / "long_experiment.py"
     script.write_text("""
 import sys
