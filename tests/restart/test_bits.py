@@ -80,7 +80,7 @@ def test_things_happen(build, uninterrupted):
 
 
 @each_scene
-@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("threads", [1, 3])
 def test_threads_and_repetition(build, threads, uninterrupted):
     sim = build().simulation(DT, threads=threads)
     sim.run(STEPS[build])
@@ -88,7 +88,7 @@ def test_threads_and_repetition(build, threads, uninterrupted):
 
 
 @each_scene
-@pytest.mark.parametrize("every", [1, 7, 100])
+@pytest.mark.parametrize("every", [1, 7])
 def test_output_changes_nothing(build, every, uninterrupted, tmp_path):
     """At every so many steps up to the end: from the start, or as long as looking at so many spheres is quick."""
     def look_at_everything(sim):
