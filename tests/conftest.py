@@ -14,6 +14,7 @@ import minidem as md
 from minidem import chess
 from minidem.rotation import registry
 from minidem.scenario import plot
+from minidem.templates import fit_mesh
 
 
 @pytest.fixture(scope="session")
@@ -58,6 +59,13 @@ def coarse_pictures():
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(plot.LOOK, "savefig.dpi", 20)
         yield
+
+
+@pytest.fixture
+def coarse_fits(monkeypatch):
+    """Fits to meshes with fewer cells, which take most of the time."""
+    monkeypatch.setattr(fit_mesh, "CELLS", 10_000)
+    monkeypatch.setattr(fit_mesh, "MOST_CELLS", 60_000)
 
 
 @pytest.fixture(scope="session")

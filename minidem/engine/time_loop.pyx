@@ -228,7 +228,8 @@ cdef bint forces(Loop *loop, int thread) noexcept nogil:
         cover_own(contacts, mine, &loop.state)
         fine = not any_lost(&loop.broad)
         finished(loop, thread, LISTS)
-    if fine and not (find_other_contacts(contacts, mine, &loop.state) and add_in_order(contacts, &loop.state)):
+    if fine and (mine.failure != NO_FAILURE                # its lists are incomplete
+                 or not (find_other_contacts(contacts, mine, &loop.state) and add_in_order(contacts, &loop.state))):
         mine.failure = OUT_OF_MEMORY
     count_on(&loop.broad.reports[thread].read)
     finished(loop, thread, CONTACTS)
