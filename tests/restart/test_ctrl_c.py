@@ -124,7 +124,7 @@ OPERATIONS = {
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_an_operation_is_done_or_not(name, own, tmp_path, monkeypatch):
-    monkeypatch.setattr(minidem.engine.loop_owner, "LISTS_PER_ORDER", 1)
+    monkeypatch.setattr(minidem.engine.loop_owner, "REBUILDS_PER_SORT", 1)
     make, act = OPERATIONS[name]
 
     def prepared():
@@ -202,7 +202,7 @@ def test_a_look_that_fails_changes_nothing(tmp_path):
 @pytest.mark.parametrize("count", [40, pytest.param(1000, marks=pytest.mark.slow)])
 def test_signals_at_random_times(count, tmp_path, monkeypatch):
     """In runs with sorting, user forces, new clumps, saving and loading."""
-    monkeypatch.setattr(minidem.engine.loop_owner, "LISTS_PER_ORDER", 1)
+    monkeypatch.setattr(minidem.engine.loop_owner, "REBUILDS_PER_SORT", 1)
     chance, path, start, loaded = random.Random(5), tmp_path / "state.npz", many(), []
 
     def perform(sim):
