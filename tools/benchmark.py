@@ -132,14 +132,14 @@ def measurements(arguments, line):
     """Yield one dictionary per case and number of threads."""
     with tempfile.TemporaryDirectory() as folder:
         for name, case in arguments.cases:
-            line.say(f"case {name}: initial state")
+            line.show(f"case {name}: initial state")
             clumps = arguments.clumps if name == "B" else None
             sim = case.simulation(arguments.seed, clumps)
             checkpoint = Path(folder, "start")
             sim.save(checkpoint)
             steps, warmup = arguments.steps or case.steps, arguments.warmup or case.warmup
             for threads in arguments.threads:
-                line.say(f"case {name}: {threads} thread{'s' if threads > 1 else ''}")
+                line.show(f"case {name}: {threads} thread{'s' if threads > 1 else ''}")
                 origin = provenance()
                 found = run_process(checkpoint, threads, warmup, steps, arguments.repeats)
                 elapsed, processor = found.pop("elapsed"), found.pop("processor")

@@ -16,7 +16,7 @@ from scenes import rods_in_box
 import minidem as md
 from minidem.core import atomic
 from minidem.scenario import plot
-from minidem.scenario.folder import RunFolder
+from minidem.scenario.files import RunFolder
 
 BALL = md.ClumpTemplate([(0, 0, 0)], [1.0], density=1.0)
 
@@ -251,8 +251,8 @@ def test_leftovers_of_the_killed_are_removed_and_those_of_the_living_stay(tmp_pa
             writer.wait()
         (tmp_path / ".energy.csv").write_text("")
         folder = RunFolder(tmp_path, "rods_in_box")
-        folder.occupy()
-        folder.leave()
+        folder.lock()
+        folder.unlock()
         assert [file.exists() for file in files] == [False, False, True] and (tmp_path / ".energy.csv").exists()
         writers[2].communicate("go on\n", timeout=60)
         assert (tmp_path / "observables.csv").read_text() == "half" and not files[2].exists()

@@ -6,7 +6,7 @@ import killed_runs
 import pytest
 import rods_in_box
 
-from minidem.scenario.table import Table
+from minidem.scenario.files import Table
 
 RODS = [sys.executable, rods_in_box.__file__, "--time", "0.2", "--frames", "8",
         "--threads", "1", "--quiet", "--checkpoint-every", "0.005"]
@@ -20,7 +20,7 @@ def test_random_kills():
 
 WRITER = """
 import sys
-from minidem.scenario.table import Table
+from minidem.scenario.files import Table
 table = Table(sys.argv[1], ["a", "b", "c"])
 table.open()
 for k in range(6_000):
