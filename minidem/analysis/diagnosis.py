@@ -1,5 +1,9 @@
-"""Relative overlaps, the Rayleigh step of a state, and the likely cause of a non-finite state."""
+"""Checks of a start, and the likely cause of a non-finite state."""
+import warnings
+
 import numpy as np
+
+DEEPEST_START = 0.1     # largest overlap of a start, relative to the smaller radius
 
 
 def rayleigh_step(material, state, first=0, end=None):
@@ -26,6 +30,27 @@ def relative_overlap(contacts, radii):
 def format_above(value, limit):
     """`value`, which exceeds `limit`, with three digits, or as many as show the difference."""
     return next(text for text in (f"{value:.{digits}g}" for digits in range(3, 18)) if float(text) > limit)
+
+
+def refuse_deep_overlaps(contacts, state, first):
+    """Raise ValueError for a contact of a clump from number `first` on with an overlap above DEEPEST_START."""
+    relative = relative_overlap(contacts, state.spheres[:, :, 3].reshape(-1).take(state.sphere_slot))
+    for contact, part in zip(contacts[relative > DEEPEST_START], relative[relative > DEEPEST_START]):
+        i, j = int(contact["clump_i"]), int(contact["clump_j"])
+        if max(i, j) >= first:
+            other = f"clump {j}" if j >= 0 else f"wall {-1 - j}"
+            raise ValueError(
+                f"position of clump {i}: it overlaps {other} by {contact['overlap']:.6g} m at the start, "
+                f"{format_above(part, DEEPEST_START)} of the smaller radius; the limit is {DEEPEST_START:g}. Move them "
+                "apart")
+
+
+def warn_of_large_step(material, dt, state, first):
+    """Warn if dt is above the Rayleigh step of a clump from number `first` on, and of none before."""
+    limit = rayleigh_step(material, state, first)
+    if limit < min(dt, rayleigh_step(material, state, 0, first)):
+        warnings.warn(f"dt = {dt:g} s is above the Rayleigh step {limit:g} s of the smallest sphere: contacts may not "
+                      "be resolved; watch the energy, or lower dt", UserWarning, stacklevel=4)
 
 
 def explain_pose(sim):

@@ -7,14 +7,14 @@ from minidem.contact.contact_table import columns
 from minidem.core.checks import finite_array
 from minidem.core.guard import exclusive
 from minidem.core.quaternions import multiply, rotate
-from minidem.core.readings import reading
+from minidem.core.read_only import read_only
 from minidem.state.bodies import frames_to_drawn
 
 
 def observable(method):
-    """A property that returns a new array, as a `Reading`."""
+    """A property that returns a new array, as a `ReadOnlyArray`."""
     name = method.__name__
-    return property(exclusive(lambda self: reading(name, method(self))), doc=method.__doc__)
+    return property(exclusive(lambda self: read_only(name, method(self))), doc=method.__doc__)
 
 
 class Observables:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from minidem.core.checks import shown
+from minidem.core.checks import short_repr
 from minidem.output import remove_leftovers, replace_text
 
 FORMAT = 2              # 1: without the number, and records without their function
@@ -42,7 +42,7 @@ class Store:
             raise ValueError(f"folder: {folder} holds runs of {named}, not of {function}; give another "
                              "folder, or remove it")
         if of_format not in (1, FORMAT):
-            raise ValueError(f"folder: {folder} holds runs in format {shown(of_format)}, where this minidem has "
+            raise ValueError(f"folder: {folder} holds runs in format {short_repr(of_format)}, where this minidem has "
                              f"{FORMAT}; go on with the minidem that made them, or give another folder")
         self._formats = {of_format, FORMAT}
 
@@ -91,7 +91,7 @@ class _Lines(list):
 def checked(result, parameters):
     """The result of a run in types of JSON; ValueError if a record or a table cannot hold it."""
     if not isinstance(result, dict):
-        raise ValueError(f"the function returned {shown(result)}; return a dictionary, name -> number or text")
+        raise ValueError(f"the function returned {short_repr(result)}; return a dictionary, name -> number or text")
     for name in result:
         if not isinstance(name, str) or name != readable(name) or name in parameters or name in OWN_COLUMNS:
             raise ValueError(f"the function returned a result {name!r}; take another name, the table has "

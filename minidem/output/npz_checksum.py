@@ -12,7 +12,7 @@ import zipfile
 import numpy as np
 
 import minidem
-from minidem.core.checks import shown
+from minidem.core.checks import short_repr
 from minidem.output import replacing, to_disk
 
 FORMAT = 4              # written unless the settings give another one
@@ -79,7 +79,7 @@ def _settings(path, arrays):
         age, known = ("newer", NEWEST) if found > NEWEST else ("older", FORMAT)
         raise ValueError(f"{path}: checkpoint of format {found}, which is {age} than the {known} that minidem "
                          f"{minidem.__version__} reads; use the minidem that made it: "
-                         f"{shown(settings.get('made_by', 'unknown'))}")
+                         f"{short_repr(settings.get('made_by', 'unknown'))}")
     return settings
 
 

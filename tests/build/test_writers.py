@@ -1,4 +1,4 @@
-"""Files are written in one way, `minidem.core.atomic`, which keeps links, permissions and whole files."""
+"""Files are written by `minidem.core.atomic` only: atomically, with links and permissions preserved."""
 import ast
 from pathlib import Path
 
