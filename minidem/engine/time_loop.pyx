@@ -113,7 +113,9 @@ cdef bint compute_forces(Loop *loop, int thread) noexcept nogil:
         set_owned_slots(contacts, mine, &loop.state)
         fine = not any_lost(&loop.broad)
         end_phase(loop, thread, LISTS)
-    if fine and not (find_remaining_contacts(contacts, mine, &loop.state) and resum_in_order(contacts, &loop.state)):
+    if fine and (mine.failure != NO_FAILURE                # its lists are incomplete
+                 or not (find_remaining_contacts(contacts, mine, &loop.state)
+                         and resum_in_order(contacts, &loop.state))):
         mine.failure = OUT_OF_MEMORY
     advance_epoch(&loop.broad.reports[thread].consumed)
     end_phase(loop, thread, CONTACTS)

@@ -121,7 +121,7 @@ def compiled_address(role, function):
             raise ValueError(f"{role}: the numba cfunc has signature {function._sig}; give "
                              "void(CPointer(float64), CPointer(float64), CPointer(float64), CPointer(float64))")
         return function.address
-    capsule = tuple.__getitem__(function, 0) if isinstance(function, tuple) else function    # scipy.LowLevelCallable
+    capsule = tuple.__getitem__(function, 0) if isinstance(function, tuple) and len(function) else function  # scipy's
     if type(capsule).__name__ == "PyCapsule":
         return capsule_address(role, capsule)
     if callable(function):

@@ -63,7 +63,7 @@ def fibre(length: float, radius: float, spheres: int, bend: float = 0.0, density
         raise ValueError(f"bend = {bend}: give an angle from 0 to below 2 pi, in radians")
     along = span * ((np.arange(spheres) / max(spheres - 1, 1)) - 0.5)
     centers = np.zeros((spheres, 3))
-    if bend == 0.0 or span == 0.0:
+    if bend < 1e-200 or span == 0.0:                    # span / bend would overflow
         centers[:, 2] = along
     else:
         around = span / bend                            # radius of the arc

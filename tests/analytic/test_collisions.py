@@ -69,7 +69,7 @@ def three_rods_in_box(seed):
 
 STEPS = {two_rods: 100, two_lumpy: 100, rod_on_wall: 100, three_rods_in_box: 200}     # of DT
 # Starting states; of three rods each has several contacts, which begin anywhere within a step.
-ENSEMBLE = {two_rods: range(6), two_lumpy: range(6), rod_on_wall: range(6), three_rods_in_box: range(4)}
+ENSEMBLE = {two_rods: range(6), two_lumpy: range(6), rod_on_wall: range(6), three_rods_in_box: range(3)}
 
 
 @cache

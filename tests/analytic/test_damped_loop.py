@@ -1,4 +1,4 @@
-"""Drag and a torque of one's own in the many-body loop: the order of every scheme, and the same bits.
+"""Drag and a torque of a user force in the many-body loop: the order of every scheme.
 
 `Simulation.add_force` gives what depends on velocity the velocities predicted for the instant of the pose.
 With those of half a step ago every leapfrog would fall to first order.
@@ -108,43 +108,3 @@ def test_reference_of_the_translation():
     assert np.max(np.abs((after[0] - before[0]) / (2 * h) - at[1])) < limit
     assert np.max(np.abs((after[1] - before[1]) / (2 * h)
                          - PUSH * np.sin(FREQUENCY * t + PHASE) + DRAG * at[1])) < limit
-
-
-DT, RUN = 38e-6, 40
-
-
-def damped_crowd(name, threads):
-    """36 clumps that collide, under drag: (simulation, its user force)."""
-    scene = scenes.packed_mixture(4, (3, 3, 4), speed=20.0)
-    template = scene.shapes[1].template
-
-    def force(t, x, v, q, w):
-        swing = np.sin(2e3 * t + PHASE)
-        return template.mass * (1e3 * swing - 50.0 * v), template.inertia[1] * (1e5 * swing - 50.0 * w)
-    sim = scene.simulation(DT, rotation=name, threads=threads)
-    sim.add_force(force)
-    return sim, force
-
-
-@pytest.mark.parametrize("name", SCHEMES)
-def test_same_bits_for_threads_and_after_a_restart(name, tmp_path, monkeypatch):
-    """With the force added again after load; without it the run is refused."""
-    monkeypatch.setattr("minidem.engine.loop_owner.SPHERES_PER_THREAD", 1)
-    whole, force = damped_crowd(name, 1)
-    touching = []
-    whole.run(RUN, 10, lambda sim: touching.append(len(sim.contacts())))
-    assert max(touching) > 1
-    expected = scenes.state_of(whole)
-    for threads, afterwards in (2, 1), (1, 3):
-        sim, _ = damped_crowd(name, threads)
-        assert sim.threads == threads
-        sim.run(RUN // 2 + 1)
-        sim.save(tmp_path / "state.npz")
-        loaded = md.Simulation.load(tmp_path / "state.npz", afterwards)
-        with pytest.raises(ValueError, match="add_force again"):
-            loaded.run(1)
-        loaded.add_force(force)
-        for continued in (sim, loaded):
-            continued.run(RUN - continued.step_count)
-            for value, reference in zip(scenes.state_of(continued), expected):
-                assert np.array_equal(value, reference)

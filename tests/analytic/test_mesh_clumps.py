@@ -13,14 +13,8 @@ from minidem.shapes import platonic_mesh
 from minidem.templates import fit_mesh
 from minidem.templates.triangle_mesh import TriangleMesh
 
+pytestmark = pytest.mark.usefixtures("coarse_fits")
 CUBE = platonic_mesh("cube", 1.0)
-
-
-@pytest.fixture(autouse=True)
-def fewer_cells(monkeypatch):
-    """Cells cost most of the time."""
-    monkeypatch.setattr(fit_mesh, "CELLS", 10_000)
-    monkeypatch.setattr(fit_mesh, "MOST_CELLS", 60_000)
 
 
 def prism(outline, inner, height, name):

@@ -19,6 +19,7 @@ import pytest
 import minidem as md
 from minidem import shapes
 from minidem.scenario import plot
+from minidem.templates import fit_mesh
 
 ROOT = examples.ROOT
 PYTHON, COMMANDS = examples.python_blocks(), examples.commands()
@@ -57,6 +58,9 @@ def reading_only(monkeypatch):
     monkeypatch.setattr(argparse.ArgumentParser, "parse_known_args", lambda *what: read(*what, strict=False))
 
 
+COARSE = "from minidem.templates import fit_mesh; fit_mesh.CELLS = 10_000\n"        # which takes most of the time
+
+
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory):
     """A folder with what the examples take as given: stone.stl in mm, and stone.txt by the command that makes it."""
@@ -68,13 +72,14 @@ def desk(tmp_path_factory):
     _, tool, *words = shlex.split(command)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plot, "save", lambda *_: False)
+        patch.setattr(fit_mesh, "CELLS", 10_000)
         patch.chdir(folder)
         assert script(ROOT / tool).main(words) == 0
     return folder
 
 
 def run(code, folder):
-    (folder / "example.py").write_text(code)
+    (folder / "example.py").write_text(COARSE * ("from_mesh" in code) + code)
     return subprocess.run([sys.executable, "example.py"], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True,
                           timeout=300)
 

@@ -1,4 +1,4 @@
-"""A build makes again what has changed, and nothing else: five modules in a copy, without optimisation."""
+"""A build makes again what has changed, and nothing else: four modules in a copy, without optimisation."""
 import importlib.util
 import os
 import platform
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-MODULES = {"core.build_record", "broadphase.neighbours", "state.pose", "rotation.euler", "rotation.scheme"}
+MODULES = {"core.build_record", "state.pose", "rotation.euler", "rotation.scheme"}
 ALL = MODULES | {"_cyutility"}
 SETTINGS = {name: value for name, value in os.environ.items() if not name.startswith("MINIDEM_")}
 FLAGS = {"CFLAGS": "-DMINIDEM_OTHER_FLAGS", "MINIDEM_OPENMP": "0"}
@@ -125,8 +125,7 @@ def test_a_scheme_is_built_alone(tree):
 
 @pytest.mark.parametrize("name, users", [
     ("rotation/euler.pyx", {"rotation.euler"}),
-    ("broadphase/near_pairs.h", {"broadphase.neighbours"}),
-    ("core/transpose.h", {"broadphase.neighbours", "state.pose"}),
+    ("core/transpose.h", {"state.pose"}),
     ("rotation/scheme.pxd", {"rotation.scheme", "rotation.euler"}),
     ("state/turn_bound.pxd", set())])               # of the time loop and the broad phase, which are not here
 def test_an_edited_file_builds_its_users(tree, name, users):

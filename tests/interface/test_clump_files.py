@@ -1,16 +1,11 @@
 """Text files of spheres: reading, writing, invalid files; and tools/make_clump.py."""
-import subprocess
-import sys
-from pathlib import Path
-
+import make_clump
 import meshio
 import numpy as np
 import pytest
 
 import minidem as md
 from minidem.shapes import platonic_mesh
-
-TOOL = Path(__file__).parents[2] / "tools" / "make_clump.py"
 
 
 def test_same_bits_after_writing(tmp_path):
@@ -45,20 +40,19 @@ def test_invalid_files(tmp_path, text, words):
     assert all(word in str(error.value) for word in [*words, str(path)]), error.value
 
 
-def test_make_clump(tmp_path):
-    """As a process of its own, with a picture."""
+def test_make_clump(tmp_path, run_tool, coarse_fits):
     mesh = platonic_mesh("octahedron", 0.02)
     meshio.Mesh(mesh.vertices, {"triangle": mesh.triangles}).write(tmp_path / "grain.stl")
-    words = [tmp_path / "grain.stl", "--spheres", "12", "--out", tmp_path / "grain.txt"]
-    done = subprocess.run([sys.executable, TOOL, *words], capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0 and "volume" in done.stdout, done.stderr
+    done = run_tool("make_clump", tmp_path / "grain.stl", "--spheres", "12", "--out", tmp_path / "grain.txt")
+    assert done.returncode == 0, done.stderr
+    assert "volume" in done.stdout
     clump = md.ClumpTemplate.from_file(tmp_path / "grain.txt")
     assert len(clump.radii) == 12 and 0.7 * mesh.volume < clump.volume < mesh.volume
     pytest.importorskip("matplotlib")
     assert (tmp_path / "grain.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_output_of_make_clump(tmp_path, run_tool):
+def test_output_of_make_clump(tmp_path, run_tool, coarse_fits):
     """A bad fit, a matched one, and a table of two meshes, one of them open."""
     mesh = platonic_mesh("cube", 1.0)
     for name, triangles in (("cube", mesh.triangles), ("open", mesh.triangles[:-2])):
@@ -78,6 +72,6 @@ def test_output_of_make_clump(tmp_path, run_tool):
 
 
 def test_bad_arguments_of_make_clump(tmp_path, run_tool):
-    for words in (["--bogus"], [tmp_path / "none.stl"], [TOOL], []):
+    for words in (["--bogus"], [tmp_path / "none.stl"], [make_clump.__file__], []):
         done = run_tool("make_clump", *words)
         assert done.returncode == 2 and done.stderr and not list(tmp_path.iterdir()), (words, done)

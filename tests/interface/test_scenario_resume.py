@@ -3,9 +3,6 @@ import dataclasses
 import json
 import os
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -52,22 +49,9 @@ def unbroken(tmp_path_factory):
     return out
 
 
-class Crash(Exception):
-    """Stands for a power cut: nothing of the program runs any more."""
-
-
 def watching(value):
     """The scenario with another function of the simulation in the place of the spin."""
     return dataclasses.replace(RODS, observables=(dataclasses.replace(RODS.observables[0], value=value),))
-
-
-def crashing(at):
-    """The scenario, crashing when it has come past the time `at`."""
-    def spin(sim):
-        if sim.time > at:
-            raise Crash
-        return RODS.observables[0].value(sim)
-    return watching(spin)
 
 
 def interrupting(at):
@@ -77,19 +61,6 @@ def interrupting(at):
             os.kill(os.getpid(), signal.SIGINT)
         return RODS.observables[0].value(sim)
     return watching(spin)
-
-
-def test_after_a_crash(unbroken, tmp_path):
-    """It goes on from the last regular checkpoint, though tables and frames had come further."""
-    with pytest.raises(Crash):
-        main(tmp_path, "--checkpoint-every", "0.03", scenario=crashing(0.13))
-    assert not (tmp_path / "summary.json").exists()
-    with open(tmp_path / "energy.csv", "a") as file:
-        file.write("0.")  # a line cut by the crash
-    assert state(tmp_path)[0] == 4 * round(0.03 / 38e-6)  # the fourth, of 0.12 s
-    assert main(tmp_path, "--resume") == 0
-    assert files(tmp_path) == files(unbroken)
-    assert summary(tmp_path) == summary(unbroken)
 
 
 def test_after_an_interrupt(unbroken, tmp_path, capsys):
@@ -207,23 +178,3 @@ def test_user_forces_act_in_a_continued_run_too(tmp_path):
     assert state(tmp_path / "a") == state(tmp_path / "b")
     entries = summary(tmp_path / "a")
     assert entries["energy_final"] < 0.99 * entries["energy_initial"]
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_signals_to_a_real_process(number, tmp_path):
-    """Exit status 130, and a checkpoint at a whole step from which to go on."""
-    command = [sys.executable, str(SCRIPT), "--time", "1e3", "--frames", "2", "--out", str(tmp_path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            give_up = time.monotonic() + PATIENCE
-            table = tmp_path / "energy.csv"
-            while not (table.exists() and table.read_bytes().count(b"\n") > 2):     # the run is under way
-                assert process.poll() is None and time.monotonic() < give_up
-                time.sleep(0.05)
-            process.send_signal(number)
-            _, err = process.communicate(timeout=PATIENCE)
-        finally:
-            process.kill()
-    assert process.returncode == 130 and "Traceback" not in err
-    assert summary(tmp_path)["ended"] == "interrupted"
-    assert md.Simulation.load(tmp_path / "checkpoint.npz").step_count == summary(tmp_path)["steps"] > 0

@@ -19,7 +19,7 @@ PRELOADED = ctypes.CDLL(None)
 PRELOADED.fail_allocation.argtypes = [ctypes.c_long]
 PRELOADED.allocations_refused.restype = ctypes.c_long
 minidem.engine.loop_owner.REBUILDS_PER_SORT = 1
-MANY = scenes.rods_in_box(seed=3, n=600, side=2.8, speed=20.0, spin=20.0)
+MANY = scenes.packed_mixture(4, (8, 8, 10), speed=20.0, spin=20.0)
 FEW = scenes.rods_in_box(seed=4, n=8, speed=20.0, spin=20.0)
 
 

@@ -91,8 +91,7 @@ def test_a_signal_while_the_initial_state_is_made(number, tmp_path, capsys):
     assert not (tmp_path / "out").exists() and signal.getsignal(number) is before
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_while_many_rods_are_placed(number, tmp_path):
+def test_a_signal_while_many_rods_are_placed(tmp_path):
     program = (f"import sys, dense_rods\nprint('begins', flush=True)\n"
                f"sys.exit(dense_rods.main(['--rods', '300000', '--out', {str(tmp_path / 'out')!r}]))")
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -100,7 +99,7 @@ def test_a_signal_while_many_rods_are_placed(number, tmp_path):
         try:
             assert process.stdout.readline() == "begins\n"
             time.sleep(1.0)
-            process.send_signal(number)
+            process.send_signal(signal.SIGTERM)
             _, err = process.communicate(timeout=100)
         finally:
             process.kill()
@@ -124,7 +123,7 @@ def is_beginning(out, whole):
     life.look()
 
 
-@pytest.mark.parametrize("writes", [2, 9, 10, 30, 60])
+@pytest.mark.parametrize("writes", [2, 10, 60])
 def test_a_disk_that_is_full_for_whole_files(writes, unbroken, tmp_path, monkeypatch, capsys):
     """So many files still find room: tables that go out whole, frames, series, checkpoints."""
     room = [writes]
@@ -147,7 +146,7 @@ def test_a_disk_that_is_full_for_whole_files(writes, unbroken, tmp_path, monkeyp
     same(tmp_path, unbroken())
 
 
-@pytest.mark.parametrize("room", [1000, 20_000, 70_000])
+@pytest.mark.parametrize("room", [1000, 70_000])
 def test_no_room_for_a_file_that_grows(room, unbroken, tmp_path):
     """The kernel's own refusal, in the middle of a line too: no file may be larger than `room` bytes."""
     command = [sys.executable, rods_in_box.__file__, *options("rods_in_box", tmp_path)]

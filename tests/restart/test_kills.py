@@ -1,14 +1,10 @@
 """Processes that are killed (SIGKILL), and readers that look on: nothing half written is ever seen or left."""
-import os
-import signal
 import subprocess
 import sys
-import time
 
 import killed_runs
 import pytest
 import rods_in_box
-from killed_runs import content
 
 from minidem.scenario.files import Table
 
@@ -20,25 +16,6 @@ def test_random_kills():
     done = subprocess.run([sys.executable, killed_runs.__file__, "5"], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("5 kills of ") and "all files as without" in done.stdout
-
-
-def test_the_command_of_a_user(tmp_path, path_without_matplotlib):
-    """Killed twice after another checkpoint, each time continued by the same command with --resume. Without pictures,
-    which take longer than the rest."""
-    how = {"env": {**os.environ, "PYTHONPATH": path_without_matplotlib}}
-    subprocess.run([*RODS, "--out", tmp_path / "whole"], check=True, **how)
-    out = tmp_path / "killed"
-    checkpoint, killed = out / "checkpoint.npz", 0
-    for resume in ([], ["--resume"]):
-        with subprocess.Popen([*RODS, "--out", out, *resume], **how) as process:
-            seen = checkpoint.exists() and checkpoint.stat().st_mtime_ns
-            while process.poll() is None and not (checkpoint.exists() and checkpoint.stat().st_mtime_ns != seen):
-                time.sleep(0.001)
-            process.kill()
-        killed += process.returncode == -signal.SIGKILL
-    assert killed == 2
-    subprocess.run([*RODS, "--out", out, "--resume"], check=True, **how)
-    assert content(out) == content(tmp_path / "whole")
 
 
 WRITER = """

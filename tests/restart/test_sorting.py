@@ -1,9 +1,6 @@
-"""Clumps that are put in order of space stand as before or in order, whatever breaks it off: Ctrl-C at any
-instruction of Python, or an allocation that fails."""
-import os
-import subprocess
+"""Clumps that are put in order of space stand as before or in order, also after Ctrl-C at any instruction of
+Python. test_exhausted_memory.py refuses its allocations."""
 import sys
-from pathlib import Path
 from time import process_time
 
 import numpy as np
@@ -76,46 +73,6 @@ def test_interrupted_at_every_line(build, monkeypatch):
         assert same(outcome(sim), outcome(undisturbed)), f"other bits after Ctrl-C at line {lines}"
         orders.add(sim._state.clump_number.tobytes())
     assert lines > 50 and len(orders) > 1 and len(sim.contacts()) > 50
-
-
-def sort_without_memory(build):
-    """Let ever later allocations of a sort fail; print how many sorts failed, and how many did not.
-
-    To be called in a process of its own, in which every allocation of a page or more asks the system for memory.
-    """
-    import resource
-
-    sim, undisturbed = moving(build((10, 17, 18))), moving(build((10, 17, 18)))
-    failures, room, sorted_ = 0, 0, 0
-    while sorted_ < 3:
-        in_use = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (in_use + room, resource.RLIM_INFINITY))
-        try:
-            sim._loop.sort_clumps()
-            sorted_ += 1
-        except MemoryError:
-            failures += 1
-        finally:
-            resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-        room += 4096 if failures < 64 else 32768
-        if sorted_ or failures % 16 == 0:
-            for each in (sim, undisturbed):
-                each._loop.run(1)
-        assert same(outcome(sim), outcome(undisturbed)), f"other bits with room for {room} bytes"
-    print(failures, sorted_)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="limits the memory of a process as Linux does")
-@pytest.mark.parametrize("build", [rods, mixture], ids=lambda build: build.__name__)
-def test_every_allocation_fails(build):
-    done = subprocess.run(
-        [sys.executable, "-c", f"from restart.test_sorting import *; sort_without_memory({build.__name__})"],
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1",
-             "MALLOC_MMAP_THRESHOLD_": "4096", "MALLOC_TOP_PAD_": "0", "MALLOC_TRIM_THRESHOLD_": "0"},
-        capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    failures, sorted_ = map(int, done.stdout.split())
-    assert failures > 10 and sorted_ == 3
 
 
 def test_cost_of_many_templates():
