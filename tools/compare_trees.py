@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Compare the speed and the bits of two source trees of minidem: this one and another, both built in place.
+
+    python tools/compare_trees.py ../minidem-before --cases C,D --threads 1,2
+
+Both trees run the same case from one checkpoint in portions, in turns, so that a busy machine disturbs both alike.
+For each case and number of threads the table lists
+
+    us/step         median time of a step in this tree: processor time on one thread, elapsed time on more
+    other/this      median over the turns of the ratio other tree / this tree, with its quartiles
+    bits            whether positions, orientations, velocities and forces are equal at the end
+"""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median, quantiles
+
+from benchmark_cases import CASES, EPILOG, print_table
+
+from minidem.scenario import at_least
+
+ROOT = Path(__file__).resolve().parents[1]
+STEPS = {"A": 60_000, "B": 20_000, "C": 200, "D": 16, "E": 1000, "F": 5}        # of a portion: tens of milliseconds
+WORKER = """
+import hashlib, sys, time
+import minidem
+path, threads, steps = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+sim = minidem.Simulation.load(path, threads=threads)
+clock = time.process_time if threads == 1 else time.perf_counter
+sim.run(2 * steps)
+print(minidem.__file__, flush=True)
+for line in sys.stdin:
+    begin = clock()
+    sim.run(steps)
+    print((clock() - begin) / steps, flush=True)
+state = sim.position, sim.orientation, sim.velocity, sim.angular_velocity, sim.force, sim.torque
+print(hashlib.sha256(b"".join(array.tobytes() for array in state)).hexdigest())
+"""
+
+
+class Worker:
+    """A process that runs portions of steps with the package of a tree."""
+
+    def __init__(self, tree, *arguments):
+        self.process = subprocess.Popen([sys.executable, "-c", WORKER, *map(str, arguments)], cwd=tree, text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        env={**os.environ, "PYTHONPATH": str(tree)})
+        if Path(self.process.stdout.readline().strip()).parent != tree / "minidem":
+            self.process.kill()
+            raise RuntimeError(f"{tree} does not run: build it in place, python setup.py build_ext --inplace")
+
+    def portion(self):
+        """Time of a step [s]."""
+        print(file=self.process.stdin, flush=True)
+        return float(self.process.stdout.readline())
+
+    def digest(self):
+        """Hash of the final state; ends the process."""
+        return self.process.communicate()[0].strip()
+
+
+def compare(other, checkpoint, threads, steps, turns):
+    """Row of the table, without case and threads."""
+    workers = [Worker(tree, checkpoint, threads, steps) for tree in (ROOT, other)]
+    times = []
+    for turn in range(turns):
+        order = (0, 1) if turn % 2 else (1, 0)
+        spent = {k: workers[k].portion() for k in order}
+        times.append((spent[0], spent[1]))
+    ratios = [b / a for a, b in times]
+    low, _, high = quantiles(ratios, n=4)
+    equal = len({worker.digest() for worker in workers}) == 1
+    return (f"{1e6 * median(a for a, _ in times):.4g}", f"{median(ratios):.3f} ({low:.3f}..{high:.3f})",
+            "equal" if equal else "different")
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(prog="compare_trees.py", description=__doc__, epilog=EPILOG,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("other", type=Path, help="folder of the other tree")
+    parser.add_argument("--cases", default="A,C", metavar="NAMES", help="separated by commas (default: %(default)s)")
+    parser.add_argument("--threads", default="1", metavar="N,...", help="numbers of threads (default: %(default)s)")
+    parser.add_argument("--turns", type=at_least(2), default=21, metavar="K", help="portions (default: %(default)s)")
+    arguments = parser.parse_args(argv)
+    cases = arguments.cases.split(",")
+    if unknown := [name for name in cases if name not in CASES]:
+        parser.error(f"--cases: '{unknown[0]}' is none of {', '.join(CASES)}")
+    try:
+        threads = [at_least(1)(number) for number in arguments.threads.split(",")]
+    except ValueError as error:
+        parser.error(f"--threads: {error}")
+    rows = [("case", "threads", "us/step", "other/this", "bits")]
+    with tempfile.TemporaryDirectory() as folder:
+        for name in cases:
+            checkpoint = Path(folder, name)
+            CASES[name].simulation(1, None).save(checkpoint)
+            rows += [(name, str(number), *compare(arguments.other.resolve(), checkpoint, number, STEPS[name],
+                                                  arguments.turns)) for number in threads]
+    print_table(rows)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
