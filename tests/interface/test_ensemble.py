@@ -9,8 +9,10 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 
+import minidem as md
 from minidem.ensemble import run_ensemble
 from minidem.ensemble.store import Store
 
@@ -92,9 +94,23 @@ def test_every_combination_in_the_order_of_the_grid(study, monkeypatch):
     assert {row["threads"] for row in rows} == {"1"}            # whatever the environment says
 
 
-def test_threads_of_a_run(study):
+def threads_of(side):
+    """Threads of a simulation that is made without `threads`."""
+    ball = md.ClumpTemplate([(0, 0, 0)], [0.4], density=2500.0)
+    sim = md.Simulation(md.Material(young=1e7, poisson=0.2), dt=1e-5)
+    sim.add_clumps(ball, np.stack(np.meshgrid(*3 * [np.arange(side)]), axis=-1).reshape(-1, 3).astype(float))
+    return {"threads": sim.threads}
+
+
+def test_threads_of_a_run(study, tmp_path, monkeypatch):
+    """Those of run_ensemble, whatever the environment sets."""
     [row] = study(a=[1], b=["x"], threads=3)
     assert row["threads"] == "3"
+    monkeypatch.setenv("OMP_NUM_THREADS", "8")
+    for threads in (1, 2):
+        [row] = run_ensemble(threads_of, {"side": [17]}, tmp_path / str(threads), workers=1, threads=threads,
+                             progress=False)                        # 4913 spheres: enough for two
+        assert row["error"] is None and 1 <= row["threads"] <= threads
 
 
 def test_only_missing_runs_are_made(study):

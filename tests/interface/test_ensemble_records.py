@@ -106,14 +106,6 @@ def test_records_that_are_no_good_are_made_anew(tmp_path):
         assert [row["double"] for row in csv.DictReader(file)] == list(map(str, right))
 
 
-@pytest.mark.parametrize("how", DAMAGE)
-def test_a_record_that_is_no_good_is_none(how, study):
-    store, file = Store(study.folder, "script.py:study"), study.records()[2]
-    assert store.load({"a": 2})["result"] == {"double": 4}
-    DAMAGE[how](file)
-    assert store.load({"a": 2}) is None and store.load({"a": 1})["result"] == {"double": 2}
-
-
 def test_a_record_under_the_name_of_another_run(study):
     files = study.records()
     files[2].write_bytes(files[1].read_bytes())

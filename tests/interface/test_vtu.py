@@ -108,22 +108,6 @@ def test_vtk_opens_frames_and_walls(sim, tmp_path):
     assert read("empty.vtu").GetNumberOfPoints() == 0
 
 
-def test_failed_write_leaves_the_old_file(sim, tmp_path, monkeypatch):
-    path = tmp_path / "a.vtu"
-    sim.write_vtu(path)
-    before = path.read_bytes()
-
-    def half(filename, mesh, **options):
-        filename.write_text("<VTKFile")
-        raise OSError("disk full")
-
-    monkeypatch.setattr(meshio.vtu, "write", half)
-    with pytest.raises(OSError, match="disk full"):
-        sim.write_vtu(path)
-    assert path.read_bytes() == before
-    assert list(tmp_path.iterdir()) == [path]
-
-
 def corners(polygons):
     """The set of distinct corners, to 1e-9 of the unit sizes used here (clipping keeps 2e-13)."""
     return {tuple((np.round(corner, 9) + 0.0).tolist()) for polygon in polygons for corner in polygon}
