@@ -11,7 +11,7 @@ import time
 
 import pytest
 import rods_in_box
-from killed_runs import RUNS as SHORT, SCENARIOS, Life, content, frames_of, resumable
+from killed_runs import RUNS as SHORT, SCENARIOS, Reader, assert_same, content, resumable
 
 from minidem.core import atomic
 from minidem.scenario.progress import Progress
@@ -30,13 +30,6 @@ def options(name, out, *more):
 
 def run(out, *more, scenario=RODS):
     return scenario.main(options(scenario.name, out, *more))
-
-
-def same(out, other):
-    """All files are the same, but for what the clock says, and nothing else is there."""
-    found, expected = content(out), content(other)
-    assert found.keys() == expected.keys()
-    assert [name for name in found if found[name] != expected[name]] == []
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +69,7 @@ def test_every_scenario_goes_on_after_a_signal(name, number, unbroken, tmp_path,
         at(part * end, signalled(number))
         assert run(tmp_path, *(["--resume"] if part > 0.3 else []), scenario=SCENARIOS[name]) == 130
     assert run(tmp_path, "--resume", scenario=SCENARIOS[name]) == 0
-    same(tmp_path, unbroken(name))
+    assert_same(tmp_path, unbroken(name))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -111,16 +104,7 @@ def test_a_second_signal_is_not_waited_for(unbroken, tmp_path, at, capsys):
     assert run(tmp_path) == 130
     assert "interrupted: the last checkpoint is whole, --resume goes on" in capsys.readouterr().err
     assert run(tmp_path, "--resume") == 0
-    same(tmp_path, unbroken())
-
-
-def is_beginning(out, whole):
-    """All that a reader finds is what an undisturbed run leaves, as far as it goes."""
-    life = object.__new__(Life)
-    life.name, life.folder, life.model = RODS.name, out, whole
-    life.tables = {name: (whole / name).read_bytes() for name in ("energy.csv", "observables.csv")}
-    life.series = frames_of(whole / "rods_in_box.pvd")
-    life.look()
+    assert_same(tmp_path, unbroken())
 
 
 @pytest.mark.parametrize("writes", [2, 10, 60])
@@ -141,9 +125,9 @@ def test_a_disk_that_is_full_for_whole_files(writes, unbroken, tmp_path, monkeyp
     assert saved or writes < 10
     said = capsys.readouterr().err
     assert "No space left" in said and ("--resume goes on" if saved else "no checkpoint yet") in said
-    is_beginning(tmp_path, unbroken())
+    Reader(unbroken(), RODS.name).assert_beginning(tmp_path)
     assert run(tmp_path, *(["--resume"] if saved else [])) == 0
-    same(tmp_path, unbroken())
+    assert_same(tmp_path, unbroken())
 
 
 @pytest.mark.parametrize("room", [1000, 70_000])
@@ -153,11 +137,11 @@ def test_no_room_for_a_file_that_grows(room, unbroken, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True,
                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)))
     assert done.returncode == 1 and "Traceback" not in done.stderr and "failed" in done.stderr
-    is_beginning(tmp_path, unbroken())
+    Reader(unbroken(), RODS.name).assert_beginning(tmp_path)
     saved = resumable(tmp_path)
     assert saved or room < 60_000
     assert run(tmp_path, *(["--resume"] if saved else [])) == 0
-    same(tmp_path, unbroken())
+    assert_same(tmp_path, unbroken())
 
 
 def test_a_folder_that_is_lost_on_the_way(unbroken, tmp_path, at, capsys):
@@ -172,7 +156,7 @@ def test_a_folder_that_is_lost_on_the_way(unbroken, tmp_path, at, capsys):
     (tmp_path / "frames").unlink()
     (tmp_path / "away").rename(tmp_path / "frames")
     assert run(tmp_path, "--resume") == 0
-    same(tmp_path, unbroken())
+    assert_same(tmp_path, unbroken())
 
 
 def interrupted(out, at):
@@ -188,7 +172,7 @@ def test_a_damaged_checkpoint_costs_the_time_to_the_one_before(unbroken, tmp_pat
     with pytest.warns(UserWarning, match=r"checkpoint\.npz: damaged or cut off.*: "
                       rf"going on from .*checkpoint_before\.npz, at {before:g} s"):
         assert run(tmp_path, "--resume") == 0
-    same(tmp_path, unbroken())
+    assert_same(tmp_path, unbroken())
 
 
 @pytest.mark.parametrize("table", ["energy.csv", "observables.csv"])
@@ -199,7 +183,7 @@ def test_a_row_that_is_lost_costs_no_more(table, unbroken, tmp_path, at):
     (tmp_path / table).write_bytes(b"".join(lines[:-2]) + lines[-2][:9])
     with pytest.warns(UserWarning, match=rf"{table} has not all rows.*going on from .*checkpoint_before\.npz"):
         assert run(tmp_path, "--resume") == 0
-    same(tmp_path, unbroken())
+    assert_same(tmp_path, unbroken())
 
 
 def test_nothing_of_use_is_told_and_nothing_is_touched(tmp_path, at, capsys):

@@ -4,18 +4,14 @@ import sys
 
 import killed_runs
 import pytest
-import rods_in_box
 
 from minidem.scenario.table import Table
 
-RODS = [sys.executable, rods_in_box.__file__, "--time", "0.2", "--frames", "8",
-        "--threads", "1", "--quiet", "--checkpoint-every", "0.005"]
 
-
-def test_random_kills():
-    done = subprocess.run([sys.executable, killed_runs.__file__, "5"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.startswith("5 kills of ") and "all files as without" in done.stdout
+@pytest.mark.parametrize("kills", [5, pytest.param(500, marks=pytest.mark.slow)])
+def test_random_kills(kills):
+    done = subprocess.run([sys.executable, killed_runs.__file__, str(kills)], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.startswith(f"{kills} kills of "), done.stderr
 
 
 WRITER = """
