@@ -29,6 +29,6 @@ def test_sizes(name):
 
 
 def test_counting():
-    text = 'cdef class A(B):\n  int a\n\ncdef inline int f(int a,\n                  int b) noexcept:\n    """Doc.\n\n' \
+    text = 'cdef class A(B):\n  int a\n\ncdef inline int f(int a,\n                  int b) noexcept:\n    """Doc.\n' \
            '    More.\n    """\n    # why\n    return a\n\nclass B:\n    def g(self):\n        pass\n\n    x = 1\n'
     assert list(functions(text)) == [("cdef inline int f(int a,", 3), ("def g(self):", 2)]

@@ -22,7 +22,8 @@ CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 USUAL = {"L1": 2 ** 15, "L2": 2 ** 20, "L3": 2 ** 25}
 MATRIX = 256
 SECONDS = 0.4           # of calls for a rate
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1")
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
+                            "VECLIB_MAXIMUM_THREADS"), "1")
 
 
 def cache_sizes():
