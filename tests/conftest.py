@@ -1,5 +1,4 @@
-"""Fixtures of the physics tests. Helper modules of this folder (scenes, reference_*) are importable in
-every test."""
+"""Fixtures. pytest puts tests/, scenarios/ and tools/ on the import path (pyproject.toml)."""
 import os
 import signal
 import subprocess

@@ -1,4 +1,4 @@
-"""The examples of README, other .md files and docstrings, and what makes a text one.
+"""Examples in README, other .md files and docstrings: where they are, and how they are marked.
 
 Python stands in .md files between ```python and ```, and in docstrings indented behind a paragraph that ends with
 `::`, both whole: a reader can copy one into a file and run it. Commands stand between ```bash and ```, or in a line

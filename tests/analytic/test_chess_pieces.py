@@ -1,4 +1,4 @@
-"""Chess pieces of a hundred spheres: mass properties by a second method, and the volume that is missing."""
+"""Chess pieces of a hundred spheres: mass properties by a second method, and the missing volume."""
 import os
 import time
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Collisions of clumps: the whole state after them against the equations of motion, solved by DOP853.
+"""Collisions of clumps: the final state against the equations of motion, solved by DOP853.
 
 Errors are root mean squares over clumps, components and an ensemble of starting states, in which first
 touch falls anywhere within a step.

@@ -1,4 +1,4 @@
-"""Clumps of meshes: spheres in thin parts, a bad fit that says so, mass and inertia of the mesh."""
+"""Clumps of meshes: spheres in thin parts, the warning of a bad fit, mass and inertia of the mesh."""
 import copy
 import pickle
 import warnings
@@ -76,7 +76,7 @@ def test_thin_part_of_a_thick_body():
     assert len(heights) >= 3 and np.diff(heights).max() < 0.8
 
 
-def test_a_bad_fit_says_so():
+def test_bad_fit_warning():
     for mesh, spheres in ((plate(), 30), (CUBE, 5)):
         with pytest.warns(UserWarning, match=rf"{mesh.name}: {spheres} spheres fit badly: volume -\d.*inertia.*centre"
                                              r".*more spheres.*match='mesh'"):

@@ -1,4 +1,4 @@
-"""Mesh files as exporters write them: what is read, with trimesh and without, merged, turned round, repaired."""
+"""Mesh files of common exporters: reading with and without trimesh, merging, orientation, repair."""
 import struct
 import sys
 

@@ -1,4 +1,4 @@
-"""Meshes: volume and inertia of the solid, what is refused, and the clumps fitted into them."""
+"""Meshes: volume and inertia of the solid, refused input, and the clumps fitted into them."""
 import meshio
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def test_far_from_the_origin_and_in_other_units():
     assert away.moments == pytest.approx(1e-15 * mesh.moments, rel=1e-11)
 
 
-def test_orientation_is_put_right():
+def test_orientation_is_normalised():
     mesh = box_mesh()
     inside_out = TriangleMesh(mesh.vertices, mesh.triangles[:, ::-1])
     assert inside_out.volume == pytest.approx(6.0, rel=1e-14)

@@ -1,4 +1,4 @@
-"""Clumps of simple shapes: what they fill, and how the volume error falls as spheres are added."""
+"""Clumps of simple shapes: their volume, and how the volume error falls as spheres are added."""
 import numpy as np
 import pytest
 

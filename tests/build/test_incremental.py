@@ -1,4 +1,4 @@
-"""A build makes again what has changed, and nothing else: four modules in a copy, without optimisation."""
+"""A build compiles what has changed, and nothing else: four modules in a copy, without optimisation."""
 import importlib.util
 import os
 import platform

@@ -1,4 +1,4 @@
-"""Chess pieces in a box: the scene of the paper from anybody's sphere files, and the study of its energy."""
+"""Chess pieces in a box: the scene of the paper from any sphere files, and the study of its energy."""
 import csv
 import json
 import re
@@ -76,7 +76,7 @@ def test_scenario(clumps, tmp_path, capsys):
     assert 0.0 < summary["max_relative_energy_error"] < FLAT
 
 
-def test_sphere_files_that_are_not_there(clumps, tmp_path, capsys):
+def test_missing_sphere_files(clumps, tmp_path, capsys):
     for file in clumps.iterdir():
         (tmp_path / file.name).write_text(file.read_text())
     arguments = ["--clumps", str(tmp_path), "--out", str(tmp_path / "out")]
@@ -139,7 +139,7 @@ def test_study(clumps, tmp_path, capsys):
     assert (out / "figure_7.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_ctrl_c_keeps_what_is_done(clumps, tmp_path):
+def test_finished_runs_are_kept_after_ctrl_c(clumps, tmp_path):
     command = [sys.executable, STUDY.__file__, "--clumps", str(clumps),
                "--seeds", "99", "--steps", "1e-5", "--time", "0.5", "--out", str(tmp_path)]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
@@ -167,7 +167,7 @@ def test_few_starts_cannot_tell_the_order_of_an_energy_change(change, error, ver
 @pytest.mark.parametrize("wrong, message", [
     (["--workers", "2", "--scheduler", "tcp://here:1"], "--workers and --scheduler"),
     (["--steps", "1e-6,0"], "--steps"), (["--steps", "2.0"], "--time"), (["--seeds", "0"], "--seeds")])
-def test_what_the_study_refuses(wrong, message, clumps, tmp_path, capsys):
+def test_invalid_options(wrong, message, clumps, tmp_path, capsys):
     assert STUDY.main([*wrong, "--clumps", str(clumps), "--out", str(tmp_path / "out")]) == 2
     assert message in capsys.readouterr().err and not (tmp_path / "out").exists()
 

@@ -1,4 +1,4 @@
-"""Spheres as text: what is read, written and refused; and the command that makes a clump of a mesh."""
+"""Text files of spheres: reading, writing, refused lines; and the command that makes a clump of a mesh."""
 import make_clump
 import meshio
 import numpy as np
@@ -52,7 +52,7 @@ def test_make_clump(tmp_path, run_tool, coarse_fits):
     assert (tmp_path / "grain.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_make_clump_says_how_it_went(tmp_path, run_tool, coarse_fits):
+def test_make_clump_reports(tmp_path, run_tool, coarse_fits):
     """A bad fit and a matched one; a table of several meshes, one of which is open."""
     mesh = platonic_mesh("cube", 1.0)
     for name, triangles in (("cube", mesh.triangles), ("open", mesh.triangles[:-2])):

@@ -1,4 +1,4 @@
-"""Parameter studies: every run is made once, whatever happens on the way, and told in one table."""
+"""Parameter studies: every run is made once, also after failures and kills, and stands in one table."""
 import csv
 import json
 import os
@@ -113,7 +113,7 @@ def test_threads_of_a_run(study, tmp_path, monkeypatch):
         assert row["error"] is None and 1 <= row["threads"] <= threads
 
 
-def test_only_missing_runs_are_made(study):
+def test_only_missing_runs_are_run(study):
     first = study(a=[1, 2], workers=1)
     assert study(a=[1, 2], workers=1) == first
     assert study(a=[2, 3], workers=1)[:2] == first[2:]          # another grid, part of it known
@@ -123,7 +123,7 @@ def test_only_missing_runs_are_made(study):
     assert sorted(study.calls().values()) == [1, 1, 1, 1, 1, 2]
 
 
-def test_a_failing_run_is_recorded_and_tried_again(study):
+def test_failed_run_is_recorded_and_repeated(study):
     study.ask("fail", "2x")
     rows = study()
     assert [row["error"] for row in rows] == [None, None, "RuntimeError: two lines", None, None, None]
@@ -136,13 +136,13 @@ def test_a_failing_run_is_recorded_and_tried_again(study):
     assert study.calls() == dict.fromkeys(NAMES, 1) | {"2x": 2}
 
 
-def test_a_killed_worker_loses_nothing(study):
+def test_killed_worker(study):
     study.ask("die_once", "2x")
     assert [row["text"] for row in study()] == NAMES
     assert study.calls() == dict.fromkeys(NAMES, 1) | {"2x": 2}
 
 
-def test_a_run_that_always_kills_its_worker_does_not_stop_the_others(study):
+def test_run_that_always_kills_its_worker(study):
     study.ask("die", "2x")
     rows = study()
     assert rows[2]["error"] == "the process of the run was killed by SIGKILL, 2 times"
@@ -168,7 +168,7 @@ def wait_until(condition, seconds=100.0):
 
 
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
-def test_a_study_that_is_killed_goes_on(study, sent):
+def test_killed_study_is_resumed(study, sent):
     command = [sys.executable, str(study.script), str(study.folder), str(study.marks)]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     runs = study.folder / "runs"
@@ -204,7 +204,7 @@ def test_an_interrupt_right_before_or_behind_a_record(study, monkeypatch, kept):
     assert len(study.table()) == len(list((study.folder / "runs").glob("[!.]*.json"))) == 2 + kept
 
 
-def test_on_a_cluster(study):
+def test_cluster(study):
     """The same rows; the nanny's OMP_NUM_THREADS does not reach the runs, their crashes not the cluster."""
     distributed = pytest.importorskip("distributed")
     study.ask("die", "2x")
@@ -222,7 +222,7 @@ def test_on_a_cluster(study):
     assert study.calls() == dict.fromkeys(NAMES, 1) | {"2x": 3, "3y": 2}
 
 
-def test_a_killed_worker_of_a_cluster_loses_nothing(study):
+def test_killed_worker_of_a_cluster(study):
     """kill -9 of a process of dask amid its run: its subprocess goes with it, the run is made by another."""
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
@@ -240,13 +240,13 @@ def test_a_killed_worker_of_a_cluster_loses_nothing(study):
     wait_until(lambda: not any(alive(one) for one in study.process_ids()))      # no orphans
 
 
-def test_without_dask_it_says_what_to_install(study, monkeypatch):
+def test_message_without_dask(study, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ValueError, match=r"pip install -e '\.\[cluster\]'"):
         study(workers=None, scheduler="tcp://127.0.0.1:1")
 
 
-def test_expensive_runs_are_begun_first(study):
+def test_expensive_runs_start_first(study):
     study(a=[1, 2, 3], b=["x"], workers=1, cost=lambda parameters: parameters["a"])
     begun = sorted(study.marks.glob("calls_*"), key=lambda file: file.stat().st_mtime_ns)
     assert [file.name for file in begun] == ["calls_3x", "calls_2x", "calls_1x"]
@@ -288,7 +288,7 @@ def test_a_folder_belongs_to_one_function(study):
         run_ensemble("math:sqrt", {"a": [1]}, study.folder)
 
 
-def test_results_that_no_table_can_hold_are_failures(tmp_path):
+def test_results_that_no_table_can_hold(tmp_path):
     bad = {"1.0": "return a dictionary", "{'a': 1}": "a result 'a'", "{'x': [1]}": r"result 'x' = \[1\]",
            "{'error': 1}": "a result 'error'"}
     script = tmp_path / "bad.py"

@@ -1,4 +1,4 @@
-"""Functions of all kinds as what a study runs: rows of this very function, or an error before any run."""
+"""Functions of parameter studies: any function that a worker can import by name; others are refused."""
 import importlib.util
 import json
 import subprocess

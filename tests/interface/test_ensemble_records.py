@@ -1,4 +1,4 @@
-"""What is found in the folder of a study: damaged, foreign or of another format, it never makes a wrong row."""
+"""Damaged and foreign records in the folder of a study never become a row of its table."""
 import csv
 import json
 import re
@@ -92,7 +92,7 @@ DAMAGE = {
 }
 
 
-def test_records_that_are_no_good_are_made_anew(tmp_path):
+def test_invalid_records_are_replaced(tmp_path):
     """One of each kind, behind a good one."""
     study = Study(tmp_path, range(len(DAMAGE) + 1))
     right = [2 * a for a in study.values]

@@ -1,4 +1,4 @@
-"""The falling fibres of Zhao and van Wachem: start as described, and what decides about the energy error."""
+"""The falling fibres of Zhao and van Wachem: initial state, and the cause of the energy error."""
 import importlib.util
 import json
 from pathlib import Path
@@ -95,7 +95,7 @@ def test_command_line(fibres, tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_what_of_figure_2_is_found_again(fibres, tmp_path):
+def test_figure_2(fibres, tmp_path):
     report = fibres.EXPERIMENT.run_into(tmp_path, quick=True)
     verdicts = {finding.quantity: finding.verdict for finding in report.findings}
     assert [q for q, verdict in verdicts.items() if verdict != "reproduced"] == [

@@ -1,4 +1,4 @@
-"""help(minidem) begins with what a user needs; md.build_info and summary.json tell how this minidem was built."""
+"""help(minidem) begins with the public names; md.build_info and summary.json describe the build."""
 import json
 import pydoc
 import re

@@ -1,4 +1,4 @@
-"""Rotation schemes of the user's own: five doors, one scheme, the same bits; and what `register` refuses.
+"""Registered rotation schemes: five interfaces with the same bits, and what `register` refuses.
 
 The scheme is that of scenarios/custom_integrator.py, which uses + - * / alone, so that its bits depend on
 neither language nor compiler. numba and a C compiler are needed for their doors only.
@@ -62,7 +62,7 @@ def same(one, other):
 # ---------------------------------------------------- doors
 
 
-def test_compiled_doors_give_the_bits_of_python(own, compiled):
+def test_compiled_interfaces_give_the_bits_of_python(own, compiled):
     own("mine-python", **example.numpy_door())
     own("mine", **compiled)
     assert same(turned("mine-python"), turned("mine"))
@@ -105,7 +105,7 @@ def state(sim):
     return sim.position, sim.orientation, sim.velocity, sim.angular_velocity
 
 
-def test_many_body_run_is_the_same_through_every_door(own, compiled):
+def test_many_body_run_through_every_interface(own, compiled):
     own("mine-python", **example.numpy_door())
     own("mine", **compiled)
     found = rods("mine")
@@ -127,7 +127,7 @@ def test_threads_do_not_change_a_bit(own, compiled):
         assert same(state(one), state(two))
 
 
-def test_checkpoint_with_a_scheme_of_ones_own(own, tmp_path):
+def test_checkpoint_with_a_registered_scheme(own, tmp_path):
     own("mine", **example.numpy_door())
     sim = rods("mine", steps=100)
     sim.save(tmp_path / "here.npz")
@@ -190,7 +190,7 @@ def test_stages_and_parameters_arrive(own):
         md.rotation.integrate("staged:gain=-1", INERTIA, (1, 0, 0, 0), SPIN, (0, 0, 0), 0.25, 2)
 
 
-def test_ones_own_scheme_can_be_replaced(own):
+def test_registered_scheme_can_be_replaced(own):
     own("mine", lambda bodies, dt, stage: None)
     assert same(turned("mine"), ([1.0, 0.0, 0.0, 0.0], SPIN))
     own("mine", **example.numpy_door())

@@ -1,4 +1,4 @@
-"""The long study of the rods' energy, made short: its numbers, and what becomes of it when it is killed."""
+"""The long study of the rods' energy, made short: its numbers, and its continuation after a kill."""
 import csv
 import signal
 import subprocess
@@ -105,8 +105,8 @@ def test_drifts_of_walks_scatter_as_their_standard_error_says():
     assert ends == pytest.approx(np.sqrt(49.0 / 47.0), rel=0.1)
 
 
-def test_a_killed_study_goes_on(tmp_path):
-    """From the last checkpoint, with the files of an undisturbed run at its end."""
+def test_killed_study_is_resumed(tmp_path):
+    """From the last checkpoint, with the files of an uninterrupted run at its end."""
     arguments = ["--integrators", "spiral", "--time", "20", "--out", str(tmp_path / "study")]
     run = folder(tmp_path / "study", "spiral", 20.0)
     with subprocess.Popen([sys.executable, STUDY.__file__, *arguments], stderr=subprocess.DEVNULL) as process:
@@ -130,7 +130,7 @@ def test_a_killed_study_goes_on(tmp_path):
     assert line["steps"] == "526316"
 
 
-def test_a_run_that_fails_is_told(tmp_path, capsys):
+def test_failed_run_is_reported(tmp_path, capsys):
     run = folder(tmp_path, "euler", 0.01)
     run.path.mkdir()
     run.checkpoint.write_bytes(b"no checkpoint")
@@ -144,7 +144,7 @@ def test_a_run_that_fails_is_told(tmp_path, capsys):
     (0.005, 1.0, "reproduced"), (0.005, 3.0, "not reproduced"), (0.0065, 3.0, "not reproduced"),
     (0.0075, 3.0, "too short to tell"), (0.06, 2.4, "too short to tell"), (0.06, 1.0, "too short to tell"),
 ])
-def test_drifts_known_too_badly_are_not_compared(error, apart, verdict):
+def test_drifts_of_large_error_are_not_compared(error, apart, verdict):
     """Of each drift the standard error is `error`, of their difference sqrt(2) times that; 1 % must be told."""
     line = {"largest_change": 0.01, "drift_error": error}
     found = []
@@ -155,7 +155,7 @@ def test_drifts_known_too_badly_are_not_compared(error, apart, verdict):
 
 
 @pytest.mark.slow
-def test_a_quick_report_calls_no_short_run_a_failure(tmp_path, run_tool):
+def test_short_runs_have_no_verdict_in_a_quick_report(tmp_path, run_tool):
     """Thirty seconds of rods: two drifts that chance makes differ by more than two standard errors."""
     done = run_tool("paper_report", "--quick", "--quiet", "--only", "rods_energy_study", "--out", tmp_path)
     assert done.returncode == 0 and "SPIRAL 2025, Fig. 2: reproduced, 4 of 5, 1 too short to tell" in done.stdout
@@ -168,6 +168,6 @@ def test_a_quick_report_calls_no_short_run_a_failure(tmp_path, run_tool):
     (["--integrators", "spiral", "spiral"], "has one twice"),
     (["--time", "0.001"], "less than 50 steps"), (["--seed", "-1"], "--seed"),
     (["--workers", "0"], "--workers")])
-def test_what_the_study_refuses(wrong, message, tmp_path, capsys):
+def test_invalid_options(wrong, message, tmp_path, capsys):
     assert STUDY.main([*wrong, "--out", str(tmp_path / "out")]) == 2
     assert message in capsys.readouterr().err and not (tmp_path / "out").exists()

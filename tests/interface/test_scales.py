@@ -119,7 +119,7 @@ def test_same_bits_on_threads_and_in_any_order(monkeypatch):
     assert len(as_added.contacts()) > 20
 
 
-def test_energy_is_kept():
+def test_energy_is_conserved():
     sim, _ = bed(300)
     before = sim.energy().total
     sim.run(500)

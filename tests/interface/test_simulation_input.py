@@ -1,4 +1,4 @@
-"""Simulation: bad input is refused with name, value and remedy, and leaves everything as it was."""
+"""Invalid input of Simulation is refused with name, value and remedy, and leaves the state unchanged."""
 import warnings
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What templates, materials and walls refuse, and what they say about it."""
+"""Invalid input of templates, materials, walls and free bodies is refused with name, value and remedy."""
 import warnings
 from math import inf, nan, pi, sqrt
 
@@ -117,7 +117,7 @@ def test_refused(call, parts):
         assert part in str(error.value)
 
 
-def test_anything_like_an_array_will_do():
+def test_array_likes_are_accepted():
     expected = ClumpTemplate(np.array(TWO, dtype=float), np.array([1.0, 0.5]))
     for centers, radii in [(TWO, [1, 0.5]), (tuple(map(tuple, TWO)), (1.0, 0.5)),
                            (np.array(TWO, dtype=np.int8), np.array([1, 0.5], dtype=np.float32)),

@@ -1,4 +1,4 @@
-"""Frames, walls and time series: what stands in the files, read back with meshio and with VTK itself."""
+"""Frames, walls and time series, read back with meshio and with VTK itself."""
 from xml.etree import ElementTree
 
 import meshio
@@ -163,7 +163,7 @@ def test_series_is_whole_after_every_frame_and_can_go_on(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["", "<VTKFile><Coll", "<a><DataSet/></a>", '<a><DataSet timestep="x" file="y"/></a>'])
-def test_a_series_that_is_none_is_refused(text, tmp_path):
+def test_invalid_series_is_refused(text, tmp_path):
     path = tmp_path / "run.pvd"
     path.write_text(text)
     with pytest.raises(ValueError, match="run.pvd: not a series"):

@@ -1,4 +1,4 @@
-"""What colliding clumps keep: momentum, angular momentum, the spin of a rod about its axis."""
+"""Conserved quantities in collisions: momentum, angular momentum, the spin of a rod about its axis."""
 import numpy as np
 import pytest
 import scenes

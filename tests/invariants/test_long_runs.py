@@ -1,4 +1,4 @@
-"""Runs a hundred times longer than those of the figures: what must not grow does not, and a walk stays a walk."""
+"""Runs a hundred times longer than those of the figures: errors do not grow beyond their random walk."""
 import numpy as np
 import pytest
 import scenes
@@ -30,7 +30,7 @@ RATE = 2 * 1.8e-4**2 / 1e5
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", [s for s in SCHEMES if order_of(s, "order_q_varying", "order_w_varying") >= 2
                                     and not is_pcdm(s)])
-def test_energy_of_rods_walks_but_does_not_drift(scheme):
+def test_energy_of_rods_does_not_drift(scheme):
     """1e7 steps, six minutes of simulated time. Every contact changes the energy a little, either way: a walk, of the
     length sqrt(RATE * steps) = 2.5e-3, whatever the rotation scheme, as long as its own error does not pile up.
     (That of improved-pcdm does: the energy grows by 2 % in 1e5 steps.)
@@ -88,7 +88,7 @@ def test_a_hundred_million_free_steps(scheme):
 
 
 @pytest.mark.slow
-def test_omelyan_solved_to_the_end_is_bounded_for_ever():
+def test_converged_omelyan_is_bounded():
     """Its implicit equation conserves an energy beside the true one: the errors of 1e8 long steps are those of the
     first 1e6, but for where in the oscillation one looks, and for round-off, which the solution repeats."""
     runs = (worst("omelyan:iterations=20", 1e-2, steps) for steps in (MANY, MANY // 100))

@@ -1,4 +1,4 @@
-"""Where files are put: links, devices, pipes, permissions, long names, several writers, killed writers."""
+"""Destinations of files: links, devices, pipes, permissions, long names, several writers, killed writers."""
 import errno
 import os
 import stat
@@ -221,7 +221,7 @@ def test_a_name_that_is_too_long_is_refused_before_any_work(tmp_path):
     assert not drawn and not list(tmp_path.iterdir())
 
 
-def test_threads_that_write_to_one_name(tmp_path):
+def test_threads_writing_one_file(tmp_path):
     """Each file is whole and one of theirs."""
     path, sims = tmp_path / "state.npz", [rods_in_box(seed=k, n=60).simulation() for k in (1, 2)]
     failures, loads = [], []
@@ -276,7 +276,7 @@ def test_leftovers_of_the_killed_are_removed_and_those_of_the_living_stay(tmp_pa
             writer.communicate()
 
 
-def test_a_file_that_is_taken_for_a_leftover_before_it_is_locked(tmp_path, monkeypatch):
+def test_removal_of_a_file_before_its_lock(tmp_path, monkeypatch):
     lock, taken = atomic.fcntl.flock, []
 
     def late(descriptor, how):

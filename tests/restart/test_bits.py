@@ -1,5 +1,4 @@
-"""The same bits: any number of threads, any output, any way to cut a run into pieces, after a restart or
-Ctrl-C."""
+"""Identical bits for any number of threads, any output, any division into runs, after a restart or Ctrl-C."""
 import _thread
 import threading
 import time
@@ -73,7 +72,7 @@ def uninterrupted():
 
 
 @each_scene
-def test_things_happen(build, uninterrupted):
+def test_clumps_collide(build, uninterrupted):
     """Clumps collide: velocities at the end are not those of the start."""
     struck = np.any(uninterrupted[build]["velocity"] != build().velocity, axis=1)
     assert np.mean(struck) > 0.3

@@ -1,4 +1,4 @@
-"""Checkpoints that are no good are refused with the reason, and never take the place of a good one."""
+"""Invalid checkpoints are refused with the reason, and never replace a valid one."""
 import json
 import pickle
 import zipfile

@@ -1,4 +1,4 @@
-"""Processes that are killed (SIGKILL), and readers that look on: nothing half written is ever seen or left."""
+"""Killed processes (SIGKILL) and concurrent readers: no incomplete file is ever seen or left."""
 import subprocess
 import sys
 
@@ -24,7 +24,7 @@ for k in range(6_000):
 """
 
 
-def test_a_reader_never_sees_half_a_line(tmp_path):
+def test_lines_of_a_table_are_complete(tmp_path):
     """Lines across the pages of memory included, of which the kernel would show the first part alone."""
     path, looks, sizes = tmp_path / "table.csv", 0, set()
     with subprocess.Popen([sys.executable, "-c", WRITER, str(path)]) as process:
@@ -41,7 +41,7 @@ def test_a_reader_never_sees_half_a_line(tmp_path):
 
 @pytest.mark.parametrize("there", [b"", b"x,y\n", b"time,a\n1\n", b"time,a\n1,2,3\n", b"time,a\n1,two\n",
                                    b"\xff\xfe\n"])
-def test_a_table_that_is_none_is_refused(there, tmp_path):
+def test_invalid_table_is_refused(there, tmp_path):
     path = tmp_path / "table.csv"
     path.write_bytes(there)
     with pytest.raises(ValueError, match="table.csv"):

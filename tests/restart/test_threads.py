@@ -1,6 +1,5 @@
-"""The same bits from one, two, three and four threads, in a crowd and in a gas, while lists are renewed and clumps are
-put into the order of space anew; where contacts are looked for slab by slab, as in large systems; and whatever part of
-the clumps each thread owns."""
+"""The same bits from one to four threads, in a dense and a dilute system, with list rebuilds and spatial sorts, with
+contacts found slab by slab, as in large systems, and for any division of the clumps among the threads."""
 from functools import lru_cache
 
 import numpy as np

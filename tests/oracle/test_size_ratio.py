@@ -1,4 +1,4 @@
-"""A few giants among many small spheres: contacts against a k-d tree, and what a step costs."""
+"""A few large spheres among many small ones: contacts against a k-d tree, and the cost of a step."""
 from time import process_time
 
 import numpy as np
@@ -120,7 +120,7 @@ def test_cost_of_a_long_sum():
 
 
 @pytest.mark.slow
-def test_twenty_giants_cost_at_most_twice_per_sphere():
+def test_cost_of_twenty_large_spheres():
     """1e5 small spheres with and without twenty that are fifty times larger among them, in turn."""
     crowds = [crowd(100_000, 0), crowd(100_000, 20)]
     costs = np.empty((5, 2))

@@ -1,4 +1,4 @@
-"""Files are written in one way, `minidem.core.atomic`, which keeps links, permissions and whole files."""
+"""All files are written through `minidem.core.atomic`, which keeps links, permissions and whole files."""
 import ast
 from pathlib import Path
 
