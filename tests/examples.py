@@ -28,7 +28,7 @@ class Text(NamedTuple):
 
 
 def documents():
-    """README.md and whatever else is told in Markdown."""
+    """README.md and other Markdown files."""
     return [Text(str(path.relative_to(ROOT)), path.read_text(encoding="utf-8"))
             for path in [*sorted(ROOT.glob("*.md")), *sorted(PACKAGE.rglob("*.md"))]]
 

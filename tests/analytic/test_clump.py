@@ -243,7 +243,7 @@ def test_a_template_does_not_change():
 
 
 def test_arrays_go_into_compiled_code():
-    """SciPy asks for writable memory."""
+    """SciPy requires writable memory."""
     clump = ClumpTemplate(*random_clump(np.random.default_rng(12), 6))
     turned = Rotation.from_rotvec(clump.center_of_mass).apply(clump.offsets)
     assert np.allclose(np.linalg.norm(turned, axis=1), np.linalg.norm(clump.offsets, axis=1))

@@ -54,7 +54,7 @@ def test_step_for_a_target():
 
 
 def test_readings():
-    """They differ in what they should, and the synchronised one sees neither the sign of q nor the floor."""
+    """The synchronised reading ignores the sign of q and has no error floor."""
     published, synchronised = (np.ravel(cylinder.errors("spiral", 1e-3, reading=reading))
                                for reading in ("published", "synchronised"))
     assert published[0] == pytest.approx(synchronised[0], rel=1e-6) and published[1] != synchronised[1]

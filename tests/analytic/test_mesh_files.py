@@ -125,7 +125,7 @@ def test_open_meshes_are_repaired_on_request(tmp_path, monkeypatch):
         md.ClumpTemplate.from_mesh(path)
     mesh = TriangleMesh.read(path, repair=True)
     assert is_unit_cube(mesh) and mesh.filled == 4 and mesh.kept == pytest.approx(1.2)
-    # of two bodies both are kept, of one and a loose sheet the body alone; less surface than that is told
+    # of two bodies both are kept, of one and a loose sheet the body alone; less surface than that is reported
     two = [*(CUBE.corners[:-1]), *(CUBE.corners[:-1] + 3.0)]
     path.write_bytes(stl(two))
     assert TriangleMesh.read(path, repair=True).volume == pytest.approx(2.0, rel=1e-6)

@@ -173,10 +173,10 @@ def test_clumps_added_in_a_callback_start_half_a_step_back():
     assert np.array_equal(sim.position, other.position) and sim.energy() == other.energy()
 
 
-@pytest.mark.parametrize("setting, default, asked", [
+@pytest.mark.parametrize("setting, default, requested", [
     ("OMP_DYNAMIC=true", None, 2), ("OMP_THREAD_LIMIT=1", 1, 1), ("OMP_NUM_THREADS=1", 1, 2),
     ("OMP_MAX_ACTIVE_LEVELS=0", 1, 1), ("OMP_STACKSIZE=64k", None, 2)])
-def test_settings_of_openmp(setting, default, asked):
+def test_settings_of_openmp(setting, default, requested):
     """They decide how many threads there are at most, and no bit of the result."""
     program = ("import hashlib, sys; sys.path.insert(0, 'tests'); import scenes\n"
                "for threads in (None, 2):\n"
@@ -193,7 +193,7 @@ def test_settings_of_openmp(setting, default, asked):
     sim = scenes.rods_in_box(seed=3, n=1400, side=3.6, speed=20.0, spin=20.0).simulation(38e-6)
     sim.run(100)
     assert bits == same == hashlib.sha1(sim.position.tobytes()).hexdigest()
-    assert int(of_two) == asked and int(of_default) == (default or min(2, len(os.sched_getaffinity(0))))
+    assert int(of_two) == requested and int(of_default) == (default or min(2, len(os.sched_getaffinity(0))))
 
 
 def test_errors_of_python_schemes_are_separate(own):

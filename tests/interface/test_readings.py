@@ -28,7 +28,7 @@ def test_an_assignment_that_would_be_lost_is_refused(name, write, sim):
         write(getattr(sim, name))
 
 
-def test_what_is_made_of_it_is_an_array_of_ones_own(sim):
+def test_derived_arrays_are_independent(sim):
     x = sim.position
     for own in (x.copy(), np.array(x), x + 1.0, x[[0, 1]], x[x[:, 0] > 0.0], np.zeros_like(x), copy.deepcopy(x),
                 pickle.loads(pickle.dumps(x)), np.cross(x, x), np.concatenate([x, x])):

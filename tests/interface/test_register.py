@@ -1,7 +1,7 @@
 """Registered rotation schemes: five interfaces with the same bits, and what `register` refuses.
 
 The scheme is that of scenarios/custom_integrator.py, which uses + - * / alone, so that its bits depend on
-neither language nor compiler. numba and a C compiler are needed for their doors only.
+neither language nor compiler. numba and a C compiler are needed for their interfaces only.
 """
 import ctypes
 
@@ -16,7 +16,7 @@ POINTER = ctypes.POINTER(ctypes.c_double)
 INERTIA, SPIN = np.array([1.0, 2.0, 3.5]), np.array([0.3, 1.0, 0.2])
 
 
-def capsule_door():
+def capsule_interface():
     """Capsules of one's own making, as Cython gives them: the name is the signature, spaces do not matter."""
     functions = example.ctypes_door()
     make = ctypes.pythonapi.PyCapsule_New
@@ -27,12 +27,12 @@ def capsule_door():
 
 # Kept here, because a capsule holds the address of its name.
 SIGNATURE = b"void (double *, double const *, double const *, double const *)"
-DOORS = {**example.DOORS, "capsule": capsule_door}
+DOORS = {**example.DOORS, "capsule": capsule_interface}
 
 
 @pytest.fixture(params=[name for name in DOORS if name != "numpy"])
 def compiled(request):
-    """The three functions of the example through a compiled door."""
+    """The three functions of the example through a compiled interface."""
     if request.param == "numba":
         pytest.importorskip("numba")
     functions = DOORS[request.param]()
@@ -59,7 +59,7 @@ def same(one, other):
     return all(np.array_equal(a, b) for a, b in zip(one, other))
 
 
-# ---------------------------------------------------- doors
+# ---------------------------------------------------- interfaces
 
 
 def test_compiled_interfaces_give_the_bits_of_python(own, compiled):
@@ -87,7 +87,7 @@ def test_order_of_the_example(own):
 
 
 def rods(name, threads=1, steps=300, side=3):
-    """side^3 rods in a box that fly and spin at random; within 300 steps most of 27 have met another."""
+    """side^3 rods in a box with random velocities; within 300 steps most of 27 collide."""
     rod = md.ClumpTemplate([(-0.06, 0, 0), (0, 0, 0), (0.06, 0, 0)], [0.04] * 3, density=2500.0)
     walls = md.box(np.zeros(3), np.full(3, 0.1 + 0.3 * side))
     sim = md.Simulation(material=md.Material(young=1e7, poisson=0.3), walls=walls, rotation=name, dt=2e-5,
@@ -180,12 +180,12 @@ def test_stages_and_parameters_arrive(own):
         seen.append((dt, stage, gain, mode, bodies.q.shape, bodies.w.shape, bodies.scratch.shape))
 
     own("staged", move, stages=(0.5, 1.0), n_scratch=3, parameters={"gain": 2.5, "mode": ("plain", "odd")})
-    asked = []
+    times = []
     md.rotation.integrate("staged:mode=odd", INERTIA, (1, 0, 0, 0), SPIN,
-                          lambda t, q, w: asked.append(t) or w, 0.25, 2)
+                          lambda t, q, w: times.append(t) or w, 0.25, 2)
     shapes = ((8, 4), (8, 3), (8, 3))
     assert seen == [(0.25, k % 2, 2.5, 1.0, *shapes) for k in range(4)]
-    assert asked == [0.0, 0.125, 0.25, 0.375, 0.5]
+    assert times == [0.0, 0.125, 0.25, 0.375, 0.5]
     with pytest.raises(ValueError, match="gain"):
         md.rotation.integrate("staged:gain=-1", INERTIA, (1, 0, 0, 0), SPIN, (0, 0, 0), 0.25, 2)
 

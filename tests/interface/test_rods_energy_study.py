@@ -135,8 +135,8 @@ def test_failed_run_is_reported(tmp_path, capsys):
     run.path.mkdir()
     run.checkpoint.write_bytes(b"no checkpoint")
     assert STUDY.main(["--integrators", "euler", "--time", "0.01", "--out", str(tmp_path)]) == 0
-    told = capsys.readouterr().out
-    assert "euler failed" in told and "no checkpoint is of use" in told and f"remove {run.path}" in told
+    out = capsys.readouterr().out
+    assert "euler failed" in out and "no checkpoint is of use" in out and f"remove {run.path}" in out
     assert read(tmp_path / "curves.csv") == []
 
 
@@ -145,7 +145,7 @@ def test_failed_run_is_reported(tmp_path, capsys):
     (0.0075, 3.0, "too short to tell"), (0.06, 2.4, "too short to tell"), (0.06, 1.0, "too short to tell"),
 ])
 def test_drifts_of_large_error_are_not_compared(error, apart, verdict):
-    """Of each drift the standard error is `error`, of their difference sqrt(2) times that; 1 % must be told."""
+    """The standard error of each drift is `error`, of their difference sqrt(2) times that; 1 % must be significant."""
     line = {"largest_change": 0.01, "drift_error": error}
     found = []
     STUDY.judge(SimpleNamespace(find=found.append), {

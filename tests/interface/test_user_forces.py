@@ -58,8 +58,8 @@ def test_masks_are_not_ignored():
         sim.run(1)
 
 
-def test_a_look_before_the_forces_are_back_is_not_taken_for_the_truth(tmp_path):
-    """Saved before the forces were ever found: without its function the first step would miss it."""
+def test_forces_are_not_evaluated_before_user_forces_are_added_again(tmp_path):
+    """Saved before the first evaluation: without the user force the first step would lack it."""
     sim = rods()
     sim.add_force(drag)
     sim.save(tmp_path / "state.npz")

@@ -21,7 +21,7 @@ def rotated(q, v):
 
 @pytest.fixture
 def sim(rod, lumpy):
-    """Two kinds of clumps that fly and spin freely, each sphere about its own centre of mass."""
+    """Clumps of two templates in free flight with spin."""
     rng = np.random.default_rng(3)
     sim = md.Simulation(md.Material(1e9, 0.1), walls=md.box((0, 0, 0), (9, 8, 7)), dt=1e-5)
     for k, shape in enumerate((rod, lumpy)):

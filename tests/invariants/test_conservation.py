@@ -14,7 +14,7 @@ SCHEMES = md.rotation.available()
 
 @pytest.fixture(scope="module")
 def crowd():
-    """48 free clumps, millimetres to centimetres apart, thrown about without walls: some fifty collisions."""
+    """48 free clumps, millimetres to centimetres apart, with random velocities: some fifty collisions."""
     return scenes.packed_mixture(3, (3, 4, 4), walls=False)
 
 

@@ -66,7 +66,7 @@ def test_amplification_can_be_used(box):
 
 
 def test_reversed_time():
-    """Leapfrog is its own inverse: spheres thrown back from a whole step return to their start."""
+    """Leapfrog is its own inverse: spheres with reversed velocities return to their start."""
     scene = scenes.rods_in_box(seed=6, n=20, side=0.6, spin=0.0, shape=scenes.ball(0.05))
     there = run(scene)
     assert np.max(np.abs(there.velocity - scene.velocity)) > 1.0

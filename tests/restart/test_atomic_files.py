@@ -31,7 +31,7 @@ def sim():
 
 @pytest.fixture(params=["save", "vtu", "text"])
 def write(request, sim):
-    """A function of a path that writes a file of one kind; .reads tells whether a path is such a file, and whole."""
+    """A function of a path that writes a file of one kind; .reads returns whether a path is such a file, and whole."""
     def writer(path):
         {"save": sim.save, "vtu": sim.write_vtu, "text": BALL.to_file}[request.param](path)
 
@@ -46,7 +46,7 @@ def write(request, sim):
 
 
 def test_links_in_the_way_of_the_temporary_file(write, tmp_path, monkeypatch):
-    """Someone who knows the process puts links where the file will first be written; their targets stay."""
+    """Links in the place of the temporary file are not followed."""
     victim = tmp_path / "victim"
     victim.write_text("precious")
     (tmp_path / f".out.{os.getpid()}.npz").symlink_to(victim)

@@ -98,7 +98,7 @@ def interrupted(act, after):
 
 
 def bits(sim):
-    """What of a simulation decides how it goes on, and what it tells."""
+    """State, energy and contacts of a simulation."""
     energy = sim.energy()
     values = *scenes.state_of(sim), sim.force, sim.torque, sim.contacts()
     return [sim.step_count, energy.total, *(array.tobytes() for array in values)]
@@ -190,7 +190,7 @@ def test_failed_evaluation_changes_nothing(tmp_path):
         return drag(*pose)
 
     before.add_force(fragile)
-    before.energy()                         # its forces are known: the function is not asked
+    before.energy()                         # its forces are known: the function is not called
     with pytest.raises(KeyboardInterrupt):
         before.run(1)
     fails.append(False)

@@ -34,7 +34,7 @@ def run(out, *more, scenario=RODS):
 
 @pytest.fixture(scope="module")
 def uninterrupted(tmp_path_factory):
-    """Folder of an uninterrupted run of each scenario, made when it is asked for."""
+    """Folder of an uninterrupted run of each scenario, made on first use."""
     made = {}
 
     def folder(name="rods_in_box"):

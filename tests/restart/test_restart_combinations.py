@@ -185,11 +185,11 @@ def check(case, saved, patch):
     assert np.array_equal(sim.contacts(), contacts), f"{case}: contacts differ"
 
 
-def told(case):
+def name_of(case):
     return "-".join(str(value).replace(" ", "_") for value in case)
 
 
-@pytest.mark.parametrize("case", pairwise(FACTORS), ids=told)
+@pytest.mark.parametrize("case", pairwise(FACTORS), ids=name_of)
 def test_pairwise_combinations(case, saved, monkeypatch):
     check(case, saved, monkeypatch)
 

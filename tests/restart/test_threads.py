@@ -12,7 +12,7 @@ from minidem.broadphase.load_balance import evened_out
 DT = 38e-6          # [s]: a contact at 20 m/s lasts for some 25 steps, a list of neighbours for 13 to 50
 PIECES = 10         # of a run: clumps can be put in order where a piece begins
 SLABS = 1000, 9     # from so many spheres on (else 200 000), contacts are looked for amid the motion, 2^9 slots at once
-LISTS = 2           # after which they are: ten times as often as usual, so that a short run sees it happen
+LISTS = 2           # after which they are: ten times as often as usual, for a short run
 
 
 def crowd():
