@@ -60,6 +60,14 @@ def coarse_pictures():
         yield
 
 
+@pytest.fixture(scope="module")
+def cluster():
+    """A dask cluster of two processes on this machine."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        yield cluster
+
+
 @pytest.fixture
 def coarse_fits(monkeypatch):
     """Fits to meshes with fewer cells, which take most of the time."""

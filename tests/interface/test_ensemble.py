@@ -204,37 +204,33 @@ def test_an_interrupt_right_before_or_behind_a_record(study, monkeypatch, kept):
     assert len(study.table()) == len(list((study.folder / "runs").glob("[!.]*.json"))) == 2 + kept
 
 
-def test_cluster(study):
+def test_cluster(study, cluster):
     """The same rows; the nanny's OMP_NUM_THREADS does not reach the runs, their crashes not the cluster."""
-    distributed = pytest.importorskip("distributed")
     study.ask("die", "2x")
     study.ask("fail", "3y")
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        rows = study(workers=None, scheduler=cluster.scheduler_address, threads=3)
-        assert [row["error"] for row in rows] == [
-            None, None, "the process of the run was killed by SIGKILL, 2 times", None, None,
-            "RuntimeError: two lines"]
-        assert {row["threads"] for row in rows if row["error"] is None} == {"3"}
-        for mark in study.marks.glob("die_*"), study.marks.glob("fail_*"):
-            for file in mark:
-                file.unlink()
-        assert [row["text"] for row in study(workers=None, scheduler=cluster.scheduler_address)] == NAMES
+    rows = study(workers=None, scheduler=cluster.scheduler_address, threads=3)
+    assert [row["error"] for row in rows] == [
+        None, None, "the process of the run was killed by SIGKILL, 2 times", None, None,
+        "RuntimeError: two lines"]
+    assert {row["threads"] for row in rows if row["error"] is None} == {"3"}
+    for mark in study.marks.glob("die_*"), study.marks.glob("fail_*"):
+        for file in mark:
+            file.unlink()
+    assert [row["text"] for row in study(workers=None, scheduler=cluster.scheduler_address)] == NAMES
     assert study.calls() == dict.fromkeys(NAMES, 1) | {"2x": 3, "3y": 2}
 
 
-def test_killed_worker_of_a_cluster(study):
+def test_killed_worker_of_a_cluster(study, cluster):
     """kill -9 of a process of dask amid its run: its subprocess goes with it, the run is made by another."""
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        def kill_one():
-            wait_until(lambda: len(study.calls()) >= 3)
-            victim = next(iter(cluster.workers.values())).pid
-            os.kill(victim, signal.SIGKILL)
+    def kill_one():
+        wait_until(lambda: len(study.calls()) >= 3)
+        victim = next(iter(cluster.workers.values())).pid
+        os.kill(victim, signal.SIGKILL)
 
-        killer = threading.Thread(target=kill_one)
-        killer.start()
-        rows = study(delay=[0.5], workers=None, scheduler=cluster.scheduler_address)
-        killer.join()
+    killer = threading.Thread(target=kill_one)
+    killer.start()
+    rows = study(delay=[0.5], workers=None, scheduler=cluster.scheduler_address)
+    killer.join()
     assert [row["text"] for row in rows] == NAMES and all(row["error"] is None for row in rows)
     assert 6 <= sum(study.calls().values()) <= 8                # again: one under way, one not handed over yet
     wait_until(lambda: not any(alive(one) for one in study.process_ids()))      # no orphans

@@ -131,13 +131,11 @@ def test_a_time_limit_while_the_task_is_handed_over(tmp_path):
         worker.stop()
 
 
-def test_a_time_limit_on_a_cluster(study, tmp_path):
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
-        where = {"workers": None, "scheduler": cluster.scheduler_address}
-        [row] = study("stop", [1], {"folder": [str(tmp_path)]}, timeout=3.0, **where)
-        assert row["error"] == "the run was ended after timeout = 3 s"
-        assert [row["error"] for row in study("stop", [0, 2], {"folder": [str(tmp_path)]}, **where)] == [None] * 2
+def test_a_time_limit_on_a_cluster(study, cluster, tmp_path):
+    where = {"workers": None, "scheduler": cluster.scheduler_address}
+    [row] = study("stop", [1], {"folder": [str(tmp_path)]}, timeout=3.0, **where)
+    assert row["error"] == "the run was ended after timeout = 3 s"
+    assert [row["error"] for row in study("stop", [0, 2], {"folder": [str(tmp_path)]}, **where)] == [None] * 2
 
 
 @pytest.mark.parametrize("how", ["late", "first", "raise", "exit"])
