@@ -88,27 +88,6 @@ def test_spheres_that_touch_or_stand_apart(gap):
         assert_consistent(clump)
 
 
-def test_two_overlapping_spheres():
-    """Two balls of radius r, d apart: 2 balls less a lens of two caps of height r - d/2."""
-    r, d, density = 0.01, 0.013, 7800.0
-    h = d / 2
-    cap = pi * (2 * r**3 / 3 - r * r * h + h**3 / 3)
-    volume = 2 * (4 / 3 * pi * r**3 - cap)
-    # Half a body, one truncated ball, about its own centre: ball less cap, moments of z, z^2 and x^2.
-    z = -pi * (r * r - h * h) ** 2 / 4
-    zz = 4 / 15 * pi * r**5 - pi * (2 * r**5 / 15 - r * r * h**3 / 3 + h**5 / 5)
-    xx = 4 / 15 * pi * r**5 - pi / 4 * (8 * r**5 / 15 - r**4 * h + 2 * r * r * h**3 / 3 - h**5 / 5)
-    zz = zz - 2 * h * z + h * h * volume / 2            # about the middle, from which z is h - z
-    rng = np.random.default_rng(2)
-    for _ in range(50):
-        direction = random_rotation(rng)[:, 0]
-        clump = ClumpTemplate([[0, 0, 0], d * direction], [r, r], density)
-        assert clump.volume == pytest.approx(volume, rel=NOISE)
-        assert clump.inertia == pytest.approx(2 * density * np.array([2 * xx, xx + zz, xx + zz]), rel=NOISE)
-        assert np.abs(clump.center_of_mass - h * direction).max() < NOISE * d
-        assert_consistent(clump)
-
-
 def test_rods_in_any_direction():
     rng = np.random.default_rng(3)
     for k in range(200):

@@ -30,14 +30,14 @@ USES = {
 }
 
 
-def crowd(threads=2):
+def many_rods(threads=2):
     """Enough for two threads."""
     return scenes.rods_in_box(seed=3, n=1400, side=(1400 / 30)**(1 / 3), speed=20.0, spin=20.0).simulation(
         DT, threads=threads)
 
 
 def after_a_run(_=None):
-    sim = crowd()
+    sim = many_rods()
     sim.run(STEPS)
     return sim.threads, sim.position.tobytes()
 
@@ -71,7 +71,7 @@ def in_child(act):
 
 
 def test_simulation_continues_in_a_forked_process():
-    sim = crowd()
+    sim = many_rods()
     sim.run(STEPS)
     answer = in_child(lambda: sim.run(STEPS) or hashlib.sha1(sim.position.tobytes()).hexdigest())
     sim.run(STEPS)
@@ -107,14 +107,14 @@ class BackgroundRun:
 
 
 def test_fork_during_a_run_in_another_thread():
-    sim = crowd()
+    sim = many_rods()
     with BackgroundRun(sim):
         assert "RuntimeError: another thread is using this simulation" in in_child(lambda: sim.run(1))
         assert in_child(lambda: after_a_run()[0]) == "2"
 
 
 def test_concurrent_use_is_refused(tmp_path):
-    sim, uninterrupted = crowd(1), crowd(1)
+    sim, uninterrupted = many_rods(1), many_rods(1)
     with BackgroundRun(sim):
         for _ in range(3):
             for name, use in USES.items():
