@@ -115,7 +115,7 @@ class Simulation(Observables):
         scale : (n,) or one number, by which the lengths of a clump are those of the template times, about its centre
             of mass; its mass goes with the cube, its inertia with the fifth power
 
-        Clumps may touch one another and walls, by a tenth of the smaller radius at most; with a
+        Clumps may evaluate_contact one another and walls, by a tenth of the smaller radius at most; with a
         deeper overlap, or any other bad value, a ValueError is raised and nothing is added.
         Many clumps are added fastest in one call.
         """
@@ -137,9 +137,9 @@ class Simulation(Observables):
         old = self._loop
         state, first = old.state.with_clumps(template, *clumps), old.state.n_clumps
         n = state.n_clumps - first
-        new = self._make_loop(state, old.step_count, old.ask,
+        new = self._make_loop(state, old.step_count, old.external_forces,
                               started=np.concatenate([old.started, np.zeros(n, dtype=bool)]))
-        if n > FEW or old.ask:
+        if n > FEW or old.external_forces:
             new.evaluate()
             self._refuse_deep_overlaps(new.contacts(), state, first)
         else:
@@ -172,7 +172,7 @@ class Simulation(Observables):
 
     @property
     def _user_forces(self):
-        return self._loop.ask or UserForces()
+        return self._loop.external_forces or UserForces()
 
     def _make_loop(self, state, step_count=0, forces=None, **known):
         """A time loop over the clumps of `state`, which goes on counting at step_count.
@@ -183,7 +183,7 @@ class Simulation(Observables):
                   np.array([effective_modulus(self.material, wall.material or self.material) for wall in self.walls]))
         return Driver(state, self._scheme, self._parameters, self.dt, first_step=step_count,
                       modulus=effective_modulus(self.material, self.material), gravity=self.gravity, planes=planes,
-                      threads=self._threads, ask=forces, guard=self._guard, **known)
+                      threads=self._threads, external_forces=forces, guard=self._guard, **known)
 
     def _refuse_deep_overlaps(self, contacts, state, first):
         """Of the clumps from number `first` on."""

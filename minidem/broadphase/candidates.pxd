@@ -1,11 +1,11 @@
-"""Candidates for a search: what is in some cells of a grid, copied to one place.
+"""Candidates for a search: what is in some cells of a grid, copied to one entry.
 
 The spheres of a cell have them in common. Side by side, they fill whole vectors.
 """
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
-from minidem.broadphase.cell_grid cimport COLUMNS, CellGrid, Runs
+from minidem.broadphase.cell_grid cimport COLUMNS, CellGrid, CellRanges
 
 cdef enum:
     AT_ONCE = 16                # ints of a vector, a cache line
@@ -33,21 +33,21 @@ cdef inline bint make_room(Candidates *candidates, int count) noexcept nogil:
     return True
 
 
-cdef inline bint collect(Candidates *candidates, const CellGrid *grid, const Runs *runs) noexcept nogil:
-    """What has its place in the runs, in their order. False: memory exhausted."""
-    cdef int run, column, vector
+cdef inline bint collect(Candidates *candidates, const CellGrid *grid, const CellRanges *ranges) noexcept nogil:
+    """What has its entry in the ranges, in their order. False: memory exhausted."""
+    cdef int range_, column, vector
     cdef int *to
-    cdef const int *place
-    if not make_room(candidates, runs.total):
+    cdef const int *entry
+    if not make_room(candidates, ranges.total):
         return False
     candidates.count = 0
-    for run in range(runs.count):
-        for vector in range((runs.last[run] - runs.first[run] + AT_ONCE - 1) // AT_ONCE):
-            to = candidates.data + candidates.count + vector * AT_ONCE      # the next run overwrites its excess
-            place = grid.places + runs.first[run] + vector * AT_ONCE
+    for range_ in range(ranges.count):
+        for vector in range((ranges.last[range_] - ranges.first[range_] + AT_ONCE - 1) // AT_ONCE):
+            to = candidates.data + candidates.count + vector * AT_ONCE      # the next range_ overwrites its excess
+            entry = grid.entries + ranges.first[range_] + vector * AT_ONCE
             for column in range(COLUMNS):
-                memcpy(to + column * candidates.room, place + column * grid.stride, AT_ONCE * sizeof(int))
-        candidates.count += runs.last[run] - runs.first[run]
+                memcpy(to + column * candidates.room, entry + column * grid.stride, AT_ONCE * sizeof(int))
+        candidates.count += ranges.last[range_] - ranges.first[range_]
     return True
 
 

@@ -1,44 +1,44 @@
 """Cell list by spatial hash, of spheres or of the bounding spheres of clumps, all of about one size."""
 from libc.math cimport ceil, llrint
 
-from minidem.core.int_vector cimport Ints
+from minidem.core.int_vector cimport IntVector
 
 cdef enum:
-    MOST_RUNS = 27
-    COLUMNS = 5                 # of a place: see CellGrid
+    MOST_RANGES = 27
+    COLUMNS = 5                 # of a entry: see CellGrid
     SLOT = 4                    # the last of them
     LOG_UNITS = 16              # a cell is 2^16 units wide
 
 cdef struct CellGrid:
-    Ints items                  # slots of what it holds
+    IntVector items                  # slots of what it holds
     double largest_diameter     # of these [m]
     double scale                # units to a metre
     int skin                    # with a margin [units], see cell_grid.pyx
     int log_side                # the table has 2^log_side cells in each direction, repeated periodically
-    Ints cell                   # (items,): cell of each item
-    Ints start                  # (cells + 1): what is in cell c has the places start[c] <= p < start[c + 1]
-    int *places                 # (COLUMNS, stride): centres x, y, z modulo 2^32 units, radii rounded up, slots
-    Py_ssize_t stride           # the places, and some that a search may read beyond
+    IntVector cell                   # (items,): cell of each item
+    IntVector start                  # (cells + 1): what is in cell c has the entries start[c] <= p < start[c + 1]
+    int *entries                 # (COLUMNS, stride): centres x, y, z modulo 2^32 units, radii rounded up, slots
+    Py_ssize_t stride           # the entries, and some that a search may read beyond
 
-cdef struct Runs:               # ranges of places
+cdef struct CellRanges:               # ranges of entries
     int count
-    int total                   # places in them
-    int first[MOST_RUNS]
-    int last[MOST_RUNS]
+    int total                   # entries in them
+    int first[MOST_RANGES]
+    int last[MOST_RANGES]
 
-cdef struct Spot:               # a sphere in the units of a grid
+cdef struct FixedSphere:               # a sphere in the units of a grid
     int x
     int y
     int z
     int radius                  # rounded up
 
 cdef bint prepare_grid(CellGrid *grid, double skin) noexcept nogil
-cdef void number_cells(CellGrid *grid, const double *spheres, double part_before, double part_end) noexcept nogil
+cdef void assign_cells(CellGrid *grid, const double *spheres, double part_before, double part_end) noexcept nogil
 cdef void fill_cells(CellGrid *grid, const double *spheres, double part_before, double part_end) noexcept nogil
 cdef void empty_grid(CellGrid *grid) noexcept nogil
 cdef void free_grid(CellGrid *grid) noexcept nogil
 
-cdef inline int units(double length, double scale) noexcept nogil:
+cdef inline int fixed_point(double length, double scale) noexcept nogil:
     """A coordinate modulo 2^32, to the nearest unit; clamped well within 64 bits, so that nothing overflows."""
     cdef double u = length * scale
     u = 9e18 if u > 9e18 else u
@@ -46,37 +46,37 @@ cdef inline int units(double length, double scale) noexcept nogil:
     return <int> llrint(u)
 
 
-cdef inline Spot spot_of(const CellGrid *grid, const double *sphere) noexcept nogil:
+cdef inline FixedSphere fixed_sphere_of(const CellGrid *grid, const double *sphere) noexcept nogil:
     """A sphere (centre, radius) [m] in the units of the grid."""
-    cdef Spot spot
-    spot.x = units(sphere[0], grid.scale)
-    spot.y = units(sphere[1], grid.scale)
-    spot.z = units(sphere[2], grid.scale)
-    spot.radius = <int> ceil(sphere[3] * grid.scale)
-    return spot
+    cdef FixedSphere fixed
+    fixed.x = fixed_point(sphere[0], grid.scale)
+    fixed.y = fixed_point(sphere[1], grid.scale)
+    fixed.z = fixed_point(sphere[2], grid.scale)
+    fixed.radius = <int> ceil(sphere[3] * grid.scale)
+    return fixed
 
 
-cdef inline int cell_of(const CellGrid *grid, const Spot *spot) noexcept nogil:
+cdef inline int cell_of(const CellGrid *grid, const FixedSphere *fixed) noexcept nogil:
     cdef int mask = (1 << grid.log_side) - 1
-    return (((((spot.z >> LOG_UNITS) & mask) << grid.log_side) | ((spot.y >> LOG_UNITS) & mask)) << grid.log_side) \
-        | ((spot.x >> LOG_UNITS) & mask)
+    return (((((fixed.z >> LOG_UNITS) & mask) << grid.log_side) | ((fixed.y >> LOG_UNITS) & mask)) << grid.log_side) \
+        | ((fixed.x >> LOG_UNITS) & mask)
 
 
-cdef inline void add_run(Runs *runs, const CellGrid *grid, int cell, int n_cells) noexcept nogil:
-    runs.first[runs.count] = grid.start.data[cell]
-    runs.last[runs.count] = grid.start.data[cell + n_cells]
-    runs.total += grid.start.data[cell + n_cells] - grid.start.data[cell]
-    runs.count += 1
+cdef inline void add_range(CellRanges *ranges, const CellGrid *grid, int cell, int n_cells) noexcept nogil:
+    ranges.first[ranges.count] = grid.start.data[cell]
+    ranges.last[ranges.count] = grid.start.data[cell + n_cells]
+    ranges.total += grid.start.data[cell + n_cells] - grid.start.data[cell]
+    ranges.count += 1
 
 
-cdef inline void add_row(Runs *runs, const CellGrid *grid, int row, int x) noexcept nogil:
+cdef inline void add_row(CellRanges *ranges, const CellGrid *grid, int row, int x) noexcept nogil:
     """The cells x - 1, x, x + 1 of a row whose first cell is `row`: adjacent in memory, unless they wrap round."""
     cdef int mask = (1 << grid.log_side) - 1, k
     if 0 < x < mask:
-        add_run(runs, grid, row + x - 1, 3)
+        add_range(ranges, grid, row + x - 1, 3)
     else:
         for k in range(-1, 2):
-            add_run(runs, grid, row + ((x + k) & mask), 1)
+            add_range(ranges, grid, row + ((x + k) & mask), 1)
 
 
 cdef inline int row_at(const CellGrid *grid, int y, int z) noexcept nogil:
@@ -84,27 +84,27 @@ cdef inline int row_at(const CellGrid *grid, int y, int z) noexcept nogil:
     return (((z & mask) << grid.log_side) + (y & mask)) << grid.log_side
 
 
-cdef inline void runs_ahead(Runs *runs, const CellGrid *grid, int cell) noexcept nogil:
+cdef inline void ranges_ahead(CellRanges *ranges, const CellGrid *grid, int cell) noexcept nogil:
     """A cell and the thirteen ahead of it: the next in x, and those of the next row and of the next layer.
 
-    The first run begins with the cell itself.
+    The first range_ begins with the cell itself.
     """
     cdef int mask = (1 << grid.log_side) - 1
     cdef int x = cell & mask, y = (cell >> grid.log_side) & mask, z = cell >> (2 * grid.log_side), k
-    runs.count = runs.total = 0
-    add_run(runs, grid, cell, 1 if x == mask else 2)
+    ranges.count = ranges.total = 0
+    add_range(ranges, grid, cell, 1 if x == mask else 2)
     if x == mask:
-        add_run(runs, grid, row_at(grid, y, z), 1)
-    add_row(runs, grid, row_at(grid, y + 1, z), x)
+        add_range(ranges, grid, row_at(grid, y, z), 1)
+    add_row(ranges, grid, row_at(grid, y + 1, z), x)
     for k in range(-1, 2):
-        add_row(runs, grid, row_at(grid, y + k, z + 1), x)
+        add_row(ranges, grid, row_at(grid, y + k, z + 1), x)
 
 
-cdef inline void runs_around(Runs *runs, const CellGrid *grid, int cell) noexcept nogil:
+cdef inline void ranges_around(CellRanges *ranges, const CellGrid *grid, int cell) noexcept nogil:
     """A cell and the twenty-six around it."""
     cdef int mask = (1 << grid.log_side) - 1
     cdef int x = cell & mask, y = (cell >> grid.log_side) & mask, z = cell >> (2 * grid.log_side), k, m
-    runs.count = runs.total = 0
+    ranges.count = ranges.total = 0
     for k in range(-1, 2):
         for m in range(-1, 2):
-            add_row(runs, grid, row_at(grid, y + m, z + k), x)
+            add_row(ranges, grid, row_at(grid, y + m, z + k), x)

@@ -1,6 +1,6 @@
 """Cell list by spatial hash and counting sort.
 
-A cell's integer coordinates, taken modulo a power of two in each direction, are its place in the
+A cell's integer coordinates, taken modulo a power of two in each direction, are its entry in the
 table: the domain is covered by periodic copies of one table whose size follows the number of
 spheres, not the extent of space. So the domain needs no bounds, a runaway sphere costs nothing, and
 neighbours in x stay neighbours in memory. With at least four cells in each direction no pair of
@@ -21,10 +21,10 @@ from libc.math cimport ceil
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from minidem.core.int_vector cimport Ints, release, reserve
+from minidem.core.int_vector cimport IntVector, release, reserve
 
 cdef enum:
-    BEYOND = 15                 # places that a search may read after the last
+    BEYOND = 15                 # entries that a search may read after the last
     MARGIN = 3                  # units
     SPHERES_PER_CELL = 4        # at most, on the average over the table
     SAMPLE = 256                # of the items, by which the cells are divided among threads
@@ -39,25 +39,25 @@ cdef bint prepare_grid(CellGrid *grid, double skin) noexcept nogil:
     grid.log_side = 2
     while grid.log_side < 10 and SPHERES_PER_CELL * (<Py_ssize_t> 1 << (3 * grid.log_side)) < n:
         grid.log_side += 1
-    if grid.places == NULL:
+    if grid.entries == NULL:
         grid.stride = n + BEYOND
-        grid.places = <int *> malloc(COLUMNS * grid.stride * sizeof(int))
-        if grid.places == NULL:
+        grid.entries = <int *> malloc(COLUMNS * grid.stride * sizeof(int))
+        if grid.entries == NULL:
             return False
-        memset(grid.places, 0, COLUMNS * grid.stride * sizeof(int))
+        memset(grid.entries, 0, COLUMNS * grid.stride * sizeof(int))
     return reserve(&grid.cell, n) and reserve(&grid.start, (<Py_ssize_t> 1 << (3 * grid.log_side)) + 1)
 
 
-cdef void number_cells(CellGrid *grid, const double *spheres, double part_before, double part_end) noexcept nogil:
+cdef void assign_cells(CellGrid *grid, const double *spheres, double part_before, double part_end) noexcept nogil:
     """The cells of this part of the items.
 
     spheres : (slots, 4) centres and radii [m].
     """
     cdef Py_ssize_t k, n = grid.items.size
-    cdef Spot spot
+    cdef FixedSphere fixed
     for k in range(<Py_ssize_t> (part_before * n), <Py_ssize_t> (part_end * n)):
-        spot = spot_of(grid, spheres + 4 * <Py_ssize_t> grid.items.data[k])
-        grid.cell.data[k] = cell_of(grid, &spot)
+        fixed = fixed_sphere_of(grid, spheres + 4 * <Py_ssize_t> grid.items.data[k])
+        grid.cell.data[k] = cell_of(grid, &fixed)
 
 
 cdef int cell_after(const CellGrid *grid, double part) noexcept nogil:
@@ -86,8 +86,8 @@ cdef void fill_cells(CellGrid *grid, const double *spheres, double part_before, 
     cdef Py_ssize_t first = cell_after(grid, part_before), last = cell_after(grid, part_end)
     cdef const int *cell = grid.cell.data
     cdef int *start = grid.start.data
-    cdef int *place = NULL
-    cdef Spot spot
+    cdef int *entry = NULL
+    cdef FixedSphere fixed
     cdef int total = 0
     memset(start + first, 0, (last - first) * sizeof(int))
     for k in range(n):
@@ -102,21 +102,21 @@ cdef void fill_cells(CellGrid *grid, const double *spheres, double part_before, 
     for k in range(n - 1, -1, -1):
         if first <= cell[k] < last:
             start[cell[k]] -= 1
-            place = grid.places + start[cell[k]]
-            spot = spot_of(grid, spheres + 4 * <Py_ssize_t> grid.items.data[k])
-            place[0] = spot.x
-            place[grid.stride] = spot.y
-            place[2 * grid.stride] = spot.z
-            place[3 * grid.stride] = spot.radius
-            place[SLOT * grid.stride] = grid.items.data[k]
+            entry = grid.entries + start[cell[k]]
+            fixed = fixed_sphere_of(grid, spheres + 4 * <Py_ssize_t> grid.items.data[k])
+            entry[0] = fixed.x
+            entry[grid.stride] = fixed.y
+            entry[2 * grid.stride] = fixed.z
+            entry[3 * grid.stride] = fixed.radius
+            entry[SLOT * grid.stride] = grid.items.data[k]
 
 
 cdef void empty_grid(CellGrid *grid) noexcept nogil:
     """Give the memory of its cells back."""
     release(&grid.cell)
     release(&grid.start)
-    free(grid.places)
-    grid.places = NULL
+    free(grid.entries)
+    grid.entries = NULL
 
 
 cdef void free_grid(CellGrid *grid) noexcept nogil:

@@ -10,14 +10,14 @@
 #if defined(__SSE2__) && !defined(__SANITIZE_THREAD__)
 #include <emmintrin.h>
 
-static inline void minidem_post_line(const double *line, double *copy) {
+static inline void minidem_store_ghost_line(const double *line, double *copy) {
     for (int k = 0; k < 8; k += 2) _mm_stream_pd(copy + k, _mm_load_pd(line + k));
 }
 
 /* To be called before other threads are told: such stores may be late. */
-static inline void minidem_all_posted(void) { _mm_sfence(); }
+static inline void minidem_ghost_fence(void) { _mm_sfence(); }
 #else
-static inline void minidem_post_line(const double *line, double *copy) { memcpy(copy, line, 8 * sizeof *line); }
-static inline void minidem_all_posted(void) {}
+static inline void minidem_store_ghost_line(const double *line, double *copy) { memcpy(copy, line, 8 * sizeof *line); }
+static inline void minidem_ghost_fence(void) {}
 #endif
 #endif

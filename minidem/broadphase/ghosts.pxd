@@ -3,17 +3,17 @@
 A sphere is written in every step, and between lists only its owner reads it, so that it stays with one core. Ghosts
 stand in memory behind all spheres, in the same order; a pair across names its own sphere and the ghost of the other.
 """
-from minidem.core.int_vector cimport Ints
+from minidem.core.int_vector cimport IntVector
 from minidem.core.lanes cimport LANES
 from minidem.state.state cimport StateView
 
 cdef extern from "broadphase/ghosts.h" nogil:
-    void post_line "minidem_post_line"(const double *line, double *copy)
-    void all_posted "minidem_all_posted"()
+    void store_ghost_line "minidem_store_ghost_line"(const double *line, double *copy)
+    void ghost_fence "minidem_ghost_fence"()
 
 cdef void mark_lines(unsigned char *marks, const int *pairs, Py_ssize_t n, Py_ssize_t first_row,
                      Py_ssize_t last_row) noexcept nogil
-cdef bint list_marked(Ints *lines, unsigned char *marks, Py_ssize_t first_row, Py_ssize_t last_row) noexcept nogil
+cdef bint list_marked(IntVector *lines, unsigned char *marks, Py_ssize_t first_row, Py_ssize_t last_row) noexcept nogil
 
 
 cdef inline int ghost_of(const StateView *state, int slot) noexcept nogil:
@@ -26,12 +26,12 @@ cdef inline int slot_of(const StateView *state, int sphere) noexcept nogil:
     return sphere - n_slots if sphere >= n_slots else sphere
 
 
-cdef inline void post(const Ints *lines, const StateView *state) noexcept nogil:
+cdef inline void copy_ghosts(const IntVector *lines, const StateView *state) noexcept nogil:
     """Let ghosts be where their spheres are now. lines : those of `list_marked`."""
     cdef const double *spheres = state.spheres
     cdef double *ghosts = state.spheres + state.n_members * 4 * LANES
     cdef Py_ssize_t k
     for k in range(lines.size):
-        post_line(spheres + 8 * <Py_ssize_t> lines.data[k], ghosts + 8 * <Py_ssize_t> lines.data[k])
+        store_ghost_line(spheres + 8 * <Py_ssize_t> lines.data[k], ghosts + 8 * <Py_ssize_t> lines.data[k])
     if lines.size:
-        all_posted()
+        ghost_fence()

@@ -15,7 +15,7 @@ cdef void mark_lines(unsigned char *marks, const int *pairs, Py_ssize_t n, Py_ss
             marks[row] |= 1 << (pairs[k] >> 1 & 3)
 
 
-cdef bint list_marked(Ints *lines, unsigned char *marks, Py_ssize_t first_row, Py_ssize_t last_row) noexcept nogil:
+cdef bint list_marked(IntVector *lines, unsigned char *marks, Py_ssize_t first_row, Py_ssize_t last_row) noexcept nogil:
     """The numbers of the lines that are marked, ascending, and of which no mark is left. False: memory exhausted."""
     cdef Py_ssize_t row
     cdef int line

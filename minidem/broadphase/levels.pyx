@@ -6,8 +6,8 @@ every pair is met once, and a large sphere costs as much as the small ones that 
 V. Ogarko & S. Luding, Comput. Phys. Commun. 183, 931 (2012), doi 10.1016/j.cpc.2011.12.019.
 """
 from minidem.core.int_vector cimport push
-from minidem.broadphase.cell_grid cimport fill_cells, free_grid, number_cells, prepare_grid
-from minidem.core.openmp cimport meet
+from minidem.broadphase.cell_grid cimport fill_cells, free_grid, assign_cells, prepare_grid
+from minidem.core.openmp cimport barrier_wait
 
 
 cdef bint sort_by_size(Levels *levels, const double *spheres, const int *numbers, Py_ssize_t n_slots) noexcept nogil:
@@ -60,7 +60,7 @@ cdef void drop_empty(Levels *levels) noexcept nogil:
     levels.count = kept
 
 
-cdef bint prepare_levels(Levels *levels, double skin) noexcept nogil:
+cdef bint reserve_levels(Levels *levels, double skin) noexcept nogil:
     """Cells and room for all spheres. False: memory exhausted."""
     cdef int level
     for level in range(levels.count):
@@ -74,8 +74,8 @@ cdef void fill_levels(Levels *levels, const double *spheres, Barrier *barrier, i
     """Sort all spheres into the cells of their grids, all threads together, each about its part of them."""
     cdef int level
     for level in range(levels.count):
-        number_cells(&levels.grid[level], spheres, part_before, part_end)
-    meet(barrier, n_threads)
+        assign_cells(&levels.grid[level], spheres, part_before, part_end)
+    barrier_wait(barrier, n_threads)
     for level in range(levels.count):
         fill_cells(&levels.grid[level], spheres, part_before, part_end)
 

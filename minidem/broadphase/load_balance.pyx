@@ -25,7 +25,7 @@ cdef inline double wanted(Share share, double speed, int n) noexcept nogil:
     return max(0.5 * (share.part + share.part / share.busy / speed), LEAST_PART / n)
 
 
-cdef bint even_out(Share *shares, int n) noexcept nogil:
+cdef bint rebalance(Share *shares, int n) noexcept nogil:
     """New parts for n threads, unless little would change. False: they have not worked long enough to tell."""
     cdef double longest = 0.0, speed = 0.0, total = 0.0, change = 0.0
     cdef int t
@@ -45,14 +45,14 @@ cdef bint even_out(Share *shares, int n) noexcept nogil:
     return True
 
 
-def evened_out(parts, busy):
-    """The parts that `even_out` makes of these, where each thread was busy for so long [s]."""
+def rebalanced_parts(parts, busy):
+    """The parts that `rebalance` makes of these, where each thread was busy for so long [s]."""
     cdef int t, n = len(parts)
     cdef Share *shares = <Share *> calloc(n, sizeof(Share))
     try:
         for t in range(n):
             shares[t].part, shares[t].busy = parts[t], busy[t]
-        even_out(shares, n)
+        rebalance(shares, n)
         return [shares[t].part for t in range(n)]
     finally:
         free(shares)

@@ -1,5 +1,5 @@
 """Verlet lists: candidates for contact, one set of lists for each thread."""
-from minidem.core.int_vector cimport APART, Ints, reserve
+from minidem.core.int_vector cimport APART, IntVector, reserve
 from minidem.core.lanes cimport LANES
 from minidem.state.state cimport StateView
 
@@ -12,24 +12,24 @@ cdef struct Planes:
 cdef struct Neighbours:         # what one thread owns: its blocks of clumps and the lists for them
     Py_ssize_t first_block
     Py_ssize_t last_block
-    Ints *found                 # (threads,): pairs that this thread's search found, by the owner of both spheres
-    Ints *across                # (threads,): those of two owners, in the lists of both, one a ghost in each
-    Ints hits                   # pairs of clumps of which one is searched for
-    Ints near[2]                # member rows of two clumps that lie near the other, while they are compared
-    Ints outer_walls            # (sphere slot, wall), within the outer skin
+    IntVector *found                 # (threads,): pairs that this thread's search found, by the owner of both spheres
+    IntVector *cross_thread                # (threads,): those of two owners, in the lists of both, one a ghost in each
+    IntVector hits                   # pairs of clumps of which one is searched for
+    IntVector near[2]                # member rows of two clumps that lie near the other, while they are compared
+    IntVector outer_walls            # (sphere slot, wall), within the outer skin
     int log_slab                # a slab is 2^log_slab slots of own spheres; 0: no slabs, the caches hold all
-    Ints pairs                  # inner list: (sphere, sphere), first those of own spheres, slab by slab
-    Ints spare                  # room for it while it is sorted
+    IntVector pairs                  # inner list: (sphere, sphere), first those of own spheres, slab by slab
+    IntVector spare                  # room for it while it is sorted
     Py_ssize_t n_own            # ints of it that are pairs of own spheres; the others are across
-    Ints slab_ends              # where the pairs end whose later sphere is in slab 0, 1, ... of the thread's own
-    Ints walls                  # inner list: (slot, wall)
-    Ints active                 # member rows that hold a sphere of the inner lists, ascending
-    Ints posted                 # lines of own spheres in inner pairs across: see ghosts.pyx
-    Ints outer_posted           # of those in outer pairs across
-    bint beyond                 # an own sphere may have left the inner skin
+    IntVector slab_ends              # where the pairs end whose later sphere is in slab 0, 1, ... of the thread's own
+    IntVector walls                  # inner list: (slot, wall)
+    IntVector active                 # member rows that hold a sphere of the inner lists, ascending
+    IntVector ghost_lines                 # lines of own spheres in inner pairs across: see ghosts.pyx
+    IntVector outer_ghost_lines           # of those in outer pairs across
+    bint skin_exceeded                 # an own sphere may have left the inner skin
     int failure                 # that the other threads do not know of yet
     long long steps             # since the inner lists were made
-    long long lasted            # steps that those before them were good for
+    long long previous_lifetime            # steps that those before them were good for
     double began                # when this run did, or the clumps were last shared out in it [s]
     double worked               # time within runs before it since they were [s]
     double waited               # for other threads, since they were [s]
@@ -58,12 +58,12 @@ cdef inline double height(const Planes *planes, Py_ssize_t wall, const double *s
 
 cdef extern from "broadphase/near_pairs.h" nogil:
     enum:
-        BEYOND "MINIDEM_BEYOND"
+        PADDING "MINIDEM_PADDING"
     Py_ssize_t select_near "minidem_select_near"(const double *spheres, const int *pairs, Py_ssize_t n, double skin,
                                                  int *near)
 
 
-cdef inline bint push_pair(Ints *list, int a, int b) noexcept nogil:
+cdef inline bint push_pair(IntVector *list, int a, int b) noexcept nogil:
     """Append a pair. False: memory exhausted."""
     if not reserve(list, list.size + 2):
         return False
@@ -74,7 +74,7 @@ cdef inline bint push_pair(Ints *list, int a, int b) noexcept nogil:
 
 
 cdef bint search_walls(Neighbours *mine, const Planes *planes, const StateView *state, double skin) noexcept nogil
-cdef bint choose_ghosts(Neighbours *all, int thread, int n_threads, const StateView *state,
+cdef bint find_ghost_lines(Neighbours *all, int thread, int n_threads, const StateView *state,
                         unsigned char *marks) noexcept nogil
 cdef bint prune(Neighbours *all, int thread, int n_threads, const Planes *planes, const StateView *state,
                 unsigned char *marks, double skin) noexcept nogil

@@ -15,7 +15,7 @@ moved, and both spheres are still near the processor.
 """
 from libc.string cimport memcpy, memset
 
-from minidem.core.int_vector cimport Ints, reserve
+from minidem.core.int_vector cimport IntVector, reserve
 from minidem.broadphase.ghosts cimport list_marked, mark_lines
 from minidem.core.transpose cimport rows_from_records
 from minidem.core.lanes cimport LANES
@@ -57,7 +57,7 @@ cdef bint sort_by_slab(Neighbours *mine, const StateView *state) noexcept nogil:
     cdef const int *pairs = mine.pairs.data
     cdef int *ends
     cdef int total = 0, count
-    if not (reserve(&mine.slab_ends, n_slabs) and reserve(&mine.spare, mine.pairs.size + BEYOND)):
+    if not (reserve(&mine.slab_ends, n_slabs) and reserve(&mine.spare, mine.pairs.size + PADDING)):
         return False
     mine.slab_ends.size = n_slabs
     ends = mine.slab_ends.data
@@ -78,7 +78,7 @@ cdef bint sort_by_slab(Neighbours *mine, const StateView *state) noexcept nogil:
     return True
 
 
-cdef bint choose_ghosts(Neighbours *all, int thread, int n_threads, const StateView *state,
+cdef bint find_ghost_lines(Neighbours *all, int thread, int n_threads, const StateView *state,
                         unsigned char *marks) noexcept nogil:
     """Own spheres of which other threads need ghosts when they prune their lists. False: memory exhausted.
 
@@ -88,40 +88,40 @@ cdef bint choose_ghosts(Neighbours *all, int thread, int n_threads, const StateV
     cdef Py_ssize_t first = state.first_member[mine.first_block], last = state.first_member[mine.last_block]
     cdef int source
     for source in range(n_threads):
-        mark_lines(marks, all[source].across[thread].data, all[source].across[thread].size, first, last)
-    return list_marked(&mine.outer_posted, marks, first, last)
+        mark_lines(marks, all[source].cross_thread[thread].data, all[source].cross_thread[thread].size, first, last)
+    return list_marked(&mine.outer_ghost_lines, marks, first, last)
 
 
 cdef bint prune(Neighbours *all, int thread, int n_threads, const Planes *planes, const StateView *state,
                 unsigned char *marks, double skin) noexcept nogil:
     """Inner lists from the outer ones, and the member rows and ghosts that they need. False: memory exhausted.
 
-    marks : as in choose_ghosts.
+    marks : as in find_ghost_lines.
     """
     cdef Neighbours *mine = all + thread
-    cdef const Ints *found
+    cdef const IntVector *found
     cdef Py_ssize_t k, total = 0, kept = 0, slot
     cdef Py_ssize_t first = state.first_member[mine.first_block], last = state.first_member[mine.last_block]
     cdef int source
     for source in range(n_threads):
-        total += all[source].found[thread].size + all[source].across[thread].size
-    if not (reserve(&mine.pairs, total + BEYOND) and reserve(&mine.walls, mine.outer_walls.size)):
+        total += all[source].found[thread].size + all[source].cross_thread[thread].size
+    if not (reserve(&mine.pairs, total + PADDING) and reserve(&mine.walls, mine.outer_walls.size)):
         return False
     for source in range(n_threads):
         found = all[source].found + thread
         kept += select_near(state.spheres, found.data, found.size, skin, mine.pairs.data + kept)
     mine.n_own = kept
     for source in range(n_threads):
-        found = all[source].across + thread
+        found = all[source].cross_thread + thread
         kept += select_near(state.spheres, found.data, found.size, skin, mine.pairs.data + kept)
     mine.pairs.size = kept
     if n_threads > 1:
         mark_lines(marks, mine.pairs.data + mine.n_own, kept - mine.n_own, first, last)
-        if not list_marked(&mine.posted, marks, first, last):
+        if not list_marked(&mine.ghost_lines, marks, first, last):
             return False
     if mine.log_slab and not sort_by_slab(mine, state):
         return False
-    mine.lasted = mine.steps
+    mine.previous_lifetime = mine.steps
     mine.steps = 0
     kept = 0
     for k in range(0, mine.outer_walls.size, 2):

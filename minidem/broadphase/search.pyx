@@ -1,12 +1,12 @@
 """Outer pairs from the grids: a share of what they hold for each thread, the pairs sorted by owner."""
 from libc.string cimport memset
 
-from minidem.core.int_vector cimport Ints, reserve
+from minidem.core.int_vector cimport IntVector, reserve
 from minidem.broadphase.candidates cimport AT_ONCE, Candidates, collect, free_candidates
-from minidem.broadphase.cell_grid cimport SLOT, CellGrid, Runs, Spot, cell_of, runs_ahead, runs_around, spot_of
+from minidem.broadphase.cell_grid cimport SLOT, CellGrid, CellRanges, FixedSphere, cell_of, ranges_ahead, ranges_around, fixed_sphere_of
 from minidem.broadphase.ghosts cimport ghost_of
 from minidem.broadphase.levels cimport MOST_LEVELS
-from minidem.broadphase.neighbours cimport BEYOND, push_pair
+from minidem.broadphase.neighbours cimport PADDING, push_pair
 from minidem.core.lanes cimport LANES
 from minidem.state.state cimport StateView
 
@@ -17,7 +17,7 @@ cdef extern from "broadphase/near_pairs.h" nogil:
                                                int clump_slots, int *pairs)
 
 cdef enum:
-    SAMPLE = 64                     # of the places, by which the search is divided among threads
+    SAMPLE = 64                     # of the entries, by which the search is divided among threads
 
 cdef struct Search:                 # one thread's
     Neighbours *all
@@ -44,16 +44,16 @@ cdef inline bint add_pair(const Search *search, int owner_i, int owner_j, int i,
     """Into the list of the owner of both, or into those of pairs across. False: memory exhausted."""
     if owner_i == owner_j:
         return push_pair(search.mine.found + owner_i, i, j)
-    return push_pair(search.mine.across + owner_i, i, ghost_of(search.state, j)) \
-        and push_pair(search.mine.across + owner_j, ghost_of(search.state, i), j)
+    return push_pair(search.mine.cross_thread + owner_i, i, ghost_of(search.state, j)) \
+        and push_pair(search.mine.cross_thread + owner_j, ghost_of(search.state, i), j)
 
 
-cdef bint sort_out_across(const Search *search, int owner, Py_ssize_t first) noexcept nogil:
+cdef bint move_cross_thread(const Search *search, int owner, Py_ssize_t first) noexcept nogil:
     """Of the pairs that the owner of their first spheres was given from `first` on, those across to their own lists.
 
     False: memory exhausted.
     """
-    cdef Ints *found = search.mine.found + owner
+    cdef IntVector *found = search.mine.found + owner
     cdef const Neighbours *theirs = search.all + owner
     cdef int first_slot = <int> search.state.first_member[theirs.first_block] * LANES
     cdef unsigned int n_slots = <int> search.state.first_member[theirs.last_block] * LANES - first_slot
@@ -76,7 +76,7 @@ cdef inline bint are_near(const double *a, const double *b, double skin) noexcep
     return x * x + y * y + z * z < reach * reach
 
 
-cdef bint collect_near(Ints *near, const StateView *state, int clump, const double *sphere,
+cdef bint collect_near(IntVector *near, const StateView *state, int clump, const double *sphere,
                        double skin) noexcept nogil:
     """Slots of the clump's spheres near `sphere`. False: memory exhausted."""
     cdef Py_ssize_t row, block = clump >> 3
@@ -95,7 +95,7 @@ cdef bint collect_near(Ints *near, const StateView *state, int clump, const doub
 cdef bint compare_clumps(const Search *search, int first, int second) noexcept nogil:
     """Outer pairs of two clumps: only spheres near the other's bounding sphere. False: memory exhausted."""
     cdef const StateView *state = search.state
-    cdef Ints *near = search.mine.near
+    cdef IntVector *near = search.mine.near
     cdef Py_ssize_t k, m
     cdef int i, j, owner_i, owner_j
     if not (collect_near(&near[0], state, first, search.items + 4 * <Py_ssize_t> second, search.skin)
@@ -113,26 +113,26 @@ cdef bint compare_clumps(const Search *search, int first, int second) noexcept n
     return True
 
 
-cdef inline bint append_near(Ints *pairs, int slot, const Spot *spot, int reach, const Candidates *candidates,
+cdef inline bint append_near(IntVector *pairs, int slot, const FixedSphere *fixed, int reach, const Candidates *candidates,
                              int first, int clump_first, int clump_slots) noexcept nogil:
-    """Pairs of what is at a spot with the candidates from `first` on, as find_pairs says. False: memory exhausted."""
+    """Pairs of what is at a fixed with the candidates from `first` on, as find_pairs says. False: memory exhausted."""
     if not reserve(pairs, pairs.size + 2 * (candidates.count - first + AT_ONCE)):
         return False
-    pairs.size += find_pairs(candidates.data, candidates.room, first, candidates.count, spot.x, spot.y, spot.z, reach,
+    pairs.size += find_pairs(candidates.data, candidates.room, first, candidates.count, fixed.x, fixed.y, fixed.z, reach,
                              slot, clump_first, clump_slots, pairs.data + pairs.size)
     return True
 
 
-cdef inline bint search_around(const Search *search, int slot, const Spot *spot, int reach,
+cdef inline bint search_around(const Search *search, int slot, const FixedSphere *fixed, int reach,
                                const Candidates *candidates, int first) noexcept nogil:
-    """Outer pairs of what is at a spot with the candidates from `first` on. False: memory exhausted."""
+    """Outer pairs of what is at a fixed with the candidates from `first` on. False: memory exhausted."""
     cdef const Py_ssize_t *first_member = search.state.first_member
-    cdef Ints *found = &search.mine.hits
+    cdef IntVector *found = &search.mine.hits
     cdef int block, owner
     cdef Py_ssize_t k, before
     if search.clumps_first:
         found.size = 0
-        if not append_near(found, slot, spot, reach, candidates, first, 0, 0):
+        if not append_near(found, slot, fixed, reach, candidates, first, 0, 0):
             return False
         for k in range(0, found.size, 2):
             if not compare_clumps(search, slot, found.data[k + 1]):
@@ -142,18 +142,18 @@ cdef inline bint search_around(const Search *search, int slot, const Spot *spot,
     owner = owner_of(search, slot)
     found = search.mine.found + owner
     before = found.size
-    if not append_near(found, slot, spot, reach, candidates, first, <int> first_member[block] * LANES,
+    if not append_near(found, slot, fixed, reach, candidates, first, <int> first_member[block] * LANES,
                        <int> (first_member[block + 1] - first_member[block]) * LANES):
         return False
-    return candidates.own and owner == search.thread or sort_out_across(search, owner, before)
+    return candidates.own and owner == search.thread or move_cross_thread(search, owner, before)
 
 
 cdef inline bint collect_own(const Search *search, Candidates *candidates, const CellGrid *grid,
-                             const Runs *runs) noexcept nogil:
-    """Candidates from the runs, and whether other threads have to know of them. False: memory exhausted."""
+                             const CellRanges *ranges) noexcept nogil:
+    """Candidates from the ranges, and whether other threads have to know of them. False: memory exhausted."""
     cdef const int *slot
     cdef int k, others = 0
-    if not collect(candidates, grid, runs):
+    if not collect(candidates, grid, ranges):
         return False
     slot = candidates.data + SLOT * candidates.room
     for k in range(candidates.count if search.n_threads > 1 else 0):
@@ -162,28 +162,28 @@ cdef inline bint collect_own(const Search *search, Candidates *candidates, const
     return True
 
 
-cdef inline Spot spot_at(const CellGrid *grid, Py_ssize_t place) noexcept nogil:
-    cdef Spot spot
-    spot.x = grid.places[place]
-    spot.y = grid.places[grid.stride + place]
-    spot.z = grid.places[2 * grid.stride + place]
-    spot.radius = grid.places[3 * grid.stride + place]
-    return spot
+cdef inline FixedSphere fixed_sphere_at(const CellGrid *grid, Py_ssize_t entry) noexcept nogil:
+    cdef FixedSphere fixed
+    fixed.x = grid.entries[entry]
+    fixed.y = grid.entries[grid.stride + entry]
+    fixed.z = grid.entries[2 * grid.stride + entry]
+    fixed.radius = grid.entries[3 * grid.stride + entry]
+    return fixed
 
 
-cdef Py_ssize_t place_after(const CellGrid *grid, double part) noexcept nogil:
-    """The place before which this part of the work is, by the candidates of a few: the last cells have fewer ahead."""
+cdef Py_ssize_t entry_after(const CellGrid *grid, double part) noexcept nogil:
+    """The entry before which this part of the work is, by the candidates of a few: the last cells have fewer ahead."""
     cdef Py_ssize_t n = grid.items.size, k
     cdef double work[SAMPLE]
     cdef double total = 0.0, below = 0.0
-    cdef Runs runs
-    cdef Spot spot
+    cdef CellRanges ranges
+    cdef FixedSphere fixed
     if part <= 0.0 or part >= 1.0:
         return n if part > 0.0 else 0
     for k in range(SAMPLE):
-        spot = spot_at(grid, k * n // SAMPLE)
-        runs_ahead(&runs, grid, cell_of(grid, &spot))
-        work[k] = 1.0 + runs.total
+        fixed = fixed_sphere_at(grid, k * n // SAMPLE)
+        ranges_ahead(&ranges, grid, cell_of(grid, &fixed))
+        work[k] = 1.0 + ranges.total
         total += work[k]
     k = 0
     while k < SAMPLE - 1 and below + work[k] <= part * total:
@@ -201,41 +201,41 @@ cdef bint search_level(const Search *search, const Levels *levels, int level,
     cdef const CellGrid *grid = &levels.grid[level]
     cdef const CellGrid *larger
     cdef double n_blocks = search.state.n_blocks        # as much of it as the thread owns clumps
-    cdef Py_ssize_t p, first = place_after(grid, search.mine.first_block / n_blocks)
-    cdef Py_ssize_t last = place_after(grid, search.mine.last_block / n_blocks)
+    cdef Py_ssize_t p, first = entry_after(grid, search.mine.first_block / n_blocks)
+    cdef Py_ssize_t last = entry_after(grid, search.mine.last_block / n_blocks)
     cdef const int *start = grid.start.data
-    cdef Runs runs
-    cdef Spot spot
+    cdef CellRanges ranges
+    cdef FixedSphere fixed
     cdef int cells[MOST_LEVELS]
     cdef int cell = 0, k, around, slot
     for k in range(level, levels.count):
         cells[k] = -1                                   # no candidates yet
     if first < last:
-        spot = spot_at(grid, first)
-        cell = cell_of(grid, &spot)
+        fixed = fixed_sphere_at(grid, first)
+        cell = cell_of(grid, &fixed)
     for p in range(first, last):
         while start[cell + 1] <= p:
             cell += 1
         if cell != cells[level]:
             cells[level] = cell
-            runs_ahead(&runs, grid, cell)
-            if not collect_own(search, candidates + level, grid, &runs):
+            ranges_ahead(&ranges, grid, cell)
+            if not collect_own(search, candidates + level, grid, &ranges):
                 return False
-        spot = spot_at(grid, p)
-        slot = grid.places[SLOT * grid.stride + p]
-        if not search_around(search, slot, &spot, spot.radius + grid.skin, candidates + level,
+        fixed = fixed_sphere_at(grid, p)
+        slot = grid.entries[SLOT * grid.stride + p]
+        if not search_around(search, slot, &fixed, fixed.radius + grid.skin, candidates + level,
                              <int> p - start[cell] + 1):
             return False
         for k in range(level + 1, levels.count):
             larger = &levels.grid[k]
-            spot = spot_of(larger, search.items + 4 * <Py_ssize_t> slot)
-            around = cell_of(larger, &spot)
+            fixed = fixed_sphere_of(larger, search.items + 4 * <Py_ssize_t> slot)
+            around = cell_of(larger, &fixed)
             if around != cells[k]:
                 cells[k] = around
-                runs_around(&runs, larger, around)
-                if not collect_own(search, candidates + k, larger, &runs):
+                ranges_around(&ranges, larger, around)
+                if not collect_own(search, candidates + k, larger, &ranges):
                     return False
-            if not search_around(search, slot, &spot, spot.radius + larger.skin, candidates + k, 0):
+            if not search_around(search, slot, &fixed, fixed.radius + larger.skin, candidates + k, 0):
                 return False
     return True
 
@@ -263,12 +263,12 @@ cdef bint search_pairs(Neighbours *all, int thread, int n_threads, const Levels 
     search.skin = skin
     search.clumps_first = clumps_first
     for owner in range(n_threads):
-        search.mine.found[owner].size = search.mine.across[owner].size = 0
+        search.mine.found[owner].size = search.mine.cross_thread[owner].size = 0
     for level in range(levels.count):
         fine &= search_level(&search, levels, level, candidates)
     for level in range(levels.count):
         free_candidates(candidates + level)
     for owner in range(n_threads):
-        fine &= reserve(search.mine.found + owner, search.mine.found[owner].size + BEYOND)
-        fine &= reserve(search.mine.across + owner, search.mine.across[owner].size + BEYOND)
+        fine &= reserve(search.mine.found + owner, search.mine.found[owner].size + PADDING)
+        fine &= reserve(search.mine.cross_thread + owner, search.mine.cross_thread[owner].size + PADDING)
     return fine

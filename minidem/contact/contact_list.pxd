@@ -1,7 +1,7 @@
-"""See listing.pyx."""
+"""All contacts at the present pose, for Python."""
 from minidem.broadphase.neighbours cimport Neighbours
-from minidem.contact.narrow_phase cimport Contacts
 from minidem.contact.evaluate cimport Law
+from minidem.contact.narrow_phase cimport Contacts
 from minidem.state.state cimport State
 
 cdef object list_contacts(State state, const Contacts *contacts, const Neighbours *threads, int n_threads)

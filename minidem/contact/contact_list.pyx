@@ -1,26 +1,26 @@
 # distutils: extra_compile_args = -O2
-"""The contacts of a time loop, listed for Python (contact_table.py)."""
+"""All contacts at the present pose, as a structured array for Python (contact_table.py)."""
 from libc.string cimport memset
 
 import numpy as np
 
 from minidem.contact.contact_table import describe
 
-from minidem.core.int_vector cimport Ints, release
 from minidem.broadphase.ghosts cimport slot_of
 from minidem.broadphase.neighbours cimport Neighbours, height, owns, push_pair
-from minidem.contact.narrow_phase cimport Contacts
+from minidem.contact.evaluate cimport Contact, Law, evaluate_contact
 from minidem.contact.laws.hertz cimport hertz_energy
-from minidem.contact.evaluate cimport Law, Touch, touch
-from minidem.core.vec3 cimport Vec3, norm, sub, vec3
+from minidem.contact.narrow_phase cimport Contacts
+from minidem.core.int_vector cimport IntVector, release
 from minidem.core.lanes cimport LANES
+from minidem.core.vec3 cimport Vec3, norm, sub, vec3
 from minidem.state.rows cimport POSITION, load
 from minidem.state.state cimport State, StateView
 
 
-cdef inline void note(int *pair, double *values, const StateView *state, int i, int j, const Law *law) noexcept nogil:
+cdef inline void write_row(int *pair, double *values, const StateView *state, int i, int j, const Law *law) noexcept nogil:
     """A row for `describe`. i : slot of a sphere;  j : of a sphere or ghost, or -1 - wall."""
-    cdef Touch contact = touch(state.spheres, i, j, law)
+    cdef Contact contact = evaluate_contact(state.spheres, i, j, law)
     pair[0], pair[1] = i, slot_of(state, j)
     values[0], values[1] = contact.overlap, contact.force
     values[2] = hertz_energy(contact.force, contact.overlap)
@@ -40,24 +40,25 @@ cdef object list_contacts(State state, const Contacts *contacts, const Neighbour
     for t in range(n_threads):
         for k in range(0, contacts[t].pairs.size, 2):
             i, j = contacts[t].pairs.data[k], contacts[t].pairs.data[k + 1]
-            if owns(threads + t, &state.view, i):                       # else its owner lists it
-                note(&pair[count, 0], &values[count, 0], &state.view, i, j, &contacts[t].law)
+            if owns(threads + t, &state.view, i):                       # else the owner of i lists it
+                write_row(&pair[count, 0], &values[count, 0], &state.view, i, j, &contacts[t].law)
                 count += 1
     return describe(state, np.asarray(pair)[:count], np.asarray(values)[:count])
 
 
-cdef bint find_overlaps(Ints *pairs, const StateView *state, Py_ssize_t slot, const Law *law) noexcept nogil:
+cdef bint find_overlaps(IntVector *pairs, const StateView *state, Py_ssize_t slot, const Law *law) noexcept nogil:
     """Contacts of the clump in a slot with walls and with clumps of lower numbers. False: memory exhausted."""
     cdef Py_ssize_t block = slot // LANES, row, own, wall
     cdef int lane = slot % LANES, other, clump = state.clump_number[slot]
     cdef const double *x = state.blocks + (block * state.n_rows + POSITION) * LANES + lane
     cdef Vec3 centre = load(x)
-    cdef double reach = 0.0, apart
+    cdef double bounding_radius = 0.0, distance
     cdef const double *sphere
     for row in range(state.first_member[block], state.first_member[block + 1]):
         sphere = state.spheres + 4 * (row * LANES + lane)
         if state.sphere_number[row * LANES + lane] >= 0:
-            reach = max(reach, norm(sub(vec3(sphere[0], sphere[1], sphere[2]), centre)) + sphere[3])
+            bounding_radius = max(bounding_radius,
+                                  norm(sub(vec3(sphere[0], sphere[1], sphere[2]), centre)) + sphere[3])
             for wall in range(law.planes.count):
                 if height(law.planes, wall, sphere) < sphere[3] \
                         and not push_pair(pairs, <int> (row * LANES + lane), -1 - <int> wall):
@@ -68,11 +69,12 @@ cdef bint find_overlaps(Ints *pairs, const StateView *state, Py_ssize_t slot, co
             if state.sphere_number[other] < 0 \
                     or state.clump_number[<Py_ssize_t> state.block_of_member[row] * LANES + other % LANES] >= clump:
                 continue
-            apart = norm(sub(vec3(sphere[0], sphere[1], sphere[2]), centre))
-            for own in range(state.first_member[block] if apart < reach + sphere[3] else state.first_member[block + 1],
-                             state.first_member[block + 1]):
+            distance = norm(sub(vec3(sphere[0], sphere[1], sphere[2]), centre))
+            if distance >= bounding_radius + sphere[3]:
+                continue
+            for own in range(state.first_member[block], state.first_member[block + 1]):
                 if state.sphere_number[own * LANES + lane] >= 0 \
-                        and touch(state.spheres, <int> (own * LANES + lane), other, law).overlap > 0.0 \
+                        and evaluate_contact(state.spheres, <int> (own * LANES + lane), other, law).overlap > 0.0 \
                         and not push_pair(pairs, <int> (own * LANES + lane), other):
                     return False
     return True
@@ -81,9 +83,9 @@ cdef bint find_overlaps(Ints *pairs, const StateView *state, Py_ssize_t slot, co
 cdef object list_last(State state, Py_ssize_t n, const Law *law):
     """Contacts of the n clumps added last, where all spheres are posed; the same array of CONTACT.
 
-    Found by comparison with all others: for a few clumps that is far less work than to look for all contacts.
+    By comparison with all other clumps: for a few clumps this is faster than the lists of candidates.
     """
-    cdef Ints pairs
+    cdef IntVector pairs
     cdef bint fine = True
     cdef Py_ssize_t clump, k
     cdef const int[::1] clump_slot = state.clump_slot
@@ -97,7 +99,7 @@ cdef object list_last(State state, Py_ssize_t n, const Law *law):
             raise MemoryError("no memory for the contacts of new clumps")
         pair, values = np.empty((pairs.size // 2, 2), dtype=np.int32), np.empty((pairs.size // 2, 6))
         for k in range(pair.shape[0]):
-            note(&pair[k, 0], &values[k, 0], &state.view, pairs.data[2 * k], pairs.data[2 * k + 1], law)
+            write_row(&pair[k, 0], &values[k, 0], &state.view, pairs.data[2 * k], pairs.data[2 * k + 1], law)
     finally:
         release(&pairs)
     return describe(state, np.asarray(pair), np.asarray(values))

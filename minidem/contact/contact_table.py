@@ -1,4 +1,4 @@
-"""Contacts as Python sees them: one structured array, in the user's numbers and order."""
+"""The structured array of contacts, by the user's numbers of clumps and spheres."""
 import numpy as np
 
 CONTACT = np.dtype([

@@ -1,18 +1,18 @@
-"""Sorting of numbered keys in time linear in their number: for spheres in thousands of contacts.
+"""Radix sort of numbered keys, in linear time: a sphere may have thousands of contacts.
 
-An entry is key << 32 | number: entries are sorted by keys of 32 bits, and carry their numbers along.
+An entry is key << 32 | number; entries are sorted by their keys of 32 bits.
 """
 from libc.string cimport memset
 
 ctypedef unsigned long long Entry
 
 cdef enum:
-    FEW = 48                    # up to so many entries insertion is faster
-    DIGITS = 256                # values of the digits, of eight bits, that one pass sorts by
+    FEW = 48                    # up to so many entries insertion sort is faster
+    DIGITS = 256                # values of a digit of eight bits
 
 
 cdef inline void sort_few(Entry *entries, Py_ssize_t n) noexcept nogil:
-    """By insertion."""
+    """Insertion sort."""
     cdef Py_ssize_t k, place
     cdef Entry entry
     for k in range(1, n):
@@ -25,7 +25,7 @@ cdef inline void sort_few(Entry *entries, Py_ssize_t n) noexcept nogil:
 
 
 cdef inline bint sort_by_digit(const Entry *entries, Entry *sorted, Py_ssize_t n, int shift) noexcept nogil:
-    """One pass of a radix sort. False: all entries have the same digit, and nothing is done."""
+    """One pass of the radix sort. False: all entries have the same digit, and nothing was written."""
     cdef Py_ssize_t place[DIGITS]
     cdef Py_ssize_t k, count, total = 0
     cdef int digit
@@ -46,7 +46,7 @@ cdef inline bint sort_by_digit(const Entry *entries, Entry *sorted, Py_ssize_t n
 
 
 cdef inline const Entry *sort_entries(Entry *entries, Entry *spare, Py_ssize_t n) noexcept nogil:
-    """Sort n entries by their keys; returns where they are then: in `entries` or in `spare`."""
+    """Sort n entries by their keys. Returns the sorted array: `entries` or `spare`."""
     cdef int shift
     if n <= FEW:
         sort_few(entries, n)

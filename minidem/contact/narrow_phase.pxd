@@ -1,60 +1,61 @@
-"""Contacts: overlaps found among the candidates, and their sums on the clumps."""
-from minidem.core.int_vector cimport APART, Ints
+"""The narrow phase of one thread: contacts among the candidates, and the forces on its spheres."""
 from minidem.broadphase.neighbours cimport Neighbours, Planes
 from minidem.contact.evaluate cimport Law
+from minidem.core.int_vector cimport APART, IntVector
 from minidem.state.state cimport StateView
 
-cdef struct Contacts:           # of one thread
-    Py_ssize_t first_block      # of its own
-    Py_ssize_t first_row        # of their members
-    int first_slot              # of their spheres
-    int n_slots
-    void *memory                # where the sums and the arrays below are
-    Py_ssize_t looked_at        # ints of the inner list that have been
-    Ints pairs                  # (sphere, sphere or -1 - wall), of those that overlap
-    Py_ssize_t computed         # ints of them whose forces are in the sums
-    Law law                     # with which their forces were computed
-    double *sums                # (1 + n_sums, 4): of the forces on one sphere, lab [N], and their number; the first
-                                # stands for spheres without a contact and is zero
-    double *sums_before         # the same of the last pose, while they are gathered
-    double *other_sums          # room for the next ones, if those are found meanwhile
-    int n_sums
-    int *place                  # (n_slots,): which of the sums is that of an own sphere; 0: it is in no contact
-    unsigned char *rows         # (own member rows,): whether a sphere of the row bears a force
-    unsigned char *blocks       # (own blocks + SUMS_AHEAD,): whether a clump of the block does
-    bint far                    # sums are in memory, not in the caches
-    unsigned char *crowded_bits # (own member rows,): a bit for each sphere; all zero but in add_in_order
-    Ints crowded                # own spheres in more than two contacts
-    Ints ends                   # numbers of the entries of `pairs` that are crowded spheres
-    Ints first                  # (n_slots,): number in `ends` of the first force on a crowded sphere
-    Ints next                   # like `ends`: of the next force on the same sphere
-    Ints entries                # room for the forces on one sphere, twice, while they are sorted
+cdef struct Contacts:               # of one thread
+    Py_ssize_t first_block          # the first own block
+    Py_ssize_t first_row            # its first member row
+    int first_slot                  # and the first slot of its spheres
+    int n_slots                     # own slots
+    void *memory                    # of the arrays below
+    Py_ssize_t list_cursor          # ints of the inner list that have been tested
+    IntVector pairs                 # contacts: (sphere, sphere or -1 - wall)
+    Py_ssize_t n_evaluated          # ints of `pairs` whose forces are summed
+    Law law                         # by which they were evaluated
+    double *sphere_force            # (1 + n_accumulators, 4): force on a sphere, lab [N], and its number of contacts;
+                                    # the first is zero and stands for all spheres without a contact
+    double *previous_force          # the same at the last pose, until the fused pass has reduced it
+    double *spare_force             # second array, where contacts are found before the last pose is reduced
+    int n_accumulators
+    int *accumulator_of_slot        # (n_slots,): index into sphere_force; 0: no contact
+    unsigned char *row_has_force    # (own member rows,)
+    unsigned char *block_has_force  # (own blocks + FORCE_BLOCKS_AHEAD,)
+    bint out_of_cache               # sphere_force is larger than the caches: prefetch it
+    unsigned char *multi_contact_bits   # (own member rows,): a bit for each sphere; all zero except in resum_in_order
+    IntVector multi_contact         # own spheres with more than two contacts
+    IntVector half_contacts         # indices into `pairs` of the ends that are spheres of multi_contact
+    IntVector head                  # (n_slots,): index into half_contacts of the first one of such a sphere
+    IntVector next                  # (half_contacts,): of the next one of the same sphere
+    IntVector entries               # room for sorting the contacts of one sphere
     char apart[APART]
 
 cdef bint create_contacts(Contacts *contacts, const StateView *state) noexcept nogil
-cdef void cover_own(Contacts *contacts, const Neighbours *mine, const StateView *state) noexcept nogil
+cdef void set_owned_slots(Contacts *contacts, const Neighbours *mine, const StateView *state) noexcept nogil
 cdef bint find_contacts(Contacts *contacts, const Neighbours *mine, const StateView *state,
                         Py_ssize_t end) noexcept nogil
-cdef bint find_other_contacts(Contacts *contacts, const Neighbours *mine,
-                              const StateView *state) noexcept nogil
-cdef void drop_contacts(Contacts *contacts, const StateView *state) noexcept nogil
-cdef void forget_all(Contacts *contacts) noexcept nogil
+cdef bint find_remaining_contacts(Contacts *contacts, const Neighbours *mine, const StateView *state) noexcept nogil
+cdef void reset_contacts(Contacts *contacts, const StateView *state) noexcept nogil
+cdef void release_contacts(Contacts *contacts) noexcept nogil
 cdef void free_contacts(Contacts *contacts) noexcept nogil
 
 
-cdef inline void forget(Contacts *contacts) noexcept nogil:
-    contacts.pairs.size = contacts.crowded.size = contacts.n_sums = contacts.looked_at = contacts.computed = 0
+cdef inline void clear_contacts(Contacts *contacts) noexcept nogil:
+    """Empty the list of contacts. Accumulators in use stay so."""
+    contacts.pairs.size = contacts.multi_contact.size = contacts.n_accumulators = 0
+    contacts.list_cursor = contacts.n_evaluated = 0
 
 
-cdef inline void begin_contacts(Contacts *contacts, const Neighbours *mine, const Planes *planes, double modulus,
-                                double dt) noexcept nogil:
-    """None known at a new pose; the forces at the last one are still to be gathered.
+cdef inline void begin_contacts(Contacts *contacts, const Neighbours *mine, const Planes *planes,
+                                double modulus) noexcept nogil:
+    """Prepare for a new pose. The forces of the last pose become `previous_force`: they are not reduced yet.
 
     modulus : effective modulus between two clumps [Pa].
     """
-    contacts.law.planes, contacts.law.modulus, contacts.law.dt = planes, modulus, dt
-    forget(contacts)
-    contacts.sums_before = contacts.sums
-    contacts.far = mine.slab_ends.size > 0
-    if contacts.far:                                    # contacts will be found before all sums are gathered
-        contacts.sums, contacts.other_sums = contacts.other_sums, contacts.sums
+    contacts.law.planes, contacts.law.modulus = planes, modulus
+    clear_contacts(contacts)
+    contacts.previous_force = contacts.sphere_force
+    contacts.out_of_cache = mine.slab_ends.size > 0
+    if contacts.out_of_cache:       # contacts of the first slabs are found before all of previous_force is reduced
+        contacts.sphere_force, contacts.spare_force = contacts.spare_force, contacts.sphere_force

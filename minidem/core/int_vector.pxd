@@ -1,7 +1,7 @@
 """Growing C arrays for lists whose length is known only when they are made."""
 from libc.stdlib cimport free, realloc
 
-cdef struct Ints:
+cdef struct IntVector:
     int *data
     Py_ssize_t size
     Py_ssize_t capacity
@@ -10,7 +10,7 @@ cdef enum:
     APART = 128                 # bytes between what two threads write to: cache lines come in pairs
 
 
-cdef inline bint reserve(Ints *a, Py_ssize_t wanted) noexcept nogil:
+cdef inline bint reserve(IntVector *a, Py_ssize_t wanted) noexcept nogil:
     """Room for `wanted` entries, contents kept; False when memory is exhausted."""
     cdef Py_ssize_t capacity
     cdef int *data
@@ -25,7 +25,7 @@ cdef inline bint reserve(Ints *a, Py_ssize_t wanted) noexcept nogil:
     return True
 
 
-cdef inline bint push(Ints *a, int value) noexcept nogil:
+cdef inline bint push(IntVector *a, int value) noexcept nogil:
     """Append a value; False when memory is exhausted."""
     if not reserve(a, a.size + 1):
         return False
@@ -34,7 +34,7 @@ cdef inline bint push(Ints *a, int value) noexcept nogil:
     return True
 
 
-cdef inline void release(Ints *a) noexcept nogil:
+cdef inline void release(IntVector *a) noexcept nogil:
     free(a.data)
     a.data = NULL
     a.size = 0

@@ -15,14 +15,14 @@ static inline int minidem_team_size(void) { return omp_get_num_threads(); }
 static inline int minidem_processors(void) { return omp_get_num_procs(); }
 static inline int minidem_wanted_threads(void) { return omp_get_max_threads(); }
 static inline int minidem_thread_limit(void) { return omp_get_thread_limit(); }
-/* Exactly the threads that are asked for; returns what `minidem_allow_fewer` puts back. */
-static inline int minidem_forbid_fewer(void) {
+/* Exactly the threads that are asked for; returns what `minidem_restore_team_setting` puts back. */
+static inline int minidem_require_full_team(void) {
     int before = omp_get_dynamic();
     omp_set_dynamic(0);
     return before;
 }
-static inline void minidem_allow_fewer(int before) { omp_set_dynamic(before); }
-static inline void minidem_rest(void) {
+static inline void minidem_restore_team_setting(int before) { omp_set_dynamic(before); }
+static inline void minidem_release_threads(void) {
 #if _OPENMP >= 201811 || (defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 9)
     omp_pause_resource_all(omp_pause_soft);
 #endif
@@ -33,9 +33,9 @@ static inline int minidem_team_size(void) { return 1; }
 static inline int minidem_processors(void) { return 1; }
 static inline int minidem_wanted_threads(void) { return 1; }
 static inline int minidem_thread_limit(void) { return 1; }
-static inline int minidem_forbid_fewer(void) { return 0; }
-static inline void minidem_allow_fewer(int before) { (void) before; }
-static inline void minidem_rest(void) {}
+static inline int minidem_require_full_team(void) { return 0; }
+static inline void minidem_restore_team_setting(int before) { (void) before; }
+static inline void minidem_release_threads(void) {}
 #endif
 
 enum { MINIDEM_SPINS = 2000 };
@@ -50,7 +50,7 @@ typedef struct {                    /* all zero at the start; the two on cache l
 
 typedef struct {                    /* how often a thread has done something, for the others to read */
     atomic_llong value;
-} minidem_count_t;
+} minidem_epoch_t;
 
 static inline void minidem_relax_or_yield(int spins) {
     if (spins >= MINIDEM_SPINS) sched_yield();
@@ -59,7 +59,7 @@ static inline void minidem_relax_or_yield(int spins) {
 #endif
 }
 
-static inline void minidem_meet(minidem_barrier_t *barrier, int n_threads) {
+static inline void minidem_barrier_wait(minidem_barrier_t *barrier, int n_threads) {
     int round = atomic_load_explicit(&barrier->round, memory_order_acquire);
     if (n_threads == 1) return;
     if (atomic_fetch_add_explicit(&barrier->arrived, 1, memory_order_acq_rel) + 1 == n_threads) {
@@ -72,18 +72,18 @@ static inline void minidem_meet(minidem_barrier_t *barrier, int n_threads) {
 }
 
 /* Once more, and all that the thread wrote before can be read by those who see it. */
-static inline void minidem_count_on(minidem_count_t *own) {
+static inline void minidem_advance_epoch(minidem_epoch_t *own) {
     long long value = atomic_load_explicit(&own->value, memory_order_relaxed);
     atomic_store_explicit(&own->value, value + 1, memory_order_release);
 }
 
 /* Has another thread done one thing at least as often as this one another? */
-static inline int minidem_has_come(minidem_count_t *other, minidem_count_t *own) {
+static inline int minidem_reached(minidem_epoch_t *other, minidem_epoch_t *own) {
     return atomic_load_explicit(&other->value, memory_order_acquire)
         >= atomic_load_explicit(&own->value, memory_order_relaxed);
 }
 
-static inline void minidem_await(minidem_count_t *other, minidem_count_t *own) {
-    for (int spins = 0; !minidem_has_come(other, own); ++spins) minidem_relax_or_yield(spins);
+static inline void minidem_await(minidem_epoch_t *other, minidem_epoch_t *own) {
+    for (int spins = 0; !minidem_reached(other, own); ++spins) minidem_relax_or_yield(spins);
 }
 #endif

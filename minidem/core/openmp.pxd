@@ -3,17 +3,17 @@
 cdef extern from "core/openmp.h" nogil:
     ctypedef struct Barrier "minidem_barrier_t":
         pass
-    ctypedef struct Count "minidem_count_t":
+    ctypedef struct Epoch "minidem_epoch_t":
         pass
     bint has_openmp "minidem_has_openmp"()
     int team_size "minidem_team_size"()
     int processors "minidem_processors"()
     int wanted_threads "minidem_wanted_threads"()
     int thread_limit "minidem_thread_limit"()
-    int forbid_fewer "minidem_forbid_fewer"()
-    void allow_fewer "minidem_allow_fewer"(int before)
-    void rest "minidem_rest"()
-    void meet "minidem_meet"(Barrier *barrier, int n_threads)
-    void count_on "minidem_count_on"(Count *own)
-    bint has_come "minidem_has_come"(Count *other, Count *own)
-    void await_count "minidem_await"(Count *other, Count *own)
+    int require_full_team "minidem_require_full_team"()
+    void restore_team_setting "minidem_restore_team_setting"(int before)
+    void release_threads "minidem_release_threads"()
+    void barrier_wait "minidem_barrier_wait"(Barrier *barrier, int n_threads)
+    void advance_epoch "minidem_advance_epoch"(Epoch *own)
+    bint reached "minidem_reached"(Epoch *other, Epoch *own)
+    void await_epoch "minidem_await"(Epoch *other, Epoch *own)

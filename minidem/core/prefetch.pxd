@@ -10,7 +10,7 @@ cdef extern from *:
 
 cdef enum:
     BLOCKS_AHEAD = 3            # so many blocks take as long as memory does
-    SUMS_AHEAD = 3              # blocks as well; 2 to 6 are equally good
+    FORCE_BLOCKS_AHEAD = 3              # blocks as well; 2 to 6 are equally good
     BLOCKS_IN_CACHE = 512       # about a megabyte
 
 

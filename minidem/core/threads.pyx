@@ -24,7 +24,7 @@ def end_idle_threads():
 
     A forked process has none of them, but gcc's runtime would wait for them there.
     """
-    openmp.rest()
+    openmp.release_threads()
 
 
 os.register_at_fork(before=end_idle_threads)

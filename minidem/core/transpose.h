@@ -1,20 +1,19 @@
-/* Four rows of eight numbers into eight records of four; and from eight records, wherever they are, back.
+/* Transposition: four rows of eight numbers into eight records of four, and from eight records, anywhere, back.
  *
- * In C because a compiler left alone moves the numbers one by one, at three times the cost; the vectors
- * here are its own extension, for any processor. Nothing is computed, so the plain loop gives the same bits. */
-#ifndef MINIDEM_RECORDS_H
-#define MINIDEM_RECORDS_H
+ * In C, because compilers left alone move the numbers one by one at three times the cost; the vectors are a language
+ * extension of gcc and clang for any processor. Nothing is computed, so the plain loops give the same bits. */
+#ifndef MINIDEM_TRANSPOSE_H
+#define MINIDEM_TRANSPOSE_H
 #include <stddef.h>
 #include <string.h>
+#include "core/lanes.h"
 #if defined(__AVX512F__)
 #include <immintrin.h>
 #endif
 
-enum { MINIDEM_LANES = 8 };
-
 #if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
 #define MINIDEM_SHUFFLE __builtin_shufflevector
-#if defined(__AVX512F__)            /* whole rows: what is loaded in one piece should be stored in one piece */
+#if defined(__AVX512F__)            /* whole rows: store forwarding needs loads as wide as the stores */
 typedef double minidem_row __attribute__((vector_size(64)));
 
 static inline minidem_row minidem_load_row(const double *row) {
@@ -24,7 +23,7 @@ static inline minidem_row minidem_load_row(const double *row) {
 }
 
 static inline void minidem_store_row(double *row, minidem_row r) {
-    memcpy(row, &r, sizeof r);      /* one by one: an array of them would be stored twice */
+    memcpy(row, &r, sizeof r);      /* through a pointer: an array of rows would be stored twice */
 }
 
 static inline void minidem_records_from_rows(const double *rows, double *records) {
@@ -51,11 +50,11 @@ static inline minidem_row minidem_two_records(const double *records, int i, int 
         _mm256_loadu_pd(records + 4 * (ptrdiff_t) j), 1);
 }
 
-static inline void minidem_rows_from_records(const double *records, const int *place, double *rows) {
-    minidem_row a = minidem_two_records(records, place[0], place[1]);
-    minidem_row b = minidem_two_records(records, place[2], place[3]);
-    minidem_row c = minidem_two_records(records, place[4], place[5]);
-    minidem_row d = minidem_two_records(records, place[6], place[7]);
+static inline void minidem_rows_from_records(const double *records, const int *index, double *rows) {
+    minidem_row a = minidem_two_records(records, index[0], index[1]);
+    minidem_row b = minidem_two_records(records, index[2], index[3]);
+    minidem_row c = minidem_two_records(records, index[4], index[5]);
+    minidem_row d = minidem_two_records(records, index[6], index[7]);
     minidem_row ab = MINIDEM_SHUFFLE(a, b, 0, 4, 8, 12, 1, 5, 9, 13);
     minidem_row cd = MINIDEM_SHUFFLE(c, d, 0, 4, 8, 12, 1, 5, 9, 13);
     minidem_store_row(rows, MINIDEM_SHUFFLE(ab, cd, 0, 1, 2, 3, 8, 9, 10, 11));
@@ -89,10 +88,10 @@ static inline void minidem_records_from_rows(const double *rows, double *records
     }
 }
 
-static inline void minidem_rows_from_records(const double *records, const int *place, double *rows) {
+static inline void minidem_rows_from_records(const double *records, const int *index, double *rows) {
     minidem_four m[4];
     for (int half = 0; half < MINIDEM_LANES; half += 4) {
-        for (int k = 0; k < 4; ++k) memcpy(m + k, records + 4 * (ptrdiff_t) place[half + k], sizeof *m);
+        for (int k = 0; k < 4; ++k) memcpy(m + k, records + 4 * (ptrdiff_t) index[half + k], sizeof *m);
         minidem_transpose(m);
         for (int k = 0; k < 4; ++k) memcpy(rows + k * MINIDEM_LANES + half, m + k, sizeof *m);
     }
@@ -104,19 +103,19 @@ static inline void minidem_records_from_rows(const double *rows, double *records
         for (int l = 0; l < MINIDEM_LANES; ++l) records[4 * l + k] = rows[k * MINIDEM_LANES + l];
 }
 
-static inline void minidem_rows_from_records(const double *records, const int *place, double *rows) {
+static inline void minidem_rows_from_records(const double *records, const int *index, double *rows) {
     for (int k = 0; k < 4; ++k)
-        for (int l = 0; l < MINIDEM_LANES; ++l) rows[k * MINIDEM_LANES + l] = records[4 * (ptrdiff_t) place[l] + k];
+        for (int l = 0; l < MINIDEM_LANES; ++l) rows[k * MINIDEM_LANES + l] = records[4 * (ptrdiff_t) index[l] + k];
 }
 #endif
 
-/* Eight places to zero. Not by memset, which keeps a compiler from holding the sums of the loop around in registers. */
-static inline void minidem_clear_places(int *place) {
+/* Set eight indices to zero. With memset the compiler would not keep the sums of the surrounding loop in registers. */
+static inline void minidem_clear_indices(int *index) {
 #if defined(__GNUC__)
     int zeros __attribute__((vector_size(MINIDEM_LANES * sizeof(int)))) = {0};
-    memcpy(place, &zeros, sizeof zeros);
+    memcpy(index, &zeros, sizeof zeros);
 #else
-    memset(place, 0, MINIDEM_LANES * sizeof(int));
+    memset(index, 0, MINIDEM_LANES * sizeof(int));
 #endif
 }
 #endif

@@ -1,9 +1,9 @@
-"""Between rows (4, LANES), which are computed with, and records (LANES, 4), which are read one by one.
+"""Transposition between rows (4, LANES), for arithmetic on eight spheres, and records (LANES, 4), one for each sphere.
 
-place : (LANES,) numbers of the records that become the rows.
+index : (LANES,) numbers of the records that become the rows.
 """
 
 cdef extern from "core/transpose.h" nogil:
     void records_from_rows "minidem_records_from_rows"(const double *rows, double *records)
-    void rows_from_records "minidem_rows_from_records"(const double *records, const int *place, double *rows)
-    void clear_places "minidem_clear_places"(int *place)
+    void rows_from_records "minidem_rows_from_records"(const double *records, const int *index, double *rows)
+    void clear_indices "minidem_clear_indices"(int *index)

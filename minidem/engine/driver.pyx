@@ -1,9 +1,9 @@
 # distutils: extra_compile_args = -O1
-"""Python's handle on the time loop: it starts, runs and reads it.
+"""Driver: starts, runs and evaluates the time loop for Python.
 
-Each change of the state is made whole or not at all, whatever raises: an error of the user's function, Ctrl-C, want of
-memory. Python answers signals between two of its own instructions, so compiled code is not interrupted unless it calls
-Python. What calls Python works on copies, or keeps one to put back.
+Each change of the state is complete or does not happen, whatever raises: a user function, Ctrl-C, exhausted memory.
+Python handles signals between two of its own instructions, so compiled code is interrupted only where it calls Python.
+Such code works on copies, or saves a copy to restore.
 """
 import numpy as np
 
@@ -11,20 +11,20 @@ from minidem.broadphase.broadphase cimport IN_CALLBACK, NO_FAILURE, OUT_OF_MEMOR
 from minidem.core.guard cimport Guard
 from minidem.engine.half_steps cimport start_clumps, synchronised
 from minidem.engine.loop_owner cimport LoopOwner
+from minidem.engine.time_loop cimport ExternalForces, Loop, run_loop
 from minidem.rotation.scheme cimport Step
 from minidem.state.state cimport State
-from minidem.engine.time_loop cimport Ask, Loop, run_loop
 
 
 class NotFinite(FloatingPointError):
     """The pose of a clump is not finite."""
 
 
-cdef void ask_python(Loop *loop, double steps) noexcept with gil:
-    """Forces and torques from the Python function of the Driver."""
+cdef void call_python_forces(Loop *loop, double steps) noexcept with gil:
+    """Call the external_forces of the Driver."""
     cdef Driver owner = <Driver> loop.owner
     try:
-        owner.ask(owner, steps)
+        owner.external_forces(owner, steps)
     except BaseException as error:
         owner.error = error
         loop.broad.reports[0].failure = IN_CALLBACK
@@ -39,56 +39,56 @@ cdef class Driver(LoopOwner):
     scheme : record of the rotation scheme;  parameters : list of floats
     first_step : number of the step at which it begins
     dt : step [s]
-    modulus : effective modulus between clumps [Pa]; None: free bodies, no contacts, torques as they stand
+    modulus : effective modulus between clumps [Pa]; None: free bodies, no contacts, torques as given
     gravity : (3,) [m/s2]
     planes : (points (k, 3), unit normals (k, 3), effective moduli (k,))
     threads : int
-    ask : optional function of this Driver and the number of steps since it was made, called at every pose when
-        contacts are done and predicted velocities known; adds to forces and torques, or writes them
-    started : (n_clumps,) bool, the clumps whose velocities stand half a step behind already; default: none
-    forces_known : whether those in the state are those of its pose
-    guard : Guard of the simulation that this belongs to, optional
+    external_forces : optional function of this Driver and the number of steps since it was made, called at every pose
+        after the contacts and the prediction of velocities; adds to forces and torques, or overwrites them
+    started : (n_clumps,) bool, clumps whose velocities are half a step behind already; default: none
+    forces_known : the forces in the state belong to its pose
+    guard : Guard of the simulation, optional
     """
     cdef readonly object started
     cdef readonly bint all_started
     cdef readonly bint forces_known
-    cdef readonly object ask
+    cdef readonly object external_forces
     cdef Guard guard
-    cdef object step_began              # copies of blocks and loads, where a step calls Python
+    cdef object saved                   # copies of blocks and wrenches, where a step calls Python
     cdef object error
 
-    def __cinit__(self, State state, scheme, *others, ask=None, started=None, bint forces_known=False,
+    def __cinit__(self, State state, scheme, *others, external_forces=None, started=None, bint forces_known=False,
                   Guard guard=None, **settings):
-        cdef double[:, :, ::1] kept_blocks, kept_loads
+        cdef double[:, :, ::1] saved_blocks, saved_wrench
         self.started = np.zeros(state.n_clumps, dtype=bool) if started is None else np.array(started, dtype=bool)
         self.all_started = bool(self.started.all())
         self.forces_known = forces_known
         self.guard = Guard() if guard is None else guard
-        if ask is not None:
-            self.ask = ask
+        if external_forces is not None:
+            self.external_forces = external_forces
             self.loop.owner = <void *> self
-            self.loop.ask = ask_python
-        if (ask is not None or self.kernels.functions) and state.n_clumps:
-            kept_blocks, kept_loads = self.step_began = state.blocks.copy(), state.loads.copy()
-            self.loop.kept_blocks, self.loop.kept_loads = &kept_blocks[0, 0, 0], &kept_loads[0, 0, 0]
+            self.loop.external_forces = call_python_forces
+        if (external_forces is not None or self.kernels.functions) and state.n_clumps:
+            saved_blocks, saved_wrench = self.saved = state.blocks.copy(), state.wrench.copy()
+            self.loop.saved_blocks, self.loop.saved_wrench = &saved_blocks[0, 0, 0], &saved_wrench[0, 0, 0]
 
     def run(self, long long steps):
         """Advance by so many steps; returns how many were completed.
 
-        Where a step calls Python and that fails, the state is the one at which the step began.
+        If Python code called by a step raises, the state is restored to the beginning of the step.
         """
         cdef long long before = self.loop.steps_done
         if steps <= 0:
             return 0
-        self.order_if_due()
+        self.sort_if_due()
         self.contacts_known = False
         try:
             self.work(steps)
         except NotFinite:
             raise
         except BaseException:
-            if self.broken is None and self.step_began is not None:
-                self.put_back(self.step_began[0], self.step_began[1])
+            if self.broken is None and self.saved is not None:
+                self.restore(self.saved[0], self.saved[1])
             elif self.broken is None:
                 self.broken = f"in step {self.step_count + 1} memory was exhausted, and forces are missing"
             raise
@@ -96,49 +96,49 @@ cdef class Driver(LoopOwner):
         return self.loop.steps_done - before
 
     cdef object work(self, long long steps):
-        """The time loop for so many steps, -1: forces at the present pose."""
+        """Run the time loop for so many steps; -1: forces at the present pose."""
         self.guard.during_step = True
         with nogil:
             run_loop(&self.loop, steps)
         self.guard.during_step = False
-        if self.loop.broad.reports[0].failure == SMALL_TEAM:            # nothing has been done
+        if self.loop.broad.reports[0].failure == SMALL_TEAM:            # no step was done
             self.loop.broad.reports[0].failure = NO_FAILURE
             self.use_one_thread()
             self.work(steps)
         else:
             self.raise_failure()
 
-    cdef object put_back(self, blocks, loads):
-        """The state as it was, without its contacts."""
+    cdef object restore(self, blocks, wrench):
+        """Restore saved arrays; contacts and lists are no longer valid."""
         self.state.blocks[:] = blocks
-        self.state.loads[:] = loads
+        self.state.wrench[:] = wrench
         self.loop.broad.valid = self.contacts_known = False
 
     def evaluate(self):
-        """Contacts at the present pose, whatever was there before; forces too, unless they are known.
+        """Evaluate contacts at the present pose, and the forces unless they are known.
 
-        Known forces stay as they are: where they depend on velocities, those of the whole step are not, to the last
-        bit, the ones that were predicted when the forces were found.
+        Known forces are kept: forces that depend on velocities were computed with predicted ones, which differ in the
+        last bits from those of the whole step.
         """
-        cdef bint asks = self.loop.ask != NULL and not self.forces_known
-        cdef Ask asked = self.loop.ask
-        blocks = self.state.blocks.copy() if asks else self.state.blocks
-        loads = self.state.loads.copy() if asks or self.forces_known else self.state.loads
+        cdef bint calls_forces = self.loop.external_forces != NULL and not self.forces_known
+        cdef ExternalForces saved_forces = self.loop.external_forces
+        blocks = self.state.blocks.copy() if calls_forces else self.state.blocks
+        wrench = self.state.wrench.copy() if calls_forces or self.forces_known else self.state.wrench
         self.contacts_known = self.loop.broad.valid = False
         try:
-            if asks:
+            if calls_forces:
                 for name, rate in zip(("predicted_velocity", "predicted"), self.rates()):
                     self.state.set_column(name, rate)
-            if not asks:
-                self.loop.ask = NULL
+            if not calls_forces:
+                self.loop.external_forces = NULL
             self.work(-1)
         except BaseException:
-            self.put_back(blocks, loads)
+            self.restore(blocks, wrench)
             raise
         finally:
-            self.loop.ask = asked
+            self.loop.external_forces = saved_forces
         if self.forces_known:
-            self.state.loads[:] = loads
+            self.state.wrench[:] = wrench
         self.forces_known = self.contacts_known = True
 
     cdef object raise_failure(self):
@@ -159,9 +159,9 @@ cdef class Driver(LoopOwner):
             raise NotFinite(f"the position or orientation of clump {clump} is not finite")
 
     def start(self, double dt):
-        """Half a step back, and the scheme's own start, for the clumps not started; forces must be known.
+        """Half a step back, and `start` of the rotation scheme, for the clumps not started; forces must be known.
 
-        dt : the step, or 0 to leave out the half step.
+        dt : the step, or 0 to omit the half step.
         """
         cdef Step step = self.loop.step
         step.dt = dt
@@ -173,7 +173,7 @@ cdef class Driver(LoopOwner):
     def rates(self):
         """(velocity (n, 3) lab, angular velocity (n, 3) principal body frame) at the instant of the pose.
 
-        With the forces as they stand; clumps not yet started: as given.
+        Computed with the present forces; for clumps not yet started, the given velocities.
         """
         given = self.state.column("velocity"), self.state.column("angular_velocity")
         if not self.started.any():
@@ -182,5 +182,5 @@ cdef class Driver(LoopOwner):
         return tuple(np.where(started, s, g) for g, s in zip(given, self.synchronise()))
 
     def synchronise(self):
-        """The same for clumps that are all started."""
+        """The same where all clumps are started."""
         return synchronised(self.state, self.kernels, self.loop.step)

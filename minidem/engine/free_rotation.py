@@ -77,16 +77,16 @@ def integrate(name, inertia, orientation, angular_velocity, torque, dt, steps, s
     def shaped(array):
         return array[0] if single else array
 
-    def ask(t, rate):
+    def external_forces(t, rate):
         answer = torque(t, shaped(state.column("orientation")), shaped(state.column(rate)))
         given = finite_array("torque(t, q, w)", answer, shaped(np.empty((n, 3))).shape, limit=LARGEST)
         state.set_column("torque", given.reshape(n, 3))
 
     moved = callable(torque)
     loop = Driver(state, scheme, parameters, dt,
-                  ask=(lambda loop, done: ask(done * dt, "predicted")) if moved else None)
+                  external_forces=(lambda loop, done: external_forces(done * dt, "predicted")) if moved else None)
     if moved:
-        ask(0.0, "angular_velocity")
+        external_forces(0.0, "angular_velocity")
     else:
         state.set_column("torque", torque)
     loop.start(dt if start else 0.0)
@@ -110,7 +110,7 @@ def integrate(name, inertia, orientation, angular_velocity, torque, dt, steps, s
 
     def advance(steps):
         loop.run(steps)
-        if steps >= WORTH_A_LOOK and not np.isfinite(state.standing("orientation")).all():
+        if steps >= WORTH_A_LOOK and not np.isfinite(state.in_slot_order("orientation")).all():
             now()
 
     pacer = Pacer()

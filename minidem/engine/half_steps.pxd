@@ -1,4 +1,4 @@
-"""See half_steps.pyx."""
+"""Half steps of leapfrog velocities, at the start and for output."""
 from minidem.rotation.scheme cimport Kernels, Step
 from minidem.state.state cimport State
 

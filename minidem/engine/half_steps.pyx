@@ -1,14 +1,14 @@
 # distutils: extra_compile_args = -O2
-"""Half a step back where clumps start, half a step on for what is read: leapfrog velocities stand between poses."""
+"""Half steps: leapfrog velocities are half a step behind the pose; back at the start, forward for output."""
 from libc.string cimport memcpy
 
 import numpy as np
 
-from minidem.rotation.scheme cimport Kernels, Step
-from minidem.core.lanes cimport LANES
-from minidem.state.rows cimport FORCE, PREDICTED, TORQUE, VELOCITY
-from minidem.state.state cimport State, StateView, fixed_rows, loads_of
+from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.engine.leapfrog cimport kick
+from minidem.rotation.scheme cimport Kernels, Step
+from minidem.state.rows cimport FORCE, PREDICTED, TORQUE, VELOCITY
+from minidem.state.state cimport State, StateView, fixed_rows, wrench_of
 
 
 cdef bint any_lane(const unsigned char *lanes) noexcept nogil:
@@ -19,12 +19,12 @@ cdef bint any_lane(const unsigned char *lanes) noexcept nogil:
 
 
 cdef object start_clumps(State state, Kernels kernels, Step step, const unsigned char[::1] started):
-    """Take velocities half a step back, and call the scheme's own start; forces must be known.
+    """Half a step back, and `start` of the rotation scheme; forces must be known.
 
     started : (n_clumps,) 0 for each clump to start
-    step : with dt = 0 the half step is left out.
+    step : with dt = 0 the half step is omitted.
 
-    All of them or, if a scheme written in Python raises, none.
+    If a scheme written in Python raises, no clump is changed.
     """
     cdef const StateView *view = &state.view
     cdef Py_ssize_t b, size = view.n_rows * LANES
@@ -36,16 +36,16 @@ cdef object start_clumps(State state, Kernels kernels, Step step, const unsigned
     changed = state.blocks.copy() if kernels.functions else state.blocks
     cdef double[:, :, ::1] blocks = changed
     for b in range(slots.shape[0]):
-        new[slots[b] >> 3, slots[b] & (LANES - 1)] = not started[b]
-    # From here on Python, which may be interrupted, is called only by a scheme that works on a copy.
+        new[row_of(slots[b]), lane_of(slots[b])] = not started[b]
+    # From here on only a scheme in Python, which may be interrupted, calls Python; it works on a copy.
     for b in range(blocks.shape[0]):
         if not any_lane(&new[b, 0]):
             continue
         block = &blocks[b, 0, 0]
         memcpy(&room[0], block, size * sizeof(double))
-        kick(&room[0], loads_of(view, b) + FORCE * LANES, fixed_rows(view, b), -0.5 * step.dt)
+        kick(&room[0], wrench_of(view, b) + FORCE * LANES, fixed_rows(view, b), -0.5 * step.dt)
         if kernels.start != NULL:
-            kernels.start(&room[0], loads_of(view, b) + TORQUE * LANES, fixed_rows(view, b), &step)
+            kernels.start(&room[0], wrench_of(view, b) + TORQUE * LANES, fixed_rows(view, b), &step)
         for row in range(view.n_rows):
             for lane in range(LANES):
                 if new[b, lane]:
@@ -62,7 +62,7 @@ cdef object synchronised(State state, Kernels kernels, Step step):
     cdef double[:, :, ::1] blocks = copy
     cdef Py_ssize_t b
     for b in range(blocks.shape[0]):
-        kick(&blocks[b, 0, 0], loads_of(view, b) + FORCE * LANES, fixed_rows(view, b), 0.5 * step.dt)
-        kernels.sync(&blocks[b, 0, 0], loads_of(view, b) + TORQUE * LANES, fixed_rows(view, b), &step)
+        kick(&blocks[b, 0, 0], wrench_of(view, b) + FORCE * LANES, fixed_rows(view, b), 0.5 * step.dt)
+        kernels.sync(&blocks[b, 0, 0], wrench_of(view, b) + TORQUE * LANES, fixed_rows(view, b), &step)
     kernels.raise_error()
     return state.rows(copy, VELOCITY, 3), state.rows(copy, PREDICTED, 3)

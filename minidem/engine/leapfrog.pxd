@@ -4,58 +4,59 @@ R. W. Hockney & J. W. Eastwood, Computer Simulation Using Particles (1988), doi 
 """
 from libc.math cimport sqrtf
 
-from minidem.state.turn_bound cimport turn_squared
 from minidem.core.lanes cimport LANES
 from minidem.state.rows cimport INVERSE_MASS, ORIENTATION, PATH, POSITION, PREDICTED_VELOCITY, VELOCITY
+from minidem.state.turn_bound cimport turn_squared
 
 cdef extern from *:
     """
-    typedef const double *__restrict__ minidem_apart;
+    typedef const double *__restrict__ minidem_restrict;
     """
-    ctypedef const double *Apart "minidem_apart"        # of rows apart from all that is written: else no vectors
+    ctypedef const double *Restrict "minidem_restrict"      # without it the loops do not vectorise
 
 
-cdef inline void kick(double *block, Apart force, Apart fixed, double dt) noexcept nogil:
-    """Velocities of the eight clumps of a block, dt ahead under the force (3, LANES) at the pose."""
-    cdef int l
-    for l in range(LANES):
-        block[VELOCITY * LANES + l] += dt * (force[l] * fixed[INVERSE_MASS * LANES + l])
-        block[(VELOCITY + 1) * LANES + l] += dt * (force[LANES + l] * fixed[INVERSE_MASS * LANES + l])
-        block[(VELOCITY + 2) * LANES + l] += dt * (force[2 * LANES + l] * fixed[INVERSE_MASS * LANES + l])
+cdef inline void kick(double *block, Restrict force, Restrict fixed, double dt) noexcept nogil:
+    """Velocities of the eight clumps of a block, advanced by dt under the force (3, LANES) at the pose."""
+    cdef int lane
+    for lane in range(LANES):
+        block[VELOCITY * LANES + lane] += dt * (force[lane] * fixed[INVERSE_MASS * LANES + lane])
+        block[(VELOCITY + 1) * LANES + lane] += dt * (force[LANES + lane] * fixed[INVERSE_MASS * LANES + lane])
+        block[(VELOCITY + 2) * LANES + lane] += dt * (force[2 * LANES + lane] * fixed[INVERSE_MASS * LANES + lane])
 
 
-cdef inline void predict_velocity(double *block, Apart force, Apart fixed, double ahead) noexcept nogil:
-    """Velocities `ahead` [s] of the stored ones, under the last known force (3, LANES), into PREDICTED_VELOCITY."""
-    cdef int k, l
+cdef inline void predict_velocity(double *block, Restrict force, Restrict fixed, double ahead) noexcept nogil:
+    """Velocities `ahead` [s] later than the stored ones, under the last force (3, LANES), into PREDICTED_VELOCITY."""
+    cdef int k, lane
     for k in range(3):
-        for l in range(LANES):
-            block[(PREDICTED_VELOCITY + k) * LANES + l] = block[(VELOCITY + k) * LANES + l] \
-                + ahead * (force[k * LANES + l] * fixed[INVERSE_MASS * LANES + l])
+        for lane in range(LANES):
+            block[(PREDICTED_VELOCITY + k) * LANES + lane] = block[(VELOCITY + k) * LANES + lane] \
+                + ahead * (force[k * LANES + lane] * fixed[INVERSE_MASS * LANES + lane])
 
 
-cdef inline void drift(double *block, double dt, Apart old_orientation, Apart reach,
-                       double per_square, int *beyond) noexcept nogil:
-    """Positions of the eight clumps, dt ahead; beyond[lane] = 1 if a sphere may have moved by more than it may.
+cdef inline void drift(double *block, double dt, Restrict old_orientation, Restrict turn_bound,
+                       double per_square, int *exceeded) noexcept nogil:
+    """Positions of the eight clumps, advanced by dt; exceeded[lane] = 1 if a sphere may have moved beyond the limit.
 
-    per_square : 1 over the square of the limit of that [1/m2].
-    The row PATH gathers a bound of what a sphere of the clump has moved, in units of the limit: dt |v|
-    and that of the rotation (reach.pxd). The roots are taken in single precision; 1e-6 of the limit
-    is kept for their rounding.
-    old_orientation : (4, LANES), before the rotation scheme moved it.
+    The row PATH sums a bound of the displacement of any sphere of the clump, in units of the limit: dt |v| plus that of
+    the rotation (turn_bound.pxd). Square roots are in single precision; a margin of 1e-6 covers their rounding.
+
+    per_square : 1 / limit^2 [1/m2].
+    old_orientation : (4, LANES), before the rotation scheme changed it.
     """
     cdef double shift[LANES], turn[LANES]               # squares
     cdef double x, y, z, path
-    cdef int l
-    for l in range(LANES):
-        x = dt * block[VELOCITY * LANES + l]
-        y = dt * block[(VELOCITY + 1) * LANES + l]
-        z = dt * block[(VELOCITY + 2) * LANES + l]
-        block[POSITION * LANES + l] += x
-        block[(POSITION + 1) * LANES + l] += y
-        block[(POSITION + 2) * LANES + l] += z
-        shift[l] = per_square * (x * x + y * y + z * z)
-        turn[l] = per_square * turn_squared(old_orientation + l, block + ORIENTATION * LANES + l, reach + l)
-    for l in range(LANES):                              # apart: a loop with floats in it is half as wide
-        path = block[PATH * LANES + l] + (<double> sqrtf(<float> shift[l]) + <double> sqrtf(<float> turn[l]))
-        block[PATH * LANES + l] = path
-        beyond[l] |= not path <= 1.0 - 1e-6             # not: a path that is not a number counts
+    cdef int lane
+    for lane in range(LANES):
+        x = dt * block[VELOCITY * LANES + lane]
+        y = dt * block[(VELOCITY + 1) * LANES + lane]
+        z = dt * block[(VELOCITY + 2) * LANES + lane]
+        block[POSITION * LANES + lane] += x
+        block[(POSITION + 1) * LANES + lane] += y
+        block[(POSITION + 2) * LANES + lane] += z
+        shift[lane] = per_square * (x * x + y * y + z * z)
+        turn[lane] = per_square * turn_squared(old_orientation + lane, block + ORIENTATION * LANES + lane,
+                                               turn_bound + lane)
+    for lane in range(LANES):                           # own loop: one with floats in it is half as wide
+        path = block[PATH * LANES + lane] + (<double> sqrtf(<float> shift[lane]) + <double> sqrtf(<float> turn[lane]))
+        block[PATH * LANES + lane] = path
+        exceeded[lane] |= not path <= 1.0 - 1e-6        # true as well for a path that is not a number

@@ -1,23 +1,23 @@
-"""See loop_owner.pyx."""
-from minidem.rotation.scheme cimport Kernels
-from minidem.state.state cimport Order, State
+"""Base class of the Driver."""
 from minidem.engine.time_loop cimport Loop
+from minidem.rotation.scheme cimport Kernels
+from minidem.state.state cimport Reordering, State
 
 cdef class LoopOwner:
     cdef Loop loop
     cdef readonly State state
-    cdef readonly bint contacts_known   # contacts have been looked for at the present pose
-    cdef readonly object broken         # why the state is not whole; None: it is
+    cdef readonly bint contacts_known   # the contacts belong to the present pose
+    cdef readonly object broken         # why the state is incomplete; None: it is complete
     cdef Kernels kernels
-    cdef long long next_order           # number of the outer list at which clumps are ordered anew
-    cdef object keep
+    cdef long long next_sort            # number of the outer rebuild at which clumps are sorted again
+    cdef object keep                    # arrays that the loop points to
     cdef object gravity
-    cdef object weights
+    cdef object body_force
     cdef object set_scheme(self, scheme, parameters)
     cdef object allocate(self, int n_threads)
     cdef object fill(self)
-    cdef object weights_of(self, fixed)
-    cdef object order_if_due(self)
-    cdef object forget_lists(self)
-    cdef object order_with_lists(self, Order new)
+    cdef object body_force_of(self, fixed)
+    cdef object sort_if_due(self)
+    cdef object release_lists(self)
+    cdef object sort_with_lists(self, Reordering new)
     cdef object use_one_thread(self)

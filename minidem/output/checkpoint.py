@@ -92,8 +92,8 @@ class Moment:
         """Remember `sim` as it is now; it must be the same one every time, with the same clumps."""
         state = sim._loop.state
         if self._blocks is None:
-            self._sim, self._blocks, self._loads = sim, np.empty_like(state.blocks), np.empty_like(state.loads)
-        self._blocks[:], self._loads[:] = state.blocks, state.loads
+            self._sim, self._blocks, self._loads = sim, np.empty_like(state.blocks), np.empty_like(state.wrench)
+        self._blocks[:], self._loads[:] = state.blocks, state.wrench
         self._standing = state.clump_number[:state.n_clumps]        # made anew whenever the clumps are re-ordered
         self._started, self._forces_known, self.step_count = \
             sim._loop.started.copy(), sim._loop.forces_known, sim.step_count
@@ -104,7 +104,7 @@ class Moment:
         sim = type(old)(old.material, old.walls, old.rotation, old.dt, old.gravity, old._threads)
         state = State.restore(self._blocks, self._loads, old._state.templates, old._state.template_index,
                               self._standing, old._state.scale)
-        sim._loop = sim._make_loop(state, self.step_count, old._loop.ask, started=self._started,
+        sim._loop = sim._make_loop(state, self.step_count, old._loop.external_forces, started=self._started,
                                    forces_known=self._forces_known)
         return sim
 
@@ -120,7 +120,7 @@ def unpack(settings, arrays, make, threads=None):
         raise ValueError("template_index or started is not of the clumps")
     refuse("template_index", index, (index < 0) | (index >= len(templates)), f"there are {len(templates)} templates")
     blocks, loads = (finite_array(name, arrays[name], ((n + like.shape[2] - 1) // like.shape[2], *like.shape[1:]))
-                     for name, like in (("blocks", sim._state.blocks), ("loads", sim._state.loads)))
+                     for name, like in (("blocks", sim._state.blocks), ("loads", sim._state.wrench)))
     expected = whole("user_forces", settings["user_forces"], 0)
     scale = finite_array("scale", arrays.get("scale", np.ones(n)), (n,), limit=LARGEST)
     for k, template in enumerate(templates if "scale" in arrays else []):

@@ -1,17 +1,17 @@
-"""What the clumps of a state are: templates, and what the kernels need to know of each.
+"""Table of the bodies of a state: templates, and free rigid bodies without spheres.
 
-A template is written once, however many clumps and blocks have it. What a `State` shares with its copies must not
-change, so that adding makes a new table; the spheres of a template are in all of them the same array.
+A template is stored once for all its clumps. Copies of a state share the table, so it is not changed: adding makes a new
+table. The array of the spheres of a template is shared by all tables.
 """
 import numpy as np
 
 from minidem.core.quaternions import conjugate
 
-COLUMNS = {"inertia": (3,), "mass": (), "reach": (4,), "smallest": (), "density": (), "orientation": (4,)}
+COLUMNS = {"inertia": (3,), "mass": (), "turn_bound": (4,), "smallest": (), "density": (), "orientation": (4,)}
 
 
-def reaches_of(offsets):
-    """The REACH rows [m2], (4,), of spheres at offsets (k, 3) from the centre of mass: see reach.pxd."""
+def turn_bounds_of(offsets):
+    """The TURN_BOUND rows [m2], (4,), of spheres at offsets (k, 3) from the centre of mass: see turn_bound.pxd."""
     outer = offsets[:, :, None] * offsets[:, None, :]
     squared = np.trace(outer, axis1=1, axis2=2)
     matrices = squared[:, None, None] * np.eye(3) - outer
@@ -26,7 +26,7 @@ class Bodies:
     Attributes
     ----------
     templates : list of ClumpTemplate
-    inertia : (n, 3) principal moments [kg m2];  mass : (n,) [kg];  reach : (n, 4) [m2], see reach.pxd
+    inertia : (n, 3) principal moments [kg m2];  mass : (n,) [kg];  turn_bound : (n, 4) [m2], see turn_bound.pxd
     smallest : (n,) radius of the smallest sphere [m];  density : (n,) [kg/m3]
     orientation : (n, 4) quaternions, principal frame -> that in which it was drawn
     sizes : (n,) spheres of each
@@ -54,7 +54,7 @@ class Bodies:
         """The same with bodies of these principal moments (n, 3) and of no spheres."""
         new = self._copy()
         n, unturned = len(inertia), (1.0, 0.0, 0.0, 0.0)
-        new._add([np.zeros((0, 4))] * n, inertia=inertia, mass=np.ones(n), reach=np.zeros((n, 4)),
+        new._add([np.zeros((0, 4))] * n, inertia=inertia, mass=np.ones(n), turn_bound=np.zeros((n, 4)),
                  smallest=np.full(n, np.inf), density=np.ones(n), orientation=np.broadcast_to(unturned, (n, 4)))
         return new
 
@@ -67,7 +67,7 @@ class Bodies:
         self.templates = self.templates + templates
         offsets, radii = [np.array(t.offsets) for t in templates], [np.array(t.radii) for t in templates]
         self._add([np.column_stack(pair) for pair in zip(offsets, radii)],
-                  reach=[reaches_of(places) for places in offsets], smallest=[r.min() for r in radii],
+                  turn_bound=[turn_bounds_of(places) for places in offsets], smallest=[r.min() for r in radii],
                   **{name: [getattr(t, name) for t in templates]
                      for name in ("inertia", "mass", "density", "orientation")})
 

@@ -1,6 +1,7 @@
+"""Positions of the spheres in the lab."""
+from minidem.core.lanes cimport LANES
 from minidem.core.quaternion cimport Matrix, matrix
 from minidem.core.vec3 cimport Vec3, dot, vec3
-from minidem.core.lanes cimport LANES
 from minidem.state.rows cimport load, load_quat, store
 from minidem.state.state cimport StateView
 
@@ -26,7 +27,7 @@ cdef inline Vec3 to_lab(const double *m, Vec3 v) noexcept nogil:
 
 
 cdef inline Vec3 to_body(const double *m, Vec3 v) noexcept nogil:
-    """The way back: lab -> principal frame of the same clump."""
+    """Lab -> principal frame."""
     return vec3(m[0] * v.x + m[3 * LANES] * v.y + m[6 * LANES] * v.z,
                 m[LANES] * v.x + m[4 * LANES] * v.y + m[7 * LANES] * v.z,
                 m[2 * LANES] * v.x + m[5 * LANES] * v.y + m[8 * LANES] * v.z)

@@ -1,7 +1,7 @@
-"""Lab positions of the spheres: centre of the clump + R(q) offset, eight spheres at a time."""
-from minidem.core.vec3 cimport add
-from minidem.core.transpose cimport records_from_rows
+"""Positions of the spheres in the lab: centre of mass + R(q) offset, eight spheres at a time."""
 from minidem.core.lanes cimport LANES
+from minidem.core.transpose cimport records_from_rows
+from minidem.core.vec3 cimport add
 from minidem.state.rows cimport ORIENTATION, POSITION, load, store
 from minidem.state.state cimport StateView, member
 
@@ -28,10 +28,10 @@ cdef inline void pose_member(const Frames *f, const double *offsets, double *sph
 
 cdef Py_ssize_t pose_members(const StateView *state, Py_ssize_t block, const int *members, Py_ssize_t k,
                              Py_ssize_t count) noexcept nogil:
-    """Pose member rows of a block; returns where those of the next block begin.
+    """Pose those member rows of a block that are listed; returns the index of the first one of the next block.
 
-    members : (count,) member rows of all blocks in ascending order.
-    k : about where those of the block begin.
+    members : (count,) listed member rows, ascending.
+    k : index near which those of the block begin.
     """
     cdef Frames frames
     cdef Py_ssize_t begin = state.first_member[block], end = state.first_member[block + 1]

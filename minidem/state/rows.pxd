@@ -1,11 +1,9 @@
-"""Where a quantity of a clump stands in memory: blocks of eight clumps.
+"""Rows: how the quantities of a clump are stored, in blocks of eight clumps.
 
-What changes about the clumps of a simulation stands in one array of doubles, shape (blocks, rows, LANES). A
-block holds LANES clumps; each of its rows is one scalar of all of them, contiguous, so that one vector
-instruction treats eight clumps, and everything about a clump lies within two kilobytes. Rows are named by
-their first component. Loads stand apart, because they need not be in memory at all: within a run they are summed,
-used and forgotten block by block. What never changes stands in rows of its own, once for all blocks
-with the same templates.
+What changes about the clumps is one array of doubles, shape (blocks, rows, LANES). A block holds LANES clumps; each of
+its rows is one scalar of all of them, contiguous, so that one vector instruction treats eight clumps, and all about a
+clump lies within two kilobytes. Rows are named by their first component. Wrenches are a separate array: within a run
+they are reduced, used and discarded block by block. Constants are stored once for all blocks with the same templates.
 """
 from minidem.core.lanes cimport LANES
 from minidem.core.quaternion cimport Quat
@@ -16,22 +14,22 @@ cdef enum Row:
     ANGULAR_VELOCITY = 4    # 3  as the scheme stores it, principal body frame      [rad/s]
     POSITION = 7            # 3  centre of mass at the pose, lab                    [m]
     VELOCITY = 10           # 3  half a step behind the pose, lab                   [m/s]
-    PATH = 13               # how far a sphere can have moved since the inner list was made, of what it may
-    PREDICTED = 14          # 3  angular velocity at the instant of the pose, body; kept up like the other [rad/s]
-    PREDICTED_VELOCITY = 17 # 3  at the instant of the pose, lab; kept up only for velocity-dependent forces [m/s]
+    PATH = 13               # bound of the displacement of any sphere since the inner rebuild / half the inner skin
+    PREDICTED = 14          # 3  angular velocity at the instant of the pose, body  [rad/s]
+    PREDICTED_VELOCITY = 17  # 3  at the instant of the pose, lab; for velocity-dependent forces only [m/s]
     SCRATCH = 20            # as many as the rotation scheme asks for
 
-cdef enum LoadRow:          # at the pose
+cdef enum WrenchRow:        # at the pose
     TORQUE = 0              # 3  principal body frame                               [N m]
     FORCE = 3               # 3  gravity included, lab                              [N]
-    LOAD_ROWS = 6
+    WRENCH_ROWS = 6
 
-cdef enum FixedRow:
+cdef enum FixedRow:         # constants
     INERTIA = 0             # 3  principal moments                                  [kg m2]
     INVERSE_INERTIA = 3     # 3  their reciprocals                                  [1/(kg m2)]
     MASS = 6                #                                                       [kg]
-    INVERSE_MASS = 7        # 0 where a block has no clump, so that nothing moves   [1/kg]
-    REACH = 8               # 4  how far its spheres reach: see reach.pxd           [m2]
+    INVERSE_MASS = 7        # 0 in empty lanes, which do not move                   [1/kg]
+    TURN_BOUND = 8          # 4  bound of displacement under rotation: turn_bound.pxd [m2]
     FIXED_ROWS = 12
 
 

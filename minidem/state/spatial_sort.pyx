@@ -1,8 +1,8 @@
-"""The order in which clumps stand in memory: neighbours in space beside one another.
+"""Spatial sort: an order of clumps in which neighbours in space are neighbours in memory.
 
-Whatever is near in space is then near in memory, and what a step needs is still in the caches. The
-results do not depend on it: sums are ordered by the user's numbers (contact/gather.pyx).
-The loops are C, not NumPy: several releases of it end the process where a broadcast finds no memory for its buffers.
+Candidates are then near each other in memory, so that most of what a step reads is in cache. Results do not depend on the
+order: sums are ordered by the user's numbers (contact/reduce.pyx). The loops are C, not NumPy: several releases of NumPy
+abort the process where a broadcast finds no memory for its buffers.
 """
 from libc.math cimport cbrt
 
@@ -17,20 +17,20 @@ TINY = float(np.finfo(np.float64).tiny)
 
 cdef void count_cells(const double[:, :] position, int axis, double low, double edge,
                       long long[::1] cell) noexcept nogil:
-    """Take the cells along one axis into the numbers of the cells: layers, then rows, then places in them."""
-    cdef double place
+    """Append the cell along one axis to the cell numbers: layer, row, cell in the row."""
+    cdef double along
     cdef Py_ssize_t k
     for k in range(position.shape[0]):
-        place = (position[k, axis] - low) / edge
-        place = min(max(place, -1.0), MOST_CELLS - 2.0) + 1.0
-        cell[k] = cell[k] * MOST_CELLS + <long long> place
+        along = (position[k, axis] - low) / edge
+        along = min(max(along, -1.0), MOST_CELLS - 2.0) + 1.0
+        cell[k] = cell[k] * MOST_CELLS + <long long> along
 
 
 def row_major(const double[:, :] position):
     """Permutation (n,) that sorts points (n, 3) by the cells of a cubic lattice, row by row, layer by layer.
 
-    The cells are so wide that two points share one, on the average. Points far from most others, beyond the
-    percentiles 1 and 99 along an axis, do not make them wider. What stands in one cell keeps its order.
+    A cell holds two points on the average. Its width does not depend on points far from most others, beyond the
+    percentiles 1 and 99 along an axis. Points of one cell keep their order.
     """
     cdef Py_ssize_t k, n = position.shape[0], first = n // 100, last = n - 1 - n // 100
     cdef double[::1] values = np.empty(n)

@@ -1,21 +1,20 @@
-"""The state of all clumps, for the time loop."""
+"""The state of all clumps."""
+from minidem.state.layout cimport Layout, StateView, fixed_rows, member, wrench_of
 
-from minidem.state.layout cimport Layout, StateView, fixed_rows, loads_of, member
 
-
-cdef class Order:                   # of all clumps, prepared: see State.prepare
+cdef class Reordering:              # of all clumps, prepared: see State.prepare
     cdef readonly Layout layout
-    cdef object keep
-    cdef const long long *slots     # (n_clumps,): where the clumps stand that will follow each other
+    cdef object keep                # arrays that the pointers below belong to
+    cdef const long long *slots     # (n_clumps,): present slots of the clumps, in their new order
     cdef double *room               # (n_clumps,)
-    cdef StateView view             # of the state in this order
+    cdef StateView view             # of the state in the new order
 
 
 cdef class State:
-    cdef readonly object blocks, loads
+    cdef readonly object blocks, wrench
     cdef readonly object bodies, template_index, scale
     cdef readonly Layout layout
     cdef readonly int n_scratch
     cdef StateView view
-    cdef object take(self, blocks, loads, Layout layout)
-    cdef void put(self, Order order) noexcept
+    cdef object take(self, blocks, wrench, Layout layout)
+    cdef void put(self, Reordering order) noexcept

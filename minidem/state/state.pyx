@@ -1,82 +1,80 @@
 # distutils: extra_compile_args = -O1
 """The state: all clumps in blocks of eight, and their spheres.
 
-Clumps: what changes in one array of doubles, (blocks, rows, LANES), the loads on them in another; what never does,
-such as their inertia, once for all blocks whose lanes have the same templates. rows.pxd says what each row is.
-Spheres: each one's centre and radius stand together in 32 bytes, which is what the contact search reads; layout.pyx
-says where.
-Clumps may stand in any order, so that neighbours in space can be neighbours in memory. The user's
-numbers of clumps and spheres are kept beside the slots: whatever Python reads or writes is in
-their order, and so are sums, which must not depend on where something stands.
+Clumps: what changes is one array of doubles, (blocks, rows, LANES), the wrenches are another; constants such as inertia
+are stored once for all blocks with the same templates. rows.pxd defines the rows. Spheres: centre and radius of each are
+32 contiguous bytes, which is what the contact search reads; layout.pyx defines their slots. Clumps may be in any order in
+memory. The user's numbers of clumps and spheres are kept beside the slots: what Python reads or writes is in their order,
+and so are sums.
 """
 import numpy as np
 
 from minidem.state.bodies import Bodies
 from minidem.state.layout import aligned
 
-from minidem.core.lanes cimport LANES
+from minidem.core.lanes cimport LANES, LOG_LANES, lane_of, row_of
 from minidem.state.rows cimport (
-    ANGULAR_VELOCITY, FORCE, INERTIA, LOAD_ROWS, MASS, ORIENTATION, PATH, POSITION, PREDICTED, PREDICTED_VELOCITY,
-    SCRATCH, TORQUE, VELOCITY,
+    ANGULAR_VELOCITY, FORCE, INERTIA, MASS, ORIENTATION, PATH, POSITION, PREDICTED, PREDICTED_VELOCITY, SCRATCH, TORQUE,
+    VELOCITY, WRENCH_ROWS,
 )
 
-COLUMNS = {     # first row and width of what Python reads and writes; rows.pxd says what each is
+COLUMNS = {     # first row and width of what Python reads and writes; see rows.pxd
     "orientation": (ORIENTATION, 4), "angular_velocity": (ANGULAR_VELOCITY, 3), "position": (POSITION, 3),
     "velocity": (VELOCITY, 3), "predicted": (PREDICTED, 3), "predicted_velocity": (PREDICTED_VELOCITY, 3),
 }
-LOADS = {"torque": (TORQUE, 3), "force": (FORCE, 3)}
-FIXED = {"inertia": (INERTIA, 3), "mass": (MASS, 1)}    # what it can only read
+WRENCH = {"torque": (TORQUE, 3), "force": (FORCE, 3)}
+FIXED = {"inertia": (INERTIA, 3), "mass": (MASS, 1)}    # read only
 
 
 cdef void reorder(double *blocks, Py_ssize_t n_rows, const long long *slots, Py_ssize_t n, double *room) noexcept nogil:
-    """Let n clumps of blocks (n_blocks, n_rows, LANES) stand in the order of their present slots (n,).
+    """Put n clumps of blocks (n_blocks, n_rows, LANES) into the order given by their present slots (n,).
 
-    room : (n,) for one row, so that there is no second copy of everything.
+    room : (n,), for one row at a time.
     """
     cdef Py_ssize_t row, k
     cdef double *first
     for row in range(n_rows):
         first = blocks + row * LANES
         for k in range(n):
-            room[k] = first[(slots[k] >> 3) * n_rows * LANES + (slots[k] & (LANES - 1))]
+            room[k] = first[(slots[k] >> LOG_LANES) * n_rows * LANES + (slots[k] & (LANES - 1))]
         for k in range(n):
-            first[(k >> 3) * n_rows * LANES + (k & (LANES - 1))] = room[k]
+            first[(k >> LOG_LANES) * n_rows * LANES + (k & (LANES - 1))] = room[k]
 
 
 cdef void read_rows(const double[:, :, ::1] blocks, const int[::1] block_of, Py_ssize_t first, const int[::1] slots,
                     double[:, ::1] values) noexcept nogil:
-    """Rows first, first + 1, ... of the clumps in these slots (n,), into values (n, width).
+    """Copy the rows first, first + 1, ... of the clumps in slots (n,) into values (n, width).
 
-    block_of : the block of `blocks` for each block of slots; empty: the same one.
+    block_of : index into `blocks` for each block of slots; empty: the same.
     """
     cdef Py_ssize_t k, b
     cdef int i
     for k in range(slots.shape[0]):
-        b = block_of[slots[k] >> 3] if block_of.shape[0] else slots[k] >> 3
+        b = block_of[row_of(slots[k])] if block_of.shape[0] else row_of(slots[k])
         for i in range(values.shape[1]):
-            values[k, i] = blocks[b, first + i, slots[k] & (LANES - 1)]
+            values[k, i] = blocks[b, first + i, lane_of(slots[k])]
 
 
 cdef void write_rows(double[:, :, ::1] blocks, Py_ssize_t first, const int[::1] slots,
                      const double[:, ::1] values) noexcept nogil:
-    """The other way round; one row of values is that of all clumps."""
+    """Copy values (n, width) to the rows; values of one row are those of all clumps."""
     cdef Py_ssize_t k, row
     cdef int i
     for k in range(slots.shape[0]):
         row = k if values.shape[0] > 1 else 0
         for i in range(values.shape[1]):
-            blocks[slots[k] >> 3, first + i, slots[k] & (LANES - 1)] = values[row, i]
+            blocks[row_of(slots[k]), first + i, lane_of(slots[k])] = values[row, i]
 
 
 def copied(rows):
-    """A copy that starts on a cache line."""
+    """Copy, aligned to a cache line."""
     own = aligned(rows.shape)
     own[:] = rows
     return own
 
 
-cdef class Order:
-    """The clumps of a state in another order, prepared to the last allocation."""
+cdef class Reordering:
+    """Another order of the clumps, with all memory allocated: see State.prepare."""
 
 
 cdef class State:
@@ -85,14 +83,14 @@ cdef class State:
     Parameters
     ----------
     n_scratch : int
-        Scratch rows that the rotation scheme asks for.
+        Scratch rows of the rotation scheme.
     """
 
     def __init__(self, int n_scratch=0):
         self.n_scratch = n_scratch
         self.bodies = Bodies()
         self.template_index, self.scale = np.zeros(0, dtype=np.int32), np.zeros(0)
-        self.take(aligned((0, SCRATCH + n_scratch, LANES)), aligned((0, LOAD_ROWS, LANES)),
+        self.take(aligned((0, SCRATCH + n_scratch, LANES)), aligned((0, WRENCH_ROWS, LANES)),
                   Layout(self.bodies, self.template_index, self.scale, np.zeros(0, dtype=np.int32)))
 
     @property
@@ -114,7 +112,7 @@ cdef class State:
 
     @property
     def clump_number(self):
-        """(n_blocks * LANES,): the user's number of the clump in each slot; -1 for none."""
+        """(n_blocks * LANES,): the user's number of the clump in each slot; -1: empty."""
         return self.layout.clump_number
 
     @property
@@ -124,7 +122,7 @@ cdef class State:
 
     @property
     def sphere_number(self):
-        """(member rows, LANES): the user's number of the sphere in each slot; -1 for none."""
+        """(member rows, LANES): the user's number of the sphere in each slot; -1: empty."""
         return self.layout.sphere_number
 
     @property
@@ -137,25 +135,25 @@ cdef class State:
         return self.layout.block_of_member
 
     def column(self, name):
-        """Copy of a quantity of all clumps (COLUMNS, LOADS, FIXED), as (n_clumps, width); (n_clumps,) for width 1."""
+        """Copy of a quantity of all clumps (COLUMNS, WRENCH, FIXED), as (n_clumps, width); (n_clumps,) for width 1."""
         if name in FIXED:
-            values = self.rows(self.layout.fixed, *FIXED[name], self.layout.mixture_of_block)
+            values = self.rows(self.layout.fixed, *FIXED[name], self.layout.block_type)
         else:
-            values = self.rows(*self.place_of(name))
+            values = self.rows(*self.array_of(name))
         return values.reshape(-1) if values.shape[1] == 1 else values
 
     def scratch(self, first, width):
-        """Copy of the scratch numbers first, ..., first + width - 1 of all clumps, as (n_clumps, width)."""
+        """Copy of the scratch values first, ..., first + width - 1 of all clumps, as (n_clumps, width)."""
         return self.rows(self.blocks, SCRATCH + first, width)
 
-    def standing(self, name):
-        """The same in the order of the slots."""
+    def in_slot_order(self, name):
+        """A quantity (COLUMNS) in the order of the slots, (n_clumps, width)."""
         row, width = COLUMNS[name]
         return self.blocks[:, row:row + width].transpose(0, 2, 1).reshape(-1, width)[:self.n_clumps]
 
-    def place_of(self, name):
+    def array_of(self, name):
         """(array, first row, width) of a quantity that changes."""
-        return (self.loads, *LOADS[name]) if name in LOADS else (self.blocks, *COLUMNS[name])
+        return (self.wrench, *WRENCH[name]) if name in WRENCH else (self.blocks, *COLUMNS[name])
 
     def rows(self, blocks, first, width, block_of=()):
         """Copy of `width` rows of blocks from `first` on, (n_clumps, width), in the user's order; see read_rows."""
@@ -165,7 +163,7 @@ cdef class State:
 
     def set_column(self, name, values, first=0):
         """Write values, (n, width) or (width,), for the clumps from number `first` on."""
-        blocks, row, width = self.place_of(name)
+        blocks, row, width = self.array_of(name)
         given = np.ascontiguousarray(values, dtype=np.float64).reshape(-1, width)
         slots = self.clump_slot[first:]
         if len(given) not in (1, len(slots)):
@@ -173,41 +171,41 @@ cdef class State:
         write_rows(blocks, row, slots, given)
 
     def prepare(self, order):
-        """The clumps in another order, for `put`: order (n_clumps,) their present slots, as they shall follow.
+        """Prepare another order of the clumps for `put`: order (n_clumps,) are their present slots.
 
-        Whatever can fail or be interrupted is done here, and nothing of the state is changed.
+        All that can fail or be interrupted is done here; the state is not changed.
         """
-        cdef Order new = Order()
+        cdef Reordering new = Reordering()
         cdef long long[::1] slots = np.ascontiguousarray(order, dtype=np.int64)
         cdef double[::1] room = np.empty(self.n_clumps)
         new.layout = Layout(self.bodies, self.template_index, self.scale, self.clump_number[order], self.layout)
         new.keep = slots, room
         new.slots, new.room = &slots[0], &room[0]
         new.view = new.layout.view
-        new.view.n_rows, new.view.blocks, new.view.loads = self.view.n_rows, self.view.blocks, self.view.loads
+        new.view.n_rows, new.view.blocks, new.view.wrench = self.view.n_rows, self.view.blocks, self.view.wrench
         return new
 
-    cdef void put(self, Order order) noexcept:
-        """Let the clumps stand in an order. No Python code runs in it and no memory is asked for: it cannot fail."""
+    cdef void put(self, Reordering order) noexcept:
+        """Change to a prepared order. No Python code, no allocation: it cannot fail."""
         reorder(self.view.blocks, self.view.n_rows, order.slots, order.layout.n_clumps, order.room)
-        reorder(self.view.loads, LOAD_ROWS, order.slots, order.layout.n_clumps, order.room)
+        reorder(self.view.wrench, WRENCH_ROWS, order.slots, order.layout.n_clumps, order.room)
         self.view, self.layout = order.view, order.layout
 
-    cdef object take(self, blocks, loads, Layout layout):
-        """Be these blocks and loads, with the clumps in the slots of the layout."""
+    cdef object take(self, blocks, wrench, Layout layout):
+        """Set the arrays of this state; the clumps are in the slots of the layout."""
         cdef double[:, :, ::1] block_rows = blocks
-        cdef double[:, :, ::1] load_rows = loads
+        cdef double[:, :, ::1] wrench_rows = wrench
         self.view = layout.view
         self.view.n_rows = block_rows.shape[1]
         if layout.n_clumps:
-            self.view.blocks, self.view.loads = &block_rows[0, 0, 0], &load_rows[0, 0, 0]
-        self.blocks, self.loads, self.layout = blocks, loads, layout
+            self.view.blocks, self.view.wrench = &block_rows[0, 0, 0], &wrench_rows[0, 0, 0]
+        self.blocks, self.wrench, self.layout = blocks, wrench, layout
 
     def with_clumps(self, template, position, orientation, velocity, angular_velocity, scale=1.0):
-        """A state with clumps of a template added, of which this one knows nothing.
+        """A new state with n clumps of a template added; this one is not changed.
 
-        (n, 3) lab, (n, 4) principal frame -> lab, (n, 3) lab, (n, 3) principal frame; scale of their lengths: one
-        number or (n,).
+        position (n, 3) lab, orientation (n, 4) principal frame -> lab, velocity (n, 3) lab, angular_velocity (n, 3)
+        principal frame, scale of the lengths, one number or (n,).
         """
         number = self.bodies.number_of(template)
         new = number == len(self.bodies.templates)
@@ -222,55 +220,55 @@ cdef class State:
                              orientation=orientation, angular_velocity=angular_velocity)
 
     def extended(self, bodies, numbers, scale, **columns):
-        """More clumps, of these numbers (n,) among the bodies; they stand behind the others, in their order."""
+        """A new state with clumps appended; numbers (n,) of their bodies."""
         first, count = self.n_clumps, len(numbers)
         slots = np.arange(first, first + count, dtype=np.int32)
         n_blocks = (first + count + LANES - 1) // LANES
-        blocks, loads = aligned((n_blocks, self.blocks.shape[1], LANES)), aligned((n_blocks, LOAD_ROWS, LANES))
+        blocks, wrench = aligned((n_blocks, self.blocks.shape[1], LANES)), aligned((n_blocks, WRENCH_ROWS, LANES))
         blocks[:, ORIENTATION] = 1.0
-        blocks[:len(self.blocks)], loads[:len(self.loads)] = self.blocks, self.loads
+        blocks[:len(self.blocks)], wrench[:len(self.wrench)] = self.blocks, self.wrench
         for name, values in columns.items():
             row, width = COLUMNS[name]
             write_rows(blocks, row, slots, np.ascontiguousarray(values, dtype=np.float64).reshape(-1, width))
         template_index = np.concatenate([self.template_index, numbers.astype(np.int32)])
         scales = np.concatenate([self.scale, np.broadcast_to(np.asarray(scale, dtype=np.float64), count)])
-        return State.made_of(blocks, loads, bodies, template_index, scales,
+        return State.made_of(blocks, wrench, bodies, template_index, scales,
                              np.concatenate([self.clump_number[:first], slots]))
 
     def copy(self):
-        """The same clumps in the same places."""
-        return State.made_of(copied(self.blocks), copied(self.loads), self.bodies, self.template_index, self.scale,
+        """Deep copy in the same order."""
+        return State.made_of(copied(self.blocks), copied(self.wrench), self.bodies, self.template_index, self.scale,
                              self.clump_number[:self.n_clumps])
 
     def in_user_order(self):
-        """Copies of blocks and loads with the clumps in the user's order and nothing that only the lists need."""
+        """Copies of blocks and wrenches in the user's order, with PATH set to zero."""
         cdef double[:, :, ::1] blocks = self.blocks.copy()
-        cdef double[:, :, ::1] loads = self.loads.copy()
+        cdef double[:, :, ::1] wrench = self.wrench.copy()
         cdef long long[::1] slots = self.clump_slot.astype(np.int64)
         cdef double[::1] room = np.empty(self.n_clumps)
         if self.n_clumps:
             reorder(&blocks[0, 0, 0], blocks.shape[1], &slots[0], slots.shape[0], &room[0])
-            reorder(&loads[0, 0, 0], LOAD_ROWS, &slots[0], slots.shape[0], &room[0])
+            reorder(&wrench[0, 0, 0], WRENCH_ROWS, &slots[0], slots.shape[0], &room[0])
         np.asarray(blocks)[:, PATH] = 0.0
-        return np.asarray(blocks), np.asarray(loads)
+        return np.asarray(blocks), np.asarray(wrench)
 
     @classmethod
-    def restore(cls, blocks, loads, templates, template_index, clump_number=None, scale=None):
-        """The state whose blocks, loads, templates and template numbers were saved, the clumps in the user's order.
+    def restore(cls, blocks, wrench, templates, template_index, clump_number=None, scale=None):
+        """The state of saved blocks, wrenches, templates and template indices.
 
-        clump_number : (n_clumps,) the user's numbers of the clumps in the blocks, if they stand otherwise.
-        scale : (n_clumps,) of the lengths of the clumps; 1 if it is left out.
+        clump_number : (n_clumps,) the user's numbers of the clumps in the blocks; default: the user's order.
+        scale : (n_clumps,) of the lengths of the clumps; default: 1.
         """
         n = len(template_index)
-        return State.made_of(copied(blocks), copied(loads), Bodies(templates), np.array(template_index, dtype=np.int32),
+        return State.made_of(copied(blocks), copied(wrench), Bodies(templates), np.array(template_index, dtype=np.int32),
                              np.ones(n) if scale is None else np.array(scale, dtype=np.float64),
                              np.arange(n, dtype=np.int32) if clump_number is None else clump_number)
 
     @staticmethod
-    def made_of(blocks, loads, bodies, template_index, scale, clump_number):
-        """A state that holds these very arrays."""
+    def made_of(blocks, wrench, bodies, template_index, scale, clump_number):
+        """A state of these arrays, not copied."""
         cdef State state = State.__new__(State)
         state.n_scratch = blocks.shape[1] - SCRATCH
         state.bodies, state.template_index, state.scale = bodies, template_index, scale
-        state.take(blocks, loads, Layout(bodies, template_index, scale, clump_number))
+        state.take(blocks, wrench, Layout(bodies, template_index, scale, clump_number))
         return state

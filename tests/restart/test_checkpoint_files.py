@@ -10,7 +10,7 @@ from scenes import rods_in_box
 
 import minidem as md
 from minidem.output import npz_checksum
-from minidem.state.state import COLUMNS, LOADS
+from minidem.state.state import COLUMNS, WRENCH
 
 
 class Canary:
@@ -155,7 +155,7 @@ def test_numpy_reads_it_and_it_says_what_made_it(good):
     assert made_by["minidem"] == md.__version__ and made_by["numpy"] == np.__version__
 
 
-@pytest.mark.parametrize("array, row", [("blocks", COLUMNS["velocity"][0]), ("loads", LOADS["force"][0])])
+@pytest.mark.parametrize("array, row", [("blocks", COLUMNS["velocity"][0]), ("wrench", WRENCH["force"][0])])
 def test_a_state_that_is_not_finite_does_not_replace_a_good_one(good, array, row):
     before, sim = good.read_bytes(), md.Simulation.load(good)
     getattr(sim._state, array)[0, row, 3] = np.nan

@@ -94,8 +94,8 @@ def add_late_ones(sim, walls):
 
 def order_in_memory(patch, case):
     if case.memory != "as added":
-        patch.setattr(minidem.engine.loop_owner, "ORDERED_BLOCKS", 0)
-        patch.setattr(minidem.engine.loop_owner, "LISTS_PER_ORDER", 2)
+        patch.setattr(minidem.engine.loop_owner, "MIN_SORTED_BLOCKS", 0)
+        patch.setattr(minidem.engine.loop_owner, "REBUILDS_PER_SORT", 2)
 
 
 def run_by_steps(sim, steps, case, each=lambda step: None):

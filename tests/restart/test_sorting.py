@@ -55,7 +55,7 @@ def interrupting(countdown):
 @pytest.mark.parametrize("build", [rods, mixture], ids=lambda build: build.__name__)
 def test_interrupted_at_every_line(build, monkeypatch):
     """Each call of run sorts, and is interrupted one line later than the one before, until it gets through."""
-    monkeypatch.setattr(minidem.engine.loop_owner, "LISTS_PER_ORDER", 0)
+    monkeypatch.setattr(minidem.engine.loop_owner, "REBUILDS_PER_SORT", 0)
     sim, uninterrupted = moving(build()), moving(build())
     orders, lines = {sim._state.clump_number.tobytes()}, 0
     interrupted = True
@@ -88,7 +88,7 @@ def test_cost_of_many_templates():
         for _ in range(5):
             sim.run(40)
             begun = process_time()
-            sim._loop.order()
+            sim._loop.sort_clumps()
             spent.append(process_time() - begun)
         cost[n] = min(spent)
     assert cost[50] < 15.0 * cost[1], f"{1e3 * cost[1]:.2f} ms and {1e3 * cost[50]:.2f} ms"

@@ -7,7 +7,7 @@ import pytest
 import scenes
 
 import minidem.engine.loop_owner
-from minidem.broadphase.load_balance import evened_out
+from minidem.broadphase.load_balance import rebalanced_parts
 
 DT = 38e-6          # [s]: a contact at 20 m/s lasts for some 25 steps, a list of neighbours for 13 to 50
 PIECES = 10         # of a run: clumps can be put in order where a piece begins
@@ -32,13 +32,13 @@ def run(build, threads, slabs=False, shares=None):
     scene, steps = build()
     states, orders = [], []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(minidem.engine.loop_owner, "LISTS_PER_ORDER", LISTS)
+        patch.setattr(minidem.engine.loop_owner, "REBUILDS_PER_SORT", LISTS)
         if slabs:
             patch.setattr(minidem.engine.loop_owner, "SLOTS_IN_CACHE", SLABS[0])
             patch.setattr(minidem.engine.loop_owner, "LOG_SLAB", SLABS[1])
         sim = scene.simulation(DT, threads=threads)
         if shares:
-            sim._loop.share_out(shares)
+            sim._loop.set_shares(shares)
         for _ in range(PIECES):
             sim.run(steps // PIECES)
             states.append([*scenes.state_of(sim), sim.force, sim.torque, sim.contacts()])
@@ -65,16 +65,16 @@ def test_same_bits(build, contacts_at_once, threads, slabs, shares):
 
 
 def test_threads_own_more_where_they_are_faster():
-    assert evened_out([0.5, 0.5], [2.0, 2.01]) == [0.5, 0.5]            # as good as equal
-    assert evened_out([0.3, 0.7], [0.0, 1.0]) == [0.3, 0.7]             # nothing is known
-    assert evened_out([0.5, 0.5], [1e-4, 2e-4]) == [0.5, 0.5]           # too short to tell
+    assert rebalanced_parts([0.5, 0.5], [2.0, 2.01]) == [0.5, 0.5]            # as good as equal
+    assert rebalanced_parts([0.3, 0.7], [0.0, 1.0]) == [0.3, 0.7]             # nothing is known
+    assert rebalanced_parts([0.5, 0.5], [1e-4, 2e-4]) == [0.5, 0.5]           # too short to tell
     shares, cost = np.array([1.0, 1.0, 1.0]) / 3, np.array([1.0, 2.0, 1.0])             # of a clump with each thread
     for _ in range(10):
-        shares = evened_out(shares, shares * cost)
+        shares = rebalanced_parts(shares, shares * cost)
         assert sum(shares) == pytest.approx(1.0)
     assert np.allclose(shares, [0.4, 0.2, 0.4], atol=0.01)
     for _ in range(10):
-        shares = evened_out(shares, [1.0, 1e9, 1.0])
+        shares = rebalanced_parts(shares, [1.0, 1e9, 1.0])
     assert 0.25 / 3 > shares[1] > 0.2 / 3                               # a slow one stays at work, to be seen recover
 
 
@@ -82,6 +82,6 @@ def test_clumps_are_shared_out_anew_in_a_run():
     """A thread with a seventh of the other's clumps waits for most of the time, and is given more."""
     scene, steps = crowd()
     sim = scene.simulation(DT, threads=2)
-    sim._loop.share_out([0.125, 0.875], keep=False)
+    sim._loop.set_shares([0.125, 0.875], keep=False)
     sim.run(steps)
     assert 0.3 < sim.statistics["shares"][0] < 0.7

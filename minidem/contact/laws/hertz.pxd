@@ -6,13 +6,10 @@ K. L. Johnson, Contact Mechanics (1985), Eqs 4.22 to 4.24, doi 10.1017/CBO978113
 from libc.math cimport sqrt
 
 
-cdef inline double hertz_force(double overlap, double normal_velocity, double dt,
-                               double modulus, double radius) noexcept nogil:
-    """F = 4/3 E* sqrt(R*) d^(3/2) [N], repulsive, zero without overlap.
+cdef inline double hertz_force(double overlap, double modulus, double radius) noexcept nogil:
+    """F = 4/3 E* sqrt(R*) d^(3/2) [N], repulsive; zero without overlap.
 
-    Every normal law has this signature: overlap d [m], negative across a gap; normal_velocity
-    [m/s], positive when the spheres separate; dt [s]; effective modulus E* [Pa]; effective radius
-    R* [m]. This one is conservative and uses neither velocity nor dt.
+    overlap d [m], negative across a gap; effective modulus E* [Pa]; effective radius R* [m].
     """
     return 4.0 / 3.0 * modulus * overlap * sqrt(radius * overlap) if overlap > 0.0 else 0.0
 

@@ -1,0 +1,109 @@
+"""Rebuild of the lists of candidates.
+
+The inner lists are rebuilt as soon as a sphere may have moved by half the inner skin (row PATH). At that moment the
+displacements since the last outer rebuild are measured; the outer lists are rebuilt only if one of them exceeds half
+the difference of the skins.
+"""
+from libc.math cimport isfinite
+
+from minidem.broadphase.broadphase cimport OUT_OF_MEMORY, Broadphase, assign_blocks, searched_spheres
+from minidem.broadphase.displacement cimport measure_displacement, store_reference_poses
+from minidem.broadphase.ghosts cimport copy_ghosts
+from minidem.broadphase.levels cimport fill_levels, reserve_levels
+from minidem.broadphase.load_balance cimport rebalance
+from minidem.broadphase.neighbours cimport Neighbours, Planes, find_ghost_lines, prune, search_walls
+from minidem.broadphase.search cimport search_pairs
+from minidem.broadphase.skin_model cimport choose_skins, cubed
+from minidem.broadphase.synchronisation cimport wait
+from minidem.core.lanes cimport LANES
+from minidem.state.pose cimport pose_range
+from minidem.state.rows cimport POSITION
+from minidem.state.state cimport StateView
+
+
+cdef void set_skins(Broadphase *broad) noexcept nogil:
+    """Choose both skins from the statistics of the last lists. Called before an outer rebuild only."""
+    cdef double speed = 0.0, pairs = 0.0
+    cdef int t, source
+    if not broad.valid or broad.threads[0].steps == 0:
+        return
+    for t in range(broad.n_threads):
+        speed = broad.reports[t].path if broad.reports[t].path > speed else speed
+        for source in range(broad.n_threads):
+            pairs += 0.5 * (broad.threads[source].found[t].size + broad.threads[source].cross_thread[t].size)
+    speed /= broad.threads[0].steps
+    # A few clumps may have no pair at this moment: the density falls by half at most.
+    broad.density = max(pairs / cubed(broad.mean_diameter + broad.outer_skin), 0.5 * broad.density)
+    if isfinite(speed) and speed > 0.0:
+        choose_skins(broad.mean_diameter, speed, broad.n_spheres, broad.n_items, broad.density,
+                     &broad.outer_skin, &broad.inner_skin)
+
+
+cdef void update_bounds(Broadphase *broad, int thread, const StateView *state) noexcept nogil:
+    """Move the bounding spheres of own clumps to their centres of mass."""
+    cdef Py_ssize_t slot
+    cdef const double *x
+    cdef int k
+    for slot in range(broad.threads[thread].first_block * LANES, broad.threads[thread].last_block * LANES):
+        x = state.blocks + (slot // LANES * state.n_rows + POSITION) * LANES + slot % LANES
+        for k in range(3):
+            broad.bounds[4 * slot + k] = x[k * LANES]
+
+
+cdef void rebuild_outer(Broadphase *broad, int thread, StateView *state, const Planes *planes) noexcept nogil:
+    """Rebuild the outer lists. Called by all threads together."""
+    cdef const Neighbours *mine = broad.threads + thread
+    if thread == 0:
+        set_skins(broad)
+        broad.rebalanced = not broad.fixed_shares and rebalance(broad.shares, broad.n_threads)
+        broad.levels.ready = reserve_levels(&broad.levels, broad.outer_skin)
+        broad.n_outer += 1
+    if broad.clumps_first:
+        update_bounds(broad, thread, state)
+    wait(broad, thread)
+    assign_blocks(broad, thread, state)
+    if not broad.levels.ready:
+        broad.reports[thread].incomplete = True
+        return
+    fill_levels(&broad.levels, searched_spheres(broad, state), &broad.barrier, broad.n_threads,
+                mine.first_block / <double> state.n_blocks, mine.last_block / <double> state.n_blocks)
+    wait(broad, thread)
+    broad.reports[thread].incomplete = not (
+        search_pairs(broad.threads, thread, broad.n_threads, &broad.levels, state, searched_spheres(broad, state),
+                     broad.outer_skin, broad.clumps_first)
+        and search_walls(broad.threads + thread, planes, state, broad.outer_skin))
+    store_reference_poses(broad, thread, state)
+    if thread == 0:
+        broad.valid = True
+    wait(broad, thread)
+    if broad.n_threads > 1:
+        if not find_ghost_lines(broad.threads, thread, broad.n_threads, state, broad.marks):
+            broad.reports[thread].incomplete = True
+        copy_ghosts(&broad.threads[thread].outer_ghost_lines, state)
+        wait(broad, thread)
+
+
+cdef void rebuild(Broadphase *broad, int thread, StateView *state, const Planes *planes) noexcept nogil:
+    """Rebuild the inner lists, and the outer ones if needed. Called by all threads together.
+
+    After it all spheres are posed.
+    """
+    cdef Neighbours *mine = broad.threads + thread
+    cdef bint outer = not broad.valid, incomplete = False
+    cdef int t
+    if not broad.valid or mine.active.size < state.first_member[mine.last_block] - state.first_member[mine.first_block]:
+        pose_range(state, mine.first_block, mine.last_block)
+    measure_displacement(broad, thread, state)
+    if broad.valid:
+        copy_ghosts(&mine.outer_ghost_lines, state)
+    wait(broad, thread)
+    for t in range(broad.n_threads):
+        outer |= broad.reports[t].outer_skin_exceeded
+    if outer:
+        rebuild_outer(broad, thread, state, planes)
+    for t in range(broad.n_threads):
+        incomplete |= broad.reports[t].incomplete
+    if incomplete or not prune(broad.threads, thread, broad.n_threads, planes, state, broad.marks, broad.inner_skin):
+        mine.failure = OUT_OF_MEMORY
+    if thread == 0:
+        broad.n_inner += 1

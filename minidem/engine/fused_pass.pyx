@@ -1,0 +1,126 @@
+"""The fused pass: each block of eight clumps is processed in one go while it is in cache.
+
+    reduce      forces on the spheres of the block -> force and torque on its clumps (the wrench)
+    kick        v_(n+1/2) = v_(n-1/2) + dt F_n / m, in the first stage of a step
+    move        rotation scheme: orientation at the instant of the stage
+    drift       centre of mass, and the bound of the displacement that the lists depend on (row PATH)
+    pose        lab positions of those spheres that occur in the inner lists
+
+The wrench is not stored: the wrench of step n is reduced here, inside step n + 1, from the forces on the spheres that
+the narrow phase of step n has summed. Only where something needs it before (the last step of a run, external forces, a
+scheme with `finish`) the time loop reduces it on its own (time_loop.pyx, reduce_all).
+"""
+from libc.string cimport memcpy, memset
+
+from minidem.broadphase.neighbours cimport Neighbours
+from minidem.contact.narrow_phase cimport Contacts
+from minidem.contact.reduce cimport reduce_block
+from minidem.core.lanes cimport LANES
+from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
+from minidem.engine.leapfrog cimport drift, kick
+from minidem.rotation.scheme cimport Step
+from minidem.state.pose cimport pose_members
+from minidem.state.rows cimport FORCE, ORIENTATION, PREDICTED, TORQUE, TURN_BOUND, WRENCH_ROWS
+from minidem.state.state cimport fixed_rows, wrench_of
+
+
+cdef void renormalise(double *rows) noexcept nogil:
+    """Divide eight quaternions (4, LANES) by their norm, to first order, where it is off by rounding only.
+
+    The rounding errors of a body in steady rotation have one sign: after 1e8 steps the norm was off by 4.5e-9 with
+    SPIRAL and by 1.2e-8 with Omelyan's scheme. Every 32768 steps, counted by the number of the step, this keeps it
+    within 1e-11. Norms that are off by more than rounding belong to the scheme and stay.
+    """
+    cdef double excess, factor
+    cdef int lane
+    for lane in range(LANES):
+        excess = rows[lane] * rows[lane] + rows[LANES + lane] * rows[LANES + lane] \
+            + rows[2 * LANES + lane] * rows[2 * LANES + lane] + rows[3 * LANES + lane] * rows[3 * LANES + lane] - 1.0
+        factor = 1.0 - 0.5 * excess if -1e-6 < excess < 1e-6 else 1.0
+        rows[lane] *= factor
+        rows[LANES + lane] *= factor
+        rows[2 * LANES + lane] *= factor
+        rows[3 * LANES + lane] *= factor
+
+
+cdef inline void renormalise_block(Loop *loop, double *block) noexcept nogil:
+    renormalise(block + ORIENTATION * LANES)
+    if loop.stored_orientation != ORIENTATION:
+        renormalise(block + loop.stored_orientation * LANES)
+
+
+cdef inline const double *wrench_of_block(Loop *loop, Contacts *contacts, Py_ssize_t b, bint wrench_known,
+                                          double *room) noexcept nogil:
+    """Wrenches (WRENCH_ROWS, LANES) of a block: the stored ones, or reduced from the forces on its spheres."""
+    if wrench_known:
+        return wrench_of(&loop.state, b)
+    return reduce_block(contacts, &loop.state, b, contacts.previous_force, loop.body_force, room)
+
+
+cdef inline Py_ssize_t block_at(Py_ssize_t first, Py_ssize_t last, Py_ssize_t upward, Py_ssize_t k) noexcept nogil:
+    """The k-th of the blocks first <= b < last: `upward` of them from the first on, the others from the last back."""
+    return first + k if k < upward else last - 1 - (k - upward)
+
+
+cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bint wrench_known, Py_ssize_t first,
+                               Py_ssize_t last, Py_ssize_t active) noexcept nogil:
+    """Advance the blocks first <= b < last to the pose of a stage.
+
+    The operations on one block depend on each other, those on different blocks do not. So three blocks are in progress:
+    one is moved while the wrench of the next is reduced and the spheres of the last are posed. Blocks that fit into the
+    cache are taken from both ends towards the middle: the prefetcher of a processor follows ascending addresses and
+    would fetch the first blocks of the next thread, which that thread has to take back.
+
+    wrench_known : the wrenches are stored, else they are reduced here.
+    norms : correct the norms of the quaternions.
+    active : index into the active member rows near which those of the first block begin; returns the one after the last.
+    """
+    cdef const Neighbours *mine = loop.broad.threads + thread
+    cdef Contacts *contacts = loop.contacts + thread
+    cdef double old[2][4 * LANES]                       # orientations of this block and the last
+    cdef double room[2][WRENCH_ROWS * LANES]            # of this block and the next
+    cdef const double *wrench = NULL
+    cdef double dt = loop.step.dt
+    cdef double limit = 0.5 * loop.broad.inner_skin, per_square = 1.0 / (limit * limit)
+    cdef double ahead = loop.fraction[stage] - (loop.fraction[stage - 1] if stage > 0 else 0.0)
+    cdef Step step = loop.step
+    cdef Py_ssize_t k, b
+    cdef bint large = mine.last_block - mine.first_block > BLOCKS_IN_CACHE
+    cdef Py_ssize_t upward = last - first if large else (last - first + 1) // 2
+    cdef double *block
+    cdef const double *fixed
+    cdef int exceeded[LANES]
+    cdef int lane, any_exceeded = 0
+    step.stage = stage
+    memset(exceeded, 0, sizeof(exceeded))
+    if first < last:
+        wrench = wrench_of_block(loop, contacts, first, wrench_known, room[0])
+    for k in range(last - first + 1):
+        if k < last - first:
+            b = block_at(first, last, upward, k)
+            block = loop.state.blocks + b * loop.state.n_rows * LANES
+            fixed = fixed_rows(&loop.state, b)
+            if large:
+                prefetch_rows(block + BLOCKS_AHEAD * loop.state.n_rows * LANES, 0, PREDICTED)
+            if loop.has_contacts:                       # free bodies do not translate
+                if stage == 0:
+                    kick(block, wrench + FORCE * LANES, fixed, dt)
+                memcpy(old[k & 1], block + ORIENTATION * LANES, 4 * LANES * sizeof(double))
+            loop.move(block, wrench + TORQUE * LANES, fixed, &step)
+        if k + 1 < last - first:
+            b = block_at(first, last, upward, k + 1)
+            wrench = wrench_of_block(loop, contacts, b, wrench_known, room[(k + 1) & 1])
+        if k > 0:
+            b = block_at(first, last, upward, k - 1)
+            block = loop.state.blocks + b * loop.state.n_rows * LANES
+            if norms:
+                renormalise_block(loop, block)
+            if loop.has_contacts:
+                drift(block, ahead * dt, old[(k - 1) & 1], fixed_rows(&loop.state, b) + TURN_BOUND * LANES, per_square,
+                      exceeded)
+                active = pose_members(&loop.state, b, mine.active.data, active, mine.active.size)
+    for lane in range(LANES):
+        any_exceeded |= exceeded[lane]
+    if any_exceeded:                                    # no store otherwise: other threads read this cache line
+        loop.broad.threads[thread].skin_exceeded = True
+    return active
