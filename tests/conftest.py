@@ -60,7 +60,7 @@ def coarse_pictures():
         yield
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def cluster():
     """A dask cluster of two processes on this machine."""
     distributed = pytest.importorskip("distributed")

@@ -233,6 +233,7 @@ def test_killed_worker_of_a_cluster(study, cluster):
     killer.join()
     assert [row["text"] for row in rows] == NAMES and all(row["error"] is None for row in rows)
     assert 6 <= sum(study.calls().values()) <= 8                # again: one under way, one not handed over yet
+    cluster.close()
     wait_until(lambda: not any(alive(one) for one in study.process_ids()))      # no orphans
 
 
