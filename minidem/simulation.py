@@ -1,13 +1,16 @@
-"""The simulation: clumps, walls, settings, and the time loop that moves them.
+"""The simulation: clumps, walls and settings, and the time loop that integrates them.
 
-All that changes belongs to one `Driver`. Whatever makes another one of it, such as more clumps, prepares that aside and
-puts it in place by one assignment, so that Ctrl-C or an error leaves the simulation as it was.
+All that changes belongs to one `Driver`. What needs another one, such as adding clumps, prepares it and replaces the
+old one by one assignment, so that Ctrl-C or an error leaves the simulation as it was.
 """
 import copy
 import warnings
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from minidem.analysis.diagnosis import beyond, of_pose, rayleigh_step, relative_overlap
 from minidem.analysis.observables import Observables
@@ -34,11 +37,11 @@ from minidem.output import checkpoint, vtu
 from minidem.rotation import registry
 from minidem.state.state import State
 from minidem.templates.clump_template import ClumpTemplate, template_scales
-from minidem.walls import plane_list
+from minidem.walls import Plane, plane_list
 
-MOST_STEPS = 2.0 ** 53  # beyond it not every step has a time of its own
+MOST_STEPS = 2.0 ** 53  # with more, times of different steps are equal
 DEEPEST_START = 0.1     # largest overlap of a start, as a fraction of the smaller radius
-FEW = 64                # clumps that are compared with all others faster than all contacts are looked for
+FEW = 64                # so few new clumps are compared with all others; for more the lists are faster
 
 
 class Simulation(Observables):
@@ -47,26 +50,36 @@ class Simulation(Observables):
     Parameters
     ----------
     material : Material
-        Of all clumps, and of walls that have none of their own.
+        Of all clumps, and of walls without a material.
     walls : list of Plane, optional
         `md.box(low, high)` makes six. None or []: unbounded space.
     rotation : str
         Rotation scheme, 'name' or 'name:parameter=value'; `md.rotation.available()` lists the names.
     dt : float
-        Time step [s]. A step above the Rayleigh step of the smallest sphere warns, once.
-    gravity : (3,)
+        Time step [s]. A step above the Rayleigh step of the smallest sphere warns once.
+    gravity : (3,) array_like
         Acceleration [m/s2], lab frame.
     threads : int, optional
-        At most so many; default: all processors that the process may use, or OMP_NUM_THREADS. Small systems use
-        fewer, since a thread pays from about 2000 spheres on. The result does not depend on it, to the last bit.
+        Largest number of threads; default: all processors that the process may use, or OMP_NUM_THREADS. Small systems
+        use fewer: a thread pays from about 2000 spheres on. Results do not depend on it, to the last bit.
 
-    What can be read of it, see `Observables`: position, energy(), contacts() and the rest.
-    copy.deepcopy and pickle make a simulation of its own that goes on with the same bits. One Python thread at a time
-    may use a simulation; another thread, or a user force during a step, gets a RuntimeError.
-    Raises ValueError for arguments that make no sense.
+    Raises
+    ------
+    ValueError
+        For an argument out of range; the message names argument, value and remedy.
+
+    See Also
+    --------
+    Observables : position, velocity, energy(), contacts() and all else that can be read.
+
+    Notes
+    -----
+    copy.deepcopy and pickle make an independent simulation that continues with the same bits. Only one Python thread at
+    a time may use a simulation; another thread, or a user force during a step, gets a RuntimeError.
     """
 
-    def __init__(self, material, walls=None, rotation="spiral", dt=None, gravity=(0.0, 0.0, 0.0), threads=None):
+    def __init__(self, material: Material, walls: Iterable[Plane] | None = None, rotation: str = "spiral",
+                 dt: float | None = None, gravity: ArrayLike = (0.0, 0.0, 0.0), threads: int | None = None):
         if not isinstance(material, Material):
             raise ValueError(f"material = {shown(material)}: give a minidem.Material(young, poisson)")
         if dt is None:
@@ -85,12 +98,12 @@ class Simulation(Observables):
         self._loop = self._make_loop(State(self._scheme.n_scratch))
 
     def __setattr__(self, name, value):
-        """Settings stay as they are: the time loop has its own, which would not follow."""
+        """Refuse to change settings: the time loop has copies of them."""
         if name.startswith("_"):
             super().__setattr__(name, value)
         elif hasattr(type(self), name) or name in vars(self):
             raise AttributeError(f"{name} cannot be set: make a new Simulation")
-        elif type(self) is not Simulation:              # what a class of your own adds
+        elif type(self) is not Simulation:              # attributes of derived classes
             super().__setattr__(name, value)
         else:
             near = get_close_matches(name, dir(self), n=1)
@@ -104,20 +117,36 @@ class Simulation(Observables):
     # ---------------------------------------------------------------- building up
 
     @exclusive
-    def add_clumps(self, template, position, orientation=(1.0, 0.0, 0.0, 0.0), velocity=(0.0, 0.0, 0.0),
-                   angular_velocity=(0.0, 0.0, 0.0), scale=1.0):
-        """Add clumps of one template; returns their indices (n,).
+    def add_clumps(self, template: ClumpTemplate, position: ArrayLike, orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
+                   velocity: ArrayLike = (0.0, 0.0, 0.0), angular_velocity: ArrayLike = (0.0, 0.0, 0.0),
+                   scale: ArrayLike = 1.0) -> np.ndarray:
+        """Add clumps of one template. Many clumps are added fastest in one call.
 
-        position : (n, 3) centres of mass, lab [m]
-        orientation : (n, 4) or one (4,); (1, 0, 0, 0) is as the template was drawn
-        velocity : (n, 3) or one (3,), lab [m/s]
-        angular_velocity : (n, 3) or one (3,), lab [rad/s]
-        scale : (n,) or one number, by which the lengths of a clump are those of the template times, about its centre
-            of mass; its mass goes with the cube, its inertia with the fifth power
+        Parameters
+        ----------
+        template : ClumpTemplate
+        position : (n, 3)
+            Centres of mass, lab frame [m].
+        orientation : (n, 4) or (4,)
+            Quaternions (w, x, y, z), template frame -> lab.
+        velocity : (n, 3) or (3,)
+            Lab frame [m/s].
+        angular_velocity : (n, 3) or (3,)
+            Lab frame [rad/s].
+        scale : (n,) or float
+            Factor of all lengths of a clump, about its centre of mass; mass scales with its cube, inertia with its
+            fifth power.
 
-        Clumps may evaluate_contact one another and walls, by a tenth of the smaller radius at most; with a
-        deeper overlap, or any other bad value, a ValueError is raised and nothing is added.
-        Many clumps are added fastest in one call.
+        Returns
+        -------
+        (n,) int
+            Indices of the new clumps.
+
+        Raises
+        ------
+        ValueError
+            For a bad value, or an overlap with another clump or a wall of more than a tenth of the smaller radius.
+            Nothing is added then.
         """
         if not isinstance(template, ClumpTemplate):
             raise ValueError(f"template = {shown(template)}: give a minidem.ClumpTemplate")
@@ -148,14 +177,20 @@ class Simulation(Observables):
         self._loop = new
 
     @exclusive
-    def add_force(self, function):
-        """Add forces and torques of your own, from Python.
+    def add_force(self, function: Callable) -> None:
+        """Add forces and torques computed by a Python function.
 
-        function(t, x, v, q, w) -> (force (n, 3) [N], torque (n, 3) [N m]), lab frame, over all
-        clumps at once; it gets the time [s], position, velocity, orientation (template frame ->
-        lab) and angular velocity (lab). It is called at the pose of every force evaluation, with
-        velocities predicted for that instant, so that a scheme of second order stays so under
-        damping. Several functions add up. A checkpoint does not hold them: add them again after load.
+        Parameters
+        ----------
+        function : callable
+            function(t, x, v, q, w) -> (force (n, 3) [N], torque (n, 3) [N m]), lab frame, for all clumps in one call.
+            Arguments: time [s], position, velocity, orientation (template frame -> lab), angular velocity (lab). It is
+            called at the pose of every force evaluation, with velocities predicted for that instant, so that damping
+            does not reduce the order of a scheme.
+
+        Notes
+        -----
+        Several functions add up. Checkpoints do not contain them: add them again after `load`.
         """
         if not callable(function):
             raise ValueError(f"function = {shown(function)}: give a function of (t, x, v, q, w)")
@@ -167,7 +202,7 @@ class Simulation(Observables):
 
     @property
     def user_forces(self):
-        """The functions given to `add_force`, a tuple."""
+        """Functions given to `add_force`, a tuple."""
         return self._user_forces.functions
 
     @property
@@ -175,10 +210,7 @@ class Simulation(Observables):
         return self._loop.external_forces or UserForces()
 
     def _make_loop(self, state, step_count=0, forces=None, **known):
-        """A time loop over the clumps of `state`, which goes on counting at step_count.
-
-        known : `started` and `forces_known` of the Driver.
-        """
+        """A Driver for `state` at step number step_count; `known` are its arguments started and forces_known."""
         planes = (np.array([wall.point for wall in self.walls]), np.array([wall.normal for wall in self.walls]),
                   np.array([effective_modulus(self.material, wall.material or self.material) for wall in self.walls]))
         return Driver(state, self._scheme, self._parameters, self.dt, first_step=step_count,
@@ -186,7 +218,7 @@ class Simulation(Observables):
                       threads=self._threads, external_forces=forces, guard=self._guard, **known)
 
     def _refuse_deep_overlaps(self, contacts, state, first):
-        """Of the clumps from number `first` on."""
+        """Raise ValueError for a deep overlap of a clump from number `first` on."""
         relative = relative_overlap(contacts, state.spheres[:, :, 3].reshape(-1).take(state.sphere_slot))
         for contact, part in zip(contacts[relative > DEEPEST_START], relative[relative > DEEPEST_START]):
             i, j = int(contact["clump_i"]), int(contact["clump_j"])
@@ -198,7 +230,7 @@ class Simulation(Observables):
                     "apart")
 
     def _warn_of_large_step(self, state, first):
-        """Of a step above the Rayleigh step of the clumps from number `first` on, if none before had so short a one."""
+        """Warn if dt is above the Rayleigh step of a clump from number `first` on, and of none before."""
         limit = rayleigh_step(self.material, state, first)
         if limit < min(self.dt, rayleigh_step(self.material, state, 0, first)):
             warnings.warn(f"dt = {self.dt:g} s is above the Rayleigh step {limit:g} s of the smallest sphere: "
@@ -207,14 +239,24 @@ class Simulation(Observables):
     # ---------------------------------------------------------------- running
 
     @exclusive
-    def run(self, steps, every=None, callback=None):
-        """Advance by `steps` steps; with `every`, call callback(simulation) after every so many.
+    def run(self, steps: int, every: int | None = None, callback: Callable | None = None) -> None:
+        """Advance by `steps` steps.
 
-        Ctrl-C is answered within a fraction of a second, between two steps: the simulation stays
-        whole and can be queried, saved or run on, with the bits of an undisturbed run. So it is when a function of
-        your own raises during a step; that step is then not done. Once a pose is no longer finite FloatingPointError is
-        raised in that step, with step, clump, the likely cause and the remedy; a velocity, force or torque
-        that is lost reaches the pose in the next step.
+        Parameters
+        ----------
+        steps : int
+        every, callback : int and callable, optional
+            callback(simulation) is called after every `every` steps, at whole steps.
+
+        Raises
+        ------
+        FloatingPointError
+            In the step in which a pose becomes non-finite, with step, clump, likely cause and remedy. A non-finite
+            velocity, force or torque reaches the pose in the next step.
+        KeyboardInterrupt
+            Within a fraction of a second after Ctrl-C, between two steps. The simulation can be queried, saved or run
+            on with the bits of an undisturbed run; likewise when a user function raises during a step, which is then
+            undone.
         """
         steps = whole("steps", steps, 0)
         if (every is None) != (callback is None):
@@ -230,15 +272,15 @@ class Simulation(Observables):
             if callback and self.step_count % every == 0:
                 callback(self)
 
-    def run_until(self, t):
-        """Advance by the fewest steps that reach time t [s]; none if it lies behind."""
+    def run_until(self, t: float) -> None:
+        """Advance by the fewest steps that reach time t [s]; by none if t is past."""
         t = non_negative("t", t)
         if t > MOST_STEPS * self.dt:
             raise ValueError(f"t = {t}: more than 2^53 steps of dt = {self.dt} away; check the units")
         self.run(max(0, steps_to_reach(t, self.dt) - self.step_count))
 
     def _prepare(self):
-        """Forces at the pose, and the half step back for clumps that are new."""
+        """Forces at the present pose, and half a step back for new clumps."""
         self._user_forces.check()
         if not self._loop.forces_known:
             self._loop.evaluate()
@@ -254,20 +296,19 @@ class Simulation(Observables):
     # ---------------------------------------------------------------- files
 
     @exclusive
-    def write_vtu(self, path):
-        """All spheres as a VTU file (output/vtu.py says what it holds)."""
+    def write_vtu(self, path: str | Path) -> None:
+        """Write all spheres to a VTU file for ParaView; output/vtu.py lists its fields."""
         vtu.write_spheres(file_path("path", path), self)
 
     @exclusive
-    def save(self, path):
-        """A checkpoint from which `Simulation.load` continues with the same bits."""
+    def save(self, path: str | Path) -> None:
+        """Write a checkpoint, from which `Simulation.load` continues with the same bits."""
         checkpoint.save(file_path("path", path), self)
 
     @classmethod
-    def load(cls, path, threads=None):
-        """The simulation of a checkpoint; `threads` as for a new one."""
+    def load(cls, path: str | Path, threads: int | None = None) -> "Simulation":
+        """Read a checkpoint; `threads` as for a new simulation."""
         return checkpoint.load(file_path("path", path), cls, threads)
-
 
     @exclusive
     def __reduce__(self):
@@ -278,7 +319,7 @@ class Simulation(Observables):
 
 
 def _restored(make, settings, arrays, threads, forces):
-    """The simulation that `Simulation.__reduce__` has taken apart."""
+    """Inverse of `Simulation.__reduce__`."""
     sim = checkpoint.unpack(settings, arrays, make, threads)
     for function in forces:
         sim.add_force(function)

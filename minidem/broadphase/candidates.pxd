@@ -1,6 +1,6 @@
-"""Candidates for a search: what is in some cells of a grid, copied to one entry.
+"""Candidates of a search: the entries of some cells of a grid, copied to one contiguous array.
 
-The spheres of a cell have them in common. Side by side, they fill whole vectors.
+All spheres of a cell have the same candidates. Contiguous, they fill whole vectors.
 """
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
@@ -8,18 +8,18 @@ from libc.string cimport memcpy, memset
 from minidem.broadphase.cell_grid cimport COLUMNS, CellGrid, CellRanges
 
 cdef enum:
-    AT_ONCE = 16                # ints of a vector, a cache line
+    AT_ONCE = 16                # ints of a vector
 
 cdef struct Candidates:
     int *data                   # (COLUMNS, room): columns of the grid; starts on a cache line
     void *memory
     int room                    # a multiple of AT_ONCE
     int count
-    bint own                    # all are spheres of the thread that looks for pairs
+    bint own                    # all are own spheres of the searching thread
 
 
 cdef inline bint make_room(Candidates *candidates, int count) noexcept nogil:
-    """Room for so many, and for the rest of the vector that begins with the last. False: memory exhausted."""
+    """Room for so many, and for a whole vector at the end. False: memory exhausted."""
     if candidates.room >= count + AT_ONCE:
         return True
     free(candidates.memory)
@@ -34,20 +34,20 @@ cdef inline bint make_room(Candidates *candidates, int count) noexcept nogil:
 
 
 cdef inline bint collect(Candidates *candidates, const CellGrid *grid, const CellRanges *ranges) noexcept nogil:
-    """What has its entry in the ranges, in their order. False: memory exhausted."""
-    cdef int range_, column, vector
+    """Copy the entries of the ranges, in order. False: memory exhausted."""
+    cdef int r, column, vector
     cdef int *to
     cdef const int *entry
     if not make_room(candidates, ranges.total):
         return False
     candidates.count = 0
-    for range_ in range(ranges.count):
-        for vector in range((ranges.last[range_] - ranges.first[range_] + AT_ONCE - 1) // AT_ONCE):
-            to = candidates.data + candidates.count + vector * AT_ONCE      # the next range_ overwrites its excess
-            entry = grid.entries + ranges.first[range_] + vector * AT_ONCE
+    for r in range(ranges.count):
+        for vector in range((ranges.last[r] - ranges.first[r] + AT_ONCE - 1) // AT_ONCE):
+            to = candidates.data + candidates.count + vector * AT_ONCE      # the next range overwrites the excess
+            entry = grid.entries + ranges.first[r] + vector * AT_ONCE
             for column in range(COLUMNS):
                 memcpy(to + column * candidates.room, entry + column * grid.stride, AT_ONCE * sizeof(int))
-        candidates.count += ranges.last[range_] - ranges.first[range_]
+        candidates.count += ranges.last[r] - ranges.first[r]
     return True
 
 

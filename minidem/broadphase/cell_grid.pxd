@@ -1,24 +1,24 @@
-"""Cell list by spatial hash, of spheres or of the bounding spheres of clumps, all of about one size."""
+"""Cell list by spatial hash, of spheres or of bounding spheres of clumps, all of about one size."""
 from libc.math cimport ceil, llrint
 
 from minidem.core.int_vector cimport IntVector
 
 cdef enum:
     MOST_RANGES = 27
-    COLUMNS = 5                 # of a entry: see CellGrid
+    COLUMNS = 5                 # of an entry: see CellGrid
     SLOT = 4                    # the last of them
     LOG_UNITS = 16              # a cell is 2^16 units wide
 
 cdef struct CellGrid:
-    IntVector items                  # slots of what it holds
-    double largest_diameter     # of these [m]
+    IntVector items             # slots of its items
+    double largest_diameter     # of the items [m]
     double scale                # units to a metre
     int skin                    # with a margin [units], see cell_grid.pyx
     int log_side                # the table has 2^log_side cells in each direction, repeated periodically
-    IntVector cell                   # (items,): cell of each item
-    IntVector start                  # (cells + 1): what is in cell c has the entries start[c] <= p < start[c + 1]
+    IntVector cell              # (items,): cell of each item
+    IntVector start             # (cells + 1): cell c has the entries start[c] <= p < start[c + 1]
     int *entries                 # (COLUMNS, stride): centres x, y, z modulo 2^32 units, radii rounded up, slots
-    Py_ssize_t stride           # the entries, and some that a search may read beyond
+    Py_ssize_t stride           # entries, and some more that a search may read
 
 cdef struct CellRanges:               # ranges of entries
     int count
@@ -26,7 +26,7 @@ cdef struct CellRanges:               # ranges of entries
     int first[MOST_RANGES]
     int last[MOST_RANGES]
 
-cdef struct FixedSphere:               # a sphere in the units of a grid
+cdef struct FixedSphere:        # a sphere in the fixed-point units of a grid
     int x
     int y
     int z
@@ -39,7 +39,8 @@ cdef void empty_grid(CellGrid *grid) noexcept nogil
 cdef void free_grid(CellGrid *grid) noexcept nogil
 
 cdef inline int fixed_point(double length, double scale) noexcept nogil:
-    """A coordinate modulo 2^32, to the nearest unit; clamped well within 64 bits, so that nothing overflows."""
+    """A coordinate in fixed-point units modulo 2^32, rounded to the nearest; clamped, so that 64 bits do not
+    overflow."""
     cdef double u = length * scale
     u = 9e18 if u > 9e18 else u
     u = -9e18 if u < -9e18 else u
@@ -70,7 +71,7 @@ cdef inline void add_range(CellRanges *ranges, const CellGrid *grid, int cell, i
 
 
 cdef inline void add_row(CellRanges *ranges, const CellGrid *grid, int row, int x) noexcept nogil:
-    """The cells x - 1, x, x + 1 of a row whose first cell is `row`: adjacent in memory, unless they wrap round."""
+    """The cells x - 1, x, x + 1 of a row whose first cell is `row`: adjacent in memory, unless they are periodic."""
     cdef int mask = (1 << grid.log_side) - 1, k
     if 0 < x < mask:
         add_range(ranges, grid, row + x - 1, 3)
@@ -85,9 +86,9 @@ cdef inline int row_at(const CellGrid *grid, int y, int z) noexcept nogil:
 
 
 cdef inline void ranges_ahead(CellRanges *ranges, const CellGrid *grid, int cell) noexcept nogil:
-    """A cell and the thirteen ahead of it: the next in x, and those of the next row and of the next layer.
+    """A cell and the thirteen after it: the next in x, three of the next row and nine of the next layer.
 
-    The first range_ begins with the cell itself.
+    The first range begins with the cell itself.
     """
     cdef int mask = (1 << grid.log_side) - 1
     cdef int x = cell & mask, y = (cell >> grid.log_side) & mask, z = cell >> (2 * grid.log_side), k

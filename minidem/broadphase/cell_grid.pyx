@@ -1,21 +1,19 @@
 """Cell list by spatial hash and counting sort.
 
-A cell's integer coordinates, taken modulo a power of two in each direction, are its entry in the
-table: the domain is covered by periodic copies of one table whose size follows the number of
-spheres, not the extent of space. So the domain needs no bounds, a runaway sphere costs nothing, and
-neighbours in x stay neighbours in memory. With at least four cells in each direction no pair of
-neighbours is met twice.
+The cell of a point is given by its integer coordinates modulo a power of two in each direction: space is covered by
+periodic copies of one table, whose size follows the number of spheres and not the size of the domain. So the domain
+needs no bounds, a sphere that escapes costs nothing, and neighbours in x stay neighbours in memory. With at least four
+cells in each direction no pair of neighbouring cells occurs twice.
 
-Centres are kept as integers of 32 bits, 2^16 units to a cell, and wrap round: differences of neighbours
-are right wherever they are, and the upper bits are the cell. Far spheres that share a cell are told
-apart by their distance, unless they are a multiple of 2^16 cells apart: then they are listed in
-vain, until the next pruning, which knows better. Rounding to units makes a distance wrong by up to
-sqrt(3) of them, the arithmetic of a search (floats of 24 bits) by a hundredth: a search looks MARGIN
-farther, and the cells have room for that.
+Centres are fixed-point integers of 32 bits, 2^16 units to a cell, modulo 2^32: differences of neighbours are exact
+anywhere, and the upper bits are the cell. Distant spheres in the same cell of the table are told apart by their
+distance, unless they are a multiple of 2^16 cells apart: such a pair is pruned from the inner list. Rounding to units
+changes a distance by up to sqrt(3) units, the arithmetic of a search (floats of 24 bits) by a hundredth of a unit: a
+search adds MARGIN to the skin, and the cells are wide enough for it.
 
-The spheres of a cell stand in the order of their slots, their centres, radii and slots beside one
-another, so that sixteen are tested at once. Every thread numbers the cells of a share of the spheres,
-then sorts those that lie in a share of the cells: the same grid for any number of threads.
+The entries of a cell are in the order of their slots; centres, radii and slots are columns, so that sixteen are tested
+at once. Each thread computes the cells of a part of the spheres, then sorts those of a part of the cells: the grid is
+the same for any number of threads.
 """
 from libc.math cimport ceil
 from libc.stdlib cimport free, malloc
@@ -26,14 +24,14 @@ from minidem.core.int_vector cimport IntVector, release, reserve
 cdef enum:
     BEYOND = 15                 # entries that a search may read after the last
     MARGIN = 3                  # units
-    SPHERES_PER_CELL = 4        # at most, on the average over the table
-    SAMPLE = 256                # of the items, by which the cells are divided among threads
+    SPHERES_PER_CELL = 4        # at most, averaged over the table
+    SAMPLE = 256                # items by which the cells are divided among threads
 
 
 cdef bint prepare_grid(CellGrid *grid, double skin) noexcept nogil:
-    """Cells as wide as the largest of the spheres and the skin [m], and room for them. False: memory exhausted."""
+    """Set the width of the cells to largest diameter + skin [m] and allocate. False: memory exhausted."""
     cdef Py_ssize_t n = grid.items.size
-    # Two radii and the skin, all rounded up, and the margin are less than a cell.
+    # Two radii, the skin, all rounded up, and the margin are less than a cell.
     grid.scale = ((1 << LOG_UNITS) - MARGIN - 3) / (grid.largest_diameter + skin)
     grid.skin = <int> ceil(skin * grid.scale) + MARGIN
     grid.log_side = 2
@@ -49,7 +47,7 @@ cdef bint prepare_grid(CellGrid *grid, double skin) noexcept nogil:
 
 
 cdef void assign_cells(CellGrid *grid, const double *spheres, double part_before, double part_end) noexcept nogil:
-    """The cells of this part of the items.
+    """Compute the cells of a part of the items.
 
     spheres : (slots, 4) centres and radii [m].
     """
@@ -61,7 +59,7 @@ cdef void assign_cells(CellGrid *grid, const double *spheres, double part_before
 
 
 cdef int cell_after(const CellGrid *grid, double part) noexcept nogil:
-    """The cell before which about this part of the items stands. Most cells may be empty, and those at one end."""
+    """The cell that ends about this part of the items, by a sample: most cells may be empty, and all at one end."""
     cdef int cells[SAMPLE]
     cdef int n_cells = 1 << (3 * grid.log_side), low = 0, high = n_cells, middle, below, k
     if part <= 0.0 or part >= 1.0:
@@ -81,7 +79,7 @@ cdef int cell_after(const CellGrid *grid, double part) noexcept nogil:
 
 
 cdef void fill_cells(CellGrid *grid, const double *spheres, double part_before, double part_end) noexcept nogil:
-    """Sort this part of the items, about, into cells that are no other thread's, once all have been numbered."""
+    """Sort about this part of the items into their cells, a range that no other thread has."""
     cdef Py_ssize_t k, n = grid.items.size, n_cells = <Py_ssize_t> 1 << (3 * grid.log_side), c
     cdef Py_ssize_t first = cell_after(grid, part_before), last = cell_after(grid, part_end)
     cdef const int *cell = grid.cell.data
@@ -94,7 +92,7 @@ cdef void fill_cells(CellGrid *grid, const double *spheres, double part_before, 
         total += cell[k] < first
         if first <= cell[k] < last:
             start[cell[k]] += 1
-    for c in range(first, last):                        # where the next cell starts
+    for c in range(first, last):                        # ends of the cells
         total += start[c]
         start[c] = total
     if last == n_cells:
@@ -112,7 +110,7 @@ cdef void fill_cells(CellGrid *grid, const double *spheres, double part_before, 
 
 
 cdef void empty_grid(CellGrid *grid) noexcept nogil:
-    """Give the memory of its cells back."""
+    """Free the memory of the cells."""
     release(&grid.cell)
     release(&grid.start)
     free(grid.entries)

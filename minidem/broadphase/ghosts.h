@@ -1,8 +1,7 @@
-/* A cache line copied for other cores to read.
+/* Copy of a cache line for other cores, with streaming stores, which compilers do not generate by themselves.
  *
- * In C because it goes past the caches, which no compiler does of itself. A line that another core has read must be
- * taken from it before it can be written again, which stops the writer for 30 ns where the cores are far from each
- * other; a store past the caches takes 4. */
+ * A line that another core has read must be fetched from it before an ordinary store, which delays the writer by 30 ns
+ * between distant cores; a streaming store takes 4. */
 #ifndef MINIDEM_GHOSTS_H
 #define MINIDEM_GHOSTS_H
 #include <string.h>
@@ -14,7 +13,7 @@ static inline void minidem_store_ghost_line(const double *line, double *copy) {
     for (int k = 0; k < 8; k += 2) _mm_stream_pd(copy + k, _mm_load_pd(line + k));
 }
 
-/* To be called before other threads are told: such stores may be late. */
+/* Needed before the epoch is advanced: streaming stores are weakly ordered. */
 static inline void minidem_ghost_fence(void) { _mm_sfence(); }
 #else
 static inline void minidem_store_ghost_line(const double *line, double *copy) { memcpy(copy, line, 8 * sizeof *line); }

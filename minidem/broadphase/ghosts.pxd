@@ -1,7 +1,7 @@
 """Ghosts: copies of spheres for the threads that do not own them.
 
-A sphere is written in every step, and between lists only its owner reads it, so that it stays with one core. Ghosts
-stand in memory behind all spheres, in the same order; a pair across names its own sphere and the ghost of the other.
+Between two rebuilds a sphere is read and written by its owner only, so that its cache line stays with one core. Ghosts
+follow all spheres in memory, in the same order; a cross-thread pair names its own sphere and the ghost of the other.
 """
 from minidem.core.int_vector cimport IntVector
 from minidem.core.lanes cimport LANES
@@ -21,13 +21,13 @@ cdef inline int ghost_of(const StateView *state, int slot) noexcept nogil:
 
 
 cdef inline int slot_of(const StateView *state, int sphere) noexcept nogil:
-    """The slot of a sphere, or of the one that a ghost is a copy of."""
+    """The slot of a sphere; for a ghost, that of the sphere that it copies."""
     cdef int n_slots = <int> state.n_members * LANES
     return sphere - n_slots if sphere >= n_slots else sphere
 
 
 cdef inline void copy_ghosts(const IntVector *lines, const StateView *state) noexcept nogil:
-    """Let ghosts be where their spheres are now. lines : those of `list_marked`."""
+    """Copy own spheres to their ghosts. lines : see `list_marked`."""
     cdef const double *spheres = state.spheres
     cdef double *ghosts = state.spheres + state.n_members * 4 * LANES
     cdef Py_ssize_t k

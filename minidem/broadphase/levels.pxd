@@ -1,5 +1,4 @@
-"""Grids of several cell sizes, so that a few large spheres among many small ones do not widen all cells."""
-from minidem.core.int_vector cimport IntVector
+"""Grids of several cell sizes: a few large spheres among many small ones do not widen all cells."""
 from minidem.broadphase.cell_grid cimport CellGrid
 from minidem.core.openmp cimport Barrier
 
@@ -8,7 +7,7 @@ cdef enum:
 
 cdef struct Levels:
     int count
-    bint ready                      # there is memory for the grids
+    bint ready                      # the grids are allocated
     CellGrid grid[MOST_LEVELS]      # from the smallest spheres to the largest
 
 cdef bint sort_by_size(Levels *levels, const double *spheres, const int *numbers, Py_ssize_t n_slots) noexcept nogil

@@ -1,12 +1,12 @@
-"""Spheres sorted by size into grids, each of cells that suit its own.
+"""Grids by size: spheres of different sizes are in grids of different cell widths.
 
-A grid holds the spheres that are at most twice as large as its smallest. A sphere looks for its
-partners in its own grid among the cells ahead, and in the grids of larger spheres all around it:
-every pair is met once, and a large sphere costs as much as the small ones that are near it.
+The spheres of a grid differ in size by a factor of two at most. Each sphere is compared with the cells after its own in
+its grid, and with all cells around it in the grids of larger spheres: every pair occurs once, and the cost of a large
+sphere is that of the small ones near it.
 V. Ogarko & S. Luding, Comput. Phys. Commun. 183, 931 (2012), doi 10.1016/j.cpc.2011.12.019.
 """
+from minidem.broadphase.cell_grid cimport assign_cells, fill_cells, free_grid, prepare_grid
 from minidem.core.int_vector cimport push
-from minidem.broadphase.cell_grid cimport fill_cells, free_grid, assign_cells, prepare_grid
 from minidem.core.openmp cimport barrier_wait
 
 
@@ -52,7 +52,7 @@ cdef void drop_empty(Levels *levels) noexcept nogil:
     cdef CellGrid empty
     for level in range(levels.count):
         if levels.grid[level].items.size > 0:
-            if level != kept:                           # move it; what it was is then without memory
+            if level != kept:                           # exchange: each array has one owner
                 empty = levels.grid[kept]
                 levels.grid[kept] = levels.grid[level]
                 levels.grid[level] = empty
@@ -61,7 +61,7 @@ cdef void drop_empty(Levels *levels) noexcept nogil:
 
 
 cdef bint reserve_levels(Levels *levels, double skin) noexcept nogil:
-    """Cells and room for all spheres. False: memory exhausted."""
+    """Allocate the cells of all grids. False: memory exhausted."""
     cdef int level
     for level in range(levels.count):
         if not prepare_grid(&levels.grid[level], skin):
@@ -71,7 +71,7 @@ cdef bint reserve_levels(Levels *levels, double skin) noexcept nogil:
 
 cdef void fill_levels(Levels *levels, const double *spheres, Barrier *barrier, int n_threads, double part_before,
                       double part_end) noexcept nogil:
-    """Sort all spheres into the cells of their grids, all threads together, each about its part of them."""
+    """Sort all spheres into the cells of their grids. Called by all threads together, each for its part."""
     cdef int level
     for level in range(levels.count):
         assign_cells(&levels.grid[level], spheres, part_before, part_end)

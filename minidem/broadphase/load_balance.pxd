@@ -1,7 +1,7 @@
-"""What part of the clumps each thread owns."""
+"""Load balance: the fraction of the clumps that each thread owns."""
 
 cdef struct Share:                  # of a thread
-    double part                     # of the clumps; those of all threads together are 1
-    double busy                     # time that it worked since the clumps were shared out [s]
+    double part                     # fraction of the clumps
+    double busy                     # working time with these shares [s]
 
 cdef bint rebalance(Share *shares, int n) noexcept nogil

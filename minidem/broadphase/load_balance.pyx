@@ -1,32 +1,31 @@
-"""What part of the clumps each thread owns: as many as it gets done in the same time.
+"""Load balance: each thread owns as many clumps as it processes in the same time.
 
-A clump in a dense bed costs more than one that flies, and a processor that others use as well does less, now the one
-and now the other: threads that own equal parts wait for each other. The results do not depend on who owns a clump,
-since sums are ordered by the user's numbers (contact/gather.pyx).
+A clump in a dense bed costs more than one in free flight, and other programs may use one of the processors: threads
+with equal parts would wait for each other. Results do not depend on the owner of a clump (contact/reduce.pyx).
 """
 from libc.stdlib cimport calloc, free
 
 cdef extern from *:
     """
-    #define MINIDEM_TELLING_TIME 0.0005
+    #define MINIDEM_LEAST_TIME 0.0005
     #define MINIDEM_LEAST_CHANGE 0.01
     #define MINIDEM_LEAST_PART 0.25
     """
-    const double TELLING_TIME "MINIDEM_TELLING_TIME"    # of work from which the threads' speeds can be told [s]
-    const double LEAST_CHANGE "MINIDEM_LEAST_CHANGE"    # of a part, relative to an equal one, that is worth it
-    const double LEAST_PART "MINIDEM_LEAST_PART"        # of an equal one
+    const double LEAST_TIME "MINIDEM_LEAST_TIME"        # working time for a measurement of the speeds [s]
+    const double LEAST_CHANGE "MINIDEM_LEAST_CHANGE"    # change of a part worth a rebalance, relative to an equal part
+    const double LEAST_PART "MINIDEM_LEAST_PART"        # smallest part, relative to an equal part
 
 
 cdef inline double wanted(Share share, double speed, int n) noexcept nogil:
-    """Half way to the part that would have taken a thread as long as all others, which have this speed together.
+    """Half way to the part that would have taken the same time as those of the other threads; speed is that of all.
 
-    Much of what differs once does not differ twice.
+    Half way, because much of a difference is noise.
     """
     return max(0.5 * (share.part + share.part / share.busy / speed), LEAST_PART / n)
 
 
 cdef bint rebalance(Share *shares, int n) noexcept nogil:
-    """New parts for n threads, unless little would change. False: they have not worked long enough to tell."""
+    """New parts for n threads, unless they would change little. False: too little working time for a measurement."""
     cdef double longest = 0.0, speed = 0.0, total = 0.0, change = 0.0
     cdef int t
     for t in range(n):
@@ -34,7 +33,7 @@ cdef bint rebalance(Share *shares, int n) noexcept nogil:
             return False
         longest = max(longest, shares[t].busy)
         speed += shares[t].part / shares[t].busy
-    if longest < TELLING_TIME:
+    if longest < LEAST_TIME:
         return False
     for t in range(n):
         total += wanted(shares[t], speed, n)
@@ -46,7 +45,7 @@ cdef bint rebalance(Share *shares, int n) noexcept nogil:
 
 
 def rebalanced_parts(parts, busy):
-    """The parts that `rebalance` makes of these, where each thread was busy for so long [s]."""
+    """The result of `rebalance` for parts (n,) and working times (n,) [s]; for tests."""
     cdef int t, n = len(parts)
     cdef Share *shares = <Share *> calloc(n, sizeof(Share))
     try:

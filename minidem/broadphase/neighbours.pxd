@@ -1,48 +1,48 @@
 """Verlet lists: candidates for contact, one set of lists for each thread."""
 from minidem.core.int_vector cimport APART, IntVector, reserve
-from minidem.core.lanes cimport LANES
+from minidem.core.lanes cimport LANES, row_of
 from minidem.state.state cimport StateView
 
 cdef struct Planes:
     Py_ssize_t count
     const double *point         # (count, 3)
-    const double *normal        # (count, 3), unit, to the side where clumps live
+    const double *normal        # (count, 3), unit, towards the clumps
     const double *modulus       # (count,): effective modulus against the clumps' material [Pa]
 
-cdef struct Neighbours:         # what one thread owns: its blocks of clumps and the lists for them
+cdef struct Neighbours:         # of one thread: its blocks and the lists for them
     Py_ssize_t first_block
     Py_ssize_t last_block
-    IntVector *found                 # (threads,): pairs that this thread's search found, by the owner of both spheres
-    IntVector *cross_thread                # (threads,): those of two owners, in the lists of both, one a ghost in each
-    IntVector hits                   # pairs of clumps of which one is searched for
-    IntVector near[2]                # member rows of two clumps that lie near the other, while they are compared
-    IntVector outer_walls            # (sphere slot, wall), within the outer skin
-    int log_slab                # a slab is 2^log_slab slots of own spheres; 0: no slabs, the caches hold all
-    IntVector pairs                  # inner list: (sphere, sphere), first those of own spheres, slab by slab
-    IntVector spare                  # room for it while it is sorted
-    Py_ssize_t n_own            # ints of it that are pairs of own spheres; the others are across
-    IntVector slab_ends              # where the pairs end whose later sphere is in slab 0, 1, ... of the thread's own
-    IntVector walls                  # inner list: (slot, wall)
-    IntVector active                 # member rows that hold a sphere of the inner lists, ascending
-    IntVector ghost_lines                 # lines of own spheres in inner pairs across: see ghosts.pyx
-    IntVector outer_ghost_lines           # of those in outer pairs across
-    bint skin_exceeded                 # an own sphere may have left the inner skin
-    int failure                 # that the other threads do not know of yet
-    long long steps             # since the inner lists were made
-    long long previous_lifetime            # steps that those before them were good for
-    double began                # when this run did, or the clumps were last shared out in it [s]
-    double worked               # time within runs before it since they were [s]
-    double waited               # for other threads, since they were [s]
+    IntVector *found            # (threads,): outer pairs that this thread found, by the owner of both spheres
+    IntVector *cross_thread     # (threads,): outer pairs of two owners, in the lists of both, with one ghost in each
+    IntVector hits              # pairs of clumps whose bounding spheres are near
+    IntVector near[2]           # slots of two clumps whose spheres are near the bounding sphere of the other
+    IntVector outer_walls       # (sphere slot, wall), within the outer skin
+    int log_slab                # a slab is 2^log_slab slots of own spheres; 0: no slabs, the state fits into the caches
+    IntVector pairs             # inner list: (sphere, sphere), first those of own spheres, slab by slab
+    IntVector spare             # second array for sorting it
+    Py_ssize_t n_own            # ints of it that are pairs of own spheres; the others are cross-thread
+    IntVector slab_ends         # ends of the pairs whose later sphere is in slab 0, 1, ... of the own spheres
+    IntVector walls             # inner list: (slot, wall)
+    IntVector active            # member rows with a sphere in the inner lists, ascending
+    IntVector ghost_lines       # lines of own spheres in cross-thread inner pairs: see ghosts.pyx
+    IntVector outer_ghost_lines  # ... in cross-thread outer pairs
+    bint skin_exceeded          # an own sphere may have left the inner skin
+    int failure                 # not reported yet
+    long long steps             # since the last rebuild
+    long long previous_lifetime  # steps between the two rebuilds before
+    double began                # of this run, or of the present shares [s]
+    double worked               # in earlier runs with the present shares [s]
+    double waited               # for other threads, with the present shares [s]
     char apart[APART]
 
 cdef inline bint owns(const Neighbours *mine, const StateView *state, int sphere) noexcept nogil:
-    """Whether a slot is that of an own sphere; a ghost is none."""
-    return state.first_member[mine.first_block] <= sphere >> 3 < state.first_member[mine.last_block]
+    """Whether a sphere is an own one; ghosts are not."""
+    return state.first_member[mine.first_block] <= <Py_ssize_t> row_of(sphere) < state.first_member[mine.last_block]
 
 
 cdef inline Py_ssize_t block_after_slab(const Neighbours *mine, const StateView *state, Py_ssize_t slab,
                                         Py_ssize_t block) noexcept nogil:
-    """The first block all of whose spheres come after a slab, sought from `block` on."""
+    """The first block from `block` on whose spheres are all behind a slab."""
     cdef Py_ssize_t end = state.first_member[mine.first_block] + ((slab + 1 << mine.log_slab) // LANES)
     while block < mine.last_block and state.first_member[block] < end:
         block += 1

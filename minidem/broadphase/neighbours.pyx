@@ -1,24 +1,22 @@
 """Verlet lists on two levels.
 
-The *outer* list holds every pair of spheres of different clumps whose gap is below the outer
-skin; it comes from the cell grid and is made anew when a sphere may have moved by half the
-difference of the skins. The *inner* list is pruned from it with a narrow skin, more often, and is
-what a step reads. Spheres near walls have lists of the same two kinds.
+The *outer* list holds every pair of spheres of different clumps whose gap is below the outer skin. It is built from the
+cell grid, and again when a sphere may have moved by half the difference of the skins. The *inner* list is pruned from
+it with a narrower skin, more often, and is what a step reads. Spheres near walls have the same two lists.
 
-Every thread owns a range of blocks. A pair goes into the list of the owner of either clump, so
-that each thread finds all forces on its own clumps and none on others'. Pairs across, of two owners, stand last, each
-an own sphere and a ghost: the contacts of the others can be looked for before the other threads have moved theirs.
+Each thread owns a range of blocks. A pair is in the list of the owner of either clump, so that each thread computes all
+forces on its own clumps and none on others. Cross-thread pairs, of an own sphere and a ghost, are the last of a list:
+the other pairs can be tested before the ghosts of this pose have arrived.
 
-Where the state is larger than the caches, the inner list is sorted by slabs of spheres that follow each other in
-memory: a pair stands with its later sphere, so that its contact can be looked for as soon as the slab has
-moved, and both spheres are still near the processor.
+Where the state is larger than the caches, the inner list is sorted by slabs: ranges of slots. A pair belongs to the
+slab of its later sphere, so that it can be tested as soon as the slab has moved and while both spheres are in cache.
 """
 from libc.string cimport memcpy, memset
 
-from minidem.core.int_vector cimport IntVector, reserve
 from minidem.broadphase.ghosts cimport list_marked, mark_lines
+from minidem.core.int_vector cimport IntVector, reserve
+from minidem.core.lanes cimport LANES, row_of
 from minidem.core.transpose cimport rows_from_records
-from minidem.core.lanes cimport LANES
 from minidem.state.state cimport StateView
 
 
@@ -41,7 +39,7 @@ cdef bint search_walls(Neighbours *mine, const Planes *planes, const StateView *
         rows_from_records(state.spheres + row * 4 * LANES, lanes, rows)
         for wall in range(planes.count):
             bits = near_plane(rows, planes.point + 3 * wall, planes.normal + 3 * wall, skin)
-            for lane in range(LANES if bits else 0):        # most are far from most walls
+            for lane in range(LANES if bits else 0):
                 slot = row * LANES + lane
                 if bits >> lane & 1 and state.sphere_number[slot] >= 0 \
                         and not push_pair(&mine.outer_walls, <int> slot, <int> wall):
@@ -50,7 +48,7 @@ cdef bint search_walls(Neighbours *mine, const Planes *planes, const StateView *
 
 
 cdef bint sort_by_slab(Neighbours *mine, const StateView *state) noexcept nogil:
-    """Let the pairs of own spheres follow each other by the slab of the later. False: memory exhausted."""
+    """Counting sort of the pairs of own spheres by the slab of the later sphere. False: memory exhausted."""
     cdef int first_slot = <int> state.first_member[mine.first_block] * LANES
     cdef Py_ssize_t k, slab, n_own_slots = (state.first_member[mine.last_block] * LANES) - first_slot
     cdef Py_ssize_t n_slabs = ((n_own_slots - 1) >> mine.log_slab) + 1
@@ -80,9 +78,9 @@ cdef bint sort_by_slab(Neighbours *mine, const StateView *state) noexcept nogil:
 
 cdef bint find_ghost_lines(Neighbours *all, int thread, int n_threads, const StateView *state,
                         unsigned char *marks) noexcept nogil:
-    """Own spheres of which other threads need ghosts when they prune their lists. False: memory exhausted.
+    """List own spheres that other threads need as ghosts to prune their lists. False: memory exhausted.
 
-    marks : (n_members,), zero before and after; each thread touches those of its own rows only.
+    marks : (n_members,), zero before and after; each thread writes those of its own rows only.
     """
     cdef Neighbours *mine = all + thread
     cdef Py_ssize_t first = state.first_member[mine.first_block], last = state.first_member[mine.last_block]
@@ -94,7 +92,7 @@ cdef bint find_ghost_lines(Neighbours *all, int thread, int n_threads, const Sta
 
 cdef bint prune(Neighbours *all, int thread, int n_threads, const Planes *planes, const StateView *state,
                 unsigned char *marks, double skin) noexcept nogil:
-    """Inner lists from the outer ones, and the member rows and ghosts that they need. False: memory exhausted.
+    """Inner lists from the outer ones, and the ghosts and member rows in them. False: memory exhausted.
 
     marks : as in find_ghost_lines.
     """
@@ -135,15 +133,16 @@ cdef bint prune(Neighbours *all, int thread, int n_threads, const Planes *planes
 
 
 cdef bint collect_active(Neighbours *mine, const StateView *state, unsigned char *marks) noexcept nogil:
+    """List own member rows with a sphere in the inner lists: only these are posed. False: memory exhausted."""
     cdef Py_ssize_t k, row, first = state.first_member[mine.first_block], last = state.first_member[mine.last_block]
     if not reserve(&mine.active, last - first):
         return False
     for k in range(mine.pairs.size):
-        row = mine.pairs.data[k] >> 3
+        row = row_of(mine.pairs.data[k])
         if first <= row < last:
             marks[row] = 1
     for k in range(0, mine.walls.size, 2):
-        marks[mine.walls.data[k] >> 3] = 1
+        marks[row_of(mine.walls.data[k])] = 1
     k = 0
     for row in range(first, last):
         mine.active.data[k] = <int> row

@@ -1,3 +1,4 @@
+"""Search of the grids for outer pairs."""
 from minidem.broadphase.levels cimport Levels
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.state.state cimport StateView

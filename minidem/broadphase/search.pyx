@@ -1,13 +1,15 @@
-"""Outer pairs from the grids: a share of what they hold for each thread, the pairs sorted by owner."""
+"""Search of the grids for outer pairs: each thread searches a part of them and sorts the pairs by owner."""
 from libc.string cimport memset
 
-from minidem.core.int_vector cimport IntVector, reserve
 from minidem.broadphase.candidates cimport AT_ONCE, Candidates, collect, free_candidates
-from minidem.broadphase.cell_grid cimport SLOT, CellGrid, CellRanges, FixedSphere, cell_of, ranges_ahead, ranges_around, fixed_sphere_of
+from minidem.broadphase.cell_grid cimport (
+    SLOT, CellGrid, CellRanges, FixedSphere, cell_of, fixed_sphere_of, ranges_ahead, ranges_around,
+)
 from minidem.broadphase.ghosts cimport ghost_of
 from minidem.broadphase.levels cimport MOST_LEVELS
 from minidem.broadphase.neighbours cimport PADDING, push_pair
-from minidem.core.lanes cimport LANES
+from minidem.core.int_vector cimport IntVector, reserve
+from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.state.state cimport StateView
 
 
@@ -17,31 +19,31 @@ cdef extern from "broadphase/near_pairs.h" nogil:
                                                int clump_slots, int *pairs)
 
 cdef enum:
-    SAMPLE = 64                     # of the entries, by which the search is divided among threads
+    SAMPLE = 64                     # entries by which the search is divided among threads
 
-cdef struct Search:                 # one thread's
+cdef struct Search:                 # of one thread
     Neighbours *all
     Neighbours *mine
     int thread
     int n_threads
-    int first_slot                  # of the thread's own
+    int first_slot                  # own slots
     int last_slot
     const StateView *state
-    const double *items             # (slots, 4): centres and radii of what the grids hold [m]
+    const double *items             # (slots, 4): centres and radii of the items of the grids [m]
     double skin                     # [m]
     bint clumps_first               # they are bounding spheres of clumps
 
 
 cdef inline int owner_of(const Search *search, int slot) noexcept nogil:
     """The thread that owns a sphere."""
-    cdef int thread = 0, block = search.state.block_of_member[slot >> 3]
+    cdef int thread = 0, block = search.state.block_of_member[row_of(slot)]
     while thread < search.n_threads - 1 and block >= search.all[thread].last_block:
         thread += 1
     return thread
 
 
 cdef inline bint add_pair(const Search *search, int owner_i, int owner_j, int i, int j) noexcept nogil:
-    """Into the list of the owner of both, or into those of pairs across. False: memory exhausted."""
+    """Append to the list of the owner of both, or to the two cross-thread lists. False: memory exhausted."""
     if owner_i == owner_j:
         return push_pair(search.mine.found + owner_i, i, j)
     return push_pair(search.mine.cross_thread + owner_i, i, ghost_of(search.state, j)) \
@@ -49,7 +51,7 @@ cdef inline bint add_pair(const Search *search, int owner_i, int owner_j, int i,
 
 
 cdef bint move_cross_thread(const Search *search, int owner, Py_ssize_t first) noexcept nogil:
-    """Of the pairs that the owner of their first spheres was given from `first` on, those across to their own lists.
+    """Of the pairs from `first` on in the list of the owner of their first spheres, move the cross-thread ones.
 
     False: memory exhausted.
     """
@@ -59,7 +61,7 @@ cdef bint move_cross_thread(const Search *search, int owner, Py_ssize_t first) n
     cdef unsigned int n_slots = <int> search.state.first_member[theirs.last_block] * LANES - first_slot
     cdef Py_ssize_t k, n = found.size
     cdef int i, j
-    found.size = first                                  # what stays moves up: there is room
+    found.size = first                                  # the pairs that stay move up
     for k in range(first, n, 2):
         i, j = found.data[k], found.data[k + 1]
         found.data[found.size], found.data[found.size + 1] = i, j
@@ -71,21 +73,21 @@ cdef bint move_cross_thread(const Search *search, int owner, Py_ssize_t first) n
 
 
 cdef inline bint are_near(const double *a, const double *b, double skin) noexcept nogil:
-    """Is the gap between two spheres (centre, radius) below `skin`?"""
+    """Whether the gap between two spheres (centre, radius) is below `skin`."""
     cdef double x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2], reach = a[3] + b[3] + skin
     return x * x + y * y + z * z < reach * reach
 
 
 cdef bint collect_near(IntVector *near, const StateView *state, int clump, const double *sphere,
                        double skin) noexcept nogil:
-    """Slots of the clump's spheres near `sphere`. False: memory exhausted."""
-    cdef Py_ssize_t row, block = clump >> 3
+    """List the spheres of a clump near `sphere`. False: memory exhausted."""
+    cdef Py_ssize_t row, block = row_of(clump)
     cdef int slot
     near.size = 0
     if not reserve(near, state.first_member[block + 1] - state.first_member[block]):
         return False
     for row in range(state.first_member[block], state.first_member[block + 1]):
-        slot = <int> row * LANES + (clump & (LANES - 1))
+        slot = <int> row * LANES + lane_of(clump)
         if state.sphere_number[slot] >= 0 and are_near(state.spheres + 4 * <Py_ssize_t> slot, sphere, skin):
             near.data[near.size] = slot
             near.size += 1
@@ -93,7 +95,7 @@ cdef bint collect_near(IntVector *near, const StateView *state, int clump, const
 
 
 cdef bint compare_clumps(const Search *search, int first, int second) noexcept nogil:
-    """Outer pairs of two clumps: only spheres near the other's bounding sphere. False: memory exhausted."""
+    """Outer pairs of two clumps, among spheres near the other bounding sphere. False: memory exhausted."""
     cdef const StateView *state = search.state
     cdef IntVector *near = search.mine.near
     cdef Py_ssize_t k, m
@@ -113,19 +115,20 @@ cdef bint compare_clumps(const Search *search, int first, int second) noexcept n
     return True
 
 
-cdef inline bint append_near(IntVector *pairs, int slot, const FixedSphere *fixed, int reach, const Candidates *candidates,
-                             int first, int clump_first, int clump_slots) noexcept nogil:
-    """Pairs of what is at a fixed with the candidates from `first` on, as find_pairs says. False: memory exhausted."""
+cdef inline bint append_near(IntVector *pairs, int slot, const FixedSphere *fixed, int reach,
+                             const Candidates *candidates, int first, int clump_first,
+                             int clump_slots) noexcept nogil:
+    """Pairs of an item with the candidates from `first` on, see find_pairs. False: memory exhausted."""
     if not reserve(pairs, pairs.size + 2 * (candidates.count - first + AT_ONCE)):
         return False
-    pairs.size += find_pairs(candidates.data, candidates.room, first, candidates.count, fixed.x, fixed.y, fixed.z, reach,
-                             slot, clump_first, clump_slots, pairs.data + pairs.size)
+    pairs.size += find_pairs(candidates.data, candidates.room, first, candidates.count, fixed.x, fixed.y, fixed.z,
+                             reach, slot, clump_first, clump_slots, pairs.data + pairs.size)
     return True
 
 
 cdef inline bint search_around(const Search *search, int slot, const FixedSphere *fixed, int reach,
                                const Candidates *candidates, int first) noexcept nogil:
-    """Outer pairs of what is at a fixed with the candidates from `first` on. False: memory exhausted."""
+    """Outer pairs of an item with the candidates from `first` on. False: memory exhausted."""
     cdef const Py_ssize_t *first_member = search.state.first_member
     cdef IntVector *found = &search.mine.hits
     cdef int block, owner
@@ -138,7 +141,7 @@ cdef inline bint search_around(const Search *search, int slot, const FixedSphere
             if not compare_clumps(search, slot, found.data[k + 1]):
                 return False
         return True
-    block = search.state.block_of_member[slot >> 3]
+    block = search.state.block_of_member[row_of(slot)]
     owner = owner_of(search, slot)
     found = search.mine.found + owner
     before = found.size
@@ -150,7 +153,7 @@ cdef inline bint search_around(const Search *search, int slot, const FixedSphere
 
 cdef inline bint collect_own(const Search *search, Candidates *candidates, const CellGrid *grid,
                              const CellRanges *ranges) noexcept nogil:
-    """Candidates from the ranges, and whether other threads have to know of them. False: memory exhausted."""
+    """Collect the candidates of the ranges; note whether all are own spheres. False: memory exhausted."""
     cdef const int *slot
     cdef int k, others = 0
     if not collect(candidates, grid, ranges):
@@ -172,7 +175,7 @@ cdef inline FixedSphere fixed_sphere_at(const CellGrid *grid, Py_ssize_t entry) 
 
 
 cdef Py_ssize_t entry_after(const CellGrid *grid, double part) noexcept nogil:
-    """The entry before which this part of the work is, by the candidates of a few: the last cells have fewer ahead."""
+    """The entry that ends this part of the work, estimated by a sample: the last cells have fewer candidates."""
     cdef Py_ssize_t n = grid.items.size, k
     cdef double work[SAMPLE]
     cdef double total = 0.0, below = 0.0
@@ -194,13 +197,13 @@ cdef Py_ssize_t entry_after(const CellGrid *grid, double part) noexcept nogil:
 
 cdef bint search_level(const Search *search, const Levels *levels, int level,
                        Candidates *candidates) noexcept nogil:
-    """This thread's share of a grid, among themselves and in the grids of larger spheres. False: memory exhausted.
+    """Search the own part of a grid, within it and in the grids of larger spheres. False: memory exhausted.
 
     candidates : (levels,)
     """
     cdef const CellGrid *grid = &levels.grid[level]
     cdef const CellGrid *larger
-    cdef double n_blocks = search.state.n_blocks        # as much of it as the thread owns clumps
+    cdef double n_blocks = search.state.n_blocks        # the part of the grid is that of the blocks
     cdef Py_ssize_t p, first = entry_after(grid, search.mine.first_block / n_blocks)
     cdef Py_ssize_t last = entry_after(grid, search.mine.last_block / n_blocks)
     cdef const int *start = grid.start.data
@@ -209,7 +212,7 @@ cdef bint search_level(const Search *search, const Levels *levels, int level,
     cdef int cells[MOST_LEVELS]
     cdef int cell = 0, k, around, slot
     for k in range(level, levels.count):
-        cells[k] = -1                                   # no candidates yet
+        cells[k] = -1                                   # none collected
     if first < last:
         fixed = fixed_sphere_at(grid, first)
         cell = cell_of(grid, &fixed)
@@ -242,10 +245,10 @@ cdef bint search_level(const Search *search, const Levels *levels, int level,
 
 cdef bint search_pairs(Neighbours *all, int thread, int n_threads, const Levels *levels, const StateView *state,
                        const double *items, double skin, bint clumps_first) noexcept nogil:
-    """This thread's share of every grid: outer pairs, sorted by owner. False: memory exhausted.
+    """Search the own part of every grid for outer pairs, sorted by owner. False: memory exhausted.
 
-    items : (slots, 4) centres and radii of what the grids hold: spheres, or with `clumps_first` bounding spheres
-        of clumps.
+    items : (slots, 4) centres and radii of the items of the grids: spheres, or with `clumps_first` bounding spheres of
+        clumps.
     """
     cdef Candidates candidates[MOST_LEVELS]
     cdef Search search

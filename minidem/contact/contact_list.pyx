@@ -18,7 +18,8 @@ from minidem.state.rows cimport POSITION, load
 from minidem.state.state cimport State, StateView
 
 
-cdef inline void write_row(int *pair, double *values, const StateView *state, int i, int j, const Law *law) noexcept nogil:
+cdef inline void write_row(int *pair, double *values, const StateView *state, int i, int j,
+                           const Law *law) noexcept nogil:
     """A row for `describe`. i : slot of a sphere;  j : of a sphere or ghost, or -1 - wall."""
     cdef Contact contact = evaluate_contact(state.spheres, i, j, law)
     pair[0], pair[1] = i, slot_of(state, j)

@@ -1,4 +1,4 @@
-"""Time, for the phases of a step and for what each thread takes."""
+"""Monotonic time, for the load balance and the phases of a step."""
 from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 
 

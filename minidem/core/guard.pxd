@@ -1,7 +1,7 @@
-"""See guard.pyx."""
+"""Exclusive use of a simulation."""
 
 
 cdef class Guard:
-    cdef unsigned long thread           # that uses the simulation
-    cdef int depth                      # of its calls that are under way
-    cdef bint during_step               # the time loop is at work
+    cdef unsigned long thread           # the thread that uses the simulation
+    cdef int depth                      # its nested calls
+    cdef bint during_step               # the time loop is running

@@ -11,10 +11,10 @@ DURING_A_STEP = ("this call comes during a step, when the state of the simulatio
 
 
 cdef class Guard:
-    """A context that every use of a simulation enters. RuntimeError where it cannot be entered.
+    """Context manager that every use of a simulation enters; RuntimeError if another use is active.
 
-    Compiled, because Python answers signals between two instructions of its own: none can come between the mark that
-    `__enter__` leaves and the block that it protects, so that Ctrl-C never leaves the mark behind.
+    Compiled, because Python handles signals between two of its own instructions: no Ctrl-C can come between `__enter__`
+    and the block that it protects.
     """
 
     def __enter__(self):
@@ -31,7 +31,7 @@ cdef class Guard:
 
 
 def exclusive(method):
-    """The method of a simulation, which enters its guard; RuntimeError for one whose state is not whole."""
+    """Decorator of the methods of a simulation: enter its guard; RuntimeError if its state is incomplete."""
     @wraps(method)
     def guarded(self, *arguments, **options):
         with self._guard:

@@ -1,4 +1,4 @@
-"""Growing C arrays for lists whose length is known only when they are made."""
+"""Growing arrays of C ints."""
 from libc.stdlib cimport free, realloc
 
 cdef struct IntVector:
@@ -7,11 +7,11 @@ cdef struct IntVector:
     Py_ssize_t capacity
 
 cdef enum:
-    APART = 128                 # bytes between what two threads write to: cache lines come in pairs
+    APART = 128                 # bytes between data of two threads: cache lines are fetched in pairs
 
 
 cdef inline bint reserve(IntVector *a, Py_ssize_t wanted) noexcept nogil:
-    """Room for `wanted` entries, contents kept; False when memory is exhausted."""
+    """Room for `wanted` entries; contents are kept. False: memory exhausted."""
     cdef Py_ssize_t capacity
     cdef int *data
     if wanted <= a.capacity:
@@ -26,7 +26,7 @@ cdef inline bint reserve(IntVector *a, Py_ssize_t wanted) noexcept nogil:
 
 
 cdef inline bint push(IntVector *a, int value) noexcept nogil:
-    """Append a value; False when memory is exhausted."""
+    """Append a value. False: memory exhausted."""
     if not reserve(a, a.size + 1):
         return False
     a.data[a.size] = value

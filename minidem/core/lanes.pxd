@@ -8,11 +8,11 @@ cdef extern from "core/lanes.h" nogil:
     void check_lanes "MINIDEM_CHECK_LANES"(int lanes, int log_lanes)
 
 
-cdef inline int row_of(int slot) noexcept nogil:
+cdef inline unsigned int row_of(unsigned int slot) noexcept nogil:
     """The row of a slot: the member row of a sphere, the block of a clump."""
     check_lanes(LANES, LOG_LANES)
     return slot >> LOG_LANES
 
 
-cdef inline int lane_of(int slot) noexcept nogil:
+cdef inline unsigned int lane_of(unsigned int slot) noexcept nogil:
     return slot & (LANES - 1)

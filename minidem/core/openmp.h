@@ -1,8 +1,8 @@
-/* The few OpenMP calls of the code, with stand-ins for a build without OpenMP, and a barrier.
+/* OpenMP calls, with replacements for a build without OpenMP; a barrier, and epochs.
  *
- * The barrier is our own because OpenMP's waits in a way that the caller cannot choose: gcc's spins for
- * milliseconds, so that on a machine with other work a step took six times as long. This one spins for some
- * ten microseconds, the length of a short step, and then yields the processor. */
+ * How long a barrier of OpenMP spins is not in the hands of the caller: that of gcc spins for milliseconds, so that on a
+ * machine with other work a step took six times as long. This barrier spins for about ten microseconds, the length of a
+ * short step, and then yields the processor. */
 #ifndef MINIDEM_OPENMP_H
 #define MINIDEM_OPENMP_H
 #include <sched.h>
@@ -15,7 +15,7 @@ static inline int minidem_team_size(void) { return omp_get_num_threads(); }
 static inline int minidem_processors(void) { return omp_get_num_procs(); }
 static inline int minidem_wanted_threads(void) { return omp_get_max_threads(); }
 static inline int minidem_thread_limit(void) { return omp_get_thread_limit(); }
-/* Exactly the threads that are asked for; returns what `minidem_restore_team_setting` puts back. */
+/* Disable dynamic teams; returns the setting for minidem_restore_team_setting. */
 static inline int minidem_require_full_team(void) {
     int before = omp_get_dynamic();
     omp_set_dynamic(0);
@@ -40,7 +40,7 @@ static inline void minidem_release_threads(void) {}
 
 enum { MINIDEM_SPINS = 2000 };
 
-typedef struct {                    /* all zero at the start; the two on cache lines of their own */
+typedef struct {                    /* initially zero; each counter on its own cache line */
     char before[64];
     atomic_int arrived;
     char apart[60];
@@ -48,7 +48,7 @@ typedef struct {                    /* all zero at the start; the two on cache l
     char behind[60];
 } minidem_barrier_t;
 
-typedef struct {                    /* how often a thread has done something, for the others to read */
+typedef struct {                    /* counts what a thread has completed; the others read it */
     atomic_llong value;
 } minidem_epoch_t;
 
@@ -71,13 +71,13 @@ static inline void minidem_barrier_wait(minidem_barrier_t *barrier, int n_thread
         minidem_relax_or_yield(spins);
 }
 
-/* Once more, and all that the thread wrote before can be read by those who see it. */
+/* Advance by one; all that the thread wrote before is visible to threads that read the new value. */
 static inline void minidem_advance_epoch(minidem_epoch_t *own) {
     long long value = atomic_load_explicit(&own->value, memory_order_relaxed);
     atomic_store_explicit(&own->value, value + 1, memory_order_release);
 }
 
-/* Has another thread done one thing at least as often as this one another? */
+/* Whether the epoch of another thread has reached that of this one. */
 static inline int minidem_reached(minidem_epoch_t *other, minidem_epoch_t *own) {
     return atomic_load_explicit(&other->value, memory_order_acquire)
         >= atomic_load_explicit(&own->value, memory_order_relaxed);

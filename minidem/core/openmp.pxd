@@ -1,4 +1,4 @@
-"""OpenMP behind one small header, so that the code also compiles and runs without it."""
+"""OpenMP, barrier and epochs; the code also compiles and runs without OpenMP."""
 
 cdef extern from "core/openmp.h" nogil:
     ctypedef struct Barrier "minidem_barrier_t":

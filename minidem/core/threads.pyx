@@ -1,5 +1,5 @@
 # distutils: extra_compile_args = -O1
-"""How many threads a process may use; and what becomes of them when it forks."""
+"""Number of threads that a process may use, and their end before it forks."""
 import os
 
 from minidem.core cimport openmp
@@ -11,7 +11,7 @@ def has_openmp():
 
 
 def most_threads():
-    """Threads that a run takes by default.
+    """Default number of threads of a run.
 
     One per processor that this process may use, and no more than OMP_NUM_THREADS and OMP_THREAD_LIMIT allow; 1 in a
     build without OpenMP.
@@ -20,9 +20,9 @@ def most_threads():
 
 
 def end_idle_threads():
-    """End the threads that OpenMP keeps for the next run.
+    """End the idle threads of OpenMP.
 
-    A forked process has none of them, but gcc's runtime would wait for them there.
+    A forked process does not have them, but the runtime of gcc would wait for them there.
     """
     openmp.release_threads()
 

@@ -1,7 +1,9 @@
 """Rotation of free bodies: the time loop of the many-body runs with another source of torques."""
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from minidem.core.checks import LARGEST, dimensions, finite_array, flag, positive, refuse, unit_quaternions, whole
 from minidem.engine.chunked_run import Pacer
@@ -9,51 +11,72 @@ from minidem.engine.driver import Driver
 from minidem.rotation import registry
 from minidem.state.state import State
 
-WORTH_A_LOOK = 1000     # steps that take a hundred times as long as to see whether all bodies are still finite
+WORTH_A_LOOK = 1000     # steps, which take a hundred times as long as the check for non-finite states
 
 
 @dataclass(frozen=True)
 class Rotation:
     """Result of `integrate`: the last step, or with record_every one row per recorded step.
 
-    time [s], orientation (..., 4), angular_velocity (..., 3) in the principal body frame [rad/s], and
-    the instants to which the two belong [s].
+    Attributes
+    ----------
+    time : float or (rows,) array
+        [s]
+    orientation : (..., 4) array
+        Quaternion (w, x, y, z), principal body frame to lab.
+    angular_velocity : (..., 3) array
+        In the principal body frame [rad/s].
+    orientation_time, angular_velocity_time : float or (rows,) array
+        Instants to which the two belong [s].
     """
 
-    time: object
+    time: float | np.ndarray
     orientation: np.ndarray
     angular_velocity: np.ndarray
-    orientation_time: object
-    angular_velocity_time: object
+    orientation_time: float | np.ndarray
+    angular_velocity_time: float | np.ndarray
 
 
-def integrate(name, inertia, orientation, angular_velocity, torque, dt, steps, start=True, sync=True,
-              record_every=None):
+def integrate(name: str, inertia: ArrayLike, orientation: ArrayLike, angular_velocity: ArrayLike,
+              torque: ArrayLike | Callable, dt: float, steps: int, start: bool = True, sync: bool = True,
+              record_every: int | None = None) -> Rotation:
     """Integrate the rotation of one free body, or of n at once, with a rotation scheme.
 
+    Parameters
+    ----------
     name : str
-        'name' or 'name:parameter=value'.
-    inertia : (3,) or (n, 3)
-        Principal moments [kg m2], in the order of the frame's axes.
-    orientation : (4,) or (n, 4)
-        Principal body frame -> lab.
-    angular_velocity : (3,) or (n, 3)
+        "name" or "name:parameter=value".
+    inertia : (3,) or (n, 3) array_like
+        Principal moments, in the order of the frame's axes [kg m2].
+    orientation : (4,) or (n, 4) array_like
+        Quaternion (w, x, y, z), principal body frame to lab.
+    angular_velocity : (3,) or (n, 3) array_like
         In the principal body frame [rad/s].
-    torque : (3,), (n, 3) or function
+    torque : (3,) or (n, 3) array_like, or function
         In the principal body frame [N m]: constant, or f(t, q, w) of the time [s], the orientation and
-        the angular velocity (body frame) at the pose, with the shapes given; all bodies in one call.
-    dt : float [s];  steps : int
+        the angular velocity (body frame) at the pose, with the shapes given; one call for all bodies.
+    dt : float
+        Time step [s].
+    steps : int
     start : bool
-        False leaves out the half step back of a leapfrog scheme: the angular velocity given is then
-        taken as it stands half a step behind.
+        False leaves out the half step back of a leapfrog scheme: the given angular velocity then belongs to
+        half a step before the pose.
     sync : bool
-        True: orientation and angular velocity at the whole step. False: as the scheme last used
-        them, with the instants they belong to.
+        True: orientation and angular velocity at the whole step. False: as the scheme stores them, with the
+        instants they belong to.
     record_every : int, optional
         Return arrays over the steps record_every, 2 record_every, ... instead of the last step.
 
-    Returns a `Rotation`. Raises ValueError for arguments that make no sense, FloatingPointError when a body
-    leaves the finite numbers.
+    Returns
+    -------
+    Rotation
+
+    Raises
+    ------
+    ValueError
+        For wrong arguments.
+    FloatingPointError
+        If the state of a body becomes non-finite.
     """
     scheme, parameters = registry.select(name)
     given = {"inertia": inertia, "orientation": orientation, "angular_velocity": angular_velocity}

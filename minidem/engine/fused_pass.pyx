@@ -18,7 +18,7 @@ from minidem.contact.reduce cimport reduce_block
 from minidem.core.lanes cimport LANES
 from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
 from minidem.engine.leapfrog cimport drift, kick
-from minidem.rotation.scheme cimport Step
+from minidem.rotation.scheme cimport Step, set_stage
 from minidem.state.pose cimport pose_members
 from minidem.state.rows cimport FORCE, ORIENTATION, PREDICTED, TORQUE, TURN_BOUND, WRENCH_ROWS
 from minidem.state.state cimport fixed_rows, wrench_of
@@ -71,9 +71,9 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
     cache are taken from both ends towards the middle: the prefetcher of a processor follows ascending addresses and
     would fetch the first blocks of the next thread, which that thread has to take back.
 
-    wrench_known : the wrenches are stored, else they are reduced here.
-    norms : correct the norms of the quaternions.
-    active : index into the active member rows near which those of the first block begin; returns the one after the last.
+    wrench_known : the wrenches are stored, else they are reduced here. norms : correct the norms of the quaternions.
+    active : index into the active member rows near which those of the first block begin; returns the one after the
+    last.
     """
     cdef const Neighbours *mine = loop.broad.threads + thread
     cdef Contacts *contacts = loop.contacts + thread
@@ -91,7 +91,7 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
     cdef const double *fixed
     cdef int exceeded[LANES]
     cdef int lane, any_exceeded = 0
-    step.stage = stage
+    set_stage(&step, stage)
     memset(exceeded, 0, sizeof(exceeded))
     if first < last:
         wrench = wrench_of_block(loop, contacts, first, wrench_known, room[0])

@@ -1,6 +1,6 @@
 """Memory of the time loop that depends on the layout: lists of candidates and contacts."""
 from minidem.broadphase.broadphase cimport Broadphase, create_broadphase, free_broadphase
-from minidem.contact.narrow_phase cimport Contacts, set_owned_slots, create_contacts, free_contacts
+from minidem.contact.narrow_phase cimport Contacts, create_contacts, free_contacts, set_owned_slots
 from minidem.core.lanes cimport LANES
 from minidem.state.rows cimport FORCE, MASS
 from minidem.state.state cimport StateView

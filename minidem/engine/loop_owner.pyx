@@ -64,8 +64,7 @@ cdef class LoopOwner:
         cdef Kernels kernels = scheme.kernels.own()
         cdef int k
         self.kernels = kernels
-        for k in range(len(parameters)):
-            self.loop.step.parameters[k] = parameters[k]
+        kernels.set_parameters(&self.loop.step, parameters)
         self.loop.move = kernels.move
         self.loop.finish = kernels.finish
         self.loop.predict = kernels.predict
@@ -75,7 +74,6 @@ cdef class LoopOwner:
         self.loop.n_stages = len(scheme.stages)
         for k in range(self.loop.n_stages):
             self.loop.fraction[k] = scheme.stages[k]
-        self.loop.step.context = <void *> kernels
         self.loop.scheme_failed = &kernels.failed
 
     cdef object allocate(self, int n_threads):

@@ -38,7 +38,7 @@ cdef struct Loop:
     Contacts *contacts              # (n_threads,)
     ExternalForces external_forces  # adds or writes wrenches at the pose `steps` steps after the first; may be NULL
     void *owner                     # of external_forces
-    double *saved_blocks            # copy of blocks and wrenches at the beginning of the step; NULL: no step calls Python
+    double *saved_blocks            # blocks and wrenches at the beginning of the step; NULL: no step calls Python
     double *saved_wrench
     const bint *scheme_failed       # a rotation scheme written in Python has raised
     char apart[APART]               # members above are read in each step, members below are written

@@ -28,9 +28,7 @@ from minidem.contact.narrow_phase cimport (
 from minidem.contact.reduce cimport reduce_block, resum_in_order
 from minidem.core.clock cimport clock
 from minidem.core.lanes cimport LANES
-from minidem.core.openmp cimport (
-    advance_epoch, barrier_wait, require_full_team, restore_team_setting, team_size,
-)
+from minidem.core.openmp cimport advance_epoch, barrier_wait, require_full_team, restore_team_setting, team_size
 from minidem.engine.fused_pass cimport advance_blocks
 from minidem.engine.leapfrog cimport predict_velocity
 from minidem.rotation.scheme cimport BlockFunction
@@ -44,9 +42,10 @@ cdef enum:
 cdef bint advance(Loop *loop, int thread, int stage, bint norms, bint wrench_known) noexcept nogil:
     """Fused pass, publication, and contacts between own spheres. False: memory exhausted.
 
-    Where the inner list is sorted by slabs, the contacts of a slab follow as soon as its spheres are posed. The lists may
-    turn out to be out of date, here or in another thread; the rebuild then discards the contacts found so far. Where a
-    rebuild is expected, because the lists are as old as their predecessors became, they are not searched here at all.
+    Where the inner list is sorted by slabs, the contacts of a slab follow as soon as its spheres are posed. The lists
+    may turn out to be out of date, here or in another thread; the rebuild then discards the contacts found so far.
+    Where a rebuild is expected, because the lists are as old as their predecessors became, they are not searched here
+    at all.
     """
     cdef Neighbours *mine = loop.broad.threads + thread
     cdef Contacts *contacts = loop.contacts + thread

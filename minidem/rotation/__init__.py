@@ -1,14 +1,16 @@
-"""Rotation integrators: one file each, found by name::
+"""Rotation integrators by name.
+
+A module of this folder holds one scheme or a family of them and is discovered without further edits::
 
     import minidem as md
 
     print(md.rotation.available())                  # names
-    print(md.rotation.info("spiral").doi)           # of the record: title, DOI, orders, where q and w live
+    print(md.rotation.info("spiral").doc)           # the record: description, title, DOI, orders, parameters
     end = md.rotation.integrate("spiral", inertia=(1, 2, 3), orientation=(1, 0, 0, 0), angular_velocity=(1, 2, 3),
                                 torque=(0, 0, 0), dt=1e-3, steps=1000)      # free bodies, by the many-body loop
     print(end.orientation, end.angular_velocity)
 
-`register(name, move)` adds one of your own.
+`register(name, move)` adds a user's scheme. ORDERS.md lists the measured order and cost of every scheme.
 """
 from minidem.rotation.registry import available, info, register
 
@@ -16,7 +18,7 @@ __all__ = ["available", "info", "integrate", "register"]
 
 
 def __getattr__(name):
-    if name == "integrate":             # late: the time loop that it runs needs this package first
+    if name == "integrate":             # late, because the time loop imports this package
         from minidem.engine.free_rotation import integrate
         return integrate
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

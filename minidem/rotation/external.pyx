@@ -1,9 +1,9 @@
 # distutils: extra_compile_args = -O1
-"""Rotation schemes from outside: C functions by address, and Python functions.
+"""Rotation schemes in other languages: C functions by address, and Python functions.
 
-`registry.register` says what they look like. A function in C (numba, ctypes, Cython, SciPy) goes into
-the loop as it is. A Python function is called through a small one in C, which gives it the rows of a
-block as arrays; the Python function is found by the `context` of the step.
+`registry.register` documents the signatures. A C function (numba, ctypes, Cython, SciPy) is called by the loop
+directly. A Python function is called through a small C function, which passes the rows of a block as arrays; the
+`context` of the step is the `Kernels` that hold the Python function.
 """
 import ctypes
 import re
@@ -14,19 +14,25 @@ from cpython.buffer cimport PyBUF_READ, PyBUF_WRITE
 from cpython.memoryview cimport PyMemoryView_FromMemory
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer, PyCapsule_IsValid
 
-from minidem.rotation.scheme cimport BlockFunction, Kernels, Step, kernels
 from minidem.core.lanes cimport LANES
+from minidem.rotation.scheme cimport Kernels, Step, address
 from minidem.state.rows cimport ANGULAR_VELOCITY, FIXED_ROWS, INERTIA, ORIENTATION, PREDICTED, SCRATCH
 
-ROLES = ("start", "move", "finish", "predict", "sync")
 SIGNATURE = "void (double *block, const double *torque, const double *fixed, const double *step)"
 
 
 class Bodies:
-    """Eight bodies, as a Python scheme sees them: arrays that it changes in place, or assigns to.
+    """Eight bodies, for a Python scheme: arrays to change in place or to assign to.
 
-    q (8, 4) pose, w (8, 3), predicted (8, 3), scratch (8, n_scratch); torque and inertia (8, 3) are
-    to be read. Everything but q is in the principal body frame.
+    Attributes
+    ----------
+    q : (8, 4) array
+        Pose, principal body frame to lab.
+    w, predicted : (8, 3) arrays
+        Stored angular velocity, and that at the instant of the pose, principal body frame [rad/s].
+    scratch : (8, n_scratch) array
+    torque, inertia : (8, 3) arrays, read-only
+        At the pose, principal body frame [N m]; principal moments [kg m2].
     """
 
     def __init__(self, rows, torque, fixed):
@@ -47,68 +53,62 @@ cdef object array_at(const double *rows, int count, int access):
 cdef void call(str role, double *block, const double *torque, const double *fixed,
                const Step *step) noexcept with gil:
     cdef Kernels owner = <Kernels> step.context
-    if owner.failed:                                    # the driver raises its error when the step is done
+    if owner.failed:                                    # the driver raises the error after the step
         return
     try:
         rows = array_at(block, SCRATCH + owner.n_scratch, PyBUF_WRITE)
-        moments = array_at(torque, 3, PyBUF_READ).copy()                # it stands where the next block's will
+        moments = array_at(torque, 3, PyBUF_READ).copy()                # the buffer is reused for the next block
         moments.flags.writeable = False
         constants = array_at(fixed, FIXED_ROWS, PyBUF_READ)
-        parameters = [step.parameters[k] for k in range(owner.n_parameters)]
-        owner.functions[role](Bodies(rows, moments, constants), step.dt, int(step.stage), *parameters)
+        parameters = [step.integers[k] if is_integer else step.parameters[k]
+                      for k, is_integer in enumerate(owner.is_integer)]
+        owner.functions[role](Bodies(rows, moments, constants), step.dt, step.stage, *parameters)
     except BaseException as error:
         owner.error, owner.failed = error, True
 
 
-cdef void python_start(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+cdef void start(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
     with gil:
         call("start", block, torque, fixed, step)
 
 
-cdef void python_move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+cdef void move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
     with gil:
         call("move", block, torque, fixed, step)
 
 
-cdef void python_finish(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+cdef void finish(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
     with gil:
         call("finish", block, torque, fixed, step)
 
 
-cdef void python_predict(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    with gil:
-        call("predict", block, torque, fixed, step)
-
-
-cdef void python_sync(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+cdef void sync(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
     with gil:
         call("sync", block, torque, fixed, step)
 
 
-def make_kernels(functions, int n_scratch, int n_parameters):
-    """Kernels of {role: function or None}; each function by any of the doors."""
-    cdef BlockFunction[5] python = [python_start, python_move, python_finish, python_predict, python_sync]
-    cdef BlockFunction[5] chosen = [NULL, NULL, NULL, NULL, NULL]
-    cdef Kernels made
-    cdef int k
-    written = {}
-    for k in range(5):
-        function = functions[ROLES[k]]
-        if function is None:
-            continue
-        place = address(ROLES[k], function)
-        if place is None:
-            written[ROLES[k]] = function
-            chosen[k] = python[k]
-        else:
-            chosen[k] = <BlockFunction> <size_t> place
-    made = kernels(chosen[0], chosen[1], chosen[2], chosen[3], chosen[4])
-    made.functions, made.keep = written, functions      # keep: what a C address belongs to must live on
-    made.n_scratch, made.n_parameters = n_scratch, n_parameters
+cdef void predict(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    with gil:
+        call("predict", block, torque, fixed, step)
+
+
+CALLERS = {"start": address(start), "move": address(move), "finish": address(finish), "sync": address(sync),
+           "predict": address(predict)}
+
+
+def make_kernels(functions, int n_scratch, parameters):
+    """Kernels of {role: function or None}; each function through any of the interfaces."""
+    given = {role: function for role, function in functions.items() if function is not None}
+    addresses = {role: compiled_address(role, function) for role, function in given.items()}
+    cdef Kernels made = Kernels(**{role: place or CALLERS[role] for role, place in addresses.items()})
+    made.functions = {role: given[role] for role, place in addresses.items() if place is None}
+    made.keep = given                                   # the owners of C functions, which must outlive the scheme
+    made.n_scratch = n_scratch
+    made.is_integer = [not isinstance(default, float) for default in parameters.values()]
     return made
 
 
-def address(role, function):
+def compiled_address(role, function):
     """Address of a C function after a check of its signature; None for a Python function."""
     if isinstance(function, ctypes._CFuncPtr):
         pointer = ctypes.POINTER(ctypes.c_double)

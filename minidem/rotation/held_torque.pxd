@@ -1,13 +1,13 @@
 """Euler's equations over a time h, which may be negative, with the body torque held: w at its end.
 
 SSPRK3 is Eqs 9, 10 of the SPIRAL paper (10.1016/j.cpc.2023.109077); `rk4` is the classical method.
-What does not change from stage to stage is multiplied out before the first of them.
+Products that are the same in all stages are formed before the first.
 """
 from minidem.core.vec3 cimport Vec3, add, add_scaled, scale, times, vec3
 from minidem.rotation.scheme cimport Body
 
 
-cdef struct Change:             # of w in h: push + coupling * (w_y w_z, w_z w_x, w_x w_y)
+cdef struct Change:             # of w in a time h: push + coupling * (w_y w_z, w_z w_x, w_x w_y)
     Vec3 push                   # h M / I
     Vec3 coupling               # h (I_y - I_z) / I_x and so on; exactly zero where two moments are equal
 

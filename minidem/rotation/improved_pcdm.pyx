@@ -14,15 +14,19 @@ them equal, and they are if a is found anew from W and the last torque (predicto
 The paper does not say how W and Q begin. It must be a half step, W = w + dt/2 a and
 Q = q exp(dt/4 (w + dt/4 a)): with W = w the scheme stays of first order for ever.
 """
+from minidem.core.lanes cimport LANES
+from minidem.core.literature import article
 from minidem.core.quaternion cimport rotate
 from minidem.core.vec3 cimport Vec3, add_scaled
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport Body, Step, angular_acceleration, kernels, over_bodies
+from minidem.rotation.scheme cimport Body, Kernels, Step, address, angular_acceleration, over_bodies
 from minidem.rotation.turning cimport turned, turned_by_lab
-from minidem.core.lanes cimport LANES
 from minidem.state.rows cimport load, load_quat, store, store_quat
 
-cdef enum Scratch:                  # first number of each kept quantity
+cdef enum: PREDICTOR                # parameters, in the order of the record
+cdef enum Predictor: REUSED, RECOMPUTED  # its words
+
+cdef enum Scratch:                  # first index of each stored quantity
     Q_HALF = 0                      # orientation half a step ahead of the pose
     W_HALF = 4                      # angular velocity there, body frame
     RATE = 7                        # its derivative at the pose
@@ -62,7 +66,7 @@ cdef void start(double *block, const double *torque, const double *fixed, const 
 
 
 cdef void move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    if step.parameters[0] == 0.0:                       # chosen outside the loop over bodies
+    if step.integers[PREDICTOR] == REUSED:              # chosen outside the loop over bodies
         over_bodies(move_reused, block, torque, fixed, step)
     else:
         over_bodies(move_recomputed, block, torque, fixed, step)
@@ -72,10 +76,15 @@ cdef void finish(double *block, const double *torque, const double *fixed, const
     over_bodies(finish_one, block, torque, fixed, step)
 
 
+IMPROVED_PCDM = article(
+    "seelen2016improved", ("Seelen, L. J. H.", "Padding, J. T.", "Kuipers, J. A. M."),
+    "Improved quaternion-based integration scheme for rigid body motion",
+    "Acta Mechanica", "227", "3381--3389", "2016", "10.1007/s00707-016-1670-x")
 SCHEMES = [Scheme(
-    name="improved-pcdm", title="improved PCDM (Seelen et al.)", doi="10.1007/s00707-016-1670-x",
-    equations="section 2.2, steps 2 to 4", kernels=kernels(start, move, finish, NULL, NULL), keeps_norm=True,
+    name="improved-pcdm", title="improved PCDM (Seelen et al.)", equations="section 2.2, steps 2 to 4",
+    kernels=Kernels(start=address(start), move=address(move), finish=address(finish)), keeps_norm=True,
     orientation_offset=0.5, angular_velocity_offset=0.5,
     orientation_scratch=Q_HALF, angular_velocity_scratch=W_HALF, n_scratch=10,
     order_q=2, order_w=2, order_q_varying=2, order_w_varying=2,
-    parameters={"predictor": ("reused", "recomputed")})]
+    parameters={"predictor": ("reused", "recomputed")}, cites=(IMPROVED_PCDM,),
+    reference={"": ((5.8784573649e-05, 5.6317645886e-05), (9.2203358546e-04, 8.9354282233e-04))})]

@@ -12,13 +12,17 @@ The angular velocity at the whole step is the first map over dt/2. The start is 
 of Euler (start=euler), as in the published curves of omelyan, or the same map over -dt/2
 (start=map), as in those of spiral-omelyan, which has no other.
 """
+from minidem.core.literature import SPIRAL, article
 from minidem.core.quaternion cimport add_scaled_quat, multiply_vector, scale_quat
 from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, times
 from minidem.rotation.record import Scheme
 from minidem.rotation.scheme cimport (
-    Body, BodyFunction, Step, angular_acceleration, gyroscopic, kernels, over_bodies,
+    Body, BodyFunction, Kernels, Step, address, angular_acceleration, gyroscopic, over_bodies,
 )
 from minidem.rotation.turning cimport turn_block
+
+cdef enum: ITERATIONS, START        # parameters, in the order of the record
+cdef enum Start: EULER, MAP         # its words
 
 
 cdef inline void guess(Body *b, const Step *step) noexcept nogil:
@@ -61,10 +65,10 @@ cdef inline void turn_by_cayley(Body *b, const Step *step) noexcept nogil:
 
 cdef inline void solve(BodyFunction formula, double *block, const double *torque, const double *fixed,
                        const Step *step) noexcept nogil:
-    """The iterations, each over all bodies of the block, so that each is vector code."""
-    cdef int k
+    """The iterations, each over all bodies of the block, so that each is vectorised."""
+    cdef int _k
     over_bodies(guess, block, torque, fixed, step)
-    for k in range(<int> step.parameters[0]):
+    for _k in range(step.integers[ITERATIONS]):
         over_bodies(formula, block, torque, fixed, step)
 
 
@@ -74,7 +78,7 @@ cdef void start_by_map(double *block, const double *torque, const double *fixed,
 
 
 cdef void start(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    if step.parameters[1] == 0.0:
+    if step.integers[START] == EULER:
         over_bodies(half_step_of_euler_back, block, torque, fixed, step)
     else:
         start_by_map(block, torque, fixed, step)
@@ -95,15 +99,21 @@ cdef void sync(double *block, const double *torque, const double *fixed, const S
     solve(iterate_half_step, block, torque, fixed, step)
 
 
+OMELYAN = article(
+    "omelyan1998algorithm", ("Omelyan, Igor P.",),
+    "Algorithm for numerical integration of the rigid-body equations of motion",
+    "Physical Review E", "58", "1169--1172", "1998", "10.1103/PhysRevE.58.1169", "1")
 SCHEMES = [
-    Scheme(name="omelyan", title="Omelyan 1998", doi="10.1103/PhysRevE.58.1169",
-           equations="B.10 to B.12 of 10.1016/j.cpc.2023.109077",
-           kernels=kernels(start, move, NULL, NULL, sync), keeps_norm=True,
+    Scheme(name="omelyan", title="Omelyan 1998", equations="B.10 to B.12 of 10.1016/j.cpc.2023.109077",
+           kernels=Kernels(start=address(start), move=address(move), sync=address(sync)), keeps_norm=True,
            angular_velocity_offset=-0.5, order_q=2, order_w=2, order_q_varying=2, order_w_varying=2,
-           parameters={"iterations": 3, "start": ("euler", "map")}),
-    Scheme(name="spiral-omelyan", title="SPIRAL with Omelyan's angular velocity",
-           doi="10.1016/j.cpc.2023.109077", equations="7, B.10 to B.12",
-           kernels=kernels(start_by_map, move_exponential, NULL, NULL, sync), keeps_norm=True,
-           angular_velocity_offset=-0.5, order_q=2, order_w=2, order_q_varying=2, order_w_varying=2,
-           parameters={"iterations": 3}),
+           parameters={"iterations": 3, "start": ("euler", "map")}, cites=(OMELYAN, SPIRAL), reference={
+               "": ((3.4950927847e-04, 1.1436931055e-05), (5.5790787161e-03, 1.7289927981e-04)),
+               "iterations=20,start=map": ((3.4924525024e-04, 1.1368366006e-05),
+                                           (5.5730278654e-03, 1.7731080078e-04))}),
+    Scheme(name="spiral-omelyan", title="SPIRAL with Omelyan's angular velocity", equations="7, B.10 to B.12",
+           kernels=Kernels(start=address(start_by_map), move=address(move_exponential), sync=address(sync)),
+           keeps_norm=True, angular_velocity_offset=-0.5, order_q=2, order_w=2, order_q_varying=2, order_w_varying=2,
+           parameters={"iterations": 3}, cites=(SPIRAL, OMELYAN),
+           reference={"": ((1.2205329159e-05, 1.1294205811e-05), (2.0960971242e-04, 1.7062956430e-04))}),
 ]

@@ -17,13 +17,19 @@ walton-braun, = w + dt/2 wdot(w, M). The others turn with w(t), or with w(t + dt
 are of first order. Table 2 of the paper (sphere under a torque that grows as exp(t)) comes out
 only with omega=new, and with the torque of t + dt for that of t.
 """
+from minidem.core.literature import PCDM, Reference
 from minidem.core.quaternion cimport (
     Quat, add_scaled_quat, exponential, multiply, multiply_vector, normalise, quat, scale_quat,
 )
 from minidem.core.vec3 cimport Vec3, add_scaled, dot, scale, vec3
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport Body, BodyFunction, Step, angular_acceleration, kernels, over_bodies
+from minidem.rotation.scheme cimport (
+    Body, BodyFunction, Kernels, Step, address, angular_acceleration, over_bodies,
+)
 from minidem.rotation.turning cimport turned
+
+cdef enum: OMEGA                    # parameters, in the order of the record
+cdef enum Omega: OLD, NEW           # its words
 
 
 cdef inline void kick(Body *b, const Step *step) noexcept nogil:
@@ -56,7 +62,7 @@ cdef inline void walton_braun_one(Body *b, const Step *step) noexcept nogil:
 cdef inline void move(BodyFunction turn, double *block, const double *torque, const double *fixed,
                       const Step *step) noexcept nogil:
     """Turn with the old angular velocity, or with the new one (omega=new)."""
-    if step.parameters[0] == 0.0:
+    if step.integers[OMEGA] == OLD:
         over_bodies(turn, block, torque, fixed, step)
         over_bodies(kick, block, torque, fixed, step)
     else:
@@ -80,17 +86,21 @@ cdef void walton_braun(double *block, const double *torque, const double *fixed,
     over_bodies(walton_braun_one, block, torque, fixed, step)
 
 
-DOI = "10.1007/s00707-013-0914-2"
+KLEPPMANN = Reference(
+    "kleppmann2007simulation", "techreport", ("Kleppmann, M.",),
+    "Simulation of colliding constrained rigid bodies", "2007",
+    where={"number": "UCAM-CL-TR-683", "institution": "University of Cambridge"})
 SCHEMES = [
-    Scheme(name="euler-quaternion", title="Euler quaternion", doi=DOI, equations="31, 32",
-           kernels=kernels(NULL, euler, NULL, NULL, NULL), normalises=True,
-           parameters={"omega": ("old", "new")}),
-    Scheme(name="walton-braun", title="Walton and Braun", doi=DOI, equations="33 to 39",
-           kernels=kernels(NULL, walton_braun, NULL, NULL, NULL), normalises=True),
-    Scheme(name="scalar-factor", title="scalar factor (Kleppmann)", doi=DOI, equations="40 to 45",
-           kernels=kernels(NULL, scalar_factor, NULL, NULL, NULL), keeps_norm=True,
-           parameters={"omega": ("old", "new")}),
-    Scheme(name="direct-multiplication", title="direct multiplication", doi=DOI, equations="49, 50",
-           kernels=kernels(NULL, direct, NULL, NULL, NULL), keeps_norm=True,
-           parameters={"omega": ("old", "new")}),
+    Scheme(name="euler-quaternion", title="Euler quaternion", equations="31, 32", cites=(PCDM,),
+           kernels=Kernels(move=address(euler)), normalises=True, parameters={"omega": ("old", "new")},
+           reference={"": ((1.7110296907e-02, 3.5235535149e-03), (8.4388861848e-02, 1.6104835095e-02))}),
+    Scheme(name="walton-braun", title="Walton and Braun", equations="33 to 39", cites=(PCDM,),
+           kernels=Kernels(move=address(walton_braun)), normalises=True,
+           reference={"": ((3.9286374828e-03, 3.5235535149e-03), (1.5838673113e-02, 1.6104835095e-02))}),
+    Scheme(name="scalar-factor", title="scalar factor (Kleppmann)", equations="40 to 45", cites=(PCDM, KLEPPMANN),
+           kernels=Kernels(move=address(scalar_factor)), keeps_norm=True, parameters={"omega": ("old", "new")},
+           reference={"": ((1.5704683791e-02, 3.5235535149e-03), (6.2684767725e-02, 1.6104835095e-02))}),
+    Scheme(name="direct-multiplication", title="direct multiplication", equations="49, 50", cites=(PCDM,),
+           kernels=Kernels(move=address(direct)), keeps_norm=True, parameters={"omega": ("old", "new")},
+           reference={"": ((1.5704683791e-02, 3.5235535149e-03), (6.2684767725e-02, 1.6104835095e-02))}),
 ]

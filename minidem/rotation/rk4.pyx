@@ -8,14 +8,15 @@ A stage's orientation goes into the formula as it is and, normalised, to the con
 many-body loop the translation stays a leapfrog, so the whole is of order 2.
 W. Kutta, Z. Math. Phys. 46, 435 (1901).
 """
+from minidem.core.lanes cimport LANES
+from minidem.core.literature import KUTTA, SPIRAL
 from minidem.core.quaternion cimport Quat, add_scaled_quat, multiply_vector, normalise, scale_quat
 from minidem.core.vec3 cimport Vec3, add_scaled
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport Body, Step, angular_acceleration, kernels, over_bodies
-from minidem.core.lanes cimport LANES
+from minidem.rotation.scheme cimport Body, Kernels, Step, address, angular_acceleration, over_bodies
 from minidem.state.rows cimport load, load_quat, store, store_quat
 
-cdef enum Scratch:                  # first number of each kept quantity
+cdef enum Scratch:                  # first index of each stored quantity
     Q_START = 0                     # orientation at the start of the step
     W_START = 4
     Q_STAGE = 7                     # orientation of the stage, not normalised
@@ -71,6 +72,7 @@ cdef void move(double *block, const double *torque, const double *fixed, const S
 
 
 SCHEMES = [Scheme(
-    name="rk4", title="Runge-Kutta 4", doi="10.1016/j.cpc.2023.109077", equations="section 3",
-    kernels=kernels(NULL, move, NULL, NULL, NULL), stages=(0.5, 0.5, 1.0, 1.0),
-    order_q=4, order_w=4, order_q_varying=4, order_w_varying=4, normalises=True, n_scratch=18)]
+    name="rk4", title="Runge-Kutta 4", equations="section 3", kernels=Kernels(move=address(move)),
+    stages=(0.5, 0.5, 1.0, 1.0), order_q=4, order_w=4, order_q_varying=4, order_w_varying=4, normalises=True,
+    n_scratch=18, cites=(SPIRAL, KUTTA),
+    reference={"": ((1.7846716792e-08, 5.9362450197e-10), (4.5677419415e-06, 1.5066808130e-07))})]

@@ -1,22 +1,22 @@
-"""What a rotation scheme is to the time loop: five functions over blocks of eight clumps.
+"""Interface between a rotation scheme and the time loop: five functions over blocks of eight clumps.
 
-A scheme's file writes each formula once, as an inline function of one `Body`, and `over_bodies`
-turns it into a loop over the lanes of a block, which the compiler vectorises. A function has the
-rows of a block that change, the three of the torque, those that are fixed (rows.pxd), and the step.
+A scheme's file writes each formula once, as an inline function of one `Body`. `over_bodies` applies it to every
+lane of a block, in a loop that the compiler vectorises. A block function takes the variable rows of a block, the
+torque (three rows), the constant rows (state/rows.pxd), and the step. In this order, everywhere:
 
-    start    once, at t_0, where the torque is known: from w(t_0) to what the scheme stores
+    start    optional: once, at t_0, where the torque is known: from w(t_0) to what the scheme stores
     move     stored state and the torque at the pose -> pose (and stored state) of the next stage
     finish   optional: once the torque at the new pose is known
-    sync     angular velocity at the instant of the pose, its torque known -> `predicted` (default: w)
-    predict  the same before the torque at the pose is known, from the last one (default: sync)
+    sync     optional: angular velocity at the instant of the pose, its torque known -> `predicted` (default: w)
+    predict  optional: the same before the torque at the pose is known, from the last one (default: sync)
 
-`sync` and `predict` change nothing but `predicted`.
+`sync` and `predict` change nothing but `predicted`. spiral.pyx is a complete example.
 """
 from libc.string cimport memcpy
 
+from minidem.core.lanes cimport LANES
 from minidem.core.quaternion cimport Quat
 from minidem.core.vec3 cimport Vec3, add, times, vec3
-from minidem.core.lanes cimport LANES
 from minidem.state.rows cimport (
     ANGULAR_VELOCITY, INERTIA, INVERSE_INERTIA, MASS, ORIENTATION, PREDICTED, SCRATCH, load, load_quat, store,
     store_quat,
@@ -24,8 +24,8 @@ from minidem.state.rows cimport (
 
 cdef extern from *:
     """
-    /* What a scheme calls inline is inlined, however large: a formula that is called instead keeps
-       the loop over the bodies of a block from being vectorised, and the scheme runs six times slower. */
+    /* Inline functions of a scheme are always inlined, however large: a call in the loop over the bodies of a block
+       prevents its vectorisation and makes the scheme six times slower. */
     #undef CYTHON_INLINE
     #define CYTHON_INLINE inline __attribute__((always_inline))
     """
@@ -34,11 +34,19 @@ cpdef enum Limits:
     MAX_PARAMETERS = 8
     MAX_STAGES = 8
 
-cdef struct Step:                # to code in other languages: an array of doubles
-    double dt                    # [s]
-    double stage                 # index into the scheme's stages
+cdef struct Step:
+    # The first three members, an array of doubles, are all that code in other languages reads.
+    double dt                           # [s]
+    double stage_as_double
     double parameters[MAX_PARAMETERS]   # in the order of the record
-    void *context                # for schemes written in Python (external.pyx)
+    void *context                       # the Kernels, for external.pyx
+    int stage                           # index into the scheme's stages
+    int integers[MAX_PARAMETERS]        # of parameters that are integers: the value; that are words: the word's index
+
+
+cdef inline void set_stage(Step *step, int stage) noexcept nogil:
+    step.stage = stage
+    step.stage_as_double = stage
 
 
 cdef struct Body:
@@ -60,28 +68,30 @@ cdef class Kernels:
     cdef BlockFunction start
     cdef BlockFunction move
     cdef BlockFunction finish
-    cdef BlockFunction predict
     cdef BlockFunction sync
+    cdef BlockFunction predict
     cdef public object functions            # of a scheme written in Python: role -> function
-    cdef public object keep
-    cdef public object error                # what such a function raised
-    cdef public bint failed                 # whether it did
+    cdef public object keep                 # owners of the C functions
+    cdef public object error                # exception raised by a Python function
+    cdef public bint failed                 # whether there was one
     cdef public int n_scratch
-    cdef public int n_parameters
+    cdef public object is_integer           # per parameter, for Python functions
+    cdef object set_parameters(self, Step *step, values)
     cdef object raise_error(self)
 
 
-cdef Kernels kernels(BlockFunction start, BlockFunction move, BlockFunction finish,
-                     BlockFunction predict, BlockFunction sync)
+cdef inline size_t address(BlockFunction function) noexcept:
+    """Of a compiled function, as `Kernels` takes it."""
+    return <size_t> function
 
 
 cdef inline void over_bodies(BodyFunction formula, double *block, const double *torque, const double *fixed,
                              const Step *step) noexcept nogil:
     """Apply `formula` to the bodies of one block: loads, formula, stores, for every lane."""
     cdef Body body
-    # Copies that cannot overlap the block: else a scheme that writes many rows goes through them one body at a time.
+    # Copies that cannot alias the block; otherwise a scheme that writes many rows is not vectorised.
     cdef Step own_step = step[0]
-    cdef double own_torque[3 * LANES], own_fixed[MASS * LANES]      # the moments and their reciprocals stand first
+    cdef double own_torque[3 * LANES], own_fixed[MASS * LANES]      # the moments and their reciprocals come first
     cdef int lane
     memcpy(own_torque, torque, sizeof(own_torque))
     memcpy(own_fixed, fixed, sizeof(own_fixed))

@@ -1,18 +1,38 @@
-"""Python's handle on the compiled functions of a rotation scheme (scheme.pxd says what they are)."""
+"""The compiled functions of a rotation scheme as a Python object (interface: scheme.pxd)."""
 
 
 cdef class Kernels:
-    """The compiled functions of one scheme; made by its file, used by the time loop."""
+    """The compiled functions of one scheme, by address; `move` is required.
+
+    Without `sync`, the stored angular velocity belongs to the instant of the pose; `predict` defaults to `sync`.
+    """
+
+    def __init__(self, *, size_t start=0, size_t move=0, size_t finish=0, size_t sync=0, size_t predict=0):
+        self.start = <BlockFunction> start
+        self.move = <BlockFunction> move
+        self.finish = <BlockFunction> finish
+        self.sync = <BlockFunction> sync if sync else synchronous
+        self.predict = <BlockFunction> predict if predict else self.sync
 
     def own(self):
-        """The same functions, for one loop: what one of them raises there is of no concern to others."""
-        cdef Kernels copy = kernels(self.start, self.move, self.finish, self.predict, self.sync)
+        """A copy for one time loop, so that an error of a Python function is raised by that loop alone."""
+        cdef Kernels copy = Kernels(start=address(self.start), move=address(self.move), finish=address(self.finish),
+                                    sync=address(self.sync), predict=address(self.predict))
         copy.functions, copy.keep = self.functions, self.keep
-        copy.n_scratch, copy.n_parameters = self.n_scratch, self.n_parameters
+        copy.n_scratch, copy.is_integer = self.n_scratch, self.is_integer
         return copy
 
+    cdef object set_parameters(self, Step *step, values):
+        """Store parameter values, from `Scheme.values`, in the step."""
+        cdef int k
+        for k in range(len(values)):
+            step.parameters[k] = values[k]
+            if isinstance(values[k], int):
+                step.integers[k] = values[k]
+        step.context = <void *> self
+
     cdef object raise_error(self):
-        """Raise what a function written in Python has raised, once."""
+        """Raise the exception of a Python function, once."""
         if self.failed:
             error, self.error, self.failed = self.error, None, False
             raise error
@@ -24,19 +44,3 @@ cdef inline void w_at_pose(Body *b, const Step *step) noexcept nogil:
 
 cdef void synchronous(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
     over_bodies(w_at_pose, block, torque, fixed, step)
-
-
-cdef Kernels kernels(BlockFunction start, BlockFunction move, BlockFunction finish,
-                     BlockFunction predict, BlockFunction sync):
-    """Any but `move` may be NULL. Without `sync`, w stands at the instant of the pose; without `predict`, it
-    is `sync`.
-    """
-    cdef Kernels made = Kernels()
-    if sync == NULL:
-        sync = synchronous
-    made.start = start
-    made.move = move
-    made.finish = finish
-    made.predict = predict if predict != NULL else sync
-    made.sync = sync
-    return made

@@ -8,15 +8,19 @@ classical fourth-order method: SSPRK3 is not symmetric in time, and its energy e
 potentials; with rk4 the drift is no longer seen, for a third more work.
 The start is S over -dt/2, the angular velocity at the whole step S over dt/2.
 """
+from minidem.core.literature import KUTTA, SHU_OSHER, SPIRAL
 from minidem.core.vec3 cimport Vec3
 from minidem.rotation.held_torque cimport rk4, ssprk3
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport Body, Step, kernels, over_bodies
+from minidem.rotation.scheme cimport Body, Kernels, Step, address, over_bodies
 from minidem.rotation.turning cimport turn_block
+
+cdef enum: INNER                    # parameters, in the order of the record
+cdef enum Inner: SSPRK3, RK4        # its words
 
 
 cdef inline Vec3 flow(const Body *b, const Step *step, double h) noexcept nogil:
-    return ssprk3(b, h) if step.parameters[0] == 0.0 else rk4(b, h)
+    return ssprk3(b, h) if step.integers[INNER] == SSPRK3 else rk4(b, h)
 
 
 cdef inline void start_one(Body *b, const Step *step) noexcept nogil:
@@ -40,7 +44,7 @@ cdef void start(double *block, const double *torque, const double *fixed, const 
 
 
 cdef void move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    if step.parameters[0] == 0.0:                       # chosen outside the loop over bodies
+    if step.integers[INNER] == SSPRK3:                  # chosen outside the loop over bodies
         over_bodies(advance_ssprk3, block, torque, fixed, step)
     else:
         over_bodies(advance_rk4, block, torque, fixed, step)
@@ -52,7 +56,9 @@ cdef void sync(double *block, const double *torque, const double *fixed, const S
 
 
 SCHEMES = [Scheme(
-    name="spiral", title="SPIRAL, leapfrog", doi="10.1016/j.cpc.2023.109077", equations="7, 9, 10",
-    kernels=kernels(start, move, NULL, NULL, sync), keeps_norm=True, angular_velocity_offset=-0.5,
-    order_q=2, order_w=3, order_q_varying=2, order_w_varying=2,
-    parameters={"inner": ("ssprk3", "rk4")})]
+    name="spiral", title="SPIRAL, leapfrog", equations="7, 9, 10",
+    kernels=Kernels(start=address(start), move=address(move), sync=address(sync)), keeps_norm=True,
+    angular_velocity_offset=-0.5, order_q=2, order_w=3, order_q_varying=2, order_w_varying=2,
+    parameters={"inner": ("ssprk3", "rk4")},
+    cites=(SPIRAL, SHU_OSHER), cites_with={"inner=rk4": (SPIRAL, KUTTA)}, used_in="Yade, GeoTaichi",
+    reference={"": ((2.8506485582e-06, 1.2738396125e-07), (5.1012597653e-05, 7.955229647e-06))})]

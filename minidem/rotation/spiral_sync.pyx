@@ -9,11 +9,15 @@ published curves are those of the product. Splitting the exponential of A.1 in t
 commutator, of order dt^3, so that the sum has the smaller error (eight times in the paper's test)
 for half the exponentials. Both hold M(t) for the whole step: first order for a torque that varies.
 """
+from minidem.core.literature import SHU_OSHER, SPIRAL
 from minidem.core.vec3 cimport Vec3, add_scaled
 from minidem.rotation.held_torque cimport ssprk3
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport Body, Step, angular_acceleration, kernels, over_bodies
+from minidem.rotation.scheme cimport Body, Kernels, Step, address, angular_acceleration, over_bodies
 from minidem.rotation.turning cimport turned
+
+cdef enum: FORM                     # parameters, in the order of the record
+cdef enum Form: PRODUCT, SUM        # its words
 
 
 cdef inline void move_product(Body *b, const Step *step) noexcept nogil:
@@ -29,13 +33,15 @@ cdef inline void move_sum(Body *b, const Step *step) noexcept nogil:
 
 
 cdef void move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    if step.parameters[0] == 0.0:                       # chosen outside the loop over bodies
+    if step.integers[FORM] == PRODUCT:                  # chosen outside the loop over bodies
         over_bodies(move_product, block, torque, fixed, step)
     else:
         over_bodies(move_sum, block, torque, fixed, step)
 
 
 SCHEMES = [Scheme(
-    name="spiral-sync", title="SPIRAL, synchronous", doi="10.1016/j.cpc.2023.109077",
-    equations="A.1 to A.3, 9, 10", kernels=kernels(NULL, move, NULL, NULL, NULL), keeps_norm=True, order_q=2, order_w=3,
-    parameters={"form": ("product", "sum")})]
+    name="spiral-sync", title="SPIRAL, synchronous", equations="A.1 to A.3, 9, 10",
+    kernels=Kernels(move=address(move)), keeps_norm=True, order_q=2, order_w=3,
+    parameters={"form": ("product", "sum")}, cites=(SPIRAL, SHU_OSHER), reference={
+        "": ((1.4275839311e-05, 1.2790654287e-07), (2.1726173692e-04, 8.1209378031e-06)),
+        "form=sum": ((1.8302775206e-06, 1.2790654287e-07), (2.3893743625e-05, 8.1209378031e-06))})]

@@ -1,7 +1,7 @@
-"""Exact turns of an orientation by an angular velocity that stays the same for a time h."""
+"""Exact rotations by an angular velocity that is constant for a time h."""
+from minidem.core.lanes cimport LANES
 from minidem.core.quaternion cimport Quat, exponential, little_exponential, multiply, rotate, turns_little
 from minidem.core.vec3 cimport Vec3, scale
-from minidem.core.lanes cimport LANES
 from minidem.state.rows cimport ANGULAR_VELOCITY, ORIENTATION, load, load_quat, store_quat
 
 
@@ -18,10 +18,10 @@ cdef inline Quat turned_by_lab(Quat q, double h, Vec3 w) noexcept nogil:
 cdef inline void turn_block(double *block, double h) noexcept nogil:
     """q <- q exp(h/2 w) for the bodies of a block, w as stored; the bits of `turned`.
 
-    A step rarely turns a body by more than 2.5 degrees. Where none of the eight does, the exponential
+    A step rarely turns a body by more than 2.5 degrees. If none of the eight turns further, the exponential
     needs neither root nor division, and few terms.
     """
-    cdef long long large = 0                            # as wide as a number, so that all go at once
+    cdef long long large = 0                            # as wide as a double, so that the loop vectorises
     cdef int lane
     for lane in range(LANES):
         large |= <long long> (not turns_little(scale(0.5 * h, load(block + ANGULAR_VELOCITY * LANES + lane))))

@@ -1,7 +1,7 @@
 """Table of the bodies of a state: templates, and free rigid bodies without spheres.
 
-A template is stored once for all its clumps. Copies of a state share the table, so it is not changed: adding makes a new
-table. The array of the spheres of a template is shared by all tables.
+A template is stored once for all its clumps. Copies of a state share the table, so it is not changed: adding makes a
+new table. The array of the spheres of a template is shared by all tables.
 """
 import numpy as np
 

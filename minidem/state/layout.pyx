@@ -83,8 +83,8 @@ cdef class Layout:
     scale : (n_clumps,) by which the lengths of its body are multiplied
     clump_number : (n_clumps,) the user's number of the clump in each slot
     like : Layout, optional
-        The layout before it. If each slot holds the same body of the same size in both, they share their arrays, that of
-        the spheres included, and `same` is True.
+        The layout before it. If each slot holds the same body of the same size in both, they share their arrays, that
+        of the spheres included, and `same` is True.
 
     Raises
     ------

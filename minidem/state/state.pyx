@@ -2,10 +2,10 @@
 """The state: all clumps in blocks of eight, and their spheres.
 
 Clumps: what changes is one array of doubles, (blocks, rows, LANES), the wrenches are another; constants such as inertia
-are stored once for all blocks with the same templates. rows.pxd defines the rows. Spheres: centre and radius of each are
-32 contiguous bytes, which is what the contact search reads; layout.pyx defines their slots. Clumps may be in any order in
-memory. The user's numbers of clumps and spheres are kept beside the slots: what Python reads or writes is in their order,
-and so are sums.
+are stored once for all blocks with the same templates. rows.pxd defines the rows. Spheres: centre and radius of each
+are 32 contiguous bytes, which is what the contact search reads; layout.pyx defines their slots. Clumps may be in any
+order in memory. The user's numbers of clumps and spheres are kept beside the slots: what Python reads or writes is in
+their order, and so are sums.
 """
 import numpy as np
 
@@ -14,8 +14,8 @@ from minidem.state.layout import aligned
 
 from minidem.core.lanes cimport LANES, LOG_LANES, lane_of, row_of
 from minidem.state.rows cimport (
-    ANGULAR_VELOCITY, FORCE, INERTIA, MASS, ORIENTATION, PATH, POSITION, PREDICTED, PREDICTED_VELOCITY, SCRATCH, TORQUE,
-    VELOCITY, WRENCH_ROWS,
+    ANGULAR_VELOCITY, FORCE, INERTIA, MASS, ORIENTATION, PATH, POSITION, PREDICTED, PREDICTED_VELOCITY, SCRATCH,
+    TORQUE, VELOCITY, WRENCH_ROWS,
 )
 
 COLUMNS = {     # first row and width of what Python reads and writes; see rows.pxd
@@ -260,7 +260,8 @@ cdef class State:
         scale : (n_clumps,) of the lengths of the clumps; default: 1.
         """
         n = len(template_index)
-        return State.made_of(copied(blocks), copied(wrench), Bodies(templates), np.array(template_index, dtype=np.int32),
+        return State.made_of(copied(blocks), copied(wrench), Bodies(templates),
+                             np.array(template_index, dtype=np.int32),
                              np.ones(n) if scale is None else np.array(scale, dtype=np.float64),
                              np.arange(n, dtype=np.int32) if clump_number is None else clump_number)
 

@@ -1,5 +1,5 @@
-"""Every rotation scheme on free bodies (minidem.validation.driven_bodies): right limit, and the orders that
-its record declares, measured."""
+"""Every rotation scheme on free bodies (minidem.validation.driven_bodies): the correct limit, and the measured orders
+against those of its record."""
 import numpy as np
 import pytest
 from reference_rotation import free_spin, turned_by
@@ -40,7 +40,7 @@ def test_orders_under_constant_body_torque(name):
 
 @pytest.mark.parametrize("name", SCHEMES)
 def test_orders_under_varying_torque(name):
-    """The declared order holds for every kind of variation; one kind at least attains it."""
+    """The declared order is the lowest over the kinds of variation."""
     record = md.rotation.info(name)
     steps = halvings(max(record.order_q_varying, record.order_w_varying))
     measured = {kind: [order(e) for e in errors(name, torque, steps)] for kind, torque in VARYING.items()}
@@ -51,7 +51,7 @@ def test_orders_under_varying_torque(name):
 
 @pytest.mark.parametrize("name", FORMS)
 def test_orders_of_other_forms(name):
-    """A parameter that chooses between forms of a scheme takes nothing from the orders declared."""
+    """No form of a scheme has a lower order than declared."""
     record = md.rotation.info(name)
     q, w = errors(name, constant, halvings(4))
     assert order(q) > record.order_q - TOLERANCE and order(w) > record.order_w - TOLERANCE, (q, w)
@@ -62,8 +62,8 @@ def test_orders_of_other_forms(name):
 
 
 @pytest.mark.parametrize("name", STAGGERED)
-def test_stored_values_belong_to_the_instants_told(name):
-    """What a staggered scheme stores converges to the motion at the instants told with it, as declared."""
+def test_stored_values_belong_to_the_stated_instants(name):
+    """The stored values of a staggered scheme converge to the motion at the instants returned with them."""
     record = md.rotation.info(name)
     ends = [md.rotation.integrate(name, INERTIA, ORIENTATION, SPIN, PUSH, DURATION / n, n, sync=False)
             for n in halvings(record.order_w)]
@@ -78,7 +78,7 @@ def test_stored_values_belong_to_the_instants_told(name):
 def test_torque_free_body_against_elliptic_functions(name):
     """w against Jacobi's solution, q against DOP853 driven by it; at least as good as declared.
 
-    Without torque some schemes lose their leading error, or all of it: then round-off is left, of the size of
+    Without torque, the leading error of some schemes vanishes, or all of it: the rest is round-off, some
     half a dozen roundings a step.
     """
     inertia, q0, w0 = INERTIA[0], ORIENTATION[0], SPIN[0]
@@ -94,7 +94,7 @@ def test_torque_free_body_against_elliptic_functions(name):
 
 
 def test_references_agree():
-    """Jacobi's functions and DOP853, which share nothing, describe the same motion: to 1e-13 (the tolerance
+    """Jacobi's functions and DOP853 are independent and describe the same motion: to 1e-13 (the tolerance
     of DOP853) times the number of its steps, about 100."""
     for inertia, q0, w0 in zip(INERTIA, ORIENTATION, SPIN):
         q, w = driven(inertia, q0, w0, lambda t, q, w: np.zeros(3), 5.0)

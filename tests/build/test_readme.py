@@ -84,9 +84,3 @@ def test_the_cluster_is_installed_without_replacing_the_build():
     package = (path.read_text() for path in (ROOT / "minidem").rglob("*.py"))
     said = re.findall(r"pip install [^`\n]*\[cluster\]", "\n".join([README, *package]))
     assert len(said) >= 2 and all("-e '.[cluster]" in one for one in said)
-
-
-def test_the_table_has_every_integrator():
-    import minidem
-    listed = {name.partition(":")[0] for name in re.findall(r"^\| `([\w:=-]+)` \|", README, re.M)}
-    assert set(minidem.rotation.available()) <= listed

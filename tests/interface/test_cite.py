@@ -1,4 +1,4 @@
-"""minidem.cite: what a run used, no more, as text and as BibTeX that can be read."""
+"""minidem.cite: what a run used, no more, as text and as valid BibTeX."""
 import re
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import minidem as md
-from minidem.rotation import registry
+from minidem.core.literature import article
 
 SCHEMES = md.rotation.available()
 APART = [(0.0, 0.0, 0.0), (0.03, 0.0, 0.0)]
@@ -48,7 +48,8 @@ def entries(bibtex):
 NEEDED = {"article": {"author", "title", "journal", "volume", "pages", "year"},
           "book": {"author", "title", "publisher", "year"},
           "techreport": {"author", "title", "institution", "year"},
-          "software": {"author", "title", "version", "year"}}
+          "software": {"author", "title", "version", "year"},
+          "misc": {"title", "doi", "url"}}
 
 
 @pytest.mark.parametrize("scheme", [*SCHEMES, "spiral:inner=rk4", "omelyan:iterations=20"])
@@ -59,6 +60,7 @@ def test_every_scheme_is_cited_as_its_record_says(scheme):
         assert NEEDED[entry["kind"]] <= entry.keys(), entry
     dois = [entry.get("doi") for entry in found.values()]
     assert record.doi in dois
+    assert {work.key for work in record.cites_with.get(scheme.partition(":")[2], record.cites)} <= found.keys()
     assert scheme.partition(":")[0] in citation.text and record.title in citation.text
     assert all(part in citation.text for part in scheme.partition(":")[2:])
 
@@ -109,18 +111,34 @@ def test_after_a_restart_the_same(tmp_path):
     assert md.cite(md.Simulation.load(tmp_path / "state.npz")) == md.cite(sim)
 
 
-@pytest.mark.parametrize("doi", ["10.1234/own.5", ""])
-def test_a_scheme_of_ones_own(doi, monkeypatch):
-    """Cited by the DOI of its record, where it has one."""
-    for kept in ("_schemes", "_registered"):            # other tests do not see this scheme
-        monkeypatch.setattr(registry, kept, getattr(registry, kept).copy())
-    name = "cited"
-    md.rotation.register(name, lambda bodies, dt, stage: None, title="My own scheme", doi=doi)
-    citation = md.cite(simulation(name))
+def cited(own, **record):
+    """(text, BibTeX entries) of a run with a user's scheme."""
+    own("mine", lambda bodies, dt, stage: None, title="My own scheme", **record)
+    citation = md.cite(simulation("mine"))
     assert "My own scheme" in citation.text
-    dois = [entry.get("doi") for entry in entries(citation.bibtex).values()]
-    assert (doi in dois) == bool(doi)
-    assert all(text in citation.text for text in filter(None, [doi]))
+    return citation.text, entries(citation.bibtex)
+
+
+def test_a_user_scheme_with_a_reference(own):
+    paper = article("doe2030turns", ("Doe, Jane",), "Turns", "Journal of Turns", "1", "1--9", "2030", "10.1234/own.5")
+    text, found = cited(own, cites=(paper,))
+    assert found["doe2030turns"] == {"kind": "article", "author": "Doe, Jane", "title": "{Turns}", "volume": "1",
+                                     "journal": "Journal of Turns", "pages": "1--9", "year": "2030",
+                                     "doi": "10.1234/own.5"}
+    assert "Jane Doe, Turns, Journal of Turns, 1, 1-9, 2030, doi:10.1234/own.5" in text
+
+
+def test_a_user_scheme_with_a_doi_alone(own):
+    """The entry has a title and leads to the paper; a DOI that another scheme cites gets that scheme's entry."""
+    text, found = cited(own, doi="10.1234/own.5", equations="7 of 10.1016/j.cpc.2023.109077")
+    assert found["10_1234_own_5"] == {"kind": "misc", "title": "{My own scheme}", "doi": "10.1234/own.5",
+                                      "url": "https://doi.org/10.1234/own.5"}
+    assert "My own scheme, doi:10.1234/own.5" in text
+    assert "delvalle2024spiral" in found
+
+
+def test_a_user_scheme_without_source(own):
+    assert entries(md.cite(simulation("euler")).bibtex).keys() - cited(own)[1].keys() == {"delvalle2024spiral"}
 
 
 def test_minidem_itself():

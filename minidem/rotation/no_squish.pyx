@@ -1,0 +1,108 @@
+"""NO_SQUISH: T. F. Miller III et al., J. Chem. Phys. 116, 8649 (2002); the rotation of LAMMPS `fix rigid/nve`.
+
+Hamiltonian splitting for the orientation q and its conjugate momentum p = 2 q (0, I w), with the torque M in the body
+frame and e_k the unit vector along principal axis k:
+
+    p = p + dt q (0, M(t))                                            half kick
+    z = h p . P_k q / (4 I_k),   q = cos(z) q + sin(z) P_k q,   p = cos(z) p + sin(z) P_k p
+         for k = 3, 2, 1, 2, 3 with h = dt/2, dt/2, dt, dt/2, dt/2;   P_k q = q e_k
+    p = p + dt q (0, M(t + dt))                                       half kick
+    w = I^-1 (q* p) / 2
+
+Symplectic, symmetric in time, of second order; it keeps the norm of q and, without torque, the angular momentum in the
+lab frame, but for rounding. The energy of a conservative system oscillates and does not drift.
+"""
+from minidem.core.literature import article
+from minidem.core.quaternion cimport (
+    Quat, add_scaled_quat, exponential, multiply, multiply_vector, quat, scale_quat,
+)
+from minidem.core.vec3 cimport Vec3, add_scaled, scale, times, vec3
+from minidem.rotation.record import Scheme
+from minidem.rotation.scheme cimport Body, Kernels, Step, address, over_bodies
+from minidem.state.rows cimport load_quat, store_quat
+
+
+cdef inline Quat permuted(int k, Quat q) noexcept nogil:
+    """P_k q"""
+    if k == 1:
+        return quat(-q.x, q.w, q.z, -q.y)
+    if k == 2:
+        return quat(-q.y, -q.z, q.w, q.x)
+    return quat(-q.z, q.y, -q.x, q.w)
+
+
+cdef inline void turn_about(int k, double h, double inverse_moment, Quat *q, Quat *p) noexcept nogil:
+    """cos z q + sin z P_k q, and the same of p, as q + (sin z P_k q - 2 sin^2(z/2) q).
+
+    With cos z itself, its rounding would change the norms of q and p alike in every step.
+    """
+    cdef Quat pq = permuted(k, q[0]), pp = permuted(k, p[0])
+    cdef double projection = p.w * pq.w + p.x * pq.x + p.y * pq.y + p.z * pq.z
+    cdef Quat e = exponential(vec3(0.125 * h * projection * inverse_moment, 0.0, 0.0))    # (cos z/2, sin z/2, 0, 0)
+    cdef double sine = 2.0 * e.x * e.w, versine = 2.0 * e.x * e.x
+    q[0] = add_scaled_quat(q[0], 1.0, add_scaled_quat(scale_quat(sine, pq), -versine, q[0]))
+    p[0] = add_scaled_quat(p[0], 1.0, add_scaled_quat(scale_quat(sine, pp), -versine, p[0]))
+
+
+cdef inline Quat kicked(const Body *b, double h) noexcept nogil:
+    """p after the torque has acted for a time h."""
+    return add_scaled_quat(load_quat(b.scratch), 2.0 * h, multiply_vector(b.q, b.torque))
+
+
+cdef inline Vec3 body_rate(const Body *b, Quat p) noexcept nogil:
+    cdef Quat twice = multiply(quat(b.q.w, -b.q.x, -b.q.y, -b.q.z), p)
+    return times(b.inverse_inertia, scale(0.5, vec3(twice.x, twice.y, twice.z)))
+
+
+cdef inline void start_one(Body *b, const Step *step) noexcept nogil:
+    store_quat(b.scratch, scale_quat(2.0, multiply_vector(b.q, times(b.inertia, b.w))))
+
+
+cdef inline void move_one(Body *b, const Step *step) noexcept nogil:
+    cdef Quat q = b.q, p = kicked(b, 0.5 * step.dt)
+    turn_about(3, 0.5 * step.dt, b.inverse_inertia.z, &q, &p)
+    turn_about(2, 0.5 * step.dt, b.inverse_inertia.y, &q, &p)
+    turn_about(1, step.dt, b.inverse_inertia.x, &q, &p)
+    turn_about(2, 0.5 * step.dt, b.inverse_inertia.y, &q, &p)
+    turn_about(3, 0.5 * step.dt, b.inverse_inertia.z, &q, &p)
+    b.q = q
+    b.w = body_rate(b, p)
+    store_quat(b.scratch, p)
+
+
+cdef inline void finish_one(Body *b, const Step *step) noexcept nogil:
+    cdef Quat p = kicked(b, 0.5 * step.dt)
+    b.w = body_rate(b, p)
+    store_quat(b.scratch, p)
+
+
+cdef inline void predict_one(Body *b, const Step *step) noexcept nogil:
+    b.predicted = add_scaled(b.w, 0.5 * step.dt, times(b.inverse_inertia, b.torque))
+
+
+cdef void start(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    over_bodies(start_one, block, torque, fixed, step)
+
+
+cdef void move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    over_bodies(move_one, block, torque, fixed, step)
+
+
+cdef void finish(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    over_bodies(finish_one, block, torque, fixed, step)
+
+
+cdef void predict(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    over_bodies(predict_one, block, torque, fixed, step)
+
+
+SCHEMES = [Scheme(
+    name="no-squish", title="NO_SQUISH (Miller et al. 2002)",
+    kernels=Kernels(start=address(start), move=address(move), finish=address(finish), predict=address(predict)),
+    order_q=2, order_w=2, order_q_varying=2, order_w_varying=2, keeps_norm=True, symplectic=True,
+    n_scratch=4, used_in="LAMMPS",
+    cites=(article(
+        "miller2002symplectic", ("Miller III, T. F.", "Eleftheriou, M.", "Pattnaik, P.", "Ndirango, A.",
+                                 "Newns, D.", "Martyna, G. J."),
+        "Symplectic quaternion scheme for biophysical molecular dynamics",
+        "The Journal of Chemical Physics", "116", "8649--8659", "2002", "10.1063/1.1473654", "20"),))]
