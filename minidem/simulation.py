@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.analysis.diagnosis import beyond, of_pose, rayleigh_step, relative_overlap
+from minidem.analysis.diagnosis import explain_pose, refuse_deep_overlaps, warn_of_large_step
 from minidem.analysis.observables import Observables
 from minidem.core.checks import (
     LARGEST,
@@ -22,7 +22,7 @@ from minidem.core.checks import (
     finite_array,
     non_negative,
     positive,
-    shown,
+    short_repr,
     unit_quaternions,
     whole,
 )
@@ -40,7 +40,6 @@ from minidem.templates.clump_template import ClumpTemplate, template_scales
 from minidem.walls import Plane, plane_list
 
 MOST_STEPS = 2.0 ** 53  # with more, times of different steps are equal
-DEEPEST_START = 0.1     # largest overlap of a start, as a fraction of the smaller radius
 FEW = 64                # so few new clumps are compared with all others; for more the lists are faster
 
 
@@ -81,7 +80,7 @@ class Simulation(Observables):
     def __init__(self, material: Material, walls: Iterable[Plane] | None = None, rotation: str = "spiral",
                  dt: float | None = None, gravity: ArrayLike = (0.0, 0.0, 0.0), threads: int | None = None):
         if not isinstance(material, Material):
-            raise ValueError(f"material = {shown(material)}: give a minidem.Material(young, poisson)")
+            raise ValueError(f"material = {short_repr(material)}: give a minidem.Material(young, poisson)")
         if dt is None:
             raise ValueError("dt = None: give the time step in seconds; material.rayleigh_step(radius, density) "
                              "is its usual upper limit")
@@ -113,8 +112,6 @@ class Simulation(Observables):
     def __repr__(self):
         return (f"<Simulation of {self.n_clumps} clumps ({self.n_spheres} spheres): rotation {self.rotation!r}, "
                 f"dt {self.dt:g} s, step {self.step_count}, time {self.time:.6g} s>")
-
-    # ---------------------------------------------------------------- building up
 
     @exclusive
     def add_clumps(self, template: ClumpTemplate, position: ArrayLike, orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
@@ -149,7 +146,7 @@ class Simulation(Observables):
             Nothing is added then.
         """
         if not isinstance(template, ClumpTemplate):
-            raise ValueError(f"template = {shown(template)}: give a minidem.ClumpTemplate")
+            raise ValueError(f"template = {short_repr(template)}: give a minidem.ClumpTemplate")
         if dimensions("position", position) == 1 and len(position) == 3:
             position = [position]
         position = finite_array("position", position, (-1, 3), limit=LARGEST)
@@ -170,10 +167,10 @@ class Simulation(Observables):
                               started=np.concatenate([old.started, np.zeros(n, dtype=bool)]))
         if n > FEW or old.external_forces:
             new.evaluate()
-            self._refuse_deep_overlaps(new.contacts(), state, first)
+            refuse_deep_overlaps(new.contacts(), state, first)
         else:
-            self._refuse_deep_overlaps(new.contacts_of_last(n), state, first)
-        self._warn_of_large_step(state, first)
+            refuse_deep_overlaps(new.contacts_of_last(n), state, first)
+        warn_of_large_step(self.material, self.dt, state, first)
         self._loop = new
 
     @exclusive
@@ -193,7 +190,7 @@ class Simulation(Observables):
         Several functions add up. Checkpoints do not contain them: add them again after `load`.
         """
         if not callable(function):
-            raise ValueError(f"function = {shown(function)}: give a function of (t, x, v, q, w)")
+            raise ValueError(f"function = {short_repr(function)}: give a function of (t, x, v, q, w)")
         old, forces = self._loop, self._user_forces
         functions = forces.functions + (function,)
         self._loop = self._make_loop(old.state, old.step_count, UserForces(functions, forces.expected),
@@ -216,27 +213,6 @@ class Simulation(Observables):
         return Driver(state, self._scheme, self._parameters, self.dt, first_step=step_count,
                       modulus=effective_modulus(self.material, self.material), gravity=self.gravity, planes=planes,
                       threads=self._threads, external_forces=forces, guard=self._guard, **known)
-
-    def _refuse_deep_overlaps(self, contacts, state, first):
-        """Raise ValueError for a deep overlap of a clump from number `first` on."""
-        relative = relative_overlap(contacts, state.spheres[:, :, 3].reshape(-1).take(state.sphere_slot))
-        for contact, part in zip(contacts[relative > DEEPEST_START], relative[relative > DEEPEST_START]):
-            i, j = int(contact["clump_i"]), int(contact["clump_j"])
-            if max(i, j) >= first:
-                other = f"clump {j}" if j >= 0 else f"wall {-1 - j}"
-                raise ValueError(
-                    f"position of clump {i}: it overlaps {other} by {contact['overlap']:.6g} m at the start, "
-                    f"{beyond(part, DEEPEST_START)} of the smaller radius; the limit is {DEEPEST_START:g}. Move them "
-                    "apart")
-
-    def _warn_of_large_step(self, state, first):
-        """Warn if dt is above the Rayleigh step of a clump from number `first` on, and of none before."""
-        limit = rayleigh_step(self.material, state, first)
-        if limit < min(self.dt, rayleigh_step(self.material, state, 0, first)):
-            warnings.warn(f"dt = {self.dt:g} s is above the Rayleigh step {limit:g} s of the smallest sphere: "
-                          "contacts may not be resolved; watch the energy, or lower dt", UserWarning, stacklevel=4)
-
-    # ---------------------------------------------------------------- running
 
     @exclusive
     def run(self, steps: int, every: int | None = None, callback: Callable | None = None) -> None:
@@ -262,7 +238,7 @@ class Simulation(Observables):
         if (every is None) != (callback is None):
             raise ValueError("every and callback belong together: give both or none")
         if callback is not None and not callable(callback):
-            raise ValueError(f"callback = {shown(callback)}: give a function of the simulation")
+            raise ValueError(f"callback = {short_repr(callback)}: give a function of the simulation")
         every = steps if every is None else whole("every", every, 1)
         end = self.step_count + steps
         while self.step_count < end:
@@ -291,9 +267,7 @@ class Simulation(Observables):
             self._pacer.run(self._loop.run, steps)
         except NotFinite as error:
             raise FloatingPointError(f"step {self.step_count + 1} (time {self.time + self.dt:.6g} s): {error}. "
-                                     + of_pose(self)) from None
-
-    # ---------------------------------------------------------------- files
+                                     + explain_pose(self)) from None
 
     @exclusive
     def write_vtu(self, path: str | Path) -> None:
@@ -308,7 +282,7 @@ class Simulation(Observables):
     @classmethod
     def load(cls, path: str | Path, threads: int | None = None) -> "Simulation":
         """Read a checkpoint; `threads` as for a new simulation."""
-        return checkpoint.load(file_path("path", path), cls, threads)
+        return checkpoint.load(file_path("path", path), cls, threads)[0]
 
     @exclusive
     def __reduce__(self):

@@ -1,24 +1,32 @@
-"""Fixed walls: infinite planes, and the box made of six of them."""
-
+"""Fixed walls: infinite planes, and boxes of six planes."""
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from minidem.core.checks import LARGEST, finite_array, refuse, shown
+from minidem.core.checks import LARGEST, finite_array, refuse, short_repr
 from minidem.material import Material
 
 
 @dataclass(frozen=True)
 class Plane:
-    """An infinite plane; clumps live on the side to which its normal points.
+    """An infinite plane; its normal points to the side of the clumps.
 
-    Args:
-        point: any point of the plane, (3,), lab frame [m].
-        normal: (3,), lab frame, any length but zero; kept with unit length.
-        material: its own material, or None for that of the clumps.
+    Planes compare by value: point and normal are stored as tuples of three floats.
 
-    Point and normal are kept as tuples of three floats, so that planes compare by value. Raises
-    ValueError for a wrong shape, a number that is not finite or a zero normal.
+    Parameters
+    ----------
+    point : (3,) array_like
+        Any point of the plane, lab frame [m].
+    normal : (3,) array_like
+        Direction towards the clumps, lab frame, of any length but zero; it is normalised.
+    material : Material, optional
+        Material of the plane; default: that of the clumps.
+
+    Raises
+    ------
+    ValueError
+        A wrong shape, a number that is not finite, or a zero normal.
     """
 
     point: tuple
@@ -30,9 +38,9 @@ class Plane:
         normal = finite_array("normal", self.normal, (3,))
         largest = np.abs(normal).max()
         if largest == 0.0:
-            raise ValueError(f"normal = {normal}: give a direction, the side where clumps live")
+            raise ValueError(f"normal = {normal}: give a direction, towards the side of the clumps")
         if self.material is not None and not isinstance(self.material, Material):
-            raise ValueError(f"material = {shown(self.material)}: give a Material, or None for that of the clumps")
+            raise ValueError(f"material = {short_repr(self.material)}: give a Material, or None for that of the clumps")
         normal /= largest           # first, so that no square overflows or underflows
         normal /= np.sqrt((normal * normal).sum())
         object.__setattr__(self, "point", tuple(point.tolist()))
@@ -40,23 +48,29 @@ class Plane:
 
 
 def plane_list(name, walls):
-    """`walls` as a list of planes; None is no wall. ValueError for anything else."""
+    """Return `walls` as a list of planes, empty for None; raise ValueError for anything else."""
     if walls is not None and not isinstance(walls, (list, tuple)):
-        raise ValueError(f"{name} = {shown(walls)}: give a list of minidem.Plane, or minidem.box(low, high)")
+        raise ValueError(f"{name} = {short_repr(walls)}: give a list of minidem.Plane, or minidem.box(low, high)")
     for k, wall in enumerate(walls or []):
         if not isinstance(wall, Plane):
-            raise ValueError(f"{name}[{k}] = {shown(wall)}: give minidem.Plane objects, or minidem.box(low, high)")
+            raise ValueError(f"{name}[{k}] = {short_repr(wall)}: give minidem.Plane objects, or minidem.box(low, high)")
     return list(walls or [])
 
 
-def box(low, high, material=None):
-    """The six planes of a box that stands along the axes of the lab, clumps inside.
+def box(low: ArrayLike, high: ArrayLike, material: Material | None = None) -> list[Plane]:
+    """The six planes of an axis-aligned box around the clumps.
 
-    Args:
-        low, high: opposite corners, (3,) each [m]; low < high in every component.
-        material: of all six, or None for that of the clumps.
+    Parameters
+    ----------
+    low, high : (3,) array_like
+        Opposite corners, lab frame [m]; low < high in every component.
+    material : Material, optional
+        Material of all six planes; default: that of the clumps.
 
-    Returns a list of `Plane` in the order low x, high x, low y, high y, low z, high z.
+    Returns
+    -------
+    list of Plane
+        In the order low x, high x, low y, high y, low z, high z.
     """
     low, high = (finite_array(name, corner, (3,), limit=LARGEST) for name, corner in (("low", low), ("high", high)))
     refuse("high", high, high <= low, f"give high above low = {low.tolist()} in every component")

@@ -28,7 +28,7 @@ from minidem.ensemble import run_ensemble
 from minidem.reproduction import Finding, PaperExperiment
 from minidem.rotation import registry
 from minidem.scenario import at_least
-from minidem.scenario.folder import RunFolder
+from minidem.scenario.files import RunFolder
 from minidem.scenario.plot import styles
 
 PAPER, FIGURE = "SPIRAL 2025", "Fig. 2"

@@ -1,16 +1,48 @@
-"""Union of spheres by plane slices: a second method that shares nothing with the library's.
+"""Reference volumes and moments of unions of spheres: plane slices for any union, closed forms for chains.
+
+The slices are a second method, independent of the library's.
 
 Each slice is a union of discs, whose area and moments follow from Green's theorem along the exposed
 arcs of its circles (trigonometry, Gauss's rule). Over the height the slices' integrals are smooth
-between the heights where the picture changes: poles of spheres, extremes of the circles in which
+between the heights where the section changes: poles of spheres, extremes of the circles in which
 two spheres meet, points where three meet. Each such interval gets Gauss's rule in the angle x of
 z = middle + half sin(x), which takes out the square roots at its ends. Exact as `nodes` grows.
 """
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
+from numpy import pi
 
+TETRAHEDRON = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]], dtype=float)
+LATTICE = np.array(list(product((-1.0, 0.0, 1.0), repeat=3)))
 ARC = np.polynomial.legendre.leggauss(24)       # a full circle: integrands up to cos(4 t), error below 1e-15
+
+
+def random_rotation(rng):
+    q = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    return q * np.sign(np.linalg.det(q))
+
+
+def cap(r, h):
+    """The part of a sphere beyond the plane z = h: integrals of 1, z, z^2, x^2."""
+    return np.array([pi * (2 * r**3 / 3 - r * r * h + h**3 / 3), pi * (r * r - h * h) ** 2 / 4,
+                     pi * (2 * r**5 / 15 - r * r * h**3 / 3 + h**5 / 5),
+                     pi / 4 * (8 * r**5 / 15 - r**4 * h + 2 * r * r * h**3 / 3 - h**5 / 5)])
+
+
+def chain(spheres):
+    """Integrals of 1, z, z^2, x^2 over spheres (z, r) on the z axis, ascending, each overlapping the next only."""
+    total = np.zeros(4)
+    z, r = np.array(spheres, float).T
+    cuts = (z[1:] ** 2 - z[:-1] ** 2 - r[1:] ** 2 + r[:-1] ** 2) / (2 * (z[1:] - z[:-1]))
+    for k, (c, radius) in enumerate(spheres):
+        part = cap(radius, -radius)
+        if k + 1 < len(z):
+            part = part - cap(radius, cuts[k] - c)
+        if k > 0:
+            part = part - cap(radius, c - cuts[k - 1]) * [1, -1, 1, 1]
+        total += [part[0], part[1] + c * part[0], part[2] + 2 * c * part[1] + c * c * part[0], part[3]]
+    return total
 
 
 def union_by_slices(centers, radii, nodes):
@@ -69,10 +101,10 @@ def _gaps(begin, length):
     order = np.argsort(begin, axis=1)
     begin, end = np.take_along_axis(begin, order, 1), np.take_along_axis(end, order, 1)
     n = len(begin)
-    reach = np.maximum.accumulate(np.hstack([np.zeros((n, 1)), end]), axis=1)
+    covered = np.maximum.accumulate(np.hstack([np.zeros((n, 1)), end]), axis=1)
     begin = np.hstack([begin, np.full((n, 1), 2.0 * np.pi)])
-    row, column = np.nonzero(begin > reach)
-    return row, reach[row, column], begin[row, column]
+    row, column = np.nonzero(begin > covered)
+    return row, covered[row, column], begin[row, column]
 
 
 def _critical_heights(c, r):

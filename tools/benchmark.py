@@ -64,15 +64,15 @@ def measured(arguments, line):
     row, one_core = throughput.row if arguments.throughput else run.row, None
     with tempfile.TemporaryDirectory() as folder:
         for name, case in arguments.cases:
-            line.say(f"case {name}: initial state")
+            line.show(f"case {name}: initial state")
             sim = case.simulation(arguments.seed, arguments.clumps if name == "B" else None)
             checkpoint = Path(folder, "start")
             sim.save(checkpoint)
             if one_core is None:
-                line.say("one core: bandwidth and arithmetic")
+                line.show("one core: bandwidth and arithmetic")
                 one_core = measure_core()
             for threads in arguments.threads:
-                line.say(f"case {name}: at most {threads} thread{'s' if threads > 1 else ''}")
+                line.show(f"case {name}: at most {threads} thread{'s' if threads > 1 else ''}")
                 found = row(name, case, sim, checkpoint, threads, arguments.warmup or case.warmup,
                             arguments.steps or case.steps, arguments.repeats, arguments.seed)
                 yield {**found, "clump_files": arguments.clumps if name == "B" else None, "core": one_core}

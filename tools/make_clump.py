@@ -59,7 +59,7 @@ def fit(path, options):
     """The report of a clump in the mesh file."""
     mesh = TriangleMesh.read(path, options.scale, options.repair)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)        # the report complains itself
+        warnings.simplefilter("ignore", UserWarning)        # the report prints it
         clump = ClumpTemplate.from_mesh(mesh, options.spheres, options.density, match=options.match)
     return MeshReport(mesh, clump)
 
@@ -76,11 +76,11 @@ def table(options):
             print(f"{'no clump':>58}  {error}")
             status = 1
             continue
-        worst = report.inertia_error[np.abs(report.inertia_error).argmax()]
-        print(f"{100 * report.volume_error:+8.1f} {100 * worst:+8.1f} {100 * report.center_error:8.1f} "
-              f"{len(report.template.radii):7} {len(report.mesh.triangles):9} {report.mesh.bodies:6} "
-              f"{time.perf_counter() - start:6.1f}  {path}{'  BAD FIT' if report.complaint else ''}", flush=True)
-        status |= report.complaint is not None
+        print(f"{100 * report.volume_error:+8.1f} {100 * report.worst_inertia_error:+8.1f} "
+              f"{100 * report.center_error:8.1f} {len(report.template.radii):7} {len(report.mesh.triangles):9} "
+              f"{report.mesh.bodies:6} {time.perf_counter() - start:6.1f}  {path}"
+              f"{'  BAD FIT' if report.warning else ''}", flush=True)
+        status |= report.warning is not None
     print("differences of the spheres from the mesh in %: volume, the principal inertia that is farthest off, the "
           "centre of mass over volume^(1/3)")
     return status
@@ -96,8 +96,8 @@ def write(options):
     drawn = plot.save(png, (10.0, 5.4), lambda figure: draw(figure, report))
     print(report)
     print(f"written: {out}, {png}" if drawn else f"written: {out}; a picture needs matplotlib")
-    if report.complaint:
-        print(f"make_clump: WARNING: {report.complaint}", file=sys.stderr)
+    if report.warning:
+        print(f"make_clump: WARNING: {report.warning}", file=sys.stderr)
     return 0
 
 

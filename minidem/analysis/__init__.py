@@ -1,1 +1,1 @@
-"""What is computed from a state: energies, momenta, contacts, warnings."""
+"""Quantities computed from a state: energies, momenta, contacts, warnings. Nothing here changes the state."""

@@ -1,19 +1,23 @@
-"""Why a simulation has left the finite numbers, and what to do; and how deep contacts are."""
+"""Checks of a start, and the likely cause of a non-finite state."""
+import warnings
+
 import numpy as np
+
+DEEPEST_START = 0.1     # largest overlap of a start, relative to the smaller radius
 
 
 def rayleigh_step(material, state, first=0, end=None):
     """The Rayleigh step of the smallest sphere [s] of the clumps first <= k < end; infinite without any."""
-    kind, scale = state.template_index[first:end], state.scale[first:end]
-    if len(kind) == 0:
+    template, scale = state.template_index[first:end], state.scale[first:end]
+    if len(template) == 0:
         return np.inf
-    radius, density = scale * state.bodies.smallest[kind], state.bodies.density[kind]
+    radius, density = scale * state.bodies.smallest[template], state.bodies.density[template]
     k = np.argmin(radius * np.sqrt(density))
     return material.rayleigh_step(float(radius[k]), float(density[k]))
 
 
 def relative_overlap(contacts, radii):
-    """(n,) overlaps of `contacts` over the smaller radius of the two; over the sphere's own at a wall.
+    """(n,) overlaps of `contacts` over the smaller radius of the two spheres; at a wall over the sphere's radius.
 
     radii : (n_spheres,) [m]
     """
@@ -23,25 +27,46 @@ def relative_overlap(contacts, radii):
     return contacts["overlap"] / smaller
 
 
-def beyond(value, limit):
-    """`value`, which is above `limit`, in three digits, or as many as it takes to tell the two apart."""
+def format_above(value, limit):
+    """`value`, which exceeds `limit`, with three digits, or as many as show the difference."""
     return next(text for text in (f"{value:.{digits}g}" for digits in range(3, 18)) if float(text) > limit)
 
 
-def of_pose(sim):
-    """Cause and remedy where the pose of a clump is not finite, found in the step in which that happened.
+def refuse_deep_overlaps(contacts, state, first):
+    """Raise ValueError for a contact of a clump from number `first` on with an overlap above DEEPEST_START."""
+    relative = relative_overlap(contacts, state.spheres[:, :, 3].reshape(-1).take(state.sphere_slot))
+    for contact, part in zip(contacts[relative > DEEPEST_START], relative[relative > DEEPEST_START]):
+        i, j = int(contact["clump_i"]), int(contact["clump_j"])
+        if max(i, j) >= first:
+            other = f"clump {j}" if j >= 0 else f"wall {-1 - j}"
+            raise ValueError(
+                f"position of clump {i}: it overlaps {other} by {contact['overlap']:.6g} m at the start, "
+                f"{format_above(part, DEEPEST_START)} of the smaller radius; the limit is {DEEPEST_START:g}. Move them "
+                "apart")
 
-    Contacts are looked for after all clumps have moved. So an orientation that is lost in a step does no harm
-    to positions in the same step, and what is lost tells which of the two went first.
+
+def warn_of_large_step(material, dt, state, first):
+    """Warn if dt is above the Rayleigh step of a clump from number `first` on, and of none before."""
+    limit = rayleigh_step(material, state, first)
+    if limit < min(dt, rayleigh_step(material, state, 0, first)):
+        warnings.warn(f"dt = {dt:g} s is above the Rayleigh step {limit:g} s of the smallest sphere: contacts may not "
+                      "be resolved; watch the energy, or lower dt", UserWarning, stacklevel=4)
+
+
+def explain_pose(sim):
+    """Likely cause and remedy of a non-finite pose, called in the step in which it occurred.
+
+    Contacts are evaluated after all clumps have moved. A non-finite orientation therefore cannot affect positions
+    within the same step, and the quantity that is non-finite shows which of the two was first.
     """
     position, orientation = (np.isfinite(sim._state.column(name)).all(axis=1) for name in ("position", "orientation"))
-    if (position & orientation).all():          # an error of a scheme's own
+    if (position & orientation).all():          # an error raised by a scheme itself
         return f"Lower dt ({sim.dt:g} s) or take another rotation scheme than {sim.rotation!r}"
-    return _cause(sim, turning=position[np.argmin(position & orientation)])
+    return _cause(sim, rotation_first=position[np.argmin(position & orientation)])
 
 
-def of_energy(sim):
-    """Step, clump, cause and remedy where energies are not finite, though all poses are."""
+def explain_energy(sim):
+    """Step, clump, likely cause and remedy of non-finite energies with finite poses."""
     with np.errstate(over="ignore", invalid="ignore"):
         velocity, rate = sim.velocity, sim.body_angular_velocity
         translational = 0.5 * sim.mass * np.sum(velocity ** 2, axis=1)
@@ -49,17 +74,16 @@ def of_energy(sim):
         clump = int(np.argmax(np.where(np.isnan(kinetic), np.inf, kinetic)))
     return (f"step {sim.step_count} (time {sim.time:.6g} s): the energy is not finite; clump {clump} has the velocity "
             f"{np.abs(velocity[clump]).max():.3g} m/s and the angular velocity {np.abs(rate[clump]).max():.3g} rad/s. "
-            + _cause(sim, turning=np.isfinite(translational[clump])))
+            + _cause(sim, rotation_first=np.isfinite(translational[clump])))
 
 
-def _cause(sim, turning):
-    """turning : whether the rotation went first"""
-    if turning:
+def _cause(sim, rotation_first):
+    if rotation_first:
         return (f"Its rotation has become unstable: lower dt ({sim.dt:g} s) or use another rotation scheme than "
                 f"{sim.rotation!r}")
     limit = rayleigh_step(sim.material, sim._state)
     if sim.dt > limit:
         return (f"Its motion has become unstable, because dt ({sim.dt:g} s) is {sim.dt / limit:.3g} times the Rayleigh "
                 f"step of the smallest sphere, too much for contacts: lower dt below {limit:.3g} s")
-    forces = " or a force of your own" if sim.user_forces else ""
+    forces = " or a user force" if sim.user_forces else ""
     return f"Its motion has become unstable, by a contact{forces} that dt ({sim.dt:g} s) does not resolve: lower dt"

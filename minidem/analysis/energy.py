@@ -1,4 +1,8 @@
-"""Energies and momenta at the whole step. Sums run over clumps in the user's order."""
+"""Energies at the whole step, and the error and drift of the total energy over the rows of a table.
+
+Sums run over clumps in the user's order, so that they do not depend on the order in memory.
+"""
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -6,7 +10,19 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Energy:
-    """Energies of all clumps at one instant [J]; `potential` is that of gravity, zero at the origin."""
+    """Energies of all clumps at one instant.
+
+    Attributes
+    ----------
+    translational, rotational : float
+        Kinetic energies [J].
+    elastic : float
+        Energy stored in all contacts [J].
+    potential : float
+        Energy in the field of gravity, zero at the origin [J].
+    kinetic, total : float
+        translational + rotational, and the sum of all four [J].
+    """
 
     translational: float
     rotational: float
@@ -14,11 +30,11 @@ class Energy:
     potential: float
 
     @property
-    def kinetic(self):
+    def kinetic(self) -> float:
         return self.translational + self.rotational
 
     @property
-    def total(self):
+    def total(self) -> float:
         return self.translational + self.rotational + self.elastic + self.potential
 
 
@@ -32,11 +48,38 @@ def measure(mass, inertia, position, velocity, body_rate, elastic, gravity):
                   potential=float(-np.sum(weight * position)) + 0.0)
 
 
-def linear_momentum(mass, velocity):
-    """(3,) [kg m/s]"""
-    return np.sum(mass[:, None] * velocity, axis=0)
+def energy_scale(table: Mapping[str, np.ndarray]) -> tuple[float | None, str | None]:
+    """Divisor of the energy errors of a run [J], and its name in summary.json.
+
+    With potential energy the zero of the total energy is arbitrary, and at rest the initial energy may be 0: then the
+    largest kinetic energy replaces the initial energy.
+
+    Parameters
+    ----------
+    table : mapping
+        Column names of energy.csv to arrays (rows,) [J].
+
+    Returns
+    -------
+    (float, str)
+        The name is "energy_initial" or "kinetic_max"; (None, None) while all kinetic energies are 0.
+    """
+    initial, kinetic_max = table["total"][0], np.max(table["translational"] + table["rotational"])
+    if initial > 0.0 and not np.any(table["potential"]):
+        return initial, "energy_initial"
+    return (kinetic_max, "kinetic_max") if kinetic_max > 0.0 else (None, None)
 
 
-def angular_momentum(mass, position, velocity, spin, about):
-    """(3,) about a point of the lab [kg m2/s]; spin (n, 3): each clump's I w in the lab frame."""
-    return np.sum(np.cross(position - about, mass[:, None] * velocity) + spin, axis=0)
+def energy_error(table: Mapping[str, np.ndarray]) -> float | None:
+    """max |E - E0| / scale over the rows; None without a scale. `table` and scale: see `energy_scale`."""
+    scale, _ = energy_scale(table)
+    total = table["total"]
+    return None if scale is None else np.max(np.abs(total - total[0])) / scale
+
+
+def energy_drift(table: Mapping[str, np.ndarray]) -> float | None:
+    """(mean energy of the last tenth of the rows - mean of the first tenth) / scale; None without a scale."""
+    scale, _ = energy_scale(table)
+    total = table["total"]
+    tenth = -(-len(total) // 10)
+    return None if scale is None else (np.mean(total[-tenth:]) - np.mean(total[:tenth])) / scale

@@ -1,25 +1,31 @@
-"""What can be read of a simulation at any time, without changing it."""
+"""Properties and methods of `Simulation` that read the state without changing it."""
 import numpy as np
+from numpy.typing import ArrayLike
 
-from minidem.analysis import energy as energies
+from minidem.analysis.energy import Energy, measure
 from minidem.contact.contact_table import columns
 from minidem.core.checks import finite_array
 from minidem.core.guard import exclusive
 from minidem.core.quaternions import multiply, rotate
-from minidem.core.readings import reading
+from minidem.core.read_only import read_only
 from minidem.state.bodies import frames_to_drawn
 
 
 def observable(method):
-    """A property that hands out an array nobody else refers to, as a `Reading`."""
+    """A property that returns a new array, as a `ReadOnlyArray`."""
     name = method.__name__
-    return property(exclusive(lambda self: reading(name, method(self))), doc=method.__doc__)
+    return property(exclusive(lambda self: read_only(name, method(self))), doc=method.__doc__)
 
 
 class Observables:
-    """Everything at the whole step: leapfrog velocities are completed by half a step on the way out.
+    """Observables of a simulation at the whole step, in the order in which clumps were added.
 
-    Arrays are copies, in the order in which clumps were added.
+    Arrays are float64 copies unless stated otherwise. Leapfrog velocities are advanced by half a step on output; the
+    state is not changed.
+
+    This is the base class of `Simulation`, and not of use alone: it reads the `Driver` in `_loop`, the `Guard` in
+    `_guard` (by `exclusive`), `dt` and `gravity`, which `Simulation` sets. It is a class of its own so that everything
+    that reads the state is in one file.
     """
 
     @property
@@ -27,151 +33,155 @@ class Observables:
         return self._loop.state
 
     @property
-    def n_clumps(self):
+    def n_clumps(self) -> int:
+        """Number of clumps."""
         return self._state.n_clumps
 
     @property
-    def n_spheres(self):
+    def n_spheres(self) -> int:
+        """Number of spheres of all clumps."""
         return self._state.n_spheres
 
     @property
-    def templates(self):
-        """The ClumpTemplates in use, a tuple; `template_index` (n_clumps,) says which clump has which."""
+    def templates(self) -> tuple:
+        """The ClumpTemplates in use; `template_index` refers to them."""
         return tuple(self._state.templates)
 
     @observable
-    def template_index(self):
-        """(n_clumps,) number of each clump's template in `templates`"""
+    def template_index(self) -> np.ndarray:
+        """(n_clumps,) int32, index of each clump's template in `templates`."""
         return self._state.template_index.copy()
 
     @observable
-    def scale(self):
-        """(n_clumps,) of the lengths of each clump to those of its template"""
+    def scale(self) -> np.ndarray:
+        """(n_clumps,) ratio of the lengths of each clump to those of its template."""
         return self._state.scale.copy()
 
     @property
-    def threads(self):
-        """Threads that the time loop uses."""
+    def threads(self) -> int:
+        """Number of threads of the time loop."""
         return self._loop.threads
 
     @property
     @exclusive
-    def statistics(self):
-        """Skins, sizes and renewals of the Verlet lists, since clumps were last added; a dict."""
+    def statistics(self) -> dict:
+        """Skins, sizes and rebuilds of the Verlet lists since clumps were last added."""
         return self._loop.statistics
 
     @property
-    def step_count(self):
+    def step_count(self) -> int:
+        """Number of steps done."""
         return self._loop.step_count
 
     @property
-    def time(self):
-        """[s]"""
+    def time(self) -> float:
+        """step_count * dt [s]."""
         return self.step_count * self.dt
 
     @observable
-    def mass(self):
-        """(n_clumps,) [kg]"""
+    def mass(self) -> np.ndarray:
+        """(n_clumps,) [kg]."""
         return self._state.column("mass")
 
     @observable
-    def position(self):
-        """(n_clumps, 3) centres of mass, lab [m]"""
+    def position(self) -> np.ndarray:
+        """(n_clumps, 3) centres of mass, lab frame [m]."""
         return self._state.column("position")
 
     @observable
-    def orientation(self):
-        """(n_clumps, 4) quaternions w x y z, template frame -> lab"""
+    def orientation(self) -> np.ndarray:
+        """(n_clumps, 4) unit quaternions (w, x, y, z), template frame -> lab frame."""
         return multiply(self._state.column("orientation"), frames_to_drawn(self._state))
 
     @observable
-    def velocity(self):
-        """(n_clumps, 3) lab [m/s]"""
+    def velocity(self) -> np.ndarray:
+        """(n_clumps, 3) of the centres of mass, lab frame [m/s]."""
         return self._rates()[0]
 
     @observable
-    def angular_velocity(self):
-        """(n_clumps, 3) lab [rad/s]"""
+    def angular_velocity(self) -> np.ndarray:
+        """(n_clumps, 3) lab frame [rad/s]."""
         return rotate(self._state.column("orientation"), self._rates()[1])
 
     @observable
-    def body_angular_velocity(self):
-        """(n_clumps, 3) along the principal axes [rad/s]"""
+    def body_angular_velocity(self) -> np.ndarray:
+        """(n_clumps, 3) principal frame [rad/s]."""
         return self._rates()[1]
 
     @observable
-    def force(self):
-        """(n_clumps, 3) lab, gravity included [N]"""
+    def force(self) -> np.ndarray:
+        """(n_clumps, 3) gravity included, lab frame [N]."""
         if not self._loop.forces_known:
             self._loop.evaluate()
         return self._state.column("force")
 
     @observable
-    def torque(self):
-        """(n_clumps, 3) about the centres of mass, lab [N m]"""
+    def torque(self) -> np.ndarray:
+        """(n_clumps, 3) about the centres of mass, lab frame [N m]."""
         if not self._loop.forces_known:
             self._loop.evaluate()
         return rotate(self._state.column("orientation"), self._state.column("torque"))
 
     @observable
-    def sphere_radii(self):
-        """(n_spheres,) [m]"""
+    def sphere_radii(self) -> np.ndarray:
+        """(n_spheres,) [m]."""
         return self._of_spheres()[:, 3].copy()
 
     @observable
-    def sphere_clump(self):
-        """(n_spheres,) the clump of each sphere"""
+    def sphere_clump(self) -> np.ndarray:
+        """(n_spheres,) int, index of the clump of each sphere."""
         return np.repeat(np.arange(self.n_clumps), self._state.bodies.sizes[self._state.template_index])
 
     @exclusive
-    def sphere_centers(self):
-        """(n_spheres, 3) lab [m]"""
+    def sphere_centers(self) -> np.ndarray:
+        """(n_spheres, 3) lab frame [m]."""
         self._loop.pose()
         return self._of_spheres()[:, :3].copy()
 
     @exclusive
-    def contacts(self):
-        """All contacts at this instant, a structured array with the fields
+    def contacts(self) -> np.ndarray:
+        """All contacts at this instant.
 
-        clump_i, clump_j, sphere_i, sphere_j : the two; -1 - k in both j fields for wall k
-        overlap [m], normal (3,) from j to i, force (3,) on i [N], point (3,) [m], energy [J]
-
-        `contact_columns` has the same as columns of one number each.
+        Returns
+        -------
+        structured array (n,)
+            `clump_i`, `clump_j`, `sphere_i`, `sphere_j` (indices; both j fields are -1 - k for wall k), `overlap` [m],
+            `normal` (3,) unit vector from j to i, `force` (3,) on i [N], `point` (3,) [m], `energy` [J]; lab frame.
         """
         if not self._loop.contacts_known:
             self._loop.evaluate()
         return self._loop.contacts()
 
-    def contact_columns(self):
-        """All contacts at this instant as a dict of arrays (n,), vectors as normal_x, normal_y, normal_z.
-
-        What tables are made of: `pandas.DataFrame(sim.contact_columns())`.
-        """
+    def contact_columns(self) -> dict[str, np.ndarray]:
+        """`contacts()` as a dict of columns (n,), vectors as normal_x, normal_y, normal_z, for `pandas.DataFrame`."""
         return columns(self.contacts())
 
     @exclusive
-    def energy(self, contacts=None):
-        """Translational, rotational, elastic and potential energy at the whole step: an `Energy` [J].
+    def energy(self, contacts: np.ndarray | None = None) -> Energy:
+        """Energies at the whole step.
 
-        contacts : those of this instant, if they are at hand, so that they are not looked up twice
+        Parameters
+        ----------
+        contacts : structured array (n,), optional
+            The result of `contacts()` at this instant, if available, to avoid computing it again.
         """
         velocity, rate = self._rates()
         elastic = (self.contacts() if contacts is None else contacts)["energy"]
-        return energies.measure(self._state.column("mass"), self._state.column("inertia"),
-                                self._state.column("position"), velocity, rate, elastic, self.gravity)
+        return measure(self._state.column("mass"), self._state.column("inertia"), self._state.column("position"),
+                       velocity, rate, elastic, self.gravity)
 
     @exclusive
-    def linear_momentum(self):
-        """(3,) lab [kg m/s]"""
-        return energies.linear_momentum(self._state.column("mass"), self._rates()[0])
+    def linear_momentum(self) -> np.ndarray:
+        """(3,) lab frame [kg m/s]."""
+        return np.sum(self._state.column("mass")[:, None] * self._rates()[0], axis=0)
 
     @exclusive
-    def angular_momentum(self, about=(0.0, 0.0, 0.0)):
-        """(3,) about a point of the lab [kg m2/s]"""
+    def angular_momentum(self, about: ArrayLike = (0.0, 0.0, 0.0)) -> np.ndarray:
+        """(3,) angular momentum about the point `about` (3,) [m], lab frame [kg m2/s]."""
         velocity, rate = self._rates()
         spin = rotate(self._state.column("orientation"), self._state.column("inertia") * rate)
-        return energies.angular_momentum(self._state.column("mass"), self._state.column("position"), velocity, spin,
-                                         finite_array("about", about, (3,)))
+        arm = self._state.column("position") - finite_array("about", about, (3,))
+        return np.sum(np.cross(arm, self._state.column("mass")[:, None] * velocity) + spin, axis=0)
 
     def _rates(self):
         """(velocity lab, angular velocity body) at the whole step."""

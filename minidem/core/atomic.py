@@ -1,11 +1,10 @@
-"""Files that are written whole or not at all: a reader, a full disk or a killed process never meets half a file.
+"""Atomic file writes: after a full disk or a killed process the target is either the old file or the new one.
 
-A file is first written under a temporary name in the folder of its target, then renamed. The name is random and
-new (O_EXCL), so that nobody can put a link in its way and no two calls share it; it does not grow with the name of
-the target. While a file is being written its writer holds a lock on it (flock): a temporary file without a lock
-belongs to a process that was killed.
+Content is first written to a temporary file in the folder of the target, which is then renamed. The temporary name is
+random and created with O_EXCL, so that links are not followed and calls do not collide; its length does not depend on
+the name of the target. The writer holds a lock (flock) on the temporary file. A temporary file without a lock belongs
+to a process that was killed.
 """
-
 import errno
 import fcntl
 import os
@@ -15,14 +14,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _PREFIX = ".minidem-"
-_SUFFIX = 16            # bytes; no writer knows a longer one
+_SUFFIX = 16            # bytes; longer suffixes name no format
 
 
 def remove_leftovers(folder):
     """Remove the temporary files in `folder` whose writer was killed.
 
-    Those that any live process writes, on this machine or another, stay. On a file system without locks
-    nothing is removed, since the two cannot be told apart.
+    Files locked by a live process, on this machine or another, stay. On a file system without locks nothing is
+    removed, because the two cases cannot be distinguished.
     """
     for file in Path(folder).glob(_PREFIX + 16 * "[0-9a-f]" + "*"):
         try:
@@ -39,7 +38,7 @@ def remove_leftovers(folder):
 
 
 def to_disk(paths):
-    """Wait until these files are on the disk: what follows does not outlast them in a power cut."""
+    """Flush these files to disk (fsync), so that files written later do not survive a power failure without them."""
     for path in paths:
         file = os.open(path, os.O_RDONLY)
         try:
@@ -50,22 +49,24 @@ def to_disk(paths):
 
 @contextmanager
 def replacing(path):
-    """Yield a temporary path beside `path`; when the block succeeds it takes the place of `path` in one step.
+    """Yield a temporary path beside `path`; rename it to `path` when the block succeeds.
 
-    When the block fails the temporary file is removed and `path` stays as it was. The temporary name
-    keeps the suffix, because some writers choose the format by it. A symbolic link stays, and what it leads to
-    is replaced. A file keeps its permissions, and its owner where the system allows; a new one gets those that
-    `open` gives.
+    If the block fails, the temporary file is removed and `path` stays unchanged. The temporary name has the suffix of
+    `path`, because some writers choose the format by it. Of a symbolic link the target is replaced. An existing file
+    keeps its permissions, and its owner where the system allows; a new one gets those of `open`.
 
-    Raises OSError, before the block, for a name that is too long, a folder that admits no new file, a file that is
-    read-only, and for anything that is no file: a folder, a device, a pipe.
+    Raises
+    ------
+    OSError
+        Before the block: the name is too long, the folder is not writable, the file is read-only, or `path` is a
+        folder, device, socket or pipe.
     """
     target, before = _destination(Path(path))
     temporary, descriptor = _reserve(path, target, 0o666 if before is None else 0o600)
     try:
         yield temporary
         if before is not None:
-            _grant(descriptor, before)
+            _copy_owner(descriptor, before)
         os.replace(temporary, target)
     except BaseException:
         temporary.unlink(missing_ok=True)
@@ -75,15 +76,15 @@ def replacing(path):
 
 
 def replace_text(path, text):
-    """Write `text` (UTF-8) to the file `path`, whole or not at all; see `replacing`."""
+    """Write `text` (UTF-8) to the file `path` atomically; see `replacing`."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
 def write_text(path, text):
-    """`replace_text`; but where `path` is a character device or a pipe, /dev/stdout for one, write into it.
+    """Like `replace_text`, but write into `path` if it is a character device or a pipe, such as /dev/stdout.
 
-    Raises OSError also for a named pipe from which nobody reads.
+    A named pipe without a reader raises OSError.
     """
     stream = _stream(path)
     if stream is None:
@@ -94,23 +95,23 @@ def write_text(path, text):
 
 
 def _destination(path):
-    """What `path` leads to, and its status (None: there is none yet)."""
+    """Return `path` with links resolved, and its status (None if it does not exist)."""
     try:
-        there = os.stat(path)
+        status = os.stat(path)
     except FileNotFoundError:
-        there = None
-    if there is not None and not stat.S_ISREG(there.st_mode):
+        status = None
+    if status is not None and not stat.S_ISREG(status.st_mode):
         kind = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}.get(
-            stat.S_IFMT(there.st_mode), "a device")
+            stat.S_IFMT(status.st_mode), "a device")
         raise OSError(errno.EISDIR if kind == "a folder" else errno.EINVAL,
                       f"{kind}, which cannot be replaced; give the name of a file", str(path))
-    if there is not None and not os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+    if status is not None and not os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
         raise PermissionError(errno.EACCES, "the file is read-only; make it writable or give another name", str(path))
-    return Path(os.path.realpath(path)) if path.is_symlink() else path, there
+    return Path(os.path.realpath(path)) if path.is_symlink() else path, status
 
 
 def _reserve(path, target, permissions):
-    """A new, locked temporary file beside `target`: its path and a descriptor."""
+    """Create and lock a temporary file beside `target`; return its path and descriptor."""
     suffix = target.suffix if len(os.fsencode(target.suffix)) <= _SUFFIX else ""
     while True:
         temporary = target.with_name(_PREFIX + secrets.token_hex(8) + suffix)
@@ -119,7 +120,7 @@ def _reserve(path, target, permissions):
         except OSError as error:
             reason = error.strerror
             if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-                reason += "; its folder must admit new files, since it is written beside the old one"
+                reason += "; its folder must be writable, because a temporary file is created there"
             raise OSError(error.errno, reason, str(path)) from None
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -127,11 +128,11 @@ def _reserve(path, target, permissions):
             pass
         if os.fstat(descriptor).st_nlink:
             return temporary, descriptor
-        os.close(descriptor)                # removed as a leftover, before it was locked
+        os.close(descriptor)                # `remove_leftovers` removed it before it was locked
 
 
-def _grant(descriptor, before):
-    """Give the file the owner and the permissions of the one before."""
+def _copy_owner(descriptor, before):
+    """Set owner and permissions to those of the previous file."""
     try:
         os.fchown(descriptor, before.st_uid, before.st_gid)
     except OSError:                         # another user's file
@@ -140,23 +141,23 @@ def _grant(descriptor, before):
 
 
 def _stream(path):
-    """A descriptor of what `path` is if text can be written into it; None for a file."""
+    """Return a descriptor of `path` if it is a device or pipe that takes text; None for a regular file."""
     try:
-        there = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    for own in (1, 2):                      # /dev/stdout, even where it is a file: its offset is shared
+    for own in (1, 2):                      # /dev/stdout, also if it is a regular file: the offset is shared
         try:
-            if os.path.samestat(os.fstat(own), there):
+            if os.path.samestat(os.fstat(own), status):
                 return os.dup(own)
         except OSError:                     # closed
             pass
-    if not (stat.S_ISCHR(there.st_mode) or stat.S_ISFIFO(there.st_mode)):
+    if not (stat.S_ISCHR(status.st_mode) or stat.S_ISFIFO(status.st_mode)):
         return None
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
     except OSError as error:
-        reason = "nobody reads from this pipe; start its reader first" if error.errno == errno.ENXIO else error.strerror
+        reason = "this pipe has no reader; start the reader first" if error.errno == errno.ENXIO else error.strerror
         raise OSError(error.errno, reason, str(path)) from None
     os.set_blocking(descriptor, True)
     return descriptor

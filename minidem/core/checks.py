@@ -1,9 +1,8 @@
-"""Shared checks of what the user passes in.
+"""Validation of user arguments, shared by all modules.
 
-Each returns a clean value, or raises a ValueError that names the argument, the offending value
-(with its index in an array) and the remedy, before any work starts.
+Each function takes the argument's name, for the message, and its value. It returns the converted value or raises
+ValueError with the name, the offending value (with its index in an array) and the remedy.
 """
-
 import warnings
 from os import PathLike
 from pathlib import Path
@@ -11,24 +10,24 @@ from pathlib import Path
 import numpy as np
 
 # A quaternion farther from unit length than this is normalised with a warning: single precision
-# or a few printed digits leave about 1e-7, so a larger departure is more likely a mistake.
+# or seven printed digits leave about 1e-7, so a larger departure is more likely a mistake.
 QUATERNION_TOLERANCE = 1e-6
 
-# No length, speed or stiffness is beyond this, or, where it is positive, below its reciprocal: the units are
-# wrong. Its fifth power, in an inertia, is well inside the range of double precision.
+# Limit of every quantity with a unit; positive ones have the reciprocal as their lower limit. Values beyond it
+# indicate wrong units. The fifth power, in an inertia, stays within the range of double precision.
 LARGEST = 1e60
 MOST_SPHERES = 10 ** 6      # of one clump
 MOST_THREADS = 4096
 
 
-def shown(value):
-    """`value` as text for a message, at most a line of it."""
+def short_repr(value):
+    """Return repr(value) for a message, in one line of at most 100 characters."""
     text = repr(value).replace("\n", " ")
     return text if len(text) <= 100 else text[:97] + "..."
 
 
 def refuse(name, array, bad, remedy):
-    """Raise ValueError for the first element of `array` where the mask `bad` is set, if any is."""
+    """Raise ValueError for the first element of `array` where the boolean mask `bad` is true, if any."""
     if np.any(bad):
         index = tuple(int(i) for i in np.argwhere(bad)[0])
         where = f"{name}[{', '.join(map(str, index))}]" if index else name
@@ -36,32 +35,38 @@ def refuse(name, array, bad, remedy):
 
 
 def dimensions(name, value):
-    """How many indices `value` has as an array; 0 for what is no array."""
+    """Return the number of dimensions of `value` as an array."""
     try:
         return np.ndim(value)
     except ValueError:
-        raise ValueError(f"{name} = {shown(value)}: rows of different lengths") from None
+        raise ValueError(f"{name} = {short_repr(value)}: rows of different lengths") from None
 
 
 def finite_array(name, value, shape, repeat=False, limit=np.inf):
-    """A C-contiguous float64 copy of `value` with the given shape and finite elements only.
+    """Return a C-contiguous float64 copy of `value` with the given shape and finite elements only.
 
-    Args:
-        name: the argument's name, for the message.
-        value: anything that numpy makes an array of real numbers of.
-        shape: the required shape; -1 stands for any length, 0 included.
-        repeat: take also one row, of shape `shape[1:]`, and repeat it `shape[0]` times.
-        limit: refuse larger magnitudes; LARGEST for what has a unit.
+    Parameters
+    ----------
+    name : str
+        Name of the argument.
+    value : array_like
+        Real numbers.
+    shape : tuple of int
+        Required shape; -1 for any length, including 0.
+    repeat : bool
+        Accept also one row, of shape `shape[1:]`, and repeat it `shape[0]` times.
+    limit : float
+        Largest magnitude; LARGEST for a quantity with a unit.
     """
     wanted = str(tuple("n" if n == -1 else n for n in shape)).replace("'", "")
     try:
         given = np.asarray(value)
     except ValueError:              # rows of different lengths
-        raise ValueError(f"{name} = {shown(value)}: rows of different lengths; give shape {wanted}") from None
+        raise ValueError(f"{name} = {short_repr(value)}: rows of different lengths; give shape {wanted}") from None
     if np.ma.is_masked(value):
         raise ValueError(f"{name} has masked elements; fill them, or leave them out")
     if given.dtype.kind not in "iuf":
-        raise ValueError(f"{name} = {shown(value)}: not real numbers; give real numbers of shape {wanted}")
+        raise ValueError(f"{name} = {short_repr(value)}: not real numbers; give real numbers of shape {wanted}")
     if repeat and given.shape == tuple(shape[1:]):
         given = np.broadcast_to(given, shape)
     if given.ndim != len(shape) or any(n not in (-1, m) for n, m in zip(shape, given.shape)):
@@ -73,12 +78,12 @@ def finite_array(name, value, shape, repeat=False, limit=np.inf):
 
 
 def number(name, value):
-    """`value` as a finite float."""
+    """Return `value` as a finite float."""
     return float(finite_array(name, value, ()))
 
 
 def positive(name, value):
-    """`value` as a float greater than zero, from 1 / LARGEST to LARGEST."""
+    """Return `value` as a float from 1 / LARGEST to LARGEST."""
     value = number(name, value)
     if value <= 0.0:
         raise ValueError(f"{name} = {value}: give a number greater than 0")
@@ -88,7 +93,7 @@ def positive(name, value):
 
 
 def non_negative(name, value):
-    """`value` as a finite float that is zero or greater."""
+    """Return `value` as a finite float, 0 or greater."""
     value = number(name, value)
     if value < 0.0:
         raise ValueError(f"{name} = {value}: give 0 or a number greater than 0")
@@ -96,39 +101,38 @@ def non_negative(name, value):
 
 
 def whole(name, value, least, most=2 ** 53):
-    """`value` as an int from `least` to `most`."""
+    """Return `value` as an int from `least` to `most`."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{name} = {shown(value)}: give a whole number, {least} or greater")
+        raise ValueError(f"{name} = {short_repr(value)}: give a whole number, {least} or greater")
     if value > most:
-        raise ValueError(f"{name} = {shown(value)}: give a whole number up to {most}")
+        raise ValueError(f"{name} = {short_repr(value)}: give a whole number up to {most}")
     return int(value)
 
 
 def flag(name, value):
-    """`value` as a bool; it must be one."""
+    """Return `value`, which must be a bool."""
     if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} = {shown(value)}: give True or False")
+        raise ValueError(f"{name} = {short_repr(value)}: give True or False")
     return bool(value)
 
 
 def file_path(name, value):
-    """`value` as a Path."""
+    """Return `value`, a str or os.PathLike, as a Path."""
     if not isinstance(value, (str, PathLike)) or not str(value) or "\0" in str(value):
-        raise ValueError(f"{name} = {shown(value)}: give the name of a file")
+        raise ValueError(f"{name} = {short_repr(value)}: give the name of a file")
     return Path(value)
 
 
 def unit_quaternions(name, value, n, stacklevel=3):
-    """Unit quaternions (w, x, y, z), shape (n, 4), from shape (n, 4) or one (4,) for all.
+    """Return unit quaternions (n, 4), ordered (w, x, y, z), from shape (n, 4) or from one (4,) for all.
 
-    A zero quaternion is refused. One that is farther from unit length than QUATERNION_TOLERANCE
-    is normalised with a UserWarning, attributed `stacklevel` frames up (3: the caller of the
-    function that calls this one).
+    Zero quaternions raise ValueError. Those farther from unit length than QUATERNION_TOLERANCE are normalised with
+    a UserWarning, attributed `stacklevel` frames up (3: the caller of the calling function).
     """
     given = finite_array(name, value, (n, 4), repeat=True)
     largest = np.abs(given).max(axis=1, keepdims=True)
     refuse(name, given, (largest == 0.0) & [True, False, False, False],
-           "a zero quaternion is no orientation; give (1, 0, 0, 0) for a clump as drawn")
+           "a zero quaternion is no orientation; give (1, 0, 0, 0) for the orientation of the template")
     unit = given / largest          # first, so that no square overflows or underflows
     length = np.sqrt((unit * unit).sum(axis=1, keepdims=True))
     unit /= length

@@ -1,7 +1,7 @@
 """Forces and torques from the user's Python functions."""
 import numpy as np
 
-from minidem.core.checks import LARGEST, finite_array, shown
+from minidem.core.checks import LARGEST, finite_array, short_repr
 from minidem.core.quaternions import multiply, rotate, rotate_back
 from minidem.state.bodies import frames_to_drawn
 
@@ -45,7 +45,7 @@ class UserForces:
 
 def _checked(answer, n):
     if not (isinstance(answer, tuple) and len(answer) == 2):        # an array of two rows could be forces on two clumps
-        kind = f"an array of shape {answer.shape}" if isinstance(answer, np.ndarray) else shown(answer)
+        kind = f"an array of shape {answer.shape}" if isinstance(answer, np.ndarray) else short_repr(answer)
         raise ValueError(f"a user force returned {kind}: return a tuple (force (n, 3), torque (n, 3))")
     return tuple(finite_array(f"{name} of a user force", value, (n, 3), repeat=True, limit=LARGEST)
                  for name, value in zip(("force", "torque"), answer))

@@ -1,10 +1,10 @@
-'''Parameter studies: one function over a grid of parameters, on this machine or on a cluster. A script::
+'''Parameter studies: one function over a grid of parameters, on this machine or on a cluster::
 
     import numpy as np
     import minidem as md
     from minidem.ensemble import run_ensemble
 
-    def energy_change(rotation, dt, seed):               # one run: parameters -> numbers
+    def energy_change(rotation, dt, seed):
         rng = np.random.default_rng(seed)
         rod = md.ClumpTemplate([(-0.05, 0, 0), (0, 0, 0), (0.05, 0, 0)], [0.03] * 3, density=2500.0)
         sim = md.Simulation(md.Material(young=1e9, poisson=0.1), md.box((0, 0, 0), (1, 1, 1)), rotation, dt)
@@ -18,13 +18,12 @@
             "rotation": ["spiral", "omelyan"], "dt": [1e-5, 2e-5], "seed": range(5)})
         print(max(abs(row["relative"]) for row in rows if row["error"] is None))
 
-Without further arguments a process per core of this machine, each run with one thread; with
-scheduler="tcp://host:8786" the workers of a dask.distributed cluster. Every finished run is one small file:
-however a study ends, the same call goes on with the runs that are missing.
+By default one process per core of this machine makes runs with one thread each; with scheduler="tcp://host:8786" the
+workers of a dask.distributed cluster do. Every finished run is stored in a file: after any interruption the same call
+continues with the missing runs.
 
-Downwards: study.py (what to run, progress) -> local.py and cluster.py (where) -> worker.py, which keeps a
-subprocess, child.py, that makes one run after the other. reference.py says which function, grid.py with which
-parameters, store.py keeps the outcome.
+Data flow: study.py (parameters of all runs, progress) -> workers.py or cluster.py (distribution) -> child.py (the
+subprocess that makes the runs) -> store.py (records and table). reference.py names the function for other processes.
 '''
 
 from minidem.ensemble.study import run_ensemble

@@ -1,38 +1,40 @@
 """Runs on the workers of a dask.distributed cluster (the extra `cluster`).
 
-A thread of a dask worker does not run the function itself: it keeps a subprocess for it (worker.py). A run
-that crashes leaves the dask worker alive, and OMP_NUM_THREADS, which dask's nanny sets to 1, is what the
-study asks for. minidem, and the file of the function, must be on every machine; results travel through dask,
-so no file system need be shared.
+Each thread of a dask worker uses a subprocess (workers.py): a run that crashes leaves the dask worker alive, and its
+OMP_NUM_THREADS is that of the study instead of 1, which dask's nanny sets. minidem and the file of the function must be
+on every machine. Results are sent through dask; no shared file system is needed.
 """
 
 import queue
 import threading
 
-from minidem.ensemble.worker import Worker
+from minidem.ensemble.workers import Worker
 
-CONNECT = 10                # seconds to reach the scheduler
+CONNECT = 10                # timeout for reaching the scheduler [s]
 
-_of_thread = threading.local()
+_local = threading.local()
 
 
 def run_here(function, parameters, threads, timeout):
-    """One run in the subprocess of this thread of a dask worker."""
-    worker = getattr(_of_thread, "worker", None)
+    """Make one run in the subprocess of this thread of a dask worker."""
+    worker = getattr(_local, "worker", None)
     if worker is None or worker.threads != threads:
         if worker:
             worker.stop()
-        worker = _of_thread.worker = Worker(threads)
+        worker = _local.worker = Worker(threads)
     return worker.run(function, parameters, timeout)
 
 
 def records(function, runs, scheduler, threads, timeout, wait):
-    """Yield (index into runs, record) as runs end: `local.records` on the cluster at the address `scheduler`.
+    """`workers.records` on the cluster at the address `scheduler`; ConnectionError if the scheduler is lost.
 
-    Closing the generator cancels what waits; what runs ends by itself, unseen. ConnectionError when the
-    scheduler is lost.
+    Closing the generator cancels runs that have not started; the results of the others are discarded.
     """
-    distributed = _distributed()
+    try:
+        import distributed
+    except ModuleNotFoundError:
+        raise ValueError("scheduler: a cluster needs the package dask.distributed; "
+                         "pip install -e '.[cluster]' in minidem's folder") from None
     try:
         client = distributed.Client(scheduler, set_as_default=False, timeout=CONNECT)
     except (OSError, ValueError) as error:
@@ -63,18 +65,9 @@ def records(function, runs, scheduler, threads, timeout, wait):
 
 
 def _record(future):
-    """Of a run that ended: what it gave, or why there is nothing (its dask worker died again and again)."""
+    """The record of a run that ended; with an error if its dask worker died repeatedly."""
     error = future.exception()
     if error is None:
         return future.result()
     text = " ".join(f"{type(error).__name__}: {error}".split())
     return {"result": {}, "seconds": None, "error": text, "traceback": None}
-
-
-def _distributed():
-    try:
-        import distributed
-    except ModuleNotFoundError:
-        raise ValueError("scheduler: a cluster needs the package dask.distributed; "
-                         "pip install -e '.[cluster]' in minidem's folder") from None
-    return distributed

@@ -1,4 +1,4 @@
-"""Naming a function so that another process finds it: "module:function" or "path/script.py:function"."""
+"""References by which another process imports a function: "module:function" or "path/script.py:function"."""
 
 import importlib
 import importlib.util
@@ -6,15 +6,14 @@ import inspect
 import sys
 from pathlib import Path
 
-_loading = []           # references that are being imported
+_loading = []           # references being imported
 
 
 def reference_to(function):
-    """The reference of a function, or a reference that is given as text, checked.
+    """The reference of a function; a reference as text is checked and returned.
 
-    The name leads to this very object: of a function and what a decorator made of it, the one that was given.
-    ValueError for a function that another process could not find (inside another one, in a notebook), and
-    for text that leads to no function.
+    The reference leads to this object itself: for a decorated function, to the decorated one. ValueError for a function
+    that another process cannot import (a local function, a notebook), and for text that is no reference.
     """
     if isinstance(function, str):
         where, colon, name = function.rpartition(":")
@@ -30,7 +29,7 @@ def reference_to(function):
                          "defined at the top level of a module or script, or its name, 'module:function'")
     module = names["__name__"]
     if module == "__main__" and names.get("__package__") and names["__spec__"]:
-        return f"{names['__spec__'].name}:{name}"       # python -m package.study, with imports of its neighbours
+        return f"{names['__spec__'].name}:{name}"       # python -m package.study, with relative imports
     if module != "__main__" and names is vars(sys.modules.get(module, object)):
         return f"{module}:{name}"
     script = names.get("__file__")
@@ -41,10 +40,10 @@ def reference_to(function):
 
 
 def _where(function):
-    """(names of a module or script, the one at the top level there that is bound to this object), or a None."""
+    """(namespace of a module or script, the name in it that is bound to this object), or (None, None)."""
     own = getattr(function, "__qualname__", None)
     module = sys.modules.get(getattr(function, "__module__", None))
-    # A script need not be in sys.modules, but a function knows the names around it.
+    # A script need not be in sys.modules, but the function refers to its namespace.
     for names in (getattr(module, "__dict__", {}), getattr(inspect.unwrap(function), "__globals__", {})):
         for name in (own, *names):
             if isinstance(name, str) and name.isidentifier() and names.get(name) is function:
@@ -53,19 +52,19 @@ def _where(function):
 
 
 def short(reference):
-    """The reference without the folder of a script: the same on every machine."""
+    """The reference without the folder of a script, the same on every machine."""
     where, _, name = reference.rpartition(":")
     return f"{Path(where).name if where.endswith('.py') else where}:{name}"
 
 
 def load(reference):
-    """The function; ValueError if there is none. A script finds its neighbours, as when it is run."""
+    """Import the function of a reference; ValueError if it fails. A script can import from its folder, as when run."""
     where, _, name = reference.rpartition(":")
     _loading.append(reference)
     try:
         module = _run_script(where) if where.endswith(".py") else importlib.import_module(where)
         function = getattr(module, name)
-    except (Exception, SystemExit) as error:            # the module may do anything
+    except (Exception, SystemExit) as error:            # any, raised by the code of the module
         raise ValueError(f"function = {reference!r}: cannot be imported ({type(error).__name__}: {error})") from error
     finally:
         _loading.pop()
@@ -75,7 +74,7 @@ def load(reference):
 
 
 def importing():
-    """Whether `load` is at work: what is called now is called by the import of a function."""
+    """Whether the caller is called by the import of a function in `load`."""
     return bool(_loading)
 
 

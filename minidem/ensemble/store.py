@@ -1,16 +1,18 @@
-"""The folder of a study: runs/*.json, one small file per finished run, and table.csv made of them.
+"""The folder of a study: runs/*.json, one file per finished run, and table.csv with a row for each.
 
-A file appears whole or not at all, so whatever ends a study, what is there is complete. Numbers that are
-not finite are written as NaN and Infinity, which Python's json reads. Each record names its function, its
-parameters and its format; one that is damaged, or of another study, is as good as none.
+Files are written atomically, so that those that exist are complete. Non-finite numbers are written as NaN and Infinity,
+which Python's json reads. Each record holds its function, parameters and format; damaged ones, and those of another
+study, are ignored.
 """
 
 import csv
+import hashlib
 import json
 from pathlib import Path
 
-from minidem.core.checks import shown
-from minidem.ensemble.grid import key, plain, readable
+import numpy as np
+
+from minidem.core.checks import short_repr
 from minidem.output import remove_leftovers, replace_text
 
 FORMAT = 2              # 1: without the number, and records without their function
@@ -19,41 +21,41 @@ _UNREADABLE = (FileNotFoundError, ValueError, RecursionError)       # no file, o
 
 
 class Store:
-    """The runs of one function, kept in `folder`. ValueError if it holds those of another function or format."""
+    """The records of one function in `folder`; ValueError if it holds those of another function or format."""
 
     def __init__(self, folder, function):
         self.folder, self.function = Path(folder), function
         self.runs, self.table = self.folder / "runs", self.folder / "table.csv"
         about = self.folder / "study.json"
         self.runs.mkdir(parents=True, exist_ok=True)
-        for place in (self.folder, self.runs):
-            remove_leftovers(place)
+        for path in (self.folder, self.runs):
+            remove_leftovers(path)
         try:
             before = json.loads(about.read_text(encoding="utf-8"))
             named, of_format = before["function"], before.get("format", 1)
             if not isinstance(named, str):
                 raise TypeError
         except (*_UNREADABLE, AttributeError, KeyError, TypeError):
-            named, of_format = function, FORMAT         # the records themselves say whose they are
+            named, of_format = function, FORMAT         # each record holds its function
             replace_text(about, json.dumps({"format": FORMAT, "function": function}) + "\n")
         if named != function:
             raise ValueError(f"folder: {folder} holds runs of {named}, not of {function}; give another "
                              "folder, or remove it")
         if of_format not in (1, FORMAT):
-            raise ValueError(f"folder: {folder} holds runs in format {shown(of_format)}, where this minidem has "
+            raise ValueError(f"folder: {folder} holds runs in format {short_repr(of_format)}, where this minidem has "
                              f"{FORMAT}; go on with the minidem that made them, or give another folder")
         self._formats = {of_format, FORMAT}
 
     def load(self, parameters):
-        """The record of a run, or None if it has not been made."""
+        """The record of a run, or None if there is no valid one."""
         try:
             record = json.loads(self._file(parameters).read_text(encoding="utf-8"))
-            return record if self._is_sound(record, parameters) else None
+            return record if self._is_valid(record, parameters) else None
         except (*_UNREADABLE, AttributeError, KeyError, TypeError):     # damaged from outside
             return None
 
-    def _is_sound(self, record, parameters):
-        """Whether a record is of this run, and what `row` makes of it can be written."""
+    def _is_valid(self, record, parameters):
+        """Whether the record belongs to this run, and its row can be written to a table."""
         seconds, error, of_format = record["seconds"], record["error"], record.get("format", 1)
         checked(record["result"], parameters)
         return (of_format in self._formats
@@ -67,7 +69,7 @@ class Store:
         replace_text(self._file(parameters), json.dumps(content, indent=1) + "\n")
 
     def write_table(self, rows):
-        """table.csv: a line per row; what a run did not give stays empty. Numbers read back exactly."""
+        """Write table.csv: missing results are empty, numbers are exact."""
         names = dict.fromkeys(name for row in rows for name in row if name not in OWN_COLUMNS)
         lines = _Lines()
         writer = csv.DictWriter(lines, [*names, *OWN_COLUMNS], lineterminator="\r\n")
@@ -80,25 +82,47 @@ class Store:
 
 
 class _Lines(list):
-    """A file for csv, whose writer ends lines in "\\r\\n" so that it quotes either; here they end in "\\n"."""
+    """Lines from a csv writer, which must end them with "\\r\\n" to quote either character, ended with "\\n"."""
 
     def write(self, line):
         self.append(line.removesuffix("\r\n") + "\n")
 
 
 def checked(result, parameters):
-    """What a run returned, as a record and a table can hold it; ValueError if they cannot."""
+    """The result of a run in types of JSON; ValueError if a record or a table cannot hold it."""
     if not isinstance(result, dict):
-        raise ValueError(f"the function returned {shown(result)}; return a dictionary, name -> number or text")
+        raise ValueError(f"the function returned {short_repr(result)}; return a dictionary, name -> number or text")
     for name in result:
         if not isinstance(name, str) or name != readable(name) or name in parameters or name in OWN_COLUMNS:
             raise ValueError(f"the function returned a result {name!r}; take another name, the table has "
                              f"columns {', '.join([*parameters, *OWN_COLUMNS])}")
     found = {name: plain(f"result {name!r}", value) for name, value in result.items()}
-    json.dumps(found)                                   # a whole number may have too many digits
+    json.dumps(found)                                   # an integer may have too many digits
     return found
 
 
 def row(parameters, record):
-    """A line of the table as a dictionary: parameters, results, run_seconds, error (None: it succeeded)."""
+    """A row of the table: parameters, results, run_seconds, error."""
     return {**parameters, **record["result"], "run_seconds": record["seconds"], "error": record["error"]}
+
+
+def plain(name, value):
+    """`value` as a Python number, text, True, False or None; ValueError for anything else."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, str) and value != readable(value):
+        raise ValueError(f"{name} = {value!r}: a text with a lone surrogate, which no file can hold; give Unicode")
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise ValueError(f"{name} = {value!r}: give a number, text, True, False or None, which a table can hold")
+
+
+def readable(text):
+    """The text with lone surrogates, which UTF-8 cannot encode, as backslash escapes."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def key(parameters):
+    """The file name of a run, which depends on its parameters alone."""
+    text = json.dumps(parameters, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:20]

@@ -1,71 +1,79 @@
-"""One function over a grid of parameters: what is missing is run, what is there is kept."""
+"""Run one function over a grid of parameters; existing records are kept, missing runs are made."""
 
+import itertools
+import math
 import os
 import time
+from collections.abc import Callable, Iterable
 from contextlib import closing
+from pathlib import Path
 
 from minidem.core.checks import positive, whole
-from minidem.ensemble import cluster, local
-from minidem.ensemble.grid import combinations
+from minidem.ensemble import cluster, workers as local
 from minidem.ensemble.reference import importing, reference_to, short
-from minidem.ensemble.store import Store, row
+from minidem.ensemble.store import Store, plain, row
 from minidem.scenario.progress import Line, duration
 
-WAIT = 0.2              # seconds after which progress may be told though nothing has ended
-TABLE_SECONDS = 20.0    # between tables on the way
+WAIT = 0.2              # [s] between updates of the progress while no run ends
+TABLE_SECONDS = 20.0    # between intermediate tables
 
 
-def run_ensemble(function, grid, folder, workers=None, threads=1, scheduler=None, progress=True, cost=None,
-                 timeout=None):
-    """Call function(**parameters) for every combination of the grid's values; returns the rows of the table.
+def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Path | str, workers: int | None = None,
+                 threads: int = 1, scheduler: str | None = None, progress: bool = True,
+                 cost: Callable[[dict], float] | None = None, timeout: float | None = None) -> list[dict]:
+    """Call function(**parameters) for every combination of the values of a grid.
+
+    Each run is made in a subprocess with an empty standard input; its output is kept for the record of a process that
+    dies. A run that raises, exceeds `timeout`, or whose process dies twice gives a row with its error; the others
+    continue. Ctrl-C (KeyboardInterrupt) ends the current runs; finished ones are kept.
 
     Parameters
     ----------
     function : callable or str
-        Takes the parameters by name, returns a dictionary of numbers and text. Of the top level of a module
-        or script, since workers import it (so keep the call of run_ensemble itself under
-        `if __name__ == "__main__"`); or its name, "module:function" or "path/script.py:function".
+        Takes the parameters by name, returns a dictionary of numbers and text. Workers import it, so it must be at the
+        top level of a module or script, with the call of run_ensemble under `if __name__ == "__main__"`. Or its name,
+        "module:function" or "path/script.py:function".
     grid : dict
         Parameter -> list of its values: numbers, text, True, False, None.
     folder : path
-        For runs/*.json, a file per run, and table.csv. Runs that are there already, from a call that was
-        interrupted or had a smaller grid, are not made again, except those that failed.
+        For runs/*.json, a file per run, and table.csv. Existing runs, of an interrupted call or a smaller grid, are not
+        repeated unless they failed.
     workers : int, optional
-        Runs at a time on this machine; default: one per processor.
+        Number of simultaneous runs on this machine; default: one per processor.
     threads : int
         OpenMP threads of each run.
     scheduler : str, optional
-        Address of a dask.distributed scheduler, "tcp://host:8786": run on its workers instead.
+        Address of a dask.distributed scheduler, "tcp://host:8786", whose workers make the runs instead.
     progress : bool
-        Say on standard error how many runs are done, and the time left.
+        Print the number of finished runs and the estimated time left on standard error.
     cost : callable, optional
-        Of the parameters (a dictionary) -> the time of that run in any unit. Expensive runs are then begun
-        first, and the time left is estimated with it.
+        Parameters (a dictionary) -> estimated duration of the run in any unit. Expensive runs start first.
     timeout : float, optional
-        Seconds that a run may take, the start of its process (about one) included; one that takes longer is
-        ended. Default: no limit.
+        Maximum duration of a run [s], including the start of its process (about 1 s). Default: no limit.
 
     Returns
     -------
     list of dict
-        In the order of the grid, its last parameter varying fastest: parameters, results, run_seconds (wall
-        time; None where the process died or was ended), error (None, or why there is no result). The same in table.csv.
+        In the order of the grid, its last parameter varying fastest: parameters, results, run_seconds (wall time; None
+        if the process died or was ended), error (None, or the reason). table.csv has the same rows.
 
-    Each run is made in a subprocess, in which standard input is empty and what is printed is kept for the record of
-    a process that dies. A run that raises, that takes longer than `timeout`, or whose process dies twice, is a row
-    with its error; the others go on. Ctrl-C (KeyboardInterrupt) ends the runs under way, and what is finished stays.
-
-    Raises ValueError for arguments that make no sense, before any run; RuntimeError when it is called by the import
-    of the function, for want of `if __name__ == "__main__"`.
+    Raises
+    ------
+    ValueError
+        For invalid arguments, before any run.
+    RuntimeError
+        If called while `function` is imported, for want of `if __name__ == "__main__"`.
     """
     if importing():
         raise RuntimeError("run_ensemble is called while its function is imported for a run; put the call under "
                            "if __name__ == '__main__':")
-    runs = combinations(grid)
+    runs = _combinations(grid)
     if scheduler is not None and workers is not None:
         raise ValueError(f"workers = {workers} and scheduler = {scheduler!r}: the cluster has its own number "
                          "of workers; give one of the two")
-    workers = local.cores() if workers is None else whole("workers", workers, 1)
+    if workers is None:
+        workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    workers = whole("workers", workers, 1)
     threads = whole("threads", threads, 1)
     timeout = None if timeout is None else positive("timeout", timeout)
     if not os.fspath(folder):
@@ -94,7 +102,7 @@ def run_ensemble(function, grid, folder, workers=None, threads=1, scheduler=None
                 if time.perf_counter() - clock > TABLE_SECONDS:
                     store.write_table(_rows(runs, found))
                     clock = time.perf_counter()
-    except BaseException:                               # Ctrl-C amid a save, perhaps: what is kept is what counts
+    except BaseException:                               # Ctrl-C may come within a save: read what was saved
         found = [store.load(parameters) for parameters in runs]
         raise
     finally:
@@ -103,17 +111,38 @@ def run_ensemble(function, grid, folder, workers=None, threads=1, scheduler=None
     return _rows(runs, found)
 
 
+def _combinations(grid):
+    """The parameters of all runs, a dictionary each; the last parameter varies fastest. ValueError if invalid."""
+    if not grid:
+        raise ValueError("grid = {}: give at least one parameter with its values")
+    values = {}
+    for name, given in grid.items():
+        if not (isinstance(name, str) and name.isidentifier()):
+            raise ValueError(f"grid: {name!r} is no name of a parameter; give a Python identifier")
+        if isinstance(given, str) or not hasattr(given, "__iter__"):
+            raise ValueError(f"grid[{name!r}] = {given!r}: give a list of values, [{given!r}]")
+        values[name] = [plain(f"grid[{name!r}][{k}]", value) for k, value in enumerate(given)]
+        if not values[name]:
+            raise ValueError(f"grid[{name!r}] is empty: give at least one value")
+        for k, value in enumerate(values[name]):
+            if isinstance(value, float) and not math.isfinite(value):
+                raise ValueError(f"grid[{name!r}][{k}] = {value}: give finite numbers")
+            if value in values[name][:k]:
+                raise ValueError(f"grid[{name!r}][{k}] = {value!r} comes twice; give each value once")
+    return [dict(zip(values, combination)) for combination in itertools.product(*values.values())]
+
+
 def _rows(runs, found):
     return [row(parameters, record) for parameters, record in zip(runs, found) if record is not None]
 
 
 class _Progress(Line):
-    """How many of `total` runs are done. costs: of those that are still to be made."""
+    """Number of finished runs of `total`, and the time left by the `costs` of the missing ones."""
 
     def __init__(self, total, costs, quiet):
         super().__init__(quiet)
         self.total, self.costs = total, dict(costs)
-        self.whole = sum(costs.values())
+        self.total_cost = sum(costs.values())
         self.failed = 0
 
     def count(self, k, error):
@@ -127,6 +156,6 @@ class _Progress(Line):
         text = f"{self.total - len(self.costs)} of {self.total} runs"
         if self.failed:
             text += f", {self.failed} failed"
-        if left < self.whole:
-            text += f", {duration((self.said - self.begun) * left / (self.whole - left))} left"
-        self.say(text)
+        if left < self.total_cost:
+            text += f", {duration((self.last - self.start) * left / (self.total_cost - left))} left"
+        self.show(text)

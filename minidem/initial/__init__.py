@@ -1,4 +1,4 @@
-"""Initial states: clumps placed without overlap, at random or densely."""
+"""Initial states: random placement of clumps without overlap, up to high solid fractions."""
 from minidem.initial.dense_placement import place_densely
 from minidem.initial.random_placement import place, random_directions, random_orientations
 

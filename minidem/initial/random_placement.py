@@ -1,51 +1,68 @@
-"""Random positions and orientations for clumps: isotropic, and without a single overlap.
+"""Random positions and isotropic orientations of clumps without overlap, by random sequential addition.
 
-Random sequential addition: poses are proposed one after the other, uniformly over all places where the
-clump is inside the box, and kept if no sphere overlaps a sphere already there. Proposals are made and
-checked in batches but accepted in their order, so the outcome is what one at a time would give.
-Everything is drawn from the generator that is passed in: the same seed gives the same poses.
+Poses are proposed uniformly over all places where the clump is inside the box, and accepted if no sphere overlaps an
+accepted one. Proposals are checked in batches and accepted in their order, with the result of checking one at a time.
+All random numbers are from the generator of the caller: the same seed gives the same poses.
 
-Rods of three touching spheres reach a solid fraction of 0.2 within seconds; the effort then grows
-without bound (45 proposals per rod at 0.20, 105 at 0.22, 580 at 0.24). For denser states see
-dense_placement.py.
+Rods of three touching spheres reach a solid fraction of 0.2 within seconds; the cost then diverges (45 proposals per
+rod at 0.20, 105 at 0.22, 580 at 0.24). For higher solid fractions see dense_placement.py.
 """
+from collections.abc import Sequence
 
 import numpy as np
 import scipy
+from numpy.typing import ArrayLike
 
-BATCH = 8192          # a batch grows to this many proposals while few clumps wait
-PATIENCE = 100_000    # proposals in vain after which the box counts as full, plus this ...
-ATTEMPTS = 200        # ... many per clump on the average
-PAIR_BLOCK = 2**17    # sphere pairs whose distances are computed at once: 3 MB, within a core's cache
+from minidem.templates.clump_template import ClumpTemplate
+
+BATCH = 8192            # largest number of proposals in a batch while few clumps are missing
+PATIENCE = 100_000      # number of proposals after which the box counts as full, plus ...
+ATTEMPTS = 200          # ... this number per clump
+PAIR_BLOCK = 2**17      # sphere pairs whose distances are computed at once: 3 MB, within a core's cache
 
 
-def random_directions(n, rng):
-    """n unit vectors (n, 3), isotropic."""
+def random_directions(n: int, rng: np.random.Generator) -> np.ndarray:
+    """(n, 3) isotropic unit vectors."""
     return _unit(rng.standard_normal((n, 3)))
 
 
-def random_orientations(n, rng):
-    """n unit quaternions (n, 4), w x y z, uniform over all rotations (four normal deviates, normalised)."""
+def random_orientations(n: int, rng: np.random.Generator) -> np.ndarray:
+    """(n, 4) unit quaternions (w, x, y, z), uniform over all rotations (four normal deviates, normalised)."""
     return _unit(rng.standard_normal((n, 4)))
 
 
-def place(templates, numbers, low, high, rng):
-    """Poses for numbers[k] clumps of templates[k] in the box from corner `low` to corner `high` (3,) [m].
+def place(templates: Sequence[ClumpTemplate], numbers: Sequence[int], low: ArrayLike, high: ArrayLike,
+          rng: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Place clumps at random in a box, without overlap between clumps or with the walls.
 
-    No sphere overlaps a sphere of another clump or reaches through a side of the box. Orientations are
-    isotropic (where a clump is longer than the box: among those that fit), positions uniform over what
-    is free. Templates with a longer reach are placed first. Returns one pair (position (n, 3),
-    orientation (n, 4)) per template, in the order given: centres of mass in the lab frame [m] and unit
-    quaternions. rng: a numpy.random.Generator.
+    Orientations are isotropic (if a clump is longer than the box: among those that fit), positions uniform over the
+    free volume. Templates with larger bounding radius are placed first.
 
-    ValueError: more clumps than random sequential addition brings into the box. `place_densely` brings in more.
+    Parameters
+    ----------
+    templates : sequence of ClumpTemplate
+    numbers : sequence of int
+        Number of clumps of each template.
+    low, high : (3,)
+        Corners of the box, lab frame [m].
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    list of (position (n, 3), orientation (n, 4))
+        For each template the centres of mass, lab frame [m], and unit quaternions (w, x, y, z), template -> lab frame.
+
+    Raises
+    ------
+    ValueError
+        If the box has no volume, or is full before all clumps are placed; `place_densely` places more.
     """
     return add_at_random(templates, numbers, low, high, rng,
                          remedy="use place_densely, which takes the same arguments, ")
 
 
 def add_at_random(templates, numbers, low, high, rng, remedy=""):
-    """What `place` does. remedy: what else than fewer clumps or a larger box helps where some found room."""
+    """`place`; remedy: advice in the message for a full box, besides fewer clumps or a larger box."""
     low, high = (np.asarray(corner, dtype=float) for corner in (low, high))
     if not (low.shape == high.shape == (3,) and np.all(np.isfinite(high - low)) and np.all(low < high)):
         raise ValueError(f"low, high: the box from {low} to {high} has no volume; give (3,) with low < high")
@@ -58,8 +75,8 @@ def add_at_random(templates, numbers, low, high, rng, remedy=""):
 
     shapes = [_Shape(template) for template in templates]
     placed = []
-    for k in sorted(range(len(shapes)), key=lambda k: -shapes[k].reach):
-        poses = _place_one_kind(shapes[k], int(numbers[k]), placed, low, high, rng)
+    for k in sorted(range(len(shapes)), key=lambda k: -shapes[k].bounding_radius):
+        poses = _place_one_shape(shapes[k], int(numbers[k]), placed, low, high, rng)
         placed.append((k, poses))
         if len(poses.position) < numbers[k]:
             there = sum(len(poses.position) for _, poses in placed)
@@ -74,7 +91,7 @@ class _Shape:
     def __init__(self, template):
         self.centers = np.asarray(template.centers, dtype=float) - template.center_of_mass
         self.radii = np.asarray(template.radii, dtype=float)
-        self.reach = template.bounding_radius * (1 + 1e-9)  # a net a little too wide does no harm
+        self.bounding_radius = template.bounding_radius * (1 + 1e-9)        # an upper bound despite rounding
 
 
 class _Poses:
@@ -92,8 +109,8 @@ class _Poses:
         return _Poses(self.shape, *(np.concatenate(tuple(both)) for both in arrays))
 
 
-def _place_one_kind(shape, number, placed, low, high, rng):
-    """Up to `number` poses of one shape beside the ones already placed (pairs of kind and poses)."""
+def _place_one_shape(shape, number, placed, low, high, rng):
+    """Up to `number` poses of one shape without overlap with `placed` (pairs of template index and poses)."""
     poses = _propose(shape, 0, low, high, rng)
     batch, proposals = number, 0
     while len(poses.position) < number and proposals < PATIENCE + ATTEMPTS * number:
@@ -102,18 +119,18 @@ def _place_one_kind(shape, number, placed, low, high, rng):
         for others in [poses] + [others for _, others in placed]:
             free[_overlapping(proposed, others)[:, 0]] = False
         proposed = proposed[free]
-        room = number - len(poses.position)
-        poses = poses + proposed[_in_turn(proposed)[:room]]
+        missing = number - len(poses.position)
+        poses = poses + proposed[_in_order(proposed)[:missing]]
         proposals += batch
         batch = max(number - len(poses.position), min(2 * batch, BATCH))
     return poses
 
 
 def _propose(shape, number, low, high, rng):
-    """Poses uniform over all with every sphere inside the box; fewer than `number` where some cannot be."""
+    """Poses uniform over all that are inside the box; fewer than `number` if some orientations do not fit."""
     orientation = random_orientations(number, rng)
     spheres = np.einsum("nij,mj->nmi", _matrices(orientation), shape.centers)
-    # Inside by more than the rounding of poses that are computed again elsewhere.
+    # A margin above the rounding of sphere centres computed elsewhere.
     margin = shape.radii[:, None] + _rounding(low, high)
     first = low - np.min(spheres - margin, axis=1)
     last = high - np.max(spheres + margin, axis=1)
@@ -123,14 +140,14 @@ def _propose(shape, number, low, high, rng):
 
 
 def _overlapping(a, b=None):
-    """Pairs (i, j) of clumps, i of a and j of b, whose spheres overlap; without b: pairs i < j within a."""
+    """Pairs (i, j) of overlapping clumps, i of a and j of b; without b: pairs i < j within a."""
     tree = scipy.spatial.cKDTree(a.position)
     if b is None:
         b = a
-        near = tree.query_pairs(2.0 * a.shape.reach, output_type="ndarray")
+        near = tree.query_pairs(2.0 * a.shape.bounding_radius, output_type="ndarray")
     else:
-        reach = a.shape.reach + b.shape.reach
-        near = tree.sparse_distance_matrix(scipy.spatial.cKDTree(b.position), reach, output_type="ndarray")
+        cutoff = a.shape.bounding_radius + b.shape.bounding_radius
+        near = tree.sparse_distance_matrix(scipy.spatial.cKDTree(b.position), cutoff, output_type="ndarray")
         near = np.column_stack((near["i"], near["j"]))
     closest = a.shape.radii[:, None] + b.shape.radii
     closest = (closest + _rounding(a.spheres, b.spheres)) ** 2
@@ -144,19 +161,19 @@ def _overlapping(a, b=None):
     return near[overlap]
 
 
-def _in_turn(proposed):
-    """Indices of the proposals that are kept when each may not overlap an earlier one that is kept."""
+def _in_order(proposed):
+    """Indices of proposals that do not overlap an earlier accepted one."""
     pairs = _overlapping(proposed)
     pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
     keep = np.ones(len(proposed.position), dtype=bool)
-    for early, late in pairs.tolist():  # ascending in `early`: all that could dismiss it has been seen
+    for early, late in pairs.tolist():      # ascending in `early`, whose own state is final
         if keep[early]:
             keep[late] = False
     return np.flatnonzero(keep)
 
 
 def _rounding(*coordinates):
-    """A bound on the rounding of coordinates of this size that are computed in another order: 64 units."""
+    """A bound, 64 units, on the rounding of coordinates of this magnitude computed in another order."""
     largest = max((np.max(np.abs(array)) for array in coordinates if array.size), default=0.0)
     return 64 * np.finfo(float).eps * largest
 
@@ -166,7 +183,7 @@ def _unit(vectors):
 
 
 def _matrices(orientation):
-    """Rotation matrices (n, 3, 3), body to lab, of unit quaternions (n, 4)."""
+    """Rotation matrices (n, 3, 3), template to lab frame, of unit quaternions (n, 4)."""
     w, x, y, z = orientation.T
     rows = [[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
             [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],

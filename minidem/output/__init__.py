@@ -1,7 +1,4 @@
-"""The files that a run leaves behind: frames for ParaView (vtu.py, pvd.py) and checkpoints (checkpoint.py).
-
-Every file is written whole or not at all (`minidem.core.atomic`).
-"""
+"""Output files: frames for ParaView (vtu.py) and checkpoints (checkpoint.py), all written atomically."""
 
 from minidem.core.atomic import remove_leftovers, replace_text, replacing, to_disk
 

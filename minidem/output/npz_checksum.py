@@ -1,7 +1,7 @@
-"""Settings and arrays in one .npz file with a checksum: a damaged, foreign or newer file is refused with its reason.
+"""Settings and arrays in one .npz file with a checksum; damaged, foreign and newer files are refused with the reason.
 
-numpy reads the file too. Here it is read without numpy.load: no pickle, nothing packed, and no array larger
-than the bytes that stand for it, so that reading a file of unknown origin runs nothing and fills no memory.
+`numpy.load` can read the file. This module does not use it: without pickle and compression, and with no array larger
+than its bytes in the file, a file of unknown origin can neither run code nor exhaust memory.
 """
 import hashlib
 import json
@@ -12,15 +12,15 @@ import zipfile
 import numpy as np
 
 import minidem
-from minidem.core.checks import shown
+from minidem.core.checks import short_repr
 from minidem.output import replacing, to_disk
 
-FORMAT = 4              # of what is written, unless the settings say otherwise
-NEWEST = 5              # that is read: the same with a scale for each clump
+FORMAT = 4              # written unless the settings give another one
+NEWEST = 5              # newest that is read: 4 with a scale for each clump
 
 
 def write(path, settings, arrays):
-    """Write `settings` (a dictionary for JSON) and `arrays` (by name) to `path`, whole or not at all."""
+    """Write `settings` (in types of JSON) and `arrays` (by name) to `path` atomically."""
     made_by = {"minidem": minidem.__version__, "numpy": np.__version__, "python": platform.python_version(),
                "machine": platform.machine()}
     content = {"settings": np.array(json.dumps({"format": FORMAT, "made_by": made_by, **settings})), **arrays}
@@ -28,22 +28,19 @@ def write(path, settings, arrays):
         with open(temporary, "wb") as file:
             try:
                 np.savez(file, checksum=np.array(_checksum(content)), **content)
-            except ValueError as error:     # zipfile's, of a member left open by Ctrl-C
+            except ValueError as error:     # raised by zipfile for a member left open by Ctrl-C
                 raise (error.__context__ if isinstance(error.__context__, KeyboardInterrupt) else error)
-        to_disk([temporary])        # before it takes the place of the last good one
+        to_disk([temporary])        # before it replaces the last good file
 
 
 def read(path):
-    """(settings, arrays) of the file `path`; the arrays are read-only.
-
-    Raises ValueError with the reason when it is no such file; OSError when it cannot be opened.
-    """
+    """(settings, read-only arrays by name) of the file `path`. ValueError if it is damaged or not such a file."""
     with open(path, "rb") as file:
         if file.read(2) != b"PK":
             raise ValueError(f"{path}: not a minidem checkpoint, which is an .npz file")
         try:
             arrays = _members(file)
-        except Exception as error:      # zipfile and numpy raise whatever the damage leads to
+        except Exception as error:      # of any type, depending on the damage
             raise ValueError(f"{path}: damaged or cut off ({type(error).__name__}: {error}); "
                              "take an earlier checkpoint") from None
     settings = _settings(path, arrays)
@@ -54,12 +51,12 @@ def read(path):
 
 
 def _members(file):
-    """The arrays of an .npz file that packs nothing."""
+    """The arrays of an .npz file without compression."""
     arrays = {}
     with zipfile.ZipFile(file) as archive:
         members = archive.infolist()
         if sum(member.file_size for member in members) > os.fstat(file.fileno()).st_size:
-            raise ValueError("it unpacks to more than it is")
+            raise ValueError("its members are larger than the file")
         for member in members:
             with archive.open(member) as stream:
                 if np.lib.format.read_magic(stream) != (1, 0):
@@ -82,7 +79,7 @@ def _settings(path, arrays):
         age, known = ("newer", NEWEST) if found > NEWEST else ("older", FORMAT)
         raise ValueError(f"{path}: checkpoint of format {found}, which is {age} than the {known} that minidem "
                          f"{minidem.__version__} reads; use the minidem that made it: "
-                         f"{shown(settings.get('made_by', 'unknown'))}")
+                         f"{short_repr(settings.get('made_by', 'unknown'))}")
     return settings
 
 

@@ -1,31 +1,43 @@
-"""Frames for ParaView: the spheres of all clumps as points (VTU), and the walls as polygons.
+"""Files for ParaView: the spheres of all clumps as points (VTU), a series of such frames (PVD), the walls as polygons.
 
-meshio is used here and nowhere else, and of it only `Mesh` and `vtu.write`: its other writers have
-known faults (arrays of shape (n, 3, 3) come out wrong, `field_data` such as the time is dropped). Time
-is therefore told to ParaView by pvd.py. Compression is off: frames are half again as large but ten
-times as fast to write.
+Only `Mesh` and `vtu.write` of meshio are used, and only here: other writers have known faults (arrays of shape
+(n, 3, 3) are mis-written, `field_data` such as the time is dropped), so that the times are in the .pvd file. Without
+compression frames are 1.5 times as large and written ten times as fast.
 """
+
+from pathlib import Path
+from xml.etree import ElementTree
+from xml.sax.saxutils import quoteattr
 
 import meshio
 import numpy as np
 
-from minidem.output import replacing
-from minidem.output.wall_polygons import wall_polygons
+from minidem.output import replace_text, replacing
+
+# Side of the square that represents an infinite plane, in sizes of the scene. Clipping loses about
+# HUGE * 2^-52 = 2e-13 of the scene's size, below the resolution of float32.
+HUGE = 1e3
+_HEAD = '<?xml version="1.0"?>\n<VTKFile type="Collection" version="0.1">\n  <Collection>\n'
+_TAIL = "  </Collection>\n</VTKFile>\n"
 
 
 def write_spheres(path, sim, float32=False):
-    """Write the spheres of `sim` at its present time to the VTU file `path`.
+    """Write the spheres of `sim` at its current time to the VTU file `path`, atomically.
 
-    One vertex per sphere, in the order of `sim.sphere_centers()`, all in the lab frame and in SI units:
+    One vertex per sphere, in the order of `sim.sphere_centers()`, in the lab frame:
 
     - points: centre [m];
-    - `radius` [m], `clump` (int32, number of the sphere's clump);
+    - `radius` [m], `clump` (int32, index of the sphere's clump);
     - `velocity` [m/s] of the sphere's centre, v + w x (centre - x);
-    - `angular_velocity` [rad/s] and `orientation` (w, x, y, z; body to lab) of its clump.
+    - `angular_velocity` [rad/s] and `orientation` (w, x, y, z; template frame to lab frame) of its clump.
 
-    float32 halves the file (1 part in 10^7 is enough for a picture); the default keeps every bit. A
-    simulation without spheres gives a valid file without points (ParaView opens it; meshio itself
-    cannot read such a file).
+    Parameters
+    ----------
+    path : path
+    sim : Simulation
+        Without spheres the file has no points; ParaView opens it, meshio does not.
+    float32 : bool
+        Single precision, which halves the file. Default: float64.
     """
     clump = np.asarray(sim.sphere_clump)
     centers = sim.sphere_centers()
@@ -44,15 +56,13 @@ def write_spheres(path, sim, float32=False):
 
 
 def write_walls(path, sim):
-    """Write the walls of `sim` as polygons to the VTU file `path`; True if there was something to write.
+    """Write the walls of `sim` as polygons to the VTU file `path`; False if there is nothing to write.
 
-    Walls that close a box (or any convex room) are written whole. Where they leave it open, an infinite
-    plane is shown as far as the spheres reach; without any sphere its extent is arbitrary, and nothing
-    is written.
+    Walls that enclose a convex room are written completely. An infinite plane is cut at the bounding box of the
+    spheres; without spheres its extent is arbitrary, and it is not written.
     """
     centers, radii = sim.sphere_centers(), np.asarray(sim.sphere_radii)[:, None]
-    reach = (centers - radii, centers + radii)
-    bounds = (reach[0].min(axis=0), reach[1].max(axis=0)) if len(centers) else None
+    bounds = ((centers - radii).min(axis=0), (centers + radii).max(axis=0)) if len(centers) else None
     polygons = wall_polygons([(wall.point, wall.normal) for wall in sim.walls or ()], bounds)
     if not polygons:
         return False
@@ -68,3 +78,104 @@ def write_walls(path, sim):
 def _write(path, mesh):
     with replacing(path) as temporary:
         meshio.vtu.write(temporary, mesh, compression=None)
+
+
+class Pvd:
+    """The series in the .pvd file `path`, rewritten atomically after every frame.
+
+    Parameters
+    ----------
+    path : path
+        Nothing is written before `write` or `add`.
+    keep : callable, optional
+        To continue a series: frames in the file for whose time [s] it returns true are kept. Default: none.
+
+    Raises
+    ------
+    ValueError
+        If the file to continue is not a series.
+    """
+
+    def __init__(self, path, keep=None):
+        self.path = Path(path)
+        self.frames = []        # (time, file name relative to the .pvd)
+        if keep is not None and self.path.exists():
+            try:
+                listed = ElementTree.parse(self.path).getroot().iter("DataSet")
+                frames = [(float(entry.attrib["timestep"]), entry.attrib["file"]) for entry in listed]
+            except (ElementTree.ParseError, KeyError, ValueError) as error:
+                raise ValueError(f"{self.path}: not a series of frames ({error}); "
+                                 "remove it to begin another one") from None
+            self.frames = [frame for frame in frames if keep(frame[0])]
+
+    def add(self, time, file):
+        """Append the frame `file` (a path inside the folder of the .pvd) at `time` [s], and write the file."""
+        self.frames.append((float(time), Path(file).relative_to(self.path.parent).as_posix()))
+        self.write()
+
+    def write(self):
+        """Write the file."""
+        rows = [f'    <DataSet timestep="{time!r}" part="0" file={quoteattr(file)}/>\n'
+                for time, file in self.frames]
+        replace_text(self.path, _HEAD + "".join(rows) + _TAIL)
+
+
+def wall_polygons(walls, bounds):
+    """The visible part of each wall, cut by the other walls, and by `bounds` where it would be infinite.
+
+    Parameters
+    ----------
+    walls : list of (point (3,), normal (3,))
+        The normal points to the side of the clumps.
+    bounds : pair of (3,), or None
+        Low and high corner of a box; with None walls that extend to infinity are omitted.
+
+    Returns
+    -------
+    list of (n, 3)
+        Corners, counter-clockwise about the wall's normal; walls of which nothing remains are omitted.
+    """
+    planes = [(np.asarray(p, dtype=float), np.asarray(n, dtype=float) / np.linalg.norm(n)) for p, n in walls]
+    marks = [point for point, _ in planes] + list(bounds or ())
+    if not planes or np.ptp(marks, axis=0).max() == 0.0:
+        return []       # a single plane without spheres: the extent is undefined
+    middle = 0.5 * (np.max(marks, axis=0) + np.min(marks, axis=0))
+    size = np.ptp(marks, axis=0).max()
+    sides = []
+    if bounds is not None:
+        sides = [(np.asarray(corner), sign * axis)
+                 for corner, sign in zip(bounds, (1.0, -1.0)) for axis in np.eye(3)]
+    polygons = []
+    for k, (point, normal) in enumerate(planes):
+        polygon = _square(middle - normal * np.dot(normal, middle - point), normal, HUGE * size)
+        for other in planes[:k] + planes[k + 1:]:
+            polygon = _clip(polygon, *other)
+        for corner, inward in sides:
+            if len(polygon) and np.min((polygon - corner) @ inward) < -0.1 * HUGE * size:  # open on this side
+                polygon = _clip(polygon, corner, inward)
+        infinite = len(polygon) and np.abs(polygon - middle).max() > 0.1 * HUGE * size
+        if len(polygon) >= 3 and not infinite:
+            polygons.append(polygon)
+    return polygons
+
+
+def _square(center, normal, side):
+    """Corners (4, 3) of a square of this side, counter-clockwise about the normal."""
+    first = np.cross(normal, np.eye(3)[np.argmin(np.abs(normal))])
+    first /= np.linalg.norm(first)
+    second = np.cross(normal, first)
+    return center + 0.5 * side * np.array([first + second, second - first, -first - second, first - second])
+
+
+def _clip(polygon, point, normal):
+    """The part of a convex polygon on the positive side of a plane (Sutherland and Hodgman)."""
+    height = (polygon - point) @ normal
+    corners = []
+    for k in range(len(polygon)):
+        last, this = k - 1, k
+        if (height[last] >= 0.0) != (height[this] >= 0.0):
+            fraction = height[last] / (height[last] - height[this])
+            corners.append(polygon[last] + fraction * (polygon[this] - polygon[last]))
+        if height[this] >= 0.0:
+            corners.append(polygon[this])
+    return np.array(corners).reshape(-1, 3)

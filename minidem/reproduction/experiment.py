@@ -41,8 +41,8 @@ from dataclasses import dataclass, field
 
 from minidem.reproduction.report import Report
 from minidem.rotation import registry
-from minidem.scenario.folder import check_writable
-from minidem.scenario.options import Parser, at_least, folder, positive, resolved, told
+from minidem.scenario.files import check_writable
+from minidem.scenario.options import Parser, at_least, default_text, folder, positive, resolve_defaults
 from minidem.scenario.scenario import BAD_ARGUMENTS, DONE, FAILED, INTERRUPTED
 from minidem.scenario.signals import terminable
 
@@ -131,7 +131,7 @@ class PaperExperiment:
         for name, meaning in (("dt", "time step"), ("time", "simulated time")):
             if name in defaults:
                 group.add_argument(f"--{name}", type=positive, default=defaults[name], metavar="SECONDS",
-                                   help=f"{meaning} (default: {told(defaults[name])})")
+                                   help=f"{meaning} (default: {default_text(defaults[name])})")
         if "threads" in defaults:
             group.add_argument("--threads", type=at_least(1), default=defaults["threads"], metavar="N",
                                help="OpenMP threads at most (default: all processors)")
@@ -143,7 +143,7 @@ class PaperExperiment:
         return parser
 
     def _checked(self, options):
-        options = resolved(options)
+        options = resolve_defaults(options)
         check_writable(options.out)
         if self.check:
             self.check(options)

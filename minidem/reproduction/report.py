@@ -12,8 +12,9 @@ import numpy as np
 import minidem
 from minidem.output import remove_leftovers, replace_text
 from minidem.reproduction.finding import NOT_REPRODUCED, REPRODUCED, TOO_SHORT, WRONG, Finding
-from minidem.scenario import plot, summary
+from minidem.scenario import plot
 from minidem.scenario.progress import Line, duration
+from minidem.scenario.record import write_summary
 
 
 class Report:
@@ -63,7 +64,7 @@ class Report:
             if self._line.is_due():
                 left = (time.perf_counter() - begun) * (len(items) / done - 1) if done else None
                 ahead = "" if left is None else f", {duration(left)} left"
-                self._line.say(f"{self.name}: {label}, {done} of {len(items)}{ahead}")
+                self._line.show(f"{self.name}: {label}, {done} of {len(items)}{ahead}")
             yield item
         self._line.close()
 
@@ -85,7 +86,7 @@ class Report:
                          for found in self.findings],
             "files": self.files,
         }
-        summary.write(self.path / "summary.json", result)
+        write_summary(self.path / "summary.json", result)
         return result
 
     def items(self):

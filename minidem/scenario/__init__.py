@@ -1,6 +1,6 @@
-'''What all scenario scripts share: options, tables, frames, checkpoints, pictures, comparisons.
+'''Scenario scripts: command line, tables, frames, checkpoints, figures, comparisons.
 
-A scenario is a function from options to a Simulation, and a few words. This is a whole one::
+A scenario is a function from options to a Simulation with a name and defaults::
 
     """Two rods meet head on."""
     import sys
@@ -25,9 +25,12 @@ A scenario is a function from options to a Simulation, and a few words. This is 
     if __name__ == "__main__":
         sys.exit(main())
 
-The data flow of a run: options.py reads the command line, scenario.py sets up one run or several to compare,
-run.py advances each and records it (recorder.py, table.py, schedule.py, folder.py, signals.py, progress.py),
-summary.py and plot.py write the results.
+Public names: `Scenario` and `Observable`; the option types `finite`, `positive`, `at_least`; and those of
+`minidem.initial`.
+
+The flow of a run: options.py parses the command line; scenario.py sets up one run, or several to compare; run.py
+advances each from event to event (signals.py, progress.py); record.py writes the rows of the tables and summary.json;
+files.py holds the output folder, its checkpoints and the tables; plot.py draws the figures.
 '''
 from minidem.initial import place, place_densely, random_directions, random_orientations
 from minidem.scenario.options import at_least, finite, positive

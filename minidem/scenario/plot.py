@@ -1,13 +1,13 @@
-"""Pictures of a run's tables. Without matplotlib (the extra `viz`) there are none."""
+"""Figures of the tables of a run. Without matplotlib (the extra `viz`) none are drawn."""
 
 import math
 
 import numpy as np
 
-from minidem.analysis.energy_errors import energy_scale
+from minidem.analysis.energy import energy_scale
 from minidem.output import replacing
 
-# Okabe and Ito's colours, which colour-blind readers can tell apart; line styles repeat the distinction.
+# Okabe and Ito's palette for colour-blind readers; line styles repeat the distinction.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 STYLES = ("-", "--", "-.", ":")
 LOOK = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
@@ -16,10 +16,7 @@ LOOK = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "a
 
 
 def energies(path, table, title):
-    """energy.png: the kinds of energy against time, and below it the relative change of their sum.
-
-    Returns whether the picture was made.
-    """
+    """Draw energy.png: the energies against time, and the relative change of their sum; False without matplotlib."""
     def draw(figure):
         kinds, change = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
         shown = [kind for kind in table.columns[1:] if kind != "potential" or np.any(table[kind])]
@@ -37,10 +34,9 @@ def energies(path, table, title):
 
 
 def comparison(path, tables, observables):
-    """compare.png: relative change of the total energy of several runs, and beside it their first observable.
+    """Draw compare.png: relative change of the total energy of several runs, and their `observables`.
 
-    tables: label -> (energy table, table of observables). Returns whether the picture was made. The file says
-    which runs it shows: their last time, and total energies at both ends.
+    tables: label -> (energy table, table of observables). The file's description has the energies at both ends.
     """
     runs = "; ".join(f"{label}: {energy.rows[0][-1]!r} J, after {energy.rows[-1][0]!r} s {energy.rows[-1][-1]!r} J"
                      for label, (energy, _) in tables.items())
@@ -64,7 +60,7 @@ def comparison(path, tables, observables):
 
 
 def styles(number):
-    """A pair (colour, line style) for each of up to 28 curves."""
+    """(colour, line style) of each of `number` curves, distinct for up to 28."""
     return [(COLOURS[k % len(COLOURS)], STYLES[k % len(STYLES)]) for k in range(number)]
 
 
@@ -79,22 +75,22 @@ def _change_label(table):
 
 
 def _scale(panel, curves):
-    """A scale on which the quiet curves remain visible beside one that runs away.
+    """Choose a vertical scale on which small curves remain visible beside a diverging one.
 
-    Positive curves whose largest values differ by more than 30 get a logarithmic axis; curves about
-    zero one that is linear up to the reach of the quietest. Either ends where a curve that is lost has
-    left: a thousand times 1 (a relative change) or the quietest, whichever is more.
+    If the largest magnitudes differ by more than a factor of 30, positive curves get a logarithmic axis, others one
+    that is linear up to the magnitude of the smallest curve. The axis ends at a thousand times 1 (a relative change) or
+    the smallest magnitude, whichever is larger.
     """
-    reaches = [reach for reach in (np.max(np.abs(curve)) for curve in curves) if reach > 0.0]
-    if not reaches or max(reaches) < 30.0 * min(reaches):
+    magnitudes = [size for size in (np.max(np.abs(curve)) for curve in curves) if size > 0.0]
+    if not magnitudes or max(magnitudes) < 30.0 * min(magnitudes):
         panel.ticklabel_format(axis="y", scilimits=(-2, 3))
         return
-    end = min(max(reaches), 1e3 * max(1.0, min(reaches)))
+    end = min(max(magnitudes), 1e3 * max(1.0, min(magnitudes)))
     if all(np.min(curve) > 0.0 for curve in curves):
         panel.set_yscale("log")
         panel.set_ylim(top=2.0 * end)
     else:
-        linear = 10.0 ** math.ceil(math.log10(min(reaches)))
+        linear = 10.0 ** math.ceil(math.log10(min(magnitudes)))
         decades = math.log10(end / linear)
         panel.set_yscale("symlog", linthresh=linear, linscale=max(1.0, decades / 5.0))
         panel.set_ylim(bottom=max(panel.get_ylim()[0], -2.0 * end), top=2.0 * end)
@@ -102,9 +98,22 @@ def _scale(panel, curves):
 
 
 def save(path, size, draw, description=""):
-    """Write the picture that draw(figure) makes, `size` inches wide and high; False without matplotlib.
+    """Draw a figure and write it atomically.
 
-    description: of the picture, in its file (the keyword Description of PNG).
+    Parameters
+    ----------
+    path : path
+    size : (float, float)
+        Width and height in inches.
+    draw : callable
+        Called with an empty matplotlib Figure.
+    description : str
+        Stored in the file (PNG keyword Description).
+
+    Returns
+    -------
+    bool
+        False without matplotlib.
     """
     try:
         import matplotlib
@@ -112,7 +121,7 @@ def save(path, size, draw, description=""):
     except ModuleNotFoundError:
         return False
     with matplotlib.rc_context(LOOK), replacing(path) as temporary:
-        figure = Figure(figsize=size, layout="constrained")  # without pyplot: no window system is asked for
+        figure = Figure(figsize=size, layout="constrained")     # not by pyplot, which needs a display
         draw(figure)
         figure.savefig(temporary, metadata={"Description": description} if description else None)
     return True

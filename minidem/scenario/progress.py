@@ -1,32 +1,32 @@
-"""Progress on standard error: one line that renews itself on a terminal, otherwise a line now and then."""
+"""Progress on standard error: one line that is overwritten on a terminal, otherwise a line every few seconds."""
 
 import sys
 import time
 
-from minidem.analysis.energy_errors import energy_error
+from minidem.analysis.energy import energy_error
 
 TERMINAL_SECONDS, PLAIN_SECONDS = 0.2, 5.0
 
 
 class Line:
-    """The line. quiet: say nothing."""
+    """A progress line on `stream`, by default standard error; `quiet` suppresses it."""
 
     def __init__(self, quiet=False, stream=None):
         self.stream = stream or sys.stderr
         self.quiet = quiet
         self.terminal = self.stream.isatty()
-        self.begun = self.said = time.perf_counter()
+        self.start = self.last = time.perf_counter()
         self.shown = False
 
     def is_due(self):
-        """Is it time to say something? Asking counts as saying it."""
+        """Whether the line should be updated now; True restarts the interval."""
         now = time.perf_counter()
-        if self.quiet or now - self.said < (TERMINAL_SECONDS if self.terminal else PLAIN_SECONDS):
+        if self.quiet or now - self.last < (TERMINAL_SECONDS if self.terminal else PLAIN_SECONDS):
             return False
-        self.said = now
+        self.last = now
         return True
 
-    def say(self, text):
+    def show(self, text):
         self.stream.write(f"\r{text}\x1b[K" if self.terminal else text + "\n")
         self.stream.flush()
         self.shown = True
@@ -40,28 +40,28 @@ class Line:
 
 
 class Progress(Line):
-    """Say how far a run is. label: what is run; end: the simulated time it goes to [s]."""
+    """Progress of a run with the name `label` up to the simulated time `end` [s]."""
 
     def __init__(self, label, sim, end, quiet=False, stream=None):
         super().__init__(quiet, stream)
         self.label, self.end = label, end
-        self.begin_time, self.begin_step = sim.time, sim.step_count
+        self.first_time, self.first_step = sim.time, sim.step_count
 
     def update(self, sim, energies):
-        """Say it if it is time to. energies: the table so far, for the energy error; None: there is none."""
+        """Update the line if due. energies: the table so far, for the energy error, or None to omit it."""
         if not self.is_due():
             return
-        elapsed = self.said - self.begun
-        rate = (sim.step_count - self.begin_step) / elapsed
-        left = elapsed * (self.end - sim.time) / max(sim.time - self.begin_time, sim.dt)
+        elapsed = self.last - self.start
+        rate = (sim.step_count - self.first_step) / elapsed
+        left = elapsed * (self.end - sim.time) / max(sim.time - self.first_time, sim.dt)
         error = None if energies is None else energy_error(energies)
         error = "" if error is None else f", energy error {error:.1e}"
-        self.say(f"{self.label}: {sim.time:.4g} of {self.end:g} s, {rate:.3g} steps/s{error}, "
+        self.show(f"{self.label}: {sim.time:.4g} of {self.end:g} s, {rate:.3g} steps/s{error}, "
                  f"{duration(left)} left")
 
 
 def duration(seconds):
-    """Seconds as people say them."""
+    """`seconds` as hours, minutes and seconds, the two largest."""
     minutes, seconds = divmod(max(0, round(seconds)), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:

@@ -1,8 +1,8 @@
-"""One run of a scenario: from its first or its last saved state to its end, with all that it writes.
+"""One run of a scenario, from its initial state or its last checkpoint to its end, with its output.
 
-The loop advances the simulation from one event to the next (a row of the tables, a frame, a
-checkpoint). Which steps these are follows from the run's first length alone and is kept in the notes of
-the checkpoint, so that a continued run writes the same files as an unbroken one.
+The loop advances the simulation from one event to the next: a row of the tables, a frame, a checkpoint. Their steps
+depend only on the length that the run was first given, which the notes of the checkpoint hold, so that a continued run
+writes the same files as an uninterrupted one.
 """
 
 import math
@@ -10,29 +10,45 @@ import sys
 import time
 import warnings
 
-from minidem.analysis.monitor import Watch, overheard
+from minidem.analysis.monitor import Monitor, capture_warnings
 from minidem.engine.chunked_run import steps_to_reach
-from minidem.output import vtu
-from minidem.output.checkpoint import Moment
-from minidem.output.pvd import Pvd
-from minidem.scenario import plot, summary
-from minidem.scenario.folder import ChangedPhysics, RunFolder, check_writable
+from minidem.output import checkpoint, vtu
+from minidem.scenario import plot
+from minidem.scenario.files import ChangedPhysics, RunFolder, check_writable
 from minidem.scenario.options import physics
 from minidem.scenario.progress import Progress
-from minidem.scenario.recorder import Recorder
-from minidem.scenario.schedule import Schedule
+from minidem.scenario.record import Recorder, summarise, write_summary
 
-ROWS = 1000             # of the tables, beside the first
-ROWS_PER_STATE = 4      # of the state that is kept for when a run loses a clump: a copy a row would cost a crowd 1 %
+ROWS = 1000                 # of the tables, besides the first
+ROWS_PER_SNAPSHOT = 4       # of the last good state; a copy at every row takes a sixth of the time of the row
+
+
+class Schedule:
+    """Steps that divide `steps` time steps into `parts` equal parts, rounded down, and go on at the same intervals.
+
+    Steps 0 and `steps` are scheduled. With more parts than steps every step is, with no parts none. The arithmetic is
+    exact, so that a continued run has the same schedule.
+    """
+
+    def __init__(self, steps, parts):
+        self.steps, self.parts = steps, min(parts, steps)
+
+    def after(self, step):
+        """The first scheduled step later than `step`, or infinity."""
+        if self.parts == 0:
+            return math.inf
+        number = -(-(step + 1) * self.parts // self.steps)
+        return number * self.steps // self.parts
+
+    def __contains__(self, step):
+        return self.after(step - 1) == step
 
 
 class Run:
-    """Set up a run in the folder `out`: built from the options, or loaded if there is something to resume.
+    """A run in the folder `out`: built from the options, or loaded from a checkpoint with --resume.
 
-    Writes nothing; ValueError for options that make no run. `execute` does the rest.
-
-    A continued run goes on from its last checkpoint, or, with a warning, from the one before where the last
-    is damaged or has not all rows of the tables beside it.
+    The constructor writes nothing, and raises ValueError for options that cannot be used. A continued run starts from
+    the last checkpoint, or, with a warning, from the one before if the last is damaged or rows are missing.
     """
 
     def __init__(self, scenario, options, out):
@@ -41,13 +57,13 @@ class Run:
         check_writable(out, [self.folder.frame(0), self.folder.earlier])
         self.resumed = options.resume and bool(self.folder.checkpoints())
         if self.resumed:
-            self._take_up(options)
+            self._resume(options)
             self.steps = steps_to_reach(options.time, self.sim.dt)
             if self.steps < self.sim.step_count:
                 raise ValueError(f"--time: {options.time:g} s is before the checkpoint at "
                                  f"{self.sim.time:g} s; give a later time")
         else:
-            with overheard(texts := []):
+            with capture_warnings(texts := []):
                 self.sim = scenario.build(options)
             self.steps = steps_to_reach(options.time, self.sim.dt)
             self.notes = {
@@ -56,52 +72,52 @@ class Run:
                 "spent": {"steps": 0, "loop_seconds": 0.0, "wall_seconds": 0.0},
                 "warnings": {f"start {k}": text for k, text in enumerate(texts)},
             }
-            self._read_files()
+            self._prepare_output()
         for force in scenario.forces(options) if scenario.forces else ():
             self.sim.add_force(force)
         self.conserved = scenario.conservative and not self.sim.user_forces
         self.energy_limit = getattr(options, "energy_limit", None)
         if self.energy_limit is not None and not self.conserved:
-            raise ValueError(f"--energy-limit: forces of its own do work in {scenario.name}, so a change of its energy "
+            raise ValueError(f"--energy-limit: {scenario.name} does not conserve energy, so a change of its energy "
                              "is no error; leave the option out")
         if not math.isfinite(self.sim.energy().total):
             raise ValueError("the energy of the initial state is not finite; give smaller speeds or sizes")
         period = options.checkpoint_every
-        # The first at step 0, so that there is one from the beginning; without a period none is in turn.
+        # The first checkpoint is at step 0; without a period none is scheduled.
         self.checkpoints = Schedule(max(1, round(period / self.sim.dt)), 1) if period else Schedule(1, 0)
         self.saved_step = self.sim.step_count if self.resumed else None
         self.new_frames = []        # since the last checkpoint
-        self.last_good, self.reason = Moment(), None
+        self.last_good = self.reason = None         # the packed state; why the run failed
 
-    def _take_up(self, options):
-        """The state and the files of the last checkpoint that is of use."""
-        useless = []
+    def _resume(self, options):
+        """Load the last usable checkpoint and the tables and series that belong to it."""
+        refused = []
         for file in self.folder.checkpoints():
             try:
                 self.sim, self.notes = self.folder.load(file, physics(options), options.threads)
-                self._read_files(self._on_schedule)
+                self._prepare_output(self._on_schedule)
                 self._check_rows(file)
                 break
             except ChangedPhysics:
                 raise
             except ValueError as error:
-                useless.append(str(error))
+                refused.append(str(error))
         else:
-            raise ValueError(f"--resume: no checkpoint is of use: {'; '.join(useless)}")
-        for reason in useless:
+            raise ValueError(f"--resume: no checkpoint is of use: {'; '.join(refused)}")
+        for reason in refused:
             warnings.warn(f"{reason}: going on from {file}, at {self.sim.time:g} s", stacklevel=2)
 
-    def _read_files(self, keep=lambda schedule: None):
-        """Schedules, tables and series. keep: function of a schedule -> which rows and frames are kept."""
-        pace = self.notes["schedule"]
-        self.rows = Schedule(pace["steps"], pace["rows"])
-        self.with_frames = pace["frames"] > 0
-        self.frames = Schedule(pace["steps"], max(0, pace["frames"] - 1))
+    def _prepare_output(self, keep=lambda schedule: None):
+        """Set up schedules, tables and series. keep(schedule) is the `keep` of tables and series, None in a new run."""
+        schedule = self.notes["schedule"]
+        self.rows = Schedule(schedule["steps"], schedule["rows"])
+        self.with_frames = schedule["frames"] > 0
+        self.frames = Schedule(schedule["steps"], max(0, schedule["frames"] - 1))
         self.recorder = Recorder(self.folder, self.scenario.observables, keep(self.rows))
-        self.series = Pvd(self.folder.series, keep(self.frames))
+        self.series = vtu.Pvd(self.folder.series, keep(self.frames))
 
     def _check_rows(self, file):
-        """ValueError unless both tables have all rows up to the present step."""
+        """ValueError unless both tables have all rows up to the current step."""
         times, step = [], 0
         while step <= self.sim.step_count:
             times.append(step * self.sim.dt)
@@ -111,52 +127,49 @@ class Run:
                 raise ValueError(f"{file}: {table.path} has not all rows up to its time, {self.sim.time:g} s")
 
     def _on_schedule(self, schedule):
-        """What a continued run keeps: steps up to the checkpoint, but not the last one of that session
-        if it was recorded out of turn."""
-        def keep(instant):
-            if not 0.0 <= instant <= self.sim.time:
-                return False
-            return round(instant / self.sim.dt) in schedule
-        return keep
+        """A function of the time: whether a continued run keeps the row or frame. Those after the checkpoint, and an
+        unscheduled last one of the earlier session, are removed."""
+        return lambda time: 0.0 <= time <= self.sim.time and round(time / self.sim.dt) in schedule
 
     def execute(self, interruptible):
-        """Run until the end, a signal, the energy limit, or a state that is not finite; returns the summary."""
-        self.begun = time.perf_counter()
+        """Run until the end, a signal, the energy limit, or a non-finite state; returns the summary."""
+        self.wall_start = time.perf_counter()
         progress = Progress(self._label(), self.sim, self.steps * self.sim.dt, self.quiet)
 
         def warn(text):
             progress.close()
             print(f"{self._label()}: warning: {text}", file=sys.stderr)
 
-        self.watch = Watch(self.sim, self.recorder.energy, self.notes["warnings"], warn, self.energy_limit)
+        self.monitor = Monitor(self.sim, self.recorder.energy, self.notes["warnings"], warn, self.energy_limit)
         try:
-            self._open_files()
+            self._open_output()
             for text in () if self.resumed else self.notes["warnings"].values():
                 warn(text)
             try:
                 ended = self._loop(interruptible, progress)
             except FloatingPointError as error:
-                ended = self._lost(error)
+                ended, self.reason = "not finite", str(error)
+                self._save_last_good()
             return self._finish(ended)
         finally:
             progress.close()
             self.recorder.close()
-            self.folder.leave()
+            self.folder.unlock()
 
     def _label(self):
         integrator = self.notes["physics"].get("integrator")
         return f"{self.scenario.name} ({integrator})" if integrator else self.scenario.name
 
-    def _open_files(self):
+    def _open_output(self):
         if self.resumed:
-            self.folder.occupy()
+            self.folder.lock()
         else:
             self.folder.start()
         self.recorder.open()
         if self.with_frames:
             self.folder.frames.mkdir(exist_ok=True)
             self.series.write()
-            self.folder.drop_frames(keep={file.rpartition("/")[2] for _, file in self.series.frames})
+            self.folder.remove_frames(keep={file.rpartition("/")[2] for _, file in self.series.frames})
             if not self.resumed:
                 vtu.write_walls(self.folder.walls, self.sim)
 
@@ -164,8 +177,8 @@ class Run:
         sim, spent = self.sim, self.notes["spent"]
         while True:
             step = sim.step_count
-            ended = "done" if step == self.steps else "interrupted" if interruptible.asked else None
-            if (ended or step in self.rows) and self._is_beyond_limit():
+            ended = "done" if step == self.steps else "interrupted" if interruptible.stop_requested else None
+            if (ended or step in self.rows) and self._record_row():
                 ended = "energy limit"
             if self.with_frames and (ended or step in self.frames):
                 self._write_frame()
@@ -179,38 +192,35 @@ class Run:
             spent["steps"] += sim.step_count - step
             progress.update(sim, self.recorder.energy if self.conserved else None)
 
-    def _is_beyond_limit(self):
-        """Record a row, and look whether the run may go on."""
+    def _record_row(self):
+        """Add a row to the tables and check it; returns whether the energy limit is exceeded."""
         contacts = self.recorder.record(self.sim)
         if contacts is not None:
-            if len(self.recorder.energy.rows) % ROWS_PER_STATE == 1:
-                self.last_good.take(self.sim)
-            self.watch.look(contacts)
-        self.reason = self.watch.beyond_limit()
+            if len(self.recorder.energy.rows) % ROWS_PER_SNAPSHOT == 1:
+                self.last_good = checkpoint.pack(self.sim)
+            self.monitor.check(contacts)
+        self.reason = self.monitor.exceeded_limit()
         return self.reason is not None
 
-    def _lost(self, error):
-        """A clump left the numbers: the rows so far are what there is to see, and the last state where to look."""
-        self.reason = str(error)
-        good = self.last_good.step_count
-        if good is not None and (self.saved_step is None or good > self.saved_step):
-            self._save(self.last_good.simulation())
-        return "not finite"
+    def _save_last_good(self):
+        """Save the snapshot unless a later checkpoint exists."""
+        if self.last_good and (self.saved_step is None or self.last_good[0]["step_count"] > self.saved_step):
+            self._save(checkpoint.unpack(*self.last_good, type(self.sim)))
 
     def _save(self, sim):
-        """Save a checkpoint unless there is one of this step. FloatingPointError: the state is not finite."""
+        """Save a checkpoint unless one of this step exists; FloatingPointError if the state is not finite."""
         if sim.step_count != self.saved_step:
-            self._count_wall_time()
+            self._add_wall_time()
             try:
                 self.folder.save(sim, self.notes, self.new_frames)
             except ValueError as error:
                 raise FloatingPointError(str(error)) from None
             self.saved_step, self.new_frames = sim.step_count, []
 
-    def _count_wall_time(self):
+    def _add_wall_time(self):
         now = time.perf_counter()
-        self.notes["spent"]["wall_seconds"] += now - self.begun
-        self.begun = now
+        self.notes["spent"]["wall_seconds"] += now - self.wall_start
+        self.wall_start = now
 
     def _write_frame(self):
         if not self.series.frames or self.series.frames[-1][0] != self.sim.time:
@@ -220,9 +230,8 @@ class Run:
             self.new_frames.append(file)
 
     def _finish(self, ended):
-        self._count_wall_time()
-        result = summary.summarise(self.scenario.name, self.notes, self.sim, self.recorder, ended, self.reason,
-                                   self.conserved)
-        summary.write(self.folder.summary, result)
+        self._add_wall_time()
+        result = summarise(self.scenario.name, self.notes, self.sim, self.recorder, ended, self.reason, self.conserved)
+        write_summary(self.folder.summary, result)
         plot.energies(self.folder.picture, self.recorder.energy, self._label())
         return result

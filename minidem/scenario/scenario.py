@@ -1,63 +1,88 @@
-"""What a scenario is, and the command line that runs it."""
+"""Definition of a scenario, and its command line."""
 
 import sys
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from minidem.scenario import plot
 from minidem.scenario.options import parse
+from minidem.scenario.record import verdict
 from minidem.scenario.run import Run
 from minidem.scenario.signals import Interruptible, terminable
-from minidem.scenario.summary import verdict
+from minidem.simulation import Simulation
 
 DONE, FAILED, BAD_ARGUMENTS, INTERRUPTED = 0, 1, 2, 130
 
 
 @dataclass(frozen=True)
 class Observable:
-    """A number watched during a run: a column `name` of observables.csv, an axis `label`, and value(sim)."""
+    """A number recorded during a run.
+
+    Parameters
+    ----------
+    name : str
+        Column of observables.csv.
+    label : str
+        Label of the axis in compare.png, with the unit.
+    value : callable
+        Simulation -> float.
+    """
 
     name: str
     label: str
-    value: Callable
+    value: Callable[[Simulation], float]
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """A simulation with a name, a command line and files; `main` is the whole program.
+    """A simulation with a name, a command line and output files.
 
-    name: of the script, without suffix.
-    description: what --help says first; usually the script's docstring.
-    build: function of the options -> a Simulation in its initial state. A ValueError from it (an option
-        that it cannot use) becomes a message and exit status 2.
-    defaults: of the standard options that the scenario has: `time` and, where they mean something,
-        `integrator` (which also gives --compare), `dt`, `seed`, `frames`.
-    add_options: function that adds the scenario's own options to an argparse group. They count as physics: a
-        continued run may not change them. A default may be a function of the options (options.py).
-    observables: what is watched besides energy and contacts; --compare draws the first.
-    forces: function of the options -> the functions for `Simulation.add_force`. Not in `build`, because a
-        checkpoint does not hold them and they must be added to a continued run, too.
-    conservative: whether the physics conserves energy. Without it, and with forces of your own, whose work the
-        energies do not hold, there is no energy error in summary.json, nor a verdict on it.
+    Parameters
+    ----------
+    name : str
+        Name of the script, without suffix.
+    description : str
+        First part of --help; usually the docstring of the script.
+    build : callable
+        Options -> Simulation in its initial state. A ValueError becomes a message and exit status 2.
+    defaults : dict
+        Defaults of the standard options that the scenario has: `time`, and `integrator` (with --compare), `dt`, `seed`,
+        `frames` if applicable.
+    add_options : callable, optional
+        Adds the options of the scenario to an argparse group. They define the physics: a continued run cannot change
+        them. A default may be a function of the options.
+    observables : tuple of Observable
+        Recorded in addition to energies and contacts; --compare plots the first.
+    forces : callable, optional
+        Options -> functions for `Simulation.add_force`. They are not added by `build`, because a checkpoint does not
+        hold them and a continued run needs them, too.
+    conservative : bool
+        Whether the physics conserves energy. If not, or with `forces`, no energy error is computed.
     """
 
     name: str
     description: str
-    build: Callable
+    build: Callable[[Namespace], Simulation]
     defaults: dict
     add_options: Callable | None = None
-    observables: tuple = ()
+    observables: tuple[Observable, ...] = ()
     forces: Callable | None = None
     conservative: bool = True
 
-    def parse(self, argv=None):
-        """The options (a namespace) from a command line; ValueError for anything wrong."""
+    def parse(self, argv: Sequence[str] | None = None) -> Namespace:
+        """The options from a command line, by default sys.argv; ValueError if invalid."""
         return parse(self, argv)
 
-    def main(self, argv=None):
-        """Run the command line (sys.argv without argv); returns the exit status."""
+    def main(self, argv: Sequence[str] | None = None) -> int:
+        """Run the command line, by default sys.argv.
+
+        Returns
+        -------
+        int
+            Exit status: 0 done, 1 failed, 2 bad arguments, 130 interrupted.
+        """
         runs = {}
         try:
             with terminable():
@@ -65,18 +90,18 @@ class Scenario:
                     options = self.parse(argv)
                     runs = self._plan(options)
                 except ValueError as error:
-                    return self._complain("error", error, BAD_ARGUMENTS)
+                    return self._fail("error", error, BAD_ARGUMENTS)
                 with Interruptible() as interruptible:
                     return self._execute(runs, options, interruptible)
-        except BlockingIOError as error:        # the folder is another run's
-            return self._complain("failed", error, FAILED)
+        except BlockingIOError as error:        # another run uses the folder
+            return self._fail("failed", error, FAILED)
         except (OSError, MemoryError, FloatingPointError) as error:
-            return self._complain("failed", f"{str(error) or 'no memory'}; {_what_is_left(runs)}", FAILED)
+            return self._fail("failed", f"{str(error) or 'no memory'}; {_remedy(runs)}", FAILED)
         except KeyboardInterrupt:
-            return self._complain("interrupted", _what_is_left(runs), INTERRUPTED)
+            return self._fail("interrupted", _remedy(runs), INTERRUPTED)
 
     def _plan(self, options):
-        """All runs that the options ask for, set up and checked, by label; nothing is written yet."""
+        """Set up and check all runs, by label, before anything is written."""
         if getattr(options, "compare", None):
             folders = {name: Path(options.out, name.replace(":", "_")) for name in options.compare}
             runs = {name: Run(self, Namespace(**{**vars(options), "integrator": name}), folder)
@@ -93,24 +118,24 @@ class Scenario:
             result = run.execute(interruptible)
             tables[label] = (run.recorder.energy, run.recorder.observed)
             ends.append(result["ended"])
-            self._tell(options, verdict(result))
-            if interruptible.asked:
+            self._print(options, verdict(result))
+            if interruptible.stop_requested:
                 break
         interrupted = "interrupted" in ends or len(ends) < len(runs)
         if getattr(options, "compare", None):
             picture = Path(options.out, "compare.png")
             plot.comparison(picture, tables, self.observables[:1])
-        self._tell(options, self._where(options, next(iter(runs.values()))))
+        self._print(options, self._where(options, next(iter(runs.values()))))
         if interrupted:
             print(f"{self.name}: interrupted at {run.sim.time:g} s; go on with --resume", file=sys.stderr)
             return INTERRUPTED
         if ends in (["not finite"], ["energy limit"]):
-            return self._complain("failed", f"{run.reason}. The files hold the run up to {run.recorder.last_time:g} s, "
-                                  "the checkpoint the last good state", FAILED)
+            return self._fail("failed", f"{run.reason}. The files hold the run up to "
+                              f"{run.recorder.energy.rows[-1][0]:g} s, the checkpoint the last good state", FAILED)
         return DONE
 
     def _where(self, options, run):
-        """Where the files are, and how to look at them."""
+        """Location of the files, and how to view them."""
         text = f"Files are in {options.out}"
         if getattr(options, "compare", None):
             text += ", a folder for each integrator, with compare.png beside them"
@@ -122,17 +147,17 @@ class Scenario:
             text += "."
         return text
 
-    def _tell(self, options, text):
+    def _print(self, options, text):
         if not options.quiet:
             print(text)
 
-    def _complain(self, kind, error, status):
+    def _fail(self, kind, error, status):
         print(f"{self.name}: {kind}: {error}", file=sys.stderr)
         return status
 
 
-def _what_is_left(runs):
-    """What a user can do after a run that was broken off."""
+def _remedy(runs):
+    """How to continue after an aborted run."""
     if not runs:
         return "nothing was written"
     if any(run.folder.checkpoints() for run in runs.values()):

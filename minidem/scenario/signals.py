@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: a run ends at a whole step, and never in the middle of writing."""
+"""Ctrl-C and SIGTERM end a run between two steps, never while a file is written."""
 
 import signal
 import threading
@@ -10,63 +10,47 @@ from minidem.engine.chunked_run import Pacer
 
 @contextmanager
 def terminable():
-    """SIGTERM does what Ctrl-C does: KeyboardInterrupt. For work that leaves nothing half done."""
-    def interrupt(number, frame):
-        raise KeyboardInterrupt
-
-    before = _catch({signal.SIGTERM: interrupt})
+    """SIGTERM raises KeyboardInterrupt, as Ctrl-C does, in a block that can be left at any point."""
+    previous = _set_handlers({signal.SIGTERM: signal.default_int_handler})
     try:
         yield
     finally:
-        _catch(before)
+        _set_handlers(previous)
 
 
-def _catch(handlers):
-    """Set signal handlers; returns those that were there."""
-    if threading.current_thread() is not threading.main_thread():  # elsewhere Python cannot catch signals
+def _set_handlers(handlers):
+    """Set signal handlers; returns the previous ones."""
+    if threading.current_thread() is not threading.main_thread():       # Python allows it in the main thread only
         return {}
     return {number: signal.signal(number, handler) for number, handler in handlers.items()}
 
 
 class Interruptible:
-    """Advance simulations until asked to stop. Use as a context; `asked` tells whether a signal has come.
+    """A context that advances simulations until a signal arrives.
 
-    A signal only leaves a mark, which is seen between two pieces of the run: no exception is thrown
-    into a step or into a file that is being written. A second signal is not waited for:
-    KeyboardInterrupt.
+    The first signal sets `stop_requested`, which is checked between two chunks of the run: no exception is raised
+    within a step or while a file is written. The second signal raises KeyboardInterrupt at once.
     """
 
     def __init__(self):
-        self.asked = False
+        self.stop_requested = False
         self._pacer = Pacer()
-        self._before = {}
+        self._previous = {}
 
     def __enter__(self):
-        self._before = _catch({signal.SIGINT: self._note, signal.SIGTERM: self._note})
+        self._previous = _set_handlers({signal.SIGINT: self._request, signal.SIGTERM: self._request})
         return self
 
     def __exit__(self, *failure):
-        _catch(self._before)
+        _set_handlers(self._previous)
 
-    def _note(self, number, frame):
-        if self.asked:
+    def _request(self, number, frame):
+        if self.stop_requested:
             raise KeyboardInterrupt
-        self.asked = True
+        self.stop_requested = True
 
     def advance(self, sim, step):
-        """Run `sim` up to step number `step`, or until asked to stop; returns the seconds that it took."""
-        def run(steps):
-            if self.asked:
-                raise _Asked
-            sim.run(steps)
-
-        begun = perf_counter()
-        try:
-            self._pacer.run(run, step - sim.step_count)
-        except _Asked:
-            pass
-        return perf_counter() - begun
-
-
-class _Asked(Exception):
-    """Leaves the pacer's loop."""
+        """Run `sim` up to step number `step`, or until a signal; returns the wall time [s]."""
+        start = perf_counter()
+        self._pacer.run(lambda steps: None if self.stop_requested else sim.run(steps), step - sim.step_count)
+        return perf_counter() - start

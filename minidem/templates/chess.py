@@ -1,16 +1,15 @@
-"""Chess pieces as clumps: the bodies of the energy study of the SPIRAL paper, in shapes of our own::
+"""Chess pieces as clumps, like those of the energy study of the SPIRAL paper but with shapes drawn for minidem::
 
     from minidem import chess
     king = chess.piece("king")                     # 100 spheres, 9.5 cm high, 3200 kg/m3
 
-Each piece is drawn here in units of its height, standing on z = 0: an outline of (z, r) about the z axis,
-for the king the arms of a cross as well, for the knight a head, cut from a board, that looks along +x.
-Heights and density are those of del Valle et al. 2024, doi:10.1016/j.cpc.2023.109077, section 5.
+Each piece is drawn in units of its height, standing on z = 0: an outline of (z, r) about the z axis, for the king also
+the arms of a cross, for the knight a flat head that faces +x. Heights and density are those of del Valle et al. 2024,
+doi:10.1016/j.cpc.2023.109077, section 5.
 
-To fit a hundred spheres into all six takes 4 s: chess_pieces/ holds them, as they were found here. Another
-number of spheres is fitted when it is asked for.
+The pieces of a hundred spheres are stored in chess_pieces/, because fitting all six takes 4 s. Other numbers of spheres
+are fitted on demand.
 """
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,34 +23,38 @@ from minidem.templates.sphere_files import read_spheres
 from minidem.templates.triangle_mesh import TriangleMesh
 
 HEIGHTS = {"king": 0.095, "queen": 0.085, "bishop": 0.07, "knight": 0.06, "rook": 0.055, "pawn": 0.05}  # [m]
-DENSITY = 3200.0                                                                                  # [kg/m3]
-STORED = 100                                                                                      # spheres
+DENSITY = 3200.0        # [kg/m3]
+STORED = 100            # spheres of the pieces in chess_pieces/
 
 
 class _Board(NamedTuple):
-    """A part cut from a board: of some thickness in y, between two edges of as many points (k, 2) [x, z]."""
+    """A flat part of some thickness in y, between two edges (k, 2) of [x, z] with equally many points."""
     back: np.ndarray
     front: np.ndarray
     thickness: float
-    sunk: float             # of its area, what lies inside the body of revolution
-    share: float            # of the piece's spheres
+    hidden: float           # area inside the solid of revolution
+    share: float            # of the spheres of the piece
 
 
 class _Drawing(NamedTuple):
     profile: np.ndarray                         # (k, 2) of [z, r]
-    beads: tuple = ()                           # spheres (x, y, z, r) that touch the body from outside
+    beads: tuple = ()                           # spheres (x, y, z, r) that touch the solid from outside
     board: _Board | None = None
 
 
-def piece(name, spheres=STORED, density=DENSITY, height=None):
-    """The clump of a chess piece, its foot on z = 0 and its axis the z axis of the input frame.
+def piece(name: str, spheres: int = STORED, density: float = DENSITY, height: float | None = None) -> ClumpTemplate:
+    """The clump of a chess piece, standing on z = 0 with the z axis of the input frame as its axis.
 
-    Args:
-        name: "king", "queen", "bishop", "knight", "rook" or "pawn".
-        spheres: how many in all; the volume error falls as they grow in number.
-        density: [kg/m3].
-        height: from the lowest to the highest point of the spheres [m]; default: HEIGHTS[name]. They end a
-            little below the top of the drawing, by 0 to 3 %, and are enlarged to that height.
+    Parameters
+    ----------
+    name : {"king", "queen", "bishop", "knight", "rook", "pawn"}
+    spheres : int
+        Number of spheres; the volume error falls with it.
+    density : float
+        Density [kg/m3].
+    height : float, optional
+        Height from the lowest to the highest point of the spheres [m]; default: HEIGHTS[name]. The fitted spheres end
+        0 to 3 % below the top of the drawing and are enlarged to this height.
     """
     table = _spheres(name, spheres)
     height = positive("height", HEIGHTS[name] if height is None else height)
@@ -61,37 +64,32 @@ def piece(name, spheres=STORED, density=DENSITY, height=None):
     return ClumpTemplate(table[:, :3], table[:, 3], density)
 
 
-def volume_error(name, spheres=STORED):
-    """Of the union of the spheres, as they lie in the drawing: their volume over that drawn, less 1."""
+def volume_error(name: str, spheres: int = STORED) -> float:
+    """Relative difference of the volume of the fitted spheres from the volume of the drawing."""
     table = _spheres(name, spheres)
     return ClumpTemplate(table[:, :3], table[:, 3]).volume / drawn_volume(name) - 1.0
 
 
-def drawn_volume(name):
-    """Volume of the piece as drawn, exactly; its height is 1."""
+def drawn_volume(name: str) -> float:
+    """Exact volume of the drawing of a piece, whose height is 1."""
     drawing = _drawing(name)
     volume = volume_of_revolution(drawing.profile)
     volume += sum(4.0 / 3.0 * np.pi * radius ** 3 for *_, radius in drawing.beads)
     if drawing.board is not None:
-        volume += _mesh(drawing.board).volume - drawing.board.sunk * drawing.board.thickness
+        volume += _mesh(drawing.board).volume - drawing.board.hidden * drawing.board.thickness
     return volume
 
 
 def _spheres(name, spheres):
-    """Spheres (n, 4) of x, y, z, r inside the drawing, in its units; the caller's own."""
+    """Return the spheres (n, 4), x, y, z, r, inside the drawing, in its units."""
     _drawing(name)
-    spheres = whole("spheres", spheres, 10)
-    return (_stored(name) if spheres == STORED else _fit(name, spheres)).copy()
-
-
-@cache
-def _stored(name):
-    centers, radii = read_spheres(Path(__file__).with_name("chess_pieces") / f"{name}.txt")
-    return np.column_stack([centers, radii])
+    if whole("spheres", spheres, 10) != STORED:
+        return _fit(name, spheres)
+    return np.column_stack(read_spheres(Path(__file__).with_name("chess_pieces") / f"{name}.txt"))
 
 
 def _fit(name, spheres):
-    """What `_spheres` says, found anew."""
+    """Fit the spheres of `_spheres`."""
     drawing = _drawing(name)
     parts = [np.array(drawing.beads).reshape(-1, 4)]
     if drawing.board is not None:
@@ -107,7 +105,7 @@ def _drawing(name):
 
 
 def _mesh(board):
-    """The board as a closed mesh: a ladder of quadrilaterals on either side, a band around."""
+    """Return the board as a closed mesh: a strip of quadrilaterals on either side, a band around."""
     k = len(board.back)
     outline = np.concatenate([board.back, board.front[::-1]])
     sides = [np.insert(outline, 1, y, axis=1) for y in (-0.5 * board.thickness, 0.5 * board.thickness)]
@@ -124,13 +122,13 @@ def _points(*pairs):
 
 
 def _arc(middle, radius, start, end, steps=12):
-    """Points (z, r) of a circle about (middle, 0), from angle start to end off the upward axis [degrees]."""
+    """Return points (z, r) of a circle about (middle, 0), between two angles from the upward axis [degrees]."""
     angle = np.radians(np.linspace(start, end, steps))
     return np.stack([middle + radius * np.cos(angle), radius * np.sin(angle)], axis=1)
 
 
 def _foot(radius, top):
-    """A stepped foot of the given radius up to the height `top`, narrowing to six tenths."""
+    """Return a stepped foot up to the height `top`, narrowing to 0.6 of the radius."""
     return [top, radius] * _points(
         (0, 0.97), (0.1, 1.0), (0.36, 1.0), (0.46, 0.9), (0.6, 0.9), (0.72, 0.74), (1.0, 0.6))
 
@@ -166,7 +164,7 @@ _DRAWINGS = {
             front=_points(
                 (0.17, 0.22), (0.17, 0.34), (0.15, 0.42), (0.11, 0.49), (0.06, 0.54), (0.04, 0.58),
                 (0.05, 0.61), (0.08, 0.62), (0.12, 0.60), (0.17, 0.56), (0.24, 0.53), (0.285, 0.545)),
-            # The sunk part, 0.22 < z < 0.30, is the trapezium whose upper back corner is at x = -0.17; its
+            # The hidden part, 0.22 < z < 0.30, is the trapezium whose upper back corner is at x = -0.17; its
             # corners are within hypot(0.17, 0.12) = 0.208 of the axis, and so inside the body.
-            thickness=0.24, sunk=0.08 * 0.5 * (0.32 + 0.34), share=0.6)),
+            thickness=0.24, hidden=0.08 * 0.5 * (0.32 + 0.34), share=0.6)),
 }

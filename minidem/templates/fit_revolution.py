@@ -1,46 +1,57 @@
 """Spheres inside a solid of revolution, in rings about its axis.
 
-In the half plane (z, r) the solid is the region between its profile and the axis. The largest sphere inside
-it about a point of the half plane has the distance of that point from the profile as its radius. On
-the axis that is one sphere; off it, a ring of k equal spheres, evenly spaced. Rings and single spheres are
-taken greedily, as in `minidem.templates.fit_mesh` and with its sources, by the volume that each covers anew, per
-sphere. At a point (z, r) the spheres of a ring cover some part of the circle about the axis; of rings that
-cover the same point the largest part counts, as if the others lay behind it, which is a lower bound.
+In the half plane (z, r) the solid is the region between its profile and the axis. The largest sphere inside it about a
+point of the half plane has the distance of that point from the profile as its radius. On the axis it is a single
+sphere; elsewhere a ring of k equal spheres, evenly spaced. Rings and single spheres are chosen greedily, as in
+`minidem.templates.fit_mesh`, by the volume that each adds per sphere. At a point (z, r) the spheres of a ring cover a
+part of the circle about the axis; of several rings the largest part counts, which is a lower bound.
 """
-import heapq
 from typing import NamedTuple
 
 import numpy as np
 
-CELLS = 6_000, 24_000, 96_000       # of the half plane inside the profile; more where no sphere adds any
-SPACINGS = (0.6, 0.9, 1.2, 1.6)     # of the spheres of a ring, in their radii: from smooth to beads
+from minidem.templates.fit_mesh import lazy_greedy
+
+CELLS = 6_000, 24_000, 96_000       # inside the profile; the finer ones if spheres are left over
+SPACINGS = (0.6, 0.9, 1.2, 1.6)     # of the spheres of a ring, in radii
 
 
 class Ring(NamedTuple):
-    """`count` spheres of one radius, centres at height z and at `reach` from the axis (0: a single one)."""
+    """`count` spheres of one radius with centres at height z and `distance` from the axis (0: a single sphere)."""
     z: float
-    reach: float
+    distance: float
     radius: float
     count: int
 
 
 def volume_of_revolution(profile):
-    """Volume of the solid of the profile (k, 2) of [z, r] [m3]: the sum of its frustums."""
+    """Return the volume of the solid of the profile (k, 2) of [z, r], the sum of its frustums [m3]."""
     z, r = np.asarray(profile).T
     return float(np.pi / 3.0 * np.sum(np.diff(z) * (r[1:] ** 2 + r[1:] * r[:-1] + r[:-1] ** 2)))
 
 
 def area_of_profile(profile):
-    """Area between the profile (k, 2) of [z, r] and the axis [m2]: the sum of its trapezia."""
+    """Return the area between the profile (k, 2) of [z, r] and the axis, the sum of its trapezia [m2]."""
     z, r = np.asarray(profile).T
     return abs(float(np.sum(np.diff(z) * (r[1:] + r[:-1])))) / 2.0
 
 
 def fit_rings(profile, spheres):
-    """Centres (n, 3), about the z axis, and radii (n,) of `spheres` spheres inside the solid, best first.
+    """Return spheres inside a solid of revolution about z, largest gain first.
 
-    Fewer come back only when they cover all (a sphere). Every second ring is turned by half its spacing.
-    ValueError: the finest cells find nothing inside.
+    Every second ring is turned by half its spacing.
+
+    Parameters
+    ----------
+    profile : (k, 2) ndarray
+        Points [z, r] [m].
+    spheres : int
+        Number of spheres; the result has fewer only if they fill the solid (a sphere).
+
+    Returns
+    -------
+    centers, radii : (n, 3) and (n,) ndarray
+        [m]
     """
     for cells in CELLS:
         rings = _fit(profile, spheres, cells)
@@ -66,7 +77,7 @@ def _fit(profile, spheres, cells):
 
 
 def _candidates(z, r, distance, inside, size):
-    """Single spheres on the axis, and rings at cells whose sphere lies in that of no neighbour."""
+    """Return single spheres on the axis, and rings at cells whose sphere is not within that of a neighbour."""
     around = np.pad(distance, 1)
     around[:, 0] = around[:, 2]                                     # across the axis
     ridge = inside.copy()
@@ -86,55 +97,44 @@ def _candidates(z, r, distance, inside, size):
 
 
 def _greedy(rings, z, r, weight, spheres):
-    """Rings of together `spheres` spheres, the greatest new volume per sphere first (lazily evaluated)."""
+    """Return rings of together `spheres` spheres, the greatest gain of volume per sphere first."""
     covered = np.zeros_like(weight)
-    heap = [(-np.inf, k) for k in range(len(rings))]
-    chosen, left = [], spheres
-    while heap and left > 0:
-        k = heap[0][1]
-        ring = rings[k]
-        if ring.count > left:
-            heapq.heappop(heap)
-            continue
-        box, part = _coverage(ring, z, r)
-        gain = float(np.sum(weight[box] * np.maximum(part - covered[box], 0.0))) / ring.count
-        if gain <= 0.0:
-            heapq.heappop(heap)
-        elif len(heap) > 1 and (-gain, k) > min(heap[1:3]):
-            heapq.heapreplace(heap, (-gain, k))
-        else:
-            heapq.heappop(heap)
-            covered[box] = np.maximum(covered[box], part)
-            chosen.append(ring)
-            left -= ring.count
-    return chosen
+
+    def evaluate(k):
+        box, part = _coverage(rings[k], z, r)
+        gain = float(np.sum(weight[box] * np.maximum(part - covered[box], 0.0))) / rings[k].count
+        return gain, lambda: np.maximum(covered[box], part, out=covered[box])
+
+    chosen = lazy_greedy([np.inf] * len(rings), evaluate, [ring.count for ring in rings], spheres)
+    return [rings[k] for k in chosen]
 
 
 def _coverage(ring, z, r):
-    """A box of cells, and of each the part of its circle about the axis that the ring's spheres cover."""
+    """Return a box of cells, and the part of each cell's circle about the axis that the spheres of the ring cover."""
     box = tuple(slice(*np.searchsorted(line, (middle - ring.radius, middle + ring.radius)))
-                for line, middle in ((z, ring.z), (r, ring.reach)))
+                for line, middle in ((z, ring.z), (r, ring.distance)))
     half = ring.radius ** 2 - (z[box[0], None] - ring.z) ** 2   # squared, of the sphere's disc at that height
     r = r[None, box[1]]
-    if ring.reach == 0.0:
+    if ring.distance == 0.0:
         return box, (r * r <= half).astype(float)
-    cosine = (r * r + ring.reach ** 2 - half) / np.maximum(2.0 * r * ring.reach, np.finfo(float).tiny)
+    cosine = (r * r + ring.distance ** 2 - half) / np.maximum(2.0 * r * ring.distance, np.finfo(float).tiny)
     return box, np.minimum(1.0, ring.count * np.arccos(np.clip(cosine, -1.0, 1.0)) / np.pi)
 
 
 def _place(rings):
+    """Return centres (n, 3) and radii (n,) of the spheres of the rings."""
     centers, radii, turned = [], [], False
     for ring in rings:
         angle = 2.0 * np.pi / ring.count * (np.arange(ring.count) + 0.5 * turned)
         turned ^= ring.count > 1
-        centers.append(np.stack([ring.reach * np.cos(angle), ring.reach * np.sin(angle),
+        centers.append(np.stack([ring.distance * np.cos(angle), ring.distance * np.sin(angle),
                                  np.full(ring.count, ring.z)], axis=1))
         radii.append(np.full(ring.count, ring.radius))
     return np.concatenate(centers), np.concatenate(radii)
 
 
 def _inside(outline, z, r):
-    """Is (z, r) inside the closed outline? Crossings of the line from it along +r, odd or even."""
+    """Return whether (z, r) is inside the closed outline: an odd number of crossings along +r."""
     odd = np.zeros(np.broadcast(z, r).shape, dtype=bool)
     for (z0, r0), (z1, r1) in zip(outline[:-1], outline[1:]):
         if z0 != z1:
@@ -143,7 +143,7 @@ def _inside(outline, z, r):
 
 
 def _distance(outline, z, r):
-    """Distance of (z, r) from the outline, the axis not being part of it."""
+    """Return the distance of (z, r) from the outline, which does not include the axis."""
     least = np.full(np.broadcast(z, r).shape, np.inf)
     for start, end in zip(outline[:-1], outline[1:]):
         along = end - start

@@ -1,17 +1,18 @@
-"""Triangles from mesh files: trimesh reads them where it is installed, else meshio what it can.
+"""Triangles from mesh files, read by trimesh if it is installed, else by meshio.
 
-Several bodies or groups in one file are one surface: exporters cut a body into groups by its materials. Both
-readers give the same triangles in the same order, so that the clump does not depend on which was used.
+All bodies and groups of a file form one surface, because exporters split a body into groups by material. Both readers
+return the same triangles in the same order, so that a clump does not depend on the reader.
 """
 import codecs
 import io
+from importlib.util import find_spec
 
 import meshio
 import numpy as np
 
 from minidem.core.checks import file_path
 
-# The readers themselves, by suffix: meshio.read ends the process (sys.exit) on files it cannot read.
+# Readers by suffix; meshio.read calls sys.exit on a file that it cannot read.
 MESHIO = {".stl": meshio.stl.read, ".obj": meshio.obj.read, ".ply": meshio.ply.read, ".off": meshio.off.read}
 SUFFIXES = (*MESHIO, ".glb")
 REMEDY = "trimesh reads more files: pip install -e '.[mesh]'"
@@ -19,13 +20,17 @@ BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16",
 
 
 def read_triangles(path):
-    """Vertices (n, 3), in the units of the file, and triangles (m, 3) of the mesh file `path`.
+    """Return vertices (n, 3), in the unit of the file, and triangles (m, 3).
 
-    Facets with more than three corners are cut into triangles from their first corner. Lines and points are left
-    out, vertices of no triangle as well. Vertices are in ascending order and occur once.
+    Polygons are divided into triangles from their first corner. Lines, points and unused vertices are dropped.
+    Vertices are unique and in ascending order.
 
-    Raises ValueError for a suffix that is not in SUFFIXES and for a file that cannot be read, FileNotFoundError
-    when there is none.
+    Raises
+    ------
+    ValueError
+        A suffix that is not in SUFFIXES, or a file that cannot be read.
+    FileNotFoundError
+        The file does not exist.
     """
     path = file_path("path", path)
     suffix = path.suffix.lower()
@@ -33,30 +38,21 @@ def read_triangles(path):
         raise ValueError(f"{path}: the suffix {path.suffix!r} is none of {', '.join(SUFFIXES)}; convert the mesh")
     if not path.is_file():
         raise FileNotFoundError(f"{path}: there is no such file")
-    if suffix == ".ply" and b"end_header" not in path.read_bytes():     # meshio waits for it
-        raise ValueError(f"{path}: a PLY file without the end of its header; it is damaged")
-    failures = []
-    readers = [read for read, usable in ((_with_trimesh, _has_trimesh()), (_with_meshio, suffix in MESHIO)) if usable]
-    for reader in readers:
+    if suffix == ".ply" and b"end_header" not in path.read_bytes():     # meshio would read for ever
+        raise ValueError(f"{path}: a PLY file without end_header; it is damaged")
+    failures, has_trimesh = [], find_spec("trimesh") is not None
+    for reader in [_with_trimesh] * has_trimesh + [_with_meshio] * (suffix in MESHIO):
         try:
             return _in_order(*reader(path, suffix))
-        except (Exception, SystemExit) as error:        # the readers raise whatever the damage leads to
+        except (Exception, SystemExit) as error:        # a damaged file raises anything
             failures.append(f"{type(error).__name__}: {error}")
     reason = failures[0] if failures else "it needs trimesh"
-    remedy = "" if _with_trimesh in readers else f"; {REMEDY}"
+    remedy = "" if has_trimesh else f"; {REMEDY}"
     raise ValueError(f"{path}: not a readable {suffix[1:].upper()} file ({reason}){remedy}")
 
 
-def _has_trimesh():
-    try:
-        import trimesh  # noqa: F401
-    except ImportError:
-        return False
-    return True
-
-
 def _with_trimesh(path, suffix):
-    """Nothing but this file is read: no materials, no textures. `process` would merge vertices trimesh's way."""
+    """Read this file only, without materials and textures, and without merging vertices (process=False)."""
     import trimesh
     data = path.read_bytes()
     if suffix == ".obj":                        # names in it may be in any encoding; numbers are ASCII
@@ -82,10 +78,10 @@ def _joined(parts, dtype):
 
 
 def _in_order(points, triangles):
-    """The same surface, whatever the order of its vertices and triangles in the file."""
+    """Return the surface in an order that does not depend on the order in the file."""
     if len(triangles) and not 0 <= triangles.min() <= triangles.max() < len(points):
         raise ValueError(f"triangles of vertices {triangles.min()} to {triangles.max()}, of {len(points)}")
-    used, triangles = np.unique(triangles, return_inverse=True)     # others may be anything, NaN too
+    used, triangles = np.unique(triangles, return_inverse=True)     # unused vertices may be NaN
     points, same = np.unique(points[used], axis=0, return_inverse=True)
     triangles = same.reshape(-1)[triangles.reshape(-1, 3)]
     first = triangles.argmin(axis=1)[:, None]

@@ -1,49 +1,45 @@
-"""Repairs of a surface of triangles: vertices merged, doubles left out, orientation, holes filled.
+"""Repair of triangle meshes: merging of vertices, removal of duplicates, orientation, filling of holes.
 
-All but the last change nothing that is meant: they are applied to every mesh. Holes are filled on request, by
-pymeshfix, after Attene, "A lightweight approach to repairing digitized polygon meshes", The Visual Computer 26
-(2010), doi:10.1007/s00371-010-0416-3.
+Holes are filled on request only, by pymeshfix (Attene 2010, "A lightweight approach to repairing digitized polygon
+meshes", doi:10.1007/s00371-010-0416-3). The other repairs preserve the shape and are applied to every mesh.
 """
 import numpy as np
 import scipy
 
-MERGED = 1e-8               # vertices closer than this part of the size of the mesh are one
-SINGLE = 1e-6               # and, where that closes the surface, closer than what single precision leaves
+MERGED = 1e-8               # vertices closer than this part of the size of the mesh are merged
+SINGLE = 1e-6               # or closer than this, the resolution of single precision, if that closes the surface
 EPS = float(np.finfo(np.float64).eps)
-PROBES = 15                 # vertices of a body that are tried for being inside another
+PROBES = 15                 # vertices of a body that are tested for being inside another
 
 
 def cleaned(vertices, triangles):
-    """Vertices and triangles with near vertices merged, without unused ones, flat triangles and doubles.
+    """Return vertices and triangles with near vertices merged, without degenerate and duplicate triangles.
 
-    The distance is MERGED of the diagonal of the box about the triangles. If edges are then still open, it
-    is SINGLE of that diagonal, or of the largest coordinate where that is more, provided that this closes all.
+    The merging distance is MERGED times the diagonal of the bounding box. If edges are then still open, it is SINGLE
+    times that diagonal, or times the largest coordinate if that is more, provided that this closes the surface.
     """
-    found = None
+    trials = []
     for part in (MERGED, SINGLE):
         corners = vertices[np.unique(triangles)]
         size = float(np.linalg.norm(np.ptp(corners, axis=0))) if len(corners) else 0.0
         if part == SINGLE:
             size = min(max(size, float(np.abs(corners).max(initial=0.0))), 1e3 * size)
-        trial = _without_doubles(*_merged(vertices, triangles, part * size))
-        is_closed = not open_edges(trial[1])[0].any()
-        if found is None or is_closed:
-            found = trial
-        if is_closed:
-            break
-    return found
+        trials.append(_without_duplicates(*_merged(vertices, triangles, part * size)))
+        if not open_edges(trials[-1][1])[0].any():
+            return trials[-1]
+    return trials[0]
 
 
 def open_edges(triangles):
-    """Of each edge, is it one of an odd number of triangles?; the edges (k, 2), and their sums of directions."""
+    """Return a mask of the edges with an odd number of triangles, the edges (k, 2), and their sums of directions."""
     edges, which, way = _edges(triangles)
     return np.bincount(which, minlength=len(edges)) % 2 == 1, edges, np.bincount(which, way, minlength=len(edges))
 
 
 def oriented(triangles):
-    """Triangles turned so that neighbours agree, where edges of two triangles each say how; else as they are.
+    """Return the triangles flipped so that those on either side of an edge agree; a one-sided surface unchanged.
 
-    Groups of triangles that agree already stay as they are.
+    Only edges of exactly two triangles are considered. In every connected part the smaller group is flipped.
     """
     edges, which, way = _edges(triangles)
     faces, n = np.bincount(which), len(triangles)
@@ -52,31 +48,29 @@ def oriented(triangles):
     a, b = order[starts], order[starts + 1]
     agree = way[a] != way[b]
     a, b = a % n, b % n
-    # every triangle twice, as drawn and turned; what agrees is joined
+    # two nodes per triangle, as given and flipped; links join consistent nodes of neighbours
     links = np.concatenate([np.stack([a, b + n * ~agree]), np.stack([a + n, b + n * agree])], axis=1)
     group = _groups(links, 2 * n)
     if (group[:n] == group[n:]).any():          # one-sided
         return triangles
-    turned = np.zeros(n, dtype=bool)
-    patch = np.minimum(group[:n], group[n:])    # the same for all triangles that hang together
-    as_drawn = group[:n] == patch
-    many = np.bincount(patch, as_drawn) * 2 >= np.bincount(patch)
-    turned = as_drawn != many[patch]            # the fewer are turned
-    return np.where(turned[:, None], triangles[:, ::-1], triangles)
+    part = np.minimum(group[:n], group[n:])     # the same for all connected triangles
+    as_given = group[:n] == part
+    majority = np.bincount(part, as_given) * 2 >= np.bincount(part)
+    flipped = as_given != majority[part]
+    return np.where(flipped[:, None], triangles[:, ::-1], triangles)
 
 
 def bodies(triangles):
-    """Number of the body of each triangle (m,): those that hang together by edges."""
+    """Return the index of the body of each triangle (m,); a body is connected by edges."""
     edges, which, _ = _edges(triangles)
     n = len(triangles)
-    graph = scipy.sparse.coo_array((np.ones(3 * n), (np.arange(3 * n) % n, which)), shape=(n, len(edges))).tocsr()
-    return scipy.sparse.csgraph.connected_components(graph @ graph.T, directed=False)[1]
+    return _groups(np.stack([np.arange(3 * n) % n, n + which]), n + len(edges))[:n]
 
 
 def surrounded(points, corners):
-    """Is each point (n, 3) inside the closed surface (m, 3, 3)? By the solid angle that it is seen at.
+    """Return a mask of the points (n, 3) inside the closed surface (m, 3, 3), by its solid angle.
 
-    After van Oosterom and Strackee 1983, doi:10.1109/TBME.1983.325207.
+    Van Oosterom and Strackee 1983, doi:10.1109/TBME.1983.325207.
     """
     angle = np.empty(len(points))
     for k, point in enumerate(points):
@@ -89,39 +83,39 @@ def surrounded(points, corners):
 
 
 def facing_out(vertices, triangles):
-    """Triangles with every body's outside out, without bodies that enclose nothing; and each one's body.
+    """Return the triangles with every body oriented outward, without bodies of no volume, and their bodies (m,).
 
-    A body drawn inside out that lies in another is a cavity and stays.
+    An inverted body inside another one is a cavity and stays.
     """
     body = bodies(triangles)
     middle = 0.5 * (vertices.min(axis=0) + vertices.max(axis=0))
     parts = np.linalg.det(vertices[triangles] - middle)
     volume, scale = np.bincount(body, parts), np.bincount(body, np.abs(parts))
-    if volume.sum() < 0.0:                                      # all of it drawn inside out
+    if volume.sum() < 0.0:                                      # all bodies are inverted
         triangles, volume = triangles[:, ::-1], -volume
     empty = np.abs(volume) <= 64.0 * EPS * scale
-    for one in np.nonzero((volume < 0.0) & ~empty)[0]:
-        mine = np.unique(triangles[body == one])
-        probes = vertices[mine[np.linspace(0, len(mine) - 1, min(PROBES, len(mine))).astype(int)]]
+    for k in np.nonzero((volume < 0.0) & ~empty)[0]:
+        own = np.unique(triangles[body == k])
+        probes = vertices[own[np.linspace(0, len(own) - 1, min(PROBES, len(own))).astype(int)]]
         others = vertices[triangles[(volume > 0.0)[body]]]
         if 2 * surrounded(probes, others).sum() <= len(probes):
-            triangles = np.where((body == one)[:, None], triangles[:, ::-1], triangles)
+            triangles = np.where((body == k)[:, None], triangles[:, ::-1], triangles)
     keep = ~empty[body]
     return triangles[keep], body[keep]
 
 
 def filled(vertices, triangles, name):
-    """The surface with the holes of every body filled and what crosses itself in these cut away (pymeshfix).
+    """Return the surface with the holes of every body filled and self-intersections removed (pymeshfix).
 
-    Raises ValueError with the command to install it where pymeshfix is missing, or if nothing closed is left.
+    ValueError if pymeshfix is not installed, or if no closed body remains.
     """
     try:
         from pymeshfix import MeshFix
     except ImportError:
         raise ValueError(f"{name}: repair needs pymeshfix: pip install -e '.[mesh]'") from None
     body, parts, start = bodies(triangles), [], 0
-    for one in range(body.max() + 1):           # pymeshfix would keep the largest alone
-        points, faces = _used_only(vertices, triangles[body == one])
+    for k in range(body.max() + 1):           # of several, pymeshfix returns the largest only
+        points, faces = _used_only(vertices, triangles[body == k])
         if open_edges(faces)[0].any():
             fix = MeshFix(points, faces)
             fix.repair(joincomp=False, remove_smallest_components=False)
@@ -130,31 +124,31 @@ def filled(vertices, triangles, name):
             parts.append((points, faces + start))
             start += len(points)
     if not parts:
-        raise ValueError(f"{name}: nothing closed is left after the repair; give the surface of a solid body")
+        raise ValueError(f"{name}: no closed body is left after the repair; give the surface of a solid body")
     return tuple(np.concatenate(part) for part in zip(*parts))
 
 
 def area(vertices, triangles):
-    """Of all triangles."""
+    """Return the total area of the triangles."""
     a, b, c = vertices[triangles].swapaxes(0, 1)
     return 0.5 * float(np.sqrt((np.cross(b - a, c - a) ** 2).sum(axis=1)).sum())
 
 
 def _edges(triangles):
-    """Distinct edges (k, 2); the edge of each side of each triangle, (3 m,), by side; and its direction."""
+    """Return the distinct edges (k, 2); for each triangle side (3 m,) its edge and its direction, 1 or -1."""
     sides = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
     edges, which = np.unique(np.sort(sides, axis=1), axis=0, return_inverse=True)
     return edges, which.reshape(-1), np.where(sides[:, 0] < sides[:, 1], 1, -1)
 
 
 def _groups(links, n):
-    """Number of the group of each of n items, which the links (2, k) join."""
+    """Return the connected component of each of n nodes that the links (2, k) join."""
     graph = scipy.sparse.coo_array((np.ones(links.shape[1]), links), shape=(n, n))
     return scipy.sparse.csgraph.connected_components(graph, directed=False)[1]
 
 
 def _merged(vertices, triangles, distance):
-    """The first of each group of near vertices stands for all."""
+    """Replace near vertices by the first of them, and remove triangles that become degenerate."""
     vertices, same = np.unique(vertices, axis=0, return_inverse=True)
     triangles = same.reshape(-1)[triangles]
     used = np.unique(triangles)
@@ -163,14 +157,14 @@ def _merged(vertices, triangles, distance):
         group = _groups(used[near].T, len(vertices))
         first = np.unique(group, return_index=True)[1]
         triangles = first[group][triangles]
-    flat = (triangles == np.roll(triangles, 1, axis=1)).any(axis=1)     # with an edge of no length
+    flat = (triangles == np.roll(triangles, 1, axis=1)).any(axis=1)     # with an edge of zero length
     return _used_only(vertices, triangles[~flat])
 
 
-def _without_doubles(vertices, triangles):
-    """One triangle of several with the same corners, none where two of them face each other.
+def _without_duplicates(vertices, triangles):
+    """Remove duplicates: one triangle of equal ones stays, none of two with opposite orientation.
 
-    But if only one of two that face each other closes the surface, one; and all, if only all do.
+    One of two opposite triangles stays if only that closes the surface, and all stay if only all close it.
     """
     kinds, which = np.unique(np.sort(triangles, axis=1), axis=0, return_inverse=True)
     if len(kinds) == len(triangles):

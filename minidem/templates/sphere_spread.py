@@ -1,60 +1,66 @@
-"""Spheres spread over all parts of a solid, where a greedy choice by volume leaves some without any.
+"""Spheres spread over all parts of a solid, where the greedy choice leaves parts without any.
 
-The greedy choice (`minidem.templates.fit_mesh`) is right as long as its spheres come near every part of the solid. In a
-thin plate all spheres are equal, and it would fill one corner; of a hammer it would fill the head. Here every
-cell of the solid is to lie within some reach of a sphere. First, as few spheres of the greedy choice as need be
-give way to others, each in the part that is farthest from all, by the farthest-point rule of Gonzalez 1985,
-doi:10.1016/0304-3975(85)90224-5. Where that takes more than a quarter of them, as in a plate, each gets an equal
-part of the solid: boxes of as many cells, from which Lloyd's method makes a centroidal Voronoi tessellation (Du,
-Faber and Gunzburger 1999, doi:10.1137/S0036144599352836). The centre of mass and the ratios of the moments of
-inertia are then nearly right, whatever volume is missing.
+The greedy choice (`minidem.templates.fit_mesh`) is used as long as its spheres come near every part of the solid. In a
+thin plate all spheres are equal, and it would fill one corner; of a hammer it would fill the head. Here every cell of
+the solid must lie within a given distance of a sphere. First, as few spheres as possible of the greedy choice are
+replaced by others, each in the part that is farthest from all spheres (farthest-point rule, Gonzalez 1985,
+doi:10.1016/0304-3975(85)90224-5). If more than a quarter would be replaced, as in a plate, each sphere gets an equal
+part of the solid: boxes of equally many cells, improved by Lloyd's method to a centroidal Voronoi tessellation (Du,
+Faber and Gunzburger 1999, doi:10.1137/S0036144599352836). Centre of mass and ratios of the moments of inertia are then
+nearly right, whatever volume is missing.
 """
 import numpy as np
 import scipy
 
-CELLS = 20_000      # at most, of the solid, evenly taken: some thirty across a compact body
+CELLS = 20_000      # at most, sampled evenly: about 30 across a compact solid
 ROUNDS = 10         # of Lloyd's method
-KEPT = 0.75         # of the greedy choice, at least; where fewer would be left the solid is thin as a whole
-LARGE = 0.8         # of the largest radius of its part: a sphere that may stand for it
+MIN_GREEDY = 0.75   # part of the greedy choice that stays at least; otherwise the spheres are spread evenly
+LARGE = 0.8         # of the largest radius in a part: minimum for the sphere that represents the part
 
 
-def spread(cells, centers, radii, chosen, count, reach):
-    """Indices of the spheres that stand for the solid, at most `count`; `chosen` if these are spread already.
+def spread(cells, centers, radii, chosen, count, distance):
+    """Return the indices of at most `count` spheres that represent all parts of a solid.
 
-    Args:
-        cells: (m, 3) middles of the cells inside the solid.
-        centers, radii: (k, 3), (k,) the spheres to choose from.
-        chosen: indices of the greedy choice, best first.
-        count: how many there may be.
-        reach: the distance from the nearest sphere in which every cell shall lie.
+    Parameters
+    ----------
+    cells : (m, 3) ndarray
+        Centres of the cells inside the solid [m].
+    centers, radii : (k, 3) and (k,) ndarray
+        Candidate spheres [m].
+    chosen : list of int
+        Greedy choice, best first; returned if no cell is farther from it than `distance`.
+    count : int
+        Largest number of spheres.
+    distance : float
+        Largest distance of a cell from the nearest sphere [m].
     """
-    if len(chosen) < count:         # no cell is left
+    if len(chosen) < count:         # they cover all cells
         return chosen
     cells = cells[::-(-len(cells) // CELLS)]
-    solid = _Solid(cells, centers, radii, reach)
+    solid = _Solid(cells, centers, radii, distance)
     if not solid.added(chosen, 1):
         return chosen
-    least, most = int(KEPT * count), count      # of the greedy choice; `least` leave enough for the rest
+    least, most = int(MIN_GREEDY * count), count    # of the greedy choice; `least` is few enough, `most` too many
     if len(solid.added(chosen[:least], count - least + 1)) > count - least:
         even = _even(cells, centers, radii, count)
         return even + solid.added(even, count - len(even), 0.0)
     while most - least > 1:
-        kept = (most + least) // 2
-        if len(solid.added(chosen[:kept], count - kept + 1)) <= count - kept:
-            least = kept
+        middle = (most + least) // 2
+        if len(solid.added(chosen[:middle], count - middle + 1)) <= count - middle:
+            least = middle
         else:
-            most = kept
+            most = middle
     return chosen[:least] + solid.added(chosen[:least], count - least)
 
 
 class _Solid:
-    def __init__(self, cells, centers, radii, reach):
-        self.cells, self.centers, self.radii, self.reach = cells, centers, radii, reach
+    def __init__(self, cells, centers, radii, distance):
+        self.cells, self.centers, self.radii, self.distance = cells, centers, radii, distance
         self.tree = scipy.spatial.cKDTree(centers)
 
-    def added(self, chosen, most, reach=None):
-        """Up to `most` more spheres, each in the part that is farthest; fewer if every cell is in reach."""
-        reach = self.reach if reach is None else reach
+    def added(self, chosen, most, distance=None):
+        """Return up to `most` more spheres, each in the farthest part, until no cell is farther than `distance`."""
+        distance = self.distance if distance is None else distance
         away = np.full(len(self.cells), np.inf)
         for k in chosen:
             np.minimum(away, _gap(self.cells, self.centers[k], self.radii[k]), out=away)
@@ -63,7 +69,7 @@ class _Solid:
         found = []
         while len(found) < most:
             cell = int(away.argmax())
-            if away[cell] <= reach:
+            if away[cell] <= distance:
                 break
             k = self._largest(self.cells[cell], 0.5 * away[cell], free)
             if k is None:
@@ -74,7 +80,7 @@ class _Solid:
         return found
 
     def _largest(self, point, distance, free):
-        """The largest free sphere that comes so near to the point; None if none does."""
+        """Return the largest free sphere within `distance` of the point; None if there is none."""
         near = np.array(sorted(self.tree.query_ball_point(point, distance + self.radii.max())), dtype=int)
         near = near[free[near]]
         near = near[_gap(self.centers[near], point, self.radii[near]) <= distance]
@@ -82,11 +88,12 @@ class _Solid:
 
 
 def _gap(points, center, radius):
+    """Return the distances of points from a sphere, or of a point from spheres."""
     return np.sqrt(((points - center) ** 2).sum(axis=1)) - radius
 
 
 def _even(cells, centers, radii, count):
-    """Indices of spheres, each in the middle of an equal part of the solid, as nearly as may be."""
+    """Return the indices of spheres near the centroids of equal parts of the solid."""
     candidates = scipy.spatial.cKDTree(centers)
     points = np.array([part.mean(axis=0) for part in _parts(cells, count)])
     chosen = candidates.query(points)[1]
@@ -110,7 +117,7 @@ def _even(cells, centers, radii, count):
 
 
 def _parts(cells, count):
-    """The cells in `count` boxes of as many cells each, but for one, cut across their longest sides."""
+    """Return the cells in `count` boxes of equally many cells, within one, bisected across their longest sides."""
     if count == 1 or len(cells) < 2:
         return [cells]
     axis = int(np.ptp(cells, axis=0).argmax())

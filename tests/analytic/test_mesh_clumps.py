@@ -1,4 +1,4 @@
-"""Clumps of meshes: spheres in thin parts, the warning of a bad fit, mass and inertia of the mesh."""
+"""Clumps fitted to meshes: spheres in thin parts, warnings about bad fits, mass properties of the mesh."""
 import copy
 import pickle
 import warnings
@@ -18,7 +18,7 @@ CUBE = platonic_mesh("cube", 1.0)
 
 
 def prism(outline, inner, height, name):
-    """A ring between two outlines (n, 2) of as many points, as high as that."""
+    """A ring of some height between two outlines (n, 2) with equally many points."""
     n = len(outline)
     points = np.concatenate([np.column_stack([line, np.full(n, z)])
                              for line in (inner, outline) for z in (0.0, height)])
@@ -34,7 +34,7 @@ def circle(n, radius):
 
 
 def plate():
-    """A square of 1 m and 2 cm thick, with a square hole aside of its middle."""
+    """A square plate of 1 m, 2 cm thick, with an off-centre square hole."""
     outline = np.array([(0, 0), (1, 0), (1, 1), (0, 1)], dtype=float)
     return prism(outline, 0.3 * outline + 0.1, 0.02, "plate")
 
@@ -46,7 +46,7 @@ def quiet(*arguments, **options):
 
 
 def hammer():
-    """A cube of 1 m with a handle of 4 cm, 1.6 m long, that crosses its lower face in the middle."""
+    """A cube of 1 m with a handle 4 cm wide and 1.6 m long through the centre of its lower face."""
     handle = CUBE.vertices * [0.04, 0.04, 2.0] - [0.0, 0.0, 1.1]
     return TriangleMesh(np.concatenate([CUBE.vertices, handle]), np.concatenate([CUBE.triangles, CUBE.triangles + 8]),
                         "hammer")
@@ -55,9 +55,8 @@ def hammer():
 @pytest.mark.parametrize("mesh, spheres, near", [
     (plate(), 60, 0.12), (prism(circle(40, 1.0), circle(40, 0.96), 0.04, "ring"), 60, 0.12),
     (prism(circle(40, 1.0), circle(40, 0.97), 0.5, "tube"), 80, 0.2)], ids=["plate", "ring", "tube"])
-def test_spheres_all_over_thin_bodies(mesh, spheres, near):
-    """Most of the volume is missing, as inscribed spheres must; but evenly, so that the centre is right, and moments
-    of inertia per mass too; and no point of the surface is far from a sphere."""
+def test_spheres_are_spread_over_thin_bodies(mesh, spheres, near):
+    """Much volume is missing, but evenly: centre of mass and moments per mass are right, no part lacks spheres."""
     clump = quiet(mesh, spheres)
     report = MeshReport(mesh, clump)
     assert len(clump.radii) == spheres and report.center_error < 0.06
@@ -65,7 +64,7 @@ def test_spheres_all_over_thin_bodies(mesh, spheres, near):
     away = np.linalg.norm(mesh.corners.mean(axis=1)[:, None] - clump.centers, axis=2) - clump.radii
     assert away.min(axis=1).max() < near
     from_surface = [fit_mesh.triangle_distance(center, mesh.corners).min() for center in clump.centers]
-    assert np.all(clump.radii <= np.array(from_surface) * (1.0 + 1e-12))            # none sticks out
+    assert np.all(clump.radii <= np.array(from_surface) * (1.0 + 1e-12))            # none protrudes
 
 
 def test_thin_part_of_a_thick_body():
@@ -76,10 +75,10 @@ def test_thin_part_of_a_thick_body():
     assert len(heights) >= 3 and np.diff(heights).max() < 0.8
 
 
-def test_bad_fit_warning():
+def test_warnings_about_bad_fits():
     for mesh, spheres in ((plate(), 30), (CUBE, 5)):
         with pytest.warns(UserWarning, match=rf"{mesh.name}: {spheres} spheres fit badly: volume -\d.*inertia.*centre"
-                                             r".*more spheres.*match='mesh'"):
+                                             r".*increase spheres.*match='mesh'"):
             md.ClumpTemplate.from_mesh(mesh, spheres)
     with pytest.warns(UserWarning, match="hammer: .* 2 bodies"):
         md.ClumpTemplate.from_mesh(hammer(), 5)
@@ -101,7 +100,7 @@ def test_mass_and_inertia_of_a_box():
     assert clump.inertia == pytest.approx(np.array([1 + 4, 1 + 9, 4 + 9]) * 50.0, rel=1e-12)
     assert np.abs(clump.axes.T @ turn[:, ::-1]) == pytest.approx(np.eye(3), abs=1e-9)     # the long side is axis 1
     assert np.linalg.det(clump.axes) == pytest.approx(1.0) and 0.0 < clump.relative_error < 1e-11
-    # the spheres lie in the mesh as before
+    # the spheres are those of match="spheres"
     spheres = quiet(mesh, 30, density=100.0)
     assert np.array_equal(clump.centers, spheres.centers) and np.array_equal(clump.radii, spheres.radii)
     assert clump.offsets @ clump.axes.T + clump.center_of_mass == pytest.approx(np.array(clump.centers), rel=1e-12)
@@ -110,8 +109,8 @@ def test_mass_and_inertia_of_a_box():
         md.ClumpTemplate.from_mesh(mesh, match="both")
 
 
-def test_symmetric_meshes_have_axes_that_do_not_hang_on_round_off(tmp_path):
-    """In single precision, as STL has it: of a cube the axes of the file, of a tube those about its own."""
+def test_axes_of_symmetric_meshes_do_not_depend_on_round_off(tmp_path):
+    """In single precision, that of STL: a cube has the axes of the file, a tube those about its axis."""
     for mesh, equal in ((CUBE, 3), (prism(circle(48, 0.31), circle(48, 0.17), 1.3, "tube"), 2)):
         shifted = mesh.vertices + [0.1, 0.2, 0.3]
         meshio.Mesh(shifted.astype(np.float32), {"triangle": mesh.triangles}).write(tmp_path / "a.stl")
@@ -121,7 +120,7 @@ def test_symmetric_meshes_have_axes_that_do_not_hang_on_round_off(tmp_path):
         assert clump.axes == pytest.approx(np.array(exact.axes), abs=1e-5)
         assert clump.relative_error < 2e-6
     n, outer, inner, height = 48, 0.31, 0.17, 1.3
-    # of a regular polygon of n sides: area and polar second moment
+    # area and polar second moment of a regular polygon of n sides
     area = 0.5 * n * np.sin(2 * np.pi / n) * (outer ** 2 - inner ** 2)
     polar = n / 4 * np.sin(2 * np.pi / n) * (2 + np.cos(2 * np.pi / n)) / 3 * (outer ** 4 - inner ** 4)
     across = 0.5 * polar * height + area * height ** 3 / 12.0
@@ -140,8 +139,8 @@ def same(one, other):
         np.array_equal(value, vars(other)[name]) for name, value in vars(one).items())
 
 
-def test_matched_clumps_are_kept(matched, tmp_path):
-    """Pickles, copies, checkpoints and text files give the same bits, mass and inertia of the mesh with them."""
+def test_matched_clumps_are_stored_exactly(matched, tmp_path):
+    """Pickles, copies, checkpoints and text files return the same bits, with the mass properties of the mesh."""
     spheres = md.ClumpTemplate(matched.centers, matched.radii, matched.density)
     assert matched.mass != spheres.mass
     for other in (pickle.loads(pickle.dumps(matched)), copy.deepcopy(matched)):

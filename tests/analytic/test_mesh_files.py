@@ -1,4 +1,4 @@
-"""Mesh files of common exporters: reading with and without trimesh, merging, orientation, repair."""
+"""Mesh files as exporters write them: formats, with and without trimesh; merging, orientation, repair."""
 import struct
 import sys
 
@@ -57,7 +57,7 @@ def test_obj(tmp_path, name):
     assert is_unit_cube(TriangleMesh.read(tmp_path / "cube.obj"))
 
 
-def test_names_in_any_encoding(tmp_path):
+def test_obj_in_any_encoding(tmp_path):
     for data in (b"# \xe9\xff\no b\xf6se\n" + OBJ["mixed"].encode(), OBJ["mixed"].encode("utf-16")):
         (tmp_path / "cube.OBJ").write_bytes(data)
         assert is_unit_cube(TriangleMesh.read(tmp_path / "cube.OBJ"))
@@ -78,7 +78,7 @@ def test_off_and_glb(tmp_path):
 
 
 def test_vertices_that_differ_by_rounding(tmp_path):
-    """Each triangle of the STL has corners of its own, off by the last bit of single precision or less."""
+    """Triangles of an STL file have their own corners, which differ by the last bit of single precision."""
     corners = (CUBE.corners + 3.3).astype(np.float32)
     odd = np.random.default_rng(1).random(corners.shape) < 0.5
     (tmp_path / "cube.stl").write_bytes(stl(np.where(odd, np.nextafter(corners, np.float32(9.0)), corners)))
@@ -87,25 +87,25 @@ def test_vertices_that_differ_by_rounding(tmp_path):
     assert is_unit_cube(TriangleMesh(shaken.reshape(-1, 3), np.arange(36).reshape(12, 3)))
 
 
-def test_flat_and_double_triangles_are_left_out():
+def test_degenerate_and_duplicate_triangles_are_removed():
     vertices, triangles = CUBE.vertices, CUBE.triangles
     near = np.concatenate([vertices, vertices[:1] + 1e-10])
     extra = [triangles[3], triangles[3][[1, 2, 0]], [0, 8, triangles[0][1]]]
     assert is_unit_cube(TriangleMesh(near, np.concatenate([triangles, extra])))
     assert is_unit_cube(TriangleMesh(vertices, np.tile(triangles, (2, 1))))
-    with pytest.raises(ValueError, match="sheet: .*no volume"):                 # two that face each other
+    with pytest.raises(ValueError, match="sheet: .*no volume"):                 # opposite triangles
         TriangleMesh(vertices, [triangles[0], triangles[0][::-1]], "sheet")
-    # two boxes that share a wall, which is drawn by both
+    # two boxes with a common wall in both
     beside = np.concatenate([vertices, vertices * [-1.0, 1.0, 1.0] + [1.0, 0.0, 0.0]])
     both = TriangleMesh(beside, np.concatenate([triangles, triangles[:, ::-1] + 8]))
     assert both.volume == pytest.approx(2.0) and len(both.triangles) == 20 and both.bodies == 1
 
 
 def test_orientation():
-    """Turned triangles, a body inside out beside another, a cavity, and a surface with one side only."""
+    """Flipped triangles, an inverted body beside another, a cavity, and a one-sided surface."""
     rng = np.random.default_rng(3)
-    turned = np.where(rng.random(12)[:, None] < 0.5, CUBE.triangles[:, ::-1], CUBE.triangles)
-    assert is_unit_cube(TriangleMesh(CUBE.vertices, turned))
+    flipped = np.where(rng.random(12)[:, None] < 0.5, CUBE.triangles[:, ::-1], CUBE.triangles)
+    assert is_unit_cube(TriangleMesh(CUBE.vertices, flipped))
     for shift, size, volume in ((5.0, 1.0, 2.0), (0.0, 0.5, 1.0 - 0.125)):
         other = CUBE.vertices * size + [shift, 0.0, 0.0]
         pair = TriangleMesh(np.concatenate([CUBE.vertices, other]),
@@ -124,13 +124,12 @@ def test_open_meshes_are_repaired_on_request(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=r"open edges.*repair=True .*--repair"):
         md.ClumpTemplate.from_mesh(path)
     mesh = TriangleMesh.read(path, repair=True)
-    assert is_unit_cube(mesh) and mesh.filled == 4 and mesh.kept == pytest.approx(1.2)
-    # of two bodies both are kept, of one and a loose sheet the body alone; less surface than that is reported
-    two = [*(CUBE.corners[:-1]), *(CUBE.corners[:-1] + 3.0)]
-    path.write_bytes(stl(two))
+    assert is_unit_cube(mesh) and mesh.closed_edges == 4 and mesh.remaining_surface == pytest.approx(1.2)
+    # two bodies both remain; a separate sheet is removed, with a warning about the smaller surface
+    path.write_bytes(stl([*(CUBE.corners[:-1]), *(CUBE.corners[:-1] + 3.0)]))
     assert TriangleMesh.read(path, repair=True).volume == pytest.approx(2.0, rel=1e-6)
     path.write_bytes(stl([*CUBE.corners, np.eye(3) * 2.0 + 3.0]))
-    with pytest.warns(UserWarning, match=r"open.stl: the repair kept \d\d % of the surface"):
+    with pytest.warns(UserWarning, match=r"open.stl: \d\d % of the surface is left"):
         md.ClumpTemplate.from_mesh(path, 40, repair=True)
     path.write_bytes(stl((CUBE.corners + 0.5)[:-2]))
     assert md.ClumpTemplate.from_mesh(path, 60, repair=True, match="mesh").volume == pytest.approx(1.0)
@@ -142,14 +141,14 @@ def test_open_meshes_are_repaired_on_request(tmp_path, monkeypatch):
 
 
 def test_without_trimesh(tmp_path, monkeypatch):
-    """meshio gives the same triangles where it can; where it cannot, the error says what to install."""
+    """meshio returns the same triangles as trimesh; for files that it cannot read the error names the extra."""
     paths = [tmp_path / name for name in ("cube.stl", "mixed.obj", "cube.ply")]
     paths[0].write_bytes(stl(CUBE.corners + 0.5))
     paths[1].write_text(OBJ["mixed"])
     meshio.Mesh(CUBE.vertices, {"triangle": CUBE.triangles}).write(paths[2])
-    with_it = [TriangleMesh.read(path) for path in paths]
+    expected = [TriangleMesh.read(path) for path in paths]
     monkeypatch.setitem(sys.modules, "trimesh", None)
-    for path, mesh in zip(paths, with_it):
+    for path, mesh in zip(paths, expected):
         assert np.array_equal(TriangleMesh.read(path).corners, mesh.corners), path
     for name, data in (("bad.obj", OBJ["more normals"].encode()), ("bad.ply", ply("little", "int")),
                        ("cube.glb", b"glTF")):
@@ -164,7 +163,7 @@ def test_files_with_bad_numbers(tmp_path):
     with pytest.raises(ValueError, match="a.obj: vertices.*finite"):
         TriangleMesh.read(path)
     path.write_text("v nan 0 0\n" + LINES + "".join("f {} {} {} {}\n".format(*(v + 1 for v in q)) for q in QUADS))
-    assert is_unit_cube(TriangleMesh.read(path))            # of no triangle
+    assert is_unit_cube(TriangleMesh.read(path))            # an unused vertex
     path.write_text(LINES + "f 1 2 99\n")
     with pytest.raises(ValueError, match="a.obj"):
         TriangleMesh.read(path)

@@ -1,17 +1,16 @@
 """Volume and moments of unions of spheres: closed forms, degenerate layouts, independent integration."""
-import itertools
 import time
 
 import numpy as np
 import pytest
 from numpy import pi, sqrt
-from reference_union import union_by_slices
+from reference_union import LATTICE, TETRAHEDRON, cap, chain, random_rotation, union_by_slices
 
 from minidem.templates.mass.union_of_spheres import moments_of_union
 
 EPS = np.finfo(float).eps
-# What the references themselves, and centres that a test has rotated, are off by: tens of sums and
-# products of numbers near 1. Measured: at most 5e-15.
+# Round-off of the references and of rotated centres: tens of sums and products of numbers near 1. Measured: at most
+# 5e-15.
 NOISE = 64 * EPS
 
 
@@ -19,12 +18,11 @@ def rotations(count, seed=1):
     rng = np.random.default_rng(seed)
     yield np.eye(3)
     for _ in range(count - 1):
-        q = np.linalg.qr(rng.normal(size=(3, 3)))[0]
-        yield q * np.sign(np.linalg.det(q))
+        yield random_rotation(rng)
 
 
 def assert_same(got, volume, first, second, extra=0.0):
-    """Equal within the error that the result states of itself, and that error below 1e-12."""
+    """Equal within the error bounds of the result, which are below 1e-12."""
     v, f, s, volume_error, second_error = got
     size = np.trace(second)
     length = sqrt(size / volume)
@@ -34,30 +32,8 @@ def assert_same(got, volume, first, second, extra=0.0):
     assert np.abs(s - second).max() <= second_error.sum() + (NOISE + extra) * size
 
 
-def cap(r, h):
-    """A sphere's part beyond the plane z = h: integrals of 1, z, z^2, x^2, from its profile."""
-    return np.array([pi * (2 * r**3 / 3 - r * r * h + h**3 / 3), pi * (r * r - h * h) ** 2 / 4,
-                     pi * (2 * r**5 / 15 - r * r * h**3 / 3 + h**5 / 5),
-                     pi / 4 * (8 * r**5 / 15 - r**4 * h + 2 * r * r * h**3 / 3 - h**5 / 5)])
-
-
-def along_z(spheres):
-    """Union of spheres (z, r) on the z axis, ascending, each of which cuts the next only."""
-    total = np.zeros(4)
-    z, r = np.array(spheres, float).T
-    cuts = (z[1:] ** 2 - z[:-1] ** 2 - r[1:] ** 2 + r[:-1] ** 2) / (2 * (z[1:] - z[:-1]))
-    for k, (c, radius) in enumerate(spheres):
-        part = cap(radius, -radius)
-        if k + 1 < len(z):
-            part = part - cap(radius, cuts[k] - c)
-        if k > 0:
-            part = part - cap(radius, c - cuts[k - 1]) * [1, -1, 1, 1]
-        total += [part[0], part[1] + c * part[0], part[2] + 2 * c * part[1] + c * c * part[0], part[3]]
-    return total
-
-
 def solid_of_revolution(total, q):
-    """Volume, first and second moments after the z axis was turned into q e_z."""
+    """Volume, first and second moments of a chain along q e_z."""
     volume, z, zz, xx = total
     return volume, z * q[:, 2], xx * np.eye(3) + (zz - xx) * np.outer(q[:, 2], q[:, 2])
 
@@ -72,31 +48,31 @@ def test_two_overlapping_spheres():
         r1, r2 = 1.0, 10 ** rng.uniform(-1.5, 0)
         d = rng.uniform(abs(r1 - r2), r1 + r2)
         got = moments_of_union(turned([0, d], q), np.array([r1, r2]))
-        assert_same(got, *solid_of_revolution(along_z([(0, r1), (d, r2)]), q))
+        assert_same(got, *solid_of_revolution(chain([(0, r1), (d, r2)]), q))
 
 
-def test_a_chain():
+def test_chain():
     spheres = [(-2.0, 1.0), (-1.0, 0.8), (0.0, 0.5), (0.8, 1.0), (2.5, 1.2)]
     z, r = np.array(spheres).T
     for q in rotations(20):
-        assert_same(moments_of_union(turned(z, q), r), *solid_of_revolution(along_z(spheres), q))
+        assert_same(moments_of_union(turned(z, q), r), *solid_of_revolution(chain(spheres), q))
 
 
 @pytest.mark.parametrize("off", [s * 10.0**k for k in range(-16, -3) for s in (-1, 1)] + [0.0])
-def test_about_tangent(off):
-    """Just overlapping, just apart, just sticking out: the small sphere is out, part in, or in."""
-    ball = np.array([4 / 3 * pi, 0, 4 / 15 * pi, 4 / 15 * pi])
+def test_nearly_tangent(off):
+    """The small sphere is outside, partly inside or inside, within 1e-16 to 1e-4 of tangency."""
+    ball = chain([(0, 1)])
     for q in rotations(8):
         d = 1.3 + off
         apart = ball + 4 / 3 * pi * 0.3**3 * np.array([1, d, d * d + 0.3**2 / 5, 0.3**2 / 5])
-        exact = along_z([(0, 1), (d, 0.3)]) if d < 1.3 else apart
+        exact = chain([(0, 1), (d, 0.3)]) if d < 1.3 else apart
         assert_same(moments_of_union(turned([0, d], q), np.array([1.0, 0.3])), *solid_of_revolution(exact, q))
         d = 0.7 + off
-        exact = along_z([(0, 1), (d, 0.3)]) if d > 0.7 else ball
+        exact = chain([(0, 1), (d, 0.3)]) if d > 0.7 else ball
         assert_same(moments_of_union(turned([0, d], q), np.array([1.0, 0.3])), *solid_of_revolution(exact, q))
 
 
-def test_hidden_spheres_add_nothing():
+def test_contained_spheres_add_nothing():
     rng = np.random.default_rng(3)
     base = np.array([[0, 0, 0], [0.9, 0.3, 0], [0.2, 1.0, 0.4]]), np.array([1.0, 0.7, 0.8])
     exact = moments_of_union(*base)[:3]
@@ -111,7 +87,7 @@ def test_hidden_spheres_add_nothing():
 @pytest.mark.parametrize("gap", 10.0 ** np.arange(-17, -2))
 @pytest.mark.parametrize("copies", [2, 3, 5, 20])
 def test_near_duplicates(gap, copies):
-    """Copies within `gap` add a shell no thicker than it, and nothing else goes wrong."""
+    """Copies within `gap` add a shell of at most this thickness."""
     others = np.array([[1, 0, 0], [0, 1.3, 0], [0.7, 0.7, 0.7]])
     radii = np.array([1, 0.8, 0.8, 0.8])
     volume, first, second = moments_of_union(np.vstack([np.zeros(3), others]), radii)[:3]
@@ -121,7 +97,7 @@ def test_near_duplicates(gap, copies):
         moved *= gap / np.linalg.norm(moved, axis=1)[:, None]
         got = moments_of_union(np.vstack([moved, others]), np.concatenate([np.ones(copies), radii[1:]]))
         # The shell's part of the volume is below 4 pi gap / (4 pi / 3), that of the moments below
-        # its size times the squared reach, 1.6 clump radii.
+        # its size times the squared extent, 1.6 clump radii.
         assert_same(got, volume, first, second, extra=8 * gap)
 
 
@@ -132,14 +108,12 @@ def ring(n, radius=1.0):
 
 HEXAGON = np.array([[2, 0, 0], [1, sqrt(3), 0], [-1, sqrt(3), 0],
                     [-2, 0, 0], [-1, -sqrt(3), 0], [1, -sqrt(3), 0]]) / 2
-TETRAHEDRON = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]], dtype=float)
-LATTICE = np.array(list(itertools.product((-1.0, 0.0, 1.0), repeat=3)))
 PENCIL = np.array([[0, 0, -0.5], [0, 0, 0.25], [0, 0, 1], [0, 0, -2]])
 
 DEGENERATE = {
     "three tangent": (np.array([[0, 0, 0], [0, 0, 2], [sqrt(3), 0, 1]]), np.ones(3)),
     "three through one circle": (PENCIL[:3], sqrt([1.25, 1.0625, 2])),
-    "four through one circle, one aside": (
+    "four through one circle, one beside": (
         np.vstack([PENCIL, [0.9, 0, 0.2]]), sqrt([1.25, 1.0625, 2, 5, 0.3])),
     "hexagon, all through its centre": (HEXAGON, np.ones(6)),
     "hexagon with its centre": (np.vstack([HEXAGON, np.zeros(3)]), np.ones(7)),

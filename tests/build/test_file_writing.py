@@ -1,4 +1,4 @@
-"""All files are written through `minidem.core.atomic`, which keeps links, permissions and whole files."""
+"""Files are written by `minidem.core.atomic` only: atomically, with links and permissions preserved."""
 import ast
 from pathlib import Path
 
@@ -9,7 +9,7 @@ WRITERS = {"write_text", "write_bytes", "savez", "savez_compressed", "savefig", 
 OTHERS = {       # file -> why it writes in another way
     "minidem/core/atomic.py": "it is the way",
     "minidem/ensemble/child.py": "a pipe",
-    "minidem/scenario/table.py": "lines that are appended",
+    "minidem/scenario/files.py": "lines that are appended",
     "tools/benchmark.py": "lines that are appended",
     "tools/sanitize.py": "a temporary folder",
     "tools/peers/lammps_peer.py": "a temporary folder",

@@ -127,7 +127,7 @@ def test_chess_pieces_are_in_the_wheel(environment, tmp_path):
     names = run(environment, "-c", "from minidem import chess; print(*chess.HEIGHTS, len(chess.piece('king').radii))",
                 cwd=tmp_path)
     assert names == "king queen bishop knight rook pawn 100\n"
-    run(environment, "-c", "from minidem import chess; list(map(chess._stored, chess.HEIGHTS))", cwd=tmp_path)
+    run(environment, "-c", "from minidem import chess; list(map(chess.piece, chess.HEIGHTS))", cwd=tmp_path)
 
 
 def test_others_can_cimport(environment, tmp_path):

@@ -13,7 +13,7 @@ import chess_in_box as BOX
 import numpy as np
 import pytest
 
-from minidem.scenario.summary import FLAT
+from minidem.scenario.record import FLAT
 from minidem.validation import chess_box
 
 PIECES = {"king": 95, "queen": 85, "bishop": 70, "knight": 60, "rook": 55, "pawn": 50}     # heights [mm]

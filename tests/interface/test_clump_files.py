@@ -1,4 +1,4 @@
-"""Text files of spheres: reading, writing, refused lines; and the command that makes a clump of a mesh."""
+"""Text files of spheres: reading, writing, invalid files; and tools/make_clump.py."""
 import make_clump
 import meshio
 import numpy as np
@@ -32,7 +32,7 @@ def test_read(tmp_path, text):
     ("", ["no spheres"]), ("# nothing\n", ["no spheres"]), ("1,2,3\n", ["line 1", "four numbers"]),
     ("1,2,3,4\n1,2,x,4\n", ["line 2", "four numbers"]), ("1,2,3,4\nend\n", ["line 2"]),
     ("1,2,3,nan\n", ["line 1", "finite"]), ("1,2,3,-4\n", ["line 1", "-4", "greater than 0"])])
-def test_refused(tmp_path, text, words):
+def test_invalid_files(tmp_path, text, words):
     path = tmp_path / "spheres.txt"
     path.write_text(text)
     with pytest.raises(ValueError) as error:
@@ -52,8 +52,8 @@ def test_make_clump(tmp_path, run_tool, coarse_fits):
     assert (tmp_path / "grain.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_make_clump_reports(tmp_path, run_tool, coarse_fits):
-    """A bad fit and a matched one; a table of several meshes, one of which is open."""
+def test_output_of_make_clump(tmp_path, run_tool, coarse_fits):
+    """A bad fit, a matched one, and a table of two meshes, one of them open."""
     mesh = platonic_mesh("cube", 1.0)
     for name, triangles in (("cube", mesh.triangles), ("open", mesh.triangles[:-2])):
         meshio.Mesh(mesh.vertices, {"triangle": triangles}).write(tmp_path / f"{name}.stl")
@@ -71,7 +71,7 @@ def test_make_clump_reports(tmp_path, run_tool, coarse_fits):
     assert run_tool("make_clump", tmp_path / "open.stl", tmp_path / "cube.stl").returncode == 2
 
 
-def test_make_clump_refuses(tmp_path, run_tool):
+def test_bad_arguments_of_make_clump(tmp_path, run_tool):
     for words in (["--bogus"], [tmp_path / "none.stl"], [make_clump.__file__], []):
         done = run_tool("make_clump", *words)
         assert done.returncode == 2 and done.stderr and not list(tmp_path.iterdir()), (words, done)

@@ -178,7 +178,7 @@ def test_without_conservation_there_is_no_energy_error(change, tmp_path, capsys,
     assert summary["energy_final"] > 0.0
     said = capsys.readouterr()
     assert "steps/s" in said.err
-    assert "error" not in said.err + said.out and "onserved" not in said.out and "total energy went" in said.out
+    assert "error" not in said.err + said.out and "onserved" not in said.out and "total energy changed" in said.out
 
 
 def test_an_energy_limit_with_a_force_of_its_own_is_refused(tmp_path, capsys):

@@ -7,8 +7,7 @@ import pytest
 
 import minidem as md
 from minidem.output import vtu
-from minidem.output.pvd import Pvd
-from minidem.output.wall_polygons import wall_polygons
+from minidem.output.vtu import Pvd, wall_polygons
 
 POINT_DATA = {"radius": (), "clump": (), "velocity": (3,), "angular_velocity": (3,), "orientation": (4,)}
 

@@ -1,4 +1,4 @@
-"""Destinations of files: links, devices, pipes, permissions, long names, several writers, killed writers."""
+"""Atomic files: links, devices, pipes, permissions, long names, several writers, killed writers."""
 import errno
 import os
 import stat
@@ -17,7 +17,7 @@ from scenes import rods_in_box
 import minidem as md
 from minidem.core import atomic
 from minidem.scenario import plot
-from minidem.scenario.folder import RunFolder
+from minidem.scenario.files import RunFolder
 
 BALL = md.ClumpTemplate([(0, 0, 0)], [1.0], density=1.0)
 
@@ -31,7 +31,7 @@ def sim():
 
 @pytest.fixture(params=["save", "vtu", "text"])
 def write(request, sim):
-    """A function of a path that writes a file of one kind; .reads returns whether a path is such a file, and whole."""
+    """A function that writes a file of one kind to a path; .reads(path) checks that it is complete."""
     def writer(path):
         {"save": sim.save, "vtu": sim.write_vtu, "text": BALL.to_file}[request.param](path)
 
@@ -45,14 +45,9 @@ def write(request, sim):
     return writer
 
 
-def test_links_in_the_way_of_the_temporary_file(write, tmp_path, monkeypatch):
-    """Links in the place of the temporary file are not followed."""
+def test_links_at_the_temporary_name_are_not_followed(write, tmp_path, monkeypatch):
     victim = tmp_path / "victim"
     victim.write_text("precious")
-    (tmp_path / f".out.{os.getpid()}.npz").symlink_to(victim)
-    write(tmp_path / "out.npz")
-    assert victim.read_text() == "precious" and write.reads(tmp_path / "out.npz")
-    # And if the name were known: it is refused, not followed.
     monkeypatch.setattr(atomic.secrets, "token_hex", lambda n: "0" * 2 * n)
     (tmp_path / (".minidem-" + 16 * "0" + ".npz")).symlink_to(victim)
     with pytest.raises(FileExistsError):
@@ -61,7 +56,7 @@ def test_links_in_the_way_of_the_temporary_file(write, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("exists", [True, False])
-def test_a_link_stays_and_its_target_is_written(write, exists, tmp_path):
+def test_link_to_a_file(write, exists, tmp_path):
     (tmp_path / "far").mkdir()
     target = tmp_path / "far" / "target.npz"
     if exists:
@@ -73,7 +68,7 @@ def test_a_link_stays_and_its_target_is_written(write, exists, tmp_path):
     assert (tmp_path / "first.npz").readlink() == Path("second") and (tmp_path / "second").is_symlink()
 
 
-def test_links_in_a_circle(write, tmp_path):
+def test_circular_links(write, tmp_path):
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
     with pytest.raises(OSError, match="symbolic links"):
@@ -103,7 +98,7 @@ def umask(mask):
         os.umask(before)
 
 
-def test_permissions_stay(write, tmp_path):
+def test_permissions_are_preserved(write, tmp_path):
     path = tmp_path / "file.npz"
     with umask(0o027):
         write(path)
@@ -115,8 +110,8 @@ def test_permissions_stay(write, tmp_path):
 
 
 @contextmanager
-def somebody():
-    """The rights of an ordinary user, whoever runs the tests; yields a folder of theirs."""
+def ordinary_user():
+    """Run the block without root rights; yields a folder."""
     with tempfile.TemporaryDirectory() as folder:
         if os.geteuid() == 0:
             os.chmod(folder, 0o777)
@@ -128,25 +123,24 @@ def somebody():
             os.chmod(folder, 0o700)
 
 
-def test_what_is_protected_stays(write):
-    with somebody() as folder:
-        kept, other = folder / "kept.npz", folder / "other.npz"
+def test_read_only_files_and_folders(write):
+    with ordinary_user() as folder:
+        kept = folder / "kept.npz"
         kept.write_text("kept")
         kept.chmod(0o444)
         with pytest.raises(PermissionError, match=r"read-only.*kept\.npz"):
             write(kept)
-        other.write_text("old")
         mine = folder / "mine"
         mine.mkdir()
         (mine / "file.npz").write_text("old")
         mine.chmod(0o555)
-        with pytest.raises(PermissionError, match=r"its folder must admit new files.*file\.npz"):
+        with pytest.raises(PermissionError, match=r"its folder must be writable.*file\.npz"):
             write(mine / "file.npz")
         assert kept.read_text() == "kept" and (mine / "file.npz").read_text() == "old"
         mine.chmod(0o755)
 
 
-def test_what_is_no_file_is_refused(write, tmp_path):
+def test_folders_and_pipes_are_refused(write, tmp_path):
     (tmp_path / "folder").mkdir()
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to("pipe")
@@ -159,20 +153,20 @@ def test_what_is_no_file_is_refused(write, tmp_path):
 
 @pytest.fixture
 def device(tmp_path):
-    """A function of a number -> a device of its own with that number (3: /dev/null, 7: /dev/full), which may break."""
+    """A function that makes a device with a minor number (3: /dev/null, 7: /dev/full), which a failure may damage."""
     def make(minor):
         path = tmp_path / f"device{minor}"
         try:
             os.mknod(path, 0o666 | stat.S_IFCHR, os.makedev(1, minor))
         except PermissionError:
             if os.geteuid() == 0:
-                pytest.skip("root that may make no device could damage those of the machine")
+                pytest.skip("as root without the right to make devices, the test could damage those of the machine")
             return {3: Path("/dev/null"), 7: Path("/dev/full")}[minor]
         return path
     return make
 
 
-def test_devices_stay(sim, device):
+def test_devices_are_not_replaced(sim, device):
     null, full = device(3), device(7)
     BALL.to_file(null)
     for write in (sim.save, sim.write_vtu):
@@ -183,7 +177,7 @@ def test_devices_stay(sim, device):
     assert stat.S_ISCHR(null.lstat().st_mode) and stat.S_ISCHR(full.lstat().st_mode)
 
 
-def test_text_goes_into_a_pipe_that_is_read(tmp_path):
+def test_text_to_a_pipe(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with subprocess.Popen(["cat", tmp_path / "pipe"], stdout=subprocess.PIPE, text=True) as reader:
         try:
@@ -192,7 +186,7 @@ def test_text_goes_into_a_pipe_that_is_read(tmp_path):
                     BALL.to_file(tmp_path / "pipe")
                     break
                 except OSError as error:
-                    assert "nobody reads" in str(error)
+                    assert "has no reader" in str(error)
             out, _ = reader.communicate(timeout=60)
         finally:
             reader.kill()
@@ -200,7 +194,7 @@ def test_text_goes_into_a_pipe_that_is_read(tmp_path):
 
 
 def test_text_to_standard_output_that_is_a_file(tmp_path):
-    (tmp_path / "stdout").symlink_to("/proc/self/fd/1")         # as /dev/stdout is, but no harm is done to that
+    (tmp_path / "stdout").symlink_to("/proc/self/fd/1")         # like /dev/stdout, which a failure would replace
     program = ("import minidem as md, sys\nprint('before', flush=True)\n"
                "md.ClumpTemplate([(0, 0, 0)], [1.0], 1.0).to_file(sys.argv[1])\nprint('behind')\n")
     with open(tmp_path / "out", "w") as out:
@@ -214,15 +208,15 @@ def test_the_longest_names(write, name, tmp_path):
     assert write.reads(tmp_path / name) and len(list(tmp_path.iterdir())) == 1
 
 
-def test_a_name_that_is_too_long_is_refused_before_any_work(tmp_path):
+def test_too_long_name_is_refused_before_any_work(tmp_path):
     drawn = []
     with pytest.raises(OSError, match="File name too long"):
         plot.save(tmp_path / ("n" * 252 + ".png"), (1.0, 1.0), drawn.append)
     assert not drawn and not list(tmp_path.iterdir())
 
 
-def test_threads_writing_one_file(tmp_path):
-    """Each file is whole and one of theirs."""
+def test_threads_that_write_to_one_name(tmp_path):
+    """Every file is complete and from one of the threads."""
     path, sims = tmp_path / "state.npz", [rods_in_box(seed=k, n=60).simulation() for k in (1, 2)]
     failures, loads = [], []
 
@@ -247,8 +241,8 @@ def test_threads_writing_one_file(tmp_path):
         assert any(np.array_equal(found.position, sim.position) for sim in sims)
 
 
-def test_leftovers_of_the_killed_are_removed_and_those_of_the_living_stay(tmp_path):
-    """A file of another process that is being written, into a folder of a run that begins."""
+def test_temporary_files_of_killed_writers_are_removed(tmp_path):
+    """When a run begins in the folder; the file of a live writer stays."""
     (tmp_path / "frames").mkdir()
     program = ("import sys\nfrom minidem.core.atomic import replacing\n"
                "with replacing(sys.argv[1]) as path:\n"
@@ -265,8 +259,8 @@ def test_leftovers_of_the_killed_are_removed_and_those_of_the_living_stay(tmp_pa
             writer.wait()
         (tmp_path / ".energy.csv").write_text("")
         folder = RunFolder(tmp_path, "rods_in_box")
-        folder.occupy()
-        folder.leave()
+        folder.lock()
+        folder.unlock()
         assert [file.exists() for file in files] == [False, False, True] and (tmp_path / ".energy.csv").exists()
         writers[2].communicate("go on\n", timeout=60)
         assert (tmp_path / "observables.csv").read_text() == "half" and not files[2].exists()
@@ -276,7 +270,7 @@ def test_leftovers_of_the_killed_are_removed_and_those_of_the_living_stay(tmp_pa
             writer.communicate()
 
 
-def test_removal_of_a_file_before_its_lock(tmp_path, monkeypatch):
+def test_temporary_file_removed_before_it_is_locked(tmp_path, monkeypatch):
     lock, taken = atomic.fcntl.flock, []
 
     def late(descriptor, how):

@@ -97,7 +97,7 @@ REFUSED = {     # how the bad file is made of the good one -> words of the reaso
     "newer": (lambda good: with_settings(good, format=99, made_by={"minidem": "7.0"}), ["99", "newer", "7.0"]),
     "older": (lambda good: with_settings(good, format=npz_checksum.FORMAT - 1),
               ["older", "use the minidem that made it"]),
-    "packed": (packed, ["unpacks to more"]),
+    "packed": (packed, ["larger than the file"]),
     "pickle": (lambda good: written(good, pickle.dumps(Canary())), ["not a minidem checkpoint"]),
     "pickle inside": (lambda good: replaced(good, settings=np.array([Canary()], dtype=object)), ["damaged"]),
     "no such scheme": (lambda good: resealed(good, rotation="mine"), ["'mine'", "spiral"]),

@@ -1,10 +1,9 @@
 """Caps: the parts of a unit sphere's surface that its neighbours cover.
 
-A neighbour covers the directions u with n.u > c: a cap about the unit vector n with the angular
-radius alpha, c = cos(alpha), s = sin(alpha). All questions about two caps are answered from the
-chords |na - nb| and |na + nb| against the chords of the angles alpha_a -+ alpha_b, and from 1 - c
-and 1 + c rather than c: so no digits are lost on tiny caps, nor on caps that almost coincide or
-almost complement one another.
+A neighbour covers the directions u with n.u > c: a cap about the unit vector n with the angular radius alpha,
+c = cos(alpha), s = sin(alpha). Two caps are compared by the chords |na - nb| and |na + nb| against the chords of the
+angles alpha_a -+ alpha_b, and by 1 - c and 1 + c rather than c. No digits are lost on tiny caps, nor on caps that
+almost coincide or almost complement one another.
 """
 from libc.math cimport fabs, sqrt
 from libc.stdlib cimport qsort
@@ -27,9 +26,9 @@ cdef enum Relation:
 
 
 cdef inline Cap cap_of(Vec3 away, double distance, double radius, double other, int sphere) noexcept nogil:
-    """What a sphere of radius `other`, `away` from this one of radius `radius`, covers of it.
+    """Return the cap that a sphere of radius `other`, displaced by `away`, covers of one of radius `radius`.
 
-    Both must cut: |radius - other| < distance < radius + other.
+    The spheres must intersect: |radius - other| < distance < radius + other.
     """
     cdef Cap cap
     cdef double share = 1.0 / (2.0 * distance * radius)
@@ -51,21 +50,20 @@ cdef inline double cosine_sum(const Cap* a, const Cap* b) noexcept nogil:
 
 
 cdef inline Relation compare(const Cap* a, const Cap* b, double* inner, double* outer) noexcept nogil:
-    """How two caps lie, and the two factors of the squared half distance of their circles' crossings.
+    """Return the relation of two caps; set the two factors of the squared half distance of their circles' crossings.
 
     inner = 0 where the circles touch from inside, outer = 0 where they touch from outside.
     """
     # Unit normals carry a few roundings each: circles closer than this are the same circle.
     cdef double same = 1e-12
-    # Lengths of chords carry a few roundings of numbers up to 1, their squares that times their
-    # length: what is within such round-off of touching touches. Circles that cross then do so at two
-    # points that lie farther apart than round-off, and the lens that is neglected is thinner.
+    # Lengths of chords carry a few roundings of numbers up to 1, their squares that times their length: circles
+    # within this round-off of touching count as touching. Crossing circles then cross at two points farther apart than
+    # round-off, and the neglected lens is thinner.
     cdef double touching = 64.0 * 2.220446049250313e-16
     cdef Vec3 difference = sub(a.n, b.n), total = add(a.n, b.n)
     cdef double minus = dot(difference, difference), plus = dot(total, total)
     cdef double chord = sqrt(min(minus, plus))
-    # Squared chords, the smaller ones of supplementary angles: of the difference and the sum of
-    # alpha_a and alpha_b, or of what they lack to pi.
+    # Squared chords of the difference and the sum of alpha_a and alpha_b, or of their supplements if smaller.
     cdef double dc = cosine_difference(a, b), sc = cosine_sum(a, b), ds = a.s - b.s, ss = a.s + b.s
     if minus <= plus:
         inner[0] = minus - (dc * dc + ds * ds)
@@ -84,7 +82,7 @@ cdef inline Relation compare(const Cap* a, const Cap* b, double* inner, double* 
 
 cdef inline void crossings(const Cap* a, const Cap* b, double inner, double outer,
                            Vec3* begin, Vec3* end) noexcept nogil:
-    """Where the circles of two crossing caps meet.
+    """Set the two points where the circles of crossing caps meet.
 
     Counter-clockwise about a.n, cap b covers circle a from `begin` to `end`; about b.n, cap a
     covers circle b from `end` to `begin`.
@@ -107,7 +105,7 @@ cdef inline int larger_first(const void* a, const void* b) noexcept nogil:
 
 
 cdef inline int drop_hidden(Cap* caps, int count) noexcept nogil:
-    """Keep the caps that no other one contains, larger ones first; how many, or -1: all is covered."""
+    """Keep the caps that no other one contains, larger ones first; return their number, or -1 if they cover all."""
     cdef int kept = 0, i, j
     cdef double inner = 0.0, outer = 0.0
     cdef Relation kind
@@ -126,7 +124,7 @@ cdef inline int drop_hidden(Cap* caps, int count) noexcept nogil:
 
 
 cdef inline double cover(const Cap* caps, int count, Vec3 u) noexcept nogil:
-    """Positive where a direction is covered; its size bounds the angle to the boundary from below."""
+    """Return a number, positive for a covered direction, whose magnitude is at most the angle to the boundary."""
     cdef double most = -2.0
     cdef int k
     for k in range(count):
@@ -135,10 +133,10 @@ cdef inline double cover(const Cap* caps, int count, Vec3 u) noexcept nogil:
 
 
 cdef inline Vec3 clear_direction(const Cap* caps, int count, double* depth) noexcept nogil:
-    """A direction far from the boundary of what is covered, and its `cover`.
+    """Return a direction far from the boundary of the covered part; set `depth` to its `cover`.
 
-    The best of the caps' centres, their antipodes, and the 26 directions to the corners, edges
-    and faces of a cube.
+    It is the best of the centres of the caps, their antipodes, and the 26 directions to corners, edges and faces of a
+    cube.
     """
     cdef Vec3 u, best = vec3(1.0, 0.0, 0.0)
     cdef double found

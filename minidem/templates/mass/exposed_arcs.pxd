@@ -1,7 +1,7 @@
 """The arcs of a cap's circle that no other cap covers.
 
-A point of the circle is known by the cosine and sine of its angle, and by a key that grows with
-the angle from 0 to 4 once around: sorting needs no arc tangent.
+A point of the circle is given by the cosine and sine of its angle, and by a key that grows with the angle from 0 to 4
+in one turn, so that sorting needs no arc tangent.
 """
 from libc.math cimport fabs, sqrt
 from libc.stdlib cimport qsort
@@ -24,7 +24,7 @@ cdef struct Mark:
 cdef struct Interval:
     Mark begin
     Mark end
-    double reach    # key of the end, counted on from that of the beginning
+    double end_key  # key of the end, continued from that of the beginning
 
 cdef struct Arc:
     double x        # cosine and sine of the angle of its middle
@@ -60,10 +60,10 @@ cdef inline Mark mark(const Circle* circle, Vec3 point) noexcept nogil:
 
 
 cdef inline Arc arc_between(Mark a, Mark b, double turn) noexcept nogil:
-    """The arc from a counter-clockwise to b, whose keys lie `turn` apart."""
+    """Return the arc from a counter-clockwise to b, whose keys differ by `turn`."""
     cdef Arc arc
     cdef double cosine = a.x * b.x + a.y * b.y, sine = a.x * b.y - a.y * b.x
-    if cosine > 0.0:                    # the keys know on which side of a full turn a tiny sine lies
+    if cosine > 0.0:                    # the keys distinguish a tiny arc from nearly a full turn
         arc.c = sqrt(0.5 * (1.0 + cosine))
         arc.s = 0.5 * fabs(sine) / arc.c
         arc.c = arc.c if turn < 2.0 else -arc.c
@@ -79,12 +79,12 @@ cdef inline int by_begin(const void* a, const void* b) noexcept nogil:
     cdef const Interval* q = <const Interval*> b
     if p.begin.key != q.begin.key:
         return -1 if p.begin.key < q.begin.key else 1
-    return -1 if p.reach < q.reach else 1
+    return -1 if p.end_key < q.end_key else 1
 
 
 cdef inline int covered_intervals(const Cap* caps, int count, int j, const Circle* circle,
                                   Interval* out) noexcept nogil:
-    """What the other caps cover of circle j; how many intervals."""
+    """Set the intervals of circle j that the other caps cover; return their number."""
     cdef int found = 0, k
     cdef double inner = 0.0, outer = 0.0, turn
     cdef Vec3 begin, end
@@ -100,7 +100,7 @@ cdef inline int covered_intervals(const Cap* caps, int count, int j, const Circl
         turn = part.end.key - part.begin.key
         if turn < 0.0:
             turn += 4.0
-        part.reach = part.begin.key + turn
+        part.end_key = part.begin.key + turn
         out[found] = part
         found += 1
     return found
@@ -108,21 +108,21 @@ cdef inline int covered_intervals(const Cap* caps, int count, int j, const Circl
 
 cdef inline int exposed_arcs(const Cap* caps, int count, int j, const Circle* circle,
                              Interval* space, Arc* arcs) noexcept nogil:
-    """The exposed arcs of circle j; how many. `space` and `arcs` have room for `count` items."""
+    """Set the exposed arcs of circle j; return their number. `space` and `arcs` have room for `count` items."""
     cdef int covered = covered_intervals(caps, count, j, circle, space), found = 0, k, last = 0
-    cdef double reach
+    cdef double last_key
     if covered == 0:                    # the whole circle
         arcs[0].x, arcs[0].y, arcs[0].c, arcs[0].s = 1.0, 0.0, -1.0, 0.0
         return 1
     qsort(space, covered, sizeof(Interval), by_begin)
     for k in range(covered):
-        if space[k].reach > space[last].reach:
+        if space[k].end_key > space[last].end_key:
             last = k
-    reach = space[last].reach - 4.0     # how far the one that ends last covers the next turn
+    last_key = space[last].end_key - 4.0     # end of the last one in the next turn
     for k in range(covered):
-        if space[k].begin.key > reach:
-            arcs[found] = arc_between(space[last].end, space[k].begin, space[k].begin.key - reach)
+        if space[k].begin.key > last_key:
+            arcs[found] = arc_between(space[last].end, space[k].begin, space[k].begin.key - last_key)
             found += 1
-        if space[k].reach > reach:
-            reach, last = space[k].reach, k
+        if space[k].end_key > last_key:
+            last_key, last = space[k].end_key, k
     return found

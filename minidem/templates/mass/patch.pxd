@@ -3,16 +3,15 @@
 With m = u x du along the boundary, the patch on the left, and h a harmonic polynomial of degree
 l, Green's theorem on the sphere turns the integral of h over the patch into that of grad h . m /
 (l (l + 1)) along the boundary, because h is an eigenfunction of the sphere's Laplacian. Degrees 1,
-2 and 3 give the integrals of u_a, u_a u_b and u_a u_b u_c. Degree 0, the area, has a potential
-too, -log(1 - u.S), with a pole at a direction S that is chosen far from the boundary: the area is
-the integral of -m.S / (1 - u.S), plus 4 pi where S itself is exposed.
+2 and 3 give the integrals of u_a, u_a u_b and u_a u_b u_c. Degree 0, the area, has the potential -log(1 - u.S), with a
+pole at a direction S far from the boundary: the area is the integral of -m.S / (1 - u.S), plus 4 pi if S is exposed.
 
 Along the circle of a cap these are smooth functions. Arcs are halved until they span at most 45
 degrees and are not longer than their distance from S; on each piece Gauss's rule with 16 points in
 t = tan(angle / 4) is exact to round-off: the nearest pole of the integrand lies at 3.7 or more
 (sum of the half axes of the ellipse of convergence, Trefethen 2008, doi:10.1137/060659831), which
-bounds the error by about 3.7^-32 = 7e-19. Everything is made of + - * / and square roots, so that
-the bits do not depend on the machine's mathematical library.
+bounds the error by about 3.7^-32 = 7e-19. Only + - * / and square roots are used, so that the bits do not depend on
+the mathematical library of the machine.
 """
 from libc.math cimport sqrt
 
@@ -55,7 +54,7 @@ cdef struct Boundary:
 
 cdef inline void add_point(Boundary* sums, const Circle* circle,
                            double x, double y, double weight) noexcept nogil:
-    """A point of the rule. The patch is outside the cap, hence clockwise and the minus sign."""
+    """Add a point of the rule. The patch is outside the cap, hence clockwise and the minus sign."""
     cdef Vec3 ray = radial(circle, x, y)
     cdef Vec3 u = add_scaled(scale(circle.s, ray), circle.c, circle.n)
     cdef double turned = circle.s * weight
@@ -82,7 +81,7 @@ cdef inline void add_piece(Boundary* sums, const Circle* circle, Arc arc) noexce
 
 
 cdef inline void add_arc(Boundary* sums, const Circle* circle, Arc arc) noexcept nogil:
-    """An arc of any length: halved where it is long, or close to the pole of the area's integrand."""
+    """Add an arc, halved if it is long or close to the pole of the integrand of the area."""
     cdef double cos_eighth = 0.9238795325112867         # of half of 45 degrees
     cdef Vec3 middle = add_scaled(scale(circle.s, radial(circle, arc.x, arc.y)), circle.c, circle.n)
     cdef double distance = 2.0 * (1.0 - dot(middle, sums.clear))        # squared
@@ -105,7 +104,7 @@ cdef inline void add_arc(Boundary* sums, const Circle* circle, Arc arc) noexcept
 
 cdef inline Patch exposed_patch(Vec3 center, const Cap* caps, int count,
                                 Interval* space, Arc* arcs) noexcept nogil:
-    """What all caps together leave of the unit sphere's surface. `space`, `arcs`: room for `count` items."""
+    """Return the part of the unit sphere outside all caps. `space` and `arcs` have room for `count` items."""
     cdef Boundary edge
     cdef Patch patch
     cdef Circle circle

@@ -1,31 +1,33 @@
-"""Principal moments and axes of a body, well defined also where moments coincide.
+"""Principal moments and axes of a body, well defined also for equal moments.
 
-Products and sums only, in a fixed order and without a linear algebra library, so that the same
-spheres give the same bits on any machine.
+Only products and sums in a fixed order, without a linear algebra library: the same spheres give the same bits on any
+machine.
 """
-
 from math import sqrt
 
 import numpy as np
 
-# Two components of an axis that differ by less stand for equal ones: a choice between them must
-# not hang on round-off. It is far above round-off and far below any difference that is meant.
+# Components of an axis that differ by less are equal, so that a choice between them does not depend on round-off.
 TIE = 1e-6
 
 
 def principal_axes(second, tolerance):
     """Principal moments and axes of a body from its second moments.
 
-    Args:
-        second: (3, 3) symmetric, integral of x_a x_b over the body about its centre of mass.
-        tolerance: moments that differ by less than this part of the largest are made equal.
+    Parameters
+    ----------
+    second : (3, 3) ndarray
+        Integral of x_a x_b over the body about its centre of mass, symmetric.
+    tolerance : float
+        Moments that differ by less than this part of the largest are made equal.
 
-    Returns (moments, axes): moments (3,) of inertia per density, ascending; axes (3, 3), columns
-    = unit principal axes, right-handed.
-
-    - Three equal moments: the axes of the input frame.
-    - Two equal moments: `frame_about` the third axis.
-    - Else axes 1 and 2 have their largest component positive.
+    Returns
+    -------
+    moments : (3,) ndarray
+        Principal moments of inertia per density, ascending.
+    axes : (3, 3) ndarray
+        Principal axes as columns, right-handed. Three equal moments: the axes of the input frame. Two equal moments:
+        `frame_about` the third axis. Otherwise axes 1 and 2 have their largest component positive.
     """
     spread, axes = _diagonalise(second)
     order = sorted(range(3), key=lambda k: -spread[k])       # the long direction has the smallest moment
@@ -50,10 +52,10 @@ def principal_axes(second, tolerance):
 
 
 def frame_about(direction):
-    """Right-handed orthonormal columns (direction, u, w), the same for both signs of `direction`.
+    """Return orthonormal right-handed columns (direction, u, w), the same for both signs of `direction`.
 
-    The direction is taken with its largest component positive; u is the input axis that is
-    farthest from it (the first of several), made perpendicular.
+    The direction has its largest component positive; u is the input axis farthest from it (the first of several),
+    made perpendicular.
     """
     direction = _pointed(direction / _length(direction))
     size = np.abs(direction)
@@ -65,11 +67,10 @@ def frame_about(direction):
 
 
 def quaternion(axes):
-    """Unit quaternion (w, x, y, z), w >= 0, of the rotation matrix `axes` (3, 3).
+    """Return the unit quaternion (w, x, y, z), w >= 0, of the rotation matrix `axes` (3, 3).
 
-    It turns components along the columns of `axes` into components in the input frame. Of the
-    four equivalent formulas the one with the largest divisor is used (Shepperd 1978,
-    doi:10.2514/3.55767b), so that rotations near 180 degrees lose nothing.
+    It rotates components along the columns of `axes` to the input frame. Of the four equivalent formulas the one with
+    the largest divisor is used, for accuracy near 180 degrees (Shepperd 1978, doi:10.2514/3.55767b).
     """
     m = axes
     pivots = [m[0, 0] + m[1, 1] + m[2, 2], m[0, 0], m[1, 1], m[2, 2]]
@@ -89,10 +90,9 @@ def quaternion(axes):
 
 
 def _diagonalise(matrix):
-    """Eigenvalues (list) and orthonormal eigenvectors (columns) of a symmetric 3 x 3 matrix.
+    """Return eigenvalues (list) and orthonormal eigenvectors (columns) of a symmetric 3 x 3 matrix.
 
-    Jacobi's rotations: accurate to round-off of the largest eigenvalue, and a matrix that is
-    diagonal already keeps the input axes exactly.
+    Jacobi's rotations are accurate to round-off of the largest eigenvalue, and leave a diagonal matrix unchanged.
     """
     a, v = np.array(matrix), np.eye(3)
     while True:
@@ -119,7 +119,7 @@ def _diagonalise(matrix):
 
 
 def _pointed(v):
-    """`v` or `-v`, so that its largest component (the first of several) is positive."""
+    """Return `v` or `-v`, with its largest component (the first of several) positive."""
     size = np.abs(v)
     return v if v[int(np.argmax(size >= size.max() - TIE))] > 0.0 else -v
 

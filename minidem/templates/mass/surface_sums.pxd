@@ -1,4 +1,4 @@
-"""What each sphere's exposed surface adds to the volume and the moments of the body.
+"""Contribution of the exposed surface of each sphere to the volume and the moments of the body.
 
 With x = c + r u and x.n = c.u + r, the divergence theorem gives the volume integrals of 1, x_a and
 x_a x_b as surface integrals of x.n / 3, x_a x.n / 4 and x_a x_b x.n / 5.
@@ -13,7 +13,7 @@ cdef struct Sums:
     Sym second
     Vec3 normal             # integral of n over the surface: zero if it is closed
     Vec3 flux[3]            # of x_a n: the volume times the unit tensor
-    double volume_size      # sums of the sizes of the terms, for the round-off they carry
+    double volume_size      # sums of the magnitudes of the terms, for the bound of round-off
     Vec3 second_size
 
 
@@ -29,7 +29,7 @@ cdef inline Sums sums_zero() noexcept nogil:
 
 
 cdef inline void add_sphere(Sums* sums, Vec3 c, double r) noexcept nogil:
-    """A sphere that no other one cuts; what its surface gives is known."""
+    """Add a sphere that intersects no other one, by its closed form."""
     cdef double volume = 4.0 / 3.0 * PI * r * r * r
     cdef double own = 0.2 * volume * r * r
     sums.volume += volume
@@ -44,10 +44,10 @@ cdef inline void add_sphere(Sums* sums, Vec3 c, double r) noexcept nogil:
 
 
 cdef inline void add_patch(Sums* sums, Vec3 c, double r, Patch patch) noexcept nogil:
-    """What neighbours leave exposed of a sphere."""
+    """Add the exposed patch of a sphere."""
     cdef double flow = dot(c, patch.one) + r * patch.area               # of x.n, per r^2
     cdef Vec3 slope = add_scaled(scale(r, sym_times(patch.two, c)), r * r, patch.one)     # of r u (x.n)
-    cdef double third = r * r / 3.0, fifth = r * r / 5.0, reach = norm(c) + r
+    cdef double third = r * r / 3.0, fifth = r * r / 5.0, farthest = norm(c) + r
     sums.volume += third * flow
     sums.first = add_scaled(sums.first, 0.25 * r * r, add_scaled(slope, flow, c))
     sym_add_both(&sums.second, 0.5 * fifth * flow, c, c)
@@ -62,8 +62,8 @@ cdef inline void add_patch(Sums* sums, Vec3 c, double r, Patch patch) noexcept n
     sums.flux[0] = add_scaled(sums.flux[0], r * r * r, vec3(patch.two.xx, patch.two.xy, patch.two.xz))
     sums.flux[1] = add_scaled(sums.flux[1], r * r * r, vec3(patch.two.xy, patch.two.yy, patch.two.yz))
     sums.flux[2] = add_scaled(sums.flux[2], r * r * r, vec3(patch.two.xz, patch.two.yz, patch.two.zz))
-    sums.volume_size += third * reach * patch.size
-    add_size(&sums.second_size, fifth * reach * patch.size, vec3(c.x * c.x, c.y * c.y, c.z * c.z), r * r)
+    sums.volume_size += third * farthest * patch.size
+    add_size(&sums.second_size, fifth * farthest * patch.size, vec3(c.x * c.x, c.y * c.y, c.z * c.z), r * r)
 
 
 cdef inline void add_size(Vec3* size, double weight, Vec3 apart, double own) noexcept nogil:

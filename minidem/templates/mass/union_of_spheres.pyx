@@ -1,24 +1,22 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Volume and moments of a union of spheres, exact to round-off.
 
-The divergence theorem turns the volume integrals of 1, x_a and x_a x_b, all of them homogeneous,
-into integrals over the surface of the union: of (x.n) / 3, x_a (x.n) / 4 and x_a x_b (x.n) / 5. That
-surface is made of what each sphere shows outside all others. On the sphere with centre c and radius
-r, x = c + r u and n = u, so that what is needed of its exposed patch are the integrals of 1, u_a,
-u_a u_b and u_a u_b u_c, and these in turn are integrals along the patch's boundary (`patch`).
-The boundary consists of arcs of the circles in which other spheres cut this one: of each circle
-what no other neighbour covers (`caps`, `exposed_arcs`). Nothing has to be known about how the
-arcs connect, nor how many holes a patch has: a missing arc of no length costs nothing. That, and
-the rule that within round-off of touching is touching, keeps degenerate clumps (tangent spheres,
-many spheres through one point or one circle, duplicates) as accurate as others.
+The divergence theorem turns the volume integrals of 1, x_a and x_a x_b, all of them homogeneous, into integrals of
+(x.n) / 3, x_a (x.n) / 4 and x_a x_b (x.n) / 5 over the surface of the union. The surface consists of the part of each
+sphere outside all others. On the sphere with centre c and radius r, x = c + r u and n = u, so that the integrals of 1,
+u_a, u_a u_b and u_a u_b u_c over its exposed patch are needed. These are integrals along the boundary of the patch
+(`patch`), which consists of arcs of the circles in which other spheres cut this one: the part of each circle that no
+other neighbour covers (`caps`, `exposed_arcs`). Neither the connection of the arcs nor the number of holes of a patch
+is needed, and a missing arc of zero length has no effect. Therefore, and because spheres within round-off of touching
+count as touching, degenerate clumps (tangent spheres, many spheres through one point or circle, duplicates) are as
+accurate as others.
 
 The errors returned are bounds in practice, not theorems. They add
-- round-off: EPS times ROUNDING times the sum of the sizes of all terms;
-- what the result itself shows to be inconsistent: over any closed surface the integral of n
-  vanishes and that of x_a n_b is the volume times delta_ab. An arc that round-off made appear on
-  one circle and not on the other leaves a gap there, and the gap shows in these.
-The quadrature adds less than round-off. ROUNDING was fixed by comparison with closed forms and
-with independent integration; the tests repeat the comparison.
+- round-off: EPS times ROUNDING times the sum of the magnitudes of all terms;
+- inconsistencies of the result: over a closed surface the integral of n vanishes and that of x_a n_b is the volume
+  times delta_ab. An arc that round-off creates on one circle and not on the other leaves a gap, which shows in these.
+The quadrature adds less than round-off. ROUNDING was determined by comparison with closed forms and with independent
+integration; the tests repeat the comparison.
 """
 import numpy as np
 
@@ -37,12 +35,19 @@ ROUNDING = 16.0
 def moments_of_union(centers, radii):
     """Volume, first and second moments of the union of spheres about the origin.
 
-    Args:
-        centers: (n, 3) float64, n >= 1, near the origin: moments about a far one cancel.
-        radii: (n,) float64, positive. Units are free; sizes near 1 keep fifth powers in range.
+    Parameters
+    ----------
+    centers : (n, 3) ndarray
+        Centres near the origin, n >= 1: moments about a distant one cancel.
+    radii : (n,) ndarray
+        Positive radii, in any unit; sizes near 1 keep fifth powers in range.
 
-    Returns (volume, first (3,), second (3, 3), volume_error, second_error (3,)), the errors
-    absolute, the last one of the diagonal.
+    Returns
+    -------
+    volume, first, second : float, (3,) and (3, 3) ndarray
+        Integrals of 1, x_a and x_a x_b.
+    volume_error, second_error : float and (3,) ndarray
+        Absolute error bounds of the volume and of the diagonal of `second`.
     """
     centers, radii = np.ascontiguousarray(centers), np.ascontiguousarray(radii)
     outside = _not_contained(centers, radii)
@@ -55,15 +60,15 @@ def moments_of_union(centers, radii):
     second = np.array([[s.xx, s.xy, s.xz], [s.xy, s.yy, s.yz], [s.xz, s.yz, s.zz]])
     normal = np.array([sums.normal.x, sums.normal.y, sums.normal.z])
     flux = np.array([[sums.flux[a].x, sums.flux[a].y, sums.flux[a].z] for a in range(3)])
-    reach = (np.abs(centers).max(axis=1) + radii).max()
-    gap = max(np.abs(normal).max() * reach, np.abs(flux - volume * np.eye(3)).max()) / volume
+    extent = (np.abs(centers).max(axis=1) + radii).max()
+    gap = max(np.abs(normal).max() * extent, np.abs(flux - volume * np.eye(3)).max()) / volume
     size = np.array([sums.second_size.x, sums.second_size.y, sums.second_size.z])
     return (volume, first, second, ROUNDING * EPS * sums.volume_size + gap * volume,
             ROUNDING * EPS * size + gap * np.diag(second))
 
 
 def _not_contained(const double[:, ::1] centers, const double[::1] radii):
-    """Mask of the spheres that no other one contains; of equal ones the first."""
+    """Return a mask of the spheres that no other one contains; of equal ones the first."""
     cdef int n = <int> radii.shape[0], i, j
     cdef double distance
     outside = np.ones(n, dtype=bool)
@@ -109,14 +114,14 @@ cdef inline Vec3 center_of(const double* centers, int i) noexcept nogil:
 
 
 cdef inline int caps_of(const double* centers, const double* radii, int n, int i, Cap* caps) noexcept nogil:
-    """The caps that the others cover on sphere i; how many."""
+    """Set the caps that the others cover on sphere i; return their number."""
     cdef int count = 0, j
     cdef double distance
     cdef Vec3 away
     for j in range(n):
         away = sub(center_of(centers, j), center_of(centers, i))
         distance = norm(away)
-        if j != i and radii[j] + radii[i] - distance > 0.0:     # a factor in `cap_of`, written alike
+        if j != i and radii[j] + radii[i] - distance > 0.0:     # the same expression as a factor in `cap_of`
             caps[count] = cap_of(away, distance, radii[i], radii[j], j)
             count += 1
     return count

@@ -1,4 +1,4 @@
-"""What a run comes to: summary.json, and the same in a sentence or two."""
+"""Results of a run: rows of energy.csv and observables.csv, and summary.json."""
 
 import json
 import math
@@ -6,18 +6,55 @@ import math
 import numpy as np
 
 import minidem
-from minidem.analysis.energy_errors import energy_drift, energy_error, energy_scale
+from minidem.analysis.diagnosis import explain_energy
+from minidem.analysis.energy import energy_drift, energy_error, energy_scale
 from minidem.output import replace_text
+from minidem.scenario.files import Table
 
-# Energy that leaves its initial value by less than 1 % draws a flat line in the figures of the field.
-FLAT = 0.01
+ENERGIES = ("translational", "rotational", "elastic", "potential", "total")
+FLAT = 0.01             # relative energy error below which energy counts as conserved: a flat line in published figures
+
+
+class Recorder:
+    """The tables of a run: energies, and contacts with the observables of the scenario. keep: see `Table`."""
+
+    def __init__(self, folder, observables, keep=None):
+        self.observables = observables
+        self.energy = Table(folder.energy, ENERGIES, keep)
+        self.observed = Table(folder.observables, ["contacts", *(o.name for o in observables)], keep)
+
+    def open(self):
+        self.energy.open()
+        self.observed.open()
+
+    def record(self, sim):
+        """Add a row for the current step and return the contacts at this instant; None if the row exists.
+
+        FloatingPointError, without a row, if the energy is not finite.
+        """
+        time = sim.time
+        if self.energy.rows and self.energy.rows[-1][0] == time:
+            return None
+        with np.errstate(over="ignore", invalid="ignore"):
+            contacts = sim.contacts()
+            energy = sim.energy(contacts)
+        if not math.isfinite(energy.total):
+            raise FloatingPointError(explain_energy(sim))
+        observed = [len(contacts), *(o.value(sim) for o in self.observables)]
+        self.energy.append(time, [getattr(energy, name) for name in ENERGIES])
+        self.observed.append(time, observed)
+        return contacts
+
+    def close(self):
+        self.energy.close()
+        self.observed.close()
 
 
 def summarise(scenario, notes, sim, recorder, ended, reason, conserved):
     """The dictionary of summary.json.
 
-    notes: those beside the checkpoint (run.py); reason: for an end that failed; conserved: whether the energy
-    should stay as it was. Where it should not, a change of it is no error, and there is none.
+    notes: those of the checkpoint (run.py); reason: why a run failed; conserved: whether the physics conserves energy,
+    without which there is no energy error.
     """
     physics, spent = notes["physics"], notes["spent"]
     energy, observed = recorder.energy, recorder.observed
@@ -51,8 +88,8 @@ def summarise(scenario, notes, sim, recorder, ended, reason, conserved):
     }
 
 
-def write(path, summary):
-    """Write summary.json; numbers that are not finite, which JSON does not have, become null."""
+def write_summary(path, summary):
+    """Write summary.json; non-finite numbers, which JSON does not have, become null."""
     replace_text(path, json.dumps(_plain(summary), indent=2, allow_nan=False) + "\n")
 
 
@@ -62,14 +99,14 @@ def verdict(summary):
     scheme = f" with {summary['integrator']}" if summary["integrator"] else ""
     change = f"from {summary['energy_initial']:.6g} J to {summary['energy_final']:.6g} J"
     if summary["ended"] == "not finite":
-        return f"The motion{scheme} stopped being finite at {time:.4g} s; its energy had gone {change}."
+        return f"The state{scheme} became non-finite at {time:.4g} s; the energy had changed {change}."
     if summary["ended"] == "energy limit":
-        return f"The motion{scheme} was stopped by --energy-limit at {time:.4g} s; its energy had gone {change}."
+        return f"The run{scheme} was stopped by --energy-limit at {time:.4g} s; the energy had changed {change}."
     if error is None:
-        return f"The total energy went {change}."
+        return f"The total energy changed {change}."
     unit = {"energy_initial": "its initial value", "kinetic_max": "the largest kinetic energy"}
     return (f"Energy is {'conserved' if error < FLAT else 'NOT conserved'}{scheme}: over {time:.6g} s "
-            f"({summary['steps']} steps of {summary['dt']:g} s) it departs from where it began by at most "
+            f"({summary['steps']} steps of {summary['dt']:g} s) it departs from its initial value by at most "
             f"{error:.1e} of {unit[summary['energy_scale']]}. Drift, last tenth of the run against the "
             f"first: {summary['relative_energy_drift']:+.1e}.")
 

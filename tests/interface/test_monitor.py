@@ -1,4 +1,4 @@
-"""What a run is watched for: states that are not finite, the energy limit, and warnings, each once and with numbers."""
+"""Checks of a running simulation: non-finite states, the energy limit, and warnings, each once and with numbers."""
 import json
 import math
 from dataclasses import replace
@@ -9,10 +9,10 @@ import scenes
 from rods_in_box import SCENARIO as RODS
 
 import minidem as md
-from minidem.analysis.diagnosis import beyond
-from minidem.analysis.monitor import DEEP, ease_of_spheres
+from minidem.analysis.diagnosis import format_above
+from minidem.analysis.monitor import DEEP, sphere_mobility
 from minidem.scenario import Scenario
-from minidem.scenario.run import ROWS_PER_STATE
+from minidem.scenario.run import ROWS_PER_SNAPSHOT
 
 SCHEMES = md.rotation.available()
 pytestmark = pytest.mark.usefixtures("without_pictures")
@@ -78,7 +78,7 @@ def test_the_last_good_state_is_kept(tmp_path, capsys):
     rows = energies(tmp_path)
     last = rows[-1]
     kept = md.Simulation.load(tmp_path / "checkpoint.npz")
-    assert (kept.time, kept.energy().total) in [(row[0], row[-1]) for row in rows[-ROWS_PER_STATE:]]
+    assert (kept.time, kept.energy().total) in [(row[0], row[-1]) for row in rows[-ROWS_PER_SNAPSHOT:]]
     with pytest.warns(UserWarning, match="Rayleigh"):
         by_hand = RODS.build(RODS.parse(UNSTABLE))
     by_hand.run(kept.step_count)
@@ -86,7 +86,7 @@ def test_the_last_good_state_is_kept(tmp_path, capsys):
         np.testing.assert_array_equal(getattr(kept, name), getattr(by_hand, name))
     there = summary(tmp_path)
     assert there["ended"] == "not finite" and "Rayleigh" in there["reason"] and "clump" in there["reason"]
-    assert 0 < there["steps"] - kept.step_count <= 5 * ROWS_PER_STATE               # a row is 5 steps
+    assert 0 < there["steps"] - kept.step_count <= 5 * ROWS_PER_SNAPSHOT               # a row is 5 steps
     said = capsys.readouterr().err
     assert there["reason"] in said and f"up to {last[0]:g} s" in said and "Traceback" not in said
 
@@ -211,7 +211,7 @@ def test_deep_overlap(twice, tmp_path, capsys):
 @pytest.mark.parametrize("excess, said", [(1e-2, "0.101"), (1e-6, "0.1000001"), (1e-15, "0.1000000000000001")])
 def test_a_limit_hardly_exceeded_is_seen_to_be(excess, said):
     """Both numbers are told, and are not the same."""
-    assert beyond(DEEP * (1 + excess), DEEP) == said
+    assert format_above(DEEP * (1 + excess), DEEP) == said
 
 
 def test_just_harmless(tmp_path, capsys):
@@ -268,14 +268,14 @@ def test_warnings_are_said_once_in_a_continued_run(tmp_path, capsys):
     assert capsys.readouterr().err.count("warning") == len(there) - len(first)
 
 
-def test_ease_of_motion():
+def test_sphere_mobility():
     """1/m + (r x n) I^-1 (r x n), from the moments about lab axes, is never more than what is said, and reaches it."""
     template = scenes.lumpy().template
     inertia = template.axes * template.inertia @ template.axes.T
     normals = scenes.unit_vectors(np.random.default_rng(0), 20_000)
-    found = ease_of_spheres(template)
-    for center, ease in zip(template.centers - template.center_of_mass, found):
+    found = sphere_mobility(template)
+    for center, mobility in zip(template.centers - template.center_of_mass, found):
         arms = np.cross(center, normals)
         along = 1 / template.mass + np.sum(arms * np.linalg.solve(inertia, arms.T).T, axis=1)
         # The largest of 20 000 directions is within 0.03 rad of the best, where the form is down by 1e-3 of itself.
-        assert (1 - 2e-3) * ease < along.max() <= ease * (1 + 1e-14)
+        assert (1 - 2e-3) * mobility < along.max() <= mobility * (1 + 1e-14)

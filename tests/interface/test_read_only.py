@@ -1,4 +1,4 @@
-"""What a simulation and a template hand out: copies that refuse to be assigned to, and are arrays for all else."""
+"""Array attributes of a simulation are copies that cannot be assigned to; settings and lists are read-only."""
 import copy
 import pickle
 
@@ -14,21 +14,16 @@ def sim():
 
 
 @pytest.mark.parametrize("write", [
-    lambda x: x.__setitem__(0, 0.9), lambda x: x.__setitem__((slice(None), 1), 0.9),
-    lambda x: x[0].__setitem__(1, 0.9),
-    lambda x: x.T.__setitem__(0, 0.9), lambda x: x.__setitem__(x > 0, 0.9),
-    lambda x: x.reshape(-1).__setitem__(3, 0.9)])
+    lambda x: x.__setitem__(0, 1), lambda x: x[0:1].__setitem__(0, 1), lambda x: x.T.__setitem__(0, 1),
+    lambda x: x.__setitem__(x > 0, 1), lambda x: x.reshape(-1).__setitem__(3, 1)])
 @pytest.mark.parametrize("name", ["position", "orientation", "velocity", "angular_velocity", "mass", "force", "torque",
                                   "sphere_radii", "template_index"])
-def test_an_assignment_that_would_be_lost_is_refused(name, write, sim):
-    if getattr(sim, name).ndim == 1:
-        def write(x):
-            x[0] = 1
+def test_items_cannot_be_assigned(name, write, sim):
     with pytest.raises(ValueError, match=rf"{name} is a copy.*take {name}\.copy\(\)"):
         write(getattr(sim, name))
 
 
-def test_derived_arrays_are_independent(sim):
+def test_derived_arrays_are_writable(sim):
     x = sim.position
     for own in (x.copy(), np.array(x), x + 1.0, x[[0, 1]], x[x[:, 0] > 0.0], np.zeros_like(x), copy.deepcopy(x),
                 pickle.loads(pickle.dumps(x)), np.cross(x, x), np.concatenate([x, x])):
@@ -39,10 +34,10 @@ def test_derived_arrays_are_independent(sim):
     assert np.array_equal(sim.position, sim.position.copy()) and repr(sim.position).startswith("array(")
 
 
-def test_compiled_code_that_asks_for_writable_memory_takes_it(sim):
+def test_compiled_code_accepts_the_memory(sim):
+    """SciPy requires writable buffers."""
     turned = Rotation.from_quat(sim.orientation[:, [1, 2, 3, 0]]).apply(sim.position)
     assert np.allclose(np.linalg.norm(turned, axis=1), np.linalg.norm(sim.position, axis=1))
-    Rotation.from_rotvec(sim.angular_velocity)
 
 
 @pytest.mark.parametrize("write", [lambda s: s.walls.append(1), lambda s: s.walls.__setitem__(0, None),
@@ -54,7 +49,7 @@ def test_lists_cannot_be_changed(write, sim):
 
 
 @pytest.mark.parametrize("name, like", [("gravty", "gravity"), ("velocities", "velocity"), ("zzz", None)])
-def test_misspelt_attributes_are_refused(name, like, sim):
+def test_misspelt_attributes(name, like, sim):
     with pytest.raises(AttributeError, match=f"no attribute '{name}'.*{like or ''}"):
         setattr(sim, name, 1.0)
 

@@ -1,0 +1,50 @@
+"""Arrays that users receive: copies that raise on item assignment, because the assignment would have no effect."""
+import numpy as np
+
+
+class ReadOnlyArray(np.ndarray):
+    """A copy of a quantity whose items cannot be assigned.
+
+    `sim.position[0] = 0.9` would change the copy and not the simulation. `position` and its views therefore raise
+    ValueError. Everything else works as with any array, in-place arithmetic included. Results computed from it,
+    `position.copy()` among them, are ordinary arrays. The memory itself stays writable, because compiled code that
+    takes a writable buffer rejects read-only memory.
+
+    Attributes
+    ----------
+    name : str or None
+        Name of the quantity; None for an ordinary array.
+    """
+
+    name = None
+
+    def __array_finalize__(self, source):
+        name = getattr(source, "name", None)
+        if name is not None and np.may_share_memory(self, source):      # a view
+            self.name = name
+
+    def __array_wrap__(self, array, context=None, return_scalar=False):      # NumPy 1 does not pass return_scalar
+        return np.asarray(array)[()] if array.ndim == 0 else np.asarray(array)
+
+    def __setitem__(self, where, value):
+        if self.name is not None:
+            raise ValueError(f"{self.name} is a copy, and writing into it would change nothing else: "
+                             f"take {self.name}.copy() for an array of your own")
+        super().__setitem__(where, value)
+
+    def __repr__(self):
+        return repr(np.asarray(self))
+
+    def __reduce__(self):
+        return np.array(self).__reduce__()
+
+    def copy(self, order="C"):
+        """Return an ordinary, writable array."""
+        return np.array(self, order=order)
+
+
+def read_only(name, values):
+    """Return `values`, an array without other references, as a `ReadOnlyArray` of that name."""
+    view = values.view(ReadOnlyArray)
+    view.name = name
+    return view

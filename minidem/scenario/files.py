@@ -1,0 +1,243 @@
+"""The output folder of a run: its file names, its checkpoints, and CSV tables that grow row by row."""
+
+import errno
+import fcntl
+import json
+import mmap
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from minidem.output import checkpoint, remove_leftovers, replace_text, replacing, to_disk
+from minidem.simulation import Simulation
+
+
+def check_writable(path, files=()):
+    """Refuse a folder in which no file can be created.
+
+    Parameters
+    ----------
+    path : path
+        The folder, or where it will be created.
+    files : sequence of paths
+        Files that will be written in it; their names are checked for length.
+
+    Raises
+    ------
+    ValueError
+        Names --out and the reason.
+    """
+    if not os.fspath(path):
+        raise ValueError("--out: '' is no folder; give one, '.' for the present one")
+    try:
+        above = Path(path).absolute()
+        existing = next(folder for folder in (above, *above.parents) if folder.exists())
+        if not existing.is_dir():
+            raise ValueError(f"--out: {existing} is a file; give a folder")
+        name_max, path_max = os.pathconf(existing, "PC_NAME_MAX"), os.pathconf(existing, "PC_PATH_MAX")
+        for file in (Path(path), *files):
+            if len(os.fsencode(file)) >= path_max or any(len(os.fsencode(part)) > name_max for part in file.parts):
+                raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
+        with tempfile.TemporaryFile(dir=existing):
+            pass
+    except OSError as error:
+        raise ValueError(f"--out: cannot write in {path} ({error.strerror}); give another folder") from None
+
+
+class RunFolder:
+    """The files of the scenario `name` in the folder `out`.
+
+    The last two checkpoints are kept, each with the notes of the run, so that damage to one costs at most the time
+    between the two.
+    """
+
+    def __init__(self, out, name):
+        self.path = Path(out)
+        self.energy = self.path / "energy.csv"
+        self.observables = self.path / "observables.csv"
+        self.picture = self.path / "energy.png"
+        self.summary = self.path / "summary.json"
+        self.series = self.path / f"{name}.pvd"
+        self.walls = self.path / "walls.vtu"
+        self.frames = self.path / "frames"
+        self.checkpoint = self.path / "checkpoint.npz"
+        self.earlier = self.path / "checkpoint_before.npz"
+        self._next = self.path / "checkpoint_next.npz"
+        self._last_is_good = False
+        self._lock = None
+        self._name = name
+
+    def frame(self, step):
+        """The file of the frame at a step."""
+        return self.frames / f"{self._name}_{step:09d}.vtu"
+
+    def start(self):
+        """Create and lock the folder, and remove the files of an earlier run of this scenario."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        self.lock()
+        # First the checkpoints, then the list of frames, then the frames: no file refers to a missing one.
+        for file in (self.earlier, self.checkpoint, self.summary, self.picture, self.series, self.walls):
+            file.unlink(missing_ok=True)
+        self.remove_frames()
+
+    def lock(self):
+        """Lock the folder, and remove temporary files of killed runs; BlockingIOError if another run holds the lock."""
+        self._lock = os.open(self.path, os.O_RDONLY)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self.unlock()
+            raise BlockingIOError(f"another run is writing into {self.path}; "
+                                  "wait for its end, or give another --out") from None
+        except OSError:
+            pass                # a file system without locks
+        self._next.unlink(missing_ok=True)      # left by a run killed before the renaming, or a symbolic link
+        for folder in (self.path, self.frames):
+            remove_leftovers(folder)
+
+    def unlock(self):
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def remove_frames(self, keep=()):
+        """Remove frames whose file names are not in `keep`."""
+        for file in self.frames.glob(f"{self._name}_*.vtu"):
+            if file.name not in keep:
+                file.unlink()
+
+    def checkpoints(self):
+        """Existing checkpoints, the last one first."""
+        return [file for file in (self.checkpoint, self.earlier) if file.exists()]
+
+    def save(self, sim, notes, frames):
+        """Save a checkpoint with `notes`, after tables, series and `frames` (since the last one) are on the disk."""
+        synced = (self.energy, self.observables, self.series, self.walls, *frames)
+        to_disk([file for file in synced if file.exists()])
+        checkpoint.save(self._next, sim, notes)
+        if self._last_is_good:
+            os.replace(self.checkpoint, self.earlier)
+        os.replace(self._next, self.checkpoint)
+        self._last_is_good = True
+
+    def load(self, file, physics, threads):
+        """(simulation, notes) of a checkpoint; ChangedPhysics if its physics differs, ValueError if it is unusable."""
+        sim, notes = checkpoint.load(file, Simulation, threads)
+        try:
+            here, there = json.loads(json.dumps(physics)), dict(notes["physics"])
+            schedule, spent = dict(notes["schedule"]), dict(notes["spent"])
+            if not all(type(schedule[name]) is int and schedule[name] >= least
+                       for name, least in (("steps", 1), ("rows", 1), ("frames", 0))):
+                raise ValueError
+            spent = {name: float(spent[name]) for name in ("steps", "loop_seconds", "wall_seconds")}
+            warnings = {str(kind): str(text) for kind, text in notes.get("warnings", {}).items()}
+            notes = {"physics": there, "schedule": schedule, "spent": spent, "warnings": warnings}
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise ValueError(f"{file}: a checkpoint, but not of a run of a scenario") from None
+        for name in [*here, *sorted(there.keys() - here.keys())]:       # derived options last: `resolve_defaults`
+            if here.get(name) != there.get(name):
+                raise ChangedPhysics(
+                    f"--{name.replace('_', '-')}: {here.get(name)} here, but {there.get(name)} in the run in "
+                    f"{self.path}; continue with that value, or start anew without --resume")
+        self._last_is_good = file == self.checkpoint
+        return sim, notes
+
+
+class ChangedPhysics(ValueError):
+    """The options differ from those of the run to continue."""
+
+
+class Table:
+    """A CSV file of numbers that grows row by row. A reader never sees an incomplete line, even after a crash.
+
+    Parameters
+    ----------
+    path : path
+        Nothing is written before `open`.
+    columns : sequence of str
+        Names of the columns after the first, `time` [s].
+    keep : callable, optional
+        To continue a table: rows in the file for whose time it returns true are kept. Default: none.
+
+    Raises
+    ------
+    ValueError
+        If the file to continue is missing, has other columns, or rows that are not numbers.
+    """
+
+    def __init__(self, path, columns, keep=None):
+        self.path = Path(path)
+        self.columns = ("time", *columns)
+        self.rows, self._lines = [], [",".join(self.columns) + "\n"]
+        self._file = None
+        if keep is not None:
+            self._read(keep)
+
+    def _read(self, keep):
+        try:
+            text = self.path.read_text(encoding="utf-8", errors="replace")
+        except FileNotFoundError:
+            raise ValueError(f"{self.path} is missing, which the run would go on with") from None
+        header, *lines = text.splitlines(keepends=True) or [""]
+        if header != self._lines[0]:
+            raise ValueError(f"{self.path}: its columns are not {self._lines[0].strip()}")
+        for line in lines:
+            if line.endswith("\n"):     # a crash of the machine may have cut the last line
+                try:
+                    row = tuple(map(float, line.split(",")))
+                except ValueError:
+                    row = ()
+                if len(row) != len(self.columns):
+                    raise ValueError(f"{self.path}: {line.strip()!r} is not {len(self.columns)} numbers")
+                if keep(row[0]):
+                    self.rows.append(row)
+                    self._lines.append(line)
+
+    def open(self):
+        """Write the header and the rows that were kept."""
+        replace_text(self.path, "".join(self._lines))
+        self._reopen()
+
+    def append(self, time, values):
+        """Write a row; numbers are written with all digits that are needed to read them back exactly."""
+        row = (float(time), *map(float, values))
+        self._write((",".join(map(repr, row)) + "\n").encode())
+        self.rows.append(row)
+
+    def _write(self, line):
+        """Make the line visible at once.
+
+        The kernel copies page by page, and a reader or a kill may come between two pages: a line that crosses a page
+        boundary is written by replacing the file.
+        """
+        end = self._file.tell()
+        if end // mmap.PAGESIZE == (end + len(line) - 1) // mmap.PAGESIZE:
+            self._append(line, end)
+        else:
+            with replacing(self.path) as temporary:
+                temporary.write_bytes(self.path.read_bytes() + line)
+            self.close()
+            self._reopen()
+
+    def _append(self, line, end):
+        written = None
+        try:
+            written = self._file.write(line)
+        finally:
+            if written != len(line):    # the disk is full
+                self._file.truncate(end)
+        if written != len(line):
+            raise OSError(f"no room for another row of {self.path}")
+
+    def _reopen(self):
+        self._file = open(self.path, "ab", buffering=0)
+
+    def __getitem__(self, column):
+        """A column as an array."""
+        return np.array([row[self.columns.index(column)] for row in self.rows])
+
+    def close(self):
+        if self._file is not None:
+            self._file.close()
