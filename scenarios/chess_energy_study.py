@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""Energy of bouncing chess pieces against the time step, for three rotation schemes.
+"""Energy error of chess pieces in a box as a function of the time step, for three rotation schemes.
 
-Fig. 7 of del Valle et al., SPIRAL (Comput. Phys. Commun. 297, 109077, 2024), redrawn: the pieces of
-chess_in_box.py from 50 random starts, with 10 time steps and 3 schemes, 1500 runs of 1.5 s. The relative
-change of energy is the mean over time of |E - E0| / E0, averaged over the starts; the authors' script takes
-the smaller of that mean and the last value of each run. Both are printed and in curves.csv, with the time of
-a run.
+Fig. 7 of del Valle et al., SPIRAL (Comput. Phys. Commun. 297, 109077, 2024): the system of chess_in_box.py with 50
+random initial states, 10 time steps and 3 schemes, 1500 runs of 1.5 s. The energy error of a run is the mean over
+time of |E - E0| / E0; the authors' script takes the smaller of that mean and the last value. Both, averaged over the
+initial states, are printed and written to curves.csv, with the time per run.
 
-Runs that are in --out already are not made again, so a study that was killed goes on where it was. It takes
-about an hour on two cores; --quick, with four starts and the larger steps, a minute. On a cluster:
+Completed runs in --out are kept, so the same command continues an interrupted study. The study takes about an hour
+on two cores; --quick (four initial states, the larger time steps) takes a minute. On a dask cluster:
 
     python scenarios/chess_energy_study.py --scheduler tcp://host:8786
 """
@@ -27,36 +26,34 @@ from minidem.validation.driven_cylinder import step_for
 
 PAPER, FIGURE = "SPIRAL 2024", "Fig. 7"
 SCHEMES = {"SPIRAL": "spiral", "Omelyan": "omelyan", "Fincham": "fincham-published"}
-# From the smallest to the largest of the figure by factors of two or its root; those that the text names are
-# among them.
+# From the smallest to the largest of the figure by factors of about 2 or 2**0.5, including those named in the text.
 STEPS = (1.1e-7, 2.2e-7, 3.1e-7, 6.2e-7, 1.23e-6, 2.44e-6, 4.85e-6, 6.85e-6, 9.7e-6, 1.93e-5)   # [s]
 QUICK_STEPS = STEPS[4:]
 TARGET = 6.8e-5                                             # 0.0068 %, the dotted line of the figure
-PUBLISHED = {"SPIRAL": "4.85e-6", "Omelyan": "4.85e-6", "Fincham": "3.1e-7"}    # steps that reach it [s]
-SAME_ORDER = 10 ** 0.5                                      # nearer than to ten times or a tenth of it
+PUBLISHED = {"SPIRAL": "4.85e-6", "Omelyan": "4.85e-6", "Fincham": "3.1e-7"}    # time steps for TARGET [s]
+SAME_ORDER = 10 ** 0.5                                      # within half an order of magnitude
 COLUMNS = ("scheme", "dt", "runs", "failed", "mean_change", "mean_change_error", "authors_change",
            "authors_change_error", "run_seconds", "us_per_step")
 
 
 def steps_list(text):
-    """An option's type: time steps [s] with commas between them."""
+    """Type of --steps: time steps [s] separated by commas."""
     return tuple(sorted({positive(piece) for piece in text.split(",")}))
 
 
 def add_options(group):
     group.add_argument("--seeds", type=at_least(1), metavar="N",
                        default=lambda options: 4 if options.quick else 50,
-                       help="number of random starts (default: 50; with --quick 4)")
+                       help="number of random initial states (default: 50; with --quick 4)")
     group.add_argument("--steps", type=steps_list, metavar="A,B,...",
                        default=lambda options: QUICK_STEPS if options.quick else STEPS,
                        help="time steps [s] (default: ten from 1.1e-7 to 1.93e-5; with --quick six of them)")
     group.add_argument("--workers", type=at_least(1), metavar="N",
-                       help="runs at a time on this machine (default: one per processor)")
+                       help="number of concurrent runs on this machine (default: one per processor)")
     group.add_argument("--scheduler", metavar="ADDRESS",
-                       help="run on the dask.distributed cluster at this address, tcp://host:8786, instead")
+                       help="run on the dask.distributed cluster with this address, tcp://host:8786")
     group.add_argument("--clumps", metavar="DIR",
-                       help="folder of sphere files to use instead of the project's pieces; see "
-                            "chess_in_box.py --help")
+                       help="folder of sphere files to use instead of the built-in pieces; see chess_in_box.py --help")
 
 
 def check(options):
@@ -83,13 +80,13 @@ def run(options, report):
     failed = sum(row["failed"] for row in curves)
     if failed:
         report.say(f"{failed} of {len(rows)} runs failed, see the column error of table.csv; the same "
-                   "command tries them again.")
+                   "command repeats them.")
     report.say(f"Rayleigh step of the smallest sphere: {limit:.3g} s.")
     judge(report, curves)
 
 
 def average(scheme, dt, rows):
-    """A line of the table: means over the starts, with their standard errors."""
+    """Row of curves.csv: means over the initial states, with standard errors."""
     rows = [row for row in rows if (row["integrator"], row["dt"]) == (SCHEMES[scheme], dt)]
     good = [row for row in rows if row["error"] is None]
     line = dict.fromkeys(COLUMNS) | {"scheme": scheme, "dt": dt, "runs": len(rows),
@@ -106,7 +103,7 @@ def average(scheme, dt, rows):
 
 
 def table(curves):
-    """The lines of the table as people read it; of a step at which every run failed only that."""
+    """Lines of the printed table."""
     yield "| scheme | step | mean over time | authors' measure | a run | a step |"
     yield "| --- | --- | --- | --- | --- | --- |"
     for row in curves:
@@ -117,7 +114,7 @@ def table(curves):
 
 
 def curve(curves, scheme, *measures):
-    """Steps [s] and measures of a scheme, ascending; steps at which every run failed are left out."""
+    """Time steps [s], ascending, and measures of a scheme; without steps at which all runs failed."""
     rows = [[row[name] for name in ("dt", *measures)] for row in curves
             if row["scheme"] == scheme and row["mean_change"] is not None]
     return np.array(rows, dtype=float).reshape(-1, 1 + len(measures)).T
@@ -141,12 +138,12 @@ def draw(figure, curves, limit):
                    ha="right", **words)
     panel.set(xscale="log", yscale="log", xlabel="time step (s)", ylabel="relative change of energy",
               xlim=(10.0 ** np.floor(np.log10(min(row["dt"] for row in curves))), None))
-    panel.xaxis.set_minor_formatter("")         # the decades say it, and have room
+    panel.xaxis.set_minor_formatter("")         # labels at decades are enough
     figure.legend(ncols=5, loc="outside upper center", columnspacing=1.2, handlelength=1.8)
 
 
 def by_chance(change, error):
-    """Could a mean within two standard errors of this one be of another order? So it is where there is no error."""
+    """True if a mean within two standard errors could be outside SAME_ORDER, or if there is no standard error."""
     low, high = TARGET / SAME_ORDER, TARGET * SAME_ORDER
     return error is None or bool(min(abs(change - low), abs(change - high)) < 2.0 * error)
 
@@ -157,8 +154,8 @@ def judge(report, curves):
         for measure, words in (("mean_change", "mean over time"), ("authors_change", "authors' measure")):
             dt, change = curve(curves, scheme, measure)
             reached[scheme, measure] = step = step_for(dt, change[:, None], TARGET) if len(dt) else None
-            told = f"{step:.3g} s" if step else "no step of this study: above or below at all of them"
-            report.say(f"{scheme} reaches {TARGET:.4%} ({words}) at {told}; "
+            reached_at = f"{step:.3g} s" if step else "no step of this study: above or below at all of them"
+            report.say(f"{scheme} reaches {TARGET:.4%} ({words}) at {reached_at}; "
                        f"published: {PUBLISHED[scheme]} s.")
     for row in curves:
         scheme, change, error = (row[name] for name in ("scheme", "authors_change", "authors_change_error"))
@@ -166,8 +163,8 @@ def judge(report, curves):
             report.find(Finding(PAPER, FIGURE, f"energy change of {scheme} at {PUBLISHED[scheme]} s", "6.8e-5",
                                 change, holds=bool(TARGET / SAME_ORDER < change < TARGET * SAME_ORDER),
                                 too_short=by_chance(change, error),
-                                note="the authors' measure; of the same order. More --seeds where two standard errors "
-                                     "make the difference"))
+                                note="authors' measure, same order of magnitude; use more --seeds if two "
+                                     "standard errors change the verdict"))
     slow, fast = (reached[scheme, "authors_change"] for scheme in ("Fincham", "SPIRAL"))
     if slow and fast:
         report.find(Finding(PAPER, FIGURE, "step of SPIRAL over that of Fincham, 0.0068 %",

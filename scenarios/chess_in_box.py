@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Chess pieces, each of a hundred spheres, fly, spin and bounce in a box.
+"""Chess pieces of a hundred spheres each in a box, without gravity, friction or damping.
 
-Without gravity, friction or damping, so that only the integration of the motion can change their energy.
-Two kings, two queens, four bishops, knights and rooks and sixteen pawns of the heights that FIDE recommends
-start at random places of a box of 0.5 m, each with 1 m/s and pi rad/s along one random direction: the
-scenario of Fig. 6 of del Valle et al., SPIRAL (Comput. Phys. Commun. 297, 109077, 2024), with their step.
+The contacts are conservative, so every change of the total energy is an integration error. Two kings, two queens,
+four bishops, four knights, four rooks and sixteen pawns, with the heights that FIDE recommends, start at random
+places of a box of 0.5 m, each with 1 m/s and pi rad/s along one random direction. This is the system of Fig. 6 of
+del Valle et al., SPIRAL (Comput. Phys. Commun. 297, 109077, 2024), with their time step.
 
     python scenarios/chess_in_box.py --compare spiral,omelyan,fincham-published
 
-chess_energy_study.py redraws their Fig. 7, the change of energy against the time step.
+chess_energy_study.py computes their Fig. 7, the energy error as a function of the time step.
 """
 
 import sys
@@ -20,18 +20,18 @@ from minidem.validation import chess_box
 
 def add_options(group):
     group.add_argument("--clumps", metavar="DIR",
-                       help="folder of sphere files to use instead of the project's pieces: one with king, "
-                            "queen, bishop, knight, rook and pawn in its name each, a line x, y, z, r per "
-                            "sphere, in any unit (scaled to the height of the piece)")
+                       help="folder with six sphere files, with king, queen, bishop, knight, rook and pawn in their "
+                            "names, to use instead of the built-in pieces; one line x, y, z, r per sphere, in any "
+                            "unit (scaled to the height of the piece)")
 
 
 def build(options):
-    """The box with its pieces, at time 0."""
+    """Initial state."""
     sim = chess_box.simulation(options.integrator, options.dt, options.seed, options.clumps, options.threads)
     limit = chess_box.rayleigh_step(options.clumps)
     if options.dt > limit:
         warnings.warn(f"dt = {options.dt:g} s is above the Rayleigh step {limit:.3g} s of the smallest "
-                      "sphere, as in the paper; watch the energy", stacklevel=2)
+                      "sphere, as in the paper; check the energy", stacklevel=2)
     return sim
 
 

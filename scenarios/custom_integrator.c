@@ -3,15 +3,15 @@
 
 typedef struct { double x, y, z; } vec;
 
-static vec along(vec w, double h, vec a) { return (vec){w.x + h * a.x, w.y + h * a.y, w.z + h * a.z}; }
+static vec axpy(vec w, double h, vec a) { return (vec){w.x + h * a.x, w.y + h * a.y, w.z + h * a.z}; }
 
 static vec rate(vec w, vec m, vec i) {
     return (vec){(m.x + (i.y - i.z) * w.y * w.z) / i.x, (m.y + (i.z - i.x) * w.z * w.x) / i.y,
                  (m.z + (i.x - i.y) * w.x * w.y) / i.z};
 }
 static vec flow(vec w, vec m, vec i, double h) {
-    vec a = rate(w, m, i), b = rate(along(w, h, a), m, i), ab = along(a, 1.0, b);
-    return along(w, h / 6.0, along(ab, 4.0, rate(along(w, h / 4.0, ab), m, i)));
+    vec a = rate(w, m, i), b = rate(axpy(w, h, a), m, i), ab = axpy(a, 1.0, b);
+    return axpy(w, h / 6.0, axpy(ab, 4.0, rate(axpy(w, h / 4.0, ab), m, i)));
 }
 static vec row(const double *p) { return (vec){p[0], p[8], p[16]}; }
 static void put(double *p, vec v) { p[0] = v.x; p[8] = v.y; p[16] = v.z; }

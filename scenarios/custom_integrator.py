@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""A rotation scheme of your own, through four doors: NumPy, numba, ctypes and SciPy. A worked example.
+"""A user-defined rotation scheme through four interfaces: NumPy, numba, ctypes and SciPy. A worked example.
 
-The scheme is the synchronous twin of SPIRAL's leapfrog, which minidem does not have. S is its SSPRK3 solution
-of Euler's equations with the torque held (10.1016/j.cpc.2023.109077, Eqs 9, 10):
+The scheme is the synchronous variant of the SPIRAL leapfrog, which minidem does not contain. S is its SSPRK3 solution
+of Euler's equations at constant torque (10.1016/j.cpc.2023.109077, Eqs 9, 10):
 
     w(t + dt/2) = S(w(t), M(t), dt/2)
-    q(t + dt)   = q(t) exp(dt/2 w(t + dt/2))                    so far `move`; then forces are evaluated
+    q(t + dt)   = q(t) exp(dt/2 w(t + dt/2))                    end of `move`; forces are evaluated
     w(t + dt)   = S(w(t + dt/2), M(t + dt), dt/2)               `finish`
 
-Torques that depend on the angular velocity see S(w(t + dt/2), M(t), dt/2), which is `predict`. The scheme is
-written twice: here in Python, for arrays of eight bodies (NumPy) and for one after the other (numba), and in
-C, in custom_integrator.c. Neither needs more than forty lines.
+Torques that depend on the angular velocity are evaluated with S(w(t + dt/2), M(t), dt/2), computed by `predict`. The
+scheme is written twice: below in Python, for arrays of eight bodies (NumPy) and for single bodies (numba), and in C, in
+custom_integrator.c, each in about forty lines.
 
-First each door turns a damped body whose torque depends on time and orientation, and order and bits are
-measured; then they drive the rods of rods_in_box.py, beside the built-in spiral. Doors that are not there (no
-numba, no C compiler) are left out.
+First, each interface integrates a damped body whose torque depends on time and orientation; order of convergence and
+bits are compared. Then each runs the rods of rods_in_box.py, next to the built-in spiral. Unavailable interfaces (no
+numba, no C compiler) are skipped.
 """
 
 import ctypes
@@ -34,7 +34,7 @@ from minidem.core.quaternions import rotate_back
 from minidem.reproduction import Finding, PaperExperiment
 from minidem.scenario.plot import styles
 
-# --- The scheme in Python. A vector is a tuple of numbers or of arrays, so that NumPy and numba can share it.
+# --- The scheme in Python. A vector is a tuple of numbers or arrays, for NumPy and numba.
 
 
 def rate(w, m, i):
@@ -43,20 +43,20 @@ def rate(w, m, i):
             (m[2] + (i[0] - i[1]) * w[0] * w[1]) / i[2])
 
 
-def along(w, h, a):
+def axpy(w, h, a):
     return w[0] + h * a[0], w[1] + h * a[1], w[2] + h * a[2]
 
 
 def flow(w, m, i, h):
-    """S: angular velocity after a time h under the torque m."""
+    """S: angular velocity after the time h at constant torque m."""
     a = rate(w, m, i)
-    b = rate(along(w, h, a), m, i)
-    ab = along(a, 1.0, b)
-    return along(w, h / 6.0, along(ab, 4.0, rate(along(w, h / 4.0, ab), m, i)))
+    b = rate(axpy(w, h, a), m, i)
+    ab = axpy(a, 1.0, b)
+    return axpy(w, h / 6.0, axpy(ab, 4.0, rate(axpy(w, h / 4.0, ab), m, i)))
 
 
 def turn(q, w, h):
-    """q exp(h/2 w); the series are exact to the last bit while w h / 2 is below a tenth."""
+    """q exp(h/2 w); the series are exact to the last bit for w h / 2 < 0.1."""
     x, y, z = 0.5 * h * w[0], 0.5 * h * w[1], 0.5 * h * w[2]
     s = x * x + y * y + z * z
     c = 1.0 - s / 2.0 * (1.0 - s / 12.0 * (1.0 - s / 30.0 * (1.0 - s / 56.0)))
@@ -79,20 +79,20 @@ def predict(bodies, dt, stage):
     bodies.predicted.T[:] = flow(bodies.w.T, bodies.torque.T, bodies.inertia.T, 0.5 * dt)
 
 
-# --- The doors: each gives the three functions that `register` takes, or None where something is missing.
+# --- The interfaces: each returns the three functions for `register`, or None if something is missing.
 
 
-def numpy_door():
+def numpy_interface():
     return {"move": move, "finish": finish, "predict": predict}
 
 
-def numba_door():
+def numba_interface():
     try:
         import numba
         from numba.extending import register_jitable
     except ModuleNotFoundError:
         return None
-    for function in (rate, along, flow, turn):
+    for function in (rate, axpy, flow, turn):
         register_jitable(function)
     compiled = numba.cfunc("void(CPointer(float64), CPointer(float64), CPointer(float64), CPointer(float64))")
 
@@ -127,13 +127,13 @@ def numba_door():
     return {"move": move, "finish": finish, "predict": predict}
 
 
-def ctypes_door():
+def ctypes_interface():
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         return None
     with tempfile.TemporaryDirectory() as folder:
         source, library = Path(__file__).with_suffix(".c"), Path(folder, "scheme.so")
-        # Without fused multiply-adds: one would round once where Python rounds twice.
+        # No fused multiply-add, which rounds once where Python rounds twice.
         subprocess.run([compiler, "-O3", "-ffp-contract=off", "-shared", "-fPIC", source, "-o", library],
                        check=True)
         loaded = ctypes.CDLL(str(library))
@@ -143,14 +143,14 @@ def ctypes_door():
     return functions
 
 
-def scipy_door():
-    functions = ctypes_door()
+def scipy_interface():
+    functions = ctypes_interface()
     return functions and {name: LowLevelCallable(function) for name, function in functions.items()}
 
 
-DOORS = {"numpy": numpy_door, "numba": numba_door, "ctypes": ctypes_door, "scipy": scipy_door}
+INTERFACES = {"numpy": numpy_interface, "numba": numba_interface, "ctypes": ctypes_interface, "scipy": scipy_interface}
 
-# --- What comes of it.
+# --- The comparison.
 
 PAPER = "SPIRAL-VV"
 INERTIA = np.array([1.0, 2.0, 3.5])                                 # [kg m2]
@@ -159,18 +159,18 @@ SECONDS, STEPS = 2.0, (40, 80, 160, 320)                            # of the fre
 
 
 def torque(t, q, w):
-    """Driven, pulled upright and damped: it depends on all that a torque can depend on. Body frame [N m]."""
+    """Drive, restoring torque and damping: depends on t, q and w. Body frame [N m]."""
     x, y, _ = rotate_back(q, np.array([0.0, 0.0, 1.0]))
     return np.array([np.sin(3.0 * t), 0.3 * np.cos(t), 0.2]) + np.array([-y, x, 0.0]) - 0.5 * w
 
 
-def turn_body(scheme, steps):
+def integrate_body(scheme, steps):
     return md.rotation.integrate(scheme, INERTIA, (1, 0, 0, 0), START, torque, SECONDS / steps, steps)
 
 
-def drive_rods(scheme, steps):
-    """Time, energy error and contacts after each of 50 parts of a run of rods_in_box.py, its last state, and
-    microseconds per step."""
+def run_rods(scheme, steps):
+    """Run rods_in_box.py. Returns rows (time, energy error, contacts) of 50 samples, the final state as bytes, and the
+    time per step [us]."""
     sim = RODS.build(RODS.parse(["--integrator", scheme]))
     first, rows, seconds = sim.energy().total, [], 0.0
     for _ in range(50):
@@ -184,21 +184,21 @@ def drive_rods(scheme, steps):
 
 def run(options, report):
     schemes = ["spiral"]
-    for name, door in DOORS.items():
-        functions = door()
+    for name, interface in INTERFACES.items():
+        functions = interface()
         if functions:
             md.rotation.register(f"vv-{name}", **functions, title="SPIRAL, synchronous", order_q=2, order_w=2,
                                  order_q_varying=2, order_w_varying=2)
             schemes.append(f"vv-{name}")
-    reference = turn_body("rk4", 16 * STEPS[-1]).orientation        # its error is 1e-9 of the others'
-    ends = {scheme: [turn_body(scheme, steps) for steps in STEPS]
+    reference = integrate_body("rk4", 16 * STEPS[-1]).orientation        # its error is 1e-9 of that of the others
+    ends = {scheme: [integrate_body(scheme, steps) for steps in STEPS]
             for scheme in report.progress("body", schemes)}
     errors = {scheme: [np.max(np.abs(end.orientation - reference)) for end in end_of]
               for scheme, end_of in ends.items()}
-    rods = {scheme: drive_rods(scheme, 500 if options.quick else 5000)
+    rods = {scheme: run_rods(scheme, 500 if options.quick else 5000)
             for scheme in report.progress("rods", schemes)}
     header = ("scheme", *(f"error_{steps}_steps" for steps in STEPS), "rods_energy_error", "us_per_step")
-    report.table("doors", header,
+    report.table("interfaces", header,
                  [(scheme, *errors[scheme], np.max(np.abs(rods[scheme][0][:, 1])), rods[scheme][2])
                   for scheme in schemes])
     for finding in findings(schemes[1:], ends, errors, rods):
@@ -215,15 +215,15 @@ def findings(own, ends, errors, rods):
                        "dt = 1/160")
     last = [ends[scheme][-1] for scheme in own]
     bodies = {end.orientation.tobytes() + end.angular_velocity.tobytes() for end in last}
-    yield Finding(PAPER, "free body", "every door gives the same bits", None, len(bodies),
+    yield Finding(PAPER, "free body", "every interface gives the same bits", None, len(bodies),
                   holds=len(bodies) == 1, note=f"different results of {', '.join(own)}")
     states = {rods[scheme][1] for scheme in own}
-    yield Finding(PAPER, "rods in the box", "every door gives the same bits", None, len(states),
+    yield Finding(PAPER, "rods in the box", "every interface gives the same bits", None, len(states),
                   holds=len(states) == 1, note=f"different final states of {', '.join(own)}")
     worst = [np.max(np.abs(rods[scheme][0][:, 1])) for scheme in ("spiral", own[0])]
     yield Finding(PAPER, "rods in the box", "energy error over that of the built-in spiral", None,
                   worst[1] / worst[0], holds=bool(worst[1] < 1.1 * worst[0]),
-                  note="not more than a tenth above it: contacts make the error")
+                  note="at most a tenth above it: the error comes from the contacts")
 
 
 def draw(figure, rods):

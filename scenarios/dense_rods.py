@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""Rods of three spheres, those of rods_in_box.py, as a dense gas that bounces in a box.
+"""A dense gas of rods of three spheres in a box, without gravity, friction or damping.
 
-Without gravity, friction or damping. The rods fill three tenths of a cubic box. They are placed at random,
-without overlap and in all directions alike, and start with 4 m/s in random directions. Their angular velocity
-is random too, normally distributed about each principal axis, with as much energy on the average as the
-velocity has along each direction of space. Before the clock starts they fly as far as in --thermalise
-seconds, always with the same integrator, so that after some ten collisions each nothing is left of how they
-were placed. Only the share of the elastic energy, 4 %, takes the first contacts of the run to build up.
+The rods are those of rods_in_box.py, at a solid fraction of 0.3. They are placed at random without overlap, with
+isotropic orientations and 4 m/s in random directions. Angular velocities are normally distributed about each
+principal axis, with the mean energy that the velocity has per direction (equipartition). A thermalisation run with a
+fixed integrator, about ten collisions per rod, removes the memory of the placement. The elastic energy, 4 % of the
+total, builds up during the first contacts of the run itself.
 
-contacts_per_clump in summary.json tells how crowded it was, the column nematic_order of observables.csv
-whether the rods still point in all directions alike. A hundred thousand for 260 steps:
+contacts_per_clump in summary.json is the mean number of contacts; the column nematic_order of observables.csv is the
+nematic order parameter. A hundred thousand rods for 260 steps:
 
     python scenarios/dense_rods.py --rods 100000 --time 0.01 --frames 2
 """
@@ -25,18 +24,19 @@ from minidem.engine.chunked_run import steps_to_reach
 from minidem.scenario import Observable, Scenario, at_least, place_densely, positive, random_directions
 
 STEP = rods.SCENARIO.defaults["dt"]
-# Before the clock starts all is slower by this factor. Rods as stiff as these then go much the same ways, but
-# their deepest overlaps stay well below those that a simulation refuses to start from.
+# Velocities of the thermalisation run are smaller by this factor. The trajectories of rods this stiff hardly change,
+# but the overlaps stay well below those that add_clumps rejects.
 INTEGRATOR, SLOWER = "spiral", 2.0
 
 
 def add_options(group):
     group.add_argument("--rods", type=at_least(1), default=10_000, metavar="N",
-                       help="their number (default: %(default)s)")
+                       help="number of rods (default: %(default)s)")
     group.add_argument("--fraction", type=positive, default=0.3, metavar="F",
-                       help="of the box that is solid (default: %(default)s; placement ends at about 0.45)")
+                       help="solid volume fraction (default: %(default)s; random placement fails above about 0.45)")
     group.add_argument("--thermalise", type=not_negative, default=0.02, metavar="SECONDS",
-                       help="of flight before the run (default: %(default)s, about ten collisions of each)")
+                       help="simulated time of the thermalisation run (default: %(default)s, about ten collisions "
+                            "per rod)")
 
 
 def not_negative(text):
@@ -47,7 +47,7 @@ not_negative.__name__ = "number"
 
 
 def build(options):
-    """The box with its rods, at time 0."""
+    """Initial state."""
     rng = np.random.default_rng(options.seed)
     rod = md.ClumpTemplate(rods.CENTERS, [rods.RADIUS] * 3, density=rods.DENSITY)
     low, high = np.zeros(3), np.full(3, (options.rods * rod.volume / options.fraction) ** (1 / 3))
@@ -70,10 +70,8 @@ def build(options):
 
 
 def nematic_order(sim):
-    """Largest eigenvalue of 3/2 <u u> - 1/2 over the axes u of all rods: 0 in disorder, 1 when parallel."""
-    centers = sim.sphere_centers().reshape(-1, 3, 3)
-    axis = centers[:, 2] - centers[:, 0]
-    axis /= np.linalg.norm(axis, axis=1, keepdims=True)
+    """Largest eigenvalue of 3/2 <u u> - 1/2, u: axes of the rods; 0: isotropic, 1: parallel."""
+    axis = rods.axes(sim)
     return np.linalg.eigvalsh(1.5 * axis.T @ axis / len(axis) - 0.5 * np.eye(3))[2]
 
 

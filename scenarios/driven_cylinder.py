@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""A constant torque spins a cylinder up about its axis: the errors of eleven rotation schemes.
+"""Errors of eleven rotation schemes on a cylinder driven by a constant torque about its axis.
 
-Section 3, Table 2 and Appendix A of del Valle et al., SPIRAL (Comput. Phys. Commun. 297, 109077, 2024).
-The error curves are made twice: `published`, read as the authors read theirs and with the variants of the
-schemes that they ran, and `synchronised`, all schemes as designed, at the same instant, by one measure;
-minidem.validation.driven_cylinder says more about the two readings. Their smallest steps (1e-7 s) take
-two minutes; --quick leaves out what is below 1e-5 s. What the schemes cost: driven_cylinder_cost.py.
+Section 3, Table 2 and Appendix A of del Valle et al., SPIRAL (Comput. Phys. Commun. 297, 109077, 2024). The error
+curves are computed in two readings: `published`, with the error measures and the variants of the schemes that the
+authors used, and `synchronised`, with all schemes as designed, q and w at the same time, and one error measure; see
+minidem.validation.driven_cylinder. The smallest time steps (1e-7 s) take two minutes; --quick omits those below 1e-5 s.
+The cost of the schemes: driven_cylinder_cost.py.
 """
 
 import sys
@@ -27,7 +27,7 @@ PAPER = "SPIRAL 2024"
 STYLES = dict(zip(SCHEMES["synchronised"], styles(len(SCHEMES["synchronised"]))))
 DESIGNED = {"exact": 3.0, "note": "with the orientation of the half step, as Fincham designed it; the "
                                   "published curve is of a variant with that of the whole step"}
-TABLE_2 = {                                             # time steps that reach them, as printed [s]
+TABLE_2 = {                                             # time steps for TARGETS, as printed [s]
     SPIRAL: ("3.044e-03", "8.372e-03", "2.329e-02", "6.167e-02"),
     OMELYAN: ("2.943e-04", "9.319e-04", "2.952e-03", "9.400e-03"),
     "Buss": ("2.650e-05", "2.663e-04", "2.890e-03", "5.529e-02"),
@@ -48,7 +48,7 @@ def run(options, report):
 
 
 def motion(report):
-    """Fig. 1: the exact motion, and where two schemes see the cylinder's axis after 15 s."""
+    """Fig. 1: the exact motion, and the axis of the cylinder after 15 s by two schemes."""
     times = np.linspace(0.0, 2.0, 2001)
     spin, pose = cylinder.spin(times), cylinder.orientation(times)
     report.table("figure_1", ("time", *"wx wy wz q0 q1 q2 q3".split()), np.column_stack([times, spin, pose]))
@@ -70,7 +70,7 @@ def motion(report):
     torque = cylinder.INERTIA * rate + np.cross(spin, cylinder.INERTIA * spin)
     missed = np.max(np.abs(torque - cylinder.TORQUE)) / cylinder.DRIVE
     report.find(Finding(PAPER, "Fig. 1", "Eq. 11 solves Euler's equations", None, missed, holds=missed < 1e-6,
-                        note="torque that this motion of two seconds needs, against 0.5 N m: < 1e-6"))
+                        note="deviation of the torque required by this motion, relative to 0.5 N m: < 1e-6"))
     angles = {}
     exact = rotate(cylinder.orientation([15.0])[0], np.array([1.0, 0.0, 0.0]))
     for name in (SPIRAL, EULER):
@@ -86,7 +86,7 @@ def motion(report):
 
 
 def error_curves(report, reading, steps):
-    """name -> errors (len(steps), 2) of q and w after 1 s; their table and their figures."""
+    """name -> errors (len(steps), 2) of q and w after 1 s. Writes their table and figures."""
     curves = {}
     for name, scheme in report.progress(f"errors, {reading}", SCHEMES[reading].items()):
         curves[name] = np.array([np.ravel(cylinder.errors(scheme, dt, reading=reading)) for dt in steps])
@@ -104,25 +104,26 @@ def error_curves(report, reading, steps):
 
 
 def judge_curves(report, steps, curves):
-    """Figs 2 and A.8: is SPIRAL the nearest?"""
-    best = nearest(steps, curves, SPIRAL, FIGURE_2)
+    """Figs 2 and A.8: is SPIRAL the most accurate?"""
+    best = most_accurate(steps, curves, SPIRAL, FIGURE_2)
     report.find(Finding(
-        PAPER, "Fig. 2", "SPIRAL nearest, Runge-Kutta 4 aside, at steps up to 0.05 s", None, None,
-        holds=bool(np.all(best[steps < 0.05])), note="least errors of q and w, within the floor of rounding"))
+        PAPER, "Fig. 2", "SPIRAL most accurate, except Runge-Kutta 4, at steps up to 0.05 s", None, None,
+        holds=bool(np.all(best[steps < 0.05])), note="smallest errors of q and w, within rounding"))
     report.find(Finding(
         PAPER, "Fig. 2", "the same over the entire range of time steps", None, None, holds=bool(np.all(best)),
-        note="at 0.1 s, 4.4 rad a step at the end, Buss is nearer in q and in w"))
+        note="at 0.1 s, 4.4 rad per step at the end, Buss is more accurate in q and in w"))
     report.find(Finding(
-        PAPER, "Fig. A.8", "both variants of SPIRAL nearer than Omelyan, at steps up to 0.05 s", None, None,
-        holds=all(np.all(nearest(steps, curves, name, [OMELYAN])[steps < 0.05]) for name in (SPIRAL, SYNC)),
-        note="errors of q and of w, within the floor of rounding; in q the variants differ fivefold"))
+        PAPER, "Fig. A.8", "both variants of SPIRAL more accurate than Omelyan, at steps up to 0.05 s", None, None,
+        holds=all(np.all(most_accurate(steps, curves, name, [OMELYAN])[steps < 0.05]) for name in (SPIRAL, SYNC)),
+        note="errors of q and of w, within rounding; in q the variants differ by a factor of five"))
 
 
-def nearest(steps, curves, name, others):
-    """Is it at each step nearer than the others, unless they differ by less than their rounding?
+def most_accurate(steps, curves, name, others):
+    """Whether a scheme is more accurate than the others at each time step, apart from rounding; bool (n,).
 
-    Published errors contain the difference between the sum of the steps and their product with dt, and each
-    step rounds q and w about ten times by half an eps."""
+    Published errors contain the difference between the accumulated time and steps * dt, and each step rounds q and
+    w about ten times by half an eps.
+    """
     best = np.ones(len(steps), dtype=bool)
     for k, dt in enumerate(steps):
         number = int(1 / dt)
@@ -136,11 +137,11 @@ def nearest(steps, curves, name, others):
 
 
 def orders(report, steps, curves):
-    """The local orders that the paper gives: one more than the slopes of the curves of q."""
-    inner = (steps > 3e-5) & (steps < 7e-4)             # above the rounding, below the end of the power law
+    """Local orders as in the paper: slopes of the curves of q plus one."""
+    inner = (steps > 3e-5) & (steps < 7e-4)             # between rounding and the end of the power law
     for name in TABLE_2:
         slope = np.polyfit(np.log(steps[inner]), np.log(curves["synchronised"][name][inner, 0]), 1)[0]
-        # Powers are whole: the tolerance tells 2 from 3 and leaves room for the next term of the series.
+        # Orders are integers: the tolerance separates 2 from 3 and covers the next term of the series.
         report.find(Finding(PAPER, "Local orders", name, 3 if name in (SPIRAL, OMELYAN) else 2, 1 + slope,
                             tolerance=0.1, **DESIGNED if name == FINCHAM else {}))
 
@@ -152,7 +153,7 @@ def table_2(report, steps, curves):
             for name, errors in found.items()])
     for name in (FINCHAM, OMELYAN, "PCDM", "improved PCDM"):
         own, other = (step_for(steps, curves["synchronised"][scheme], 1e-3) for scheme in (SPIRAL, name))
-        report.say(f"As designed, at one instant: SPIRAL's step to an error 1e-3 is {own / other:.1f} times "
+        report.say(f"Synchronised reading: the time step of SPIRAL for an error of 1e-3 is {own / other:.1f} times "
                    f"that of {name}.")
     for name, printed in TABLE_2.items():
         for target, text in zip(TARGETS, printed):
@@ -162,7 +163,7 @@ def table_2(report, steps, curves):
 
 
 def in_time(report, end):
-    """Figs 3 and A.9: how the errors grow at a step of 1e-5 s."""
+    """Figs 3 and A.9: growth of the errors at a time step of 1e-5 s."""
     dt, rows = 1e-5, 200
     times = end * np.arange(1, rows + 1) / rows
     curves = {name: (times, np.column_stack(cylinder.errors(scheme, dt, end, rows=rows)))
@@ -174,16 +175,16 @@ def in_time(report, end):
     for item, mine, others in (("Fig. 3", [SPIRAL], set(FIGURE_2) - {SPIRAL, RK4}),
                                ("Fig. A.9", [SPIRAL, SYNC], {OMELYAN})):
         worse = max(np.max(curves[name][1] / curves[other][1]) for name in mine for other in others)
-        report.find(Finding(PAPER, item, f"{' and '.join(mine)} nearest at all times", None, worse,
+        report.find(Finding(PAPER, item, f"{' and '.join(mine)} most accurate at all times", None, worse,
                             holds=worse < 1.0, note="largest ratio of their errors to those of the others, "
-                            "Runge-Kutta 4 aside, below 1"))
-    steps = 32_767                              # the loop removes such rounding at every 32768th
+                            "except Runge-Kutta 4, below 1"))
+    steps = 32_767                              # quaternions are normalised every 32768 steps
     last = rotation.integrate(SCHEMES["published"][OMELYAN], cylinder.INERTIA, cylinder.ORIENTATION,
                               cylinder.SPIN, cylinder.TORQUE, dt, steps)
     drift, floor = abs(np.linalg.norm(last.orientation) - 1.0), steps * np.finfo(float).eps
     report.find(Finding(PAPER, "Appendix B.5", "Omelyan's quaternion loses its norm to rounding", None, drift,
                         holds=drift > floor, note=f"||q| - 1| after {steps} steps is {drift:.0e}, "
-                        f"one unit of rounding a step would come to {floor:.0e}"))
+                        f"one unit of rounding per step would give {floor:.0e}"))
 
 
 def draw_pair(report, file, label, curves):

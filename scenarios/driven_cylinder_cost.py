@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""What rotation schemes cost: processor time of a step, and of a second of motion to a given accuracy.
+"""Cost of rotation schemes: processor time per step, and per second of motion at a given accuracy.
 
-Figs 4 and 5 of del Valle et al., SPIRAL (Comput. Phys. Commun. 297, 109077, 2024), and Fig. 1 of their
-"Efficient numerical integration of rigid body dynamics" (2025), measured here. The motion is that of
-driven_cylinder.py, whose error curves give the time steps; the comparison is made twice, as `published` and
-`synchronised` (minidem.validation.driven_cylinder). The torque is given, so its cost is not in these
-figures, and Runge-Kutta 4, which needs it four times a step, looks cheaper than in a simulation.
+Figs 4 and 5 of del Valle et al., SPIRAL (Comput. Phys. Commun. 297, 109077, 2024), and Fig. 1 of their "Efficient
+numerical integration of rigid body dynamics" (2025), measured on this machine. The motion is that of
+driven_cylinder.py, whose error curves give the time steps; the comparison is made in both readings, `published` and
+`synchronised` (minidem.validation.driven_cylinder). The torque is constant and its cost is not included, so
+Runge-Kutta 4, which evaluates the torque four times per step, appears cheaper than in a simulation.
 
-Times depend on machine and code: the authors ran one body in Julia, here a crowd of bodies fills the
-processor's vectors. Times of one body alone are in cost.csv, too. --quick leaves out the target 1e-5.
+Times depend on machine and code: the authors integrated one body in Julia, here many bodies fill the vector registers.
+cost.csv also contains times for a single body. --quick omits the target 1e-5.
 """
 
 import sys
@@ -24,8 +24,8 @@ from minidem.validation.driven_cylinder import SCHEMES, STEPS, TARGETS, step_for
 
 PAPER, PROCEEDINGS = "SPIRAL 2024", "SPIRAL 2025"
 SPIRAL, EULER, OMELYAN, VERLET = "SPIRAL", "Direct Euler", "Omelyan", "Velocity Verlet"
-FIRST_ORDER = ["Buss", VERLET, "Fincham", EULER, "Johnson"]     # Fincham in the published variant
-CROWD, REPEATS = 512, 5
+FIRST_ORDER = ["Buss", VERLET, "Fincham", EULER, "Johnson"]     # Fincham: the published variant
+BODIES, REPEATS = 512, 5
 MACHINE = "processor times of this machine and code: within a factor of two"
 
 
@@ -37,7 +37,7 @@ def run(options, report):
                   for name, scheme in report.progress(f"time steps, {reading}", schemes.items())}
         for scheme in report.progress("cost of a step", schemes.values()):
             if scheme not in costs:
-                costs[scheme] = nanoseconds(scheme, CROWD, 2000), nanoseconds(scheme, 1, 100_000)
+                costs[scheme] = nanoseconds(scheme, BODIES, 2000), nanoseconds(scheme, 1, 100_000)
         seconds = {name: [1e-9 * costs[schemes[name]][0] / dt if dt else None for dt in steps]
                    for name, steps in needed.items()}
         speedups[reading] = {name: [euler / own if own else None for own, euler in zip(times, seconds[EULER])]
@@ -52,7 +52,7 @@ def run(options, report):
 
 
 def nanoseconds(scheme, bodies, steps):
-    """Processor time of one step of one body among `bodies` [ns]: the least of some runs."""
+    """Processor time per step and body [ns] with this number of bodies, the smallest of REPEATS runs."""
     def once():
         begun = time.process_time()
         rotation.integrate(scheme, cylinder.INERTIA, np.tile(cylinder.ORIENTATION, (bodies, 1)),
@@ -63,8 +63,7 @@ def nanoseconds(scheme, bodies, steps):
 
 
 def time_steps(scheme, reading, targets):
-    """The time steps [s] that reach the targets; errors are computed from the largest step down to the
-    first that is below all of them."""
+    """Time steps [s] for the target errors. Steps are tried from the largest down to the first below all targets."""
     steps, errors = [], []
     for dt in STEPS[::-1]:
         steps.insert(0, dt)
@@ -111,7 +110,7 @@ def figures(report, targets, costs, speedups):
 
 
 def tidy(panel):
-    """Bars from the top down, with a grid only along them."""
+    """Bars from top to bottom, grid lines along the value axis only."""
     panel.invert_yaxis()
     panel.grid(False, axis="y")
 

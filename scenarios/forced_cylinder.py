@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""A cylinder is driven about all three axes by a prescribed torque: how fast do the methods converge?
+"""Order of convergence of rotation schemes on a cylinder under a prescribed torque about all three axes.
 
-Fig. 7 of Zhao and van Wachem (PCDM, Acta Mech. 224, 3091, 2013) and Fig. 3 of Seelen et al. (improved PCDM,
-Acta Mech. 227, 3381, 2016). The torque grows by factors of 11 and 4300 within 0.1 s; as in Eq. 8 of the
-later paper its components are those of the body frame. The error of an orientation is that of the angle
-between the cylinder's axis and where it pointed first, averaged over all steps.
+Fig. 7 of Zhao and van Wachem (PCDM, Acta Mech. 224, 3091, 2013) and Fig. 3 of Seelen et al. (improved PCDM, Acta Mech.
+227, 3381, 2016). The torque grows by factors of 11 and 4300 within 0.1 s; as in Eq. 8 of the later paper its components
+are those of the body frame. The error of an orientation is that of the angle between the axis of the cylinder and its
+initial direction, averaged over all steps.
 
-The first paper finds PCDM near second order, the second one near first. Both can be: PCDM uses one torque
-per step. That of either end leaves it at first order, that of the middle, which only a prescribed torque
-offers, makes it second order.
+The first paper finds PCDM close to second order, the second paper close to first order. Both can be correct: PCDM
+evaluates one torque per step. With the torque at either end of the step it is of first order; with that of the middle,
+which is available only for a prescribed torque, it is of second order.
 """
 
 import sys
@@ -29,7 +29,7 @@ TIME = 0.1                                                          # [s]
 STEPS = [100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000]      # of 1 ms to 1 us
 
 PCDM, MIDDLE, IMPROVED = "PCDM", "PCDM, torque of t + dt/2", "improved PCDM"
-METHODS = {                         # label: (scheme, steps by which the torque is ahead)
+METHODS = {                         # label: (scheme, offset of the torque in steps)
     PCDM: ("pcdm", 0.0), MIDDLE: ("pcdm", 0.5), IMPROVED: ("improved-pcdm", 0.0),
     "Euler quaternion": ("euler-quaternion", 0.0), "Walton and Braun": ("walton-braun", 0.0),
     "scalar factor": ("scalar-factor", 0.0)}
@@ -38,29 +38,29 @@ OTHERS = {
     "SPIRAL leapfrog": ("spiral", 0.0), "SPIRAL non-leapfrog": ("spiral-sync", 0.0),
     "Omelyan": ("omelyan", 0.0)}
 FIRST_ORDER = ("Euler quaternion", "Walton and Braun", "scalar factor")
-SLOPE = 0.05        # points that leave their guideline by 1/20 of a decade per decade lie on it
+SLOPE = 0.05        # tolerance of a slope
 
 
 def torque_at(t):
-    """Body frame [N m]."""
+    """Torque in the body frame [N m]."""
     return 1e-5 * np.array([50.0 * np.sin(200.0 * np.pi * t), np.exp(3.0 + 24.0 * t), 5.0 ** (52.0 * t)])
 
 
 def reference(steps):
-    """Orientation and angular velocity at every step by DOP853, at a tolerance near its round-off."""
+    """Orientation and angular velocity at every step by DOP853, at a tolerance close to round-off."""
     def rate(t, y):
         q, w = y[:4], y[4:]
         return np.concatenate([0.5 * multiply(q, np.append(0.0, w)),
                                (torque_at(t) - np.cross(w, INERTIA * w)) / INERTIA])
 
-    # Its values between its own steps are of order 7: with 500 steps or more they are as good as the others.
+    # Dense output is of order 7: with at least 500 steps it is as accurate as the steps.
     path = solve_ivp(rate, (0.0, TIME), [1, 0, 0, 0, 0, 0, 0], method="DOP853", rtol=1e-13, atol=1e-13,
                      max_step=TIME / 500, t_eval=TIME / steps * np.arange(1, steps + 1)).y.T
     return path[:, :4] / np.linalg.norm(path[:, :4], axis=1, keepdims=True), path[:, 4:]
 
 
 def axis_angle(orientation):
-    """Angle between the cylinder's axis and its first direction, x [rad]."""
+    """Angle between the axis of the cylinder and its initial direction x [rad]."""
     return np.arccos(rotate(orientation, np.array([1.0, 0.0, 0.0]))[:, 0])
 
 
@@ -76,7 +76,7 @@ def integrate(scheme, ahead, steps):
 
 
 def mean_error(scheme, ahead, steps, exact_angles):
-    """Eqs 66 and 67 of the first paper, 6 and 7 of the second. exact_angles: at these steps or finer ones."""
+    """Eqs 66 and 67 of the first paper, 6 and 7 of the second. exact_angles: at these steps or a multiple of them."""
     every = len(exact_angles) // steps
     return np.mean(np.abs(axis_angle(integrate(scheme, ahead, steps)[0]) - exact_angles[every - 1::every]))
 
@@ -89,7 +89,7 @@ def order(steps, errors):
 def add_options(group):
     group.add_argument("--smallest-step", type=positive, metavar="SECONDS",
                        default=lambda options: 2e-5 if options.quick else 1e-6,
-                       help="of the ten from 1e-3 to 1e-6 s (default: 1e-6, with --quick 2e-5)")
+                       help="smallest of the ten time steps from 1e-3 to 1e-6 s (default: 1e-6; with --quick 2e-5)")
 
 
 def chosen_steps(options):
@@ -99,13 +99,13 @@ def chosen_steps(options):
 def check(options):
     if len(chosen_steps(options)) < 3:
         raise ValueError(f"--smallest-step is {options.smallest_step:g}, must be 2e-4 or less: an order "
-                         "needs three steps")
+                         "requires three time steps")
 
 
 def run(options, report):
     steps = chosen_steps(options)
     methods = METHODS if options.quick else METHODS | OTHERS
-    orientation, spin = reference(max(10_000, steps[-1]))            # each number of steps divides this one
+    orientation, spin = reference(max(10_000, steps[-1]))            # a multiple of each number of steps
     angles = axis_angle(orientation)
     errors = {label: [] for label in methods}
     for label, number in report.progress("runs", [(label, number) for number in steps for label in methods]):
@@ -126,8 +126,8 @@ def findings(orders, errors, spin):
     yield Finding(new, "Fig. 3b", "order of the improved PCDM", "2", orders[IMPROVED], **slope)
     yield Finding(new, "Fig. 3b", "order of the original PCDM", "1", orders[PCDM], **slope)
     yield Finding(old, "Fig. 7", "order of PCDM with the torque of a whole step", "2", orders[PCDM], 1.0,
-                  note="exact: a torque that is off by dt/2 leaves an error of order 1; with that of "
-                       "t + dt/2 it is 2")
+                  note="exact: a torque that is off by dt/2 gives an error of order 1; with that of "
+                       "t + dt/2 the order is 2")
     yield Finding(old, "Fig. 7", "order of PCDM with the torque of t + dt/2", "2", orders[MIDDLE], **slope)
     for label in FIRST_ORDER:
         yield Finding(old, "Fig. 7", f"order of {label}", "1", orders[label], **slope)
@@ -136,7 +136,7 @@ def findings(orders, errors, spin):
                   holds=bool(worst < 1.0), note="with the torque of t + dt/2, for every step")
     yield Finding(new, "Fig. 3a", "w_y and w_z grow rapidly, w_x does not", None, spin[-1, 2],
                   holds=bool(np.max(np.abs(spin[:, 0])) < 0.1 * np.min(spin[-1, 1:])),
-                  note="w_z at the end [rad/s]; w_x never above a tenth of what the others reach")
+                  note="w_z at the end [rad/s]; w_x never above a tenth of the final values of the others")
 
 
 def draw_errors(figure, dt, errors):

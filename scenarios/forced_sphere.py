@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""A sphere is spun up by a torque that grows as exp(t), and three methods say where an arrow on it points.
+"""Orientation errors of three schemes on a sphere driven by a torque that grows as exp(t).
 
-Table 2 and Fig. 6 of Zhao and van Wachem (PCDM, Acta Mech. 224, 3091, 2013) and Table 1 and Fig. 2 of
-Seelen et al. (improved PCDM, Acta Mech. 227, 3381, 2016). One angle, so that the answer is elementary:
-theta = A/I (exp(t) - 1 - t), arrow = (cos theta, 0, -sin theta). Even so the tables hold a wrong number:
-their "theory". With the right one the improved method is forty times better than its authors say.
+Table 2 and Fig. 6 of Zhao and van Wachem (PCDM, Acta Mech. 224, 3091, 2013) and Table 1 and Fig. 2 of Seelen et al.
+(improved PCDM, Acta Mech. 227, 3381, 2016). The rotation is about a fixed axis, with the exact angle
+theta = A/I (exp(t) - 1 - t); an arrow on the sphere points to (cos theta, 0, -sin theta). The tables print a wrong
+exact value ("theory"). Relative to the right value the improved method is forty times more accurate than published.
 
-The published figures of the two older methods come out only if the torque of t + dt stands for that of
-t; the scenario hands it out so. Their schemes as minidem has them use the torque of t.
+The published numbers of the two older methods are obtained only if the torque of t + dt is used in the place of that
+of t. This script does so; the schemes of minidem use the torque of t.
 """
 
 import sys
@@ -25,7 +25,7 @@ DT, STEPS = 1e-4, 10_000                                            # to 1 s
 SAMPLE = 10                                                         # steps between points of the curves
 
 SCALAR, PCDM, IMPROVED, ACCURATE = "scalar factor", "PCDM", "improved PCDM", "Runge-Kutta 4"
-METHODS = {                         # label: (scheme, steps by which the torque is ahead)
+METHODS = {                         # label: (scheme, offset of the torque in steps)
     SCALAR: ("scalar-factor:omega=new", 1.0), PCDM: ("pcdm", 1.0), IMPROVED: ("improved-pcdm", 0.0),
     ACCURATE: ("rk4", 0.0)}
 OTHERS = {
@@ -34,7 +34,7 @@ OTHERS = {
     "Omelyan": ("omelyan", 0.0)}
 
 OLD, NEW = "PCDM 2013", "improved PCDM 2016"
-EVIDENCE = "theta = A/I (e - 2) = 38.97208 rad; the printed theory lies 1.95e-5 rad further on"
+EVIDENCE = "theta = A/I (e - 2) = 38.97208 rad; the printed theory is 1.95e-5 rad larger"
 
 
 def exact_angle(t):
@@ -50,7 +50,7 @@ def arrow_at(angle):
 
 
 def spin_up(scheme, ahead=0.0):
-    """Times, arrows (n, 3) and rates about y; the torque of `ahead` steps later stands for that of t."""
+    """Times, arrows (n, 3) and angular velocities about y, with the torque of `ahead` steps later."""
     def torque(t, q, w):
         return np.array([0.0, AMPLITUDE * np.exp(t + ahead * DT), 0.0])
 
@@ -60,7 +60,7 @@ def spin_up(scheme, ahead=0.0):
 
 
 def improved_by_sums():
-    """Angle of the improved PCDM at 1 s with all quaternions left out: in one plane angles simply add."""
+    """Angle of the improved PCDM at 1 s without quaternions: angles about one axis add."""
     a = AMPLITUDE / INERTIA * np.exp(DT * np.arange(STEPS))
     half = DT * (np.cumsum(a) - 0.5 * a[0])                         # rate at t + dt/2
     middle = DT**2 / 8.0 * a[0] + DT * np.sum(half[:-1] + 0.5 * DT * a[:-1])
@@ -68,13 +68,12 @@ def improved_by_sums():
 
 
 def angle_error(t, arrow):
-    """Angle by which the arrow is ahead of the exact one. The curves' points lie far less than half a turn
-    apart."""
+    """Angle of the arrow minus the exact one; points are much less than half a turn apart."""
     return np.unwrap(np.arctan2(-arrow[:, 2], arrow[:, 0])) - exact_angle(t)
 
 
 def percent(x, reference):
-    """Error of the arrow's x, which is what the tables call the error of the position [%]."""
+    """Relative error of x of the arrow [%], called error of the position in the tables."""
     return 100.0 * abs(x - reference) / reference
 
 
@@ -95,7 +94,7 @@ def run(options, report):
 def findings(curves):
     exact = arrow_at(exact_angle(1.0))
     end = {label: arrow[-1] for label, (_, arrow, _) in curves.items()}
-    # The tables print errors of the position to 0.01 %: positions are compared to half of that.
+    # The tables print errors of the position to 0.01 %; positions are compared to half of that.
     near = {"tolerance": 5e-5, "note": "to half the last digit of the error in percent"}
     for paper, item, theory, scalar, pcdm in (
             (OLD, "Table 2", ("2.934253e-1", "-9.55982e-1"), ("2.871152e-1", "-9.578961e-1"),
@@ -116,8 +115,8 @@ def findings(curves):
                   percent(end[IMPROVED][0], 0.2934253), note="the theory with the seven digits of PCDM 2013")
     yield Finding(NEW, "Table 1", "this work, error [%]", "0.0065", percent(end[IMPROVED][0], exact[0]),
                   percent(np.cos(improved_by_sums()), exact[0]),
-                  note="from the right theory; exact: the scheme summed by hand. "
-                       "0.0065 is the error of the theory")
+                  note="from the right theory; exact: the scheme as a sum over angles. "
+                       "0.0065 is the error of the printed theory")
     gain = percent(end[PCDM][0], exact[0]) / percent(end[IMPROVED][0], exact[0])
     yield Finding(NEW, "Table 1", "error two orders of magnitude below PCDM's", None, gain,
                   holds=bool(gain > 100.0), note="ratio of the errors above 100")
@@ -130,8 +129,8 @@ def findings(curves):
     loss = error[SCALAR][-1] / (0.5 * DT * (exact_rate(1.0) + AMPLITUDE / INERTIA * (np.e - 2.0)))
     yield Finding(OLD, "Section 4.1.1", "the error comes from normalisation", None, loss,
                   holds=bool(loss < 0.5),
-                  note="nothing is normalised here, yet the error is all there, and as large as the rate of "
-                       "t + dt and the torque of t + dt make it: dt/2 (w + A/I (e - 2))")
+                  note="without normalisation the error is the same; it follows from the angular velocity and the "
+                       "torque of t + dt: dt/2 (w + A/I (e - 2))")
     late = {label: np.abs(rate / exact_rate(t) - 1.0)[-1] for label, (t, _, rate) in curves.items()}
     yield Finding(NEW, "Fig. 2b", "error of w_y below PCDM's", None, late[IMPROVED], note="relative, at 1 s",
                   holds=bool(late[IMPROVED] < late[PCDM]))
@@ -139,7 +138,7 @@ def findings(curves):
 
 def draw_errors(figure, curves):
     axes = figure.subplots()
-    shown = {label: curve for label, curve in curves.items() if label != ACCURATE}      # below the axis
+    shown = {label: curve for label, curve in curves.items() if label != ACCURATE}      # below the range of the axis
     for (label, (t, arrow, _)), (colour, style) in zip(shown.items(), styles(len(shown))):
         axes.semilogy(t, np.abs(angle_error(t, arrow)), color=colour, linestyle=style, label=label)
     axes.set_xlabel("time (s)")

@@ -1,18 +1,17 @@
 #!/usr/bin/env python3
-"""Energy of bouncing rods over 10 000 s, 263 million steps a run, with five rotation schemes.
+"""Energy of rods in a box over 10 000 s, 263 million steps per run, for five rotation schemes.
 
-The conservation test of del Valle et al., "Efficient numerical integration of rigid body dynamics" (2025),
-Fig. 2, made long: the thirty rods of rods_in_box.py, whose energy only the integration can change.
+The conservation test of Fig. 2 of del Valle et al., "Efficient numerical integration of rigid body dynamics" (2025),
+with a longer run: the thirty rods of rods_in_box.py, in which every change of the energy is an integration error.
 
-A contact begins and ends amid a step, and changes the energy a little, now up, now down: with every scheme
-it walks at random, a fifth as far with half the step. What a scheme does wrong shows as a drift beyond that.
-curves.csv and the printed table have the relative change of energy (E - E0) / E0 at the end and where it is
-largest, its drift in 10^8 steps (the slope of a straight line fitted to it) with the standard error that a
-walk gives it, and the relative change of the rods' spin about their own axes, which no contact can cause.
+Contacts begin and end within a step, so the energy performs a random walk with every scheme; at half the step it is
+five times smaller. An error of the scheme itself is a drift in addition to the walk. curves.csv and the printed table
+contain the relative energy change (E - E0) / E0 at the end and its largest value, its drift per 10^8 steps (slope of a
+fitted straight line) with the standard error due to the walk, and the relative change of the spin of the rods about
+their own axes, which contacts cannot change.
 
-Each run fills a folder of its own in --out, and is saved fifty times: after Ctrl-C or a kill the same command
-goes on where it was. A run takes some three to five minutes on one core; --quick, with 30 s of simulated time
-(--time; otherwise 10 000 s), some seconds in all.
+Each run has its own folder in --out and writes fifty checkpoints: after Ctrl-C or a kill the same command continues.
+A run takes three to five minutes on one core; --quick simulates 30 s and takes some seconds in all.
 """
 
 import io
@@ -33,11 +32,11 @@ from minidem.scenario.plot import styles
 
 PAPER, FIGURE = "SPIRAL 2025", "Fig. 2"
 SCHEMES = ("spiral", "spiral:inner=rk4", "omelyan", "fincham", "fincham-published")
-CHECKPOINTS = 50                    # of a run
-LOST = 0.1                          # relative change of energy from which on a run is of no use
-UNIT = 1e8                          # steps, that a drift is for
-KNOWN = 0.01                        # of the energy: standard error of the difference of two drifts that tells something
-BLOCKS = 50                         # of a run, in each of which its energy makes a random step
+CHECKPOINTS = 50                    # per run
+LOST = 0.1                          # relative energy change above which a run has failed
+UNIT = 1e8                          # steps, unit of the drift
+KNOWN = 0.01                        # largest useful standard error of the difference of two drifts
+BLOCKS = 50                         # per run, each one step of the random walk
 COLUMNS = ("integrator", "steps", "last_change", "largest_change", "walk", "drift", "drift_error",
            "spin_change", "wall_seconds", "us_per_step")
 
@@ -46,14 +45,14 @@ def add_options(group):
     group.add_argument("--integrators", nargs="+", default=SCHEMES, metavar="NAME",
                        help=f"rotation schemes (default: {' '.join(SCHEMES)})")
     group.add_argument("--seed", type=at_least(0), default=RODS.defaults["seed"], metavar="N",
-                       help="of the random initial state (default: %(default)s)")
+                       help="seed of the random initial state (default: %(default)s)")
     group.add_argument("--workers", type=at_least(1), metavar="N",
-                       help="runs at a time (default: one per processor)")
+                       help="number of concurrent runs (default: one per processor)")
 
 
 def check(options):
     if len(set(options.integrators)) < len(options.integrators):
-        raise ValueError(f"--integrators: {' '.join(options.integrators)} has one twice; give each once")
+        raise ValueError(f"--integrators: {' '.join(options.integrators)} contains a name twice; give each once")
     for name in options.integrators:
         try:
             registry.select(name)
@@ -64,16 +63,16 @@ def check(options):
 
 
 def folder_of(integrator, time, dt, seed, out):
-    """The RunFolder of a run, another one for other physics: --quick leaves a long run as it is."""
+    """RunFolder of a run. Other parameters have another folder, so --quick does not touch a long run."""
     name = f"{integrator.replace(':', '_')}_seed{seed}_{time}s_by_{dt}s"
     return RunFolder(Path(out, name), RODS.name)
 
 
 def bounce(integrator, time, dt, seed, out):
-    """One run of rods_in_box.py or, if there is a checkpoint of it, the rest of one.
+    """Run rods_in_box.py, or continue from its checkpoint.
 
-    Returns its number of steps, and its times over all its parts. RuntimeError with what the run said if it
-    did not come to its end.
+    Returns the number of steps and the times of all parts. RuntimeError with the messages of a run that did not
+    finish.
     """
     folder = folder_of(integrator, time, dt, seed, out)
     options = {"integrator": integrator, "time": time, "dt": dt, "seed": seed, "out": folder.path,
@@ -81,23 +80,23 @@ def bounce(integrator, time, dt, seed, out):
     arguments = [str(word) for name, value in options.items() for word in (f"--{name}", value)]
     if folder.checkpoints():
         arguments.append("--resume")
-    with redirect_stderr(io.StringIO()) as said:
+    with redirect_stderr(io.StringIO()) as messages:
         RODS.main([*arguments, "--quiet"])
     summary = json.loads(folder.summary.read_text()) if folder.summary.exists() else {"ended": None}
     if summary["ended"] != "done":
-        raise RuntimeError(f"{said.getvalue()} To begin the run anew remove {folder.path}.")
+        raise RuntimeError(f"{messages.getvalue()} To restart the run remove {folder.path}.")
     return {name: summary[name] for name in ("steps", "wall_seconds", "us_per_step")}
 
 
 def run(options, report):
-    # The same name in the records whether this file is run or imported.
+    # The same name in the records if this file is run and if it is imported.
     rows = run_ensemble(
         f"{__file__}:bounce", folder=options.out, workers=options.workers, progress=not options.quiet,
         grid={"integrator": options.integrators, "time": [options.time], "dt": [options.dt],
               "seed": [options.seed], "out": [options.out]})
     for row in rows:
         if row["error"]:
-            report.say(f"{row['integrator']} failed, the same command tries it again: {row['error']}")
+            report.say(f"{row['integrator']} failed, the same command repeats it: {row['error']}")
     rows = [row for row in rows if not row["error"]]
     curves = {row["integrator"]: curve(row) for row in rows}
     lines = {row["integrator"]: {**row, **measure(*curves[row["integrator"]], row["steps"])} for row in rows}
@@ -105,12 +104,12 @@ def run(options, report):
     for line in table(lines.values()):
         report.say(line)
     if curves and not report.figure("energy", lambda figure: draw(figure, curves, lines), size=(8.0, 3.4)):
-        report.say("No picture, for want of matplotlib; install it and give the same command.")
+        report.say("No figure without matplotlib; install it and repeat the command.")
     judge(report, lines)
 
 
 def curve(row):
-    """time [s], relative change of energy and spin [rad/s] of a run at the rows of its tables."""
+    """Time [s], relative energy change and spin [rad/s] at the rows of energy.csv."""
     folder = folder_of(*(row[name] for name in ("integrator", "time", "dt", "seed", "out")))
     energy, observed = (np.genfromtxt(file, delimiter=",", names=True)
                         for file in (folder.energy, folder.observables))
@@ -119,10 +118,10 @@ def curve(row):
 
 
 def measure(time, change, spin, steps):
-    """What curves.csv says of a run.
+    """Columns of curves.csv for a run.
 
-    walk: standard deviation of where a walk without drift ends, in steps as large as those seen. The slope
-    of a straight line fitted to it then has that of sqrt(6/5) walk / steps.
+    walk: standard deviation of the end of a random walk without drift, with the step size observed over BLOCKS. The
+    slope of a straight line fitted to such a walk has the standard deviation sqrt(6/5) walk / steps.
     """
     ends = np.linspace(0, len(time) - 1, BLOCKS + 1).astype(int)
     walk = np.sqrt(BLOCKS) * np.std(np.diff(change[ends]), ddof=1)
@@ -133,7 +132,7 @@ def measure(time, change, spin, steps):
 
 
 def table(lines):
-    """The lines of the table as people read it."""
+    """Lines of the printed table."""
     yield "| integrator | at the end | largest | drift per 10^8 steps | spin changed by | a step |"
     yield "| --- | --- | --- | --- | --- | --- |"
     for row in lines:
@@ -144,7 +143,7 @@ def table(lines):
 
 
 def draw(figure, curves, lines):
-    """How far all energies came from E0; beside it the way of those that stayed near it."""
+    """Left: largest energy change so far, all schemes. Right: energy change of schemes that conserve it."""
     far, near = figure.subplots(1, 2)
     stayed = [name for name in curves if lines[name]["largest_change"] < LOST]
     for (name, (time, change, _)), (colour, style) in zip(curves.items(), styles(len(curves))):
@@ -161,7 +160,7 @@ def draw(figure, curves, lines):
 
 
 def judge(report, lines):
-    """What the figure shows and the paper says, of the schemes that were run."""
+    """Claims of the paper on the schemes that were run."""
     def find(quantity, number, holds, note, too_short=False):
         report.find(Finding(PAPER, FIGURE, quantity, None, number, holds=bool(holds), note=note,
                             too_short=bool(too_short)))
@@ -170,20 +169,20 @@ def judge(report, lines):
         if name in lines:
             change = lines[name]["largest_change"]
             find(f"energy stays with {name}", change, change < LOST,
-                 f"{change:.1e} at most; less than {LOST:.0%}")
+                 f"largest change {change:.1e}; less than {LOST:.0%}")
     if "spiral" in lines and "omelyan" in lines:
         ours, theirs = lines["spiral"], lines["omelyan"]
         error = np.hypot(ours["drift_error"], theirs["drift_error"])
         apart = abs(ours["drift"] - theirs["drift"]) / error
         find("SPIRAL conserves energy as well as Omelyan's", apart, apart < 2.0,
-             f"drifts {apart:.1f} standard errors of {error:.1%} per 10^8 steps apart; less than 2. It takes a run in "
-             f"which that error is below {KNOWN:.0%}", too_short=error > KNOWN)
+             f"drifts {apart:.1f} standard errors of {error:.1%} per 10^8 steps apart; less than 2. Requires a run "
+             f"in which that error is below {KNOWN:.0%}", too_short=error > KNOWN)
     if "fincham-published" in lines:
         change, growth = (lines["fincham-published"][name] for name in ("largest_change", "spin_change"))
         find("energy leaves with Fincham's scheme", change, change > LOST,
              f"{change:.1e}; more than {LOST:.0%}")
         find("by the spin about the axis of the smallest moment", growth, growth > 10.0,
-             f"more by {growth:.3g} times that of the start; more than 10")
+             f"grows by {growth:.3g} times the initial value; more than 10")
 
 
 EXPERIMENT = PaperExperiment("rods_energy_study", __doc__, run, add_options, check=check, defaults={

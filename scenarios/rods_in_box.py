@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Rods of three spheres fly, spin and bounce in a box, without gravity, friction or damping.
+"""Rods of three spheres in a box, without gravity, friction or damping.
 
-Only the integration of the motion can change their energy. Each rod starts with 4 m/s and 4 rad/s along
-one random direction: the scenario of Fig. 2 of del Valle et al., "Efficient numerical integration of
-rigid body dynamics" (2025). Beside the energy it watches the rods' spin about their own axes. Spheres
-without friction cannot exert a torque about the line through their centres, so every rod keeps its spin,
-and a scheme that lets it grow is about to blow up. To see it:
+The contacts are conservative, so every change of the total energy is an integration error. Each rod starts with
+4 m/s and 4 rad/s along one random direction, as in Fig. 2 of del Valle et al., "Efficient numerical integration of
+rigid body dynamics" (2025). The column spin of observables.csv is the r.m.s. angular velocity of the rods about
+their own axes. Frictionless spheres exert no torque about the line through their centres, so the exact spin is
+constant; a scheme in which it grows becomes unstable. To compare schemes:
 
     python scenarios/rods_in_box.py --compare spiral,omelyan,fincham-published
 """
@@ -17,20 +17,20 @@ import numpy as np
 import minidem as md
 from minidem.scenario import Observable, Scenario, at_least, place, positive, random_directions
 
-RADIUS = 0.02 * 3 ** 0.5                                             # [m]: neighbours touch
+RADIUS = 0.02 * 3 ** 0.5                                             # [m], adjacent spheres touch
 CENTERS = [(-0.04, -0.04, -0.04), (0.0, 0.0, 0.0), (0.04, 0.04, 0.04)]
 DENSITY = 2500.0                                                     # [kg/m3]
 MATERIAL = md.Material(young=1e9, poisson=0.1)                       # of rods and walls
 SPEED, ANGULAR_SPEED = 4.0, 4.0                                      # [m/s], [rad/s]
-RODS = 30                                                            # in the box of edge 1 m
+RODS = 30                                                            # in the default box of 1 m
 
 
 def add_options(group):
     group.add_argument("--rods", type=at_least(1), default=RODS, metavar="N",
-                       help="their number (default: %(default)s)")
+                       help="number of rods (default: %(default)s)")
     group.add_argument("--box", type=positive, metavar="L", default=default_edge,
-                       help=f"edge of the box [m] (default: 1 for up to {RODS} rods; for more it grows with "
-                            "the cube root of their number, which keeps the number per volume)")
+                       help=f"edge length of the box [m] (default: 1 for up to {RODS} rods; for more rods it keeps the "
+                            "number density constant)")
 
 
 def default_edge(options):
@@ -38,7 +38,7 @@ def default_edge(options):
 
 
 def build(options):
-    """The box with its rods, at time 0."""
+    """Initial state."""
     rng = np.random.default_rng(options.seed)
     rod = md.ClumpTemplate(CENTERS, [RADIUS] * 3, density=DENSITY)
     low, high = np.zeros(3), np.full(3, options.box)
@@ -50,12 +50,16 @@ def build(options):
     return sim
 
 
-def spin(sim):
-    """Root mean square over the rods of the angular velocity about their own axis [rad/s]."""
+def axes(sim):
+    """Unit vectors (n, 3) along the rods, lab frame."""
     centers = sim.sphere_centers().reshape(-1, 3, 3)
     axis = centers[:, 2] - centers[:, 0]
-    axis /= np.linalg.norm(axis, axis=1, keepdims=True)
-    return np.sqrt(np.mean(np.sum(sim.angular_velocity * axis, axis=1) ** 2))
+    return axis / np.linalg.norm(axis, axis=1, keepdims=True)
+
+
+def spin(sim):
+    """Root mean square over the rods of the angular velocity about their own axis [rad/s]."""
+    return np.sqrt(np.mean(np.sum(sim.angular_velocity * axes(sim), axis=1) ** 2))
 
 
 SCENARIO = Scenario(

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""A symmetric top spins freely for hours: how much energy do the methods invent?
+"""Energy error of rotation schemes on a torque-free symmetric top over hours.
 
-Section 3.1 and Fig. 1 of Seelen, Padding and Kuipers (improved PCDM, Acta Mech. 227, 3381, 2016). No torque
-acts, so w_z and the energy are constant, and w_x + i w_y turns at the rate Omega = (I_z - I_x)/I_x w_z. A
-method multiplies it by a complex number near exp(i Omega dt) in every step; by how much its modulus misses
-1 gives the energy error of any number of steps exactly, and the runs are held against that.
+Section 3.1 and Fig. 1 of Seelen, Padding and Kuipers (improved PCDM, Acta Mech. 227, 3381, 2016). Without torque, w_z
+and the energy are constant, and w_x + i w_y rotates at the rate Omega = (I_z - I_x)/I_x w_z. A scheme multiplies it in
+every step by a complex number close to exp(i Omega dt), whose modulus gives the energy error after any number of steps
+exactly. The runs are compared with that.
 
-The paper finds the same energy error for the original and the improved method. As printed the improved one
-predicts with the derivative of its last correction, and gains energy at twice the rate. The two are equal
-if the derivative is found anew (improved-pcdm:predictor=recomputed), but for the half step at its start.
+The paper finds the same energy error for the original and the improved method. As printed, the improved method predicts
+with the derivative of its last correction, and gains energy at twice the rate. With a recomputed derivative
+(improved-pcdm:predictor=recomputed) the two are equal, apart from the half step at the start.
 """
 
 import sys
@@ -38,12 +38,12 @@ def spin_freely(scheme, dt, steps, **how):
 
 
 def exact_error(scheme, dt, steps):
-    """Energy error of a scheme after so many steps, from its formula alone; z = i Omega dt."""
+    """Exact energy error of a scheme after this number of steps; z = i Omega dt."""
     z = 1j * OMEGA * dt
     step = 1.0 + z + 0.5 * z**2
     if scheme == ORIGINAL:
         gain = abs(step) ** (2 * steps)
-    elif scheme == RECOMPUTED:                      # half a step to begin with, and half a step to predict
+    elif scheme == RECOMPUTED:                      # half a step at the start, half a step to predict
         gain = abs(step) ** (2 * (steps - 1)) * abs(1.0 + 0.5 * z) ** 4
     else:       # W (half a step ahead) and w' (predicted):  w' <- W + z/2 w',  W <- W + z w' with the new w'
         map_of_step = np.array([[1.0 + z, 0.5 * z**2], [1.0, 0.5 * z]])
@@ -52,8 +52,7 @@ def exact_error(scheme, dt, steps):
 
 
 def growth(scheme, dt, steps):
-    """Growth of w_x^2 + w_y^2, relative, of the angular velocity that the scheme carries along, wherever it
-    stands."""
+    """Relative growth of w_x^2 + w_y^2 of the stored angular velocity, which may be staggered."""
     first, last = (np.sum(spin_freely(scheme, dt, number, sync=False).angular_velocity[:2] ** 2)
                    for number in (0, steps))
     return last / first - 1.0
@@ -88,9 +87,9 @@ def findings(curves, errors, exact, grown, steps):
                   errors[REUSED] / errors[ORIGINAL], exact[REUSED] / exact[ORIGINAL],
                   note="as printed, with the derivative of the last correction; exact: from the modulus of "
                        "the complex factor of a step")
-    rounding = 4.0 * np.finfo(float).eps * steps / grown[1]     # of w in each step: two operations, squared
-    yield Finding(paper, "Fig. 1b", "growth of w_x^2 + w_y^2 with the derivative found anew / original",
-                  "1", grown[0] / grown[1], tolerance=rounding, note="of the w that is carried along")
+    rounding = 4.0 * np.finfo(float).eps * steps / grown[1]     # of w per step: two operations, squared
+    yield Finding(paper, "Fig. 1b", "growth of w_x^2 + w_y^2 with the recomputed derivative / original",
+                  "1", grown[0] / grown[1], tolerance=rounding, note="of the stored w")
     change = energy_error(curves[ORIGINAL].angular_velocity)
     yield Finding(paper, "Fig. 1b", "the error is small and grows slightly", None, errors[ORIGINAL],
                   holds=bool(np.all(np.diff(change) > 0.0) and errors[ORIGINAL] < 0.01),
@@ -111,7 +110,7 @@ def draw_errors(figure, curves):
 
 
 def draw_motion(figure, dt):
-    """Three turns of the angular velocity."""
+    """Three periods of the angular velocity."""
     axes = figure.subplots()
     path = spin_freely(ORIGINAL, dt, round(6.0 * np.pi / abs(OMEGA) / dt), record_every=1)
     for k, (name, (colour, style)) in enumerate(zip("xyz", styles(3))):

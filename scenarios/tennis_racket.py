@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
-"""A wing nut spins about its middle axis, and turns over, and over again.
+"""A wing nut rotates about its middle principal axis and flips over periodically (tennis racket theorem).
 
-The tennis racket theorem: rotation about the axis of the middle moment of inertia is unstable. A body set
-spinning about it with the slightest wobble turns over at regular intervals; Dzhanibekov saw it on a wing nut
-in orbit in 1985. No torque acts, and Euler's equations have an exact solution (Landau and Lifshitz,
+Rotation about the axis of the middle moment of inertia is unstable: with a small initial deviation the body flips over
+at regular intervals (Dzhanibekov 1985). Without torque, Euler's equations have an exact solution (Landau and Lifshitz,
 Mechanics, section 37). For w = (0, W, e) at t = 0, moments I1 < I2 < I3 and Jacobi's functions of rate t,
 
     w = (-a sn, W cn, e) / dn,            rate^2 = (I3 - I2)(L^2 - 2T I1) / (I1 I2 I3),
-    a^2 = I2 I3 (I3 - I2) W^2 e^2 / (I1 (L^2 - 2T I1)),   a flip every 2 K / rate.
+    a^2 = I2 I3 (I3 - I2) W^2 e^2 / (I1 (L^2 - 2T I1)),   time between flips 2 K / rate.
 
-The motion runs close to a separatrix, L^2 = 2T I2; the closer, the longer between flips. A scheme that errs
-in the energy but not in the angular momentum (fincham, buss) drifts towards it, flips later and later, and
-is soon out of step. euler drifts as fast, but also spins ever faster, which here happens to make up for it.
+The motion is close to a separatrix, L^2 = 2T I2; the closer, the longer the time between flips. Schemes with errors in
+the energy but not in the angular momentum (fincham, buss) drift towards the separatrix and flip later and later. euler
+drifts as fast, but its angular velocity also grows, which here compensates.
 """
 
 import sys
@@ -26,7 +25,7 @@ from minidem.scenario import at_least, positive
 from minidem.scenario.plot import styles
 
 DENSITY = 7850.0                                                    # [kg/m3]
-RADII = [8e-3] + 2 * [5e-3] + 2 * [6e-3]                            # a hub, a thread, two wings [m]
+RADII = [8e-3] + 2 * [5e-3] + 2 * [6e-3]                            # hub, thread, two wings [m]
 CENTERS = [(0, 0, 0), (0, 0, 7e-3), (0, 0, 14e-3), (-13e-3, 0, 0), (13e-3, 0, 0)]
 SPIN = 20.0                                                         # W about the middle axis [rad/s]
 POINTS = 400                                                        # of a curve between two flips
@@ -35,7 +34,7 @@ SCHEMES = ("euler", "velocity-verlet", "buss", "johnson", "fincham", "omelyan", 
 ACCURATE = "rk4"
 
 
-class Wobble:
+class FreeMotion:
     """The exact motion of a free body that starts with w = (0, spin, tilt * spin)."""
 
     def __init__(self, inertia, spin, tilt):
@@ -44,10 +43,10 @@ class Wobble:
         square, twice_energy = np.sum((inertia * self.start) ** 2), np.sum(inertia * self.start**2)
         excess = square - twice_energy * one
         self.rate = np.sqrt((three - two) * excess / (one * two * three))
-        # 1 - m, of the size of the tilt's square, without the loss of digits that 1 - m would suffer.
+        # 1 - m, of the size of tilt^2, without cancellation.
         complement = three * (three - one) * self.start[2] ** 2 / excess
         self.parameter = 1.0 - complement
-        self.flip_time = 2.0 * ellipkm1(complement) / self.rate     # from one turning over to the next
+        self.flip_time = 2.0 * ellipkm1(complement) / self.rate     # between two flips
         self.across = np.sqrt(two * three * (three - two) / (one * excess)) * spin * self.start[2]
 
     def angular_velocity(self, t):
@@ -56,88 +55,88 @@ class Wobble:
         return np.stack([-self.across * sn / dn, self.start[1] * cn / dn, self.start[2] / dn], axis=-1)
 
 
-def follow(scheme, inertia, wobble, dt, flips):
-    """Times, orientations and angular velocities at about POINTS instants between two flips."""
-    every = max(1, round(wobble.flip_time / dt / POINTS))
-    path = md.rotation.integrate(scheme, inertia, (1, 0, 0, 0), wobble.start, (0, 0, 0), dt,
-                                 every * round(flips * wobble.flip_time / dt / every), record_every=every)
+def follow(scheme, inertia, motion, dt, flips):
+    """Times, orientations and angular velocities, about POINTS per flip."""
+    every = max(1, round(motion.flip_time / dt / POINTS))
+    path = md.rotation.integrate(scheme, inertia, (1, 0, 0, 0), motion.start, (0, 0, 0), dt,
+                                 every * round(flips * motion.flip_time / dt / every), record_every=every)
     return path.time, path.orientation, path.angular_velocity
 
 
 def flip_instants(t, w):
-    """When the spin about the middle axis changes its sign, on straight lines between the points."""
+    """Times at which w about the middle axis changes its sign, by linear interpolation."""
     k = np.nonzero(w[:-1, 1] * w[1:, 1] < 0.0)[0]
     return t[k] + (t[k + 1] - t[k]) * w[k, 1] / (w[k, 1] - w[k + 1, 1])
 
 
 def distance(inertia, w):
-    """L^2 / (2T I2) - 1: its sign tells about which axis the body tumbles, that of I3 if positive."""
+    """L^2 / (2T I2) - 1: positive: tumbling about the axis of I3; negative: about that of I1."""
     return np.sum((inertia * w) ** 2, axis=-1) / (inertia[1] * np.sum(inertia * w**2, axis=-1)) - 1.0
 
 
-def departures(path, inertia, wobble):
-    """Largest relative errors along a path: of w, of the energy, of the angular momentum in the lab; of the
-    last flip, as a part of the time between two (None if one is missing). Then the distance from the
-    separatrix, the median over the time of the last flip, as a part of that at the start."""
+def departures(path, inertia, motion):
+    """Largest relative errors of w, energy and angular momentum (lab); error of the last flip relative to the time
+    between flips (None if a flip is missing); distance from the separatrix, median over the time of the last flip,
+    relative to its initial value."""
     t, q, w = path
-    exact, start = wobble.angular_velocity(t), inertia * wobble.start
+    exact, start = motion.angular_velocity(t), inertia * motion.start
     momentum, energy = rotate(q, inertia * w), np.sum(inertia * w**2, axis=-1)
     instants, due = flip_instants(t, w), flip_instants(t, exact)
-    return (np.max(np.linalg.norm(w - exact, axis=-1)) / np.linalg.norm(wobble.start),
-            np.max(np.abs(energy / np.sum(start * wobble.start) - 1.0)),
+    return (np.max(np.linalg.norm(w - exact, axis=-1)) / np.linalg.norm(motion.start),
+            np.max(np.abs(energy / np.sum(start * motion.start) - 1.0)),
             np.max(np.linalg.norm(momentum - start, axis=-1)) / np.linalg.norm(start),
-            abs(instants[-1] - due[-1]) / wobble.flip_time if len(instants) == len(due) else None,
-            np.median(distance(inertia, w[t > t[-1] - wobble.flip_time])) / distance(inertia, wobble.start))
+            abs(instants[-1] - due[-1]) / motion.flip_time if len(instants) == len(due) else None,
+            np.median(distance(inertia, w[t > t[-1] - motion.flip_time])) / distance(inertia, motion.start))
 
 
 def add_options(group):
     group.add_argument("--tilt", type=positive, default=1e-2, metavar="ANGLE",
-                       help="of the first spin from the middle axis, e / W (default: %(default)s)")
+                       help="initial deviation from the middle axis, e / W (default: %(default)s)")
     group.add_argument("--flips", type=at_least(1), metavar="N",
                        default=lambda options: 3 if options.quick else 20,
-                       help="how often it turns over (default: 20, with --quick 3)")
+                       help="number of flips (default: 20; with --quick 3)")
 
 
 def check(options):
     if options.tilt > 0.5:
-        raise ValueError(f"--tilt is {options.tilt:g}, must be at most 0.5: beyond, this is no spin about "
+        raise ValueError(f"--tilt is {options.tilt:g}, must be at most 0.5: larger deviations are not a rotation about "
                          "the middle axis")
     if options.dt * SPIN > 0.5:
-        raise ValueError(f"--dt is {options.dt:g}, must be at most {0.5 / SPIN:g} s, half a radian of spin")
+        raise ValueError(f"--dt is {options.dt:g}, must be at most {0.5 / SPIN:g} s, half a radian per step")
 
 
 def run(options, report):
     nut = md.ClumpTemplate(CENTERS, RADII, density=DENSITY)
-    wobble = Wobble(nut.inertia, SPIN, options.tilt)
-    paths = {scheme: follow(scheme, nut.inertia, wobble, options.dt, options.flips)
+    motion = FreeMotion(nut.inertia, SPIN, options.tilt)
+    paths = {scheme: follow(scheme, nut.inertia, motion, options.dt, options.flips)
              for scheme in report.progress("schemes", SCHEMES)}
-    errors = {scheme: departures(path, nut.inertia, wobble) for scheme, path in paths.items()}
+    errors = {scheme: departures(path, nut.inertia, motion) for scheme, path in paths.items()}
     header = ("scheme", "angular_velocity", "energy", "angular_momentum", "last_flip", "from_separatrix")
     report.table("errors", header, [(scheme, *error) for scheme, error in errors.items()])
-    report.find(flip_finding(paths[ACCURATE], wobble, options.dt))
-    report.figure("flips", lambda figure: draw_flips(figure, paths, wobble), size=(6.4, 5.0))
-    report.figure("errors", lambda figure: draw_errors(figure, paths, wobble, nut.inertia), size=(6.4, 5.6))
-    report.say(f"A wing nut with moments {nut.inertia} kg m2 turns over every {wobble.flip_time:.4f} s.")
-    report.say("Largest errors of its angular velocity, relative:")
+    report.find(flip_finding(paths[ACCURATE], motion, options.dt))
+    report.figure("flips", lambda figure: draw_flips(figure, paths, motion), size=(6.4, 5.0))
+    report.figure("errors", lambda figure: draw_errors(figure, paths, motion, nut.inertia), size=(6.4, 5.6))
+    report.say(f"A wing nut with moments {nut.inertia} kg m2 flips every {motion.flip_time:.4f} s.")
+    report.say("Largest relative errors of the angular velocity:")
     for scheme, error in sorted(errors.items(), key=lambda item: item[1][0]):
-        lost = ", and out of step: a flip is missing" if error[3] is None else ""
+        lost = ", a flip is missing" if error[3] is None else ""
         report.say(f"    {scheme:16s} {error[0]:.1e}{lost}")
 
 
-def flip_finding(path, wobble, dt):
-    """How long from flip to flip; instants on the exact curve are read off its points in the same way."""
+def flip_finding(path, motion, dt):
+    """Time between flips, interpolated in the same way on the exact curve."""
     t, _, w = path
-    ratio = flip_instants(t, w)[-1] / flip_instants(t, wobble.angular_velocity(t))[-1]
+    ratio = flip_instants(t, w)[-1] / flip_instants(t, motion.angular_velocity(t))[-1]
     return Finding("Landau and Lifshitz, Mechanics", "section 37", "time between two flips [s]",
-                   float(wobble.flip_time), wobble.flip_time * ratio, tolerance=(SPIN * dt) ** 4,
+                   float(motion.flip_time), motion.flip_time * ratio, tolerance=(SPIN * dt) ** 4,
                    note=f"published: 2 K(m) / rate; here with {ACCURATE}, of fourth order in W dt")
 
 
-def draw_flips(figure, paths, wobble):
-    """The spin about the middle axis: exact, and by the best and the worst schemes."""
+def draw_flips(figure, paths, motion):
+    """w about the middle axis: exact, and by the best and the worst schemes."""
     axes = figure.subplots(3, 1, sharex=True, sharey=True)
     t = paths[ACCURATE][0]
-    exact = wobble.angular_velocity(t)
+    exact = motion.angular_velocity(t)
     for k, (name, (colour, style)) in enumerate(zip("123", styles(3))):
         axes[0].plot(t, exact[:, k], color=colour, linestyle=style, label=f"$\\omega_{name}$, exact")
     axes[0].legend(ncols=3, loc="lower left", bbox_to_anchor=(0.0, 1.0))
@@ -151,12 +150,12 @@ def draw_flips(figure, paths, wobble):
     axes[-1].set_xlabel("time (s)")
 
 
-def draw_errors(figure, paths, wobble, inertia):
+def draw_errors(figure, paths, motion, inertia):
     errors, distances = figure.subplots(2, 1, sharex=True)
     for (scheme, (t, _, w)), (colour, style) in zip(paths.items(), styles(len(paths))):
-        miss = np.linalg.norm(w - wobble.angular_velocity(t), axis=1)
+        miss = np.linalg.norm(w - motion.angular_velocity(t), axis=1)
         errors.semilogy(t, miss / SPIN, color=colour, linestyle=style, label=scheme)
-        distances.plot(t, distance(inertia, w) / distance(inertia, wobble.start), color=colour,
+        distances.plot(t, distance(inertia, w) / distance(inertia, motion.start), color=colour,
                        linestyle=style)
     errors.set_ylabel("error of $\\omega$ / W")
     distances.set_ylabel("$L^2 - 2T I_2$ / value at start")

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from functools import lru_cache
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 import scenes
@@ -30,9 +31,12 @@ def lumpy():
 
 @pytest.fixture(scope="session", autouse=True)
 def import_path_of_child_processes():
-    """Child processes import what the tests can import."""
+    """Child processes import the modules of this project that the tests import, also those of another Python
+    (ParaView, Yade), for which installed packages would be the wrong ones."""
+    root = Path(__file__).parents[1]
+    own = [entry for entry in sys.path if Path(entry).is_relative_to(root) and "site-packages" not in entry]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", os.pathsep.join(entry for entry in sys.path if entry))
+        patch.setenv("PYTHONPATH", os.pathsep.join([*own, *filter(None, [os.environ.get("PYTHONPATH")])]))
         yield
 
 

@@ -1,148 +1,188 @@
 #!/usr/bin/env python3
-"""Time minidem on the standard cases, tell where the time goes and what bounds it, and keep the figures.
+"""Measure the time per step of minidem on the standard cases.
 
-    python tools/benchmark.py                           cases A, B and C on one thread
+    python tools/benchmark.py                                   cases A, B and C on one thread
     python tools/benchmark.py --cases C,D,F --threads 1,2
-    python tools/benchmark.py --throughput --rods 1400,4000 --cases C
-                                                        two threads against two runs at once
-    python tools/benchmark.py --draw benchmarks.png     draw what the file has; nothing is run
+    python tools/benchmark.py --rods 1400,4000
 
-Each case is built once and then measured in a process of its own for each number of threads: a warm-up, after
-which the clumps stand in order and the lists follow the motion, and the repeats, of which the median, the
-least and the most are given, beside the median of the time that the processor spent on them ("cpu us", of all
-threads), which other work on the machine lengthens less. The peak of the memory is that of the whole
-process, some 70 MB of it Python and its libraries; the drift is the relative change of the total energy over
-all these steps. After each repeat a run with timers in the time loop tells how the step is shared among its
-phases; these shares of the processor's time for a step, by thread, are what is shown:
+The initial state of each case is built once. Each number of threads is measured in a fresh process: a warm-up,
+during which clumps are sorted and skins of the neighbour lists adapt, and then the repeats. The table lists
 
-    blocks      gather forces, kick, rotate, drift, pose: one pass over blocks of eight clumps; rotation and
-                pose are also timed on their own, of the same clumps without contacts
-    lists       candidates made anew
-    contacts    overlaps among the candidates and their forces
-    waiting     for other threads
-    outside     Python, and clumps put into the order of space
+    us/step         median elapsed time of the repeats, with the smallest and the largest
+    cpu us          median processor time, summed over threads; other programs on the machine disturb it less
+    ns/sphere       elapsed time per sphere and step
+    steps/outer     mean number of steps between rebuilds of the outer neighbour list; steps/inner: prunings
+    peak MB         largest memory of the process, of which Python and its libraries are about 70 MB
+    drift           relative change of the total energy over all steps
 
-Bytes and floating-point operations of a step are counted from the code (tools/benchmarking/counting.py).
-They are set against what one core does here: a += b in NumPy from each cache and from memory, and a matrix
-product in BLAS (tools/benchmarking/core.py). A phase for which neither explains half its time is bound by
-latency: it waits for results and guesses branches wrongly.
+Each repeat is followed by as many steps with timers in the time loop. A second table lists the shares of thread 0:
 
---throughput sets N threads beside N runs at once on one thread each, which share nothing but the machine.
-One run alone, N threads, N runs at once take turns, all from the same checkpoint; runs at once begin together
-after their warm-ups and run on until the last has been timed. Of a run the median of five portions counts.
-The table has us per step (of each of N runs) and, turn by turn, the ratios of the throughputs: N threads to
-one run, and to N runs together. "least core" is the least share of a core that a thread of any run got: far
-below one, others were at work, and the ratios are about them. With N = 1 the ratios tell how far to trust
-them.
+    blocks      reduce forces, kick, rotate, drift and update sphere positions, in blocks of eight clumps
+    lists       rebuild or prune the neighbour lists
+    contacts    overlaps of candidate pairs, and contact forces
+    waiting     wait for other threads; with one thread, the cost of the timers
+    outside     Python code, user forces and spatial sorts
 
-Every case appends one line of JSON to the file, with commit, compiler and flags, processor, load and date.
-A busy machine makes everything slower: quote ratios of alternating runs (tools/compare_peers.py), or quiet
-hours.
+One line of JSON per measurement is appended to the file, with commit, compiler and flags, processor, load and
+date. On a busy machine, compare ratios of alternating runs (tools/compare_peers.py) and not times.
 """
 
+import argparse
 import json
+import os
+import platform
+import subprocess
 import sys
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
+from statistics import median
 
-from benchmarking import bounds, drawing, run, throughput
-from benchmarking.core import measure as measure_core
-from benchmarking.options import parse
-from compare_peers import print_table
+import numpy as np
+from benchmark_cases import CASES, EPILOG, dense, print_table
 
+import minidem as md
+from minidem.scenario import at_least
 from minidem.scenario.progress import Line
 
-DONE, FAILED, BAD_ARGUMENTS, SKIPPED, INTERRUPTED = 0, 1, 2, 77, 130
-EXIT_STATUS = """exit status: 0 done; 1 a run failed; 2 bad arguments; 77 no matplotlib to draw with;
-130 interrupted: the cases that were done are in the file"""
+DONE, FAILED, INTERRUPTED = 0, 1, 130
+EXIT_STATUS = """exit status: 0 done; 1 a run failed; 2 bad arguments; 130 interrupted. Completed measurements are
+in the file in every case."""
 COLUMNS = ("case", "threads", "us/step", "min..max", "cpu us", "ns/sphere", "contacts/clump", "steps/outer",
            "steps/inner", "peak MB", "bytes/sphere", "drift")
+PROCESS = Path(__file__).with_name("benchmark_process.py")
 
 
-def measured(arguments, line):
-    """The rows, one by one."""
-    row, one_core = throughput.row if arguments.throughput else run.row, None
+def parse_arguments(argv):
+    parser = argparse.ArgumentParser(prog="benchmark.py", description=__doc__, epilog=f"{EPILOG}\n\n{EXIT_STATUS}",
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    option = parser.add_argument
+    option("--cases", type=known_cases, metavar="NAMES", help="separated by commas (default: A,B,C; none with --rods)")
+    option("--rods", type=numbers, default=[], metavar="N,...",
+           help="additional cases: dense rods as in case C, with these numbers of rods")
+    option("--threads", type=numbers, metavar="N,...", default=[1],
+           help="numbers of threads to measure (default: 1; small systems use fewer than given)")
+    option("--repeats", type=at_least(1), metavar="K", default=5, help="timed runs (default: %(default)s)")
+    option("--steps", type=at_least(1), metavar="N", help="steps of a timed run (default: depends on the case)")
+    option("--warmup", type=at_least(1), metavar="N",
+           help="smallest number of steps before the timed runs (default: depends on the case)")
+    option("--seed", type=at_least(0), metavar="N", default=1, help="seed of the initial state (default: %(default)s)")
+    option("--clumps", metavar="DIR",
+           help="folder of sphere files for the chess pieces of case B; see scenarios/chess_in_box.py --help "
+                "(default: the project's pieces)")
+    option("--json", type=Path, metavar="FILE", default=Path("results/benchmarks.jsonl"),
+           help="append the measurements to this file (default: %(default)s)")
+    arguments = parser.parse_args(argv)
+    if arguments.cases is None:
+        arguments.cases = [] if arguments.rods else known_cases("A,B,C")
+    arguments.cases += [(f"{number} rods", dense(number)) for number in arguments.rods]
+    if arguments.clumps and "B" not in dict(arguments.cases):
+        parser.error("--clumps: only case B has chess pieces; add B to --cases")
+    if arguments.json.is_dir():
+        parser.error(f"--json: '{arguments.json}' is a folder; give a file")
+    return arguments
+
+
+def known_cases(text):
+    for name in text.split(","):
+        if name not in CASES:
+            raise argparse.ArgumentTypeError(f"case is '{name}', must be one of: {', '.join(CASES)}")
+    return [(name, CASES[name]) for name in text.split(",")]
+
+
+def numbers(text):
+    return [at_least(1)(number) for number in text.split(",")]
+
+
+numbers.__name__ = "list of whole numbers"              # for the error message of argparse
+
+
+def provenance():
+    """Version, machine, date and load (mean number of running processes during the last minute)."""
+    root = Path(__file__).parents[1]
+    try:
+        git = subprocess.run(["git", "describe", "--always", "--dirty", "--tags", "--abbrev=12"], cwd=root, text=True,
+                             capture_output=True)
+        commit = git.stdout.strip() if git.returncode == 0 else None
+    except FileNotFoundError:
+        commit = None
+    info = Path("/proc/cpuinfo")
+    names = [line.partition(":")[2].strip() for line in info.read_text().splitlines()
+             if line.startswith("model name")] if info.exists() else []
+    return {"date": datetime.now(UTC).isoformat(timespec="seconds"), "version": md.__version__, "commit": commit,
+            "cpu": names[0] if names else platform.processor() or platform.machine(), "cpus": os.cpu_count(),
+            "load": os.getloadavg()[0], "system": platform.platform(), "python": platform.python_version(),
+            "numpy": np.__version__}
+
+
+def run_process(*arguments):
+    """Results of benchmark_process.py. RuntimeError with the end of its error output if it fails."""
+    done = subprocess.run([sys.executable, PROCESS, *map(str, arguments)], text=True, capture_output=True)
+    if done.returncode != 0:
+        end = "\n".join(done.stderr.splitlines()[-10:])
+        raise RuntimeError(f"the measurement ended with status {done.returncode}:\n{end}")
+    return json.loads(done.stdout)
+
+
+def spread(times, unit):
+    return {"median": unit * median(times), "min": unit * min(times), "max": unit * max(times)}
+
+
+def measurements(arguments, line):
+    """Yield one dictionary per case and number of threads."""
     with tempfile.TemporaryDirectory() as folder:
         for name, case in arguments.cases:
             line.show(f"case {name}: initial state")
-            sim = case.simulation(arguments.seed, arguments.clumps if name == "B" else None)
+            clumps = arguments.clumps if name == "B" else None
+            sim = case.simulation(arguments.seed, clumps)
             checkpoint = Path(folder, "start")
             sim.save(checkpoint)
-            if one_core is None:
-                line.show("one core: bandwidth and arithmetic")
-                one_core = measure_core()
+            steps, warmup = arguments.steps or case.steps, arguments.warmup or case.warmup
             for threads in arguments.threads:
-                line.show(f"case {name}: at most {threads} thread{'s' if threads > 1 else ''}")
-                found = row(name, case, sim, checkpoint, threads, arguments.warmup or case.warmup,
-                            arguments.steps or case.steps, arguments.repeats, arguments.seed)
-                yield {**found, "clump_files": arguments.clumps if name == "B" else None, "core": one_core}
+                line.show(f"case {name}: {threads} thread{'s' if threads > 1 else ''}")
+                origin = provenance()
+                found = run_process(checkpoint, threads, warmup, steps, arguments.repeats)
+                elapsed, processor = found.pop("elapsed"), found.pop("processor")
+                yield {"case": name, "description": case.description, "clump_files": clumps, "seed": arguments.seed,
+                       "integrator": sim.rotation, "dt": sim.dt, "clumps": sim.n_clumps, "spheres": sim.n_spheres,
+                       "threads_asked": threads, "steps": steps, "repeats": arguments.repeats,
+                       "us_per_step": spread(elapsed, 1e6), "processor_us_per_step": spread(processor, 1e6),
+                       "ns_per_sphere_step": spread(elapsed, 1e9 / sim.n_spheres),
+                       "contacts_per_clump": found["contacts"] / sim.n_clumps,
+                       "bytes_per_sphere": found["peak_bytes"] / sim.n_spheres,
+                       "energy_drift": found.pop("energy_final") / sim.energy().total - 1, **found, **origin}
 
 
-def append(path, found):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(found) + "\n")
-
-
-def summary(found):
+def table_row(found):
     us, lists = found["us_per_step"], found["lists"]
+    intervals = (lists[f"{kind}_lists_per_step"] for kind in ("outer", "inner"))
     return (found["case"], str(found["threads"]), f"{us['median']:.4g}", f"{us['min']:.4g}..{us['max']:.4g}",
-            f"{found['processor_us_per_step']['median']:.4g}",
-            f"{found['ns_per_sphere_step']['median']:.3g}", f"{found['contacts_per_clump']:.3g}",
-            steps_per(lists["outer_renewals_per_step"]), steps_per(lists["inner_renewals_per_step"]),
-            f"{1e-6 * found['peak_bytes']:.0f}", f"{found['bytes_per_sphere']:.0f}",
-            f"{found['energy_drift']:+.1e}")
+            f"{found['processor_us_per_step']['median']:.4g}", f"{found['ns_per_sphere_step']['median']:.3g}",
+            f"{found['contacts_per_clump']:.3g}", *(f"{1 / rate:.3g}" if rate else "-" for rate in intervals),
+            f"{1e-6 * found['peak_bytes']:.0f}", f"{found['bytes_per_sphere']:.0f}", f"{found['energy_drift']:+.1e}")
 
 
-def steps_per(renewals):
-    return f"{1 / renewals:.3g}" if renewals else "-"
-
-
-def tell_core(found):
-    core, build = found["core"], found["build"]
-    rates = ", ".join(f"{name} {1e-9 * rate:.1f}" for name, rate in core["bytes_per_second"].items())
-    print(f"{found['cpu']}, load average before: {found['load']:.2f}; commit {found['commit'] or 'unknown'}\n"
-          f"{build['command']}\nvectors {build['vectors']}, compiler {build['compiler']}\n"
-          f"one core: GB/s from {rates}; GFlop/s {1e-9 * core['operations_per_second']:.1f} of a "
-          f"matrix product")
-
-
-def tell_phases(found):
-    level, lines = bounds.phases(found)
-    print(f"\ncase {found['case']}, {found['description']}; threads: {found['threads']}; what a step needs "
-          f"lies in {level}; ns, bytes and flops are per sphere")
-    print_table([bounds.COLUMNS, *lines])
-
-
-def draw(picture, file):
-    """Exit status of --draw."""
-    rows = []
-    for number, text in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-        try:
-            rows.append(json.loads(text))
-            drawing.newest(rows)
-        except (KeyError, TypeError, ValueError):
-            print(f"{file}, line {number}: not a row of this tool", file=sys.stderr)
-            return FAILED
-    if not drawing.newest(rows):
-        print(f"{file} is empty or has rows of --throughput alone; run the cases first", file=sys.stderr)
-        return FAILED
-    if not drawing.draw(picture, rows):
-        print("no picture without matplotlib: pip install matplotlib", file=sys.stderr)
-        return SKIPPED
-    return DONE
+def print_report(rows):
+    first = rows[0]
+    print(f"{first['cpu']}, load average before: {first['load']:.2f}; commit {first['commit'] or 'unknown'}\n"
+          f"{first['build']['command']}\nvectors {first['build']['vectors']}, compiler {first['build']['compiler']}\n")
+    print_table([COLUMNS, *map(table_row, rows)])
+    print()
+    print_table([("case", "threads", *first["phases"]),
+                 *((row["case"], str(row["threads"]), *(f"{share:.0%}" for share in row["phases"].values()))
+                   for row in rows)])
 
 
 def main(argv=None):
-    arguments = parse(argv, __doc__, EXIT_STATUS)
-    if arguments.draw:
-        return draw(arguments.draw, arguments.json)
+    arguments = parse_arguments(argv)
     line, rows, status = Line(), [], DONE
     try:
-        for found in measured(arguments, line):
-            append(arguments.json, found)
-            rows.append(found)
-    except (OSError, RuntimeError, ValueError) as error:        # ValueError: sphere files that are none
+        for row in measurements(arguments, line):
+            arguments.json.parent.mkdir(parents=True, exist_ok=True)
+            with arguments.json.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row) + "\n")
+            rows.append(row)
+    except (OSError, RuntimeError, ValueError) as error:        # ValueError: invalid sphere files
         line.close()
         print(error, file=sys.stderr)
         status = FAILED
@@ -150,15 +190,7 @@ def main(argv=None):
         status = INTERRUPTED
     line.close()
     if rows:
-        tell_core(rows[0])
-        if arguments.throughput:
-            columns, line_of = throughput.COLUMNS, throughput.summary
-        else:
-            columns, line_of = COLUMNS, summary
-            for found in rows:
-                tell_phases(found)
-        print()
-        print_table([columns, *map(line_of, rows)])
+        print_report(rows)
     return status
 
 

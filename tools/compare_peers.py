@@ -1,63 +1,67 @@
-"""Race minidem against other DEM codes: same clumps, same initial state, same law, one thread each.
+#!/usr/bin/env python3
+"""Head-to-head benchmark of minidem and other DEM codes: the same clumps, initial state and contact law, one thread.
 
-The peers are Yade, LAMMPS and LIGGGHTS, each with the settings that run fastest in a short trial.
+    python tools/compare_peers.py --case C --peers lammps
 
-The codes run in turn, so that a busy machine slows both; the figure to quote is the median of the ratios.
-Only the stepping is timed, after a warm-up and without output. "drift" is the relative change of the total
-energy over the run. "apart" tells whether the codes did the same: the largest distance between a clump in
-the peer and the same clump in minidem after the warm-up, in radii of the smallest sphere (later the motion
-is chaotic). In case A the same law gives 1e-4 at most, walls with R* = R/2 instead of R would give 2e-2.
+The peers are Yade, LAMMPS and LIGGGHTS, from their Debian packages. Settings that users tune for speed (skin) are
+chosen by short trial runs. Runs of the peer and of minidem alternate, so that other programs on the machine slow
+down both; quote the median of the ratios. Only the steps after a warm-up are timed, without output.
+
+    ratio       time per step of the peer over that of minidem
+    drift       relative change of the total energy over the run
+    apart       check that both codes run the same system: largest distance between a clump of the peer and the same
+                clump of minidem after the warm-up, in radii of the smallest sphere (later the motion is chaotic).
+                In case A it is below 1e-4 for the same law; walls with R* = R/2 instead of R would give 2e-2.
 """
 
 import argparse
 import json
 import os
-import statistics
 import sys
 from pathlib import Path
+from statistics import median
 
+from benchmark_cases import CASES, EPILOG, print_table
 from peers import PEERS
-from peers.case import CASES
-from peers.race import race
+from peers.comparison import compare
 
 from minidem.core.atomic import write_text
 from minidem.scenario import at_least
 
 DONE, FAILED, SKIPPED, INTERRUPTED = 0, 1, 77, 130
-EXIT_STATUS = """exit status: 0 every peer was compared; 1 a run failed; 2 bad arguments;
-77 a peer is not installed, or cannot run the case, and was skipped; 130 interrupted"""
+EXIT_STATUS = """exit status: 0 every peer was compared; 1 a run failed; 2 bad arguments; 77 a peer was skipped,
+because it is not installed or cannot run the case; 130 interrupted"""
 COLUMNS = ("peer", "version", "settings", "us/step", "minidem us/step", "ratio", "min..max",
            "drift", "minidem drift", "apart")
 
 
 def parse_arguments(argv):
-    cases = "\n".join(f"case {name}: {case.description}" for name, case in CASES.items())
-    parser = argparse.ArgumentParser(description=__doc__, epilog=f"{cases}\n\n{EXIT_STATUS}",
+    parser = argparse.ArgumentParser(prog="compare_peers.py", description=__doc__, epilog=f"{EPILOG}\n\n{EXIT_STATUS}",
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     option = parser.add_argument
     option("--peers", type=known_peers, default=",".join(PEERS), metavar="NAMES",
            help="names separated by commas (default: %(default)s)")
-    option("--case", choices=sorted(CASES), default="A", help="the experiment (default: %(default)s)")
+    option("--case", choices=sorted(CASES), default="A", help="benchmark case (default: %(default)s)")
     option("--clumps", metavar="DIR",
-           help="sphere files of chess pieces for case B, as for scenarios/chess_in_box.py (default: ours)")
-    option("--steps", type=at_least(1), metavar="N", help="timed steps of a run (default: as suits the case)")
-    option("--warmup", type=at_least(1), metavar="N", help="steps before them (default: as suits the case)")
+           help="folder of sphere files for the chess pieces of case B; see scenarios/chess_in_box.py --help "
+                "(default: the project's pieces)")
+    option("--steps", type=at_least(1), metavar="N", help="steps of a timed run (default: depends on the case)")
+    option("--warmup", type=at_least(1), metavar="N", help="steps before them (default: depends on the case)")
     option("--repeats", type=at_least(1), metavar="K", default=5, help="pairs of runs (default: %(default)s)")
-    option("--seed", type=at_least(0), metavar="N", default=1,
-           help="of the initial state (default: %(default)s)")
-    option("--json", type=Path, metavar="FILE", help="write every run to this file")
+    option("--seed", type=at_least(0), metavar="N", default=1, help="seed of the initial state (default: %(default)s)")
+    option("--json", type=Path, metavar="FILE", help="write all runs to this file")
     arguments = parser.parse_args(argv)
     if arguments.json and not arguments.json.resolve().parent.is_dir():
-        parser.error(f"--json: the folder of '{arguments.json}' does not exist")
+        parser.error(f"--json: the folder of '{arguments.json}' does not exist; create it")
     if arguments.clumps and arguments.case != "B":
-        parser.error("--clumps: only case B has chess pieces")
+        parser.error("--clumps: only case B has chess pieces; add --case B")
     return arguments
 
 
 def known_peers(text):
     for name in text.split(","):
         if name not in PEERS:
-            raise argparse.ArgumentTypeError(f"no peer is called '{name}'; there are: {', '.join(PEERS)}")
+            raise argparse.ArgumentTypeError(f"peer is '{name}', must be one of: {', '.join(PEERS)}")
     return [PEERS[name] for name in text.split(",")]
 
 
@@ -65,19 +69,9 @@ def table_row(report):
     theirs, ours = report["peer_runs"], report["minidem_runs"]
     return (report["peer"], theirs[0]["version"],
             " ".join(f"{name}={value}" for name, value in report["settings"].items()),
-            f"{median_time(theirs):.3g}", f"{median_time(ours):.3g}",
+            *(f"{median(run['us_per_step'] for run in runs):.3g}" for runs in (theirs, ours)),
             f"{report['ratio']:.1f}", f"{min(report['ratios']):.1f}..{max(report['ratios']):.1f}",
             f"{theirs[0]['drift']:+.1e}", f"{ours[0]['drift']:+.1e}", f"{report['apart_in_radii']:.1e}")
-
-
-def median_time(runs):
-    return statistics.median(run["us_per_step"] for run in runs)
-
-
-def print_table(rows):
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    for row in rows:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
 
 
 def main(argv=None):
@@ -87,8 +81,8 @@ def main(argv=None):
     for peer in arguments.peers:
         if not peer.find():
             print(peer.how_to_install())
-        elif case.clumps > peer.most_clumps:
-            print(f"{peer.name}: skipped, {peer.most_clumps:.0f} clumps are the most that it is given here")
+        elif case.clumps > peer.max_clumps:
+            print(f"{peer.name}: skipped, case {arguments.case} has more than {peer.max_clumps:.0f} clumps")
         else:
             able.append(peer)
     if not able:
@@ -96,7 +90,7 @@ def main(argv=None):
 
     try:
         start = case.simulation(arguments.seed, arguments.clumps)
-    except ValueError as error:                 # sphere files that are none
+    except ValueError as error:                 # invalid sphere files
         print(error, file=sys.stderr)
         return FAILED
     load = os.getloadavg()[0]
@@ -104,7 +98,7 @@ def main(argv=None):
     print(f"{case.description}, seed {arguments.seed}; {steps} steps after {warmup}\n"
           f"{arguments.repeats} pairs of runs, one thread; load average before: {load:.2f}", flush=True)
     try:
-        reports = [race(peer, start, warmup, steps, arguments.repeats) for peer in able]
+        reports = [compare(peer, start, warmup, steps, arguments.repeats) for peer in able]
     except RuntimeError as error:
         print(error, file=sys.stderr)
         return FAILED

@@ -1,11 +1,10 @@
-"""Make a clump from a mesh: fill a closed surface with spheres, write them as text, draw a picture.
+"""Make a clump from a mesh: fill a closed surface with spheres, write a sphere file and a picture.
 
-    python tools/make_clump.py stone.stl --spheres 100
-    python tools/make_clump.py *.stl --table                # how well it would go, nothing is written
+    python tools/make_clump.py stone.stl --spheres 100      # writes stone.txt and, with matplotlib, stone.png
+    python tools/make_clump.py *.stl --table                # quality of the fit for several meshes, no files
 
-writes stone.txt and, with matplotlib, stone.png. Prints volume and principal inertia of the spheres beside
-those of the mesh, and a warning where they differ by more than 10 %. The text, a line x,y,z,r per sphere in m, is
-what `minidem.ClumpTemplate.from_file` reads, and other codes as well.
+Prints volume and principal inertia of the spheres and of the mesh, and a warning if they differ by more than 10 %.
+The sphere file has one line x,y,z,r per sphere [m]; `minidem.ClumpTemplate.from_file` and other codes read it.
 """
 import argparse
 import sys
@@ -40,7 +39,7 @@ def draw(figure, report):
 
 
 def sphere_triangles(clump, turns=18):
-    """Triangles (m, 3, 3) of the clump's spheres, of those parts that show, and a rim under the others."""
+    """Triangles (m, 3, 3) of the visible parts of the spheres, with an overlap at the intersections."""
     polar, around = np.linspace(0.0, np.pi, turns // 2 + 1), np.linspace(0.0, 2.0 * np.pi, turns + 1)
     u = np.stack([np.outer(np.sin(polar), np.cos(around)), np.outer(np.sin(polar), np.sin(around)),
                   np.outer(np.cos(polar), np.ones_like(around))], axis=2)
@@ -56,16 +55,16 @@ def sphere_triangles(clump, turns=18):
 
 
 def fit(path, options):
-    """The report of a clump in the mesh file."""
+    """MeshReport of the clump fitted to a mesh file."""
     mesh = TriangleMesh.read(path, options.scale, options.repair)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)        # the report prints it
+        warnings.simplefilter("ignore", UserWarning)        # the report contains the warning
         clump = ClumpTemplate.from_mesh(mesh, options.spheres, options.density, match=options.match)
     return MeshReport(mesh, clump)
 
 
 def table(options):
-    """A row per mesh; 1 if one of them makes no clump or a bad one."""
+    """Print one row per mesh. Returns 1 if a fit is bad or impossible, otherwise 0."""
     print(f"{'volume':>8} {'inertia':>8} {'centre':>8} {'spheres':>7} {'triangles':>9} {'bodies':>6} {'s':>6}  mesh")
     status = 0
     for path in options.mesh:
@@ -81,13 +80,13 @@ def table(options):
               f"{report.mesh.bodies:6} {time.perf_counter() - start:6.1f}  {path}"
               f"{'  BAD FIT' if report.warning else ''}", flush=True)
         status |= report.warning is not None
-    print("differences of the spheres from the mesh in %: volume, the principal inertia that is farthest off, the "
-          "centre of mass over volume^(1/3)")
+    print("deviation of the spheres from the mesh in %: volume, worst principal moment of inertia, centre of mass over "
+          "volume^(1/3)")
     return status
 
 
 def write(options):
-    """Text and picture of the clump of one mesh."""
+    """Write sphere file and picture for one mesh."""
     path = options.mesh[0]
     out = options.out or path.with_suffix(".txt")
     png = options.png or out.with_suffix(".png")
@@ -105,23 +104,24 @@ def main(argv=None):
     parser = argparse.ArgumentParser(prog="make_clump.py", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("mesh", type=Path, nargs="+",
-                        help="closed surface: .stl, .obj, .ply, .off, or .glb with the extra 'mesh'; more than one "
+                        help="closed surface: .stl, .obj, .ply, .off, or .glb with the extra 'mesh'; several only "
                              "with --table")
-    parser.add_argument("--spheres", type=int, default=100, metavar="N", help="how many at most (default: 100)")
+    parser.add_argument("--spheres", type=int, default=100, metavar="N",
+                        help="largest number of spheres (default: 100)")
     parser.add_argument("--scale", type=float, default=1.0, metavar="S",
-                        help="what a unit of the mesh file is in m: 1e-3 for mm (default: 1)")
+                        help="length unit of the mesh file in m: 1e-3 for mm (default: 1)")
     parser.add_argument("--density", type=float, default=2500.0, metavar="RHO",
-                        help="[kg/m3], for the printed inertia (default: 2500)")
+                        help="density for the printed inertia [kg/m3] (default: 2500)")
     parser.add_argument("--match", choices=("spheres", "mesh"), default="spheres",
-                        help="whose mass, centre of mass and inertia the clump has (default: spheres)")
+                        help="source of mass, centre of mass and inertia of the clump (default: spheres)")
     parser.add_argument("--repair", action="store_true",
                         help="fill the holes of a mesh that is not watertight (pymeshfix, in the extra 'mesh'); "
-                             "look at the picture")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="text to write (default: beside the mesh, .txt)")
+                             "check the picture")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="sphere file (default: that of the mesh with .txt)")
     parser.add_argument("--png", type=Path, metavar="FILE",
-                        help="picture to write (default: beside the text, .png)")
+                        help="picture (default: the sphere file with .png)")
     parser.add_argument("--table", action="store_true",
-                        help="write nothing; print a row per mesh, and end with status 1 if one makes no good clump")
+                        help="write no files; print one row per mesh, exit status 1 if a fit is bad or impossible")
     options = parser.parse_args(argv)
     if len(options.mesh) > 1 and not options.table:
         parser.error("argument mesh: give one mesh, or --table with several")

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Every table and figure of the five papers, published and reproduced side by side, in one HTML page.
+"""Write one HTML page that compares every published table and figure with the results of minidem.
 
-Runs all laboratories of scenarios/ (the scripts that have a EXPERIMENT), each into a folder of its own, and
-writes report.html beside them, figures included. Ends with a line for each table or figure: reproduced, not
-reproduced, or too short to tell: then a run of full length has to decide, without --quick.
-A laboratory that fails is named with its error; the others go on.
+    python tools/paper_report.py --quick
+
+Runs all paper experiments of scenarios/, each into its own folder, and writes report.html with tables and figures.
+Prints one line per published table or figure: reproduced, not reproduced, or too short to tell (a run without
+--quick then decides). If an experiment fails, the report contains its error and the other experiments continue.
 """
 import argparse
 import base64
@@ -31,7 +32,7 @@ img { max-width: 100%; margin: .8rem 0 } pre { white-space: pre-wrap; font-size:
 """
 
 
-def laboratories():
+def experiments():
     """{name: PaperExperiment} of all scripts that have one, sorted by name."""
     found = {}
     for path in sorted(SCENARIOS.glob("*.py")):
@@ -58,9 +59,9 @@ def findings_table(findings):
     return f"<table><tr>{head}</tr>{''.join(rows)}</table>"
 
 
-def section(name, laboratory, report):
-    """One laboratory: what it is, its findings, its figures, links to its tables."""
-    title, _, text = laboratory.description.strip().partition("\n")
+def section(name, experiment, report):
+    """Description, findings, figures and links to the tables of one experiment."""
+    title, _, text = experiment.description.strip().partition("\n")
     parts = [f'<h2 id="{name}">{html.escape(title)}</h2><p>{html.escape(text.strip())}</p>',
              f"<p><code>python scenarios/{name}.py</code></p>", findings_table(report.findings)]
     for file in report.files:
@@ -76,27 +77,27 @@ def section(name, laboratory, report):
 def page(sections, lines, quick):
     note = " Quick mode: fewer points and shorter runs than in the papers." if quick else ""
     closing = html.escape("\n".join(lines))
-    return (f'<!doctype html><meta charset="utf-8"><title>minidem: papers and reproduction</title>'
-            f"<style>{STYLE}</style><h1>Rotation integrators: the papers and what comes out here</h1>"
-            f"<p>minidem {minidem.__version__}.{note} Green: reproduced. Yellow: the published value cannot be right; "
-            f"the note has the evidence. Red: not reproduced. Grey: the run was too short to tell.</p>"
+    return (f'<!doctype html><meta charset="utf-8"><title>minidem: published and reproduced results</title>'
+            f"<style>{STYLE}</style><h1>Rotation integrators: published and reproduced results</h1>"
+            f"<p>minidem {minidem.__version__}.{note} Green: reproduced. Yellow: the published value is wrong; "
+            f"the note gives the evidence. Red: not reproduced. Grey: too short to tell.</p>"
             f"{''.join(sections)}"
-            f"<h2>Table by table</h2><pre>{closing}</pre>\n")
+            f"<h2>Summary</h2><pre>{closing}</pre>\n")
 
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    known = laboratories()
+    known = experiments()
     parser.add_argument("--out", type=folder, default="results/paper_report", metavar="DIR",
-                        help="folder (default: %(default)s)")
-    parser.add_argument("--quick", action="store_true", help="minutes: fewer points and shorter runs")
-    parser.add_argument("--only", metavar="A,B,...", help=f"only these of {', '.join(known)}")
-    parser.add_argument("--quiet", action="store_true", help="only the closing lines")
+                        help="folder for the report and the files of the experiments (default: %(default)s)")
+    parser.add_argument("--quick", action="store_true", help="fewer points and shorter runs: minutes instead of hours")
+    parser.add_argument("--only", metavar="A,B,...", help=f"run only these of {', '.join(known)}")
+    parser.add_argument("--quiet", action="store_true", help="print only the summary")
     options = parser.parse_args(argv)
     chosen = options.only.split(",") if options.only else list(known)
     for name in chosen:
         if name not in known:
-            parser.error(f"--only: there is no {name!r}, only {', '.join(known)}")
+            parser.error(f"--only: unknown experiment {name!r}; choose from {', '.join(known)}")
     out = Path(options.out)
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -114,7 +115,7 @@ def main(argv=None):
         else:
             sections.append(section(name, known[name], report))
             lines += report.lines()
-        replace_text(out / "report.html", page(sections, lines, options.quick))    # valid at every instant
+        replace_text(out / "report.html", page(sections, lines, options.quick))    # valid after every experiment
     print("\n".join([*lines, f"The report is {out / 'report.html'}."]))
     return 1 if failed else 0
 

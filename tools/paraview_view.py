@@ -1,18 +1,18 @@
-"""See a run in ParaView: its spheres, coloured by speed, in the outline of the box.
+"""Show a run in ParaView: spheres coloured by speed, and the edges of the walls.
 
-A picture, without a window (on a machine without a display put `xvfb-run -a` in front):
+A picture, without a window (without a display, put `xvfb-run -a` in front):
 
     pvbatch tools/paraview_view.py results/rods_in_box/rods_in_box.pvd --png rods.png --time 1.5
 
-A window to turn it in:
+An interactive window:
 
     pvpython tools/paraview_view.py results/rods_in_box/rods_in_box.pvd
 
-A single frame, a .vtu file, does as well. In ParaView itself: open the .pvd file, press Apply, then View >
-Python Shell > Run Script, and choose this file. It shows the data opened (or, with nothing opened, the file named
-in the environment variable MINIDEM_PVD).
+A single frame (.vtu) also works. In ParaView itself: open the .pvd file, press Apply, then View > Python Shell >
+Run Script, and choose this file. It shows the open data, or, if there is none, the file named in the environment
+variable MINIDEM_PVD.
 
-Needs ParaView 5.11 or newer, with its Python (Debian and Ubuntu: paraview and python3-paraview).
+Requires ParaView 5.11 or newer, with its Python (Debian and Ubuntu: paraview and python3-paraview).
 """
 
 import argparse
@@ -21,23 +21,23 @@ import sys
 
 try:
     from paraview import simple as pv
-except ModuleNotFoundError:     # options are still checked, and --help told
+except ModuleNotFoundError:     # --help and the checks of the options work without ParaView
     pv = None
 
 TEXT = [0.1, 0.1, 0.1]
 
 
 def parse(words):
-    """The options of a command line."""
+    """Options of a command line."""
     parser = argparse.ArgumentParser(prog="paraview_view.py", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", nargs="?", default=os.environ.get("MINIDEM_PVD"),
-                        help="of a run: its time series, .pvd, or one frame, .vtu")
-    parser.add_argument("--png", metavar="FILE", help="picture to write (default: a window, which needs pvpython)")
+                        help="time series (.pvd) or single frame (.vtu) of a run")
+    parser.add_argument("--png", metavar="FILE", help="picture to write (default: open a window, requires pvpython)")
     parser.add_argument("--time", type=float,
-                        help="instant to show, of which the nearest frame is taken [s] (default: the last)")
+                        help="show the frame nearest to this time [s] (default: the last)")
     parser.add_argument("--size", type=int, nargs=2, default=[1280, 1024], metavar=("W", "H"),
-                        help="of the picture, in pixels (default: 1280 1024)")
+                        help="size of the picture in pixels (default: 1280 1024)")
     options = parser.parse_args(words)
     if options.file is not None:
         if not os.path.isfile(options.file):
@@ -55,7 +55,7 @@ def parse(words):
 
 
 def nearest(times, wanted):
-    """The one of the instants `times` that is nearest to `wanted`, or the last if that is None."""
+    """Element of `times` nearest to `wanted`; the last if that is None."""
     if wanted is None:
         return times[-1]
     if not times[0] <= wanted <= times[-1]:
@@ -65,7 +65,7 @@ def nearest(times, wanted):
 
 
 def reader_of(path):
-    """The reader of a .pvd or .vtu file, up to date."""
+    """Updated reader of a .pvd or .vtu file."""
     make, file = (pv.PVDReader, path) if path.endswith(".pvd") else (pv.XMLUnstructuredGridReader, [path])
     reader = make(registrationName=os.path.basename(path), FileName=file)
     reader.UpdatePipeline()
@@ -73,7 +73,7 @@ def reader_of(path):
 
 
 def show_spheres(reader, view, time):
-    """Points as shaded spheres of their own radius: the representation that copes with millions."""
+    """Points as shaded spheres with their radii, a representation for millions of spheres."""
     view.ViewTime = time
     shown = pv.Show(reader, view, "UnstructuredGridRepresentation")
     shown.SetRepresentationType("Point Gaussian")
@@ -99,7 +99,7 @@ def show_spheres(reader, view, time):
 
 
 def show_walls(path, view):
-    """The edges of the walls, if the run has written any."""
+    """Edges of the walls, if there is a file."""
     if os.path.isfile(path):
         walls = pv.XMLUnstructuredGridReader(registrationName="walls", FileName=[path])
         edges = pv.Show(walls, view, "UnstructuredGridRepresentation")
@@ -115,8 +115,8 @@ def show_time(reader, view):
     text.WindowLocation = "Upper Left Corner"
 
 
-def look_at_all(view):
-    """From the front, a little from the right and above, with the z axis up."""
+def set_camera(view):
+    """View from the front, slightly from the right and above, z axis up."""
     view.CameraFocalPoint = [0.0, 0.0, 0.0]
     view.CameraPosition = [0.45, -1.0, 0.35]
     view.CameraViewUp = [0.0, 0.0, 1.0]
@@ -124,7 +124,7 @@ def look_at_all(view):
 
 
 def show(reader, wanted):
-    """The view with all of it. wanted: instant [s], or None."""
+    """View with spheres, walls and time. wanted: time [s] or None."""
     path = reader.FileName if isinstance(reader.FileName, str) else reader.FileName[0]
     folder = os.path.dirname(os.path.abspath(path))
     times = list(reader.TimestepValues or ())
@@ -144,20 +144,20 @@ def show(reader, wanted):
     show_walls(os.path.join(folder if times else os.path.dirname(folder), "walls.vtu"), view)
     if times:
         show_time(reader, view)
-    look_at_all(view)
+    set_camera(view)
     pv.Render(view)
     return view
 
 
 def has_window():
-    """Is this pvpython, with a display? pvbatch draws without one."""
+    """True in pvpython with a display; pvbatch has no window."""
     from paraview.modules.vtkRemotingCore import vtkProcessModule
     display = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or sys.platform in ("darwin", "win32")
     return bool(display) and vtkProcessModule.GetProcessType() != vtkProcessModule.PROCESS_BATCH
 
 
 def main(words):
-    """words: those of the command line; None in ParaView's own shell, which has a window."""
+    """words: arguments of the command line; None in the Python shell of ParaView."""
     options = parse(words or [])
     if pv is None:
         sys.exit("paraview_view: this Python has no ParaView; run it with pvbatch or pvpython, which come with "
@@ -179,5 +179,5 @@ def main(words):
         pv.Interact(view)
 
 
-if __name__ in ("__main__", "__vtkconsole__"):      # the latter in ParaView's shell, where there is no command line
+if __name__ in ("__main__", "__vtkconsole__"):      # the latter in the shell of ParaView
     main(sys.argv[1:] if getattr(sys, "argv", None) and sys.argv[0] else None)

@@ -1,16 +1,16 @@
-"""Memory errors, undefined behaviour and data races in the compiled code.
+"""Check the compiled code for memory errors, undefined behaviour and data races.
 
     python tools/sanitize.py address        the tests under AddressSanitizer and UBSan; pytest's arguments may follow
     python tools/sanitize.py thread         the time loop on two threads under ThreadSanitizer
 
-Each first makes sure that a deliberate error is found, builds an instrumented copy of the sources in a
-temporary folder (gcc), runs, and prints every different report with how often it came. The sources and their
-own build stay as they are. Exit status: 0 no report and all tests passed, 1 otherwise, 77 something is missing
-here (it says what, and how to install it).
+The script first checks that the sanitizer finds deliberate errors. It then builds an instrumented copy of the sources
+in a temporary folder (gcc), runs it, and prints the distinct reports with their counts. The sources and their build
+do not change. Exit status: 0 no report and all tests passed; 1 otherwise; 77 something is not installed (a message
+says what, and how to install it).
 
-gcc's own OpenMP runtime hides its synchronisation from ThreadSanitizer, which then reports races where there
-are none. LLVM's runtime with the tool Archer tells of it, and runs what gcc compiled: Atzeni et al., "Archer:
-effectively spotting data races in large OpenMP applications", IPDPS 2016, doi:10.1109/IPDPS.2016.68.
+ThreadSanitizer does not see the synchronisation of gcc's OpenMP runtime and would report false races. The LLVM
+runtime with the tool Archer is used instead; it runs code compiled by gcc. Atzeni et al., "Archer: effectively
+spotting data races in large OpenMP applications", IPDPS 2016, doi:10.1109/IPDPS.2016.68.
 """
 import argparse
 import importlib.util
@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PASSED, FOUND, MISSING = 0, 1, 77
 FLAGS = {"address": "-g -fno-omit-frame-pointer -fsanitize=address,undefined -fsanitize-recover=address",
          "thread": "-g -fsanitize=thread"}
-ERRORS = {      # in C: what each must find
+ERRORS = {      # deliberate errors in C
     "address": """
         #include <stdlib.h>
         int control(int n) {
@@ -54,24 +54,24 @@ class Missing(Exception):
 
 
 def library(name, folders=()):
-    """Path of a library that gcc knows, or that stands in one of the folders."""
+    """Path of a library in one of the folders, or in the search path of gcc."""
     found = [path for folder in folders for path in sorted(Path(folder).glob(f"**/{name}"))]
     if not found and shutil.which("gcc"):
-        asked = subprocess.run(["gcc", f"-print-file-name={name}"], capture_output=True, text=True)
-        told = Path(asked.stdout.strip())
-        found = [told] if told.is_absolute() else []
+        done = subprocess.run(["gcc", f"-print-file-name={name}"], capture_output=True, text=True)
+        path = Path(done.stdout.strip())
+        found = [path] if path.is_absolute() else []
     if not found:
         raise Missing(f"{name} is missing. On Debian or Ubuntu:  apt-get install {PACKAGES[name]}")
     return str(found[-1].resolve())
 
 
 def prepare(kind, openmp_folders):
-    """The environment of the instrumented runs; Missing before any work."""
+    """Environment variables of the instrumented runs; raises Missing before any work."""
     for module in ("Cython", "setuptools", "pytest", "numpy"):
         if importlib.util.find_spec(module) is None:
             raise Missing(f"the Python package {module} is missing:  python -m pip install {module}")
     preload = [library(name) for name in LIBRARIES[kind]]
-    environment = {"LD_PRELOAD": " ".join(preload), "PYTHONMALLOC": "malloc"}      # one allocation, one fence
+    environment = {"LD_PRELOAD": " ".join(preload), "PYTHONMALLOC": "malloc"}      # guard zones around each allocation
     if kind == "address":
         environment["UBSAN_LIBRARY"] = preload[1]
     if kind == "thread":
@@ -81,7 +81,7 @@ def prepare(kind, openmp_folders):
 
 
 def find_deliberate_errors(kind, folder, environment):
-    """Missing, unless the sanitizers report what ERRORS does."""
+    """Raise Missing unless the sanitizers report the errors of ERRORS."""
     folder.mkdir()
     (folder / "control.c").write_text(ERRORS[kind])
     subprocess.run(["gcc", *FLAGS[kind].split(), "-fopenmp", "-shared", "-fPIC", "control.c", "-o", "control.so"],
@@ -93,15 +93,15 @@ def find_deliberate_errors(kind, folder, environment):
 
 
 def build(kind, folder):
-    """An instrumented copy of the sources in `folder`."""
+    """Build an instrumented copy of the sources in `folder`."""
     made = shutil.ignore_patterns("__pycache__", "*.so", ".*")
     for name in ("minidem", "tests", "scenarios", "tools"):
         shutil.copytree(ROOT / name, folder / name, ignore=made)
     for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, folder)
-    setup = folder / "setup.py"         # -O3 takes gcc many minutes to instrument
+    setup = folder / "setup.py"         # instrumented, -O3 takes many minutes
     setup.write_text(setup.read_text().replace('"-O3"', '"-O1"'))
-    flags = {"CC": f"gcc {FLAGS[kind]}", "MINIDEM_OPENMP": "1", "MINIDEM_ARCH": "native"}        # of the linker too
+    flags = {"CC": f"gcc {FLAGS[kind]}", "MINIDEM_OPENMP": "1", "MINIDEM_ARCH": "native"}     # also for linking
     log = folder / "build.log"
     with log.open("w") as file:
         done = subprocess.run([sys.executable, "setup.py", "build_ext", "--inplace"], cwd=folder, stdout=file,
@@ -111,14 +111,14 @@ def build(kind, folder):
 
 
 def run(command, folder, environment):
-    """Exit status of the command, and what the sanitizers reported: {report: how often}."""
+    """Exit status of the command, and the sanitizer reports with their counts."""
     reports = folder / "reports"
     reports.mkdir()
-    every = (f"log_path={reports}/report:print_stacktrace=1:detect_leaks=0:halt_on_error=0:"
+    common = (f"log_path={reports}/report:print_stacktrace=1:detect_leaks=0:halt_on_error=0:"
              "ignore_noninstrumented_modules=1")
-    options = {f"{name}_OPTIONS": every for name in ("ASAN", "UBSAN", "TSAN")}
+    options = {f"{name}_OPTIONS": common for name in ("ASAN", "UBSAN", "TSAN")}
     if "UBSAN_LIBRARY" in environment:
-        # Beside AddressSanitizer UBSan sets that one's report path instead of its own, and pytest hides stderr.
+        # With both sanitizers, UBSan ignores its own log_path, and pytest hides stderr.
         (folder / "sitecustomize.py").write_text(
             "import ctypes, os\nctypes.CDLL(os.environ['UBSAN_LIBRARY']).__sanitizer_set_report_path("
             f"b'{reports}/undefined')\n")
@@ -137,32 +137,32 @@ def run(command, folder, environment):
 
 
 def loop():
-    """Runs whose threads share what they can: lists, forces, walls, several stages, clumps of many spheres."""
+    """Runs on two threads that cover lists, forces, walls, schemes with several stages, clumps of many spheres."""
     sys.path.insert(0, "tests")
     import scenes
 
     from minidem.engine import loop_owner
-    as_usual = loop_owner.SLOTS_IN_CACHE, loop_owner.LOG_SLAB
+    defaults = loop_owner.SLOTS_IN_CACHE, loop_owner.LOG_SLAB
     for name, scene in {"rods": scenes.packed_rods(2, (8, 12, 14)), "mixture": scenes.packed_mixture(3, (8, 12, 14)),
                         "bunches": scenes.packed_bunches(4, 6),
                         "slabs": scenes.packed_rods(6, (8, 12, 14)),
                         "soft": scenes.packed_rods(5, (8, 12, 14)).changed(young=1e7, gravity=(0, 0, -9.81))}.items():
-        loop_owner.SLOTS_IN_CACHE, loop_owner.LOG_SLAB = (1000, 9) if name == "slabs" else as_usual
+        loop_owner.SLOTS_IN_CACHE, loop_owner.LOG_SLAB = (1000, 9) if name == "slabs" else defaults
         for scheme in ("spiral", "rk4", "improved-pcdm"):
             sim = scene.simulation(rotation=scheme, threads=2)
             sim.run(150)
             sim.run(50, 10, lambda sim: (sim.energy(), sim.contacts()))
             if sim.threads < 2:
-                sys.exit(f"{name}: ran on {sim.threads} thread; two are needed to race")
+                sys.exit(f"{name}: ran on {sim.threads} thread; data races need two")
             print(f"{name}, {scheme}: {sim.step_count} steps, {len(sim.contacts())} contacts", flush=True)
 
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kind", choices=["address", "thread", "loop"],
-                        help="loop: the runs of `thread`, in this process")
+                        help="what to check; loop: the runs of `thread` in this process, without instrumentation")
     parser.add_argument("--openmp", action="append", default=["/usr/lib/llvm*/lib"], metavar="DIR",
-                        help="where libomp.so.5 and libarcher.so are (default: %(default)s)")
+                        help="folder of libomp.so.5 and libarcher.so (default: %(default)s)")
     options, pytest_arguments = parser.parse_known_args(argv)
     if options.kind == "loop":
         return loop()

@@ -1,4 +1,4 @@
-"""Experiments of published papers: their numbers beside those of minidem."""
+"""Experiments of published papers: published numbers compared with those of minidem."""
 from minidem.reproduction.experiment import PaperExperiment
 from minidem.reproduction.finding import Finding
 

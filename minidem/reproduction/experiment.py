@@ -1,21 +1,21 @@
-'''Experiments that set numbers of a paper beside ours. The sister of `Scenario`, for many runs of few bodies.
+'''Paper experiments: scripts that compare published numbers with those computed here.
 
-A laboratory is a function from options and a report to nothing, and a few words. This is a whole one::
+The counterpart of `Scenario` for many runs of few bodies. A complete paper experiment::
 
-    """A top without torque: its energy after a second."""
+    """A torque-free top: energy after one second."""
     import sys
     import minidem as md
     from minidem.reproduction import Finding, PaperExperiment
 
     def run(options, report):
         rows = []
-        for scheme in report.progress("schemes", ["euler", "rk4"]):         # says how far it is
+        for scheme in report.progress("schemes", ["euler", "rk4"]):         # shows progress
             end = md.rotation.integrate(scheme, (1, 2, 3), (1, 0, 0, 0), (0.1, 1, 0.1), (0, 0, 0),
                                         options.dt, round(1 / options.dt))
             rows.append((scheme, 0.5 * (end.angular_velocity**2 @ (1, 2, 3))))
         report.table("energies", ("scheme", "energy"), rows)                # energies.csv
         report.find(Finding("Somebody 1999", "Table 1", "energy with rk4", published="1.02",
-                            reproduced=rows[1][1]))                         # to the printed digits
+                            reproduced=rows[1][1]))                         # compared to the printed digits
         report.find(Finding("Somebody 1999", "Fig. 2", "euler gains energy", None, rows[0][1],
                             holds=rows[0][1] > 1.02, note="energy after 1 s above that of the start"))
         report.figure("energies", lambda figure: figure.subplots().bar(*zip(*rows)))    # energies.png
@@ -27,10 +27,10 @@ A laboratory is a function from options and a report to nothing, and a few words
     if __name__ == "__main__":
         sys.exit(main())
 
-From Python: `report = EXPERIMENT.run_into("folder", quick=True)`, then `report.findings`, each with a
-`.verdict`, and `report.lines()`. Every laboratory has --out, --quick and --quiet; options.quick asks for
-fewer points, so that minutes become seconds. It leaves summary.json, findings.csv and its tables and
-figures in --out. For curves of many schemes `minidem.scenario.plot.styles` gives colours and line styles.
+From Python: ``report = EXPERIMENT.run_into("folder", quick=True)``, then ``report.findings``, each with a
+``.verdict``, and ``report.lines()``. Every paper experiment has --out, --quick (fewer points, seconds instead of
+minutes) and --quiet, and writes summary.json, findings.csv, its tables and its figures into --out.
+`minidem.scenario.plot.styles` gives colours and line styles for curves of many schemes.
 '''
 
 import argparse
@@ -38,6 +38,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from minidem.reproduction.report import Report
 from minidem.rotation import registry
@@ -47,22 +48,30 @@ from minidem.scenario.scenario import BAD_ARGUMENTS, DONE, FAILED, INTERRUPTED
 from minidem.scenario.signals import terminable
 
 _EPILOG = """\
-exit status: 0 done, whatever was found; 1 failed; 2 bad arguments, nothing written;
-130 interrupted (Ctrl-C or SIGTERM), what was found until then is written."""
+exit status: 0 done, whatever the verdicts; 1 failed; 2 bad arguments, nothing written;
+130 interrupted (Ctrl-C or SIGTERM), the findings so far are written."""
 
 
 @dataclass(frozen=True)
 class PaperExperiment:
-    """Experiments with a name, a command line and files; `main` is the whole program.
+    """A script that compares numbers of a paper with those computed here; `main` is the whole program.
 
-    name : of the script, without suffix.
-    description : what --help says first; usually the script's docstring.
-    run : function of the options and the Report that does the work.
-    add_options : function that adds the laboratory's own options to an argparse group. Their defaults may be
-        functions of the other options.
-    defaults : of the standard options that it has besides --out, --quick and --quiet: of `integrator`, `dt`,
-        `time`, `threads` those that mean something. They, too, may be functions of the other options.
-    check : function of the options that raises ValueError for any that cannot be used, before work starts.
+    Parameters
+    ----------
+    name : str
+        Name of the script, without suffix.
+    description : str
+        Text of --help; usually the docstring of the script.
+    run : callable
+        run(options, report) does the work; report : `minidem.reproduction.report.Report`.
+    add_options : callable, optional
+        add_options(group) adds the script's own options to an argparse group. Defaults may be functions of the
+        other options.
+    defaults : dict, optional
+        Defaults of the standard options of the script besides --out, --quick and --quiet; keys: any of
+        ``integrator, dt, time, threads``. Values may be functions of the other options.
+    check : callable, optional
+        check(options) raises ValueError for unusable options, before any work.
     """
 
     name: str
@@ -72,12 +81,12 @@ class PaperExperiment:
     defaults: dict = field(default_factory=dict)
     check: Callable | None = None
 
-    def parse(self, argv=None):
-        """The options (a namespace) from a command line; ValueError for anything wrong."""
+    def parse(self, argv: list[str] | None = None) -> Namespace:
+        """Options of a command line; ValueError for bad arguments."""
         return self._checked(self._parser().parse_args(argv))
 
-    def main(self, argv=None):
-        """Run the command line (sys.argv without argv); returns the exit status."""
+    def main(self, argv: list[str] | None = None) -> int:
+        """Run a command line (default: sys.argv) and return the exit status."""
         try:
             options = self.parse(argv)
         except ValueError as error:
@@ -94,10 +103,20 @@ class PaperExperiment:
             report.say(line)
         return DONE
 
-    def run_into(self, folder, quick=False, quiet=True, **options):
-        """Run it from Python, with files in `folder`; returns the Report.
+    def run_into(self, folder: Path | str, quick: bool = False, quiet: bool = True, **options) -> Report:
+        """Run from Python, with files in `folder`.
 
-        options : by name, as on the command line, with _ for -. ValueError for one that there is not.
+        Parameters
+        ----------
+        folder : path
+        quick, quiet : bool
+        **options
+            Options of the command line by name, with _ for -.
+
+        Raises
+        ------
+        ValueError
+            For an unknown option.
         """
         chosen = vars(self._parser().parse_args([]))
         for name in options:
@@ -121,8 +140,8 @@ class PaperExperiment:
         parser = Parser(prog=self.name, description=self.description, epilog=_EPILOG,
                         formatter_class=argparse.RawDescriptionHelpFormatter)
         if self.add_options:
-            self.add_options(parser.add_argument_group("this laboratory"))
-        group = parser.add_argument_group("every laboratory")
+            self.add_options(parser.add_argument_group("options of this experiment"))
+        group = parser.add_argument_group("options of every experiment")
         defaults = self.defaults
         if "integrator" in defaults:
             group.add_argument("--integrator", type=_scheme, default=defaults["integrator"], metavar="NAME",
@@ -136,10 +155,9 @@ class PaperExperiment:
             group.add_argument("--threads", type=at_least(1), default=defaults["threads"], metavar="N",
                                help="OpenMP threads at most (default: all processors)")
         group.add_argument("--out", type=folder, default=f"results/{self.name}", metavar="DIR",
-                           help="folder for all files, replacing those of an earlier run "
-                                "(default: %(default)s)")
+                           help="folder for all files; files of an earlier run are replaced (default: %(default)s)")
         group.add_argument("--quick", action="store_true", help="fewer points: seconds instead of minutes")
-        group.add_argument("--quiet", action="store_true", help="say nothing unless it fails")
+        group.add_argument("--quiet", action="store_true", help="print errors only")
         return parser
 
     def _checked(self, options):

@@ -1,4 +1,4 @@
-"""One number of a paper beside the same number computed here."""
+"""A published number compared with the number computed here."""
 
 import math
 from dataclasses import dataclass
@@ -10,21 +10,34 @@ TOO_SHORT = "too short to tell"
 
 @dataclass(frozen=True)
 class Finding:
-    """A number of a paper, or what one of its figures shows, and what came of it here.
+    """A number of a paper, or what one of its figures shows, compared with the result here.
 
-    paper, item, quantity : where it is printed, such as "SPIRAL 2024", "Table 2", "Euler, target 1e-5".
-    published : the number, best as the text that is printed, "9.400e-03": its digits tell how exact it is. A
-        float counts as having the digits that Python prints. None for a figure from which no number is read.
-    reproduced : the number found here; None if there is none.
-    exact : the number that the published one ought to be, where that is known independently of both.
-    tolerance : deviation from the published number, relative to it, that counts as reproduced; without it
-        the two must agree to the printed digits (half a unit of the last).
-    holds : whether the criterion that `note` describes is met; this then decides, not the numbers.
-    too_short : whether chance alone could turn the verdict, for want of simulated time or of samples; there is
-        then none. The note says what it would take.
-    note : how it was compared; with `exact` the evidence for that number, with `holds` the criterion.
+    Parameters
+    ----------
+    paper, item, quantity : str
+        Where the number is printed: "SPIRAL 2024", "Table 2", "Euler, target 1e-5".
+    published : str, float or None
+        The published number, preferably as the printed text, "9.400e-03": its digits give its precision. A float
+        has the digits that Python prints. None for a figure from which no number is read.
+    reproduced : float or None
+        The number computed here.
+    exact : float, optional
+        Exact value of the published number, if known independently of both.
+    tolerance : float, optional
+        Relative deviation from the published number that counts as reproduced. Default: agreement to the printed
+        digits (half a unit of the last).
+    note : str
+        How the numbers were compared; with `exact` the evidence for it, with `holds` the criterion.
+    holds : bool, optional
+        Whether the criterion described in `note` is met. It then decides instead of the numbers.
+    too_short : bool
+        The verdict could be due to chance, because of too little simulated time or too few samples. There is then
+        no verdict; the note says what would be needed.
 
-    ValueError for a finding that cannot be judged.
+    Raises
+    ------
+    ValueError
+        If the finding cannot be judged.
     """
 
     paper: str
@@ -59,28 +72,29 @@ class Finding:
             return False
 
     @property
-    def published_value(self):
-        """The published number as a float, or None."""
+    def published_value(self) -> float | None:
+        """Published number."""
         return None if self.published is None else float(self.published)
 
     @property
-    def half_digit(self):
+    def half_digit(self) -> float:
         """Half a unit in the last digit of the published number."""
         return 0.5 * 10.0 ** Decimal(str(self.published)).as_tuple().exponent
 
     @property
-    def deviation(self):
-        """(reproduced - published) / |published|, or None without both or for a published zero."""
+    def deviation(self) -> float | None:
+        """(reproduced - published) / abs(published); None without both numbers or for a published zero."""
         if not self.published_value or self.reproduced is None:
             return None
         return (self.reproduced - self.published_value) / abs(self.published_value)
 
     @property
-    def verdict(self):
-        """"reproduced", "not reproduced", "published value wrong", or "too short to tell".
+    def verdict(self) -> str:
+        """"reproduced", "not reproduced", "published value wrong" or "too short to tell".
 
-        Published wrong: the published number misses the exact one by more than half a unit of its last digit, and
-        the one found here is nearer to the exact one than to the published, and does not miss it by more.
+        The published value is wrong if it differs from the exact one by more than half a unit of its last digit,
+        while the number computed here is closer to the exact one than to the published one and agrees with it to
+        half a unit, or to the tolerance.
         """
         if self.too_short:
             return TOO_SHORT
@@ -93,13 +107,13 @@ class Finding:
             error = abs(self.reproduced - self.exact)
             if error < missed and error <= max(self.half_digit, (self.tolerance or 0.0) * abs(self.exact)):
                 return WRONG
-        # The number found may be a decimal fraction that falls on the limit but for its last bit.
+        # The computed number may be a decimal fraction on the limit, up to its last bit.
         allowed = self.half_digit * (1 + 1e-9) if self.tolerance is None else self.tolerance * abs(
             self.published_value)
         return REPRODUCED if missed <= allowed else NOT_REPRODUCED
 
-    def in_words(self):
-        """The finding in a line, without paper and item."""
+    def in_words(self) -> str:
+        """One line, without paper and item."""
         if self.published is None:
             return f"{self.quantity}. {self.note}"
         found = "no number" if self.reproduced is None else f"{self.reproduced:.6g}"

@@ -1,9 +1,10 @@
-"""What a laboratory leaves behind: findings, tables, figures, and a few lines at the end."""
+"""Output of a paper experiment: findings, tables, figures, and a few lines at the end."""
 
 import csv
 import io
 import json
 import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 
@@ -18,13 +19,19 @@ from minidem.scenario.record import write_summary
 
 
 class Report:
-    """Collects what the experiments of one laboratory find, in the folder `out`; made by `PaperExperiment`.
+    """Findings and files of one paper experiment in the folder `out`; created by `PaperExperiment`.
 
-    Files are written whole, each as soon as it is known. `findings` holds what was found so far, `files` the
-    names of the tables and figures.
+    Each file is written atomically as soon as its content is known.
+
+    Attributes
+    ----------
+    findings : list of Finding
+    files : list of str
+        Names of the tables and figures.
+    path : Path
     """
 
-    def __init__(self, name, out, options, quiet):
+    def __init__(self, name: str, out: Path | str, options: dict, quiet: bool) -> None:
         self.name, self.path, self.quiet = name, Path(out), quiet
         self.findings, self.files = [], []
         self._options = options
@@ -32,32 +39,43 @@ class Report:
         self._line = Line(quiet)
         self._clear()
 
-    def find(self, finding):
-        """Note a Finding."""
+    def find(self, finding: Finding) -> None:
+        """Add a Finding."""
         self.findings.append(finding)
 
-    def table(self, name, header, rows):
-        """Write NAME.csv. header: names of columns; rows: of words, and numbers that read back exactly."""
+    def table(self, name: str, header: Sequence[str], rows: Iterable[Sequence]) -> None:
+        """Write NAME.csv; header: column names; numbers are written with all digits."""
         replace_text(self._file(f"{name}.csv"), _csv(header, rows))
 
-    def figure(self, name, draw, size=(6.4, 4.2)):
-        """Write NAME.png, `size` inches, from draw(figure), in the look of minidem.scenario.plot.
+    def figure(self, name: str, draw: Callable, size: tuple[float, float] = (6.4, 4.2)) -> bool:
+        """Write NAME.png in the style of minidem.scenario.plot.
 
-        draw gets a matplotlib Figure without axes. Without matplotlib the picture is left out: False.
+        Parameters
+        ----------
+        name : str
+        draw : callable
+            draw(figure) fills a matplotlib Figure without axes.
+        size : (float, float)
+            Width and height in inches.
+
+        Returns
+        -------
+        bool
+            False without matplotlib; there is then no file.
         """
         made = plot.save(self.path / f"{name}.png", size, draw)
         if made:
             self._file(f"{name}.png")
         return made
 
-    def say(self, text):
+    def say(self, text: str) -> None:
         """Print a line unless quiet."""
         if not self.quiet:
             self._line.close()
             print(text, flush=True)
 
-    def progress(self, label, items):
-        """Yield the items, saying now and then on standard error how many are done."""
+    def progress(self, label: str, items: Iterable) -> Iterator:
+        """Yield the items, and show on standard error how many are done."""
         items = list(items)
         begun = time.perf_counter()
         for done, item in enumerate(items):
@@ -68,8 +86,8 @@ class Report:
             yield item
         self._line.close()
 
-    def finish(self, ended):
-        """Write findings.csv and summary.json, and return the dictionary of the latter."""
+    def finish(self, ended: str) -> None:
+        """Write findings.csv and summary.json; ended: "done", "failed" or "interrupted"."""
         self._line.close()
         names = [field.name for field in fields(Finding)]
         replace_text(self.path / "findings.csv", _csv(
@@ -87,19 +105,13 @@ class Report:
             "files": self.files,
         }
         write_summary(self.path / "summary.json", result)
-        return result
 
-    def items(self):
-        """The findings by (paper, item), in the order in which they came."""
-        found = {}
+    def lines(self) -> list[str]:
+        """One line per table or figure of a paper, followed by its findings that are not as published."""
+        told, items = [], {}
         for finding in self.findings:
-            found.setdefault((finding.paper, finding.item), []).append(finding)
-        return found
-
-    def lines(self):
-        """A line for each item of a paper, and below it one for each finding that is not as published."""
-        told = []
-        for (paper, item), found in self.items().items():
+            items.setdefault((finding.paper, finding.item), []).append(finding)
+        for (paper, item), found in items.items():
             good, wrong, short, missed = (
                 sum(f.verdict == verdict for f in found) for verdict in (REPRODUCED, WRONG, TOO_SHORT, NOT_REPRODUCED))
             word = "NOT reproduced" if missed else "reproduced" if good + wrong else TOO_SHORT
@@ -121,12 +133,12 @@ class Report:
         return self.path / name
 
     def _clear(self):
-        """Make the folder, and remove the files that an earlier run of this laboratory left there."""
+        """Create the folder, or remove the files of an earlier run of this experiment."""
         self.path.mkdir(parents=True, exist_ok=True)
         remove_leftovers(self.path)
         try:
             before = json.loads((self.path / "summary.json").read_text(encoding="utf-8"))
-        except (FileNotFoundError, ValueError):     # none, or not ours
+        except (FileNotFoundError, ValueError):     # no summary, or not one of minidem
             return
         if before.get("scenario") == self.name:
             for name in ("summary.json", "findings.csv", *before.get("files", ())):

@@ -1,1 +1,1 @@
-"""Problems with known solutions, on which published figures and ours can be compared."""
+"""Benchmark problems with known or published solutions."""

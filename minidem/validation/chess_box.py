@@ -1,8 +1,8 @@
-"""Chess pieces that bounce in a box: the many-body benchmark of the SPIRAL paper.
+"""Chess pieces in a box: the many-body benchmark of the SPIRAL paper.
 
 Section 5 of C. A. del Valle et al., Comput. Phys. Commun. 297, 109077 (2024), doi:10.1016/j.cpc.2023.109077,
-Figs 6 and 7: 32 pieces of the heights that FIDE recommends, a hundred spheres each, in a box of 0.5 m,
-without gravity, friction or damping. Only the integration of the motion can change their energy.
+Figs 6 and 7: 32 pieces with the heights that FIDE recommends, a hundred spheres each, in a box of 0.5 m, without
+gravity, friction or damping. Every change of the energy is an integration error.
 """
 
 import warnings
@@ -19,20 +19,28 @@ from minidem.templates import chess
 from minidem.templates.sphere_files import read_spheres
 
 NUMBERS = {"king": 2, "queen": 2, "bishop": 4, "knight": 4, "rook": 4, "pawn": 16}
-MATERIAL = md.Material(young=60e9, poisson=0.25)                    # of pieces and walls
-EDGE = 0.5                                                          # of the box [m]
+MATERIAL = md.Material(young=60e9, poisson=0.25)                    # pieces and walls
+EDGE = 0.5                                                          # edge length of the box [m]
 SPEED, ANGULAR_SPEED = 1.0, np.pi                                   # [m/s], [rad/s]
 STEP, TIME = 4.85e-6, 1.5                                           # [s]
-SAMPLES = 250                                                       # of the energy, in the authors' script
+SAMPLES = 250                                                       # number of energy samples in the authors' script
 
 
 @lru_cache(maxsize=2)
-def templates(clumps=None):
-    """The pieces, name -> ClumpTemplate: the project's own, or those of the sphere files in a folder.
+def templates(clumps: str | Path | None = None) -> dict[str, md.ClumpTemplate]:
+    """The pieces, name -> ClumpTemplate: the built-in ones, or those of the sphere files in a folder.
 
-    A file of the folder belongs to a piece if its name contains the name of the piece, in capitals or not. It
-    has a line `x, y, z, r` per sphere (minidem.templates.sphere_files), in any unit: the longest side of the box around
-    the spheres becomes the height of the piece. ValueError for a file that is missing or not of this kind.
+    Parameters
+    ----------
+    clumps : path, optional
+        Folder with one file per piece, whose name contains the name of the piece, in upper or lower case. Files
+        have one line ``x, y, z, r`` per sphere (minidem.templates.sphere_files), in any unit: the longest side of
+        the bounding box becomes the height of the piece.
+
+    Raises
+    ------
+    ValueError
+        For a missing or invalid file.
     """
     if clumps is None:
         return {name: chess.piece(name) for name in NUMBERS}
@@ -49,17 +57,17 @@ def _file_of(name, folder):
 
 def _from_file(path, height):
     centers, radii = read_spheres(path)
-    reach = radii[:, None]
-    scale = height / np.max(np.max(centers + reach, axis=0) - np.min(centers - reach, axis=0))
+    r = radii[:, None]
+    scale = height / np.max(np.max(centers + r, axis=0) - np.min(centers - r, axis=0))
     return md.ClumpTemplate(scale * centers, scale * radii, density=chess.DENSITY)
 
 
-def simulation(integrator="spiral", dt=STEP, seed=1, clumps=None, threads=None):
-    """The box at time 0: every piece at a random place, touching nothing, with 1 m/s and pi rad/s along one
-    random direction of its own. Arguments as for Simulation and `templates`.
+def simulation(integrator: str = "spiral", dt: float = STEP, seed: int = 1, clumps: str | Path | None = None,
+               threads: int | None = None) -> md.Simulation:
+    """Initial state: pieces at random places without contacts, each with 1 m/s and pi rad/s along a random direction.
 
-    Does not warn of a step above the Rayleigh step, as each of the six pieces would: such steps are what the
-    benchmark is about.
+    Arguments as for Simulation and `templates`. The warning of add_clumps for time steps above the Rayleigh step is
+    suppressed, because the benchmark includes such steps.
     """
     rng = np.random.default_rng(seed)
     pieces = templates(clumps)
@@ -74,19 +82,27 @@ def simulation(integrator="spiral", dt=STEP, seed=1, clumps=None, threads=None):
     return sim
 
 
-def rayleigh_step(clumps=None):
-    """Of the smallest sphere of all pieces [s]."""
+def rayleigh_step(clumps: str | Path | None = None) -> float:
+    """Rayleigh time step of the smallest sphere of all pieces [s]."""
     smallest = min(np.min(piece.radii) for piece in templates(clumps).values())
     return MATERIAL.rayleigh_step(smallest, chess.DENSITY)
 
 
-def energy_change(integrator, dt, seed, time=TIME, clumps=None):
-    """One run of the energy study, on one thread: how far the energy E departs from its initial value E0.
+def energy_change(integrator: str, dt: float, seed: int, time: float = TIME,
+                  clumps: str | Path | None = None) -> dict:
+    """Energy error of one run on one thread.
 
-    Returns a dictionary: mean_change, the mean of |E - E0| / E0 over 250 instants, evenly over the run, its
-    end the last; last_change, that at the end; authors_change, the smaller of the two, which the authors'
-    script takes; steps; loop_seconds, processor time of the time loop alone. A run whose state stops being
-    finite raises FloatingPointError.
+    Returns
+    -------
+    dict
+        ``mean_change``, mean of abs(E - E0) / E0 over 250 equidistant samples; ``last_change``, its value at the end;
+        ``authors_change``, the smaller of the two, as in the authors' script; ``steps``; ``loop_seconds``, processor
+        time of the time loop alone [s].
+
+    Raises
+    ------
+    FloatingPointError
+        For a non-finite state.
     """
     sim = simulation(integrator, dt, seed, clumps, threads=1)
     steps = steps_to_reach(time, dt)

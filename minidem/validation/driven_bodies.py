@@ -1,29 +1,29 @@
-"""Six asymmetric bodies under four kinds of torque: the order of convergence of any rotation scheme.
+"""Six asymmetric bodies under four kinds of torque: the order of convergence of a rotation scheme.
 
-Errors are root mean squares over the bodies, each in a motion of its own, so that an order is not an
-accident of one body whose leading error happens to vanish. Time is counted in seconds, moments of inertia in
-kg m2, torques in N m; all are of order one, the bodies turn by about a radian. Inertia, angular velocity and
-torque are components in the principal frame, quaternions (w, x, y, z) turn it into the lab frame.
+Errors are root mean squares over bodies with different motions, because the leading error of a single body may
+vanish by accident. SI units; all quantities are of order one, the bodies rotate by about a radian. Inertia, angular
+velocity and torque are components in the principal frame; quaternions (w, x, y, z) rotate it to the lab frame.
 
-The reference, `driven`, solves the equations of motion by DOP853 and shares nothing with the schemes.
+The reference solution, `driven`, is computed by DOP853 and shares no code with the schemes.
 """
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.integrate import solve_ivp
 
 from minidem import rotation
 from minidem.core.quaternions import cross, rotate_back
 
 DURATION = 1.0                                                      # [s]
-# Records declare whole orders; a straight line through five errors, each at half the step of the one before,
-# deviates by the next order's term: c dt at the largest step, with c of order one. 0.1 is that term for these
-# bodies (measured: below 0.05), and far from the 1 that separates two orders.
+# Orders are integers. A straight line through five errors, with the step halved four times, deviates by the next
+# term of the error: c dt at the largest step, with c of order one. For these bodies it is below 0.05 (measured).
 TOLERANCE = 0.1
 
 
 def _bodies(seed=5, n=6):
-    """Moments (n, 3), none above the sum of the others, orientations (n, 4), angular velocities (n, 3)."""
+    """Physically possible moments (n, 3), orientations (n, 4), angular velocities (n, 3)."""
     rng = np.random.default_rng(seed)
     smallest_two = rng.uniform(0.6, 1.4, (n, 2))
     inertia = np.sort(np.column_stack([smallest_two, smallest_two.sum(1) * rng.uniform(0.7, 0.9, n)]), axis=1)
@@ -45,12 +45,12 @@ def of_time(t, q, w):
 
 
 def of_orientation(t, q, w):
-    """A heavy body held at a point: arm x (downward force seen from the body)."""
+    """Gravity on a body held at a point: arm x (downward force in the body frame)."""
     return cross(ARM, rotate_back(q, [0.3, 0.2, -1.5]))
 
 
 def of_spin(t, q, w):
-    """Drag, anisotropic and not linear."""
+    """Anisotropic, nonlinear drag."""
     return PUSH - w * np.array([0.3, 0.8, 0.5]) * np.sqrt(1.0 + (w * w).sum(-1, keepdims=True))
 
 
@@ -58,11 +58,21 @@ VARYING = {"time": of_time, "orientation": of_orientation, "spin": of_spin}
 TORQUES = {"constant": constant, **VARYING}                         # of t, q (6, 4), w (6, 3): (6, 3)
 
 
-def errors(scheme, torque, steps):
-    """Errors of orientation and angular velocity after DURATION, array (2, n), for n numbers of steps.
+def errors(scheme: str, torque: Callable, steps: Sequence[int]) -> np.ndarray:
+    """Errors of orientation and angular velocity after DURATION, at the whole step.
 
-    torque: one of TORQUES. Both at the whole step; that of the orientation is of its components, that of the
-    angular velocity in rad/s.
+    Parameters
+    ----------
+    scheme : str
+    torque : callable
+        One of TORQUES.
+    steps : sequence of int, length n
+        Numbers of steps.
+
+    Returns
+    -------
+    array, shape (2, n)
+        Of the components of the quaternion, and of the angular velocity [rad/s].
     """
     q, w = _end(torque)
     found = []
@@ -79,41 +89,54 @@ def _end(torque):
     return driven(INERTIA, ORIENTATION, SPIN, torque, DURATION)
 
 
-def halvings(expected):
-    """Five numbers of steps. Schemes of fourth order start coarser, to stay above round-off."""
+def halvings(expected: int) -> np.ndarray:
+    """Five numbers of steps for an expected order; smaller ones for fourth order, to stay above round-off."""
     return (20 if expected >= 4 else 80) * 2**np.arange(5)
 
 
-def order(errors):
-    """One measured order from errors over halvings of the step: the slope of the straight line through all
-    of them."""
+def order(errors: np.ndarray) -> float:
+    """Measured order: slope of the straight line through the errors of successive halvings of the step."""
     return -np.polyfit(np.arange(len(errors)), np.log2(errors), 1)[0]
 
 
-def rms(values):
+def rms(values: np.ndarray) -> float:
+    """Root mean square."""
     return np.sqrt(np.mean(np.square(values)))
 
 
-def orientation_error(q, reference):
-    """Root mean square difference of the components, after choosing the sign of each q (q and -q are one
-    pose)."""
+def orientation_error(q: np.ndarray, reference: np.ndarray) -> float:
+    """Root mean square difference of the components; q and -q are the same orientation."""
     sign = np.where((q * reference).sum(-1, keepdims=True) < 0, -1.0, 1.0)
     return rms(sign * q - reference)
 
 
-def quaternion_rate(q, w):
-    """qdot = 1/2 q (0, w) of orientations (..., 4) and angular velocities (..., 3), body components."""
+def quaternion_rate(q: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """qdot = 1/2 q (0, w) for orientations (..., 4) and body angular velocities (..., 3)."""
     s, u = q[..., :1], q[..., 1:]
     return 0.5 * np.concatenate([-(u * w).sum(-1, keepdims=True), s * w + cross(u, w)], axis=-1)
 
 
-def driven(inertia, q0, w0, torque, t, rtol=1e-13):
-    """Orientation and angular velocity at time t [s] of one body, arrays (3,) and (4,), or n bodies, (n, 3)
-    and (n, 4), in the shape of w0; for an ascending array of times, one of each per time.
+def driven(inertia: ArrayLike, q0: ArrayLike, w0: ArrayLike, torque: Callable, t: ArrayLike,
+           rtol: float = 1e-13) -> tuple[np.ndarray, np.ndarray]:
+    """Solve Euler's equations I wdot = torque(t, q, w) - w x I w and qdot = 1/2 q (0, w) by DOP853.
 
-    Euler's equations I wdot = torque(t, q, w) - w x I w and qdot = 1/2 q (0, w), by DOP853 (Hairer, Norsett &
-    Wanner). The absolute tolerance is rtol times the largest angular velocity at the start, or the one that
-    the torque of the start would give over the time if that is larger: nothing depends on the units.
+    Parameters
+    ----------
+    inertia, w0 : array, shape (3,) or (n, 3)
+        Principal moments [kg m2] and initial angular velocities in the body frame [rad/s].
+    q0 : array, shape (4,) or (n, 4)
+    torque : callable
+        torque(t, q, w) in the body frame [N m].
+    t : float, or ascending array of float
+        Time or times [s].
+    rtol : float
+        Relative tolerance. The absolute tolerance is rtol times the largest initial angular velocity, or the angular
+        velocity that the initial torque would give over the time if that is larger; it does not depend on units.
+
+    Returns
+    -------
+    q, w : arrays
+        Orientation and angular velocity in the shapes of q0 and w0; with a leading axis for an array of times.
     """
     inertia, q0, w0 = (np.asarray(value, float) for value in (inertia, q0, w0))
     times = np.atleast_1d(t)

@@ -1,21 +1,21 @@
-"""A steel cylinder that a constant torque spins up about its axis: the benchmark of the SPIRAL paper.
+"""A steel cylinder driven by a constant torque about its axis: the benchmark of the SPIRAL paper.
 
 Section 3 of C. A. del Valle et al., Comput. Phys. Commun. 297, 109077 (2024),
-doi:10.1016/j.cpc.2023.109077; equation numbers are theirs. The principal frame has x along the axis;
+doi:10.1016/j.cpc.2023.109077; equation numbers are those of the paper. The principal frame has x along the axis;
 angular velocities are body components.
 
 Two readings of the error of a scheme:
 
-published : as the published curves were made. The time T is the sum of the steps in floating point, which
-    differs from steps * dt and gives all schemes the same error floor; the angular velocity of a staggered
-    scheme is compared as stored, with the exact one half a step earlier; the matrices of PFC4 have a
-    measure of their own; Fincham, Buss and Johnson are variants of what is printed or was designed.
-synchronised : the schemes as designed, everything at the whole step n * dt, the sign of q free, one measure
-    for all.
+published : as for the published curves. The time is the sum of the steps in floating point, which differs from
+    steps * dt and gives all schemes the same error floor; the stored angular velocity of a staggered scheme is
+    compared with the exact one half a step earlier; the rotation matrix of PFC4 has its own error measure; Fincham,
+    Buss and Johnson are the variants that the authors used.
+synchronised : the schemes as designed, q and w at the whole step n * dt, either sign of q, one error measure.
 """
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.integrate import solve_ivp
 
 from minidem import rotation
@@ -29,8 +29,8 @@ SPIN = np.array([0.3, -0.9, 0.6])                                   # [rad/s]
 DRIVE = 0.5                                                         # along the axis [N m]
 TORQUE = np.array([DRIVE, 0.0, 0.0])
 
-STEPS = np.logspace(-7, -1, 20)                                     # of the published curves [s]
-TARGETS = (1e-5, 1e-4, 1e-3, 1e-2)                                  # mean of the errors of q and w after 1 s
+STEPS = np.logspace(-7, -1, 20)                                     # time steps of the published curves [s]
+TARGETS = (1e-5, 1e-4, 1e-3, 1e-2)                                  # target errors: mean over q and w after 1 s
 
 # reading: {name in the figures: scheme}
 SCHEMES = {"published": {
@@ -43,8 +43,8 @@ SCHEMES["synchronised"] = SCHEMES["published"] | {
     "improved PCDM": "improved-pcdm"}
 
 
-def spin(time):
-    """Exact angular velocity (..., 3) at the times (...) [s], Eqs 11 and 12."""
+def spin(time: ArrayLike) -> np.ndarray:
+    """Exact angular velocity (..., 3) [rad/s] at times (...) [s], Eqs 11 and 12."""
     omega = AXIAL / (2 * DRIVE) * abs(AXIAL - ACROSS) / ACROSS
     eta = ACROSS / (ACROSS - AXIAL) * 2 * DRIVE / AXIAL
     cosine, sine = np.cos(omega * SPIN[0]**2), np.sin(omega * SPIN[0]**2)
@@ -56,12 +56,12 @@ def spin(time):
                      eta * omega * (k2 * np.cos(angle) - k1 * np.sin(angle))], axis=-1)
 
 
-def orientation(times, rtol=1e-13):
-    """Orientation (n, 4) at ascending times (n,) [s], by DOP853 to 2e-12 at 20 s.
+def orientation(times: ArrayLike, rtol: float = 1e-13) -> np.ndarray:
+    """Orientation (n, 4) at ascending times (n,) [s], by DOP853; accurate to 2e-12 at 20 s.
 
-    Split off the turn phi about the axis, q = p exp(phi/2 x): p is turned by the spin across the axis alone,
-    a thousand times slower at 20 s. With quaternions as pairs of complex numbers, p = a + b j and the spin
-    W j, pdot = 1/2 p W j reads adot = -1/2 b conj(W), bdot = 1/2 a W.
+    The rotation phi about the axis is split off, q = p exp(phi/2 x), so that p is rotated only by the transverse
+    angular velocity, a thousand times slower at 20 s. With quaternions as pairs of complex numbers, p = a + b j and the
+    transverse angular velocity W j, pdot = 1/2 p W j reads adot = -1/2 b conj(W), bdot = 1/2 a W.
     """
     def phi(t):
         return SPIN[0] * t + 0.5 * DRIVE / AXIAL * t * t
@@ -80,20 +80,32 @@ def orientation(times, rtol=1e-13):
     return np.array(rows)
 
 
-def deviation(found, exact):
-    """Eq. 13: sum |found - exact| / sum |exact| over the last axis."""
+def deviation(found: np.ndarray, exact: np.ndarray) -> np.ndarray:
+    """Relative error, Eq. 13: sum abs(found - exact) / sum abs(exact) over the last axis."""
     return np.sum(np.abs(found - exact), axis=-1) / np.sum(np.abs(exact), axis=-1)
 
 
-def accumulated_time(dt, steps):
-    """Sum of dt over the steps 1, 2, ..., `steps`, rounded at each: array (steps,)."""
+def accumulated_time(dt: float, steps: int) -> np.ndarray:
+    """Times after 1, 2, ..., `steps` steps as a running sum in floating point, array (steps,) [s]."""
     return np.add.accumulate(np.full(steps, dt))
 
 
-def errors(scheme, dt, time=1.0, reading="published", rows=1):
-    """Errors of orientation and angular velocity, two arrays (rows,), at `rows` instants up to `time` [s].
+def errors(scheme: str, dt: float, time: float = 1.0, reading: str = "published",
+           rows: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Relative errors of orientation and angular velocity.
 
-    dt [s]; the steps are the whole number below time / dt; reading: "published" or "synchronised".
+    Parameters
+    ----------
+    scheme : str
+    dt, time : float
+        Time step and end of the integration [s]; there are floor(time / dt) steps.
+    reading : {"published", "synchronised"}
+    rows : int
+        Number of equidistant times at which errors are computed, the last at the end.
+
+    Returns
+    -------
+    error_q, error_w : arrays, shape (rows,)
     """
     if reading not in ("published", "synchronised"):
         raise ValueError(f"reading is {reading!r}; give 'published' or 'synchronised'")
@@ -113,7 +125,7 @@ def errors(scheme, dt, time=1.0, reading="published", rows=1):
 
 @lru_cache(maxsize=64)
 def _reference(dt, every, rows, reading):
-    """(instants, exact orientations) of the rows."""
+    """Times and exact orientations of the rows."""
     if reading == "synchronised":
         instants = every * dt * np.arange(1, rows + 1)
     else:
@@ -121,11 +133,21 @@ def _reference(dt, every, rows, reading):
     return instants, orientation(instants)
 
 
-def step_for(steps, errors, target):
-    """The time step [s] at which the mean of the errors of q and w is `target`.
+def step_for(steps: np.ndarray, errors: np.ndarray, target: float) -> float | None:
+    """Time step at which the mean of the errors of q and w is `target`, as in Table 2.
 
-    steps (n,) ascending [s], errors (n, 2). As in the paper's Table 2: log-log interpolation between those
-    two of the steps between which the mean first exceeds the target. None if there are no such two.
+    Parameters
+    ----------
+    steps : array, shape (n,)
+        Time steps, ascending [s].
+    errors : array, shape (n, 2)
+    target : float
+
+    Returns
+    -------
+    float or None
+        By log-log interpolation between the first two steps between which the mean exceeds the target [s]; None if
+        there are no such steps.
     """
     excess = np.log(np.mean(errors, axis=1) / target)
     above = np.flatnonzero(excess > 0.0)
@@ -136,8 +158,7 @@ def step_for(steps, errors, target):
 
 
 def _matrix_deviation(found, exact):
-    """The published measure for rotation matrices lab -> body, ||A - A_exact|| / ||A||, with the norm induced
-    by the sum norm: the largest column sum. It is divided by what was found, not by what is exact."""
+    """Published error of rotation matrices (lab to body), ||A - A_exact|| / ||A||; norm: largest column sum."""
     found, exact = (np.array([rotate_back(q, unit) for unit in np.eye(3)]) for q in (found, exact))
 
     def norm(columns):

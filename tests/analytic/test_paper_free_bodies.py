@@ -1,8 +1,8 @@
-"""The laboratories on free bodies: what they find of the papers' numbers, and that they find it rightly.
+"""Paper experiments on free bodies: their verdicts, and independent checks of the formulas behind them.
 
 Zhao and van Wachem, PCDM, Acta Mech. 224, 3091 (2013); Seelen, Padding and Kuipers, improved PCDM, Acta Mech.
-227, 3381 (2016). Each scenario runs with --quick; what it must find, and what not, stands in VERDICTS. The
-formulas by which they judge are held against others: sums, powers of complex numbers, another solution.
+227, 3381 (2016). Each script runs with --quick; VERDICTS lists the expected verdicts. The formulas of the scripts
+are compared with independent ones: sums, powers of complex numbers, another exact solution.
 """
 import json
 import subprocess
@@ -171,11 +171,11 @@ def test_wing_nut_against_the_general_solution(tilt):
     off by eps / (1 - m). Besides, either rounds the phase u a few times, to within 8 eps u. An error of the
     phase changes w by no more than so much of its size; twice that for both together."""
     inertia = md.ClumpTemplate(nut.CENTERS, nut.RADII, density=nut.DENSITY).inertia
-    wobble = nut.Wobble(inertia, nut.SPIN, tilt)
+    motion = nut.FreeMotion(inertia, nut.SPIN, tilt)
     flips = 10
-    t = np.linspace(0.0, flips * wobble.flip_time, 1000)
-    found, oracle = wobble.angular_velocity(t), free_spin(inertia, wobble.start, t)
-    complement = 1.0 - wobble.parameter
-    phase = EPS * (flips / complement + 8 * wobble.rate * t[-1])
-    assert np.max(np.abs(found - oracle)) < 2 * phase * np.linalg.norm(wobble.start)
-    assert wobble.flip_time == pytest.approx(2 * ellipkm1(complement) / wobble.rate, rel=EPS / complement)
+    t = np.linspace(0.0, flips * motion.flip_time, 1000)
+    found, oracle = motion.angular_velocity(t), free_spin(inertia, motion.start, t)
+    complement = 1.0 - motion.parameter
+    phase = EPS * (flips / complement + 8 * motion.rate * t[-1])
+    assert np.max(np.abs(found - oracle)) < 2 * phase * np.linalg.norm(motion.start)
+    assert motion.flip_time == pytest.approx(2 * ellipkm1(complement) / motion.rate, rel=EPS / complement)

@@ -1,4 +1,4 @@
-"""Chess pieces in a box: the scene of the paper from any sphere files, and the study of its energy."""
+"""Chess pieces in a box: initial state from sphere files, and the energy study."""
 import csv
 import json
 import re
@@ -21,7 +21,7 @@ PIECES = {"king": 95, "queen": 85, "bishop": 70, "knight": 60, "rook": 55, "pawn
 
 @pytest.fixture(scope="module")
 def clumps(tmp_path_factory):
-    """A folder of sphere files: towers of four spheres, leaning a little, in inches."""
+    """Folder of sphere files: inclined towers of four spheres, in inches."""
     folder = tmp_path_factory.mktemp("clumps")
     for k, name in enumerate(PIECES):
         tower = [(0.05 * level * level, 0.1 * level, 0.8 * level, 1.0 - 0.03 * k - 0.1 * level)
@@ -96,7 +96,7 @@ def test_missing_sphere_files(clumps, tmp_path, capsys):
     assert not (tmp_path / "out").exists()
 
 
-def test_energy_change_is_that_of_the_energy_table(clumps):
+def test_energy_change_agrees_with_energy_csv(clumps):
     sim = chess_box.simulation("omelyan", 4e-6, 5, str(clumps))
     first, changes = sim.energy().total, []
     sim.run(2500, every=10, callback=lambda sim: changes.append(abs(sim.energy().total - first) / first))
@@ -139,7 +139,7 @@ def test_study(clumps, tmp_path, capsys):
     assert (out / "figure_7.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_finished_runs_are_kept_after_ctrl_c(clumps, tmp_path):
+def test_ctrl_c_keeps_completed_runs(clumps, tmp_path):
     command = [sys.executable, STUDY.__file__, "--clumps", str(clumps),
                "--seeds", "99", "--steps", "1e-5", "--time", "0.5", "--out", str(tmp_path)]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
@@ -155,7 +155,7 @@ def test_finished_runs_are_kept_after_ctrl_c(clumps, tmp_path):
 @pytest.mark.parametrize("change, error, verdict", [
     (6.8e-5, 1e-5, "reproduced"), (6.8e-5, 3e-5, "too short to tell"), (6.8e-5, None, "too short to tell"),
     (1e-3, 1e-4, "not reproduced"), (1e-3, 5e-4, "too short to tell")])
-def test_few_starts_cannot_tell_the_order_of_an_energy_change(change, error, verdict):
+def test_too_few_initial_states_give_no_verdict(change, error, verdict):
     """Half a decade either way of 6.8e-5 counts: 2.15e-5 to 2.15e-4."""
     found = []
     line = dict.fromkeys(STUDY.COLUMNS) | {"scheme": "SPIRAL", "dt": 4.85e-6, "mean_change": change,
@@ -167,13 +167,13 @@ def test_few_starts_cannot_tell_the_order_of_an_energy_change(change, error, ver
 @pytest.mark.parametrize("wrong, message", [
     (["--workers", "2", "--scheduler", "tcp://here:1"], "--workers and --scheduler"),
     (["--steps", "1e-6,0"], "--steps"), (["--steps", "2.0"], "--time"), (["--seeds", "0"], "--seeds")])
-def test_invalid_options(wrong, message, clumps, tmp_path, capsys):
+def test_bad_arguments_of_the_study(wrong, message, clumps, tmp_path, capsys):
     assert STUDY.main([*wrong, "--clumps", str(clumps), "--out", str(tmp_path / "out")]) == 2
     assert message in capsys.readouterr().err and not (tmp_path / "out").exists()
 
 
-def test_the_pieces_of_the_project():
-    """A hundred spheres each, and the same scene."""
+def test_built_in_pieces():
+    """A hundred spheres each."""
     sim = chess_box.simulation(dt=1e-6, threads=1)
     assert (sim.n_clumps, sim.n_spheres) == (32, 3200) and len(sim.contacts()) == 0
     coarse, fine = (chess_box.energy_change("spiral", dt, 1, 0.02)["mean_change"] for dt in (4e-6, 1e-6))

@@ -1,4 +1,4 @@
-"""tools/compare_peers.py: what it says and returns without its peers, and beside those that are there."""
+"""tools/compare_peers.py: messages and exit status without peers, and comparisons with installed peers."""
 import json
 import os
 import shutil
@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from peers.liggghts_peer import motion_of_clumps
+from peers.state import clump_state, elastic_energy, total_energy
 
 import minidem as md
 from minidem.scenario import place_densely
@@ -38,12 +40,12 @@ def test_missing_peers_are_skipped_and_their_packages_named(tmp_path):
     assert not (tmp_path / "out.json").exists()
 
 
-def test_a_peer_that_cannot_be_given_so_many_is_skipped(tmp_path, run_tool, monkeypatch):
+def test_a_case_with_too_many_clumps_is_skipped(tmp_path, run_tool, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     fake("liggghts", tmp_path, "exit 3")
     done = run_tool("compare_peers", "--case", "D", "--peers", "liggghts")
     assert (done.returncode, done.stderr) == (77, "")
-    assert "liggghts: skipped, 20000 clumps" in done.stdout
+    assert "liggghts: skipped, case D has more than 20000 clumps" in done.stdout
 
 
 @pytest.mark.parametrize("arguments, complaint", [
@@ -57,7 +59,7 @@ def test_a_bad_argument_is_named(arguments, complaint, tmp_path, run_tool, monke
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_a_peer_that_fails_is_quoted(name, tmp_path, run_tool, monkeypatch):
+def test_output_of_a_failing_peer_is_quoted(name, tmp_path, run_tool, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     fake(PROGRAMS[name], tmp_path, "echo no walls today", "exit 3")
     done = run_tool("compare_peers", "--peers", name, "--steps", "1")
@@ -74,7 +76,7 @@ def test_a_folder_without_chess_pieces(tmp_path, run_tool, monkeypatch):
 
 @pytest.fixture(scope="module")
 def colliding(rod, lumpy):
-    """Rods and lumpy clumps, crowded and on their way, and a bound for the rounding of their energy."""
+    """Dense system of rods and lumpy clumps in contact, and a bound for the rounding of its energy."""
     rng = np.random.default_rng(4)
     templates, numbers = [rod.template, lumpy.template], [60, 60]
     edge = (sum(n * t.volume for n, t in zip(numbers, templates)) / 0.25) ** (1 / 3)
@@ -93,15 +95,7 @@ def colliding(rod, lumpy):
     return sim, 100 * np.finfo(float).eps * (forces * edge + energy.total * edge / sim.sphere_radii.min())
 
 
-@pytest.fixture
-def peers(monkeypatch):
-    monkeypatch.syspath_prepend(str(TOOL.parent))
-    return pytest.importorskip("peers")
-
-
-def test_recorded_energy_is_minidems(peers, colliding):
-    from peers.case import clump_state
-    from peers.recorded import elastic_energy, total_energy
+def test_energy_of_a_recorded_state(colliding):
     sim, rounding = colliding
     state, energy = clump_state(sim), sim.energy()
     assert elastic_energy(sim, sim.sphere_centers()) == pytest.approx(energy.elastic, abs=rounding)
@@ -110,9 +104,8 @@ def test_recorded_energy_is_minidems(peers, colliding):
     assert total == pytest.approx(energy.total, abs=rounding)
 
 
-def test_state_half_a_step_earlier(peers, colliding):
-    """A kick by the forces of the whole step leads from it to half a step later, symmetrically."""
-    from peers.case import clump_state
+def test_state_half_a_step_earlier(colliding):
+    """Half a kick leads from the momenta half a step earlier to those of the whole step."""
     sim, _ = colliding
     state, mass = clump_state(sim), sim.mass[:, None]
     for now, before, rate in (
@@ -122,9 +115,8 @@ def test_state_half_a_step_earlier(peers, colliding):
                                    atol=8 * np.finfo(float).eps * np.abs(now).max())
 
 
-def test_motion_of_clumps_from_that_of_spheres(peers, colliding, tmp_path):
-    """The spheres' velocities are those of rigid bodies; the file has them in no order."""
-    from peers.liggghts_peer import motion_of_clumps
+def test_motion_of_clumps_from_motion_of_spheres(colliding, tmp_path):
+    """Velocities of rigid bodies, in a dump with unsorted rows."""
     sim, rounding = colliding
     center, clump = sim.sphere_centers(), sim.sphere_clump
     omega = sim.angular_velocity[clump]
@@ -154,7 +146,7 @@ present = pytest.mark.parametrize("name", [
 
 @pytest.mark.slow
 @present
-def test_rods_run_alike(name, tmp_path):
+def test_rods_agree(name, tmp_path):
     report = report_of(tmp_path / "out.json", "--peers", name, "--steps", "2000")
     # A contact lasts T = 34 steps of 38e-6 s, and T goes with the stiffness to the power -2/5. A stiffness
     # wrong by the fraction e turns a rod of v = 4 m/s back 2/5 e T too early or late and so displaces it by
@@ -165,8 +157,8 @@ def test_rods_run_alike(name, tmp_path):
 
 @pytest.mark.slow
 @present
-def test_chess_pieces_run_alike(name, tmp_path):
-    """The inertia of other bodies than rods; from the start to after the first contacts."""
+def test_chess_pieces_agree(name, tmp_path):
+    """Bodies with three different moments, up to after the first contacts."""
     report = report_of(tmp_path / "out.json", "--peers", name, "--case", "B", "--warmup", "4000",
                        "--steps", "100")
     # A mass or a moment wrong by the fraction e changes speeds of 1 m/s by about e m/s in a bounce, and so

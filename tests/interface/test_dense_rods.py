@@ -1,4 +1,4 @@
-"""The dense gas of rods: its initial state, its number of contacts, its nematic order."""
+"""The dense gas of rods: initial state and observables."""
 import json
 from types import SimpleNamespace
 
@@ -13,7 +13,7 @@ def build(*argv):
     return gas.build(gas.SCENARIO.parse([*argv, "--threads", "1"]))
 
 
-def test_initial_state():
+def test_placement_without_thermalisation():
     n = 2000
     sim = build("--rods", str(n), "--thermalise", "0")
     assert sim.n_clumps == n and sim.step_count == 0 and len(sim.contacts()) == 0
@@ -26,7 +26,7 @@ def test_initial_state():
     assert np.max(np.abs(spins.mean(axis=0) / e - 1.0)) < 5.0 * np.sqrt(2.0 / n)
 
 
-def test_same_start_for_every_integrator():
+def test_thermalised_state_does_not_depend_on_the_integrator():
     sims = [build("--rods", "300", "--thermalise", "0.004", "--integrator", scheme)
             for scheme in ("spiral", "omelyan")]
     still = build("--rods", "300", "--thermalise", "0")
@@ -63,6 +63,6 @@ def test_nematic_order():
     (["--rods", "0"], "--rods"), (["--fraction", "0"], "--fraction"),
     (["--thermalise", "-1"], "--thermalise"),
     (["--rods", "100", "--fraction", "0.7"], "solid fraction")])
-def test_invalid_options(wrong, message, tmp_path, capsys):
+def test_bad_arguments(wrong, message, tmp_path, capsys):
     assert gas.main([*wrong, "--out", str(tmp_path / "out")]) == 2
     assert message in capsys.readouterr().err and not (tmp_path / "out").exists()

@@ -22,7 +22,7 @@ def scenario(name="never"):
 
 
 @pytest.mark.parametrize("arguments", [["--out", ""], ["--out="], ["--out", "", "--compare", "spiral,rk4"]])
-@pytest.mark.parametrize("main", [scenario().main, EXPERIMENT.main], ids=["scenario", "laboratory"])
+@pytest.mark.parametrize("main", [scenario().main, EXPERIMENT.main], ids=["scenario", "experiment"])
 def test_no_folder(main, arguments, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(arguments[:2] if main == EXPERIMENT.main else arguments) == 2

@@ -1,4 +1,4 @@
-"""tools/paraview_view.py: what it refuses, and, where ParaView is installed, its pictures."""
+"""tools/paraview_view.py: invalid arguments, and, if ParaView is installed, its pictures."""
 import os
 import shutil
 import signal
@@ -86,7 +86,7 @@ class TestWithParaView:
         assert coloured[:, :320].any() and coloured[:, 320:560].any()
 
     def test_pvpython_opens_a_window(self, run):
-        """It stays until it is closed, where a picture is written at once."""
+        """The window stays open until it is closed."""
         command = [*DISPLAY, "pvpython", str(TOOL), str(run / "run.pvd")]
         process = subprocess.Popen(command, start_new_session=True, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

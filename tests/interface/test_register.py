@@ -25,13 +25,13 @@ def capsule(function, name):
 
 def capsule_functions():
     """The name of a capsule is the signature; spaces do not matter."""
-    functions = example.ctypes_door()
+    functions = example.ctypes_interface()
     return functions and {name: capsule(function, SIGNATURE) for name, function in functions.items()}
 
 
 # Global, because a capsule holds the address of its name.
 SIGNATURE = b"void (double *, double const *, double const *, double const *)"
-INTERFACES = {**example.DOORS, "capsule": capsule_functions}
+INTERFACES = {**example.INTERFACES, "capsule": capsule_functions}
 
 
 @pytest.fixture(params=[name for name in INTERFACES if name != "numpy"])
@@ -64,14 +64,14 @@ def same(one, other):
 
 
 def test_compiled_functions_give_the_bits_of_python(own, compiled):
-    own("mine-python", **example.numpy_door())
+    own("mine-python", **example.numpy_interface())
     own("mine", **compiled)
     assert same(turned("mine-python"), turned("mine"))
     assert same(turned("mine-python", bodies=9), turned("mine", bodies=9))     # a second block of eight
 
 
 def test_many_bodies_are_as_many_single_ones(own):
-    own("mine", **example.numpy_door())
+    own("mine", **example.numpy_interface())
     q, w = turned("mine", bodies=9)
     last = md.rotation.integrate("mine", INERTIA, (1, 0, 0, 0), 2.0 * SPIN, driven, 1 / 64, 64)
     assert same((q[0], w[0]), turned("mine"))
@@ -81,7 +81,7 @@ def test_many_bodies_are_as_many_single_ones(own):
 def test_order_of_the_example(own):
     """Order 2 for a torque that varies with everything. The next term of the error is smaller by about dt, so
     that the slope of the last halving, to 1/128, is off by log2(1 + 1/128) = 0.011, twice that at most."""
-    own("mine", **example.numpy_door())
+    own("mine", **example.numpy_interface())
     reference = np.concatenate(turned("rk4", steps=2048))
     errors = [np.linalg.norm(np.concatenate(turned("mine", steps=n)) - reference) for n in (64, 128)]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.022)
@@ -107,7 +107,7 @@ def state(sim):
 
 
 def test_many_body_run_is_the_same_through_every_interface(own, compiled):
-    own("mine-python", **example.numpy_door())
+    own("mine-python", **example.numpy_interface())
     own("mine", **compiled)
     found = rods("mine")
     assert same(state(rods("mine-python")), state(found))
@@ -119,7 +119,7 @@ def test_many_body_run_is_the_same_through_every_interface(own, compiled):
 
 
 def test_threads_do_not_change_a_bit(own, compiled):
-    own("mine-python", **example.numpy_door())
+    own("mine-python", **example.numpy_interface())
     own("mine", **compiled)
     one = rods("mine", steps=5, side=12)                            # 5184 spheres: enough for two threads
     for name in ("mine", "mine-python"):
@@ -129,7 +129,7 @@ def test_threads_do_not_change_a_bit(own, compiled):
 
 
 def test_checkpoint_with_a_user_scheme(own, tmp_path):
-    own("mine", **example.numpy_door())
+    own("mine", **example.numpy_interface())
     sim = rods("mine", steps=100)
     sim.save(tmp_path / "here.npz")
     again = md.Simulation.load(tmp_path / "here.npz")
@@ -211,7 +211,7 @@ def test_every_record_has_a_description(own):
 def test_a_user_scheme_can_be_replaced(own):
     own("mine", lambda bodies, dt, stage: None)
     assert same(turned("mine"), ([1.0, 0.0, 0.0, 0.0], SPIN))
-    own("mine", **example.numpy_door())
+    own("mine", **example.numpy_interface())
     assert not same(turned("mine"), ([1.0, 0.0, 0.0, 0.0], SPIN))
     assert "mine" in md.rotation.available()
 

@@ -1,4 +1,4 @@
-"""The long study of the rods' energy, made short: its numbers, and its continuation after a kill."""
+"""The energy study of rods with short runs: its numbers, and continuation after a kill."""
 import csv
 import signal
 import subprocess
@@ -43,7 +43,7 @@ def study(tmp_path_factory):
     return out
 
 
-def test_the_runs_are_those_of_the_scenario(study, tmp_path):
+def test_runs_agree_with_the_scenario(study, tmp_path):
     here, there = folder(study, INTEGRATORS[0], 3.0).path, alone(tmp_path, INTEGRATORS[0], 3.0)
     for name in ("energy.csv", "observables.csv"):
         assert (here / name).read_bytes() == (there / name).read_bytes()
@@ -66,7 +66,7 @@ def test_curves(study):
     assert float(lines[1]["spin_change"]) > 0.1 > abs(float(lines[0]["spin_change"]))
 
 
-def test_runs_that_are_there_are_not_made_again(study):
+def test_completed_runs_are_kept(study):
     before = made(study)
     STUDY.EXPERIMENT.run_into(study, integrators=INTEGRATORS[::-1], time=3.0)
     assert made(study) == before
@@ -77,7 +77,7 @@ def test_picture(study, tmp_path, monkeypatch, capsys):
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "matplotlib", None)
         assert STUDY.main(arguments) == 0
-    assert "for want of matplotlib" in capsys.readouterr().out and not (study / "energy.png").exists()
+    assert "No figure without matplotlib" in capsys.readouterr().out and not (study / "energy.png").exists()
     pytest.importorskip("matplotlib")
     assert STUDY.main(arguments) == 0
     assert (study / "energy.png").read_bytes().startswith(b"\x89PNG")
@@ -91,7 +91,7 @@ def test_drift_of_a_straight_line():
     assert found["last_change"] == found["largest_change"] == 3e-3 * 20.0
 
 
-def test_drifts_of_walks_scatter_as_their_standard_error_says():
+def test_standard_error_of_drifts_of_random_walks():
     """Of 800 walks, so that the scatter is known to 1 / sqrt(1600) = 2.5 %; four times that is allowed. The
     error is an estimate from 49 degrees of freedom: the ratio has Student's variance, 49 / 47."""
     rng = np.random.default_rng(5)
@@ -105,8 +105,8 @@ def test_drifts_of_walks_scatter_as_their_standard_error_says():
     assert ends == pytest.approx(np.sqrt(49.0 / 47.0), rel=0.1)
 
 
-def test_killed_study_is_resumed(tmp_path):
-    """From the last checkpoint, with the files of an uninterrupted run at its end."""
+def test_a_killed_study_continues(tmp_path):
+    """From the last checkpoint; the final files are those of an uninterrupted run."""
     arguments = ["--integrators", "spiral", "--time", "20", "--out", str(tmp_path / "study")]
     run = folder(tmp_path / "study", "spiral", 20.0)
     with subprocess.Popen([sys.executable, STUDY.__file__, *arguments], stderr=subprocess.DEVNULL) as process:
@@ -130,7 +130,7 @@ def test_killed_study_is_resumed(tmp_path):
     assert line["steps"] == "526316"
 
 
-def test_failed_run_is_reported(tmp_path, capsys):
+def test_a_failed_run_is_reported(tmp_path, capsys):
     run = folder(tmp_path, "euler", 0.01)
     run.path.mkdir()
     run.checkpoint.write_bytes(b"no checkpoint")
@@ -144,8 +144,8 @@ def test_failed_run_is_reported(tmp_path, capsys):
     (0.005, 1.0, "reproduced"), (0.005, 3.0, "not reproduced"), (0.0065, 3.0, "not reproduced"),
     (0.0075, 3.0, "too short to tell"), (0.06, 2.4, "too short to tell"), (0.06, 1.0, "too short to tell"),
 ])
-def test_drifts_of_large_error_are_not_compared(error, apart, verdict):
-    """The standard error of each drift is `error`, of their difference sqrt(2) times that; 1 % must be significant."""
+def test_uncertain_drifts_give_no_verdict(error, apart, verdict):
+    """error: standard error of each drift; that of their difference is sqrt(2) times larger, and must be below 1 %."""
     line = {"largest_change": 0.01, "drift_error": error}
     found = []
     STUDY.judge(SimpleNamespace(find=found.append), {
@@ -155,8 +155,8 @@ def test_drifts_of_large_error_are_not_compared(error, apart, verdict):
 
 
 @pytest.mark.slow
-def test_short_runs_have_no_verdict_in_a_quick_report(tmp_path, run_tool):
-    """Thirty seconds of rods: two drifts that chance makes differ by more than two standard errors."""
+def test_a_quick_report_gives_no_verdict_on_short_runs(tmp_path, run_tool):
+    """Thirty seconds: the two drifts differ by more than two standard errors by chance."""
     done = run_tool("paper_report", "--quick", "--quiet", "--only", "rods_energy_study", "--out", tmp_path)
     assert done.returncode == 0 and "SPIRAL 2025, Fig. 2: reproduced, 4 of 5, 1 too short to tell" in done.stdout
     page = (tmp_path / "report.html").read_text()
@@ -165,9 +165,9 @@ def test_short_runs_have_no_verdict_in_a_quick_report(tmp_path, run_tool):
 
 @pytest.mark.parametrize("wrong, message", [
     (["--integrators", "spiral", "spirall"], "--integrators: rotation is 'spirall', must be one of"),
-    (["--integrators", "spiral", "spiral"], "has one twice"),
+    (["--integrators", "spiral", "spiral"], "contains a name twice"),
     (["--time", "0.001"], "less than 50 steps"), (["--seed", "-1"], "--seed"),
     (["--workers", "0"], "--workers")])
-def test_invalid_options(wrong, message, tmp_path, capsys):
+def test_bad_arguments(wrong, message, tmp_path, capsys):
     assert STUDY.main([*wrong, "--out", str(tmp_path / "out")]) == 2
     assert message in capsys.readouterr().err and not (tmp_path / "out").exists()

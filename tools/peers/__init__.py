@@ -1,6 +1,6 @@
-"""The codes that tools/compare_peers.py can run beside minidem.
+"""The codes that tools/compare_peers.py compares with minidem.
 
-A new one is a file like lammps_peer.py and an entry here.
+To add a peer, write a module like lammps_peer.py and add it to PEERS.
 """
 
 from peers.lammps_peer import LAMMPS

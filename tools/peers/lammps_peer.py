@@ -1,7 +1,7 @@
-"""LAMMPS as a peer: hands the state to lammps.in, reads back what it dumps, and adds up the energy.
+"""LAMMPS as a peer: write the state for lammps.in, read its dumps, and compute the energy.
 
-LAMMPS takes all that it needs from files: the spheres from one; mass, inertia tensor, velocity and angular
-momentum of the clumps from another (fix rigid/small, keyword infile).
+The spheres are read by read_data; mass, inertia tensor, velocity and angular momentum of the clumps by fix
+rigid/small (keyword infile).
 """
 
 import re
@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from minidem.material import effective_modulus
-from peers.case import box_of, clump_state
-from peers.peer import Measurement, Peer, run_on_one_thread
-from peers.recorded import total_energy
+from peers.peer import Measurement, Peer, read_dump, run_script
+from peers.state import box_of, clump_state, total_energy
 
 SKINS = (0.25, 0.5, 1.0, 2.0, 4.0)      # in radii of the largest sphere
 
@@ -25,19 +24,15 @@ def measure(program, sim, settings, warmup, steps, folder):
                  "cutoff": 2.0 * max(template.bounding_radius for template in sim.templates),
                  "stiffness": 4.0 / 3.0 * effective_modulus(sim.material, sim.material),
                  "dt": sim.dt, "warmup": warmup, "steps": steps}
-    command = [program, "-nocite", "-log", "none", "-in", str(Path(__file__).with_name("lammps.in"))]
-    for name, value in variables.items():
-        command += ["-var", name, f"{value:.17g}"]
-    said = run_on_one_thread(command, folder)
-    [seconds] = re.findall(rf"^Loop time of (\S+) on 1 procs for {steps} steps", said, re.MULTILINE)[-1:]
-    version = re.search(r"^LAMMPS \((.*?)\)", said, re.MULTILINE)[1].replace(" ", "")
+    output, us_per_step = run_script(program, "lammps.in", variables, folder)
+    version = re.search(r"^LAMMPS \((.*?)\)", output, re.MULTILINE)[1].replace(" ", "")
     energies = [energy(sim, folder, moment) for moment in ("start", "end")]
     position = read_dump(folder / "warm.clumps")[:, 2:5]
-    return Measurement(version, 1e6 * float(seconds) / steps, *energies, position.tolist())
+    return Measurement(version, us_per_step, *energies, position.tolist())
 
 
 def write_spheres(sim, state, path):
-    """LAMMPS' data file. Lines: number, type, position, diameter, density (not used), number of the clump."""
+    """Data file of LAMMPS. Lines: id, type, position, diameter, density (not used), molecule id (the clump)."""
     low, high = box_of(sim)
     n = len(state["sphere_radius"])
     sides = "".join(f"{a:.17g} {b:.17g} {axis}lo {axis}hi\n" for a, b, axis in zip(low, high, "xyz"))
@@ -48,8 +43,8 @@ def write_spheres(sim, state, path):
 
 
 def write_clumps(state, path):
-    """The file of fix rigid/small. Lines: number, mass, centre, inertia xx yy zz xy xz yz, velocity,
-    angular momentum, three image flags."""
+    """Infile of fix rigid/small. Lines: molecule id, mass, centre, inertia xx yy zz xy xz yz, velocity, angular
+    momentum, three image flags."""
     n, inertia = len(state["mass"]), state["inertia"]
     table = np.column_stack([np.arange(1, n + 1), state["mass"], state["position"],
                              inertia[:, [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]],
@@ -62,12 +57,6 @@ def energy(sim, folder, moment):
     return total_energy(sim, mass=clumps[:, 1], velocity=clumps[:, 5:8], angular_momentum=clumps[:, 8:11],
                         angular_velocity=clumps[:, 11:14],
                         sphere_center=read_dump(folder / f"{moment}.spheres")[:, 1:4])
-
-
-def read_dump(path):
-    """The rows of a dump, sorted by their first column."""
-    rows = np.loadtxt(path, skiprows=9, ndmin=2)
-    return rows[np.argsort(rows[:, 0])]
 
 
 LAMMPS = Peer(name="lammps", program="lmp", package="lammps", measure=measure,

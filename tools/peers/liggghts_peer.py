@@ -1,9 +1,9 @@
-"""LIGGGHTS as a peer: lets liggghts.in insert minidem's clumps one by one, reads back the motion of spheres.
+"""LIGGGHTS as a peer: insert minidem's clumps one by one by liggghts.in, read the motion of the spheres.
 
-Clumps (fix multisphere) cannot be read from a file. What LIGGGHTS can do is insert clumps at random within a
-region, with a given orientation, velocity and angular velocity: here, one clump in each of as many regions,
-each as small as round-off. Nor does it write down the motion of clumps with all digits, only that of spheres:
-velocity and centre of a clump are means of its spheres', with weights that make them so for a rigid body.
+LIGGGHTS cannot read clumps (fix multisphere) from a file. It inserts clumps at random places of a region, with a
+given orientation, velocity and angular velocity: here one clump per region, in a region as small as round-off.
+LIGGGHTS writes the motion of the spheres with all digits, but not that of the clumps: velocity and centre of a
+clump are weighted means over its spheres, with weights that are exact for a rigid body.
 """
 
 import re
@@ -11,14 +11,13 @@ from pathlib import Path
 
 import numpy as np
 
-from peers.case import box_of, clump_state
-from peers.peer import Measurement, Peer, run_on_one_thread
-from peers.recorded import total_energy
+from peers.peer import Measurement, Peer, read_dump, run_script
+from peers.state import box_of, clump_state, total_energy
 
 SKINS = (0.5, 1.0, 2.0)                 # in radii of the largest sphere
-MOST_CLUMPS = 20_000                    # insertion costs the square of their number: 30 s for 10 000
-# LIGGGHTS wants large primes, different ones for a template, a distribution and an insertion.
-TEMPLATE_SEED, KIND_SEED, CLUMP_SEED = 15485863, 32452843, 49979687
+MAX_CLUMPS = 20_000                    # insertion time grows with the square of the number: 30 s for 10 000
+# LIGGGHTS requires large primes, different ones for a template, a distribution and an insertion.
+TEMPLATE_SEED, DISTRIBUTION_SEED, CLUMP_SEED = 15485863, 32452843, 49979687
 
 
 def measure(program, sim, settings, warmup, steps, folder):
@@ -29,20 +28,16 @@ def measure(program, sim, settings, warmup, steps, folder):
                  "poisson": sim.material.poisson, "dt": sim.dt, "warmup": warmup, "steps": steps}
     for k, axis in enumerate("xyz"):
         variables.update({f"low_{axis}": low[k], f"high_{axis}": high[k]})
-    command = [program, "-nocite", "-log", "none", "-in", str(Path(__file__).with_name("liggghts.in"))]
-    for name, value in variables.items():
-        command += ["-var", name, f"{value:.17g}"]
-    said = run_on_one_thread(command, folder)
-    [seconds] = re.findall(rf"^Loop time of (\S+) on 1 procs for {steps} steps", said, re.MULTILINE)[-1:]
-    version = re.search(r"^LIGGGHTS \(Version LIGGGHTS-PUBLIC (.*?),", said, re.MULTILINE)[1]
+    output, us_per_step = run_script(program, "liggghts.in", variables, folder)
+    version = re.search(r"^LIGGGHTS \(Version LIGGGHTS-PUBLIC (.*?),", output, re.MULTILINE)[1]
     energies = [motion_of_clumps(sim, folder / f"{moment}.spheres")[1] for moment in ("start", "end")]
     position = motion_of_clumps(sim, folder / "warm.spheres")[0]
-    return Measurement(version, 1e6 * float(seconds) / steps, *energies, position.tolist())
+    return Measurement(version, us_per_step, *energies, position.tolist())
 
 
 def write_insertion(sim, folder):
-    """insert.in: a template per kind of clump, in principal axes about its centre, a region and an insertion
-    per clump; remove.in: without the insertions. And the files of spheres that the templates read."""
+    """Write insert.in (a template per clump template, in its principal frame; a region and an insertion per clump),
+    remove.in (removes the insertions) and the sphere files of the templates."""
     insert, remove = [], []
     for k, template in enumerate(sim.templates, start=1):
         np.savetxt(folder / f"{k}.spheres", np.column_stack([template.offsets, template.radii]), "%.17g")
@@ -52,10 +47,10 @@ def write_insertion(sim, folder):
             f"density constant {template.density:.17g} nspheres {len(template.radii)} ntry 1000 "
             f"spheres file {k}.spheres scale 1.0 type {k} mass {template.mass:.17g} "
             f"inertia_tensor {a:.17g} 0 0 {b:.17g} 0 {c:.17g} use_density\n"
-            f"fix kind{k} all particledistribution/discrete {KIND_SEED} 1 template{k} 1.0\n")
+            f"fix kind{k} all particledistribution/discrete {DISTRIBUTION_SEED} 1 template{k} 1.0\n")
     state = clump_state(sim)
     rounding = 4.0 * np.finfo(float).eps * np.abs(state["wall_point"]).max()
-    # The step that inserts ends with the second half of its kick.
+    # The step that inserts a clump ends with a half kick, so velocities are those half a step earlier.
     spin = np.linalg.solve(state["inertia"], state["angular_momentum_before"][:, :, None])[:, :, 0]
     rows = zip(sim.template_index, state["position"], state["principal_orientation"],
                state["velocity_before"], spin)
@@ -77,9 +72,8 @@ def numbers(vector):
 
 
 def motion_of_clumps(sim, path):
-    """Centres (n, 3) [m] of the clumps, and the total energy [J], from a dump of the spheres' motion."""
-    rows = np.loadtxt(path, skiprows=9, ndmin=2)
-    rows = rows[np.argsort(rows[:, 0]), 1:]             # numbered in the order in which they were inserted
+    """Centres (n, 3) [m] of the clumps and the total energy [J], from a dump of the motion of the spheres."""
+    rows = read_dump(path)[:, 1:]                       # ids follow the order of insertion
     position, velocity, body_omega, inertia = np.empty((4, sim.n_clumps, 3))
     for k, template in enumerate(sim.templates):
         clumps = np.flatnonzero(sim.template_index == k)
@@ -88,7 +82,7 @@ def motion_of_clumps(sim, path):
         equations = np.vstack([template.offsets.T, np.ones(len(template.radii))])
         weight = np.linalg.lstsq(equations, [0.0, 0.0, 0.0, 1.0])[0]
         position[clumps], velocity[clumps] = (np.einsum("nmx,m->nx", a, weight) for a in (center, v))
-        # The rotation that brings the template nearest to the spheres: Kabsch, doi:10.1107/S0567739476001873
+        # Best rotation of the template onto the spheres: Kabsch, doi:10.1107/S0567739476001873
         u, _, vt = np.linalg.svd(np.einsum("nmx,my->nxy", center - position[clumps, None], template.offsets))
         u[:, :, 2] *= np.linalg.det(u @ vt)[:, None]
         body_omega[clumps] = np.einsum("nxy,nx->ny", u @ vt, omega[:, 0])
@@ -97,4 +91,4 @@ def motion_of_clumps(sim, path):
 
 
 LIGGGHTS = Peer(name="liggghts", program="liggghts", package="liggghts", measure=measure,
-                settings=tuple({"skin": skin} for skin in SKINS), most_clumps=MOST_CLUMPS)
+                settings=tuple({"skin": skin} for skin in SKINS), max_clumps=MAX_CLUMPS)

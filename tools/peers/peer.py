@@ -1,20 +1,30 @@
-"""What a peer is: another DEM code that can run the same clumps from the same state under the same law."""
+"""A peer: another DEM code that runs the same clumps from the same state under the same contact law."""
 
 import math
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
 
 
 @dataclass(frozen=True)
 class Measurement:
     """One run of one code.
 
-    `us_per_step` is the stepping alone, after the warm-up.  The energies [J] are totals (kinetic,
-    rotational and elastic, at one instant), at the start and after the last step.  `position` (n, 3) [m]
-    are the clumps' centres after the warm-up.
+    Attributes
+    ----------
+    version : str
+    us_per_step : float
+        Time of the steps alone, after the warm-up, without output [us].
+    energy_initial, energy_final : float
+        Kinetic, rotational and elastic energy at the start and after the last step [J].
+    position : array, shape (n, 3)
+        Centres of mass of the clumps after the warm-up [m].
     """
     version: str
     us_per_step: float
@@ -32,18 +42,26 @@ class Measurement:
 class Peer:
     """How to find, install and run a code.
 
-    `program` is looked for on PATH; `package` is the Debian package that brings it.  `settings` are the
-    choices that its users tune for speed, at least one: all are tried in short runs, the fastest is kept.
-    `measure(program, sim, settings, warmup, steps, folder)` writes the state of the simulation into
-    `folder`, runs the program there and returns a Measurement.  `most_clumps`: that it can be given in a
-    sensible time.
+    Attributes
+    ----------
+    name : str
+    program, package : str
+        Name of the program on PATH, and of the Debian package that contains it.
+    settings : tuple of dict
+        Values of the settings that users of the code tune for speed. All are tried in short runs; the fastest
+        is used.
+    measure : callable
+        measure(program, sim, settings, warmup, steps, folder) writes the state of the simulation into `folder`,
+        runs the program there and returns a Measurement.
+    max_clumps : float
+        Larger systems take too long to set up.
     """
     name: str
     program: str
     package: str
     settings: tuple
     measure: Callable
-    most_clumps: float = math.inf
+    max_clumps: float = math.inf
 
     def find(self):
         """Path of the program, or None."""
@@ -55,10 +73,29 @@ class Peer:
 
 
 def run_on_one_thread(command, folder):
-    """Run a peer's command in `folder`; returns what it wrote, or RuntimeError with the end of that."""
+    """Run a command in `folder` and return its output; RuntimeError with the last lines if it fails."""
     done = subprocess.run(command, cwd=folder, env={**os.environ, "OMP_NUM_THREADS": "1"}, text=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode != 0:
         last_lines = "\n".join(done.stdout.splitlines()[-20:])
         raise RuntimeError(f"{' '.join(command)} ended with status {done.returncode}:\n{last_lines}")
     return done.stdout
+
+
+def run_script(program, script, variables, folder):
+    """Run a script of this folder by LAMMPS or LIGGGHTS, with variables including `steps`.
+
+    Returns the output and the time per step of the last loop over `steps` steps [us].
+    """
+    command = [program, "-nocite", "-log", "none", "-in", str(Path(__file__).with_name(script))]
+    for name, value in variables.items():
+        command += ["-var", name, f"{value:.17g}"]
+    output, steps = run_on_one_thread(command, folder), variables["steps"]
+    times = re.findall(rf"^Loop time of (\S+) on 1 procs for {steps} steps", output, re.MULTILINE)
+    return output, 1e6 * float(times[-1]) / steps
+
+
+def read_dump(path):
+    """Rows of a LAMMPS dump, sorted by their first column."""
+    rows = np.loadtxt(path, skiprows=9, ndmin=2)
+    return rows[np.argsort(rows[:, 0])]

@@ -1,16 +1,16 @@
-"""The Yade side of tools/compare_peers.py; `yade -j1 -n -x yade_clumps.py state.npz job.json result.json`.
+"""The Yade script of tools/compare_peers.py; `yade -j1 -n -x yade_clumps.py state.npz job.json result.json`.
 
-Reads the state that minidem starts from, builds the same clumps, law and walls in Yade, steps, and writes
-the timing, the energies and the positions after the warm-up.  What keeps the comparison honest:
+Reads the initial state, builds the same clumps, contact law and walls in Yade, runs the steps, and writes the
+time per step, the energies and the positions after the warm-up. For a fair comparison:
 
-- A plane is Yade's `Wall` with `hertzian=True`, which gives R* = R.  Without it a wall counts as a sphere
-  of the same radius (R* = R/2), and a facet as one of twice the radius (R* = 2R/3).
-- Mass, centre and inertia are minidem's.  Yade adds up those of the spheres, which counts twice where they
-  overlap: the spheres get densities with which its sums are right.
-- Yade advances the angular momentum and derives the angular velocity from it: a clump whose `angVel` alone
-  is set starts without rotation.
-- Velocities and angular momenta stand half a step behind the positions.
-- No friction, no damping, no energy tracker, no output: the least that Yade can do for this law.
+- A plane is Yade's `Wall` with `hertzian=True`, which gives R* = R. Without it a wall counts as a sphere of the
+  same radius (R* = R/2), and a facet as one of twice the radius (R* = 2R/3).
+- Mass, centre of mass and inertia are minidem's. Yade sums those of the spheres, which counts overlaps twice; the
+  spheres get densities for which its sums are right.
+- Yade integrates the angular momentum and derives the angular velocity from it: a clump with only `angVel` set
+  starts without rotation.
+- Velocities and angular momenta belong to half a step before the positions.
+- No friction, damping, energy tracker or output: the cheapest setup of Yade for this law.
 """
 
 import json
@@ -30,14 +30,17 @@ def build_walls(state):
     material = material_of(state)
     for point, normal in zip(state["wall_point"], state["wall_normal"]):
         axis = int(numpy.argmax(numpy.abs(normal)))     # Yade's walls are normal to an axis
-        sense = int(numpy.sign(normal[axis]))           # ... and push to this side
+        sense = int(numpy.sign(normal[axis]))           # and push to this side
         yade.O.bodies.append(yade.utils.wall(float(point[axis]), axis, sense=sense, material=material))
 
 
 def member_masses(arms, radii, mass, inertia):
-    """Masses of a clump's spheres (m,) whose sums are its mass, the centre that `arms` (m, 3) start from, and
-    its inertia (3, 3): of all such masses those nearest to the proportions of the volumes."""
-    size = numpy.abs(arms).max() + radii.max()                  # to weigh lengths like numbers
+    """Masses (m,) of the spheres of a clump for which Yade's sums give the mass, centre of mass and inertia (3, 3).
+
+    arms (m, 3): sphere centres relative to the centre of mass. The solution nearest to masses in proportion to
+    the volumes.
+    """
+    size = numpy.abs(arms).max() + radii.max()                  # makes the equations dimensionless
     upper = numpy.triu_indices(3)
     tensors = numpy.eye(3) * (numpy.sum(arms ** 2, axis=1) + 0.4 * radii ** 2)[:, None, None]
     tensors = tensors - arms[:, :, None] * arms[:, None, :]
@@ -66,7 +69,7 @@ def build_clumps(state):
                    for center, radius, material in zip(centers, radii, materials)]
         clump_id, _ = yade.O.bodies.appendClumped(spheres)
         body = yade.O.bodies[clump_id]
-        axes = rotation_matrix(body.state.ori)          # the principal axes as Yade found and ordered them
+        axes = rotation_matrix(body.state.ori)          # principal axes in the order of Yade
         body.state.mass = float(state["mass"][index])
         body.state.inertia = tuple(numpy.diag(axes.T @ inertia @ axes))
         body.state.vel = tuple(state["velocity_before"][index])
@@ -88,16 +91,16 @@ def build_engines(settings):
 
 
 def momenta(clumps):
-    """Linear and angular momenta (n, 3), which lie half a step behind the positions."""
+    """Linear and angular momenta (n, 3), half a step before the positions."""
     return (numpy.array([body.state.mass * body.state.vel for body in clumps]),
             numpy.array([body.state.angMom for body in clumps]))
 
 
 def total_energy(clumps):
-    """Kinetic, rotational and elastic energy [J] at the instant of the positions.
+    """Kinetic, rotational and elastic energy [J] at the time of the positions.
 
-    Costs one step: the momenta before and after it lie half a step on either side of the positions, so
-    their means are those at the positions, and the contacts it leaves behind are those it evaluated there.
+    Runs one step. The momenta before and after it belong to half a step before and after the time of the
+    positions, so their means belong to that time, like the contacts that the step evaluates.
     """
     axes = [rotation_matrix(body.state.ori) for body in clumps]
     before = momenta(clumps)
@@ -112,7 +115,7 @@ def total_energy(clumps):
 
 
 def seconds_for(steps):
-    """Wall time of `steps` steps.  `O.run(wait=True)` looks for the end every 40 ms, this every ms."""
+    """Wall time of `steps` steps.  `O.run(wait=True)` checks every 40 ms, this loop every 1 ms."""
     begin = time.perf_counter()
     yade.O.run(steps)
     while yade.O.running:
@@ -131,7 +134,7 @@ def main(state_file, job_file, result_file):
     yade.O.dt = float(state["dt"])
 
     energy_initial = total_energy(clumps)               # the first step of the warm-up
-    if job["warmup"] > 1:                               # O.run(0) would not end
+    if job["warmup"] > 1:                               # O.run(0) does not return
         yade.O.run(job["warmup"] - 1, wait=True)
     position = [list(body.state.pos) for body in clumps]
     seconds = seconds_for(job["steps"])

@@ -1,14 +1,14 @@
-"""Yade as a peer: hands the state to yade_clumps.py, which runs inside Yade."""
+"""Yade as a peer: write the state for yade_clumps.py, which runs inside Yade."""
 
 import json
 from pathlib import Path
 
 import numpy as np
 
-from peers.case import clump_state
 from peers.peer import Measurement, Peer, run_on_one_thread
+from peers.state import clump_state
 
-# How far a sphere's bounds are enlarged; negative: in radii of the smallest sphere (Yade's default is -0.5).
+# Enlargement of the bounds of a sphere; negative: in radii of the smallest sphere (Yade's default: -0.5).
 VERLET_DISTANCES = (-0.125, -0.25, -0.5, -1.0)
 
 

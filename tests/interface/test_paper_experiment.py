@@ -1,4 +1,4 @@
-"""The harness for experiments that set numbers of a paper beside ours."""
+"""PaperExperiment and Finding: verdicts, files, messages."""
 import csv
 import json
 import os
@@ -37,7 +37,7 @@ def more_options(group):
     group.add_argument("--size", type=float, default=lambda options: 2.0 * options.dt)
 
 
-LAB = PaperExperiment("some_lab", "Some experiments.", work, more_options,
+EXPERIMENT = PaperExperiment("some_experiment", "Some experiments.", work, more_options,
                  defaults={"integrator": "spiral", "dt": 0.1})
 
 
@@ -72,7 +72,7 @@ def test_published_value_wrong():
     assert true_as_printed.verdict == "reproduced"
 
 
-def test_a_run_that_is_too_short_has_no_verdict():
+def test_too_short():
     for found in DRAWN, replace(DRAWN, holds=False), replace(PRINTED, note="ten samples"):
         assert replace(found, too_short=True).verdict == "too short to tell"
     with pytest.raises(ValueError, match="note is empty"):
@@ -83,8 +83,8 @@ def test_a_run_that_is_too_short_has_no_verdict():
     ("s", "too short to tell, 0 of 1, 1 too short to tell"), ("gs", "reproduced, 1 of 2, 1 too short to tell"),
     ("bs", "NOT reproduced, 0 of 2, 1 too short to tell"), ("gb", "NOT reproduced, 1 of 2"),
     ("g", "reproduced, 1 of 1")])
-def test_an_item_is_not_reproduced_only_where_a_finding_says_so(verdicts, told, tmp_path):
-    """g: good, b: bad, s: too short to tell, whether it seems to hold or not."""
+def test_line_of_an_item(verdicts, told, tmp_path):
+    """g: reproduced, b: not reproduced, s: too short to tell."""
     kinds = {"g": DRAWN, "b": replace(DRAWN, holds=False), "s": replace(DRAWN, holds=False, too_short=True)}
     experiment = PaperExperiment("some", "", lambda options, report: [report.find(kinds[kind]) for kind in verdicts])
     report = experiment.run_into(tmp_path)
@@ -97,7 +97,7 @@ def test_an_item_is_not_reproduced_only_where_a_finding_says_so(verdicts, told, 
     ({"published": float("inf")}, "finite"), ({"tolerance": 0.0}, "tolerance is 0.0"),
     ({"published": "0", "tolerance": 0.1}, "tolerance is 0.1 of 0"), ({"holds": True}, "note is empty"),
     ({"exact": 1.0}, "note is empty")])
-def test_findings_that_cannot_be_judged(change, message):
+def test_invalid_findings(change, message):
     with pytest.raises(ValueError, match=message):
         replace(PRINTED, **change)
 
@@ -105,10 +105,10 @@ def test_findings_that_cannot_be_judged(change, message):
 # --- a run ---
 
 def test_files(tmp_path):
-    report = LAB.run_into(tmp_path, quick=True, dt=0.05)
+    report = EXPERIMENT.run_into(tmp_path, quick=True, dt=0.05)
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert {key: summary[key] for key in ("scenario", "ended", "version", "options")} == {
-        "scenario": "some_lab", "ended": "done", "version": md.__version__,
+        "scenario": "some_experiment", "ended": "done", "version": md.__version__,
         "options": {"integrator": "spiral", "dt": 0.05, "quick": True, "size": 0.1}}
     assert summary["wall_seconds"] > 0.0
     assert [f["verdict"] for f in summary["findings"]] == [f.verdict for f in report.findings] == [
@@ -123,17 +123,17 @@ def test_files(tmp_path):
 
 def test_figure(tmp_path):
     pytest.importorskip("matplotlib")
-    LAB.run_into(tmp_path)
+    EXPERIMENT.run_into(tmp_path)
     assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_without_matplotlib(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert LAB.run_into(tmp_path).files == ["numbers.csv"]
+    assert EXPERIMENT.run_into(tmp_path).files == ["numbers.csv"]
 
 
-def test_last_words(tmp_path, capsys):
-    assert LAB.main(["--out", str(tmp_path)]) == 0
+def test_closing_lines(tmp_path, capsys):
+    assert EXPERIMENT.main(["--out", str(tmp_path)]) == 0
     told = capsys.readouterr()
     lines = told.out.splitlines()
     assert lines[0] == "worked"
@@ -142,21 +142,21 @@ def test_last_words(tmp_path, capsys):
     assert "Somebody 1999, Fig. 2: reproduced, 1 of 1" in lines
     assert "Somebody 1999, Table 3: reproduced, 0 of 1, 1 published wrong" in lines
     assert lines[-1] == f"Files are in {tmp_path}."
-    assert LAB.main(["--out", str(tmp_path), "--quiet"]) == 0
+    assert EXPERIMENT.main(["--out", str(tmp_path), "--quiet"]) == 0
     assert capsys.readouterr().out == ""
 
 
 def test_a_new_run_replaces_its_own_files_only(tmp_path):
-    LAB.run_into(tmp_path)
+    EXPERIMENT.run_into(tmp_path)
     (tmp_path / "mine.txt").write_text("keep")
-    PaperExperiment("some_lab", "", lambda options, report: None).run_into(tmp_path)
+    PaperExperiment("some_experiment", "", lambda options, report: None).run_into(tmp_path)
     assert {file.name for file in tmp_path.iterdir()} == {"summary.json", "findings.csv", "mine.txt"}
     other = tmp_path / "other"
-    LAB.run_into(other)
-    PaperExperiment("other_lab", "", lambda options, report: None).run_into(other)
+    EXPERIMENT.run_into(other)
+    PaperExperiment("other_experiment", "", lambda options, report: None).run_into(other)
     assert (other / "numbers.csv").exists()
     (other / "summary.json").write_text("not JSON")
-    LAB.run_into(other)
+    EXPERIMENT.run_into(other)
 
 
 # --- errors ---
@@ -166,7 +166,7 @@ def test_a_new_run_replaces_its_own_files_only(tmp_path):
     (["--time", "1"], "unrecognized arguments: --time"), (["--size", "big"], "invalid float value")])
 def test_bad_arguments(arguments, message, tmp_path, capsys):
     out = tmp_path / "out"
-    assert LAB.main([*arguments, "--out", str(out)]) == 2
+    assert EXPERIMENT.main([*arguments, "--out", str(out)]) == 2
     assert message in capsys.readouterr().err
     assert not out.exists()
 
@@ -175,20 +175,20 @@ def test_check_comes_before_any_file(tmp_path, capsys):
     def check(options):
         raise ValueError("--size: too small")
 
-    assert replace(LAB, check=check).main(["--out", str(tmp_path / "out")]) == 2
-    assert capsys.readouterr().err == "some_lab: error: --size: too small\n"
+    assert replace(EXPERIMENT, check=check).main(["--out", str(tmp_path / "out")]) == 2
+    assert capsys.readouterr().err == "some_experiment: error: --size: too small\n"
     assert not (tmp_path / "out").exists()
 
 
 def test_folder_that_is_a_file(tmp_path, capsys):
     (tmp_path / "out").write_text("")
-    assert LAB.main(["--out", str(tmp_path / "out")]) == 2
+    assert EXPERIMENT.main(["--out", str(tmp_path / "out")]) == 2
     assert "is a file; give a folder" in capsys.readouterr().err
 
 
-def test_options_that_there_are_not(tmp_path):
+def test_unknown_option_from_python(tmp_path):
     with pytest.raises(ValueError, match="no option 'speed', only dt, integrator"):
-        LAB.run_into(tmp_path, speed=1)
+        EXPERIMENT.run_into(tmp_path, speed=1)
 
 
 def test_two_files_of_one_name(tmp_path):
@@ -197,30 +197,30 @@ def test_two_files_of_one_name(tmp_path):
         report.table("numbers", ("a",), [(2,)])
 
     with pytest.raises(ValueError, match="'numbers.csv': the report has a file of this name"):
-        replace(LAB, run=twice).run_into(tmp_path)
+        replace(EXPERIMENT, run=twice).run_into(tmp_path)
 
 
 def test_row_of_the_wrong_length(tmp_path):
     with pytest.raises(ValueError, match="a row of 1 numbers for 2 columns"):
-        replace(LAB, run=lambda options, report: report.table("t", ("a", "b"), [(1,)])).run_into(tmp_path)
+        replace(EXPERIMENT, run=lambda options, report: report.table("t", ("a", "b"), [(1,)])).run_into(tmp_path)
     assert not (tmp_path / "t.csv").exists()
 
 
-def test_failure_keeps_what_was_found(tmp_path, capsys):
+def test_failure_keeps_findings(tmp_path, capsys):
     def fail(options, report):
         report.find(PRINTED)
         raise OSError("disk full")
 
-    assert replace(LAB, run=fail).main(["--out", str(tmp_path)]) == 1
-    assert "some_lab: failed: disk full" in capsys.readouterr().err
+    assert replace(EXPERIMENT, run=fail).main(["--out", str(tmp_path)]) == 1
+    assert "some_experiment: failed: disk full" in capsys.readouterr().err
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert summary["ended"] == "failed" and len(summary["findings"]) == 1
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted(number, tmp_path):
-    """In a long integration. What was found before is written."""
-    script = tmp_path / "long_lab.py"
+    """During a long integration; earlier findings are written."""
+    script = tmp_path / "long_experiment.py"
     script.write_text("""
 import sys
 import minidem as md
@@ -231,7 +231,7 @@ def run(options, report):
     report.say("begun")
     md.rotation.integrate("rk4", (1, 2, 3), (1, 0, 0, 0), (1, 1, 1), (0, 0, 0), 1e-9, 10**12)
 
-sys.exit(PaperExperiment("long_lab", "", run).main())
+sys.exit(PaperExperiment("long_experiment", "", run).main())
 """)
     package = str(Path(md.__file__).parents[1])
     with subprocess.Popen(
@@ -241,13 +241,13 @@ sys.exit(PaperExperiment("long_lab", "", run).main())
         time.sleep(0.2)
         process.send_signal(number)
         assert process.wait(timeout=100) == 130
-        assert process.stderr.read() == "long_lab: interrupted\n"
+        assert process.stderr.read() == "long_experiment: interrupted\n"
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["ended"] == "interrupted" and summary["findings"][0]["verdict"] == "reproduced"
 
 
 def test_example_of_the_module(tmp_path, capsys):
-    """The docstring shows a whole laboratory; it runs, and finds what it says."""
+    """The example of the docstring runs, and its findings are reproduced."""
     script, = (block for marked, block in examples.blocks(module.__doc__) if marked)
     names = {"__name__": "free_top", "__doc__": "A top."}
     exec(script, names)

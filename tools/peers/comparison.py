@@ -1,4 +1,4 @@
-"""One peer against minidem: alternate runs, the ratio of their times, and whether they ran the same thing."""
+"""Alternating runs of a peer and of minidem: ratio of the times, and a check that both run the same system."""
 
 import dataclasses
 import statistics
@@ -13,7 +13,7 @@ from peers.peer import Measurement
 
 
 def measure_minidem(sim, warmup, steps):
-    """minidem's own half, measured as its peers are: warm up, then time the steps."""
+    """Measure minidem like the peers: warm up, then time the steps."""
     energy_initial = sim.energy().total
     sim.run(warmup)
     position = sim.position
@@ -29,8 +29,10 @@ def measure_peer(peer, settings, sim, warmup, steps):
 
 
 def fastest_settings(peer, sim, warmup, steps):
-    """The peer's settings with the least time per step in the better of two trials over a quarter of the run:
-    another's load on the machine can spoil one."""
+    """The settings with the smallest time per step in the better of two trials over a quarter of the steps.
+
+    Other programs on the machine can disturb one trial.
+    """
     if len(peer.settings) == 1:
         return peer.settings[0]
     times = [[measure_peer(peer, settings, sim, warmup, max(1, steps // 4)).us_per_step
@@ -39,13 +41,12 @@ def fastest_settings(peer, sim, warmup, steps):
 
 
 def check_same_start(peer, sim, theirs, ours):
-    """RuntimeError if the peer's clumps do not start with minidem's energy.
+    """RuntimeError if the initial energies of the peer and of minidem differ by more than round-off.
 
-    Round-off bounds the difference. Each of n clumps adds one rounding to the sum; within its own term
-    there are fewer than a hundred operations, and the turn of the inertia tensor into another frame and
-    back amplifies their errors by the ratio of the moments at most. A contact adds its force times the
-    rounding of an overlap, the difference of coordinates that are as large as the box and come of fewer than
-    a hundred operations, too.
+    Bound: each of n clumps adds one rounding to the sum. Its own term has fewer than a hundred operations; the
+    rotation of the inertia tensor into another frame and back amplifies their errors at most by the ratio of
+    the moments. A contact adds its force times the rounding of an overlap, which is a difference of coordinates
+    as large as the box, after fewer than a hundred operations.
     """
     spread = max(max(template.inertia) / min(template.inertia) for template in sim.templates)
     forces = np.linalg.norm(sim.contacts()["force"], axis=1).sum()
@@ -56,9 +57,11 @@ def check_same_start(peer, sim, theirs, ours):
                            f"{ours.energy_initial!r} J: they do not run the same clumps")
 
 
-def race(peer, start, warmup, steps, repeats):
-    """Tune the peer, alternate `repeats` runs of it and of minidem from the simulation `start`; the report
-    as a dictionary."""
+def compare(peer, start, warmup, steps, repeats):
+    """Choose the settings of the peer, then alternate `repeats` runs of it and of minidem from `start`.
+
+    Returns the report, a dictionary for JSON.
+    """
     settings = fastest_settings(peer, start, warmup, steps)
     theirs, ours = [], []
     with tempfile.TemporaryDirectory() as folder:
@@ -76,7 +79,7 @@ def race(peer, start, warmup, steps, repeats):
 
 
 def figures(run):
-    """A measurement without the positions, as a dictionary for JSON."""
+    """A measurement without the positions, a dictionary for JSON."""
     values = dataclasses.asdict(run)
     del values["position"]
     return {**values, "drift": run.drift}

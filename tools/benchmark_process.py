@@ -1,0 +1,78 @@
+"""One measurement of tools/benchmark.py, in a process of its own; writes JSON to standard output.
+
+    benchmark_process.py CHECKPOINT THREADS WARMUP STEPS REPEATS
+"""
+
+import json
+import resource
+import sys
+import time
+from pathlib import Path
+from statistics import fmean, median
+
+import minidem as md
+from minidem.core.build_record import build_record
+
+WARMUP_LISTS = 3        # outer neighbour lists: by then clumps are sorted and skins are adapted to the motion
+LISTS = ("outer_skin", "inner_skin", "outer_pairs", "inner_pairs", "active_slots")
+
+
+def peak_memory():
+    """Largest resident memory of this process so far [bytes].
+
+    On Linux not from getrusage, whose peak includes that of the parent process.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        line, = (line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
+        return 1024 * int(line.split()[1])
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def seconds(sim, steps):
+    """Elapsed time and processor time of all threads, per step."""
+    elapsed, processor = time.perf_counter(), time.process_time()
+    sim.run(steps)
+    return (time.perf_counter() - elapsed) / steps, (time.process_time() - processor) / steps
+
+
+def phase_shares(sim, steps):
+    """Share of each phase in the time of thread 0, with timers in the time loop."""
+    sim._loop.time_phases(True)
+    sim.run(steps)
+    spent = sim._loop.phase_seconds
+    sim._loop.time_phases(False)
+    return {phase: value / sum(spent.values()) for phase, value in spent.items()}
+
+
+def measure(sim, warmup, steps, repeats):
+    """Measurements of a simulation, a dictionary; "elapsed" and "processor": [s] per step of each repeat.
+
+    Each repeat is followed by as many steps with timers. Peak memory is read after the first repeat, before
+    contacts are copied into NumPy arrays.
+    """
+    first_step, peak = sim.step_count, None
+    sim.run(warmup)
+    while sim.statistics["outer_lists"] < WARMUP_LISTS:
+        sim.run(warmup)
+    warmup, before = sim.step_count - first_step, sim.statistics
+    times, phases, contacts, samples = [], [], [], []
+    for _ in range(repeats):
+        times.append(seconds(sim, steps))
+        peak = peak or peak_memory()
+        contacts.append(len(sim.contacts()))
+        phases.append(phase_shares(sim, steps))
+        samples.append(sim.statistics)
+    elapsed, processor = zip(*times)
+    lists = {name: fmean(sample[name] for sample in samples) for name in LISTS}
+    lists |= {f"{kind}_lists_per_step": (samples[-1][f"{kind}_lists"] - before[f"{kind}_lists"]) / (2 * repeats * steps)
+              for kind in ("outer", "inner")}
+    return {"threads": sim.threads, "warmup": warmup, "elapsed": elapsed, "processor": processor,
+            "phases": {name: median(one[name] for one in phases) for name in phases[0]}, "lists": lists,
+            "contacts": fmean(contacts), "peak_bytes": peak, "energy_final": sim.energy().total,
+            "build": build_record()}
+
+
+if __name__ == "__main__":
+    threads, *counts = map(int, sys.argv[2:])
+    print(json.dumps(measure(md.Simulation.load(sys.argv[1], threads), *counts)))
