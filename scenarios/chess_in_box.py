@@ -31,7 +31,7 @@ def build(options):
     limit = chess_box.rayleigh_step(options.clumps)
     if options.dt > limit:
         warnings.warn(f"dt = {options.dt:g} s is above the Rayleigh step {limit:.3g} s of the smallest "
-                      "sphere, as in the paper; check the energy")
+                      "sphere, as in the paper; check the energy", stacklevel=2)
     return sim
 
 

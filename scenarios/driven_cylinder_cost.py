@@ -35,7 +35,7 @@ def run(options, report):
     for reading, schemes in SCHEMES.items():
         needed = {name: time_steps(scheme, reading, targets)
                   for name, scheme in report.progress(f"time steps, {reading}", schemes.items())}
-        for name, scheme in report.progress("cost of a step", schemes.items()):
+        for scheme in report.progress("cost of a step", schemes.values()):
             if scheme not in costs:
                 costs[scheme] = nanoseconds(scheme, BODIES, 2000), nanoseconds(scheme, 1, 100_000)
         seconds = {name: [1e-9 * costs[schemes[name]][0] / dt if dt else None for dt in steps]

@@ -1,5 +1,4 @@
-"""Fixtures of the physics tests. Helper modules of this folder (scenes, reference_*) are importable in
-every test."""
+"""Fixtures. pytest puts tests/, scenarios/ and tools/ on the import path (pyproject.toml)."""
 import os
 import signal
 import subprocess
@@ -63,6 +62,14 @@ def coarse_pictures():
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(plot.LOOK, "savefig.dpi", 20)
         yield
+
+
+@pytest.fixture
+def cluster():
+    """A dask cluster of two processes on this machine."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        yield cluster
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The examples of README, other .md files and docstrings, and what makes a text one.
+"""Examples in README, other .md files and docstrings: where they are, and how they are marked.
 
 Python stands in .md files between ```python and ```, and in docstrings indented behind a paragraph that ends with
 `::`, both whole: a reader can copy one into a file and run it. Commands stand between ```bash and ```, or in a line
@@ -28,7 +28,7 @@ class Text(NamedTuple):
 
 
 def documents():
-    """README.md and whatever else is told in Markdown."""
+    """README.md and other Markdown files."""
     return [Text(str(path.relative_to(ROOT)), path.read_text(encoding="utf-8"))
             for path in [*sorted(ROOT.glob("*.md")), *sorted(PACKAGE.rglob("*.md"))]]
 

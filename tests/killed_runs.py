@@ -6,12 +6,10 @@ the beginning of those of the uninterrupted run. After each kill the checkpoint 
 except times of the clock.
 
 As a script:  killed_runs.py KILLS [SEED].  The runs are forked from that process, which has imported everything:
-a start takes milliseconds, and the kills hit the run itself. Exit status 1: it prints what is wrong and keeps the
-folder.
+a start takes milliseconds, and the kills hit the run itself.
 """
 import json
 import os
-import shutil
 import signal
 import sys
 import tempfile
@@ -19,7 +17,6 @@ import threading
 import time
 import traceback
 import warnings
-from collections import Counter
 from importlib import import_module
 from pathlib import Path
 from xml.etree import ElementTree
@@ -36,95 +33,7 @@ RUNS = {        # scenario: (options, steps between checkpoints)
     "chess_in_box": (["--time", "0.003", "--dt", "1e-5"], 7),
 }
 SCENARIOS = {name: import_module(name).SCENARIO for name in RUNS}
-SEEDED = {"rods_in_box", "dense_rods", "chess_in_box"}
-PATIENCE = 0.15     # mean time to a kill, over the time that the undisturbed run takes
-
-
-class Wrong(Exception):
-    """A file is not what it must be."""
-
-
-class Life:
-    """One run of a scenario, and what it must leave behind."""
-
-    def __init__(self, number, folder):
-        self.name = list(RUNS)[number % len(RUNS)]
-        options, self.period = RUNS[self.name]
-        self.dt = float(options[-1])
-        scenario = SCENARIOS[self.name]
-        self.main = scenario.main
-        seed = ["--seed", str(number)] if self.name in SEEDED else []
-        self.options = [*options, *seed, "--frames", "9", "--threads", "1", "--quiet",
-                        "--checkpoint-every", repr(self.period * self.dt)]
-        scenario.build(scenario.parse(self.options))    # what it caches no child need compute
-        self.folder = folder / f"{number}_{self.name}"
-        self.model = folder / f"{number}_{self.name}_undisturbed"
-        began = time.perf_counter()
-        if os.waitpid(self.start(self.model), 0)[1] != 0:
-            raise Wrong(f"{self.model}: the undisturbed run failed")
-        self.seconds = time.perf_counter() - began
-        self.tables = {name: (self.model / name).read_bytes() for name in ("energy.csv", "observables.csv")}
-        self.series = frames_of(self.model / f"{self.name}.pvd")
-
-    def start(self, out, *more):
-        """The number of a new process that runs the scenario."""
-        number = os.fork()
-        if number == 0:
-            status = 99
-            try:
-                status = self.main([*self.options, *more, "--out", str(out)])
-            except BaseException:
-                traceback.print_exc()
-            finally:
-                os._exit(status)
-        return number
-
-    def look(self):
-        """Wrong unless tables and series, if they are there, are the beginning of what they will be."""
-        for name, whole in self.tables.items():
-            found = read(self.folder / name)
-            if found is not None and not (whole.startswith(found) and found.endswith(b"\n")):
-                raise Wrong(f"{self.folder / name} is not the beginning of that of the undisturbed run")
-        path = self.folder / f"{self.name}.pvd"
-        listed = frames_of(path)
-        if listed != self.series[:len(listed)]:
-            raise Wrong(f"{path}: {listed} is not the beginning of {self.series}")
-        for _, file in listed:
-            frame = read(self.folder / file)
-            if frame is None and file not in [again for _, again in frames_of(path)]:
-                continue            # taken off the list since
-            if frame != (self.model / file).read_bytes():
-                raise Wrong(f"{self.folder / file} is not that of the undisturbed run")
-
-    def loss(self):
-        """Steps from the checkpoint to the last row of energy.csv; None before there is a checkpoint."""
-        rows = (read(self.folder / "energy.csv") or b"").splitlines()[1:]
-        last = round(float(rows[-1].split(b",")[0]) / self.dt) if rows else 0
-        if not resumable(self.folder):
-            if last > 0:
-                raise Wrong(f"{self.folder}: no checkpoint after {last} steps")
-            return None
-        path = self.folder / "checkpoint.npz"
-        if not path.exists():
-            path = self.folder / "checkpoint_before.npz"        # killed while the two were exchanged
-        settings, _ = npz_checksum.read(path)
-        lost = last - settings["step_count"]
-        if lost > self.period:
-            raise Wrong(f"{self.folder}: {lost} steps since the last checkpoint, not {self.period} at most")
-        return max(0, lost)
-
-    def compare(self):
-        """Wrong unless all files are those of the undisturbed run."""
-        found, expected = (content(folder) for folder in (self.folder, self.model))
-        names = found.keys() | expected.keys()
-        differing = sorted(name for name in names if found.get(name) != expected.get(name))
-        if differing:
-            raise Wrong(f"{self.folder}: these differ from the undisturbed run: {', '.join(differing)}")
-
-
-def resumable(folder):
-    """Whether a run in it got so far that it can be continued."""
-    return any((folder / name).exists() for name in ("checkpoint.npz", "checkpoint_before.npz"))
+MEAN_LIFE = 0.15        # mean time to a kill, in times that the uninterrupted run takes
 
 
 def read(path):
@@ -137,10 +46,13 @@ def read(path):
 def frames_of(path):
     """(time, file) of the frames in a series; none without one."""
     text = read(path)
-    if text is None:
-        return []
-    entries = ElementTree.fromstring(text).iter("DataSet")
+    entries = [] if text is None else ElementTree.fromstring(text).iter("DataSet")
     return [(entry.get("timestep"), entry.get("file")) for entry in entries]
+
+
+def resumable(folder):
+    """Whether there is a checkpoint. A kill can come while the two are exchanged."""
+    return any((folder / name).exists() for name in ("checkpoint.npz", "checkpoint_before.npz"))
 
 
 def content(folder):
@@ -160,64 +72,108 @@ def content(folder):
     return found
 
 
-def live(life, kills, rng, told):
-    """Run `life` to its end through at most so many kills; returns how many there were."""
-    killed = 0
-    while True:
-        process = life.start(life.folder, *(["--resume"] if resumable(life.folder) else []))
-        moment = rng.exponential(PATIENCE * life.seconds) if killed < kills else threading.TIMEOUT_MAX
-        end = threading.Timer(moment, os.kill, (process, signal.SIGKILL))
-        end.start()
+def assert_same(out, whole):
+    """All files are the same, except times of the clock, and nothing else is there."""
+    found, expected = content(out), content(whole)
+    assert found.keys() == expected.keys()
+    assert [name for name in found if found[name] != expected[name]] == []
+
+
+class Reader:
+    """Reads the files of a run, which may be under way."""
+
+    def __init__(self, whole, name):
+        self.whole, self.name = whole, name
+        self.tables = {table: (whole / table).read_bytes() for table in ("energy.csv", "observables.csv")}
+        self.series = frames_of(whole / f"{name}.pvd")
+
+    def assert_beginning(self, out):
+        """Tables, series and frames in `out` are complete and the beginning of those of the whole run."""
+        for table, complete in self.tables.items():
+            found = read(out / table)
+            assert found is None or complete.startswith(found) and found.endswith(b"\n"), f"{out / table}"
+        path = out / f"{self.name}.pvd"
+        listed = frames_of(path)
+        assert listed == self.series[:len(listed)], f"{path}"
+        for _, file in listed:
+            frame = read(out / file)
+            if frame is not None or file in [again for _, again in frames_of(path)]:    # else removed from it since
+                assert frame == (self.whole / file).read_bytes(), f"{out / file}"
+
+
+def start(main, arguments):
+    """Number of a new process that runs the scenario."""
+    number = os.fork()
+    if number == 0:
+        status = 99
+        try:
+            status = main(arguments)
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(status)
+    return number
+
+
+def assert_checkpoint(out, dt, period):
+    """Valid and no older than `period` steps, seen from the last row of energy.csv; there, if steps were made."""
+    rows = (read(out / "energy.csv") or b"").splitlines()[1:]
+    last = round(float(rows[-1].split(b",")[0]) / dt) if rows else 0
+    if not resumable(out):
+        assert last == 0, f"{out}: no checkpoint after {last} steps"
+        return
+    path = out / "checkpoint.npz"
+    settings, _ = npz_checksum.read(path if path.exists() else out / "checkpoint_before.npz")
+    assert last - settings["step_count"] <= period, f"{out}: {last} steps, checkpoint at {settings['step_count']}"
+
+
+def kill_and_resume(folder, number, kills, rng):
+    """A run with at most so many kills; returns how many there were."""
+    name = list(RUNS)[number % len(RUNS)]
+    options, period = RUNS[name]
+    dt, scenario = float(options[-1]), SCENARIOS[name]
+    options = [*options, "--frames", "9", "--threads", "1", "--quiet", "--checkpoint-every", repr(period * dt)]
+    if name != "falling_fibres":
+        options += ["--seed", str(number)]
+    scenario.build(scenario.parse(options))         # what it caches no child need compute
+    whole, out = folder / f"{number}_whole", folder / f"{number}"
+    began = time.perf_counter()
+    assert os.waitpid(start(scenario.main, [*options, "--out", str(whole)]), 0)[1] == 0
+    seconds, reader = time.perf_counter() - began, Reader(whole, name)
+    for killed in range(kills + 1):
+        process = start(scenario.main, [*options, "--out", str(out), *(["--resume"] if resumable(out) else [])])
+        moment = rng.exponential(MEAN_LIFE * seconds) if killed < kills else threading.TIMEOUT_MAX
+        timer = threading.Timer(moment, os.kill, (process, signal.SIGKILL))
+        timer.start()
         try:
             while os.waitid(os.P_PID, process, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
-                life.look()
-                told["looks"] += 1
+                reader.assert_beginning(out)
         except BaseException:
             os.kill(process, signal.SIGKILL)
             raise
         finally:
-            end.cancel()
-            end.join()
+            timer.cancel()
+            timer.join()
             status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])     # frees its number
-        life.look()
+        reader.assert_beginning(out)
         if status != -signal.SIGKILL:
-            if status != 0:
-                raise Wrong(f"{life.folder}: exit status {status}")
-            life.compare()
+            assert status == 0, f"{out}: exit status {status}"
+            assert_same(out, whole)
             return killed
-        killed += 1
-        lost = life.loss()
-        told["before the first checkpoint"] += lost is None
-        share = (lost or 0) / life.period
-        told["largest loss, over the period"] = max(told["largest loss, over the period"], share)
-        told["in the middle of writing"] += any(life.folder.rglob(".*"))
+        assert_checkpoint(out, dt, period)
 
 
 def main(kills, seed=1):
-    rng, told, began = np.random.default_rng(seed), Counter(), time.perf_counter()
-    killed = lives = 0
-    folder = Path(tempfile.mkdtemp(prefix="killed_runs_"))
+    rng, killed, runs = np.random.default_rng(seed), 0, 0
     warnings.filterwarnings("ignore", "dt = .* is above the Rayleigh step")     # of the chess pieces
     warnings.filterwarnings("error", ".*going on from")                 # no kill damages a checkpoint
-    plot.save = lambda *_: False        # pictures tell nothing new and take longer than these runs
-    try:
+    plot.save = lambda *_: False        # pictures take longer than these runs
+    with tempfile.TemporaryDirectory() as folder:
         while killed < kills:
-            life = Life(lives, folder)
-            killed += live(life, kills - killed, rng, told)
-            lives += 1
-            for done in (life.folder, life.model):
-                shutil.rmtree(done)
-    except (Wrong, ValueError, ElementTree.ParseError) as wrong:
-        print(f"after {killed} kills: {wrong}")
-        return 1
-    shutil.rmtree(folder)
-    print(f"{killed} kills of {lives} runs in {time.perf_counter() - began:.0f} s: all files as without. "
-          f"{told['in the middle of writing']} came while a file was being written, "
-          f"{told['before the first checkpoint']} before the first checkpoint. At most "
-          f"{told['largest loss, over the period']:.0%} of the time between two checkpoints was lost. "
-          f"{told['looks']} looks at the files found them whole.")
-    return 0
+            killed += kill_and_resume(Path(folder), runs, kills - killed, rng)
+            runs += 1
+    print(f"{killed} kills of {runs} runs")
 
 
 if __name__ == "__main__":
-    sys.exit(main(*map(int, sys.argv[1:])))
+    main(*map(int, sys.argv[1:]))

@@ -1,4 +1,4 @@
-"""Systems to test with: one description, given to minidem and to the oracle alike."""
+"""Systems to test with: one description for minidem and for the oracle."""
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 

@@ -1,4 +1,4 @@
-"""Every example of README, docstrings and other documents runs as it is printed, and every command has good options.
+"""Every example of README, docstrings and other documents runs as printed, and every command has valid options.
 
 tests/examples.py says what an example is. Those in Python are run, each as a script of its own. Commands would take
 up to an hour: their options are read by the script's own parser. Readers have a mesh, stone.stl; stone.txt is made
@@ -108,7 +108,7 @@ def test_no_python_in_a_docstring_is_unmarked():
     assert not unmarked, "end the line before with ::\n\n" + "\n\n".join(unmarked)
 
 
-def test_every_fence_of_a_document_says_what_it_holds():
+def test_fences_name_their_language():
     for where, text in examples.documents():
         fences = examples.FENCE.findall(text)
         assert text.count("```") == 2 * len(fences), where
@@ -117,7 +117,7 @@ def test_every_fence_of_a_document_says_what_it_holds():
             assert kind != "text" or not examples.looks_like_python(block), f"{where}: {block}"
 
 
-def test_collector_sees_what_it_should():
+def test_collection_of_examples():
     """Marked and unmarked code, formulas, lists, sections of numpydoc."""
     text = "A line.\n\nSome code::\n\n    a = 1\n\n    b = 2\n\nA formula:\n\n    q = N(q + dt/2 q w)\n\n" \
            "Parameters\n----------\nx : float\n    A length [m].\n\nAnd::\n    md.f(1)\n"
@@ -130,7 +130,7 @@ def test_collector_sees_what_it_should():
 
 
 @pytest.mark.parametrize("where, command", COMMANDS, ids=[command for _, command in COMMANDS])
-def test_commands_have_options_that_there_are(where, command, reading_only, desk, monkeypatch):
+def test_options_of_commands_exist(where, command, reading_only, desk, monkeypatch):
     monkeypatch.chdir(desk)
     words = [word for word in shlex.split(command) if word not in ("xvfb-run", "-a")]
     program = words[0].removeprefix(".venv/bin/")

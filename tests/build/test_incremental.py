@@ -1,4 +1,4 @@
-"""A build makes again what has changed, and nothing else: four modules in a copy, without optimisation."""
+"""A build compiles what has changed, and nothing else: four modules in a copy, without optimisation."""
 import importlib.util
 import os
 import platform
@@ -149,8 +149,8 @@ def test_other_flags_build_all(tree, monkeypatch, setting):
 
 def test_the_record_of_the_build_tells_its_flags(built):
     """build_record() gives this text; the module is of a package that is not whole."""
-    told = built.modules()["core.build_record"].read_bytes()
-    assert b"-DMINIDEM_OTHER_FLAGS" in told and b"-ffp-contract=off" in told and b"-fopenmp" not in told
+    record = built.modules()["core.build_record"].read_bytes()
+    assert b"-DMINIDEM_OTHER_FLAGS" in record and b"-ffp-contract=off" in record and b"-fopenmp" not in record
 
 
 @pytest.mark.slow

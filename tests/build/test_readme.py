@@ -1,4 +1,4 @@
-"""The README's commands and its script do what it says. .ci/run runs the test command itself in a clean clone."""
+"""Commands and scripts of the README. .ci/run runs the test command itself in a clean clone."""
 import json
 import os
 import re

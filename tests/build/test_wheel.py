@@ -1,4 +1,4 @@
-"""sdist and wheel, as others get them: complete, portable, usable without a compiler, and from Cython.
+"""sdist and wheel: complete, portable, usable without a compiler, and from Cython.
 
 The wheel is built from the sdist, in a copy of the sources. All of it is slow and needs a package index.
 """

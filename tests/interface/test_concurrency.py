@@ -1,4 +1,4 @@
-"""One simulation and several Python threads, processes that fork, functions that call back: a result or a sentence."""
+"""One simulation in several Python threads, forked processes and callbacks: a result or a clear error."""
 import hashlib
 import multiprocessing
 import os
@@ -30,14 +30,14 @@ USES = {
 }
 
 
-def crowd(threads=2):
+def many_rods(threads=2):
     """Enough for two threads."""
     return scenes.rods_in_box(seed=3, n=1400, side=(1400 / 30)**(1 / 3), speed=20.0, spin=20.0).simulation(
         DT, threads=threads)
 
 
 def after_a_run(_=None):
-    sim = crowd()
+    sim = many_rods()
     sim.run(STEPS)
     return sim.threads, sim.position.tobytes()
 
@@ -70,8 +70,8 @@ def in_child(act):
     return answer
 
 
-def test_a_simulation_goes_on_in_a_fork():
-    sim = crowd()
+def test_simulation_continues_in_a_forked_process():
+    sim = many_rods()
     sim.run(STEPS)
     answer = in_child(lambda: sim.run(STEPS) or hashlib.sha1(sim.position.tobytes()).hexdigest())
     sim.run(STEPS)
@@ -106,23 +106,23 @@ class BackgroundRun:
         assert self.failure is None
 
 
-def test_a_fork_amid_a_run_in_another_thread():
-    sim = crowd()
+def test_fork_during_a_run_in_another_thread():
+    sim = many_rods()
     with BackgroundRun(sim):
         assert "RuntimeError: another thread is using this simulation" in in_child(lambda: sim.run(1))
         assert in_child(lambda: after_a_run()[0]) == "2"
 
 
-def test_a_simulation_that_runs_in_another_thread_refuses_all_else(tmp_path):
-    sim, undisturbed = crowd(1), crowd(1)
+def test_concurrent_use_is_refused(tmp_path):
+    sim, uninterrupted = many_rods(1), many_rods(1)
     with BackgroundRun(sim):
         for _ in range(3):
             for name, use in USES.items():
                 with pytest.raises(RuntimeError, match="another thread is using this simulation"):
                     use(sim, tmp_path / name)
         assert sim.time > 0.0 and sim.n_clumps == 1400 and "1400 clumps" in repr(sim)           # what can be read
-    undisturbed.run(sim.step_count)
-    assert sim.energy() == undisturbed.energy() and np.array_equal(sim.position, undisturbed.position)
+    uninterrupted.run(sim.step_count)
+    assert sim.energy() == uninterrupted.energy() and np.array_equal(sim.position, uninterrupted.position)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -140,17 +140,17 @@ def test_a_user_force_may_not_use_its_simulation(name, tmp_path):
             said.append(str(error))
         return -v, -w
 
-    sim, undisturbed = simulation(), simulation()
+    sim, uninterrupted = simulation(), simulation()
     sim.add_force(force)
-    undisturbed.add_force(lambda t, x, v, q, w: (-v, -w))
-    for one in (sim, undisturbed):
+    uninterrupted.add_force(lambda t, x, v, q, w: (-v, -w))
+    for one in (sim, uninterrupted):
         one.run(20)
     assert len(said) == 21 and all("during a step" in text for text in said)
-    assert sim.energy() == undisturbed.energy() and np.array_equal(sim.position, undisturbed.position)
+    assert sim.energy() == uninterrupted.energy() and np.array_equal(sim.position, uninterrupted.position)
     assert not (tmp_path / "file").exists()
 
 
-def test_a_callback_may_use_its_simulation(tmp_path):
+def test_callback_may_use_its_simulation(tmp_path):
     sim = scenes.rods_in_box(seed=4, n=6, speed=20.0, spin=20.0).simulation(DT)
     for use in USES.values():
         if use is not USES["run_until"]:
@@ -173,10 +173,10 @@ def test_clumps_added_in_a_callback_start_half_a_step_back():
     assert np.array_equal(sim.position, other.position) and sim.energy() == other.energy()
 
 
-@pytest.mark.parametrize("setting, default, asked", [
+@pytest.mark.parametrize("setting, default, requested", [
     ("OMP_DYNAMIC=true", None, 2), ("OMP_THREAD_LIMIT=1", 1, 1), ("OMP_NUM_THREADS=1", 1, 2),
     ("OMP_MAX_ACTIVE_LEVELS=0", 1, 1), ("OMP_STACKSIZE=64k", None, 2)])
-def test_settings_of_openmp(setting, default, asked):
+def test_settings_of_openmp(setting, default, requested):
     """They decide how many threads there are at most, and no bit of the result."""
     program = ("import hashlib, sys; sys.path.insert(0, 'tests'); import scenes\n"
                "for threads in (None, 2):\n"
@@ -193,10 +193,10 @@ def test_settings_of_openmp(setting, default, asked):
     sim = scenes.rods_in_box(seed=3, n=1400, side=3.6, speed=20.0, spin=20.0).simulation(38e-6)
     sim.run(100)
     assert bits == same == hashlib.sha1(sim.position.tobytes()).hexdigest()
-    assert int(of_two) == asked and int(of_default) == (default or min(2, len(os.sched_getaffinity(0))))
+    assert int(of_two) == requested and int(of_default) == (default or min(2, len(os.sched_getaffinity(0))))
 
 
-def test_rotation_schemes_in_python_keep_their_errors_apart(own):
+def test_errors_of_python_schemes_are_separate(own):
     """Two simulations with one scheme: what is raised in the one is of no concern to the other."""
     fails = [False]
 

@@ -1,4 +1,4 @@
-"""Parameter studies: every run is made once, whatever happens on the way, and told in one table."""
+"""Parameter studies: every run is made once, also after failures and kills, and stands in one table."""
 import csv
 import json
 import os
@@ -9,8 +9,10 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 
+import minidem as md
 from minidem.ensemble import run_ensemble
 from minidem.ensemble.store import Store
 
@@ -92,12 +94,26 @@ def test_every_combination_in_the_order_of_the_grid(study, monkeypatch):
     assert {row["threads"] for row in rows} == {"1"}            # whatever the environment says
 
 
-def test_threads_of_a_run(study):
+def threads_of(side):
+    """Threads of a simulation that is made without `threads`."""
+    ball = md.ClumpTemplate([(0, 0, 0)], [0.4], density=2500.0)
+    sim = md.Simulation(md.Material(young=1e7, poisson=0.2), dt=1e-5)
+    sim.add_clumps(ball, np.stack(np.meshgrid(*3 * [np.arange(side)]), axis=-1).reshape(-1, 3).astype(float))
+    return {"threads": sim.threads}
+
+
+def test_threads_of_a_run(study, tmp_path, monkeypatch):
+    """Those of run_ensemble, whatever the environment sets."""
     [row] = study(a=[1], b=["x"], threads=3)
     assert row["threads"] == "3"
+    monkeypatch.setenv("OMP_NUM_THREADS", "8")
+    for threads in (1, 2):
+        [row] = run_ensemble(threads_of, {"side": [17]}, tmp_path / str(threads), workers=1, threads=threads,
+                             progress=False)                        # 4913 spheres: enough for two
+        assert row["error"] is None and 1 <= row["threads"] <= threads
 
 
-def test_only_missing_runs_are_made(study):
+def test_only_missing_runs_are_run(study):
     first = study(a=[1, 2], workers=1)
     assert study(a=[1, 2], workers=1) == first
     assert study(a=[2, 3], workers=1)[:2] == first[2:]          # another grid, part of it known
@@ -107,7 +123,7 @@ def test_only_missing_runs_are_made(study):
     assert sorted(study.calls().values()) == [1, 1, 1, 1, 1, 2]
 
 
-def test_a_failing_run_is_recorded_and_tried_again(study):
+def test_failed_run_is_recorded_and_repeated(study):
     study.ask("fail", "2x")
     rows = study()
     assert [row["error"] for row in rows] == [None, None, "RuntimeError: two lines", None, None, None]
@@ -120,13 +136,13 @@ def test_a_failing_run_is_recorded_and_tried_again(study):
     assert study.calls() == dict.fromkeys(NAMES, 1) | {"2x": 2}
 
 
-def test_a_killed_worker_loses_nothing(study):
+def test_killed_worker(study):
     study.ask("die_once", "2x")
     assert [row["text"] for row in study()] == NAMES
     assert study.calls() == dict.fromkeys(NAMES, 1) | {"2x": 2}
 
 
-def test_a_run_that_always_kills_its_worker_does_not_stop_the_others(study):
+def test_run_that_always_kills_its_worker(study):
     study.ask("die", "2x")
     rows = study()
     assert rows[2]["error"] == "the process of the run was killed by SIGKILL, 2 times"
@@ -152,7 +168,7 @@ def wait_until(condition, seconds=100.0):
 
 
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
-def test_a_study_that_is_killed_goes_on(study, sent):
+def test_killed_study_is_resumed(study, sent):
     command = [sys.executable, str(study.script), str(study.folder), str(study.marks)]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     runs = study.folder / "runs"
@@ -188,49 +204,46 @@ def test_an_interrupt_right_before_or_behind_a_record(study, monkeypatch, kept):
     assert len(study.table()) == len(list((study.folder / "runs").glob("[!.]*.json"))) == 2 + kept
 
 
-def test_on_a_cluster(study):
+def test_cluster(study, cluster):
     """The same rows; the nanny's OMP_NUM_THREADS does not reach the runs, their crashes not the cluster."""
-    distributed = pytest.importorskip("distributed")
     study.ask("die", "2x")
     study.ask("fail", "3y")
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        rows = study(workers=None, scheduler=cluster.scheduler_address, threads=3)
-        assert [row["error"] for row in rows] == [
-            None, None, "the process of the run was killed by SIGKILL, 2 times", None, None,
-            "RuntimeError: two lines"]
-        assert {row["threads"] for row in rows if row["error"] is None} == {"3"}
-        for mark in study.marks.glob("die_*"), study.marks.glob("fail_*"):
-            for file in mark:
-                file.unlink()
-        assert [row["text"] for row in study(workers=None, scheduler=cluster.scheduler_address)] == NAMES
+    rows = study(workers=None, scheduler=cluster.scheduler_address, threads=3)
+    assert [row["error"] for row in rows] == [
+        None, None, "the process of the run was killed by SIGKILL, 2 times", None, None,
+        "RuntimeError: two lines"]
+    assert {row["threads"] for row in rows if row["error"] is None} == {"3"}
+    for mark in study.marks.glob("die_*"), study.marks.glob("fail_*"):
+        for file in mark:
+            file.unlink()
+    assert [row["text"] for row in study(workers=None, scheduler=cluster.scheduler_address)] == NAMES
     assert study.calls() == dict.fromkeys(NAMES, 1) | {"2x": 3, "3y": 2}
 
 
-def test_a_killed_worker_of_a_cluster_loses_nothing(study):
+def test_killed_worker_of_a_cluster(study, cluster):
     """kill -9 of a process of dask amid its run: its subprocess goes with it, the run is made by another."""
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        def kill_one():
-            wait_until(lambda: len(study.calls()) >= 3)
-            victim = next(iter(cluster.workers.values())).pid
-            os.kill(victim, signal.SIGKILL)
+    def kill_one():
+        wait_until(lambda: len(study.calls()) >= 3)
+        victim = next(iter(cluster.workers.values())).pid
+        os.kill(victim, signal.SIGKILL)
 
-        killer = threading.Thread(target=kill_one)
-        killer.start()
-        rows = study(delay=[0.5], workers=None, scheduler=cluster.scheduler_address)
-        killer.join()
+    killer = threading.Thread(target=kill_one)
+    killer.start()
+    rows = study(delay=[0.5], workers=None, scheduler=cluster.scheduler_address)
+    killer.join()
     assert [row["text"] for row in rows] == NAMES and all(row["error"] is None for row in rows)
     assert 6 <= sum(study.calls().values()) <= 8                # again: one under way, one not handed over yet
+    cluster.close()
     wait_until(lambda: not any(alive(one) for one in study.process_ids()))      # no orphans
 
 
-def test_without_dask_it_says_what_to_install(study, monkeypatch):
+def test_message_without_dask(study, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ValueError, match=r"pip install -e '\.\[cluster\]'"):
         study(workers=None, scheduler="tcp://127.0.0.1:1")
 
 
-def test_expensive_runs_are_begun_first(study):
+def test_expensive_runs_start_first(study):
     study(a=[1, 2, 3], b=["x"], workers=1, cost=lambda parameters: parameters["a"])
     begun = sorted(study.marks.glob("calls_*"), key=lambda file: file.stat().st_mtime_ns)
     assert [file.name for file in begun] == ["calls_3x", "calls_2x", "calls_1x"]
@@ -272,7 +285,7 @@ def test_a_folder_belongs_to_one_function(study):
         run_ensemble("math:sqrt", {"a": [1]}, study.folder)
 
 
-def test_results_that_no_table_can_hold_are_failures(tmp_path):
+def test_results_that_no_table_can_hold(tmp_path):
     bad = {"1.0": "return a dictionary", "{'a': 1}": "a result 'a'", "{'x': [1]}": r"result 'x' = \[1\]",
            "{'error': 1}": "a result 'error'"}
     script = tmp_path / "bad.py"

@@ -1,4 +1,4 @@
-"""Parameter studies whose function hangs, reads, forks, or returns what no file can hold."""
+"""Parameter studies whose function hangs, reads its input, forks, or returns values that no file can hold."""
 import csv
 import json
 import os
@@ -85,7 +85,7 @@ def study(tmp_path):
     return run
 
 
-def test_input_finds_nothing(study):
+def test_standard_input_is_empty(study):
     """Standard input of the process is where its tasks come from."""
     rows = study("read", [1, 2], workers=2)
     assert [row["error"] for row in rows] == ["EOFError: EOF when reading a line"] * 2
@@ -112,7 +112,7 @@ def test_a_time_limit(study, tmp_path):
 
 
 @pytest.mark.parametrize("timeout", [0.0, -1.0, float("nan"), "10", True])
-def test_time_limits_that_are_none(study, timeout, tmp_path):
+def test_invalid_time_limits(study, timeout, tmp_path):
     with pytest.raises(ValueError, match="timeout"):
         study("read", [1], timeout=timeout)
     assert not (tmp_path / "study").exists()
@@ -131,17 +131,15 @@ def test_a_time_limit_while_the_task_is_handed_over(tmp_path):
         worker.stop()
 
 
-def test_a_time_limit_on_a_cluster(study, tmp_path):
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
-        where = {"workers": None, "scheduler": cluster.scheduler_address}
-        [row] = study("stop", [1], {"folder": [str(tmp_path)]}, timeout=3.0, **where)
-        assert row["error"] == "the run was ended after timeout = 3 s"
-        assert [row["error"] for row in study("stop", [0, 2], {"folder": [str(tmp_path)]}, **where)] == [None] * 2
+def test_a_time_limit_on_a_cluster(study, cluster, tmp_path):
+    where = {"workers": None, "scheduler": cluster.scheduler_address}
+    [row] = study("stop", [1], {"folder": [str(tmp_path)]}, timeout=3.0, **where)
+    assert row["error"] == "the run was ended after timeout = 3 s"
+    assert [row["error"] for row in study("stop", [0, 2], {"folder": [str(tmp_path)]}, **where)] == [None] * 2
 
 
 @pytest.mark.parametrize("how", ["late", "first", "raise", "exit"])
-def test_a_forked_process_does_not_answer(study, how):
+def test_results_of_forked_processes_are_ignored(study, how):
     rows = study("fork", range(4), {"how": [how]}, timeout=60.0)
     assert [row["error"] for row in rows] == [None] * 4
     assert [(row["who"], row["double"]) for row in rows] == [("parent", 2 * a) for a in range(4)]
@@ -151,14 +149,14 @@ def test_a_pool_of_processes_in_a_run(study):
     assert [row["total"] for row in study("pool", [1, 2], timeout=60.0)] == [3, 5]
 
 
-def test_a_process_that_dies_while_one_that_it_forked_lives_on(study):
+def test_process_that_ends_before_its_child(study):
     begun = time.monotonic()
     [row] = study("die_behind_a_fork", [1])
     assert row["error"] == "the process of the run ended with status 5, 2 times"
     assert time.monotonic() - begun < 25.0
 
 
-def test_texts_that_no_file_can_hold(study, tmp_path):
+def test_unencodable_texts(study, tmp_path):
     """An error of that run, and no matter to the others and to later calls."""
     for _ in range(2):
         rows = study("write", range(5))

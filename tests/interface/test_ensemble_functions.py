@@ -1,4 +1,4 @@
-"""Functions of all kinds as what a study runs: rows of this very function, or an error before any run."""
+"""Functions of parameter studies: any function that a worker can import by name; others are refused."""
 import importlib.util
 import json
 import subprocess
@@ -50,16 +50,16 @@ def outer():
     return inner
 
 def main():
-    told = {}
+    found = {}
     for name, function in {"other_name": other_name, "bound": bound, "partial": partial, "method": Model().method,
                            "unbound": Model.method, "inner": outer(), "object": Model(),
                            "lambda": lambda a: {"x": a}}.items():
         try:
             rows = run_ensemble(function, {"a": [1, 5]}, f"{sys.argv[1]}/{name}", workers=1, progress=False)
-            told[name] = [row["error"] or row["x"] for row in rows]
+            found[name] = [row["error"] or row["x"] for row in rows]
         except ValueError as error:
-            told[name] = str(error)
-    print(json.dumps(told))
+            found[name] = str(error)
+    print(json.dumps(found))
 
 if __name__ == "__main__":
     main()
@@ -73,11 +73,11 @@ def test_functions_of_a_script_that_is_run(tmp_path):
     script.write_text(SCRIPT)
     done = subprocess.run([sys.executable, str(script), str(tmp_path / "studies")], text=True,
                           capture_output=True, check=True)
-    told = json.loads(done.stdout)
+    found = json.loads(done.stdout)
     for name in "other_name", "bound":
-        assert told[name] == [FACTORS[name], 5 * FACTORS[name]]
+        assert found[name] == [FACTORS[name], 5 * FACTORS[name]]
     for name in REFUSED:
-        assert "top level of a module or script" in told[name]
+        assert "top level of a module or script" in found[name]
         assert not (tmp_path / "studies" / name).exists()
 
 

@@ -1,4 +1,4 @@
-"""What is found in the folder of a study: damaged, foreign or of another format, it never makes a wrong row."""
+"""Damaged and foreign records in the folder of a study never become a row of its table."""
 import csv
 import json
 import re
@@ -92,7 +92,7 @@ DAMAGE = {
 }
 
 
-def test_records_that_are_no_good_are_made_anew(tmp_path):
+def test_invalid_records_are_replaced(tmp_path):
     """One of each kind, behind a good one."""
     study = Study(tmp_path, range(len(DAMAGE) + 1))
     right = [2 * a for a in study.values]
@@ -104,14 +104,6 @@ def test_records_that_are_no_good_are_made_anew(tmp_path):
     assert sorted(study.calls()) == [1, *(2 for _ in DAMAGE)]
     with open(study.folder / "table.csv", newline="", encoding="utf-8") as file:
         assert [row["double"] for row in csv.DictReader(file)] == list(map(str, right))
-
-
-@pytest.mark.parametrize("how", DAMAGE)
-def test_a_record_that_is_no_good_is_none(how, study):
-    store, file = Store(study.folder, "script.py:study"), study.records()[2]
-    assert store.load({"a": 2})["result"] == {"double": 4}
-    DAMAGE[how](file)
-    assert store.load({"a": 2}) is None and store.load({"a": 1})["result"] == {"double": 2}
 
 
 def test_a_record_under_the_name_of_another_run(study):

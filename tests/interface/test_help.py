@@ -1,4 +1,4 @@
-"""help(minidem) begins with what a user needs; md.build_info and summary.json tell how this minidem was built."""
+"""help(minidem) begins with the public names; md.build_info and summary.json describe the build."""
 import json
 import pydoc
 import re
@@ -19,9 +19,9 @@ def test_help_begins_with_the_public_names():
     first, _, rest = text.partition("PACKAGE CONTENTS")
     assert rest and first.count("\n") < 50
     table = re.findall(r"^ {8}((?:md|minidem)\.\w+(?:, md\.\w+)*) {2,}(\S.*)$", first, re.M)
-    told = [name for names, _ in table for name in names.split(", ")]
-    assert sorted(f"md.{name}" for name in md.__all__) == sorted(name for name in told if name.startswith("md."))
-    for name in told:
+    listed = [name for names, _ in table for name in names.split(", ")]
+    assert sorted(f"md.{name}" for name in md.__all__) == sorted(name for name in listed if name.startswith("md."))
+    for name in listed:
         assert pydoc.locate(name.replace("md.", "minidem.", 1) if name.startswith("md.") else name) is not None, name
 
 

@@ -1,4 +1,4 @@
-"""--out: what is no folder, or has no room for the names of the files, is refused before any work."""
+"""--out: no folder, or one without room for the names of the files, is refused before any work."""
 from pathlib import Path
 
 import pytest

@@ -1,4 +1,4 @@
-"""Random placement: no overlap, isotropic, repeatable, and a clear word when the box is full."""
+"""Random placement: no overlap, isotropic, reproducible, and a clear error when the box is full."""
 import numpy as np
 import pytest
 from scipy.spatial import cKDTree
@@ -119,7 +119,7 @@ def test_too_full(rod, number, edge):
     assert ("use place_densely" in str(refusal.value)) == (edge == 0.6)      # where some found room
 
 
-def test_what_a_full_box_advises_helps(rod, monkeypatch):
+def test_advice_for_a_full_box(rod, monkeypatch):
     """And place_densely, which adds at random itself, does not advise to use itself."""
     full = [rod.template], [100], np.zeros(3), np.full(3, (100 * rod.template.volume / 0.3) ** (1 / 3))
     assert len(place_densely(*full, np.random.default_rng(1))[0][0]) == 100

@@ -249,7 +249,7 @@ def test_register_refuses(own, name, functions, record, words):
 @pytest.mark.parametrize("field", ["angular_velocity_offset", "orientation_offset"])
 @pytest.mark.parametrize("given", [(), ("start",), ("sync",)])
 def test_what_is_stored_at_another_instant_needs_start_and_sync(own, field, given):
-    functions = {role: nothing for role in given}
+    functions = dict.fromkeys(given, nothing)
     missing = " and ".join(role for role in ("start", "sync") if role not in given)
     with pytest.raises(ValueError, match=f"{field} = -0.5: .* needs {missing}, too"):
         own("late", nothing, **functions, **{field: -0.5})

@@ -135,8 +135,8 @@ def test_a_failed_run_is_reported(tmp_path, capsys):
     run.path.mkdir()
     run.checkpoint.write_bytes(b"no checkpoint")
     assert STUDY.main(["--integrators", "euler", "--time", "0.01", "--out", str(tmp_path)]) == 0
-    told = capsys.readouterr().out
-    assert "euler failed" in told and "no checkpoint is of use" in told and f"remove {run.path}" in told
+    out = capsys.readouterr().out
+    assert "euler failed" in out and "no checkpoint is of use" in out and f"remove {run.path}" in out
     assert read(tmp_path / "curves.csv") == []
 
 

@@ -40,7 +40,7 @@ def assert_same(one, other):
 
 
 def pairs(scale):
-    """Lumpy clumps that fly at one another, of their template in this scale, or of a template made so."""
+    """Colliding lumpy clumps: of a template with this scale, and of a template of that size."""
     shape = scenes.lumpy()
     made = md.ClumpTemplate(scenes.LUMPY_CENTERS * scale, scenes.LUMPY_RADII * scale, 2500.0)
     rng = np.random.default_rng(5)
@@ -119,7 +119,7 @@ def test_same_bits_on_threads_and_in_any_order(monkeypatch):
     assert len(as_added.contacts()) > 20
 
 
-def test_energy_is_kept():
+def test_energy_is_conserved():
     sim, _ = bed(300)
     before = sim.energy().total
     sim.run(500)

@@ -1,4 +1,4 @@
-"""The command line of scenarios: what it says, what it refuses, and that a refusal leaves nothing behind."""
+"""Command line of scenarios: help, defaults, refused options. A refusal leaves no files."""
 from pathlib import Path
 
 import pytest

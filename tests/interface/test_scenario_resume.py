@@ -1,4 +1,4 @@
-"""A run that was broken off and continued leaves the same files, to the last bit, as one that was not."""
+"""An interrupted and continued run leaves the same files, to the last bit, as an uninterrupted one."""
 import dataclasses
 import json
 import os
@@ -43,8 +43,8 @@ def summary(out):
 
 
 @pytest.fixture(scope="module")
-def unbroken(tmp_path_factory):
-    out = tmp_path_factory.mktemp("unbroken")
+def uninterrupted(tmp_path_factory):
+    out = tmp_path_factory.mktemp("uninterrupted")
     assert main(out) == 0
     return out
 
@@ -63,7 +63,7 @@ def interrupting(at):
     return watching(spin)
 
 
-def test_after_an_interrupt(unbroken, tmp_path, capsys):
+def test_after_an_interrupt(uninterrupted, tmp_path, capsys):
     """It ends at once, between two scheduled rows as well as on one, with all files whole."""
     assert main(tmp_path, scenario=interrupting(0.07)) == 130
     assert "--resume" in capsys.readouterr().err
@@ -72,11 +72,11 @@ def test_after_an_interrupt(unbroken, tmp_path, capsys):
     state = md.Simulation.load(tmp_path / "checkpoint.npz")
     assert (state.time, state.energy().total) == (there["time"], there["energy_final"])
     assert main(tmp_path, "--resume", "--threads", "2") == 0
-    assert files(tmp_path) == files(unbroken)
-    assert summary(tmp_path) == summary(unbroken)
+    assert files(tmp_path) == files(uninterrupted)
+    assert summary(tmp_path) == summary(uninterrupted)
 
 
-def test_what_differs_from_an_undisturbed_run(tmp_path, monkeypatch):
+def test_what_differs_from_an_uninterrupted_run(tmp_path, monkeypatch):
     """Wall-clock times in summary.json, the checkpoints, which hold them too, and nothing else; pictures included."""
     monkeypatch.setattr(plot, "save", SAVE)
     options = "--checkpoint-every", "0.03", "--frames", "3"
@@ -92,11 +92,11 @@ def test_what_differs_from_an_undisturbed_run(tmp_path, monkeypatch):
     assert summary(broken) == summary(whole) and state(broken) == state(whole)
 
 
-def test_a_longer_time_goes_on_from_a_finished_run(unbroken, tmp_path):
+def test_a_longer_time_goes_on_from_a_finished_run(uninterrupted, tmp_path):
     """Rows and frames continue at the pace of the first run; the state is that of one long run."""
     assert main(tmp_path, "--time", "0.05", "--frames", "3") == 0
     assert main(tmp_path, "--resume") == 0
-    ours, long = files(tmp_path), files(unbroken)
+    ours, long = files(tmp_path), files(uninterrupted)
     assert ours["state"] == long["state"]
     times = [line.split(b",")[0] for line in ours["energy.csv"].splitlines()[1:]]
     assert len(times) == len(set(times)) and times == sorted(times, key=float)
@@ -115,11 +115,11 @@ def test_changed_physics_is_named_by_the_option_that_was_changed(tmp_path, capsy
     assert main(tmp_path, *small, "40", "--resume") == 0
 
 
-def test_a_finished_run_stays_as_it_is(unbroken, tmp_path):
+def test_a_finished_run_stays_as_it_is(uninterrupted, tmp_path):
     assert main(tmp_path) == 0
     before = summary(tmp_path)
     assert main(tmp_path, "--resume") == 0
-    assert files(tmp_path) == files(unbroken)
+    assert files(tmp_path) == files(uninterrupted)
     assert summary(tmp_path) == before
     assert json.loads((tmp_path / "summary.json").read_text())["us_per_step"] > 0
 
@@ -132,11 +132,11 @@ def test_a_finished_run_stays_as_it_is(unbroken, tmp_path):
     (["--integrator", "omelyan"], "--integrator: omelyan here, but spiral"),
     (["--time", "0.1"], "--time: 0.1 s is before the checkpoint"),
 ])
-def test_changed_physics_is_refused(arguments, named, unbroken, capsys):
-    before = files(unbroken)
-    assert main(unbroken, "--resume", *arguments) == 2
+def test_changed_physics_is_refused(arguments, named, uninterrupted, capsys):
+    before = files(uninterrupted)
+    assert main(uninterrupted, "--resume", *arguments) == 2
     assert named in capsys.readouterr().err
-    assert files(unbroken) == before
+    assert files(uninterrupted) == before
 
 
 def test_without_its_tables_a_run_cannot_be_continued(tmp_path, capsys):

@@ -1,4 +1,4 @@
-"""What a run of a scenario leaves in its folder, and what it says."""
+"""Files and messages of a run of a scenario."""
 import dataclasses
 import json
 import math
@@ -202,7 +202,7 @@ def blowing_up(options):
 
 @overflows
 @pytest.mark.parametrize("time", ["0.2", "200"], ids=["seen in the energy", "seen by the loop"])
-def test_a_run_that_blows_up_ends_there(time, tmp_path, capsys):
+def test_unstable_run_ends(time, tmp_path, capsys):
     """It overflows within twenty steps: rows of every step see it come, those of every 200th do not."""
     wild = dataclasses.replace(RODS, build=blowing_up, observables=())
     arguments = ["--time", time, "--frames", "3", "--out", str(tmp_path)]

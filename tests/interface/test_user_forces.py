@@ -1,4 +1,4 @@
-"""What user forces get and give; copies of a simulation; contacts as columns."""
+"""Arguments and results of user forces; copies of a simulation; contacts as columns."""
 import copy
 import pickle
 
@@ -20,7 +20,7 @@ def drag(t, x, v, q, w):
     return -0.1 * v, -1e-3 * w
 
 
-def test_what_one_function_does_to_its_arrays_the_next_does_not_see():
+def test_functions_get_separate_arrays():
     def spoiling(t, x, v, q, w):
         force, torque = drag(t, x, v, q, w)
         for values in (x, v, q, w):
@@ -58,8 +58,8 @@ def test_masks_are_not_ignored():
         sim.run(1)
 
 
-def test_a_look_before_the_forces_are_back_is_not_taken_for_the_truth(tmp_path):
-    """Saved before the forces were ever found: without its function the first step would miss it."""
+def test_forces_are_not_evaluated_before_user_forces_are_added_again(tmp_path):
+    """Saved before the first evaluation: without the user force the first step would lack it."""
     sim = rods()
     sim.add_force(drag)
     sim.save(tmp_path / "state.npz")
@@ -73,7 +73,7 @@ def test_a_look_before_the_forces_are_back_is_not_taken_for_the_truth(tmp_path):
     assert np.array_equal(sim.velocity, other.velocity)
 
 
-def test_a_class_of_ones_own_may_have_attributes():
+def test_attributes_of_subclasses():
     class Named(md.Simulation):
         pass
 
@@ -90,7 +90,7 @@ def own_copies(sim):
 
 @pytest.mark.parametrize("steps", [0, 25])
 @pytest.mark.parametrize("forces", [(), (drag,), (drag, drag)])
-def test_a_copy_is_a_simulation_of_its_own(steps, forces):
+def test_copies_are_independent(steps, forces):
     sim = rods(gravity=(0.0, 0.0, -9.81))
     for force in forces:
         sim.add_force(force)

@@ -1,4 +1,4 @@
-"""What colliding clumps keep: momentum, angular momentum, the spin of a rod about its axis."""
+"""Conserved quantities in collisions: momentum, angular momentum, the spin of a rod about its axis."""
 import numpy as np
 import pytest
 import scenes
@@ -13,8 +13,8 @@ SCHEMES = md.rotation.available()
 
 
 @pytest.fixture(scope="module")
-def crowd():
-    """48 free clumps, millimetres to centimetres apart, thrown about without walls: some fifty collisions."""
+def free_clumps():
+    """48 free clumps, millimetres to centimetres apart, with random velocities: some fifty collisions."""
     return scenes.packed_mixture(3, (3, 4, 4), walls=False)
 
 
@@ -30,40 +30,40 @@ def collisions(sim, steps):
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_linear_momentum(crowd, scheme):
+def test_linear_momentum(free_clumps, scheme):
     """A contact gives the same impulse to both clumps; each step then rounds every velocity by half an eps,
     and the sum of a clump's forces by less (dt F < m v). All of them in one direction would be the bound."""
-    sim = crowd.simulation(DT, rotation=scheme)
+    sim = free_clumps.simulation(DT, rotation=scheme)
     before = sim.linear_momentum()
     assert collisions(sim, STEPS) > STEPS // 20
-    mass, fastest = crowd.world().mass, max(largest(crowd.velocity), largest(sim.velocity))
-    given = mass @ crowd.velocity
+    mass, fastest = free_clumps.world().mass, max(largest(free_clumps.velocity), largest(sim.velocity))
+    given = mass @ free_clumps.velocity
     assert np.max(np.abs(before - given)) < len(mass) * EPS * mass.sum() * fastest
     assert np.max(np.abs(sim.linear_momentum() - before)) < STEPS * EPS * mass.sum() * fastest
     summed = mass @ sim.velocity
     assert np.max(np.abs(sim.linear_momentum() - summed)) < len(mass) * EPS * mass.sum() * fastest
 
 
-def angular_momentum_error(crowd, scheme, finer):
-    sim = crowd.simulation(DT / finer, rotation=scheme)
+def angular_momentum_error(free_clumps, scheme, finer):
+    sim = free_clumps.simulation(DT / finer, rotation=scheme)
     before = sim.angular_momentum()
     sim.run(STEPS * finer)
     return np.linalg.norm(sim.angular_momentum() - before), sim
 
 
 @pytest.mark.parametrize("scheme", [name for name in SCHEMES if name.startswith(("fincham", "no-squish"))])
-def test_angular_momentum_to_round_off(crowd, scheme):
+def test_angular_momentum_to_round_off(free_clumps, scheme):
     """Leapfrog changes the orbital part by dt x_n x F_n exactly (x_(n+1) - x_n is parallel to the
     velocity), and these schemes keep the spin in the lab frame and add dt M_n to it, no-squish in two halves:
     the sum changes by central forces only, whose moments cancel. Round-off: products of |x| with the momenta,
     half a dozen roundings a step, all in one direction."""
-    error, sim = angular_momentum_error(crowd, scheme, 1)
-    scale = crowd.world().mass.sum() * largest(sim.velocity) * largest(sim.position)
+    error, sim = angular_momentum_error(free_clumps, scheme, 1)
+    scale = free_clumps.world().mass.sum() * largest(sim.velocity) * largest(sim.position)
     assert error < 6 * STEPS * EPS * scale
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_angular_momentum_converges(crowd, scheme):
+def test_angular_momentum_converges(free_clumps, scheme):
     """Elsewhere it is as good as the scheme: its error falls with the declared order, 2 at most, or is
     round-off.
 
@@ -71,18 +71,18 @@ def test_angular_momentum_converges(crowd, scheme):
     """
     record = md.rotation.info(scheme)
     declared = min(2, record.order_q_varying, record.order_w_varying)
-    errors, sims = zip(*(angular_momentum_error(crowd, scheme, finer) for finer in (1, 2, 4, 8)))
-    scale = crowd.world().mass.sum() * largest(sims[0].velocity) * largest(sims[0].position)
+    errors, sims = zip(*(angular_momentum_error(free_clumps, scheme, finer) for finer in (1, 2, 4, 8)))
+    scale = free_clumps.world().mass.sum() * largest(sims[0].velocity) * largest(sims[0].position)
     assert order(errors) > declared - 0.3 or max(errors) < 6 * 8 * STEPS * EPS * scale, errors
 
 
-def test_angular_momentum_about_another_point(crowd):
+def test_angular_momentum_about_another_point(free_clumps):
     """L' = L - a x P."""
-    sim = crowd.simulation(DT)
+    sim = free_clumps.simulation(DT)
     sim.run(STEPS)
     a = np.array([3.0, -2.0, 5.0])
     expected = sim.angular_momentum() - np.cross(a, sim.linear_momentum())
-    scale = crowd.world().mass.sum() * largest(sim.velocity) * np.linalg.norm(a)
+    scale = free_clumps.world().mass.sum() * largest(sim.velocity) * np.linalg.norm(a)
     assert np.max(np.abs(sim.angular_momentum(about=a) - expected)) < len(sim.position) * EPS * scale
 
 
@@ -114,9 +114,9 @@ def test_axial_spin_of_rods():
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_orientation_stays_a_rotation(crowd, scheme):
+def test_orientation_stays_a_rotation(free_clumps, scheme):
     """Every orientation has norm 1 to round-off: by normalising, or because the step's factor is a unit
     quaternion, in which case half a dozen roundings a step add up."""
-    sim = crowd.simulation(DT, rotation=scheme)
+    sim = free_clumps.simulation(DT, rotation=scheme)
     sim.run(STEPS)
     assert np.max(np.abs(np.linalg.norm(sim.orientation, axis=1) - 1)) < 6 * STEPS * EPS

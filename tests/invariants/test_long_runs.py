@@ -1,4 +1,4 @@
-"""Runs a hundred times longer than those of the figures: what must not grow does not, and a walk stays a walk."""
+"""Runs a hundred times longer than those of the figures: errors do not grow beyond their random walk."""
 import numpy as np
 import pytest
 import scenes
@@ -30,7 +30,7 @@ RATE = 2 * 1.8e-4**2 / 1e5
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", [s for s in SCHEMES if order_of(s, "order_q_varying", "order_w_varying") >= 2
                                     and not is_pcdm(s)])
-def test_energy_of_rods_walks_but_does_not_drift(scheme):
+def test_energy_of_rods_does_not_drift(scheme):
     """1e7 steps, six minutes of simulated time. Every contact changes the energy a little, either way: a walk, of the
     length sqrt(RATE * steps) = 2.5e-3, whatever the rotation scheme, as long as its own error does not pile up.
     (That of improved-pcdm does: the energy grows by 2 % in 1e5 steps.)
@@ -59,7 +59,7 @@ MANY = 10**8
 
 
 def worst(scheme, dt, steps):
-    """Largest relative errors of energy and of the vector of angular momentum over a run, ten thousand looks."""
+    """Largest relative errors of energy and of the vector of angular momentum over a run, at ten thousand instants."""
     n = len(MOMENTS)
     q = scenes.unit_vectors(np.random.default_rng(5), n, 4)
     path = md.rotation.integrate(scheme, MOMENTS, q, SPINS, (0.0, 0.0, 0.0), dt, steps, record_every=steps // 10_000)
@@ -88,9 +88,9 @@ def test_a_hundred_million_free_steps(scheme):
 
 
 @pytest.mark.slow
-def test_omelyan_solved_to_the_end_is_bounded_for_ever():
+def test_converged_omelyan_is_bounded():
     """Its implicit equation conserves an energy beside the true one: the errors of 1e8 long steps are those of the
-    first 1e6, but for where in the oscillation one looks, and for round-off, which the solution repeats."""
+    first 1e6, except for the phase of the oscillation and for round-off, which the solution repeats."""
     runs = (worst("omelyan:iterations=20", 1e-2, steps) for steps in (MANY, MANY // 100))
     for long, short in zip(*runs):
         assert np.all(long < 1.01 * short + round_off(MANY)), (long, short)
@@ -98,7 +98,7 @@ def test_omelyan_solved_to_the_end_is_bounded_for_ever():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", [s for s in SCHEMES if s.startswith(("fincham", "johnson"))])
-def test_angular_momentum_that_is_kept_stays(scheme):
+def test_angular_momentum_in_the_lab_is_conserved(scheme):
     """These keep it in the lab, where without a torque nothing happens to it: after 1e8 steps it is off by the turn
     into the body frame and back, some twenty roundings."""
     _, off = worst(scheme, 1e-3, MANY)

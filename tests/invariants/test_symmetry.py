@@ -1,4 +1,4 @@
-"""What must not matter: the direction of time and of the axes, the order of the clumps, the units.
+"""Symmetries: reversal of time, rotation of the axes, order of the clumps, units.
 
 Round-off differs between such twins, and collisions amplify it. How much is measured: the same motion is
 run from a state disturbed by a known small amount, and the ratio of the differences at the end and at the
@@ -66,7 +66,7 @@ def test_amplification_can_be_used(box):
 
 
 def test_reversed_time():
-    """Leapfrog is its own inverse: spheres thrown back from a whole step return to their start."""
+    """Leapfrog is its own inverse: spheres with reversed velocities return to their start."""
     scene = scenes.rods_in_box(seed=6, n=20, side=0.6, spin=0.0, shape=scenes.ball(0.05))
     there = run(scene)
     assert np.max(np.abs(there.velocity - scene.velocity)) > 1.0
@@ -147,6 +147,6 @@ def test_units_that_are_powers_of_four_change_no_bit(box, scheme, length, modulu
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", md.rotation.available())
-def test_nor_do_they_in_three_hundred_thousand_steps(box, scheme):
+def test_units_that_are_powers_of_four_change_no_bit_in_long_runs(box, scheme):
     """Some six hundred collisions of every rod: what has differed once would be everywhere."""
     assert_same_bits(box, scheme, EXACT_UNITS, 300_000)

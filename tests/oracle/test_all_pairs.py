@@ -1,5 +1,4 @@
-"""Contacts, forces, torques and elastic energy of a Simulation against every pair of spheres, computed
-plainly."""
+"""Contacts, forces, torques and elastic energy of a Simulation against a plain loop over all pairs of spheres."""
 import numpy as np
 import pytest
 import scenes
@@ -167,7 +166,7 @@ def test_renewed_lists():
 
 
 @pytest.mark.parametrize("distance", [1e3, 1e9])
-def test_runaway(distance):
+def test_distant_sphere(distance):
     """One sphere far away, as after a blow-up or through an open side, changes nothing for the others."""
     near, ball = heap(3, [scenes.rod(), scenes.lumpy()], 60), scenes.ball(0.03)
     runaway = [distance, -distance, 0.3 * distance], [1.0, 0.0, 0.0, 0.0], [9.0, 0.0, 0.0], [0.0, 0.0, 0.0]

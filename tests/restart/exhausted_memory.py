@@ -1,4 +1,4 @@
-"""A process for test_exhausted_memory.py: refuses each allocation of an operation in turn, and prints a row of JSON.
+"""A process for test_exhausted_memory.py: refuses each allocation of an operation in turn, and prints counts as JSON.
 
     LD_PRELOAD=failing_memory.so python exhausted_memory.py OPERATION FOLDER
 """

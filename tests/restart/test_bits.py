@@ -1,5 +1,4 @@
-"""The same bits: any number of threads, any output, any way to cut a run into pieces, after a restart or
-Ctrl-C."""
+"""Identical bits for any number of threads, any output, any division into runs, after a restart or Ctrl-C."""
 import _thread
 import threading
 import time
@@ -73,7 +72,7 @@ def uninterrupted():
 
 
 @each_scene
-def test_things_happen(build, uninterrupted):
+def test_clumps_collide(build, uninterrupted):
     """Clumps collide: velocities at the end are not those of the start."""
     struck = np.any(uninterrupted[build]["velocity"] != build().velocity, axis=1)
     assert np.mean(struck) > 0.3
@@ -98,8 +97,8 @@ def test_output_changes_nothing(build, every, uninterrupted, tmp_path):
             sim.write_vtu(tmp_path / "frame.vtu")
 
     sim = build().simulation(DT)
-    looks = 200_000 // sim.n_spheres
-    sim.run(max(0, STEPS[build] - looks * every))
+    outputs = 200_000 // sim.n_spheres
+    sim.run(max(0, STEPS[build] - outputs * every))
     sim.run(STEPS[build] - sim.step_count, every, look_at_everything)
     assert_same_bits(sim, uninterrupted[build])
 
@@ -141,10 +140,10 @@ def test_restart_in_the_middle(build, uninterrupted, tmp_path):
         assert_same_bits(continued, uninterrupted[build])
 
 
-def interrupt_soon(asked):
+def interrupt_soon(requested):
     """Ctrl-C, 0.2 s from now, as the operating system would send it to the main thread."""
     def interrupt():
-        asked.append(time.perf_counter())
+        requested.append(time.perf_counter())
         _thread.interrupt_main()
     threading.Timer(0.2, interrupt).start()
 
@@ -154,11 +153,11 @@ def interrupt_soon(asked):
 def test_interrupt_leaves_a_whole_step(build, every):
     """After Ctrl-C in a long run the state is that of some whole step, and goes on from there with the same
     bits."""
-    sim, asked = build().simulation(DT), []
+    sim, requested = build().simulation(DT), []
     with pytest.raises(KeyboardInterrupt):
-        interrupt_soon(asked)
+        interrupt_soon(requested)
         sim.run(10**9, every, (lambda sim: None) if every else None)
-    assert time.perf_counter() - asked[0] < 2.0              # 0.2 s is promised; the machine may be busy
+    assert time.perf_counter() - requested[0] < 10.0         # 0.2 s on an idle machine
     reached, more = sim.step_count, 150
     assert 0 < reached < 10**9
     sim.energy(), sim.contacts()

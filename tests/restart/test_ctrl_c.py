@@ -1,4 +1,4 @@
-"""Ctrl-C at any instant: what is then done again goes on with the bits of an undisturbed run.
+"""Ctrl-C at any instant: the operation, repeated, gives the bits of an uninterrupted run.
 
 The signals are real ones, from a timer, and answered as Ctrl-C is: by KeyboardInterrupt.
 """
@@ -98,7 +98,7 @@ def interrupted(act, after):
 
 
 def bits(sim):
-    """What of a simulation decides how it goes on, and what it tells."""
+    """State, energy and contacts of a simulation."""
     energy = sim.energy()
     values = *scenes.state_of(sim), sim.force, sim.torque, sim.contacts()
     return [sim.step_count, energy.total, *(array.tobytes() for array in values)]
@@ -123,7 +123,7 @@ OPERATIONS = {
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_an_operation_is_done_or_not(name, own, tmp_path, monkeypatch):
+def test_interrupted_operations_are_atomic(name, own, tmp_path, monkeypatch):
     monkeypatch.setattr(minidem.engine.loop_owner, "REBUILDS_PER_SORT", 1)
     make, act = OPERATIONS[name]
 
@@ -166,8 +166,8 @@ def test_a_user_force_that_raises_leaves_the_step_undone(error, rotation):
         sim.add_force(force)
         return sim
 
-    undisturbed = simulation()
-    undisturbed.run(40)
+    uninterrupted = simulation()
+    uninterrupted.run(40)
     for call in (1, 2, 3, 30):
         sim = simulation(call)
         with pytest.raises(error, match="said by the force"):
@@ -175,11 +175,11 @@ def test_a_user_force_that_raises_leaves_the_step_undone(error, rotation):
         reached, position = sim.step_count, sim.position
         assert reached < 40 and np.array_equal(position, sim.position)
         sim.run(40 - reached)
-        assert bits(sim) == bits(undisturbed), f"after call {call}"
+        assert bits(sim) == bits(uninterrupted), f"after call {call}"
 
 
-def test_a_look_that_fails_changes_nothing(tmp_path):
-    undisturbed, sim = saved(tmp_path), saved(tmp_path)
+def test_failed_evaluation_changes_nothing(tmp_path):
+    uninterrupted, sim = saved(tmp_path), saved(tmp_path)
     before = md.Simulation.load(tmp_path / "state.npz")
     fails = [True]
 
@@ -190,13 +190,13 @@ def test_a_look_that_fails_changes_nothing(tmp_path):
         return drag(*pose)
 
     before.add_force(fragile)
-    before.energy()                         # its forces are known: the function is not asked
+    before.energy()                         # its forces are known: the function is not called
     with pytest.raises(KeyboardInterrupt):
         before.run(1)
     fails.append(False)
-    for one in (before, sim, undisturbed):
+    for one in (before, sim, uninterrupted):
         one.run(25)
-    assert bits(before) == bits(sim) == bits(undisturbed)
+    assert bits(before) == bits(sim) == bits(uninterrupted)
 
 
 @pytest.mark.parametrize("count", [40, pytest.param(1000, marks=pytest.mark.slow)])

@@ -1,4 +1,4 @@
-"""Memory that is exhausted at any allocation: the simulation goes on with the same bits, or refuses to."""
+"""Exhausted memory at any allocation: the simulation continues with the same bits, or refuses to."""
 import json
 import os
 import subprocess

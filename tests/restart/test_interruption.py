@@ -1,4 +1,4 @@
-"""Runs that are broken off, by signals, a full disk, a lost folder, a damaged checkpoint, go on without a gap."""
+"""Runs interrupted by signals, a full disk, a lost folder, a damaged checkpoint are continued without a gap."""
 import dataclasses
 import errno
 import fcntl
@@ -11,7 +11,7 @@ import time
 
 import pytest
 import rods_in_box
-from killed_runs import RUNS as SHORT, SCENARIOS, Life, content, frames_of, resumable
+from killed_runs import RUNS as SHORT, SCENARIOS, Reader, assert_same, content, resumable
 
 from minidem.core import atomic
 from minidem.scenario.progress import Progress
@@ -32,16 +32,9 @@ def run(out, *more, scenario=RODS):
     return scenario.main(options(scenario.name, out, *more))
 
 
-def same(out, other):
-    """All files are the same, but for what the clock says, and nothing else is there."""
-    found, expected = content(out), content(other)
-    assert found.keys() == expected.keys()
-    assert [name for name in found if found[name] != expected[name]] == []
-
-
 @pytest.fixture(scope="module")
-def unbroken(tmp_path_factory):
-    """Folder of an undisturbed run of each scenario, made when it is asked for."""
+def uninterrupted(tmp_path_factory):
+    """Folder of an uninterrupted run of each scenario, made on first use."""
     made = {}
 
     def folder(name="rods_in_box"):
@@ -70,13 +63,13 @@ def signalled(number):
 
 @pytest.mark.filterwarnings("ignore:dt = .* is above the Rayleigh step")
 @pytest.mark.parametrize("name, number", [("rods_in_box", signal.SIGINT), *((name, signal.SIGTERM) for name in SHORT)])
-def test_every_scenario_goes_on_after_a_signal(name, number, unbroken, tmp_path, at):
+def test_every_scenario_goes_on_after_a_signal(name, number, uninterrupted, tmp_path, at):
     end = float(SHORT[name][0][SHORT[name][0].index("--time") + 1])
     for part in (0.3, 0.64):
         at(part * end, signalled(number))
         assert run(tmp_path, *(["--resume"] if part > 0.3 else []), scenario=SCENARIOS[name]) == 130
     assert run(tmp_path, "--resume", scenario=SCENARIOS[name]) == 0
-    same(tmp_path, unbroken(name))
+    assert_same(tmp_path, uninterrupted(name))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -106,25 +99,16 @@ def test_a_signal_while_many_rods_are_placed(tmp_path):
     assert (process.returncode, err) == (130, "dense_rods: interrupted: nothing was written\n")
 
 
-def test_a_second_signal_is_not_waited_for(unbroken, tmp_path, at, capsys):
+def test_second_signal_ends_at_once(uninterrupted, tmp_path, at, capsys):
     at(0.5 * END, lambda: [os.kill(os.getpid(), signal.SIGINT) for _ in range(2)])
     assert run(tmp_path) == 130
     assert "interrupted: the last checkpoint is whole, --resume goes on" in capsys.readouterr().err
     assert run(tmp_path, "--resume") == 0
-    same(tmp_path, unbroken())
-
-
-def is_beginning(out, whole):
-    """All that a reader finds is what an undisturbed run leaves, as far as it goes."""
-    life = object.__new__(Life)
-    life.name, life.folder, life.model = RODS.name, out, whole
-    life.tables = {name: (whole / name).read_bytes() for name in ("energy.csv", "observables.csv")}
-    life.series = frames_of(whole / "rods_in_box.pvd")
-    life.look()
+    assert_same(tmp_path, uninterrupted())
 
 
 @pytest.mark.parametrize("writes", [2, 10, 60])
-def test_a_disk_that_is_full_for_whole_files(writes, unbroken, tmp_path, monkeypatch, capsys):
+def test_full_disk(writes, uninterrupted, tmp_path, monkeypatch, capsys):
     """So many files still find room: tables that go out whole, frames, series, checkpoints."""
     room = [writes]
 
@@ -141,26 +125,26 @@ def test_a_disk_that_is_full_for_whole_files(writes, unbroken, tmp_path, monkeyp
     assert saved or writes < 10
     said = capsys.readouterr().err
     assert "No space left" in said and ("--resume goes on" if saved else "no checkpoint yet") in said
-    is_beginning(tmp_path, unbroken())
+    Reader(uninterrupted(), RODS.name).assert_beginning(tmp_path)
     assert run(tmp_path, *(["--resume"] if saved else [])) == 0
-    same(tmp_path, unbroken())
+    assert_same(tmp_path, uninterrupted())
 
 
 @pytest.mark.parametrize("room", [1000, 70_000])
-def test_no_room_for_a_file_that_grows(room, unbroken, tmp_path):
+def test_no_room_for_a_file_that_grows(room, uninterrupted, tmp_path):
     """The kernel's own refusal, in the middle of a line too: no file may be larger than `room` bytes."""
     command = [sys.executable, rods_in_box.__file__, *options("rods_in_box", tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True,
                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)))
     assert done.returncode == 1 and "Traceback" not in done.stderr and "failed" in done.stderr
-    is_beginning(tmp_path, unbroken())
+    Reader(uninterrupted(), RODS.name).assert_beginning(tmp_path)
     saved = resumable(tmp_path)
     assert saved or room < 60_000
     assert run(tmp_path, *(["--resume"] if saved else [])) == 0
-    same(tmp_path, unbroken())
+    assert_same(tmp_path, uninterrupted())
 
 
-def test_a_folder_that_is_lost_on_the_way(unbroken, tmp_path, at, capsys):
+def test_folder_lost_during_a_run(uninterrupted, tmp_path, at, capsys):
     """Its frames can no longer be written, as on a share that has gone."""
     def lose():
         (tmp_path / "frames").rename(tmp_path / "away")
@@ -172,7 +156,7 @@ def test_a_folder_that_is_lost_on_the_way(unbroken, tmp_path, at, capsys):
     (tmp_path / "frames").unlink()
     (tmp_path / "away").rename(tmp_path / "frames")
     assert run(tmp_path, "--resume") == 0
-    same(tmp_path, unbroken())
+    assert_same(tmp_path, uninterrupted())
 
 
 def interrupted(out, at):
@@ -180,7 +164,7 @@ def interrupted(out, at):
     assert run(out) == 130
 
 
-def test_a_damaged_checkpoint_costs_the_time_to_the_one_before(unbroken, tmp_path, at):
+def test_resume_from_the_checkpoint_before_a_damaged_one(uninterrupted, tmp_path, at):
     interrupted(tmp_path, at)
     path = tmp_path / "checkpoint.npz"
     path.write_bytes(path.read_bytes()[:-100])
@@ -188,21 +172,21 @@ def test_a_damaged_checkpoint_costs_the_time_to_the_one_before(unbroken, tmp_pat
     with pytest.warns(UserWarning, match=r"checkpoint\.npz: damaged or cut off.*: "
                       rf"going on from .*checkpoint_before\.npz, at {before:g} s"):
         assert run(tmp_path, "--resume") == 0
-    same(tmp_path, unbroken())
+    assert_same(tmp_path, uninterrupted())
 
 
 @pytest.mark.parametrize("table", ["energy.csv", "observables.csv"])
-def test_a_row_that_is_lost_costs_no_more(table, unbroken, tmp_path, at):
+def test_resume_with_a_lost_row(table, uninterrupted, tmp_path, at):
     """As after a power cut on a disk that promises more than it keeps."""
     interrupted(tmp_path, at)
     lines = (tmp_path / table).read_bytes().splitlines(keepends=True)
     (tmp_path / table).write_bytes(b"".join(lines[:-2]) + lines[-2][:9])
     with pytest.warns(UserWarning, match=rf"{table} has not all rows.*going on from .*checkpoint_before\.npz"):
         assert run(tmp_path, "--resume") == 0
-    same(tmp_path, unbroken())
+    assert_same(tmp_path, uninterrupted())
 
 
-def test_nothing_of_use_is_told_and_nothing_is_touched(tmp_path, at, capsys):
+def test_without_a_valid_checkpoint_nothing_is_changed(tmp_path, at, capsys):
     interrupted(tmp_path, at)
     (tmp_path / "checkpoint.npz").write_bytes(b"PK")
     RODS.build(RODS.parse([])).save(tmp_path / "checkpoint_before.npz")
@@ -216,7 +200,7 @@ def test_nothing_of_use_is_told_and_nothing_is_touched(tmp_path, at, capsys):
 @pytest.mark.parametrize("file, text", [("energy.csv", "a,b\n"), ("energy.csv", ""),
                                         ("energy.csv", "{head}inf,1,1,1,1,1\n"),
                                         ("observables.csv", "{head}1;2\n"), ("rods_in_box.pvd", "<VTK")])
-def test_other_files_in_the_place_of_ours_are_refused(file, text, tmp_path, at, capsys):
+def test_foreign_files_are_refused(file, text, tmp_path, at, capsys):
     interrupted(tmp_path, at)
     head = (tmp_path / file).read_text().partition("\n")[0] + "\n"
     (tmp_path / file).write_text(text.format(head=head))
@@ -224,15 +208,15 @@ def test_other_files_in_the_place_of_ours_are_refused(file, text, tmp_path, at, 
     assert file in capsys.readouterr().err
 
 
-def test_two_runs_in_one_folder_are_refused(unbroken, capsys):
-    before = content(unbroken())
-    folder = os.open(unbroken(), os.O_RDONLY)
+def test_two_runs_in_one_folder_are_refused(uninterrupted, capsys):
+    before = content(uninterrupted())
+    folder = os.open(uninterrupted(), os.O_RDONLY)
     fcntl.flock(folder, fcntl.LOCK_EX)
     try:
         for more in ([], ["--resume"]):
-            assert run(unbroken(), *more) == 1
+            assert run(uninterrupted(), *more) == 1
             said = capsys.readouterr().err
             assert "another run is writing into" in said and "--resume" not in said
     finally:
         os.close(folder)
-    assert content(unbroken()) == before
+    assert content(uninterrupted()) == before

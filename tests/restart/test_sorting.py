@@ -1,5 +1,5 @@
-"""Clumps that are put in order of space stand as before or in order, also after Ctrl-C at any instruction of
-Python. test_exhausted_memory.py refuses its allocations."""
+"""Interrupted spatial sorts leave the clumps in the old or the new order. Failing allocations:
+test_exhausted_memory.py."""
 import sys
 from time import process_time
 
@@ -56,7 +56,7 @@ def interrupting(countdown):
 def test_interrupted_at_every_line(build, monkeypatch):
     """Each call of run sorts, and is interrupted one line later than the one before, until it gets through."""
     monkeypatch.setattr(minidem.engine.loop_owner, "REBUILDS_PER_SORT", 0)
-    sim, undisturbed = moving(build()), moving(build())
+    sim, uninterrupted = moving(build()), moving(build())
     orders, lines = {sim._state.clump_number.tobytes()}, 0
     interrupted = True
     while interrupted:
@@ -69,8 +69,8 @@ def test_interrupted_at_every_line(build, monkeypatch):
             interrupted = True
         finally:
             sys.settrace(None)
-        undisturbed.run(sim.step_count - undisturbed.step_count)
-        assert same(outcome(sim), outcome(undisturbed)), f"other bits after Ctrl-C at line {lines}"
+        uninterrupted.run(sim.step_count - uninterrupted.step_count)
+        assert same(outcome(sim), outcome(uninterrupted)), f"other bits after Ctrl-C at line {lines}"
         orders.add(sim._state.clump_number.tobytes())
     assert lines > 50 and len(orders) > 1 and len(sim.contacts()) > 50
 

@@ -1,6 +1,5 @@
-"""The same bits from one, two, three and four threads, in a crowd and in a gas, while lists are renewed and clumps are
-put into the order of space anew; where contacts are looked for slab by slab, as in large systems; and whatever part of
-the clumps each thread owns."""
+"""The same bits from one to four threads, in a dense and a dilute system, with list rebuilds and spatial sorts, with
+contacts found slab by slab, as in large systems, and for any division of the clumps among the threads."""
 from functools import lru_cache
 
 import numpy as np
@@ -13,7 +12,7 @@ from minidem.broadphase.load_balance import rebalanced_parts
 DT = 38e-6          # [s]: a contact at 20 m/s lasts for some 25 steps, a list of neighbours for 13 to 50
 PIECES = 10         # of a run: clumps can be put in order where a piece begins
 SLABS = 1000, 9     # from so many spheres on (else 200 000), contacts are looked for amid the motion, 2^9 slots at once
-LISTS = 2           # after which they are: ten times as often as usual, so that a short run sees it happen
+LISTS = 2           # after which they are: ten times as often as usual, for a short run
 
 
 def crowd():

@@ -1,4 +1,4 @@
-"""The exponential of a rotation scheme: exact for every angle, and the same bits whoever else is in a block."""
+"""Exponential of a rotation scheme: exact for every angle, with the same bits in every lane of a block."""
 import numpy as np
 import pytest
 import scenes
@@ -34,7 +34,7 @@ def test_exact_for_every_angle():
 
 @pytest.mark.parametrize("name", ["spiral", "spiral:inner=rk4", "spiral-sync", "pcdm", "improved-pcdm",
                                   "spiral-omelyan"])
-def test_whoever_is_in_the_block(name):
+def test_bits_do_not_depend_on_other_lanes(name):
     rng = np.random.default_rng(2)
     axes = scenes.unit_vectors(rng, len(HALF_ANGLES))
     together = turn(axes, HALF_ANGLES, name)

@@ -1,4 +1,4 @@
-"""A restart leads to the same bits as no restart, for all combinations of what could matter.
+"""A restart gives the same bits as no restart, for all combinations of scheme, forces, order, lists and threads.
 
 By default a selection in which every two choices meet; all combinations:  python -m pytest -m slow -k every_combination
 """
@@ -185,12 +185,12 @@ def check(case, saved, patch):
     assert np.array_equal(sim.contacts(), contacts), f"{case}: contacts differ"
 
 
-def told(case):
+def name_of(case):
     return "-".join(str(value).replace(" ", "_") for value in case)
 
 
-@pytest.mark.parametrize("case", pairwise(FACTORS), ids=told)
-def test_every_two_choices(case, saved, monkeypatch):
+@pytest.mark.parametrize("case", pairwise(FACTORS), ids=name_of)
+def test_pairwise_combinations(case, saved, monkeypatch):
     check(case, saved, monkeypatch)
 
 

@@ -1,4 +1,4 @@
-"""A few giants among many small spheres: contacts against a k-d tree, and what a step costs."""
+"""A few large spheres among many small ones: contacts against a k-d tree, and the cost of a step."""
 from time import process_time
 
 import numpy as np
@@ -8,7 +8,7 @@ from scipy.spatial import cKDTree
 
 import minidem as md
 
-SMALL, RATIO, SPACING = 0.01, 50.0, 2.4         # radius [m]; of giants to it; of small centres, in radii
+SMALL, RATIO, SPACING = 0.01, 50.0, 2.4         # radius [m]; of large spheres to it; of small centres, in radii
 
 
 def lattice(n, spacing):
@@ -17,18 +17,18 @@ def lattice(n, spacing):
     return spacing * (0.5 + np.stack(np.unravel_index(np.arange(n), (side, side, side)), axis=1))
 
 
-def crowd(n_small, n_giants, threads=1, sizes=(1.0,), seed=1):
-    """Small spheres, of several sizes in turn, around giants; 1 m/s at most along each axis, no walls."""
+def crowd(n_small, n_large, threads=1, sizes=(1.0,), seed=1):
+    """Small spheres, of several sizes in turn, around large ones; 1 m/s at most along each axis, no walls."""
     rng = np.random.default_rng(seed)
     big = RATIO * SMALL
-    giants = lattice(n_giants, 2.2 * big)
-    room = lattice(int(1.3 * n_small + 300 * n_giants * RATIO ** 3 / 100), SPACING * SMALL)
-    if n_giants:                                # the free places next to them first
-        away = cKDTree(giants).query(room)[0] - big
+    large = lattice(n_large, 2.2 * big)
+    room = lattice(int(1.3 * n_small + 300 * n_large * RATIO ** 3 / 100), SPACING * SMALL)
+    if n_large:                                # the free places next to them first
+        away = cKDTree(large).query(room)[0] - big
         room = room[np.argsort(away, kind="stable")][np.count_nonzero(away <= 1.4 * SMALL):]
     small = room[:n_small] + 0.19 * SMALL * rng.uniform(-1.0, 1.0, (n_small, 3))
     sim = md.Simulation(md.Material(young=1e8, poisson=0.2), dt=2e-5, threads=threads)
-    parts = [(size * SMALL, small[k::len(sizes)]) for k, size in enumerate(sizes)] + [(big, giants)]
+    parts = [(size * SMALL, small[k::len(sizes)]) for k, size in enumerate(sizes)] + [(big, large)]
     for radius, position in parts:
         if len(position):
             sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [radius], 2500.0), position,
@@ -38,7 +38,7 @@ def crowd(n_small, n_giants, threads=1, sizes=(1.0,), seed=1):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_contacts(threads, monkeypatch):
-    """Three giants, which touch many small spheres each after a while; three grids."""
+    """Three large spheres, which touch many small spheres each after a while; three grids."""
     monkeypatch.setattr("minidem.engine.loop_owner.SPHERES_PER_THREAD", 1)
     sim = crowd(4000, 3, threads, sizes=(1.0, 0.3))
     assert sim.threads == threads
@@ -69,7 +69,7 @@ def test_bits_of_threads(monkeypatch):
 
 
 def covered(n, wall=False):
-    """A giant whose surface n small spheres touch, numbered at random; and a wall that touches it, on request."""
+    """A large sphere that n small ones touch, numbered at random; and a wall that touches it, on request."""
     heights = 1.0 - 2.0 * (np.arange(n) + 0.5) / n
     turns = np.arange(n) * np.pi * (3.0 - np.sqrt(5.0))
     outward = np.stack([np.sqrt(1.0 - heights ** 2) * np.cos(turns), np.sqrt(1.0 - heights ** 2) * np.sin(turns),
@@ -89,22 +89,22 @@ def covered(n, wall=False):
 
 @pytest.mark.parametrize("n", [10, 60, 3000])
 def test_order_of_a_long_sum(n):
-    """Forces on a giant are added by the number of the other sphere, and those of walls last, to the last bit."""
+    """Forces on a large sphere are added in the order of the other spheres' numbers, then of walls, to the last bit."""
     sim = covered(n, wall=True)
-    giant = sim.n_clumps - 2
+    large = sim.n_clumps - 2
     contacts = sim.contacts()
-    mine = contacts[(contacts["sphere_i"] == giant) | (contacts["sphere_j"] == giant)]
+    mine = contacts[(contacts["sphere_i"] == large) | (contacts["sphere_j"] == large)]
     assert np.count_nonzero(mine["sphere_j"] < 0) == 1
-    other = np.where(mine["sphere_i"] == giant, mine["sphere_j"], mine["sphere_i"])
-    force = np.where(mine["sphere_i"] == giant, 1.0, -1.0)[:, None] * mine["force"]
+    other = np.where(mine["sphere_i"] == large, mine["sphere_j"], mine["sphere_i"])
+    force = np.where(mine["sphere_i"] == large, 1.0, -1.0)[:, None] * mine["force"]
     order = np.argsort(np.where(other < 0, sim.n_spheres, other))
     expected = np.cumsum(force[order], axis=0)[-1]                      # one after the other
-    assert np.array_equal(sim.force[giant], expected)
+    assert np.array_equal(sim.force[large], expected)
     assert len(mine) > 0.5 * n and not np.array_equal(expected, np.cumsum(force[order[::-1]], axis=0)[-1])
 
 
 def test_cost_of_a_long_sum():
-    """A giant in sixteen times as many contacts: a step costs about sixteen times as much, not 256 times."""
+    """A large sphere in sixteen times as many contacts: a step costs about sixteen times as much, not 256 times."""
     cost = {}
     for n in (500, 8000):
         sim = covered(n)
@@ -120,7 +120,7 @@ def test_cost_of_a_long_sum():
 
 
 @pytest.mark.slow
-def test_twenty_giants_cost_at_most_twice_per_sphere():
+def test_cost_of_twenty_large_spheres():
     """1e5 small spheres with and without twenty that are fifty times larger among them, in turn."""
     crowds = [crowd(100_000, 0), crowd(100_000, 20)]
     costs = np.empty((5, 2))
@@ -132,5 +132,5 @@ def test_twenty_giants_cost_at_most_twice_per_sphere():
             sim.run(100)
             costs[k, which] = (process_time() - begun) / (100 * sim.n_spheres)
     ratio = np.median(costs[:, 1] / costs[:, 0])
-    print(f"{1e9 * np.median(costs[:, 0]):.1f} ns per sphere and step, with giants {ratio:.2f} times that")
+    print(f"{1e9 * np.median(costs[:, 0]):.1f} ns per sphere and step, with large spheres {ratio:.2f} times that")
     assert ratio <= 2.0

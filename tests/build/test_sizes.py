@@ -1,0 +1,34 @@
+"""No module of the package has more than 300 lines, no function more than 60 lines of code."""
+import re
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "minidem"
+SOURCES = {str(path.relative_to(PACKAGE)): path.read_text() for suffix in ("py", "pyx", "pxd", "h")
+           for path in sorted(PACKAGE.rglob(f"*.{suffix}"))}
+DEFINITION = re.compile(r"( *)(?:def |cp?def (?!class)[^=]*\w\()")
+
+
+def functions(text):
+    """(first line, lines of code) of each function of a Python or Cython module, without docstrings and comments."""
+    text = re.sub(r'^( *)r?"""(?:.|\n)*?"""\n', "", text, flags=re.M)
+    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    for k, line in enumerate(lines):
+        if found := DEFINITION.match(line):
+            inside = (found[1] + " ", found[1] + ")")
+            end = next((j for j in range(k + 1, len(lines)) if not lines[j].startswith(inside)), len(lines))
+            yield line.strip(), end - k
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_sizes(name):
+    assert SOURCES[name].count("\n") <= 300
+    long = {line: size for line, size in functions(SOURCES[name]) if size > 60}
+    assert not long
+
+
+def test_counting():
+    text = 'cdef class A(B):\n  int a\n\ncdef inline int f(int a,\n                  int b) noexcept:\n    """Doc.\n' \
+           '    More.\n    """\n    # why\n    return a\n\nclass B:\n    def g(self):\n        pass\n\n    x = 1\n'
+    assert list(functions(text)) == [("cdef inline int f(int a,", 3), ("def g(self):", 2)]
