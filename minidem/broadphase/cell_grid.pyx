@@ -19,7 +19,7 @@ from libc.math cimport ceil
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from minidem.core.int_vector cimport IntVector, release, reserve
+from minidem.core.int_vector cimport release, reserve
 
 cdef enum:
     BEYOND = 15                 # entries that a search may read after the last

@@ -75,6 +75,6 @@ cdef inline bint push_pair(IntVector *list, int a, int b) noexcept nogil:
 
 cdef bint search_walls(Neighbours *mine, const Planes *planes, const StateView *state, double skin) noexcept nogil
 cdef bint find_ghost_lines(Neighbours *all, int thread, int n_threads, const StateView *state,
-                        unsigned char *marks) noexcept nogil
+                           unsigned char *marks) noexcept nogil
 cdef bint prune(Neighbours *all, int thread, int n_threads, const Planes *planes, const StateView *state,
                 unsigned char *marks, double skin) noexcept nogil

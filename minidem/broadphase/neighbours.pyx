@@ -77,7 +77,7 @@ cdef bint sort_by_slab(Neighbours *mine, const StateView *state) noexcept nogil:
 
 
 cdef bint find_ghost_lines(Neighbours *all, int thread, int n_threads, const StateView *state,
-                        unsigned char *marks) noexcept nogil:
+                           unsigned char *marks) noexcept nogil:
     """List own spheres that other threads need as ghosts to prune their lists. False: memory exhausted.
 
     marks : (n_members,), zero before and after; each thread writes those of its own rows only.

@@ -14,8 +14,7 @@ cdef struct Contacts:               # of one thread
     IntVector pairs                 # contacts: (sphere, sphere or -1 - wall)
     Py_ssize_t n_evaluated          # ints of `pairs` whose forces are summed
     Law law                         # by which they were evaluated
-    double *sphere_force            # (1 + n_accumulators, 4): force on a sphere, lab [N], and its number of contacts;
-                                    # the first is zero and stands for all spheres without a contact
+    double *sphere_force            # (1 + n_accumulators, 4): force [N], lab, and number of contacts; the first is zero
     double *previous_force          # the same at the last pose, until the fused pass has reduced it
     double *spare_force             # second array, where contacts are found before the last pose is reduced
     int n_accumulators

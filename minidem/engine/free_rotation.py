@@ -11,7 +11,7 @@ from minidem.engine.driver import Driver
 from minidem.rotation import registry
 from minidem.state.state import State
 
-WORTH_A_LOOK = 1000     # steps, which take a hundred times as long as the check for non-finite states
+STEPS_PER_CHECK = 1000  # they take a hundred times as long as the check for non-finite states
 
 
 @dataclass(frozen=True)
@@ -94,55 +94,68 @@ def integrate(name: str, inertia: ArrayLike, orientation: ArrayLike, angular_vel
         record_every = whole("record_every", record_every, 1)
     if not callable(torque):
         torque = finite_array("torque", torque, (n, 3), repeat=True, limit=LARGEST)
-
     state = State(scheme.n_scratch).with_bodies(inertia, orientation, angular_velocity)
-
-    def shaped(array):
-        return array[0] if single else array
-
-    def external_forces(t, rate):
-        answer = torque(t, shaped(state.column("orientation")), shaped(state.column(rate)))
-        given = finite_array("torque(t, q, w)", answer, shaped(np.empty((n, 3))).shape, limit=LARGEST)
-        state.set_column("torque", given.reshape(n, 3))
-
-    moved = callable(torque)
-    loop = Driver(state, scheme, parameters, dt,
-                  external_forces=(lambda loop, done: external_forces(done * dt, "predicted")) if moved else None)
-    if moved:
-        external_forces(0.0, "angular_velocity")
-    else:
-        state.set_column("torque", torque)
-    loop.start(dt if start else 0.0)
-
-    def now():
-        step = loop.steps_done
-        if sync:
-            pose, rate, offsets = state.column("orientation"), loop.synchronise()[1], (0.0, 0.0)
-        else:
-            pose, rate = stored("orientation", 4), stored("angular_velocity", 3)
-            offsets = scheme.orientation_offset, scheme.angular_velocity_offset
-        lost = ~(np.isfinite(pose).all(axis=1) & np.isfinite(rate).all(axis=1))
-        if lost.any():
-            raise FloatingPointError(f"body {np.argmax(lost)} is no longer finite at step {step}: lower dt "
-                                     f"({dt:g} s) or use another rotation scheme than {name!r}")
-        return (step * dt, shaped(pose), shaped(rate), (step + offsets[0]) * dt, (step + offsets[1]) * dt)
-
-    def stored(name, width):
-        first = getattr(scheme, name + "_scratch")
-        return state.column(name) if first is None else state.scratch(first, width)
-
-    def advance(steps):
-        loop.run(steps)
-        if steps >= WORTH_A_LOOK and not np.isfinite(state.in_slot_order("orientation")).all():
-            now()
+    bodies = _FreeBodies(state, name, scheme, parameters, torque, dt, single, sync)
+    bodies.loop.start(dt if start else 0.0)
 
     pacer = Pacer()
     if record_every is None:
-        pacer.run(advance, steps)
-        return Rotation(*now())
+        pacer.run(bodies.advance, steps)
+        return Rotation(*bodies.read())
     rows = []
     for _ in range(steps // record_every):
-        pacer.run(advance, record_every)
-        rows.append(now())
-    pacer.run(advance, steps % record_every)
+        pacer.run(bodies.advance, record_every)
+        rows.append(bodies.read())
+    pacer.run(bodies.advance, steps % record_every)
     return Rotation(*(np.array(column) for column in zip(*rows))) if rows else Rotation(*np.empty((5, 0)))
+
+
+class _FreeBodies:
+    """Free bodies and their time loop; torques are known when it is made."""
+
+    def __init__(self, state, name, scheme, parameters, torque, dt, single, sync):
+        self.state, self.name, self.scheme, self.torque = state, name, scheme, torque
+        self.dt, self.single, self.sync = dt, single, sync
+        if callable(torque):
+            self.loop = Driver(state, scheme, parameters, dt,
+                               external_forces=lambda loop, steps: self.set_torque(steps * dt, "predicted"))
+            self.set_torque(0.0, "angular_velocity")
+        else:
+            self.loop = Driver(state, scheme, parameters, dt)
+            state.set_column("torque", torque)
+
+    def shaped(self, array):
+        """Without the first axis where the user gave one body."""
+        return array[0] if self.single else array
+
+    def set_torque(self, t, rate):
+        """Call the torque function with the angular velocity in the column `rate`."""
+        state, shaped = self.state, self.shaped
+        answer = self.torque(t, shaped(state.column("orientation")), shaped(state.column(rate)))
+        shape = shaped(np.empty((state.n_clumps, 3))).shape
+        state.set_column("torque", finite_array("torque(t, q, w)", answer, shape, limit=LARGEST).reshape(-1, 3))
+
+    def stored(self, name, width):
+        """A quantity as the scheme stores it."""
+        first = getattr(self.scheme, name + "_scratch")
+        return self.state.column(name) if first is None else self.state.scratch(first, width)
+
+    def read(self):
+        """The values of a `Rotation` at the present step."""
+        step, dt = self.loop.steps_done, self.dt
+        if self.sync:
+            pose, rate, offsets = self.state.column("orientation"), self.loop.synchronise()[1], (0.0, 0.0)
+        else:
+            pose, rate = self.stored("orientation", 4), self.stored("angular_velocity", 3)
+            offsets = self.scheme.orientation_offset, self.scheme.angular_velocity_offset
+        lost = ~(np.isfinite(pose).all(axis=1) & np.isfinite(rate).all(axis=1))
+        if lost.any():
+            raise FloatingPointError(f"body {np.argmax(lost)} is no longer finite at step {step}: lower dt "
+                                     f"({dt:g} s) or use another rotation scheme than {self.name!r}")
+        return step * dt, self.shaped(pose), self.shaped(rate), (step + offsets[0]) * dt, (step + offsets[1]) * dt
+
+    def advance(self, steps):
+        """Advance by so many steps; FloatingPointError soon after a body becomes non-finite."""
+        self.loop.run(steps)
+        if steps >= STEPS_PER_CHECK and not np.isfinite(self.state.in_slot_order("orientation")).all():
+            self.read()

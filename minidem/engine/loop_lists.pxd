@@ -7,7 +7,7 @@ from minidem.state.state cimport StateView
 
 
 cdef inline void set_body_force(const double[:, :, ::1] fixed, const double[::1] gravity,
-                       double[:, :, ::1] body_force) noexcept nogil:
+                                double[:, :, ::1] body_force) noexcept nogil:
     """Gravity on each clump of each block type, into the FORCE rows."""
     cdef const double *rows
     cdef double *force
