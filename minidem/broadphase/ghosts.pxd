@@ -3,13 +3,14 @@
 Between two rebuilds a sphere is read and written by its owner only, so that its cache line stays with one core. Ghosts
 follow all spheres in memory, in the same order; a cross-thread pair names its own sphere and the ghost of the other.
 """
+from libc.string cimport memcpy
+
 from minidem.core.int_vector cimport IntVector
 from minidem.core.lanes cimport LANES
 from minidem.state.state cimport StateView
 
-cdef extern from "broadphase/ghosts.h" nogil:
-    void store_ghost_line "minidem_store_ghost_line"(const double *line, double *copy)
-    void ghost_fence "minidem_ghost_fence"()
+cdef enum:
+    LINE = 8                    # doubles of a cache line: two spheres
 
 cdef void mark_lines(unsigned char *marks, const int *pairs, Py_ssize_t n, Py_ssize_t first_row,
                      Py_ssize_t last_row) noexcept nogil
@@ -32,6 +33,5 @@ cdef inline void copy_ghosts(const IntVector *lines, const StateView *state) noe
     cdef double *ghosts = state.spheres + state.n_members * 4 * LANES
     cdef Py_ssize_t k
     for k in range(lines.size):
-        store_ghost_line(spheres + 8 * <Py_ssize_t> lines.data[k], ghosts + 8 * <Py_ssize_t> lines.data[k])
-    if lines.size:
-        ghost_fence()
+        memcpy(ghosts + LINE * <Py_ssize_t> lines.data[k], spheres + LINE * <Py_ssize_t> lines.data[k],
+               LINE * sizeof(double))

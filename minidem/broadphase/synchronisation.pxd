@@ -1,8 +1,8 @@
 """What the threads exchange: ghosts and reports, and the epochs that say which of them are complete.
 
-Once per evaluation a thread publishes its ghosts and its report, as soon as its own spheres are posed. It waits for
-those of the others only after it has found all contacts between its own spheres. Before it publishes again, all
-threads must have read what it published last; since that was one evaluation ago, this wait is rarely long.
+Once per evaluation a thread publishes its ghosts and its report, as soon as its own spheres are posed, and waits for
+those of the others. Before it publishes again, all threads must have read what it published last; since that was one
+evaluation ago, this wait is rarely long. A thread that is late now and then does not delay the others.
 """
 from minidem.broadphase.broadphase cimport NO_FAILURE, Broadphase, Report
 from minidem.broadphase.ghosts cimport copy_ghosts

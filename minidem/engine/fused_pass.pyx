@@ -57,23 +57,16 @@ cdef inline const double *wrench_of_block(Loop *loop, Contacts *contacts, Py_ssi
     return reduce_block(contacts, &loop.state, b, contacts.previous_force, loop.body_force, room)
 
 
-cdef inline Py_ssize_t block_at(Py_ssize_t first, Py_ssize_t last, Py_ssize_t upward, Py_ssize_t k) noexcept nogil:
-    """The k-th of the blocks first <= b < last: `upward` of them from the first on, the others from the last back."""
-    return first + k if k < upward else last - 1 - (k - upward)
-
-
 cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bint wrench_known, Py_ssize_t first,
                                Py_ssize_t last, Py_ssize_t active) noexcept nogil:
     """Advance the blocks first <= b < last to the pose of a stage.
 
     The operations on one block depend on each other, those on different blocks do not. So three blocks are in progress:
-    one is moved while the wrench of the next is reduced and the spheres of the last are posed. Blocks that fit into the
-    cache are taken from both ends towards the middle: the prefetcher of a processor follows ascending addresses and
-    would fetch the first blocks of the next thread, which that thread has to take back.
+    one is moved while the wrench of the next is reduced and the spheres of the last are posed.
 
-    wrench_known : the wrenches are stored, else they are reduced here. norms : correct the norms of the quaternions.
-    active : index into the active member rows near which those of the first block begin; returns the one after the
-    last.
+    wrench_known : the wrenches are stored, else they are reduced here.
+    norms : correct the norms of the quaternions.
+    active : index into the active member rows near which those of the first block begin; returns that after the last.
     """
     cdef const Neighbours *mine = loop.broad.threads + thread
     cdef Contacts *contacts = loop.contacts + thread
@@ -84,9 +77,8 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
     cdef double limit = 0.5 * loop.broad.inner_skin, per_square = 1.0 / (limit * limit)
     cdef double ahead = loop.fraction[stage] - (loop.fraction[stage - 1] if stage > 0 else 0.0)
     cdef Step step = loop.step
-    cdef Py_ssize_t k, b
+    cdef Py_ssize_t b
     cdef bint large = mine.last_block - mine.first_block > BLOCKS_IN_CACHE
-    cdef Py_ssize_t upward = last - first if large else (last - first + 1) // 2
     cdef double *block
     cdef const double *fixed
     cdef int exceeded[LANES]
@@ -94,10 +86,9 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
     set_stage(&step, stage)
     memset(exceeded, 0, sizeof(exceeded))
     if first < last:
-        wrench = wrench_of_block(loop, contacts, first, wrench_known, room[0])
-    for k in range(last - first + 1):
-        if k < last - first:
-            b = block_at(first, last, upward, k)
+        wrench = wrench_of_block(loop, contacts, first, wrench_known, room[first & 1])
+    for b in range(first, last + 1):
+        if b < last:
             block = loop.state.blocks + b * loop.state.n_rows * LANES
             fixed = fixed_rows(&loop.state, b)
             if large:
@@ -105,20 +96,18 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
             if loop.has_contacts:                       # free bodies do not translate
                 if stage == 0:
                     kick(block, wrench + FORCE * LANES, fixed, dt)
-                memcpy(old[k & 1], block + ORIENTATION * LANES, 4 * LANES * sizeof(double))
+                memcpy(old[b & 1], block + ORIENTATION * LANES, 4 * LANES * sizeof(double))
             loop.move(block, wrench + TORQUE * LANES, fixed, &step)
-        if k + 1 < last - first:
-            b = block_at(first, last, upward, k + 1)
-            wrench = wrench_of_block(loop, contacts, b, wrench_known, room[(k + 1) & 1])
-        if k > 0:
-            b = block_at(first, last, upward, k - 1)
-            block = loop.state.blocks + b * loop.state.n_rows * LANES
+        if b + 1 < last:
+            wrench = wrench_of_block(loop, contacts, b + 1, wrench_known, room[(b + 1) & 1])
+        if b > first:
+            block = loop.state.blocks + (b - 1) * loop.state.n_rows * LANES
             if norms:
                 renormalise_block(loop, block)
             if loop.has_contacts:
-                drift(block, ahead * dt, old[(k - 1) & 1], fixed_rows(&loop.state, b) + TURN_BOUND * LANES, per_square,
-                      exceeded)
-                active = pose_members(&loop.state, b, mine.active.data, active, mine.active.size)
+                drift(block, ahead * dt, old[(b - 1) & 1], fixed_rows(&loop.state, b - 1) + TURN_BOUND * LANES,
+                      per_square, exceeded)
+                active = pose_members(&loop.state, b - 1, mine.active.data, active, mine.active.size)
     for lane in range(LANES):
         any_exceeded |= exceeded[lane]
     if any_exceeded:                                    # no store otherwise: other threads read this cache line

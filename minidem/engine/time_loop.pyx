@@ -1,11 +1,11 @@
 """The time loop: all steps of a run in one parallel region, without Python.
 
-    fused pass      own blocks to the pose of the stage (fused_pass.pyx); the wrench of the last step is reduced here
+    fused pass      own blocks to the pose of the stage (fused_pass.pyx); the wrench of the last step is reduced here.
+                    Large states: slab by slab, with the contacts of each slab
     publish         ghosts and report of this thread
-    narrow phase    contacts between own spheres, where the lists are expected to hold
     await           ghosts and reports of all threads
     rebuild         of the lists, if a sphere of any thread may have left its skin
-    narrow phase    the remaining contacts: with ghosts and walls; then re-summation in canonical order
+    narrow phase    contacts of own spheres with each other, walls, ghosts; then re-summation in canonical order
     external        forces of the user, which see predicted velocities
     finish          of the rotation scheme, if it has one, after the last stage
 
@@ -40,23 +40,21 @@ cdef enum:
 
 
 cdef bint advance(Loop *loop, int thread, int stage, bint norms, bint wrench_known) noexcept nogil:
-    """Fused pass, publication, and contacts between own spheres. False: memory exhausted.
+    """Fused pass and publication. False: memory exhausted.
 
-    Where the inner list is sorted by slabs, the contacts of a slab follow as soon as its spheres are posed. The lists
-    may turn out to be out of date, here or in another thread; the rebuild then discards the contacts found so far.
-    Where a rebuild is expected, because the lists are as old as their predecessors became, they are not searched here
-    at all.
+    Where the inner list is sorted by slabs, the contacts of a slab are found as soon as its spheres are posed. The
+    lists may turn out to be out of date, here or in another thread; the rebuild then discards these contacts. Where a
+    rebuild is expected, because the lists are as old as their predecessors became, they are not searched here.
     """
     cdef Neighbours *mine = loop.broad.threads + thread
     cdef Contacts *contacts = loop.contacts + thread
     cdef Py_ssize_t slab, next_block, block = mine.first_block, active = 0
-    cdef bint early = (loop.n_threads > 1 or mine.slab_ends.size > 0) and loop.has_contacts \
-        and loop.broad.valid and mine.steps < mine.previous_lifetime
+    cdef bint by_slab = loop.has_contacts and loop.broad.valid and mine.steps < mine.previous_lifetime
     cdef bint fine = True
     if loop.has_contacts:
         begin_contacts(contacts, mine, &loop.planes, loop.modulus)
         mine.skin_exceeded = False
-    for slab in range(mine.slab_ends.size if early else 0):
+    for slab in range(mine.slab_ends.size if by_slab else 0):
         next_block = block_after_slab(mine, &loop.state, slab, block)
         active = advance_blocks(loop, thread, stage, norms, wrench_known, block, next_block, active)
         block = next_block
@@ -68,10 +66,6 @@ cdef bint advance(Loop *loop, int thread, int stage, bint norms, bint wrench_kno
     advance_blocks(loop, thread, stage, norms, wrench_known, block, mine.last_block, active)
     if loop.has_contacts:
         publish(&loop.broad, thread, &loop.state)
-    if early and not mine.skin_exceeded:
-        end_phase(loop, thread, BLOCKS)
-        fine &= find_contacts(contacts, mine, &loop.state, mine.n_own)
-        end_phase(loop, thread, CONTACTS)
     return fine
 
 
