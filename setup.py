@@ -1,20 +1,19 @@
-"""Build of the Cython kernels; everything else about the package stands in pyproject.toml.
+"""Build of the compiled modules; pyproject.toml has all else about the package.
 
-Every minidem/**/*.pyx becomes one extension module, so that a new rotation integrator is one new
-file and no edit here. What the compiler can do is probed by compiling, with a remedy where it
-cannot. Two environment variables overrule the probes:
+Every minidem/**/*.pyx becomes one extension module: a new rotation scheme needs no edit here. The flags that the
+compiler accepts are found by compiling probes. Two environment variables override them:
 
     MINIDEM_ARCH     native, baseline, or an -march name such as x86-64-v3. Default: native for a build
                      that stays in this folder (pip install -e, build_ext --inplace), PORTABLE for a
                      wheel (pip install ., python -m build), which may leave the machine
     MINIDEM_OPENMP   auto (default), 1 (fail without OpenMP), 0 (one thread only)
 
-The bits of the results depend on neither: no fast-math, no contraction of a*b+c. A module outside the
-time loop may lower the optimisation level in its first line: # distutils: extra_compile_args = -O1
+Results have the same bits with all of them: no fast-math, no contraction of a*b+c. A module outside the time loop
+may lower the optimisation level in its first line: # distutils: extra_compile_args = -O1
 
-Modules are kept in build/kernels, one folder per Python and instruction set, each with a record of what
-it was made of. A module is made again if the content of one of these files, the compiler, its command,
-Cython or this file has changed; dates do not matter. What a build installs is copied from there.
+Modules are kept in build/kernels, one folder per Python and instruction set, each with a record of its source files.
+A module is rebuilt if the content of one of these files, the compiler, its command, Cython or this file has changed;
+dates do not matter. An installation copies them from there.
 """
 import hashlib
 import importlib.metadata
@@ -50,13 +49,13 @@ def extensions():
 
 
 def digests():
-    """{file: digest of its content} of all that the modules can be made of."""
+    """{file: digest of its content} of all source files of modules."""
     return {path.as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
             for suffix in ("pyx", "pxd", "h") for path in PACKAGE.rglob(f"*.{suffix}")}
 
 
 def check_cython():
-    """Its version; pip sees to it, unless told --no-build-isolation."""
+    """Version of Cython; pip installs it, except with --no-build-isolation."""
     version = importlib.metadata.version("Cython") if importlib.util.find_spec("Cython") else "missing"
     if version == "missing" or tuple(int(n) for n in re.findall(r"\d+", version)[:2]) < CYTHON:
         sys.exit(f"minidem needs Cython {CYTHON[0]}.{CYTHON[1]} or newer, and here it is {version}:"
@@ -65,7 +64,7 @@ def check_cython():
 
 
 class BuildKernels(build_ext):
-    """Probes the compiler, adds the flags it understands, and makes what is not up to date on all cores."""
+    """Probes the compiler, adds the flags that it accepts, and builds on all cores what is not up to date."""
 
     def run(self):
         self.stays_here = self.inplace or self.editable_mode

@@ -6,7 +6,7 @@ needs no bounds, a sphere that escapes costs nothing, and neighbours in x stay n
 cells in each direction no pair of neighbouring cells occurs twice.
 
 Centres are fixed-point integers of 32 bits, 2^16 units to a cell, modulo 2^32: differences of neighbours are exact
-anywhere, and the upper bits are the cell. Distant spheres in the same cell of the table are told apart by their
+anywhere, and the upper bits are the cell. Distant spheres in the same cell of the table are distinguished by their
 distance, unless they are a multiple of 2^16 cells apart: such a pair is pruned from the inner list. Rounding to units
 changes a distance by up to sqrt(3) units, the arithmetic of a search (floats of 24 bits) by a hundredth of a unit: a
 search adds MARGIN to the skin, and the cells are wide enough for it.

@@ -1,5 +1,5 @@
 # distutils: extra_compile_args = -O1
-"""How the kernels were compiled, for whoever reads a timing or a result later."""
+"""Build record: compiler, flags and instruction set of the compiled modules."""
 import re
 
 import minidem

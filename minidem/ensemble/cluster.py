@@ -56,7 +56,7 @@ def records(function, runs, scheduler, threads, timeout, wait):
                 continue
             if future.cancelled():
                 raise ConnectionError(f"lost the scheduler {scheduler}; finished runs are kept, and the same "
-                                      "call goes on with the others")
+                                      "call continues with the others")
             left -= 1
             yield index[future.key], _record(future)
     finally:

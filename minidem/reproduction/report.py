@@ -108,7 +108,7 @@ class Report:
 
     def lines(self) -> list[str]:
         """One line per table or figure of a paper, followed by its findings that are not as published."""
-        told, items = [], {}
+        lines, items = [], {}
         for finding in self.findings:
             items.setdefault((finding.paper, finding.item), []).append(finding)
         for (paper, item), found in items.items():
@@ -123,8 +123,8 @@ class Report:
             deviations = [abs(f.deviation) for f in found if f.deviation is not None and f.verdict != WRONG]
             if deviations:
                 line += f", largest deviation {max(deviations):.1e}"
-            told += [line, *(f"    {f.verdict}: {f.in_words()}" for f in found if f.verdict != REPRODUCED)]
-        return told
+            lines += [line, *(f"    {f.verdict}: {f.in_words()}" for f in found if f.verdict != REPRODUCED)]
+        return lines
 
     def _file(self, name):
         if name in self.files or name == "findings.csv":

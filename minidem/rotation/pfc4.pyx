@@ -10,7 +10,7 @@ Three iterations, as published. The order of Gram-Schmidt is not printed: over t
 the published curves by a factor of two. First order. The start is half a step of Euler back; the
 angular velocity at the whole step comes from the same iterations over dt/2.
 
-Neither w in the lab nor A need be kept. w stands in the body frame of the pose, where J is
+Neither w in the lab nor A needs to be stored. w is in the body frame of the pose, where J is
 diagonal. A is made of the orientation q, and turned back into one without a branch: 4 q q^T is
 linear in A, so that applied to the old q it gives the new one, up to its length. The length cannot
 vanish, for the turn from the old A to the new one stays below pi: seen from the old A, Gram-Schmidt

@@ -161,5 +161,5 @@ def _remedy(runs):
     if not runs:
         return "nothing was written"
     if any(run.folder.checkpoints() for run in runs.values()):
-        return "the last checkpoint is whole, --resume goes on from it"
+        return "the last checkpoint is complete, --resume continues from it"
     return "there was no checkpoint yet (see --checkpoint-every)"

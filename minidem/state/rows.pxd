@@ -17,7 +17,7 @@ cdef enum Row:
     PATH = 13               # bound of the displacement of any sphere since the inner rebuild / half the inner skin
     PREDICTED = 14          # 3  angular velocity at the instant of the pose, body  [rad/s]
     PREDICTED_VELOCITY = 17  # 3  at the instant of the pose, lab; for velocity-dependent forces only [m/s]
-    SCRATCH = 20            # as many as the rotation scheme asks for
+    SCRATCH = 20            # as many as the rotation scheme needs
 
 cdef enum WrenchRow:        # at the pose
     TORQUE = 0              # 3  principal body frame                               [N m]

@@ -253,17 +253,16 @@ cdef class State:
         return np.asarray(blocks), np.asarray(wrench)
 
     @classmethod
-    def restore(cls, blocks, wrench, templates, template_index, clump_number=None, scale=None):
-        """The state of saved blocks, wrenches, templates and template indices.
+    def restore(cls, blocks, wrench, templates, template_index, scale=None):
+        """The state of saved blocks and wrenches in the user's order, templates and template indices.
 
-        clump_number : (n_clumps,) the user's numbers of the clumps in the blocks; default: the user's order.
         scale : (n_clumps,) of the lengths of the clumps; default: 1.
         """
         n = len(template_index)
         return State.made_of(copied(blocks), copied(wrench), Bodies(templates),
                              np.array(template_index, dtype=np.int32),
                              np.ones(n) if scale is None else np.array(scale, dtype=np.float64),
-                             np.arange(n, dtype=np.int32) if clump_number is None else clump_number)
+                             np.arange(n, dtype=np.int32))
 
     @staticmethod
     def made_of(blocks, wrench, bodies, template_index, scale, clump_number):

@@ -10,12 +10,12 @@ import minidem.engine.loop_owner
 from minidem.broadphase.load_balance import rebalanced_parts
 
 DT = 38e-6          # [s]: a contact at 20 m/s lasts for some 25 steps, a list of neighbours for 13 to 50
-PIECES = 10         # of a run: clumps can be put in order where a piece begins
-SLABS = 1000, 9     # from so many spheres on (else 200 000), contacts are looked for amid the motion, 2^9 slots at once
-LISTS = 2           # after which they are: ten times as often as usual, for a short run
+PIECES = 10         # of a run: the spatial sort comes between two of them
+SLABS = 1000, 9     # slabs of 2^9 slots for more than 1000 spheres (default: 200 000)
+LISTS = 2           # rebuilds between two spatial sorts (default: 50)
 
 
-def crowd():
+def dense():
     """3060 rods at solid fraction 0.2, and steps enough for 18 lists."""
     return scenes.packed_rods(2, (10, 17, 18), speed=20.0, spin=20.0), 200
 
@@ -54,7 +54,7 @@ def run(build, threads, slabs=False, shares=None):
 @pytest.mark.parametrize("threads, slabs, shares", [
     (3, False, None), (4, False, None), (1, True, None), (3, True, None),
     (2, False, (0.25, 0.75)), (3, True, (0.5, 0.125, 0.375))])
-@pytest.mark.parametrize("build, contacts_at_once", [(crowd, 1000), (gas, 50)], ids=["crowd", "gas"])
+@pytest.mark.parametrize("build, contacts_at_once", [(dense, 1000), (gas, 50)], ids=["dense", "gas"])
 def test_same_bits(build, contacts_at_once, threads, slabs, shares):
     expected, struck = run(build, 1)
     found, _ = run(build, threads, slabs, shares)
@@ -64,10 +64,10 @@ def test_same_bits(build, contacts_at_once, threads, slabs, shares):
             assert np.array_equal(a, b), f"{name} differs after piece {piece}"
 
 
-def test_threads_own_more_where_they_are_faster():
-    assert rebalanced_parts([0.5, 0.5], [2.0, 2.01]) == [0.5, 0.5]            # as good as equal
-    assert rebalanced_parts([0.3, 0.7], [0.0, 1.0]) == [0.3, 0.7]             # nothing is known
-    assert rebalanced_parts([0.5, 0.5], [1e-4, 2e-4]) == [0.5, 0.5]           # too short to tell
+def test_rebalanced_parts():
+    assert rebalanced_parts([0.5, 0.5], [2.0, 2.01]) == [0.5, 0.5]            # little to gain
+    assert rebalanced_parts([0.3, 0.7], [0.0, 1.0]) == [0.3, 0.7]             # no measurement
+    assert rebalanced_parts([0.5, 0.5], [1e-4, 2e-4]) == [0.5, 0.5]           # too short for one
     shares, cost = np.array([1.0, 1.0, 1.0]) / 3, np.array([1.0, 2.0, 1.0])             # of a clump with each thread
     for _ in range(10):
         shares = rebalanced_parts(shares, shares * cost)
@@ -75,13 +75,16 @@ def test_threads_own_more_where_they_are_faster():
     assert np.allclose(shares, [0.4, 0.2, 0.4], atol=0.01)
     for _ in range(10):
         shares = rebalanced_parts(shares, [1.0, 1e9, 1.0])
-    assert 0.25 / 3 > shares[1] > 0.2 / 3                               # a slow one stays at work, to be seen recover
+    assert 0.25 / 3 > shares[1] > 0.2 / 3                               # a slow thread keeps some work, so that its recovery is measured
 
 
-def test_clumps_are_shared_out_anew_in_a_run():
-    """A thread with a seventh of the other's clumps waits for most of the time, and is given more."""
-    scene, steps = crowd()
+def test_load_balance_in_a_run():
+    """From one to seven shares to about equal ones, in a few runs where other programs disturb the times."""
+    scene, steps = dense()
     sim = scene.simulation(DT, threads=2)
     sim._loop.set_shares([0.125, 0.875], keep=False)
-    sim.run(steps)
-    assert 0.3 < sim.statistics["shares"][0] < 0.7
+    for _ in range(20):
+        sim.run(steps)
+        if 0.3 < sim.statistics["shares"][0] < 0.7:
+            return
+    pytest.fail(f"shares {sim.statistics['shares']}")
