@@ -1,6 +1,6 @@
 """Johnson's algorithm: S. M. Johnson et al., Int. J. Numer. Methods Eng. 74, 1303 (2008).
 
-Angular momentum L in the lab, held while q goes one step of the classical Runge-Kutta method; as
+Angular momentum L in the lab, held while q is advanced by one step of the classical Runge-Kutta method; as
 printed in the SPIRAL paper (10.1016/j.cpc.2023.109077), Eqs B.13 to B.15:
 
     qdot = 1/2 q w,   w = I^-1 A(q) L;   q normalised once a step;   then L = L + dt M

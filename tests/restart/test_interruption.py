@@ -102,7 +102,7 @@ def test_a_signal_while_many_rods_are_placed(tmp_path):
 def test_second_signal_ends_at_once(uninterrupted, tmp_path, at, capsys):
     at(0.5 * END, lambda: [os.kill(os.getpid(), signal.SIGINT) for _ in range(2)])
     assert run(tmp_path) == 130
-    assert "interrupted: the last checkpoint is whole, --resume goes on" in capsys.readouterr().err
+    assert "interrupted: the last checkpoint is complete, --resume continues" in capsys.readouterr().err
     assert run(tmp_path, "--resume") == 0
     assert_same(tmp_path, uninterrupted())
 
@@ -124,7 +124,7 @@ def test_full_disk(writes, uninterrupted, tmp_path, monkeypatch, capsys):
     saved = resumable(tmp_path)
     assert saved or writes < 10
     said = capsys.readouterr().err
-    assert "No space left" in said and ("--resume goes on" if saved else "no checkpoint yet") in said
+    assert "No space left" in said and ("--resume continues" if saved else "no checkpoint yet") in said
     Reader(uninterrupted(), RODS.name).assert_beginning(tmp_path)
     assert run(tmp_path, *(["--resume"] if saved else [])) == 0
     assert_same(tmp_path, uninterrupted())
@@ -152,7 +152,7 @@ def test_folder_lost_during_a_run(uninterrupted, tmp_path, at, capsys):
 
     at(0.5 * END, lose)
     assert run(tmp_path) == 1
-    assert "frames" in (said := capsys.readouterr().err) and "--resume goes on" in said
+    assert "frames" in (said := capsys.readouterr().err) and "--resume continues" in said
     (tmp_path / "frames").unlink()
     (tmp_path / "away").rename(tmp_path / "frames")
     assert run(tmp_path, "--resume") == 0
