@@ -75,7 +75,7 @@ def test_rebalanced_parts():
     assert np.allclose(shares, [0.4, 0.2, 0.4], atol=0.01)
     for _ in range(10):
         shares = rebalanced_parts(shares, [1.0, 1e9, 1.0])
-    assert 0.25 / 3 > shares[1] > 0.2 / 3                               # a slow thread keeps some work, so that its recovery is measured
+    assert 0.25 / 3 > shares[1] > 0.2 / 3                               # it keeps some work
 
 
 def test_load_balance_in_a_run():
