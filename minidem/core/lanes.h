@@ -1,4 +1,4 @@
-/* The width of a block for the C headers; core/lanes.pxd checks at compile time that it is the same there. */
+/* The width of a block for the C headers; check_lanes compares it with core/lanes.pxd at compile time. */
 #ifndef MINIDEM_LANES_H
 #define MINIDEM_LANES_H
 enum { MINIDEM_LANES = 8 };

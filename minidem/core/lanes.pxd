@@ -4,13 +4,9 @@ cdef enum:
     LANES = 8
     LOG_LANES = 3
 
-cdef extern from "core/lanes.h" nogil:
-    void check_lanes "MINIDEM_CHECK_LANES"(int lanes, int log_lanes)
-
 
 cdef inline unsigned int row_of(unsigned int slot) noexcept nogil:
     """The row of a slot: the member row of a sphere, the block of a clump."""
-    check_lanes(LANES, LOG_LANES)
     return slot >> LOG_LANES
 
 

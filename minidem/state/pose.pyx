@@ -1,6 +1,6 @@
 """Positions of the spheres in the lab: centre of mass + R(q) offset, eight spheres at a time."""
-from minidem.core.lanes cimport LANES
-from minidem.core.transpose cimport records_from_rows
+from minidem.core.lanes cimport LANES, LOG_LANES
+from minidem.core.transpose cimport check_lanes, records_from_rows
 from minidem.core.vec3 cimport add
 from minidem.state.rows cimport ORIENTATION, POSITION, load, store
 from minidem.state.state cimport StateView, member
@@ -51,6 +51,7 @@ cdef void pose_range(const StateView *state, Py_ssize_t first, Py_ssize_t last) 
     """Pose all spheres of the blocks first <= b < last."""
     cdef Frames frames
     cdef Py_ssize_t block, row
+    check_lanes(LANES, LOG_LANES)
     for block in range(first, last):
         load_frames(&frames, state.blocks + block * state.n_rows * LANES)
         for row in range(state.first_member[block], state.first_member[block + 1]):
