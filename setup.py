@@ -148,14 +148,14 @@ class BuildKernels(build_ext):
             # first on sys.path for `python -m pytest` in the checkout, then works like the installed one.
             self.copy_extensions_to_source()
 
-    def library(self, extension):
+    def module_file(self, extension):
         return self.folder / "lib" / self.get_ext_filename(extension.name)
 
     def record(self, extension):
         return self.folder / "records" / f"{extension.name}.json"
 
     def is_current(self, extension):
-        if not (self.record(extension).exists() and self.library(extension).exists()):
+        if not (self.record(extension).exists() and self.module_file(extension).exists()):
             return False
         record = json.loads(self.record(extension).read_text())
         return record["made_by"] == self.made_by and all(
@@ -166,7 +166,7 @@ class BuildKernels(build_ext):
         from Cython.Build import cythonize
         for extension in wanted:
             self.record(extension).unlink(missing_ok=True)
-            self.library(extension).unlink(missing_ok=True)
+            self.module_file(extension).unlink(missing_ok=True)
         made = cythonize(wanted, build_dir=str(self.folder / "c"), compiler_directives=DIRECTIVES, force=True,
                          nthreads=self.parallel, depfile=True, shared_utility_qualified_name=SHARED)
         for copy in (self.folder / "c").rglob("*.h"):
@@ -178,19 +178,19 @@ class BuildKernels(build_ext):
         return Path(made.sources[0]).stat().st_size if made else 0
 
     def build_extension(self, extension):
-        library = self.library(extension)
+        module = self.module_file(extension)
         if extension.name in self.translated:
-            self.compile(self.translated[extension.name], library)
+            self.compile(self.translated[extension.name], module)
         place = Path(self.get_ext_fullpath(extension.name))
         place.parent.mkdir(parents=True, exist_ok=True)
-        self.copy_file(str(library), str(place))
+        self.copy_file(str(module), str(place))
 
-    def compile(self, extension, library):
+    def compile(self, extension, module):
         source = Path(extension.sources[0])
         objects = self.compiler.compile([str(source)], output_dir=".", macros=extension.define_macros,
                                         include_dirs=extension.include_dirs, debug=self.debug,
                                         extra_postargs=[*self.flags, *extension.extra_compile_args, "-MMD"])
-        self.compiler.link_shared_object(objects, str(library), libraries=self.get_libraries(extension),
+        self.compiler.link_shared_object(objects, str(module), libraries=self.get_libraries(extension),
                                          extra_postargs=self.link_flags, debug=self.debug)
         read = [path.read_text() for path in (source.with_suffix(".d"), source.with_suffix(".c.dep")) if path.exists()]
         names = {name for name in " ".join(read).split() if name in self.digests}

@@ -39,7 +39,7 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
-from benchmark_cases import CASES, EPILOG, dense, print_table
+from benchmark_cases import EPILOG, dense, known_cases, numbers, print_table
 
 import minidem as md
 from minidem.scenario import at_least
@@ -81,20 +81,6 @@ def parse_arguments(argv):
     if arguments.json.is_dir():
         parser.error(f"--json: '{arguments.json}' is a folder; give a file")
     return arguments
-
-
-def known_cases(text):
-    for name in text.split(","):
-        if name not in CASES:
-            raise argparse.ArgumentTypeError(f"case is '{name}', must be one of: {', '.join(CASES)}")
-    return [(name, CASES[name]) for name in text.split(",")]
-
-
-def numbers(text):
-    return [at_least(1)(number) for number in text.split(",")]
-
-
-numbers.__name__ = "list of whole numbers"              # for the error message of argparse
 
 
 def provenance():

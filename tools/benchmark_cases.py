@@ -1,10 +1,12 @@
 """The standard cases of tools/benchmark.py and tools/compare_peers.py: initial states of minidem's scenarios."""
 
+import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from scenario_modules import scenario_module
 
+from minidem.scenario import at_least
 from minidem.validation import chess_box
 
 
@@ -57,6 +59,20 @@ CASES = {
     "F": dense(333_000),
 }
 EPILOG = "\n".join(f"case {name}: {case.description}" for name, case in CASES.items())
+
+
+def known_cases(text):
+    for name in text.split(","):
+        if name not in CASES:
+            raise argparse.ArgumentTypeError(f"case is '{name}', must be one of: {', '.join(CASES)}")
+    return [(name, CASES[name]) for name in text.split(",")]
+
+
+def numbers(text):
+    return [at_least(1)(number) for number in text.split(",")]
+
+
+numbers.__name__ = "list of whole numbers"              # for the error message of argparse
 
 
 def print_table(rows):

@@ -18,7 +18,7 @@ import tempfile
 from pathlib import Path
 from statistics import median, quantiles
 
-from benchmark_cases import CASES, EPILOG, print_table
+from benchmark_cases import EPILOG, known_cases, numbers, print_table
 
 from minidem.scenario import at_least
 
@@ -64,7 +64,7 @@ class Worker:
 
 def compare(other, checkpoint, threads, steps, turns):
     """Row of the table, without case and threads."""
-    workers = [Worker(tree, checkpoint, threads, steps) for tree in (ROOT, other)]
+    workers = [Worker(tree, checkpoint, threads, steps) for tree in (other, ROOT)][::-1]     # the other may not run
     times = []
     for turn in range(turns):
         order = (0, 1) if turn % 2 else (1, 0)
@@ -81,24 +81,23 @@ def main(argv=None):
     parser = argparse.ArgumentParser(prog="compare_trees.py", description=__doc__, epilog=EPILOG,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("other", type=Path, help="folder of the other tree")
-    parser.add_argument("--cases", default="A,C", metavar="NAMES", help="separated by commas (default: %(default)s)")
-    parser.add_argument("--threads", default="1", metavar="N,...", help="numbers of threads (default: %(default)s)")
+    parser.add_argument("--cases", type=known_cases, default="A,C", metavar="NAMES",
+                        help="separated by commas (default: %(default)s)")
+    parser.add_argument("--threads", type=numbers, default="1", metavar="N,...",
+                        help="numbers of threads (default: %(default)s)")
     parser.add_argument("--turns", type=at_least(2), default=21, metavar="K", help="portions (default: %(default)s)")
     arguments = parser.parse_args(argv)
-    cases = arguments.cases.split(",")
-    if unknown := [name for name in cases if name not in CASES]:
-        parser.error(f"--cases: '{unknown[0]}' is none of {', '.join(CASES)}")
-    try:
-        threads = [at_least(1)(number) for number in arguments.threads.split(",")]
-    except ValueError as error:
-        parser.error(f"--threads: {error}")
     rows = [("case", "threads", "us/step", "other/this", "bits")]
     with tempfile.TemporaryDirectory() as folder:
-        for name in cases:
+        for name, case in arguments.cases:
             checkpoint = Path(folder, name)
-            CASES[name].simulation(1, None).save(checkpoint)
-            rows += [(name, str(number), *compare(arguments.other.resolve(), checkpoint, number, STEPS[name],
-                                                  arguments.turns)) for number in threads]
+            case.simulation(1, None).save(checkpoint)
+            try:
+                rows += [(name, str(number), *compare(arguments.other.resolve(), checkpoint, number, STEPS[name],
+                                                      arguments.turns)) for number in arguments.threads]
+            except RuntimeError as error:
+                print(error, file=sys.stderr)
+                return 1
     print_table(rows)
     return 0
 

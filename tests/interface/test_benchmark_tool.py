@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import benchmark
+import benchmark_cases
 import numpy as np
 import pytest
 
@@ -25,7 +26,7 @@ def done(tmp_path_factory):
 
 
 def rods():
-    return benchmark.CASES["A"].simulation(1, None)
+    return benchmark_cases.CASES["A"].simulation(1, None)
 
 
 def test_one_row_per_number_of_threads(done):

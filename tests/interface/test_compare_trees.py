@@ -13,6 +13,14 @@ def test_a_tree_beside_itself(capsys):
     assert 0.1 < float(ratio) < 10
 
 
-def test_a_folder_without_a_build_is_refused(tmp_path):
-    with pytest.raises(RuntimeError, match="build it in place"):
-        compare_trees.Worker(tmp_path, tmp_path / "none", 1, 1)
+def test_a_folder_without_a_build_is_refused(tmp_path, capsys):
+    assert compare_trees.main([str(tmp_path), "--cases", "A"]) == 1
+    assert "build it in place" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments, complaint", [
+    (["--cases", "A,Q"], "case is 'Q'"), (["--threads", "0"], "at least 1")])
+def test_wrong_arguments(arguments, complaint, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        compare_trees.main([".", *arguments])
+    assert complaint in capsys.readouterr().err
