@@ -13,6 +13,7 @@ from minidem.contact.narrow_phase cimport Contacts
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.transpose cimport records_from_rows, rows_from_records
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, scale, vec3
+from minidem.engine.leapfrog cimport Restrict
 from minidem.engine.time_loop cimport Loop
 from minidem.rotation.scheme cimport Body, Step, angular_acceleration, set_stage
 from minidem.state.pose cimport load_matrices, to_body
@@ -70,6 +71,26 @@ cdef inline void write_records(Loop *loop, const int *clumps, int n, int record,
         memcpy(loop.motions + 16 * <Py_ssize_t> clumps[lane] + 4 * record, records + 4 * lane, 4 * sizeof(double))
 
 
+cdef inline void accelerate(Restrict rows, Restrict force, Restrict torque, Restrict fixed, Restrict half,
+                            double *velocity, double *linear, double *angular) noexcept nogil:
+    """The last three records of eight motions, as rows (4, LANES).
+
+    half : (LANES,) time by which the stored velocities are behind the pose [s].
+    """
+    cdef Body body
+    cdef Vec3 acceleration, w
+    cdef int lane
+    for lane in range(LANES):
+        body.inertia = load(fixed + INERTIA * LANES + lane)
+        body.inverse_inertia = load(fixed + INVERSE_INERTIA * LANES + lane)
+        w = load(rows + PREDICTED * LANES + lane)
+        acceleration = scale(fixed[INVERSE_MASS * LANES + lane], load(force + lane))
+        store(linear + lane, acceleration)
+        store(velocity + lane, add_scaled(load(rows + VELOCITY * LANES + lane), half[lane], acceleration))
+        store(angular + lane, angular_acceleration(&body, w, load(torque + lane)))
+        velocity[3 * LANES + lane], linear[3 * LANES + lane], angular[3 * LANES + lane] = w.x, w.y, w.z
+
+
 cdef void find_motions(Loop *loop, int thread, const int *clumps, int n, bint stored, bint between) noexcept nogil:
     """Motions of n <= LANES own clumps (slots) at the instant of the pose, into loop.motions.
 
@@ -81,12 +102,11 @@ cdef void find_motions(Loop *loop, int thread, const int *clumps, int n, bint st
     cdef double *fixed = torque + 3 * LANES
     cdef const double *block
     cdef const double *constants
-    cdef double linear[4 * LANES], velocity[4 * LANES], angular[4 * LANES], half[LANES]
-    cdef Vec3 w
+    cdef double force[3 * LANES], half[LANES]
+    cdef double linear[4 * LANES], velocity[4 * LANES], angular[4 * LANES]
     cdef Step step = loop.step
-    cdef Body body
     cdef Py_ssize_t row
-    cdef int lane, clump, source, started[LANES], own[LANES]
+    cdef int lane, clump, source, own[LANES]
     for lane in range(LANES):
         clump = clumps[min(lane, n - 1)]
         source = lane_of(clump)
@@ -101,22 +121,19 @@ cdef void find_motions(Loop *loop, int thread, const int *clumps, int n, bint st
         for row in range(TURN_BOUND):
             fixed[row * LANES + lane] = constants[row * LANES]
         own[lane] = clump
-        store(torque + lane, load(wrench_of(state, row_of(clump)) + TORQUE * LANES + source))
-        store(linear + lane, load(wrench_of(state, row_of(clump)) + FORCE * LANES + source))
-        started[lane] = not between or loop.started[state.clump_number[clump]]
-        half[lane] = 0.5 * step.dt if started[lane] else 0.0
+        half[lane] = 0.5 * step.dt
+        if stored:
+            store(torque + lane, load(wrench_of(state, row_of(clump)) + TORQUE * LANES + source))
+            store(force + lane, load(wrench_of(state, row_of(clump)) + FORCE * LANES + source))
     if not stored:
-        sum_forces(loop, loop.contacts + thread, own, rows + ORIENTATION * LANES, linear, torque)
+        sum_forces(loop, loop.contacts + thread, own, rows + ORIENTATION * LANES, force, torque)
     set_stage(&step, 0)
     (loop.sync if between else loop.predict)(rows, torque, fixed, &step)
-    for lane in range(LANES):
-        body.inertia = load(fixed + INERTIA * LANES + lane)
-        body.inverse_inertia = load(fixed + INVERSE_INERTIA * LANES + lane)
-        store(linear + lane, scale(fixed[INVERSE_MASS * LANES + lane], load(linear + lane)))
-        store(velocity + lane, add_scaled(load(rows + VELOCITY * LANES + lane), half[lane], load(linear + lane)))
-        w = load(rows + (PREDICTED if started[lane] else ANGULAR_VELOCITY) * LANES + lane)
-        velocity[3 * LANES + lane], linear[3 * LANES + lane], angular[3 * LANES + lane] = w.x, w.y, w.z
-        store(angular + lane, angular_acceleration(&body, w, load(torque + lane)))
+    for lane in range(LANES if between else 0):
+        if not loop.started[state.clump_number[own[lane]]]:             # its velocities are those at the pose
+            half[lane] = 0.0
+            store(rows + PREDICTED * LANES + lane, load(rows + ANGULAR_VELOCITY * LANES + lane))
+    accelerate(rows, force, torque, fixed, half, velocity, linear, angular)
     write_records(loop, clumps, n, 0, rows + ORIENTATION * LANES)
     write_records(loop, clumps, n, 1, velocity)
     write_records(loop, clumps, n, 2, linear)

@@ -155,8 +155,9 @@ cdef void correct_eight(const Loop *loop, const int *pairs, const int *indices, 
         # The centres turn about each other: their distance has the acceleration v_t^2 / distance.
         bending = movable[lane] * max(0.0, dot(relative, relative) - rate * rate) / distance[lane]
         onsets.rate[lane] = -rate
-        onsets.acceleration[lane] = plain[lane] * (a.mobility[lane] + movable[lane] * b.mobility[lane]) \
-            - (a.acceleration[lane] + movable[lane] * b.acceleration[lane]) - bending
+        onsets.own[lane] = plain[lane] * (a.mobility[lane] + movable[lane] * b.mobility[lane])
+        onsets.acceleration[lane] = onsets.own[lane] - bending \
+            - (a.acceleration[lane] + movable[lane] * b.acceleration[lane])
     onset_forces(law, &onsets, force)
 
 
