@@ -17,20 +17,21 @@ from minidem.state.rows cimport POSITION, load
 from minidem.state.state cimport State, StateView
 
 
-cdef inline void write_row(int *pair, double *values, const StateView *state, int i, int j,
-                           const Law *law) noexcept nogil:
-    """A row for `describe`. i : slot of a sphere;  j : of a sphere or ghost, or -1 - wall."""
+cdef inline void write_row(int *pair, double *values, const StateView *state, int i, int j, const Law *law,
+                           double correction) noexcept nogil:
+    """A row for `describe`. i : slot of a sphere;  j : of a sphere or ghost, or -1 - wall; correction of its force."""
     cdef Contact contact = law.one(law, state, i, j)
     pair[0], pair[1] = i, slot_of(state, j)
-    values[0], values[1] = contact.overlap, contact.force
+    values[0], values[1] = contact.overlap, contact.force + correction
     values[2] = law.energy_factor * contact.force * contact.overlap
     values[3], values[4], values[5] = contact.normal.x, contact.normal.y, contact.normal.z
 
 
 cdef object list_contacts(State state, const Contacts *contacts, const Neighbours *threads, int n_threads):
     """All contacts of all threads, a structured array of CONTACT."""
-    cdef Py_ssize_t count = 0, k
+    cdef Py_ssize_t count = 0, k, m
     cdef int t, i, j
+    cdef double correction
     cdef int[:, ::1] pair
     cdef double[:, ::1] values
     for t in range(n_threads):
@@ -38,10 +39,15 @@ cdef object list_contacts(State state, const Contacts *contacts, const Neighbour
     pair, values = np.empty((count, 2), dtype=np.int32), np.empty((count, 6))
     count = 0
     for t in range(n_threads):
+        m = 0
         for k in range(0, contacts[t].pairs.size, 2):
             i, j = contacts[t].pairs.data[k], contacts[t].pairs.data[k + 1]
+            correction = 0.0
+            if m < contacts[t].ends.size and contacts[t].ends.data[m] == k:             # in ascending order
+                correction = (<const double *> contacts[t].onset.data)[m]
+                m += 1
             if owns(threads + t, &state.view, i):                       # else the owner of i lists it
-                write_row(&pair[count, 0], &values[count, 0], &state.view, i, j, contacts[t].law)
+                write_row(&pair[count, 0], &values[count, 0], &state.view, i, j, contacts[t].law, correction)
                 count += 1
     return describe(state, np.asarray(pair)[:count], np.asarray(values)[:count])
 
@@ -99,7 +105,8 @@ cdef object list_last(State state, Py_ssize_t n, const Law *law):
             raise MemoryError("no memory for the contacts of new clumps")
         pair, values = np.empty((pairs.size // 2, 2), dtype=np.int32), np.empty((pairs.size // 2, 6))
         for k in range(pair.shape[0]):
-            write_row(&pair[k, 0], &values[k, 0], &state.view, pairs.data[2 * k], pairs.data[2 * k + 1], law)
+            write_row(&pair[k, 0], &values[k, 0], &state.view, pairs.data[2 * k], pairs.data[2 * k + 1], law,
+                      0.0)
     finally:
         release(&pairs)
     return describe(state, np.asarray(pair), np.asarray(values))
