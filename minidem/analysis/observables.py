@@ -146,7 +146,8 @@ class Observables:
         -------
         structured array (n,)
             `clump_i`, `clump_j`, `sphere_i`, `sphere_j` (indices; both j fields are -1 - k for wall k), `overlap` [m],
-            `normal` (3,) unit vector from j to i, `force` (3,) on i, onset correction included [N], `point` (3,) [m], `energy` [J]; lab frame.
+            `normal` (3,) unit vector from j to i, `force` (3,) on i with its onset correction [N], `point` (3,) [m],
+            `energy` [J]; lab frame.
         """
         if not self._loop.contacts_known:
             self._loop.evaluate()
