@@ -28,6 +28,9 @@ from minidem.engine.time_loop cimport Loop
 from minidem.state.rows cimport FORCE, INVERSE_INERTIA, INVERSE_MASS, ORIENTATION, TORQUE, load, load_quat, store
 from minidem.state.state cimport StateView, fixed_rows, member, wrench_of
 
+cdef enum:
+    CORRECTION = 1 << 30            # counted with the contacts of a sphere, which are fewer
+
 cdef struct Side:                   # of eight contacts: their spheres on one side, seen along the normals to it
     double normal[3 * LANES]        # lab
     double velocity[3 * LANES]      # of the sphere's centre, lab [m/s]
@@ -35,11 +38,11 @@ cdef struct Side:                   # of eight contacts: their spheres on one si
     double acceleration[LANES]      # likewise [m/s2]
     double mobility[LANES]          # acceleration per normal force on the sphere [1/kg]
 
-cdef struct Addition:               # a force to add to a sphere
-    unsigned int sphere             # the user's number
-    unsigned int other              # order_of the other sphere or wall
-    int slot
+cdef struct Addition:               # a correction on a sphere
     Vec3 force
+    int slot
+    int other                       # sphere, ghost or wall
+    unsigned long long rank         # canonical order: the user's number of the sphere, then of the other one
 
 
 cdef void find_all_motions(Loop *loop, int thread, bint stored, bint between) noexcept nogil:
@@ -165,9 +168,7 @@ cdef int compare(const void *a, const void *b) noexcept nogil:
     """Canonical order of additions."""
     cdef const Addition *first = <const Addition *> a
     cdef const Addition *second = <const Addition *> b
-    if first.sphere != second.sphere:
-        return 1 if first.sphere > second.sphere else -1
-    return 1 if first.other > second.other else -1
+    return 1 if first.rank > second.rank else -1
 
 
 cdef inline void add_to_sphere(Contacts *contacts, int slot, Vec3 force) noexcept nogil:
@@ -186,6 +187,26 @@ cdef void add_to_wrench(const StateView *state, int slot, Vec3 force) noexcept n
     store(wrench + FORCE * LANES, add(load(wrench + FORCE * LANES), force))
     store(wrench + TORQUE * LANES, add(load(wrench + TORQUE * LANES),
                                        cross(load(member(state, row_of(slot)) + lane_of(slot)), rotate_back(q, force))))
+
+
+cdef void add_in_order(Contacts *contacts, const StateView *state, Addition *additions, Py_ssize_t n,
+                       bint stored) noexcept nogil:
+    """Add to forces on spheres, or to stored wrenches; where the order of two additions matters, in canonical order."""
+    cdef Py_ssize_t m, ordered = 0
+    for m in range(n):
+        if stored or force_on(contacts, additions[m].slot)[3] >= 2.0 * CORRECTION:
+            additions[ordered] = additions[m]
+            additions[ordered].rank = <unsigned long long> order_of(state, additions[m].slot) << 32 \
+                | order_of(state, additions[m].other)
+            ordered += 1
+        else:
+            add_to_sphere(contacts, additions[m].slot, additions[m].force)
+    qsort(additions, ordered, sizeof(Addition), compare)
+    for m in range(ordered):
+        if stored:
+            add_to_wrench(state, additions[m].slot, additions[m].force)
+        else:
+            add_to_sphere(contacts, additions[m].slot, additions[m].force)
 
 
 cdef bint add_onset_forces(Loop *loop, int thread, bint stored, bint between) noexcept nogil:
@@ -224,19 +245,10 @@ cdef bint add_onset_forces(Loop *loop, int thread, bint stored, bint between) no
             for side in range(2 if force[lane] != 0.0 else 0):
                 if <unsigned int> (pair[side] - contacts.first_slot) >= <unsigned int> contacts.n_slots:
                     continue
-                additions[n].slot = pair[side]
+                additions[n].slot, additions[n].other = pair[side], pair[1 - side]
                 additions[n].force = scale(-force[lane] if side else force[lane], load(normals + lane))
-                if not stored and force_on(contacts, pair[side])[3] < 2.0:      # its only contact
-                    add_to_sphere(contacts, pair[side], additions[n].force)
-                    continue
-                additions[n].sphere = order_of(state, pair[side])
-                additions[n].other = order_of(state, pair[1 - side])
                 n += 1
-    if n > 1:
-        qsort(additions, n, sizeof(Addition), compare)
-    for m in range(n):
-        if stored:
-            add_to_wrench(state, additions[m].slot, additions[m].force)
-        else:
-            add_to_sphere(contacts, additions[m].slot, additions[m].force)
+                if not stored:
+                    force_on(contacts, pair[side])[3] += CORRECTION
+    add_in_order(contacts, state, additions, n, stored)
     return fine
