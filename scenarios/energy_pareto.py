@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Energy error against processor time, for all rotation schemes and contact laws.
 
-The thirty rods of rods_in_box.py over 10 s, with steps from 152 to 4.75 us, and the chess pieces of chess_in_box.py over
-1.5 s, with steps from 19 to 1.19 us, from several random initial states. Contacts are conservative, so every change of
-the energy is an integration error.
+The thirty rods of rods_in_box.py over 10 s, with steps from 152 to 4.75 us, and the chess pieces of chess_in_box.py
+over 1.5 s, with steps from 19 to 1.19 us, from several random initial states. Contacts are conservative, so every
+change of the energy is an integration error.
 
 The error of a run is the largest |E - E0| / E0 over those of a thousand equidistant instants at which there is no
 contact: within a contact the energy of a leapfrog oscillates, which ends with the contact. The error of a point is the
@@ -256,7 +256,7 @@ def draw_orders(figure, names, good, orders):
         panel.set_xlabel("time step (µs)")
 
 
-# Not EXPERIMENT: no paper to compare with, so that tools/paper_report.py leaves it out.
+# There is no paper to compare with: tools/paper_report.py leaves out scripts without the name of the others.
 STUDY = PaperExperiment("energy_pareto", __doc__, run, add_options, check=check)
 main = STUDY.main
 
