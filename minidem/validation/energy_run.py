@@ -1,4 +1,4 @@
-"""A run on the way of which energies are recorded, and the processor time of its time loop."""
+"""A run with energies recorded at equidistant instants, and the processor time of its time loop."""
 from dataclasses import dataclass
 from time import process_time
 
