@@ -7,6 +7,7 @@ The public names, after `import minidem as md`; `help(md.Simulation)` and so on 
     md.Material             elastic constants, for Hertz's law
     md.Plane, md.box        a wall, and the six of a box
     md.Energy               what sim.energy() returns
+    md.contact              the contact laws: available, info
     md.rotation             the rotation integrators: available, info, register (your own), integrate (free bodies)
     md.cite                 references of what a simulation used
     md.build_info           version, instruction set, OpenMP and compiler of this build
@@ -42,7 +43,7 @@ except ImportError as error:
     raise ImportError("minidem's compiled modules are missing or stale; build them from the source folder with\n"
                       "    python -m pip install -e .") from error
 
-from minidem import rotation
+from minidem import contact, rotation
 from minidem.analysis.energy import Energy
 from minidem.citation import cite
 from minidem.material import Material, effective_modulus
@@ -53,7 +54,7 @@ from minidem.walls import Plane, box
 
 __version__ = "0.2.0"
 __all__ = ["ClumpTemplate", "Energy", "Material", "Plane", "Simulation", "box", "build_info", "chess", "cite",
-           "effective_modulus", "mesh_report", "rotation", "shapes"]
+           "contact", "effective_modulus", "mesh_report", "rotation", "shapes"]
 
 # `import minidem.shapes` and the like: these modules have a public name beside that of their folder.
 _sys.modules |= {f"{__name__}.{name}": module for name, module in

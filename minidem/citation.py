@@ -9,13 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 import minidem
-from minidem.core.literature import Reference, article
+from minidem import contact
+from minidem.core.literature import Reference
 from minidem.rotation import registry
 from minidem.simulation import Simulation
 
-HERTZ = article(
-    "hertz1882beruehrung", ("Hertz, H.",), "Ueber die Berührung fester elastischer Körper",
-    "Journal für die reine und angewandte Mathematik", "92", "156--171", "1882", "10.1515/crll.1882.92.156")
 LEAPFROG = Reference(
     "hockney1988computer", "book", ("Hockney, R.", "Eastwood, J."),
     "Computer simulation using particles", "1988",
@@ -61,7 +59,7 @@ class Citation:
 def cite(simulation: Simulation) -> Citation:
     """What to cite for a simulation in its present state.
 
-    Hertz's law is cited if clumps could touch anything, the union of spheres if the spheres of a clump overlap.
+    The contact law is cited if clumps could touch anything, the union of spheres if the spheres of a clump overlap.
 
     Parameters
     ----------
@@ -83,7 +81,8 @@ def cite(simulation: Simulation) -> Citation:
     uses = [(f"Simulated with minidem {minidem.__version__}", own), _rotation(simulation.rotation),
             ("Translation: leapfrog", (LEAPFROG,))]
     if simulation.walls or simulation.n_clumps > 1:
-        uses.append(("Contacts: Hertz's law", (HERTZ,)))
+        law = contact.info(simulation.contact)
+        uses.append((f"Contacts: {law.title} ({simulation.contact})", law.cites))
     if any(_overlaps(template) for template in simulation.templates):
         uses.append(("Mass and inertia of overlapping spheres: exact integrals over their union", own))
     return Citation(tuple(uses))

@@ -4,7 +4,6 @@ All that changes belongs to one `Driver`. What needs another one, such as adding
 old one by one assignment, so that Ctrl-C or an error leaves the simulation as it was.
 """
 import copy
-import warnings
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,9 +13,9 @@ from numpy.typing import ArrayLike
 
 from minidem.analysis.diagnosis import explain_pose, refuse_deep_overlaps, warn_of_large_step
 from minidem.analysis.observables import Observables
+from minidem.contact import registry as contact_laws
 from minidem.core.checks import (
     LARGEST,
-    MOST_THREADS,
     dimensions,
     file_path,
     finite_array,
@@ -28,7 +27,7 @@ from minidem.core.checks import (
 )
 from minidem.core.guard import Guard, exclusive
 from minidem.core.quaternions import multiply, rotate_back
-from minidem.core.threads import has_openmp, most_threads
+from minidem.core.threads import checked_threads
 from minidem.engine.chunked_run import Pacer, steps_to_reach
 from minidem.engine.driver import Driver, NotFinite
 from minidem.engine.user_forces import UserForces
@@ -44,7 +43,7 @@ FEW = 64                # so few new clumps are compared with all others; for mo
 
 
 class Simulation(Observables):
-    """Rigid clumps with conservative Hertz contacts between them and with plane walls.
+    """Rigid clumps with conservative contacts between them and with plane walls.
 
     Parameters
     ----------
@@ -54,6 +53,8 @@ class Simulation(Observables):
         `md.box(low, high)` makes six. None or []: unbounded space.
     rotation : str
         Rotation scheme, 'name' or 'name:parameter=value'; `md.rotation.available()` lists the names.
+    contact : str
+        Contact law, likewise; `md.contact.available()`. 'hertz:onset=corrected' conserves energy much better.
     dt : float
         Time step [s]. A step above the Rayleigh step of the smallest sphere warns once.
     gravity : (3,) array_like
@@ -78,22 +79,20 @@ class Simulation(Observables):
     """
 
     def __init__(self, material: Material, walls: Iterable[Plane] | None = None, rotation: str = "spiral",
-                 dt: float | None = None, gravity: ArrayLike = (0.0, 0.0, 0.0), threads: int | None = None):
+                 contact: str = "hertz", dt: float | None = None, gravity: ArrayLike = (0.0, 0.0, 0.0),
+                 threads: int | None = None):
         if not isinstance(material, Material):
             raise ValueError(f"material = {short_repr(material)}: give a minidem.Material(young, poisson)")
         if dt is None:
             raise ValueError("dt = None: give the time step in seconds; material.rayleigh_step(radius, density) "
                              "is its usual upper limit")
-        threads = most_threads() if threads is None else whole("threads", threads, 1, MOST_THREADS)
-        if threads > 1 and not has_openmp():
-            warnings.warn(f"threads = {threads}: this minidem was built without OpenMP and uses one thread; "
-                          "see MINIDEM_OPENMP in the README", UserWarning, stacklevel=2)
-        self._threads = threads
+        self._threads = checked_threads(threads)
         self._guard, self._pacer = Guard(), Pacer()
         self._scheme, self._parameters = registry.select(rotation)
+        self._law, self._law_parameters = contact_laws.select(contact, self._scheme)
         vars(self).update(material=material, walls=tuple(plane_list("walls", walls)), dt=positive("dt", dt),
                           gravity=tuple(finite_array("gravity", gravity, (3,), limit=LARGEST).tolist()),
-                          rotation=str(rotation))
+                          rotation=str(rotation), contact=str(contact))
         self._loop = self._make_loop(State(self._scheme.n_scratch))
 
     def __setattr__(self, name, value):
@@ -170,7 +169,7 @@ class Simulation(Observables):
             refuse_deep_overlaps(new.contacts(), state, first)
         else:
             refuse_deep_overlaps(new.contacts_of_last(n), state, first)
-        warn_of_large_step(self.material, self.dt, state, first)
+        warn_of_large_step(self, state, first)
         self._loop = new
 
     @exclusive
@@ -210,9 +209,10 @@ class Simulation(Observables):
         """A Driver for `state` at step number step_count; `known` are its arguments started and forces_known."""
         planes = (np.array([wall.point for wall in self.walls]), np.array([wall.normal for wall in self.walls]),
                   np.array([effective_modulus(self.material, wall.material or self.material) for wall in self.walls]))
-        return Driver(state, self._scheme, self._parameters, self.dt, first_step=step_count,
-                      modulus=effective_modulus(self.material, self.material), gravity=self.gravity, planes=planes,
-                      threads=self._threads, external_forces=forces, guard=self._guard, **known)
+        law = self._law, self._law_parameters, effective_modulus(self.material, self.material)
+        return Driver(state, self._scheme, self._parameters, self.dt, first_step=step_count, law=law,
+                      gravity=self.gravity, planes=planes, threads=self._threads, external_forces=forces,
+                      guard=self._guard, **known)
 
     @exclusive
     def run(self, steps: int, every: int | None = None, callback: Callable | None = None) -> None:

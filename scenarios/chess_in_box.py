@@ -27,7 +27,8 @@ def add_options(group):
 
 def build(options):
     """Initial state."""
-    sim = chess_box.simulation(options.integrator, options.dt, options.seed, options.clumps, options.threads)
+    sim = chess_box.simulation(options.integrator, options.dt, options.seed, options.clumps, options.threads,
+                               options.contact)
     limit = chess_box.rayleigh_step(options.clumps)
     if options.dt > limit:
         warnings.warn(f"dt = {options.dt:g} s is above the Rayleigh step {limit:.3g} s of the smallest "
@@ -39,7 +40,8 @@ SCENARIO = Scenario(
     name="chess_in_box",
     description=__doc__,
     build=build,
-    defaults={"integrator": "spiral", "dt": chess_box.STEP, "time": chess_box.TIME, "seed": 1, "frames": 200},
+    defaults={"integrator": "spiral", "contact": "hertz", "dt": chess_box.STEP, "time": chess_box.TIME,
+              "seed": 1, "frames": 200},
     add_options=add_options,
 )
 main = SCENARIO.main

@@ -57,15 +57,15 @@ def build(options):
     deviation = speed * np.sqrt(rod.mass / (3.0 * rod.inertia))
     spin = rotate(orientation, (deviation * rng.standard_normal((options.rods, 3))) @ rod.axes.T)
 
-    def gas(integrator, dt, position, orientation, velocity, spin):
-        sim = md.Simulation(material=rods.MATERIAL, walls=md.box(low, high), rotation=integrator, dt=dt,
-                            threads=options.threads)
+    def gas(integrator, contact, dt, position, orientation, velocity, spin):
+        sim = md.Simulation(material=rods.MATERIAL, walls=md.box(low, high), rotation=integrator, contact=contact,
+                            dt=dt, threads=options.threads)
         sim.add_clumps(rod, position, orientation, velocity, spin)
         return sim
 
-    before = gas(INTEGRATOR, STEP, position, orientation, velocity / SLOWER, spin / SLOWER)
+    before = gas(INTEGRATOR, "hertz", STEP, position, orientation, velocity / SLOWER, spin / SLOWER)
     before.run(steps_to_reach(SLOWER * options.thermalise, STEP))
-    return gas(options.integrator, options.dt, before.position, before.orientation,
+    return gas(options.integrator, options.contact, options.dt, before.position, before.orientation,
                SLOWER * before.velocity, SLOWER * before.angular_velocity)
 
 
@@ -79,7 +79,7 @@ SCENARIO = Scenario(
     name="dense_rods",
     description=__doc__,
     build=build,
-    defaults={"integrator": "spiral", "dt": STEP, "time": 1.0, "seed": 1, "frames": 50},
+    defaults={"integrator": "spiral", "contact": "hertz", "dt": STEP, "time": 1.0, "seed": 1, "frames": 50},
     add_options=add_options,
     observables=(Observable("nematic_order", "nematic order of the rods", nematic_order),),
 )

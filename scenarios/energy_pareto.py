@@ -32,6 +32,7 @@ from rods_energy_study import check_names
 from rods_in_box import SCENARIO as RODS
 
 from minidem import rotation
+from minidem.contact import registry as contact_laws
 from minidem.ensemble import run_ensemble
 from minidem.reproduction import PaperExperiment
 from minidem.rotation import registry
@@ -41,7 +42,7 @@ from minidem.validation import chess_box
 from minidem.validation.driven_bodies import rms
 from minidem.validation.energy_run import energy_run
 
-LAWS = ("hertz",)
+LAWS = ("hertz", "hertz:onset=corrected")
 QUICK_SCHEMES = ("spiral", "omelyan", "fincham-published")
 LOST = 0.1                          # relative energy change above which a scheme has failed
 ROWS = 1000                         # instants at which the energy is recorded
@@ -63,11 +64,12 @@ class System:
 
 
 def rods(integrator, contact, dt, seed):
-    return RODS.build(RODS.parse(["--integrator", integrator, "--dt", repr(dt), "--seed", str(seed), "--threads", "1"]))
+    return RODS.build(RODS.parse(["--integrator", integrator, "--contact", contact, "--dt", repr(dt),
+                                  "--seed", str(seed), "--threads", "1"]))
 
 
 def chess(integrator, contact, dt, seed):
-    return chess_box.simulation(integrator, dt, seed, threads=1)
+    return chess_box.simulation(integrator, dt, seed, threads=1, contact=contact)
 
 
 SYSTEMS = {"rods": System("30 rods", 10.0, tuple(152e-6 / 2**k for k in range(6)), rods),
@@ -94,6 +96,7 @@ def add_options(group):
 
 def check(options):
     check_names("--integrators", options.integrators, registry.select)
+    check_names("--contact", options.contact, contact_laws.select)
     if options.time and options.steps and options.time < max(options.steps):
         raise ValueError(f"--time: {options.time} s is less than the step {max(options.steps)} s; give more")
 
@@ -114,7 +117,9 @@ def measure(system, integrator, contact, dt, seed, time):
 
 def run(options, report):
     names = SYSTEMS if options.system == "both" else [options.system]
-    points = [point for name in names for law in options.contact for point in study(name, law, options, report)]
+    schemes = {law: accepted(law, options.integrators, report) for law in options.contact}
+    points = [point for name in names for law in options.contact
+              for point in study(name, law, schemes[law], options, report)]
     report.table("curves", COLUMNS, [[point[column] for column in COLUMNS] for point in points])
     good = [point for group in grouped(points).values() for point in survivors(group)]
     orders = {key: order(*columns(group, "dt", "error")) for key, group in grouped(good).items()}
@@ -129,8 +134,22 @@ def run(options, report):
         report.say("No figure without matplotlib; install it and repeat the command.")
 
 
-def study(name, law, options, report):
+def accepted(law, schemes, report):
+    """The schemes that can be combined with a contact law."""
+    found = []
+    for scheme in schemes:
+        try:
+            contact_laws.select(law, registry.select(scheme)[0])
+            found.append(scheme)
+        except ValueError as error:
+            report.say(f"{scheme} is left out. {error}")
+    return found
+
+
+def study(name, law, schemes, options, report):
     """Points of a system and a contact law: all schemes and steps, averaged over the initial states."""
+    if not schemes:
+        return []
     system = SYSTEMS[name]
     steps = sorted(options.steps or (system.steps[:3] if options.quick else system.steps), reverse=True)
     time = options.time or (system.time / 5.0 if options.quick else system.time)
@@ -138,17 +157,17 @@ def study(name, law, options, report):
     rows = run_ensemble(
         f"{__file__}:measure", folder=Path(options.out, f"{name}_{law.replace(':', '_')}"), workers=options.workers,
         progress=not options.quiet, cost=lambda parameters: 1.0 / parameters["dt"],
-        grid={"system": [name], "integrator": options.integrators, "contact": [law], "dt": steps,
+        grid={"system": [name], "integrator": schemes, "contact": [law], "dt": steps,
               "seed": range(1, options.seeds + 1), "time": [time]})
     points = [average([row for row in rows if (row["integrator"], row["dt"]) == (scheme, dt)])
-              for scheme in options.integrators for dt in steps]
+              for scheme in schemes for dt in steps]
     failed = {}
-    for scheme in options.integrators:
+    for scheme in schemes:
         at = [microseconds(point["dt"]) for point in points if point["integrator"] == scheme and point["failed"]]
         failed.setdefault(", ".join(at), []).append(scheme)
     failed.pop("", None)
-    for at, schemes in failed.items():
-        report.say(f"{system.title}, {law}: failed at {at} µs: {', '.join(schemes)}")
+    for at, lost in failed.items():
+        report.say(f"{system.title}, {law}: failed at {at} µs: {', '.join(lost)}")
     return points
 
 

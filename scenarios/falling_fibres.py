@@ -65,7 +65,7 @@ def build(options):
     centres, velocity, angle = START[options.fibres]
     fibre = md.ClumpTemplate(CENTERS, [RADIUS] * 5, density=DENSITY)
     sim = md.Simulation(material=FIBRE, walls=md.box((0, 0, 0), (1, 1, 1), material=WALL), gravity=GRAVITY,
-                        rotation=options.integrator, dt=options.dt, threads=options.threads)
+                        rotation=options.integrator, contact=options.contact, dt=options.dt, threads=options.threads)
     sim.add_clumps(fibre, centres, inclined(angle, options.azimuth), velocity)
     return sim
 
@@ -86,7 +86,7 @@ SCENARIO = Scenario(
     name="falling_fibres",
     description=__doc__,
     build=build,
-    defaults={"integrator": "pcdm", "dt": DT, "time": TIME, "frames": 200},
+    defaults={"integrator": "pcdm", "contact": "hertz", "dt": DT, "time": TIME, "frames": 200},
     add_options=add_options,
     observables=(Observable("height", "height of the fibre from the middle (m)", height),),
 )

@@ -43,7 +43,7 @@ def build(options):
     rod = md.ClumpTemplate(CENTERS, [RADIUS] * 3, density=DENSITY)
     low, high = np.zeros(3), np.full(3, options.box)
     sim = md.Simulation(material=MATERIAL, walls=md.box(low, high), rotation=options.integrator,
-                        dt=options.dt, threads=options.threads)
+                        contact=options.contact, dt=options.dt, threads=options.threads)
     [(position, orientation)] = place([rod], [options.rods], low, high, rng)
     direction = random_directions(options.rods, rng)
     sim.add_clumps(rod, position, orientation, SPEED * direction, ANGULAR_SPEED * direction)
@@ -66,7 +66,7 @@ SCENARIO = Scenario(
     name="rods_in_box",
     description=__doc__,
     build=build,
-    defaults={"integrator": "spiral", "dt": 38e-6, "time": 60.0, "seed": 1, "frames": 200},
+    defaults={"integrator": "spiral", "contact": "hertz", "dt": 38e-6, "time": 60.0, "seed": 1, "frames": 200},
     add_options=add_options,
     observables=(Observable("spin", "r.m.s. spin of rods about own axis (rad/s)", spin),),
 )

@@ -101,7 +101,7 @@ def own():
     """md.rotation.register; schemes that are not built in are gone after the test."""
     yield md.rotation.register
     for name in registry._registered:
-        del registry._schemes[name]
+        del registry._registry.records[name]
     registry._registered.clear()
 
 

@@ -15,7 +15,7 @@ from minidem.analysis.energy import energy_scale
 from minidem.core.quaternions import cross
 from minidem.material import effective_modulus
 
-DEEP = 0.1      # overlap over the smaller radius above which Hertz's law of small overlaps is doubtful
+DEEP = 0.1      # overlap over the smaller radius above which a contact law for small overlaps is doubtful
 
 
 class Monitor:
@@ -69,7 +69,7 @@ class Monitor:
     def _largest_safe_overlap(self):
         """An overlap [m] up to which no check of any contact can fail.
 
-        The stiffness 2 E* sqrt(R* d) of Hertz's law is largest for the largest sphere at the stiffest wall; the
+        The stiffness p k d^(p - 1) of a force k d^p is largest for the largest sphere at the stiffest wall; the
         mobility of a pair is at most twice the largest mobility. A clump's centre behind a wall requires a sphere's
         centre behind it, an overlap of a radius: while all centres of spheres are in front, the mirror image of
         what is behind the wall lies inside the same spheres and outweighs it.
@@ -77,8 +77,12 @@ class Monitor:
         sim, mobility = self.sim, self._mobility.max(initial=0.0)
         partners = [sim.material, *(wall.material or sim.material for wall in sim.walls)]
         modulus = max(effective_modulus(sim.material, partner) for partner in partners)
-        stiffness = 1.0 / (2.0 * mobility * sim.dt ** 2)
-        return min(DEEP * self.radii.min(), (stiffness / (2.0 * modulus)) ** 2 / self.radii.max())
+        law = sim._law
+        radius = self.radii.max(initial=0.0)
+        unit = law.power * law.kernels.force_at(1.0, radius, modulus, sim._law_parameters)      # stiffness at d = 1 m
+        allowed = 1.0 / (2.0 * mobility * sim.dt ** 2 * unit) if mobility * unit > 0.0 else math.inf
+        safe = allowed ** (1.0 / (law.power - 1.0)) if law.power > 1.0 else math.inf if allowed > 1.0 else 0.0
+        return min(DEEP * self.radii.min(initial=math.inf), safe)
 
     def _overlap(self, contacts):
         relative = relative_overlap(contacts, self.radii)
@@ -86,7 +90,7 @@ class Monitor:
         if relative[k] <= DEEP:
             return None
         return (f"{self._now()}: {_names(contacts[k])} overlap by {contacts['overlap'][k]:.3g} m, "
-                f"{format_above(relative[k], DEEP)} of the smaller radius (Hertz's law is one of small overlaps, up to "
+                f"{format_above(relative[k], DEEP)} of the smaller radius (contact laws hold for small overlaps, up to "
                 f"{DEEP:g}). Take a stiffer material or slower clumps")
 
     def _wall(self, contacts):
@@ -105,7 +109,7 @@ class Monitor:
     def _step(self, contacts):
         """dt against sqrt(m/k), k = dF/d(overlap), of the stiffest contact; leapfrog is unstable above twice that."""
         force = np.sqrt(np.sum(contacts["force"] ** 2, axis=1))
-        stiffness = 1.5 * force / contacts["overlap"]
+        stiffness = self.sim._law.power * force / contacts["overlap"]
         pair = contacts["sphere_j"] >= 0
         mobility = self._mobility[contacts["sphere_i"]]
         mobility[pair] += self._mobility[contacts["sphere_j"][pair]]

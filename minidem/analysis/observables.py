@@ -11,8 +11,6 @@ from minidem.core.quaternions import multiply, rotate
 from minidem.core.read_only import read_only
 from minidem.state.bodies import frames_to_drawn
 
-HERTZ_POWER = 1.5       # of the overlap in the force of a contact
-
 
 def observable(method):
     """A property that returns a new array, as a `ReadOnlyArray`."""
@@ -27,7 +25,7 @@ class Observables:
     state is not changed.
 
     This is the base class of `Simulation`, and not of use alone: it reads the `Driver` in `_loop`, the `Guard` in
-    `_guard` (by `exclusive`), `dt` and `gravity`, which `Simulation` sets. It is a class of its own so that everything
+    `_guard` (by `exclusive`), `_law`, `dt` and `gravity`, which `Simulation` sets. It is a class of its own so that all
     that reads the state is in one file.
     """
 
@@ -181,7 +179,7 @@ class Observables:
             return 0.0
         if not self._loop.forces_known:
             self._loop.evaluate()
-        return shadow_terms(contacts, self._state, velocity, rate, self.gravity, self.dt, HERTZ_POWER)
+        return shadow_terms(contacts, self._state, velocity, rate, self.gravity, self.dt, self._law.power)
 
     @exclusive
     def linear_momentum(self) -> np.ndarray:

@@ -24,6 +24,7 @@ cdef struct Report:                     # of one thread, read by the others
     int lost                            # ... 1 + the user's number of a clump with a non-finite pose
     double path                         # ... longest PATH of an own clump since the last rebuild [m]
     char apart[APART]
+    Epoch moved                         # evaluations for which the motions of its clumps are complete (onset_pass.pyx)
     Epoch consumed                      # evaluations for which this thread has read reports and ghosts of the others
     char behind[APART]
 

@@ -28,10 +28,21 @@ cdef inline int slot_of(const StateView *state, int sphere) noexcept nogil:
 
 
 cdef inline void copy_ghosts(const IntVector *lines, const StateView *state) noexcept nogil:
-    """Copy own spheres to their ghosts. lines : see `list_marked`."""
+    """Copy own spheres, and the twists of their clumps if they are in use, to their ghosts. lines : see `list_marked`.
+
+    A line is two spheres, of the clumps in two neighbouring slots.
+    """
     cdef const double *spheres = state.spheres
     cdef double *ghosts = state.spheres + state.n_members * 4 * LANES
     cdef Py_ssize_t k
+    cdef double *twist
+    cdef double *ghost
     for k in range(lines.size):
         memcpy(ghosts + LINE * <Py_ssize_t> lines.data[k], spheres + LINE * <Py_ssize_t> lines.data[k],
                LINE * sizeof(double))
+    for k in range(lines.size if state.twists != NULL else 0):
+        twist = state.twists + 8 * LANES * <Py_ssize_t> state.block_of_member[lines.data[k] // 4] \
+            + 8 * (lines.data[k] % 4)
+        ghost = twist + 8 * LANES * state.n_blocks
+        memcpy(ghost, twist, 8 * sizeof(double))
+        memcpy(ghost + 4 * LANES, twist + 4 * LANES, 8 * sizeof(double))

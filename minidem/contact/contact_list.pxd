@@ -1,6 +1,6 @@
 """All contacts at the present pose, for Python."""
 from minidem.broadphase.neighbours cimport Neighbours
-from minidem.contact.evaluate cimport Law
+from minidem.contact.law cimport Law
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.state.state cimport State
 

@@ -8,8 +8,7 @@ from minidem.contact.contact_table import describe
 
 from minidem.broadphase.ghosts cimport slot_of
 from minidem.broadphase.neighbours cimport Neighbours, height, owns, push_pair
-from minidem.contact.evaluate cimport Contact, Law, evaluate_contact
-from minidem.contact.laws.hertz cimport hertz_energy
+from minidem.contact.law cimport Contact, Law
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.core.int_vector cimport IntVector, release
 from minidem.core.lanes cimport LANES
@@ -21,10 +20,10 @@ from minidem.state.state cimport State, StateView
 cdef inline void write_row(int *pair, double *values, const StateView *state, int i, int j,
                            const Law *law) noexcept nogil:
     """A row for `describe`. i : slot of a sphere;  j : of a sphere or ghost, or -1 - wall."""
-    cdef Contact contact = evaluate_contact(state.spheres, i, j, law)
+    cdef Contact contact = law.one(law, state, i, j)
     pair[0], pair[1] = i, slot_of(state, j)
     values[0], values[1] = contact.overlap, contact.force
-    values[2] = hertz_energy(contact.force, contact.overlap)
+    values[2] = law.energy_factor * contact.force * contact.overlap
     values[3], values[4], values[5] = contact.normal.x, contact.normal.y, contact.normal.z
 
 
@@ -42,7 +41,7 @@ cdef object list_contacts(State state, const Contacts *contacts, const Neighbour
         for k in range(0, contacts[t].pairs.size, 2):
             i, j = contacts[t].pairs.data[k], contacts[t].pairs.data[k + 1]
             if owns(threads + t, &state.view, i):                       # else the owner of i lists it
-                write_row(&pair[count, 0], &values[count, 0], &state.view, i, j, &contacts[t].law)
+                write_row(&pair[count, 0], &values[count, 0], &state.view, i, j, contacts[t].law)
                 count += 1
     return describe(state, np.asarray(pair)[:count], np.asarray(values)[:count])
 
@@ -75,7 +74,7 @@ cdef bint find_overlaps(IntVector *pairs, const StateView *state, Py_ssize_t slo
                 continue
             for own in range(state.first_member[block], state.first_member[block + 1]):
                 if state.sphere_number[own * LANES + lane] >= 0 \
-                        and evaluate_contact(state.spheres, <int> (own * LANES + lane), other, law).overlap > 0.0 \
+                        and law.one(law, state, <int> (own * LANES + lane), other).overlap > 0.0 \
                         and not push_pair(pairs, <int> (own * LANES + lane), other):
                     return False
     return True

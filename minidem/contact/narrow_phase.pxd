@@ -1,6 +1,6 @@
 """The narrow phase of one thread: contacts among the candidates, and the forces on its spheres."""
-from minidem.broadphase.neighbours cimport Neighbours, Planes
-from minidem.contact.evaluate cimport Law
+from minidem.broadphase.neighbours cimport Neighbours
+from minidem.contact.law cimport Law
 from minidem.core.int_vector cimport APART, IntVector
 from minidem.state.state cimport StateView
 
@@ -13,7 +13,11 @@ cdef struct Contacts:               # of one thread
     Py_ssize_t list_cursor          # ints of the inner list that have been tested
     IntVector pairs                 # contacts: (sphere, sphere or -1 - wall)
     Py_ssize_t n_evaluated          # ints of `pairs` whose forces are summed
-    Law law                         # by which they were evaluated
+    const Law *law                  # by which they were evaluated
+    IntVector ends                  # if the law needs velocities: first indices of contacts that may begin or end
+    IntVector onset                 # doubles (ends,): their onset corrections [N]
+    IntVector additions             # room for those on own spheres
+    IntVector room                  # of a block of clumps, for the onset pass
     double *sphere_force            # (1 + n_accumulators, 4): force [N], lab, and number of contacts; the first is zero
     double *previous_force          # the same at the last pose, until the fused pass has reduced it
     double *spare_force             # second array, where contacts are found before the last pose is reduced
@@ -43,16 +47,11 @@ cdef void free_contacts(Contacts *contacts) noexcept nogil
 cdef inline void clear_contacts(Contacts *contacts) noexcept nogil:
     """Empty the list of contacts. Accumulators in use stay so."""
     contacts.pairs.size = contacts.multi_contact.size = contacts.n_accumulators = 0
-    contacts.list_cursor = contacts.n_evaluated = 0
+    contacts.list_cursor = contacts.n_evaluated = contacts.ends.size = 0
 
 
-cdef inline void begin_contacts(Contacts *contacts, const Neighbours *mine, const Planes *planes,
-                                double modulus) noexcept nogil:
-    """Prepare for a new pose. The forces of the last pose become `previous_force`: they are not reduced yet.
-
-    modulus : effective modulus between two clumps [Pa].
-    """
-    contacts.law.planes, contacts.law.modulus = planes, modulus
+cdef inline void begin_contacts(Contacts *contacts, const Neighbours *mine) noexcept nogil:
+    """Prepare for a new pose. The forces of the last pose become `previous_force`: they are not reduced yet."""
     clear_contacts(contacts)
     contacts.previous_force = contacts.sphere_force
     contacts.out_of_cache = mine.slab_ends.size > 0

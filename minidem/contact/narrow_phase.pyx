@@ -1,6 +1,7 @@
 """The narrow phase: which candidates are in contact, and the force on each sphere.
 
-Contacts are evaluated eight at a time; square roots and divisions have the same bits so. The order in which they are
+Contacts are evaluated by the contact law (law.pxd), eight at a time; square roots and divisions have the same bits so.
+The order in which they are
 found differs between runs. The force on a clump does not depend on it: see reduce.pyx.
 """
 from libc.stdint cimport uintptr_t
@@ -8,19 +9,14 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
 from minidem.broadphase.neighbours cimport Neighbours, Planes, height, select_near
-from minidem.contact.evaluate cimport Contact, Law, evaluate_contact, sphere_contact
+from minidem.contact.law cimport PAIRS_AT_ONCE, force_record
 from minidem.core.int_vector cimport APART, push, release, reserve
 from minidem.core.lanes cimport LANES, row_of
 from minidem.core.prefetch cimport FORCE_BLOCKS_AHEAD, prefetch
-from minidem.core.transpose cimport records_from_rows, rows_from_records
-from minidem.core.vec3 cimport vec3
 from minidem.state.state cimport StateView
 
 
 cdef enum:
-    # Ints of the inner list that are tested before their contacts are evaluated. evaluate_pairs has 37 kB of forces for
-    # them on its stack, which OMP_STACKSIZE may limit to 64 kB.
-    PAIRS_AT_ONCE = 1024
     CACHE_LINE = 64             # bytes; an accumulator across two lines takes twice as long
 
 
@@ -93,50 +89,6 @@ cdef inline bint add_force(Contacts *contacts, int slot, int accumulator, const 
     return total[3] < 3.0 or total[3] > 3.0 or push(&contacts.multi_contact, slot)
 
 
-cdef inline void set_forces(double *on_i, double *on_j, Py_ssize_t stride, const Contact *contact) noexcept nogil:
-    """Force on both spheres of a contact, and 1 for the number of contacts; components are `stride` doubles apart."""
-    on_i[0] = contact.force * contact.normal.x
-    on_i[stride] = contact.force * contact.normal.y
-    on_i[2 * stride] = contact.force * contact.normal.z
-    on_j[0] = -on_i[0]
-    on_j[stride] = -on_i[stride]
-    on_j[2 * stride] = -on_i[2 * stride]
-    on_i[3 * stride] = on_j[3 * stride] = 1.0
-
-
-cdef void evaluate_eight(const double *spheres, const int *pairs, const Law *law,
-                         double *on_i, double *on_j) noexcept nogil:
-    """Evaluate eight contacts of two spheres each, into records (LANES, 4) for add_force."""
-    cdef double a[4][LANES]
-    cdef double b[4][LANES]
-    cdef double rows_i[4][LANES]
-    cdef double rows_j[4][LANES]
-    cdef int i[LANES]
-    cdef int j[LANES]
-    cdef double modulus = law.modulus
-    cdef Contact contact
-    cdef int lane
-    for lane in range(LANES):
-        i[lane] = pairs[2 * lane]
-        j[lane] = pairs[2 * lane + 1]
-    rows_from_records(spheres, i, a[0])
-    rows_from_records(spheres, j, b[0])
-    for lane in range(LANES):
-        contact = sphere_contact(vec3(a[0][lane] - b[0][lane], a[1][lane] - b[1][lane], a[2][lane] - b[2][lane]),
-                                 a[3][lane], b[3][lane], modulus)
-        set_forces(rows_i[0] + lane, rows_j[0] + lane, LANES, &contact)
-    records_from_rows(rows_i[0], on_i)
-    records_from_rows(rows_j[0], on_j)
-
-
-cdef inline double *force_record(double *forces, Py_ssize_t k) noexcept nogil:
-    """The record of the force on the first sphere of pair k / 2; that on the second is LANES records behind it.
-
-    forces : records of eight pairs on their first spheres, on their second spheres, of the next eight pairs, ...
-    """
-    return forces + 2 * (k + k // (2 * LANES) * (2 * LANES))
-
-
 cdef bint evaluate_pairs(Contacts *contacts, const StateView *state, Py_ssize_t n, bint walls) noexcept nogil:
     """Evaluate the next n ints of contacts, two by two, and add their forces. False: memory exhausted.
 
@@ -146,19 +98,11 @@ cdef bint evaluate_pairs(Contacts *contacts, const StateView *state, Py_ssize_t 
     cdef double forces[4 * (PAIRS_AT_ONCE + 2 * LANES)]
     cdef const int *pairs = contacts.pairs.data + contacts.n_evaluated
     cdef double *on_i
-    cdef Contact contact
-    cdef Py_ssize_t k, eight, eights = 0 if walls else n // (2 * LANES)
-    cdef bint fine = True
+    cdef Py_ssize_t k
+    cdef bint fine
     assign_accumulators(contacts, state, pairs, n, accumulators)
     # All are evaluated before any is added: roots and divisions of one eight do not wait for the sums of another.
-    for eight in range(eights):
-        k = 2 * LANES * eight
-        evaluate_eight(state.spheres, pairs + k, &contacts.law, force_record(forces, k),
-                       force_record(forces, k) + 4 * LANES)
-    for k in range(2 * LANES * eights, n, 2):
-        contact = evaluate_contact(state.spheres, pairs[k], pairs[k + 1], &contacts.law)
-        on_i = force_record(forces, k)
-        set_forces(on_i, on_i + 4 * LANES, 1, &contact)
+    fine = contacts.law.evaluate(contacts.law, state, pairs, contacts.n_evaluated, n, walls, forces, &contacts.ends)
     for k in range(0, n, 2):
         on_i = force_record(forces, k)
         fine &= add_force(contacts, pairs[k], accumulators[k], on_i)
@@ -253,6 +197,10 @@ cdef void release_contacts(Contacts *contacts) noexcept nogil:
     release(&contacts.next)
     release(&contacts.half_contacts)
     release(&contacts.entries)
+    release(&contacts.ends)
+    release(&contacts.onset)
+    release(&contacts.additions)
+    release(&contacts.room)
 
 
 cdef void free_contacts(Contacts *contacts) noexcept nogil:

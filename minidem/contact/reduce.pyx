@@ -12,8 +12,8 @@ zero.
 from libc.string cimport memcpy, memset
 
 from minidem.broadphase.ghosts cimport slot_of
-from minidem.contact.evaluate cimport Contact, evaluate_contact
 from minidem.contact.key_sort cimport Entry, sort_entries
+from minidem.contact.law cimport Contact
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.core.int_vector cimport reserve
 from minidem.core.lanes cimport LANES, lane_of, row_of
@@ -23,19 +23,6 @@ from minidem.core.vec3 cimport Vec3, add, cross, vec3
 from minidem.state.pose cimport load_matrices, to_body
 from minidem.state.rows cimport FORCE, ORIENTATION, TORQUE, WRENCH_ROWS, load, store
 from minidem.state.state cimport StateView, member
-
-
-cdef inline unsigned int rank(const Contacts *contacts, const StateView *state, int half_contact) noexcept nogil:
-    """Canonical order of the contacts of one sphere: user's number of the other sphere, walls after all spheres."""
-    cdef int other = contacts.pairs.data[contacts.half_contacts.data[half_contact] ^ 1]
-    if other < 0:
-        return 2147483648u - 1u - <unsigned int> other
-    return <unsigned int> state.sphere_number[slot_of(state, other)]
-
-
-cdef inline double *force_on(const Contacts *contacts, int slot) noexcept nogil:
-    """Accumulator of an own sphere: force and number of contacts."""
-    return contacts.sphere_force + 4 * <Py_ssize_t> contacts.accumulator_of_slot[slot - contacts.first_slot]
 
 
 cdef bint find_half_contacts(Contacts *contacts, const StateView *state) noexcept nogil:
@@ -81,11 +68,11 @@ cdef bint reserve_entries(Contacts *contacts) noexcept nogil:
 
 cdef inline const Entry *sorted_contacts(const Contacts *contacts, const StateView *state, int half_contact,
                                          Py_ssize_t *count) noexcept nogil:
-    """Entries (count,) of the contacts of one sphere, sorted by `rank`; half_contact is the head of its chain."""
+    """Entries (count,) of the contacts of one sphere, sorted by `order_of`; half_contact is the head of its chain."""
     cdef Entry *entries = <Entry *> contacts.entries.data
     cdef Py_ssize_t n = 0
     while half_contact >= 0:
-        entries[n] = <Entry> rank(contacts, state, half_contact) << 32 \
+        entries[n] = <Entry> order_of(state, contacts.pairs.data[contacts.half_contacts.data[half_contact] ^ 1]) << 32 \
             | <unsigned int> contacts.half_contacts.data[half_contact]
         half_contact = contacts.next.data[half_contact]
         n += 1
@@ -121,7 +108,7 @@ cdef bint resum_in_order(Contacts *contacts, const StateView *state) noexcept no
         entries = sorted_contacts(contacts, state, head[contacts.multi_contact.data[k]], &n)
         for m in range(n):
             entry = <int> <unsigned int> entries[m]
-            contact = evaluate_contact(state.spheres, pairs[entry], pairs[entry ^ 1], &contacts.law)
+            contact = contacts.law.one(contacts.law, state, pairs[entry], pairs[entry ^ 1])
             total[0] += contact.force * contact.normal.x
             total[1] += contact.force * contact.normal.y
             total[2] += contact.force * contact.normal.z

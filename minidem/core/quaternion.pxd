@@ -6,7 +6,7 @@ depend on the instruction set or on the C library.
 """
 from libc.math cimport sqrt
 
-from minidem.core.vec3 cimport Vec3, vec3
+from minidem.core.vec3 cimport Vec3, dot, vec3
 
 cdef struct Quat:
     double w
@@ -84,6 +84,11 @@ cdef inline Matrix matrix(Quat q) noexcept nogil:
     m.y = vec3(2.0 * (q.x * q.y + q.w * q.z), 1.0 - 2.0 * (q.x * q.x + q.z * q.z), 2.0 * (q.y * q.z - q.w * q.x))
     m.z = vec3(2.0 * (q.x * q.z - q.w * q.y), 2.0 * (q.y * q.z + q.w * q.x), 1.0 - 2.0 * (q.x * q.x + q.y * q.y))
     return m
+
+
+cdef inline Vec3 turn_vector(Matrix m, Vec3 v) noexcept nogil:
+    """Body -> lab."""
+    return vec3(dot(m.x, v), dot(m.y, v), dot(m.z, v))
 
 
 cdef inline double cosine_series(double t) noexcept nogil:

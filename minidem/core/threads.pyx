@@ -1,6 +1,9 @@
 # distutils: extra_compile_args = -O1
 """Number of threads that a process may use, and their end before it forks."""
 import os
+import warnings
+
+from minidem.core.checks import MOST_THREADS, whole
 
 from minidem.core cimport openmp
 
@@ -17,6 +20,15 @@ def most_threads():
     build without OpenMP.
     """
     return max(1, min(openmp.processors(), openmp.wanted_threads(), openmp.thread_limit()))
+
+
+def checked_threads(given):
+    """The argument `threads` of a simulation, None for the default; a warning without OpenMP."""
+    threads = most_threads() if given is None else whole("threads", given, 1, MOST_THREADS)
+    if threads > 1 and not has_openmp():
+        warnings.warn(f"threads = {threads}: this minidem was built without OpenMP and uses one thread; "
+                      "see MINIDEM_OPENMP in the README", UserWarning, stacklevel=3)
+    return threads
 
 
 def end_idle_threads():

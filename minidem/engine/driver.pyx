@@ -39,7 +39,8 @@ cdef class Driver(LoopOwner):
     scheme : record of the rotation scheme;  parameters : list of floats
     first_step : number of the step at which it begins
     dt : step [s]
-    modulus : effective modulus between clumps [Pa]; None: free bodies, no contacts, torques as given
+    law : (record of the contact law, its parameter values, effective modulus between clumps [Pa]); None: free bodies,
+        no contacts, torques as given
     gravity : (3,) [m/s2]
     planes : (points (k, 3), unit normals (k, 3), effective moduli (k,))
     threads : int
@@ -122,6 +123,7 @@ cdef class Driver(LoopOwner):
         """
         cdef bint calls_forces = self.loop.external_forces != NULL and not self.forces_known
         cdef ExternalForces saved_forces = self.loop.external_forces
+        cdef const unsigned char[::1] started = np.append(self.started, False).view(np.uint8)
         blocks = self.state.blocks.copy() if calls_forces else self.state.blocks
         wrench = self.state.wrench.copy() if calls_forces or self.forces_known else self.state.wrench
         self.contacts_known = self.loop.broad.valid = False
@@ -131,6 +133,7 @@ cdef class Driver(LoopOwner):
                     self.state.set_column(name, rate)
             if not calls_forces:
                 self.loop.external_forces = NULL
+            self.loop.started = &started[0]
             self.work(-1)
         except BaseException:
             self.restore(blocks, wrench)

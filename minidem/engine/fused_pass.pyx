@@ -4,7 +4,7 @@
     kick        v_(n+1/2) = v_(n-1/2) + dt F_n / m, in the first stage of a step
     move        rotation scheme: orientation at the instant of the stage
     drift       centre of mass, and the bound of the displacement that the lists depend on (row PATH)
-    pose        lab positions of those spheres that occur in the inner lists
+    pose        lab positions of those spheres that occur in the inner lists; twists, if the contact law needs them
 
 The wrench is not stored: the wrench of step n is reduced here, inside step n + 1, from the forces on the spheres that
 the narrow phase of step n has summed. Only where something needs it before (the last step of a run, external forces, a

@@ -13,7 +13,12 @@ cdef class LoopOwner:
     cdef object keep                    # arrays that the loop points to
     cdef object gravity
     cdef object body_force
+    cdef double[:, ::1] twists          # records, of a law that needs velocities; see layout.pxd
+    cdef double[:, ::1] motions         # (n_blocks * LANES, 16)
     cdef object set_scheme(self, scheme, parameters)
+    cdef object set_law(self, law, values, modulus)
+    cdef object set_planes(self, planes)
+    cdef void take_view(self) noexcept
     cdef object allocate(self, int n_threads)
     cdef object fill(self)
     cdef object body_force_of(self, fixed)

@@ -5,13 +5,14 @@ from libc.string cimport memset
 
 import numpy as np
 
+from minidem.contact.onset_series import zeta_polynomials
 from minidem.core.threads import has_openmp
 from minidem.state import spatial_sort
 from minidem.state.layout import aligned
 
 from minidem.broadphase.broadphase cimport Broadphase, carry_over_skins, drop_lists
 from minidem.contact.contact_list cimport list_contacts, list_last
-from minidem.contact.evaluate cimport Law
+from minidem.contact.law cimport LawKernels
 from minidem.contact.narrow_phase cimport Contacts, clear_contacts, release_contacts
 from minidem.core cimport openmp
 from minidem.core.lanes cimport LANES
@@ -36,10 +37,8 @@ cdef int log_slab_for(const StateView *state):
 cdef class LoopOwner:
     """See `Driver`, which documents the parameters and runs the loop."""
 
-    def __cinit__(self, State state, scheme, parameters, double dt, long long first_step=0, modulus=None,
+    def __cinit__(self, State state, scheme, parameters, double dt, long long first_step=0, law=None,
                   gravity=(0.0, 0.0, 0.0), planes=None, int threads=1, **of_driver):
-        cdef double[:, ::1] points, normals
-        cdef double[::1] moduli
         self.state = state
         self.loop.state = state.view
         self.loop.first_step = first_step
@@ -47,16 +46,11 @@ cdef class LoopOwner:
         self.set_scheme(scheme, parameters)
         self.keep = []
         self.gravity = np.array(gravity, dtype=float)
-        self.loop.has_contacts = modulus is not None
-        if modulus is not None:
-            self.loop.modulus = modulus
-            if planes is not None and len(planes[2]):
-                points, normals, moduli = (np.array(a, dtype=float, order="C") for a in planes)
-                self.loop.planes.count = len(moduli)
-                self.loop.planes.point = &points[0, 0]
-                self.loop.planes.normal = &normals[0, 0]
-                self.loop.planes.modulus = &moduli[0]
-                self.keep += [points, normals, moduli]
+        self.loop.has_contacts = law is not None
+        if law is not None:
+            record, values, modulus = law
+            self.set_law(record, values, modulus)
+            self.set_planes(planes)
         useful = state.n_spheres // SPHERES_PER_THREAD if has_openmp() else 1
         self.allocate(max(1, min(threads, useful, self.loop.state.n_blocks, openmp.thread_limit())))
 
@@ -68,6 +62,7 @@ cdef class LoopOwner:
         self.loop.move = kernels.move
         self.loop.finish = kernels.finish
         self.loop.predict = kernels.predict
+        self.loop.sync = kernels.sync
         self.loop.keeps_norm = scheme.keeps_norm
         stored = scheme.orientation_scratch
         self.loop.stored_orientation = ORIENTATION if stored is None else SCRATCH + <int> stored
@@ -76,11 +71,43 @@ cdef class LoopOwner:
             self.loop.fraction[k] = scheme.stages[k]
         self.loop.scheme_failed = &kernels.failed
 
+    cdef object set_law(self, law, values, modulus):
+        """law, values : record of the contact law, and its parameters; modulus : between two clumps [Pa]."""
+        cdef LawKernels kernels = law.kernels
+        cdef Py_ssize_t n_slots = self.loop.state.n_blocks * LANES
+        kernels.fill(&self.loop.law, values)
+        self.loop.law.planes, self.loop.law.modulus = &self.loop.planes, modulus
+        self.loop.law.energy_factor = 1.0 / (1.0 + law.power)
+        if law.corrects_onsets(values):
+            kernels.correct_onsets(&self.loop.law, law.power, zeta_polynomials(law.power), self.loop.step.dt)
+            self.twists, self.motions = aligned((4 * n_slots + 2 * LANES, 4)), aligned((n_slots + 1, 16))
+            self.loop.motions, self.loop.twists = &self.motions[0, 0], &self.twists[0, 0]
+            self.take_view()
+
+    cdef object set_planes(self, planes):
+        cdef double[:, ::1] points, normals
+        cdef double[::1] moduli
+        if planes is not None and len(planes[2]):
+            points, normals, moduli = (np.array(a, dtype=float, order="C") for a in planes)
+            self.loop.planes.count = len(moduli)
+            self.loop.planes.point = &points[0, 0]
+            self.loop.planes.normal = &normals[0, 0]
+            self.loop.planes.modulus = &moduli[0]
+            self.keep += [points, normals, moduli]
+
+    cdef void take_view(self) noexcept:
+        """Use the arrays of the state."""
+        self.loop.state = self.state.view
+        self.loop.state.twists = self.loop.twists
+
     cdef object allocate(self, int n_threads):
+        cdef int t
         self.loop.n_threads = n_threads
         self.loop.contacts = <Contacts *> calloc(n_threads, sizeof(Contacts))
         if self.loop.contacts == NULL:
             raise MemoryError("no memory for the contacts of the time loop")
+        for t in range(n_threads):
+            self.loop.contacts[t].law = &self.loop.law
         self.fill()
 
     cdef object fill(self):
@@ -122,7 +149,7 @@ cdef class LoopOwner:
         new = self.state.prepare(order)
         if new.layout.same:
             self.state.put(new)
-            self.loop.state = self.state.view
+            self.take_view()
             self.loop.broad.valid = self.contacts_known = False
             for t in range(self.loop.n_threads):
                 clear_contacts(self.loop.contacts + t)
@@ -153,9 +180,10 @@ cdef class LoopOwner:
         carry_over_skins(&broad, &old)
         for t in range(n_threads):
             broad.shares[t].part = old.shares[t].part
+            contacts[t].law = &self.loop.law
         broad.fixed_shares = old.fixed_shares
         self.state.put(new)                             # nothing fails from here on
-        self.loop.state = self.state.view
+        self.take_view()
         self.loop.broad = broad
         self.loop.contacts, contacts = contacts, self.loop.contacts
         self.body_force, self.loop.body_force = body_force, &rows[0, 0, 0]
@@ -257,7 +285,5 @@ cdef class LoopOwner:
 
     def contacts_of_last(self, Py_ssize_t n):
         """Contacts of the n clumps added last, at the present pose; the forces on clumps stay as they are."""
-        cdef Law law
-        law.planes, law.modulus = &self.loop.planes, self.loop.modulus
         self.pose()
-        return list_last(self.state, n, &law)
+        return list_last(self.state, n, &self.loop.law)

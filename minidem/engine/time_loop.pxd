@@ -1,6 +1,7 @@
 """The struct of the time loop: all that its threads share."""
 from minidem.broadphase.broadphase cimport Broadphase
 from minidem.broadphase.neighbours cimport Planes
+from minidem.contact.law cimport Law
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.core.clock cimport clock
 from minidem.core.int_vector cimport APART
@@ -21,12 +22,16 @@ ctypedef void (*ExternalForces)(LoopPointer loop, double steps) noexcept nogil
 cdef struct Loop:
     StateView state
     Planes planes
-    double modulus                  # effective modulus between two clumps [Pa]
+    Law law                         # of all contacts
+    double *twists                  # of a law that needs velocities: room for those of the state
+    double *motions                 # (n_blocks * LANES, 16): of clumps whose contacts may begin or end: onset_pass.pyx
+    const unsigned char *started    # (n_clumps,): velocities are half a step behind the pose
     const double *body_force        # (block types, WRENCH_ROWS, LANES): wrench of clumps without a contact
     Step step
     BlockFunction move
     BlockFunction finish            # may be NULL
     BlockFunction predict
+    BlockFunction sync
     bint keeps_norm                 # the rotation scheme conserves the norm of quaternions, but for rounding
     int stored_orientation          # row of the orientation that the scheme integrates; ORIENTATION if it is the pose
     long long first_step            # number of the step at which this loop began

@@ -6,6 +6,7 @@
     await           ghosts and reports of all threads
     rebuild         of the lists, if a sphere of any thread may have left its skin
     narrow phase    contacts of own spheres with each other, walls, ghosts; then re-summation in canonical order
+    onset pass      corrections of contacts that begin or end, if the contact law has them; after external forces
     external        forces of the user, which see predicted velocities
     finish          of the rotation scheme, if it has one, after the last stage
 
@@ -31,6 +32,7 @@ from minidem.core.lanes cimport LANES
 from minidem.core.openmp cimport advance_epoch, barrier_wait, require_full_team, restore_team_setting, team_size
 from minidem.engine.fused_pass cimport advance_blocks
 from minidem.engine.leapfrog cimport predict_velocity
+from minidem.engine.onset_pass cimport add_onset_forces
 from minidem.rotation.scheme cimport BlockFunction
 from minidem.state.rows cimport FORCE, TORQUE, WRENCH_ROWS
 from minidem.state.state cimport fixed_rows, wrench_of
@@ -52,7 +54,7 @@ cdef bint advance(Loop *loop, int thread, int stage, bint norms, bint wrench_kno
     cdef bint by_slab = loop.has_contacts and loop.broad.valid and mine.steps < mine.previous_lifetime
     cdef bint fine = True
     if loop.has_contacts:
-        begin_contacts(contacts, mine, &loop.planes, loop.modulus)
+        begin_contacts(contacts, mine)
         mine.skin_exceeded = False
     for slab in range(mine.slab_ends.size if by_slab else 0):
         next_block = block_after_slab(mine, &loop.state, slab, block)
@@ -90,8 +92,8 @@ cdef void call_per_block(Loop *loop, int thread, BlockFunction function) noexcep
                  fixed_rows(&loop.state, b), &loop.step)
 
 
-cdef bint compute_forces(Loop *loop, int thread) noexcept nogil:
-    """Forces on own spheres at the published pose. Called by all threads together.
+cdef bint compute_forces(Loop *loop, int thread, bint between) noexcept nogil:
+    """Forces on own spheres at the published pose. Called by all threads together. between : not within a step.
 
     False, for all threads: a pose is not finite, or memory was exhausted before the publication.
     """
@@ -111,6 +113,11 @@ cdef bint compute_forces(Loop *loop, int thread) noexcept nogil:
                  or not (find_remaining_contacts(contacts, mine, &loop.state)
                          and resum_in_order(contacts, &loop.state))):
         mine.failure = OUT_OF_MEMORY
+    if fine and loop.law.reach > 0.0 and loop.external_forces == NULL \
+            and not add_onset_forces(loop, thread, False, between):
+        mine.failure = OUT_OF_MEMORY
+    if loop.law.reach > 0.0 and loop.n_threads == 1:    # twists are worth while if there are more contacts than blocks
+        loop.state.twists = loop.twists if contacts.pairs.size // 2 > loop.state.n_blocks else NULL
     advance_epoch(&loop.broad.reports[thread].consumed)
     end_phase(loop, thread, CONTACTS)
     return fine
@@ -126,12 +133,19 @@ cdef void predict(Loop *loop, int thread, int stage) noexcept nogil:
                          wrench_of(&loop.state, b) + FORCE * LANES, fixed_rows(&loop.state, b), ahead)
 
 
-cdef bint add_external_forces(Loop *loop, int thread, double ahead) noexcept nogil:
-    """Call external_forces for the pose `ahead` steps after this one, when all wrenches are stored. False: an error."""
+cdef bint add_external_forces(Loop *loop, int thread, double ahead, bint between) noexcept nogil:
+    """Call external_forces for the pose `ahead` steps after this one, when all wrenches are stored. False: an error.
+
+    Onset corrections, which depend on external forces, follow them.
+    """
     barrier_wait(&loop.broad.barrier, loop.n_threads)
     if thread == 0 and not loop.scheme_failed[0]:
         loop.external_forces(loop, loop.steps_done + ahead)
     barrier_wait(&loop.broad.barrier, loop.n_threads)
+    if loop.law.reach > 0.0:
+        if not add_onset_forces(loop, thread, True, between):
+            loop.broad.threads[thread].failure = OUT_OF_MEMORY
+        barrier_wait(&loop.broad.barrier, loop.n_threads)       # ghosts and motions are read until here
     return loop.broad.reports[0].failure == NO_FAILURE
 
 
@@ -176,14 +190,14 @@ cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
                 predict(loop, thread, stage)
             end_phase(loop, thread, BLOCKS)
             if loop.has_contacts:
-                fine = compute_forces(loop, thread)
+                fine = compute_forces(loop, thread, False)
                 # The next fused pass reduces the wrench, unless something needs it before.
                 wrench_known = calls_python or loop.finish != NULL or n == steps - 1 or not fine
                 if wrench_known:
                     reduce_all(loop, thread)
                     end_phase(loop, thread, BLOCKS)
             if fine and loop.external_forces != NULL:
-                fine = add_external_forces(loop, thread, loop.fraction[stage])
+                fine = add_external_forces(loop, thread, loop.fraction[stage], False)
                 end_phase(loop, thread, OUTSIDE)
             if not fine:
                 return
@@ -200,12 +214,12 @@ cdef inline void run_thread(Loop *loop, int thread, long long steps) noexcept no
     cdef Neighbours *mine = loop.broad.threads + thread
     mine.began = clock()
     if steps < 0:
-        begin_contacts(loop.contacts + thread, mine, &loop.planes, loop.modulus)
+        begin_contacts(loop.contacts + thread, mine)
         publish(&loop.broad, thread, &loop.state)
-        compute_forces(loop, thread)
+        compute_forces(loop, thread, True)
         reduce_all(loop, thread)
         if loop.external_forces != NULL:
-            add_external_forces(loop, thread, 0.0)
+            add_external_forces(loop, thread, 0.0, True)
     else:
         run_steps(loop, thread, steps)
     mine.worked += clock() - mine.began

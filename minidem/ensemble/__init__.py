@@ -7,7 +7,7 @@
     def energy_change(rotation, dt, seed):
         rng = np.random.default_rng(seed)
         rod = md.ClumpTemplate([(-0.05, 0, 0), (0, 0, 0), (0.05, 0, 0)], [0.03] * 3, density=2500.0)
-        sim = md.Simulation(md.Material(young=1e9, poisson=0.1), md.box((0, 0, 0), (1, 1, 1)), rotation, dt)
+        sim = md.Simulation(md.Material(young=1e9, poisson=0.1), md.box((0, 0, 0), (1, 1, 1)), rotation, dt=dt)
         sim.add_clumps(rod, [(0.3, 0.5, 0.5), (0.7, 0.5, 0.5)], velocity=rng.normal(size=(2, 3)))
         start = sim.energy().total
         sim.run_until(1.0)

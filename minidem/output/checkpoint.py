@@ -53,7 +53,7 @@ def pack(sim):
     """The state of `sim` without its user forces: (settings in types of JSON, arrays by name)."""
     loop = sim._loop
     settings = {
-        "rotation": sim.rotation, "dt": sim.dt, "gravity": sim.gravity,
+        "rotation": sim.rotation, "contact": sim.contact, "dt": sim.dt, "gravity": sim.gravity,
         "material": asdict(sim.material), "step_count": loop.step_count, "forces_known": loop.forces_known,
         "user_forces": sim._user_forces.expected,
         "walls": [{"point": w.point, "normal": w.normal, "material": w.material and asdict(w.material)}
@@ -62,8 +62,10 @@ def pack(sim):
     blocks, loads = loop.state.in_user_order()
     arrays = {"blocks": blocks, "loads": loads, "started": loop.started, "template_index": loop.state.template_index}
     if (loop.state.scale != 1.0).any():
-        settings["format"] = npz_checksum.NEWEST           # older versions, which ignore scales, must refuse it
+        settings["format"] = npz_checksum.WITH_SCALES       # older versions, which ignore scales, must refuse it
         arrays["scale"] = loop.state.scale
+    if sim.contact != "hertz":
+        settings["format"] = npz_checksum.WITH_LAWS         # likewise those that know no law but Hertz's
     for k, template in enumerate(loop.state.templates):
         arrays |= {f"template_{k}_{name}": np.asarray(value) for name, value in vars(template).items()}
     return settings, arrays
@@ -102,8 +104,8 @@ def load(path, make, threads=None):
 def unpack(settings, arrays, make, threads=None):
     """The inverse of `pack`. The user forces must be added again before the first step."""
     walls = [Plane(w["point"], w["normal"], w["material"] and Material(**w["material"])) for w in settings["walls"]]
-    sim = make(Material(**settings["material"]), walls, settings["rotation"], settings["dt"],
-               settings["gravity"], threads)
+    sim = make(Material(**settings["material"]), walls, settings["rotation"], settings.get("contact", "hertz"),
+               settings["dt"], settings["gravity"], threads)
     templates, index = _templates(arrays), arrays["template_index"]
     n = len(index)
     if index.dtype != np.int32 or arrays["started"].dtype != bool or arrays["started"].shape != (n,):

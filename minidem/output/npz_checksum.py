@@ -16,7 +16,8 @@ from minidem.core.checks import short_repr
 from minidem.output import replacing, to_disk
 
 FORMAT = 4              # written unless the settings give another one
-NEWEST = 5              # newest that is read: 4 with a scale for each clump
+WITH_SCALES = 5         # with a scale for each clump
+WITH_LAWS = NEWEST = 6  # with a contact law; the newest that is read
 
 
 def write(path, settings, arrays):

@@ -1,13 +1,11 @@
 """The record that describes a rotation scheme; registry, help, tests, citation and tables follow from it."""
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from minidem.core.literature import Reference
+from minidem.core.parameters import parameter_values
 from minidem.rotation.scheme import Kernels, Limits
-
-LARGEST_INTEGER = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -112,34 +110,5 @@ class Scheme:
             object.__setattr__(self, "doi", self.cites[0].doi)
 
     def values(self, given: str = "") -> list[float | int]:
-        """Parameter values, in the order of the record, from text such as 'iterations=20'.
-
-        A word becomes its index, an integer if the default is one; other values are floats.
-        """
-        chosen = {name: default[0] if isinstance(default, tuple) else default
-                  for name, default in self.parameters.items()}
-        for item in filter(None, given.split(",")):
-            name, _, text = item.partition("=")
-            if name not in self.parameters:
-                known = ", ".join(self.parameters) or "none"
-                raise ValueError(f"rotation {self.name!r} has no parameter {name!r} (parameters: {known})")
-            chosen[name] = self._read(name, text)
-        return [default.index(chosen[name]) if isinstance(default, tuple) else chosen[name]
-                for name, default in self.parameters.items()]
-
-    def _read(self, name, text):
-        default = self.parameters[name]
-        if isinstance(default, tuple):
-            if text not in default:
-                raise ValueError(f"rotation {self.name!r}: {name} is {text!r}, must be one of {', '.join(default)}")
-            return text
-        try:
-            value = type(default)(text)
-        except ValueError:
-            value = math.nan
-        if not (math.isfinite(value) and value > 0):
-            kind = "whole number" if isinstance(default, int) else "number"
-            raise ValueError(f"rotation {self.name!r}: {name} is {text!r}, must be a positive {kind}")
-        if isinstance(default, int) and value > LARGEST_INTEGER:
-            raise ValueError(f"rotation {self.name!r}: {name} is {text!r}, must be at most {LARGEST_INTEGER}")
-        return value
+        """Parameter values, in the order of the record, from text such as 'iterations=20'; see `parameter_values`."""
+        return parameter_values(f"rotation {self.name!r}", self.parameters, given)

@@ -1,22 +1,14 @@
 """All rotation schemes by name; every module of this folder that has SCHEMES is discovered."""
-import importlib
-import pkgutil
 from collections.abc import Callable
 from dataclasses import fields, replace
-from pathlib import Path
 
+from minidem.core.registry import Registry
 from minidem.rotation.record import Scheme
 
 Function = Callable | object            # a Python function, or a C function in one of the forms of `register`
-_schemes = {}
+_registry = Registry("rotation", "minidem.rotation", "SCHEMES")
 _registered = set()     # names added by `register`
-
-
-def _discover():
-    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
-        found = importlib.import_module(f"minidem.rotation.{module.name}")
-        for scheme in getattr(found, "SCHEMES", ()):
-            _schemes[scheme.name] = scheme if scheme.doc else replace(scheme, doc=found.__doc__ or "")
+select = _registry.select
 
 
 def available() -> list[str]:
@@ -27,9 +19,7 @@ def available() -> list[str]:
     list of str
         Sorted.
     """
-    if not _schemes:
-        _discover()
-    return sorted(_schemes)
+    return _registry.available()
 
 
 def info(name: str) -> Scheme:
@@ -49,11 +39,7 @@ def info(name: str) -> Scheme:
     ValueError
         For an unknown name.
     """
-    known = available()
-    base = str(name).partition(":")[0]
-    if base not in known:
-        raise ValueError(f"rotation is {name!r}, must be one of: {', '.join(known)}")
-    return _schemes[base]
+    return _registry.info(name)
 
 
 def register(name: str, move: Function, start: Function | None = None, finish: Function | None = None,
@@ -118,12 +104,6 @@ def register(name: str, move: Function, start: Function | None = None, finish: F
             raise ValueError(f"{field_name} = {offset}: a scheme that stores it at another instant than the pose needs "
                              f"{' and '.join(missing)}, too; start takes it there, sync brings it back")
     made = make_kernels(functions, scheme.n_scratch, scheme.parameters)
-    _schemes[name] = replace(scheme, kernels=made)
+    _registry.records[name] = replace(scheme, kernels=made)
     _registered.add(name)
-    return _schemes[name]
-
-
-def select(specification):
-    """(scheme, parameter values) of 'name' or 'name:parameter=value,...'; ValueError if there is none such."""
-    scheme = info(specification)
-    return scheme, scheme.values(str(specification).partition(":")[2])
+    return _registry.records[name]

@@ -47,6 +47,9 @@ def check_writable(path, files=()):
         raise ValueError(f"--out: cannot write in {path} ({error.strerror}); give another folder") from None
 
 
+EARLIER = {"contact": "hertz"}          # options that runs of older versions did not have
+
+
 class RunFolder:
     """The files of the scenario `name` in the folder `out`.
 
@@ -127,7 +130,7 @@ class RunFolder:
         """(simulation, notes) of a checkpoint; ChangedPhysics if its physics differs, ValueError if it is unusable."""
         sim, notes = checkpoint.load(file, Simulation, threads)
         try:
-            here, there = json.loads(json.dumps(physics)), dict(notes["physics"])
+            here, there = json.loads(json.dumps(physics)), {**EARLIER, **notes["physics"]}
             schedule, spent = dict(notes["schedule"]), dict(notes["spent"])
             if not all(type(schedule[name]) is int and schedule[name] >= least
                        for name, least in (("steps", 1), ("rows", 1), ("frames", 0))):

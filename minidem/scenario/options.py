@@ -6,7 +6,7 @@ import sys
 import textwrap
 from collections.abc import Callable
 
-from minidem import rotation
+from minidem import contact, rotation
 
 # Options of output and resources, which a continued run may change. All others define the physics.
 _NOT_PHYSICS = {"time", "out", "threads", "frames", "quiet", "checkpoint_every", "resume", "compare", "energy_limit"}
@@ -107,6 +107,10 @@ def _add_standard(group, scenario):
         choice.add_argument("--compare", type=_scheme_list, metavar="A,B,...",
                             help="run each of these integrators from the same initial state, each in a "
                                  "folder of its name, and plot them together in compare.png")
+    if "contact" in defaults:
+        group.add_argument("--contact", default=defaults["contact"], metavar="NAME",
+                           help=f"contact law: {', '.join(contact.available())}, parameters after a colon as in "
+                                "hertz:onset=corrected or hooke:stiffness=1e6 (default: %(default)s)")
     if "dt" in defaults:
         group.add_argument("--dt", type=positive, default=defaults["dt"], metavar="SECONDS",
                            help=f"time step (default: {default_text(defaults['dt'])})")

@@ -62,6 +62,7 @@ def summarise(scenario, notes, sim, recorder, ended, reason, conserved):
     return {
         "scenario": scenario,
         "integrator": physics.get("integrator"),
+        "contact": sim.contact,
         "ended": ended,
         "reason": reason,
         "warnings": list(notes["warnings"].values()),

@@ -48,8 +48,8 @@ class Scenario:
     build : callable
         Options -> Simulation in its initial state. A ValueError becomes a message and exit status 2.
     defaults : dict
-        Defaults of the standard options that the scenario has: `time`, and `integrator` (with --compare), `dt`, `seed`,
-        `frames` if applicable.
+        Defaults of the standard options that the scenario has: `time`, and `integrator` (with --compare), `contact`,
+        `dt`, `seed`, `frames` if applicable. `build` passes them on to the Simulation.
     add_options : callable, optional
         Adds the options of the scenario to an argparse group. They define the physics: a continued run cannot change
         them. A default may be a function of the options.

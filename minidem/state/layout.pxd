@@ -3,6 +3,9 @@
 from minidem.core.lanes cimport LANES
 from minidem.state.rows cimport FIXED_ROWS, WRENCH_ROWS
 
+# A twist is the motion of a clump as a rigid body, for contact laws that need velocities: two records (w, 0) and
+# (v0, 0), v0 = v - w x x, lab, so that the velocity of its point s is v0 + w x s. v and w are those stored: v, and with
+# most rotation schemes w, half a step behind the pose. Twists are written with the poses of the spheres.
 cdef struct StateView:
     Py_ssize_t n_blocks
     Py_ssize_t n_rows               # rows of a block
@@ -15,6 +18,7 @@ cdef struct StateView:
     const double *offset_table      # (n, 4, LANES): offsets x y z in the principal frames, and radii [m]
     const int *block_type           # (n_blocks,): row of `fixed`
     const double *fixed             # (block types, FIXED_ROWS, LANES): see rows.pxd
+    double *twists                  # (2 * n_blocks, 2, LANES, 4): of all clumps, then of their ghosts; NULL: not needed
     double *spheres                 # (2 * n_members, LANES, 4): centre in the lab and radius [m]; then all ghosts
     const int *clump_number         # (n_blocks * LANES,): the user's number of a clump; -1: empty lane
     const int *sphere_number        # (n_members * LANES,): the user's number of a sphere; -1: empty slot

@@ -1,13 +1,28 @@
-"""Positions of the spheres in the lab: centre of mass + R(q) offset, eight spheres at a time."""
+"""Positions of the spheres in the lab: centre of mass + R(q) offset, eight spheres at a time.
+
+With them the twists of the clumps, for contact laws that need velocities.
+"""
 from minidem.core.lanes cimport LANES, LOG_LANES
 from minidem.core.transpose cimport check_lanes, records_from_rows
-from minidem.core.vec3 cimport add
-from minidem.state.rows cimport ORIENTATION, POSITION, load, store
+from minidem.core.vec3 cimport add, cross, sub
+from minidem.state.rows cimport ANGULAR_VELOCITY, ORIENTATION, POSITION, VELOCITY, load, store
 from minidem.state.state cimport StateView, member
 
 cdef struct Frames:                 # origins and rotation matrices of the eight clumps of a block
     double x[3 * LANES]
     double matrix[9 * LANES]
+
+
+cdef inline void write_twists(const Frames *f, const double *block, double *twists) noexcept nogil:
+    """Twists (2, LANES, 4) of the clumps of a block: see layout.pxd."""
+    cdef double w[4 * LANES], velocity[4 * LANES]
+    cdef int lane
+    for lane in range(LANES):
+        store(w + lane, to_lab(f.matrix + lane, load(block + ANGULAR_VELOCITY * LANES + lane)))
+        store(velocity + lane, sub(load(block + VELOCITY * LANES + lane), cross(load(w + lane), load(f.x + lane))))
+        w[3 * LANES + lane] = velocity[3 * LANES + lane] = 0.0
+    records_from_rows(w, twists)
+    records_from_rows(velocity, twists + 4 * LANES)
 
 
 cdef inline void load_frames(Frames *f, const double *block) noexcept nogil:
@@ -44,6 +59,8 @@ cdef Py_ssize_t pose_members(const StateView *state, Py_ssize_t block, const int
         while k < count and members[k] < end:
             pose_member(&frames, member(state, members[k]), state.spheres + members[k] * 4 * LANES)
             k += 1
+        if state.twists != NULL:
+            write_twists(&frames, state.blocks + block * state.n_rows * LANES, state.twists + block * 8 * LANES)
     return k
 
 
@@ -56,3 +73,5 @@ cdef void pose_range(const StateView *state, Py_ssize_t first, Py_ssize_t last) 
         load_frames(&frames, state.blocks + block * state.n_rows * LANES)
         for row in range(state.first_member[block], state.first_member[block + 1]):
             pose_member(&frames, member(state, row), state.spheres + row * 4 * LANES)
+        if state.twists != NULL:
+            write_twists(&frames, state.blocks + block * state.n_rows * LANES, state.twists + block * 8 * LANES)

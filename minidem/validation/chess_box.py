@@ -62,7 +62,7 @@ def _from_file(path, height):
 
 
 def simulation(integrator: str = "spiral", dt: float = STEP, seed: int = 1, clumps: str | Path | None = None,
-               threads: int | None = None) -> md.Simulation:
+               threads: int | None = None, contact: str = "hertz") -> md.Simulation:
     """Initial state: pieces at random places without contacts, each with 1 m/s and pi rad/s along a random direction.
 
     Arguments as for Simulation and `templates`. The warning of add_clumps for time steps above the Rayleigh step is
@@ -71,7 +71,8 @@ def simulation(integrator: str = "spiral", dt: float = STEP, seed: int = 1, clum
     rng = np.random.default_rng(seed)
     pieces = templates(clumps)
     low, high = np.zeros(3), np.full(3, EDGE)
-    sim = md.Simulation(MATERIAL, walls=md.box(low, high), rotation=integrator, dt=dt, threads=threads)
+    sim = md.Simulation(MATERIAL, walls=md.box(low, high), rotation=integrator, contact=contact, dt=dt,
+                        threads=threads)
     poses = place([pieces[name] for name in NUMBERS], list(NUMBERS.values()), low, high, rng)
     for name, (position, orientation) in zip(NUMBERS, poses):
         direction = random_directions(len(position), rng)
@@ -88,7 +89,7 @@ def rayleigh_step(clumps: str | Path | None = None) -> float:
 
 
 def energy_change(integrator: str, dt: float, seed: int, time: float = TIME,
-                  clumps: str | Path | None = None) -> dict:
+                  clumps: str | Path | None = None, contact: str = "hertz") -> dict:
     """Energy error of one run on one thread.
 
     Returns
@@ -103,7 +104,7 @@ def energy_change(integrator: str, dt: float, seed: int, time: float = TIME,
     FloatingPointError
         For a non-finite state.
     """
-    run = energy_run(simulation(integrator, dt, seed, clumps, threads=1), time, SAMPLES)
+    run = energy_run(simulation(integrator, dt, seed, clumps, threads=1, contact=contact), time, SAMPLES)
     mean, last = float(np.mean(run.change[1:])), float(run.change[-1])
     return {"mean_change": mean, "last_change": last, "authors_change": min(mean, last), "steps": run.steps,
             "loop_seconds": run.loop_seconds}

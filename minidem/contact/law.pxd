@@ -1,0 +1,280 @@
+"""Interface between a contact law and the narrow phase: compiled functions over pairs of spheres.
+
+A law's file (laws/NAME.pyx) writes its formula once, as an inline function of one overlap. `over_pairs` and
+`over_contact` apply it: `many` evaluates many contacts, in a loop that the compiler vectorises; `many_moving`
+likewise, for laws that need velocities: it reads the twists of the clumps (state/layout.pxd), and lists the contacts
+that may begin or end within a step (onset.pxd). `one` evaluates one contact, `forces` eight overlaps.
+
+A contact is evaluated from its two bodies alone; exchanging i and j changes the sign of the normal and no other bit. So
+contacts are not stored: where one is needed again at the same pose, it is evaluated again.
+"""
+from libc.math cimport fabs, sqrt
+from libc.string cimport memcpy
+
+from minidem.broadphase.neighbours cimport Planes, height
+from minidem.core.int_vector cimport IntVector, reserve
+from minidem.core.lanes cimport LANES, lane_of, row_of
+from minidem.core.transpose cimport records_from_rows, rows_from_records
+from minidem.core.quaternion cimport matrix, turn_vector
+from minidem.core.vec3 cimport Vec3, cross, dot, scale, sub, vec3
+from minidem.state.rows cimport ANGULAR_VELOCITY, ORIENTATION, POSITION, VELOCITY, load, load_quat, store
+from minidem.state.state cimport StateView
+
+cdef extern from *:
+    """
+    /* Inline functions of a law are always inlined: a call in the loop over eight contacts prevents vectorisation. */
+    #undef CYTHON_INLINE
+    #define CYTHON_INLINE inline __attribute__((always_inline))
+    """
+
+cdef enum:
+    # Ints of the inner list that are tested before their contacts are evaluated. evaluate_pairs has 37 kB of forces for
+    # them on its stack, which OMP_STACKSIZE may limit to 64 kB.
+    PAIRS_AT_ONCE = 1024
+
+cpdef enum LawLimits:
+    MAX_LAW_PARAMETERS = 8
+    ZETA_TERMS = 12                     # of the two polynomials of the onset correction
+
+cdef struct Contact:
+    double overlap                      # [m]
+    double force                        # magnitude [N], along the normal
+    Vec3 normal                         # unit, from j to i
+
+ctypedef double (*Force)(double overlap, double radius, double modulus, const double *parameters) noexcept nogil
+ctypedef bint (*PairsFunction)(const Law *law, const StateView *state, const int *pairs, Py_ssize_t first,
+                               Py_ssize_t n, bint walls, double *forces, IntVector *ends) noexcept nogil
+ctypedef void (*ForcesFunction)(const double *overlap, const double *radius, const double *modulus,
+                                const double *parameters, double *force) noexcept nogil
+ctypedef Contact (*ContactFunction)(const Law *law, const StateView *state, int i, int j) noexcept nogil
+
+cdef struct Law:                        # all that a force depends on, in addition to the spheres
+    PairsFunction evaluate              # `many`, or `many_moving` of a law that needs velocities
+    ContactFunction one
+    ForcesFunction forces               # of LANES overlaps
+    const Planes *planes
+    double modulus                      # effective modulus between two clumps [Pa]
+    double parameters[MAX_LAW_PARAMETERS]       # in the order of the record
+    double power                        # p of the force k d^p
+    double energy_factor                # elastic energy / (force * overlap)
+    double dt                           # [s]
+    double reach                        # overlap / normal speed below which a contact may begin or end [s]
+    double zeta[2][ZETA_TERMS]          # -zeta(-p, 1 + a), -zeta(-p - 1, 1 + a) by powers of a
+
+
+cdef class LawKernels:
+    cdef PairsFunction many, many_moving
+    cdef ContactFunction one
+    cdef ForcesFunction forces
+    cdef object fill(self, Law *law, values)
+    cdef object correct_onsets(self, Law *law, double power, zeta, double dt)
+
+
+cdef inline Contact sphere_contact(Force force, double modulus, const double *parameters, Vec3 between,
+                                   double radius_i, double radius_j) noexcept nogil:
+    """modulus, parameters : as in Law.
+    between : from the centre of j to that of i [m]. Coincident centres: no direction, no force.
+    """
+    cdef Contact contact
+    cdef double touching = radius_i + radius_j
+    cdef double distance = sqrt(between.x * between.x + between.y * between.y + between.z * between.z)
+    contact.normal = scale(1.0 / distance if distance > 0.0 else 0.0, between)
+    contact.overlap = touching - distance
+    contact.force = force(contact.overlap, radius_i * radius_j / touching, modulus, parameters)
+    return contact
+
+
+cdef inline Contact wall_contact(Force force, const Law *law, const double *sphere, Py_ssize_t wall) noexcept nogil:
+    cdef const double *normal = law.planes.normal + 3 * wall
+    cdef Contact contact
+    contact.normal = vec3(normal[0], normal[1], normal[2])
+    contact.overlap = sphere[3] - height(law.planes, wall, sphere)
+    contact.force = force(contact.overlap, sphere[3], law.planes.modulus[wall], law.parameters)
+    return contact
+
+
+cdef inline Contact over_contact(Force force, const Law *law, const StateView *state, int i, int j) noexcept nogil:
+    """i : slot of a sphere or ghost; j : likewise, or -1 - wall."""
+    cdef const double *a = state.spheres + 4 * <Py_ssize_t> i
+    cdef const double *b = state.spheres + 4 * <Py_ssize_t> j
+    if j < 0:
+        return wall_contact(force, law, a, -1 - <Py_ssize_t> j)
+    return sphere_contact(force, law.modulus, law.parameters, sub(vec3(a[0], a[1], a[2]), vec3(b[0], b[1], b[2])),
+                          a[3], b[3])
+
+
+cdef inline int clump_of(const StateView *state, int sphere) noexcept nogil:
+    """Slot of the clump of a sphere; of a ghost, behind those of all clumps."""
+    cdef int n_slots = <int> state.n_members * LANES
+    cdef bint ghost = sphere >= n_slots
+    cdef int slot = sphere - n_slots if ghost else sphere
+    return (state.block_of_member[row_of(slot)] + (<int> state.n_blocks if ghost else 0)) * LANES + lane_of(slot)
+
+
+cdef inline int twist_of(int clump) noexcept nogil:
+    """Number of the first record of the twist of a clump (slot); the second is LANES records behind it."""
+    return clump + (clump & ~(LANES - 1))
+
+
+cdef inline Vec3 velocity_at(Vec3 turning, Vec3 moving, Vec3 point) noexcept nogil:
+    """Velocity of a body's point: v0 + w x point, of the two records of a twist."""
+    return vec3(moving.x + (turning.y * point.z - turning.z * point.y),
+                moving.y + (turning.z * point.x - turning.x * point.z),
+                moving.z + (turning.x * point.y - turning.y * point.x))
+
+
+cdef inline Vec3 sphere_velocity(const StateView *state, int sphere) noexcept nogil:
+    """Velocity of a sphere's centre, as stored: from the twist of its clump, or where none are kept from the clump."""
+    cdef const double *x = state.spheres + 4 * <Py_ssize_t> sphere
+    cdef const double *w
+    cdef const double *v
+    cdef const double *block
+    cdef int clump = clump_of(state, sphere)
+    cdef Vec3 turning
+    if state.twists != NULL:
+        w = state.twists + 4 * <Py_ssize_t> twist_of(clump)
+        v = w + 4 * LANES
+        return velocity_at(vec3(w[0], w[1], w[2]), vec3(v[0], v[1], v[2]), vec3(x[0], x[1], x[2]))
+    block = state.blocks + row_of(clump) * state.n_rows * LANES + lane_of(clump)
+    turning = turn_vector(matrix(load_quat(block + ORIENTATION * LANES)), load(block + ANGULAR_VELOCITY * LANES))
+    return velocity_at(turning, sub(load(block + VELOCITY * LANES), cross(turning, load(block + POSITION * LANES))),
+                       vec3(x[0], x[1], x[2]))
+
+
+cdef inline double margin(double reach, const Contact *contact, Vec3 relative) noexcept nogil:
+    """Positive if a contact may begin or end within a step, by the velocity of i relative to j."""
+    return reach * fabs(dot(contact.normal, relative)) - contact.overlap
+
+
+cdef inline void set_forces(double *on_i, double *on_j, Py_ssize_t stride, const Contact *contact) noexcept nogil:
+    """Force on both spheres of a contact, and 1 for the number of contacts; components are `stride` doubles apart."""
+    on_i[0] = contact.force * contact.normal.x
+    on_i[stride] = contact.force * contact.normal.y
+    on_i[2 * stride] = contact.force * contact.normal.z
+    on_j[0] = -on_i[0]
+    on_j[stride] = -on_i[stride]
+    on_j[2 * stride] = -on_i[2 * stride]
+    on_i[3 * stride] = on_j[3 * stride] = 1.0
+
+
+cdef inline void relative_velocities(const StateView *state, const int *twists, const double *a, const double *b,
+                                     double *relative) noexcept nogil:
+    """Velocities (3, LANES) of eight spheres i at their centres a (4, LANES), relative to those of j at b.
+
+    twists : (2 LANES,) their records: of i, j of the first pair, of i, j of the second, ...
+    """
+    cdef double turning[2][4 * LANES]
+    cdef double moving[2][4 * LANES]
+    cdef int i[LANES]
+    cdef int j[LANES]
+    cdef int lane
+    for lane in range(LANES):
+        i[lane] = twists[2 * lane]
+        j[lane] = twists[2 * lane + 1]
+    rows_from_records(state.twists, i, turning[0])
+    rows_from_records(state.twists, j, turning[1])
+    rows_from_records(state.twists + 4 * LANES, i, moving[0])
+    rows_from_records(state.twists + 4 * LANES, j, moving[1])
+    for lane in range(LANES):
+        store(relative + lane, sub(
+            velocity_at(load(turning[0] + lane), load(moving[0] + lane), load(a + lane)),
+            velocity_at(load(turning[1] + lane), load(moving[1] + lane), load(b + lane))))
+
+
+cdef inline void evaluate_eight(Force force, bint moving, const Law *law, const StateView *state, const int *pairs,
+                                const int *twists, double *on_i, double *on_j, double *margins) noexcept nogil:
+    """Evaluate eight contacts of two spheres each, into records (LANES, 4) of forces.
+
+    twists, margins : (2 LANES,), (LANES,) with `moving`: see relative_velocities; margin of each.
+    """
+    cdef double a[4][LANES]
+    cdef double b[4][LANES]
+    cdef double rows_i[4][LANES]
+    cdef double rows_j[4][LANES]
+    cdef double relative[3 * LANES]
+    cdef int i[LANES]
+    cdef int j[LANES]
+    cdef double parameters[MAX_LAW_PARAMETERS]          # copies that cannot alias what is written
+    cdef double modulus = law.modulus, reach = law.reach
+    cdef Contact contact
+    cdef int lane
+    for lane in range(LANES):
+        i[lane] = pairs[2 * lane]
+        j[lane] = pairs[2 * lane + 1]
+    memcpy(parameters, law.parameters, sizeof(parameters))
+    rows_from_records(state.spheres, i, a[0])
+    rows_from_records(state.spheres, j, b[0])
+    if moving and state.twists != NULL:
+        relative_velocities(state, twists, a[0], b[0], relative)
+    elif moving:
+        for lane in range(LANES):
+            store(relative + lane, sub(sphere_velocity(state, i[lane]), sphere_velocity(state, j[lane])))
+    for lane in range(LANES):
+        contact = sphere_contact(force, modulus, parameters, vec3(
+            a[0][lane] - b[0][lane], a[1][lane] - b[1][lane], a[2][lane] - b[2][lane]), a[3][lane], b[3][lane])
+        set_forces(rows_i[0] + lane, rows_j[0] + lane, LANES, &contact)
+        if moving:
+            margins[lane] = margin(reach, &contact, load(relative + lane))
+    records_from_rows(rows_i[0], on_i)
+    records_from_rows(rows_j[0], on_j)
+
+
+cdef inline double *force_record(double *forces, Py_ssize_t k) noexcept nogil:
+    """The record of the force on the first sphere of pair k / 2; that on the second is LANES records behind it.
+
+    forces : records of eight pairs on their first spheres, on their second spheres, of the next eight pairs, ...
+    """
+    return forces + 2 * (k + k // (2 * LANES) * (2 * LANES))
+
+
+cdef inline void over_lanes(Force force, const double *overlap, const double *radius, const double *modulus,
+                            const double *parameters, double *result) noexcept nogil:
+    """Forces (LANES,) of overlaps (LANES,), with effective radii and moduli (LANES,)."""
+    cdef double own[MAX_LAW_PARAMETERS]
+    cdef double forces[LANES]
+    cdef int lane
+    memcpy(own, parameters, sizeof(own))
+    for lane in range(LANES):
+        forces[lane] = force(overlap[lane], radius[lane], modulus[lane], own)
+    memcpy(result, forces, sizeof(forces))
+
+
+cdef inline bint over_pairs(Force force, bint moving, const Law *law, const StateView *state, const int *pairs,
+                            Py_ssize_t first, Py_ssize_t n, bint walls, double *forces, IntVector *ends) noexcept nogil:
+    """Evaluate n ints of contacts, two by two, into forces: see force_record. False: memory exhausted.
+
+    moving : constant at compile time. Append to `ends` the contacts that may begin or end within a step.
+    first : number of the first int in the list of the thread.
+    walls : some of them are contacts with a wall.
+    """
+    cdef Py_ssize_t eight, k, eights = 0 if walls else n // (2 * LANES)
+    cdef int twists[PAIRS_AT_ONCE + 2 * LANES]
+    cdef double margins[LANES]
+    cdef int lane
+    cdef double *on_i
+    cdef Contact contact
+    cdef Vec3 relative
+    if moving and not reserve(ends, ends.size + n // 2 + 1):
+        return False
+    if moving:
+        for k in range(2 * LANES * eights):
+            twists[k] = twist_of(clump_of(state, pairs[k]))
+    for eight in range(eights):
+        k = 2 * LANES * eight
+        evaluate_eight(force, moving, law, state, pairs + k, twists + k, force_record(forces, k),
+                       force_record(forces, k) + 4 * LANES, margins)
+        if moving:
+            for lane in range(LANES):
+                ends.data[ends.size] = <int> (first + k) + 2 * lane
+                ends.size += margins[lane] > 0.0
+    for k in range(2 * LANES * eights, n, 2):
+        contact = over_contact(force, law, state, pairs[k], pairs[k + 1])
+        on_i = force_record(forces, k)
+        set_forces(on_i, on_i + 4 * LANES, 1, &contact)
+        if moving:
+            relative = sphere_velocity(state, pairs[k])
+            if pairs[k + 1] >= 0:
+                relative = sub(relative, sphere_velocity(state, pairs[k + 1]))
+            ends.data[ends.size] = <int> (first + k)
+            ends.size += margin(law.reach, &contact, relative) > 0.0
+    return True

@@ -1,0 +1,60 @@
+"""The compiled functions of a contact law as a Python object (interface: law.pxd)."""
+from libc.string cimport memset
+
+from minidem.contact.onset cimport Onsets, onset_forces
+from minidem.core.lanes cimport LANES
+
+REACH = 1.21        # the window of 1.1 steps, and a tenth more, because stored velocities are half a step old
+
+
+cdef class LawKernels:
+    """The compiled functions of one law, by address."""
+
+    def __init__(self, *, size_t many, size_t many_moving, size_t one, size_t forces):
+        self.many, self.many_moving = <PairsFunction> many, <PairsFunction> many_moving
+        self.one, self.forces = <ContactFunction> one, <ForcesFunction> forces
+
+    cdef object fill(self, Law *law, values):
+        """Functions and parameter values, for a law without onset correction; all else is zero."""
+        cdef int k
+        memset(law, 0, sizeof(Law))
+        law.evaluate, law.one, law.forces = self.many, self.one, self.forces
+        for k in range(len(values)):
+            law.parameters[k] = values[k]
+
+    cdef object correct_onsets(self, Law *law, double power, zeta, double dt):
+        """Set what the onset correction needs: power p, step dt [s], zeta (2, ZETA_TERMS) of onset_series.py."""
+        cdef int k
+        law.evaluate = self.many_moving
+        law.power, law.dt, law.reach = power, dt, REACH * dt
+        for k in range(ZETA_TERMS):
+            law.zeta[0][k], law.zeta[1][k] = zeta[0][k], zeta[1][k]
+
+    def force_at(self, double overlap, double radius, double modulus, values):
+        """Force [N] at an overlap [m], effective radius [m] and effective modulus [Pa].
+
+        values : of the law's parameters, in the order of the record.
+        """
+        cdef Law law
+        cdef double d[LANES], r[LANES], m[LANES], force[LANES]
+        cdef int lane
+        self.fill(&law, values)
+        for lane in range(LANES):
+            d[lane], r[lane], m[lane] = overlap, radius, modulus
+        law.forces(d, r, m, law.parameters, force)
+        return force[0]
+
+    def onset_force_at(self, double overlap, double radius, double modulus, values, double power, zeta, double dt,
+                       double rate, double acceleration):
+        """The onset correction [N]; the arguments are those of force_at, correct_onsets and onset.pxd."""
+        cdef Law law
+        cdef Onsets onsets
+        cdef double force[LANES]
+        cdef int lane
+        self.fill(&law, values)
+        self.correct_onsets(&law, power, zeta, dt)
+        for lane in range(LANES):
+            onsets.overlap[lane], onsets.radius[lane], onsets.modulus[lane] = overlap, radius, modulus
+            onsets.rate[lane], onsets.acceleration[lane] = rate, acceleration
+        onset_forces(&law, &onsets, force)
+        return force[0]

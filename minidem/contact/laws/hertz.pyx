@@ -1,0 +1,48 @@
+"""Hertz's law for two elastic spheres, or a sphere and a plane: F = 4/3 E* sqrt(R*) d^(3/2), repulsive.
+
+H. Hertz, J. reine angew. Math. 92, 156 (1882); K. L. Johnson, Contact Mechanics (1985), Eqs 4.22 to 4.24. Overlap d
+[m], effective modulus E* = 1 / sum((1 - nu^2) / E) [Pa], effective radius R* = R_i R_j / (R_i + R_j) [m], at a plane R.
+"""
+from libc.math cimport sqrt
+
+from minidem.contact.record import ContactLaw
+from minidem.core.literature import Reference, article
+
+from minidem.contact.law cimport Contact, Law, LawKernels, over_contact, over_lanes, over_pairs
+from minidem.core.int_vector cimport IntVector
+from minidem.state.state cimport StateView
+
+
+cdef inline double force(double overlap, double radius, double modulus, const double *parameters) noexcept nogil:
+    return 4.0 / 3.0 * modulus * overlap * sqrt(radius * overlap) if overlap > 0.0 else 0.0
+
+
+cdef void forces(const double *overlap, const double *radius, const double *modulus, const double *parameters,
+                 double *result) noexcept nogil:
+    over_lanes(force, overlap, radius, modulus, parameters, result)
+
+
+cdef Contact one(const Law *law, const StateView *state, int i, int j) noexcept nogil:
+    return over_contact(force, law, state, i, j)
+
+
+cdef bint many(const Law *law, const StateView *state, const int *pairs, Py_ssize_t first, Py_ssize_t n, bint walls,
+               double *forces, IntVector *ends) noexcept nogil:
+    return over_pairs(force, False, law, state, pairs, first, n, walls, forces, ends)
+
+
+cdef bint many_moving(const Law *law, const StateView *state, const int *pairs, Py_ssize_t first, Py_ssize_t n,
+                      bint walls, double *forces, IntVector *ends) noexcept nogil:
+    return over_pairs(force, True, law, state, pairs, first, n, walls, forces, ends)
+
+
+HERTZ = article(
+    "hertz1882beruehrung", ("Hertz, H.",), "Ueber die Berührung fester elastischer Körper",
+    "Journal für die reine und angewandte Mathematik", "92", "156--171", "1882", "10.1515/crll.1882.92.156")
+JOHNSON = Reference("johnson1985contact", "book", ("Johnson, K. L.",), "Contact mechanics", "1985",
+                    "10.1017/CBO9781139171731", {"publisher": "Cambridge University Press"})
+LAWS = [ContactLaw(
+    name="hertz", title="Hertz's law", cites=(HERTZ,), equations="4.22 to 4.24 of 10.1017/CBO9781139171731",
+    kernels=LawKernels(many=<size_t> many, many_moving=<size_t> many_moving, one=<size_t> one, forces=<size_t> forces),
+    power=1.5, parameters={"onset": ("plain", "corrected")}, reads=("young", "poisson"),
+    used_in="LAMMPS, LIGGGHTS, Yade, EDEM")]

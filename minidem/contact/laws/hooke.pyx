@@ -1,0 +1,46 @@
+"""Linear spring between two spheres, or a sphere and a plane: F = k d, repulsive, one stiffness k for all contacts.
+
+The law of soft-sphere simulations, where the duration of a collision, pi sqrt(m_eff / k), does not depend on its speed:
+P. A. Cundall and O. D. L. Strack, Geotechnique 29, 47 (1979). Overlap d [m], stiffness k [N/m]. The elastic constants
+of the material are not used.
+"""
+from minidem.contact.record import ContactLaw
+from minidem.core.literature import article
+
+from minidem.contact.law cimport Contact, Law, LawKernels, over_contact, over_lanes, over_pairs
+from minidem.core.int_vector cimport IntVector
+from minidem.state.state cimport StateView
+
+cdef enum: STIFFNESS                # parameters, in the order of the record
+
+
+cdef inline double force(double overlap, double radius, double modulus, const double *parameters) noexcept nogil:
+    return parameters[STIFFNESS] * overlap if overlap > 0.0 else 0.0
+
+
+cdef void forces(const double *overlap, const double *radius, const double *modulus, const double *parameters,
+                 double *result) noexcept nogil:
+    over_lanes(force, overlap, radius, modulus, parameters, result)
+
+
+cdef Contact one(const Law *law, const StateView *state, int i, int j) noexcept nogil:
+    return over_contact(force, law, state, i, j)
+
+
+cdef bint many(const Law *law, const StateView *state, const int *pairs, Py_ssize_t first, Py_ssize_t n, bint walls,
+               double *forces, IntVector *ends) noexcept nogil:
+    return over_pairs(force, False, law, state, pairs, first, n, walls, forces, ends)
+
+
+cdef bint many_moving(const Law *law, const StateView *state, const int *pairs, Py_ssize_t first, Py_ssize_t n,
+                      bint walls, double *forces, IntVector *ends) noexcept nogil:
+    return over_pairs(force, True, law, state, pairs, first, n, walls, forces, ends)
+
+
+CUNDALL = article(
+    "cundall1979discrete", ("Cundall, P. A.", "Strack, O. D. L."), "A discrete numerical model for granular assemblies",
+    "Géotechnique", "29", "47--65", "1979", "10.1680/geot.1979.29.1.47")
+LAWS = [ContactLaw(
+    name="hooke", title="linear spring", cites=(CUNDALL,), power=1.0,
+    kernels=LawKernels(many=<size_t> many, many_moving=<size_t> many_moving, one=<size_t> one, forces=<size_t> forces),
+    parameters={"stiffness": None, "onset": ("plain", "corrected")}, used_in="LAMMPS, LIGGGHTS, Yade, MercuryDPM")]

@@ -1,0 +1,72 @@
+"""The record that describes a contact law; registry, help, checkpoints and citation follow from it."""
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from minidem.contact.law import LawKernels
+from minidem.core.literature import Reference
+from minidem.core.parameters import parameter_values
+
+
+@dataclass(frozen=True)
+class ContactLaw:
+    """One contact law.
+
+    Attributes
+    ----------
+    name, title : str
+        As in `contact="name"`, and as in texts.
+    kernels : LawKernels
+        Its compiled functions (contact/law.pxd).
+    cites : tuple of Reference
+        Sources of the formula, the first one printing it.
+    doi : str
+        Of the work that prints the formula; default: that of the first reference.
+    equations : str
+        Numbers of the equations.
+    doc : str
+        Description; default: the docstring of the law's file.
+    used_in : str
+        Codes that use the law.
+    power : float
+        p of the normal force k d^p of an overlap d. Its elastic energy is F d / (p + 1), its stiffness p F / d.
+    needs_velocity : bool
+        Whether the force depends on velocities. The onset correction reads them, of contacts about to begin or end.
+    has_history : bool
+        Whether the force depends on the past of the contact.
+    conservative : bool
+        Whether the force has a potential.
+    reads : tuple of str
+        Properties of materials that the law reads (`minidem.Material`).
+    reads_of_pairs : tuple of str
+        Properties of pairs of materials that it reads.
+    parameters : dict
+        Name to default number, to a tuple of words, the first being the default, or to None: a number to be given.
+    """
+
+    name: str
+    title: str
+    kernels: LawKernels = field(repr=False)
+    cites: tuple[Reference, ...] = field(default=(), repr=False)
+    doi: str = ""
+    equations: str = ""
+    doc: str = field(default="", repr=False)
+    used_in: str = ""
+    power: float = 1.5
+    needs_velocity: bool = False
+    has_history: bool = False
+    conservative: bool = True
+    reads: tuple[str, ...] = ()
+    reads_of_pairs: tuple[str, ...] = ()
+    parameters: Mapping[str, float | tuple[str, ...] | None] = field(default_factory=dict)
+
+    def __post_init__(self):
+        if self.cites and not self.doi:
+            object.__setattr__(self, "doi", self.cites[0].doi)
+
+    def values(self, given: str = "") -> list[float | int]:
+        """Parameter values, in the order of the record, from text such as 'stiffness=1e6'; see `parameter_values`."""
+        return parameter_values(f"contact {self.name!r}", self.parameters, given)
+
+    def corrects_onsets(self, values: list[float | int]) -> bool:
+        """Whether these parameter values select the onset correction."""
+        return dict(zip(self.parameters, values)).get("onset") == 1

@@ -1,0 +1,241 @@
+"""The onset pass: the onset correction (contact/ONSET.md) of the contacts that the narrow phase has listed.
+
+    motions     of the clumps of these contacts at the instant of the pose, under the forces found so far
+    post        where a contact is cross-thread, its threads wait for the motions of each other's clumps
+    correct     the force of each contact, by both of its owners, with the same bits
+    add         to the forces on own spheres, in an order that does not depend on the run
+
+It follows the narrow phase, so that a correction sees all other forces at this pose, and precedes the reduction. With
+external forces it follows these, and changes the stored wrenches.
+"""
+from libc.stdlib cimport qsort
+from libc.string cimport memcpy
+
+from minidem.broadphase.ghosts cimport slot_of
+from minidem.broadphase.synchronisation cimport wait_for
+from minidem.contact.law cimport Contact, Law, clump_of
+from minidem.contact.narrow_phase cimport Contacts
+from minidem.contact.onset cimport Onsets, onset_forces
+from minidem.contact.reduce cimport force_on, order_of
+from minidem.core.int_vector cimport reserve
+from minidem.core.lanes cimport LANES, lane_of, row_of
+from minidem.core.openmp cimport advance_epoch
+from minidem.core.quaternion cimport Quat, rotate, rotate_back
+from minidem.core.transpose cimport rows_from_records
+from minidem.core.vec3 cimport Vec3, add, cross, dot, scale, sub, times, vec3
+from minidem.engine.clump_motion cimport find_motions, room_for
+from minidem.engine.time_loop cimport Loop
+from minidem.state.rows cimport FORCE, INVERSE_INERTIA, INVERSE_MASS, ORIENTATION, TORQUE, load, load_quat, store
+from minidem.state.state cimport StateView, fixed_rows, member, wrench_of
+
+cdef struct Side:                   # of eight contacts: their spheres on one side, seen along the normals to it
+    double normal[3 * LANES]        # lab
+    double velocity[3 * LANES]      # of the sphere's centre, lab [m/s]
+    double speed[LANES]             # its component along the normal [m/s]
+    double acceleration[LANES]      # likewise [m/s2]
+    double mobility[LANES]          # acceleration per normal force on the sphere [1/kg]
+
+cdef struct Addition:               # a force to add to a sphere
+    unsigned int sphere             # the user's number
+    unsigned int other              # order_of the other sphere or wall
+    int slot
+    Vec3 force
+
+
+cdef void find_all_motions(Loop *loop, int thread, bint stored, bint between) noexcept nogil:
+    """Motions of the own clumps of the listed contacts."""
+    cdef Contacts *contacts = loop.contacts + thread
+    cdef const StateView *state = &loop.state
+    cdef int *clumps = contacts.additions.data          # which holds nothing yet
+    cdef int sphere
+    cdef unsigned int own, n_slots = contacts.n_slots
+    cdef Py_ssize_t m, side, count = 0
+    for m in range(contacts.ends.size):
+        for side in range(2):
+            sphere = contacts.pairs.data[contacts.ends.data[m] + side]
+            own = sphere - contacts.first_slot          # of a ghost or a wall: larger than n_slots
+            if own < n_slots:
+                clumps[count] = clump_of(state, sphere)
+                count += 1
+    for m in range((count + LANES - 1) // LANES):
+        find_motions(loop, thread, clumps + m * LANES, <int> min(<Py_ssize_t> LANES, count - m * LANES), stored,
+                     between)
+
+
+cdef inline bint is_cross_thread(const Loop *loop, int sphere) noexcept nogil:
+    return sphere >= loop.state.n_members * LANES
+
+
+cdef void await_motions(Loop *loop, int thread) noexcept nogil:
+    """Post the own motions; wait for those of the other threads if a listed contact needs one."""
+    cdef Contacts *contacts = loop.contacts + thread
+    cdef const int *pair
+    cdef Py_ssize_t m
+    cdef int other
+    advance_epoch(&loop.broad.reports[thread].moved)
+    for m in range(contacts.ends.size):
+        pair = contacts.pairs.data + contacts.ends.data[m]
+        if is_cross_thread(loop, pair[0]) or is_cross_thread(loop, pair[1]):
+            for other in range(loop.n_threads):
+                wait_for(loop.broad.threads + thread, &loop.broad.reports[other].moved,
+                         &loop.broad.reports[thread].moved)
+            return
+
+
+cdef void measure_side(const Loop *loop, const int *slots, Side *side) noexcept nogil:
+    """Motion of eight spheres, in slots, at the instant of the pose; side.normal is given."""
+    cdef const StateView *state = &loop.state
+    cdef double offset[3 * LANES], inverse_inertia[3 * LANES], inverse_mass[LANES]
+    cdef double q[4 * LANES], velocity[4 * LANES], linear[4 * LANES], angular[4 * LANES]
+    cdef int record[4][LANES]
+    cdef const double *constants
+    cdef Vec3 arm, along, r, w, normal
+    cdef int lane, clump, k
+    for lane in range(LANES):
+        clump = clump_of(state, slots[lane])
+        for k in range(4):
+            record[k][lane] = 4 * clump + k
+        constants = fixed_rows(state, row_of(clump)) + lane_of(clump)
+        store(inverse_inertia + lane, load(constants + INVERSE_INERTIA * LANES))
+        inverse_mass[lane] = constants[INVERSE_MASS * LANES]
+        store(offset + lane, load(member(state, row_of(slots[lane])) + lane_of(slots[lane])))
+    rows_from_records(loop.motions, record[0], q)
+    rows_from_records(loop.motions, record[1], velocity)
+    rows_from_records(loop.motions, record[2], linear)
+    rows_from_records(loop.motions, record[3], angular)
+    for lane in range(LANES):
+        normal, r = load(side.normal + lane), load(offset + lane)
+        w = vec3(velocity[3 * LANES + lane], linear[3 * LANES + lane], angular[3 * LANES + lane])
+        along = rotate_back(load_quat(q + lane), normal)
+        arm = cross(r, along)
+        store(side.velocity + lane, add(load(velocity + lane), rotate(load_quat(q + lane), cross(w, r))))
+        side.speed[lane] = dot(load(velocity + lane), normal) + dot(w, arm)
+        side.acceleration[lane] = dot(load(linear + lane), normal) + dot(load(angular + lane), arm) \
+            + (dot(w, r) * dot(w, along) - dot(w, w) * dot(r, along))
+        side.mobility[lane] = inverse_mass[lane] + dot(arm, times(load(inverse_inertia + lane), arm))
+
+
+cdef void correct_eight(const Loop *loop, const int *pairs, const int *indices, double *force,
+                        double *normals) noexcept nogil:
+    """Onset corrections (LANES,) [N] of eight contacts, and their normals (3, LANES).
+
+    indices : (LANES,) of their first spheres in `pairs`.
+    """
+    cdef const StateView *state = &loop.state
+    cdef const Law *law = &loop.law
+    cdef Onsets onsets
+    cdef Contact contact
+    cdef Side a, b
+    cdef double distance[LANES], plain[LANES], movable[LANES], radius, other, rate, bending
+    cdef int i[LANES], j[LANES]
+    cdef Vec3 relative
+    cdef int lane
+    for lane in range(LANES):
+        i[lane], j[lane] = pairs[indices[lane]], pairs[indices[lane] + 1]
+        contact = law.one(law, state, i[lane], j[lane])
+        radius = state.spheres[4 * <Py_ssize_t> i[lane] + 3]
+        onsets.overlap[lane], plain[lane] = contact.overlap, contact.force
+        store(a.normal + lane, contact.normal)
+        store(b.normal + lane, scale(-1.0, contact.normal))
+        if j[lane] >= 0:
+            other = state.spheres[4 * <Py_ssize_t> j[lane] + 3]
+            onsets.modulus[lane], onsets.radius[lane] = law.modulus, radius * other / (radius + other)
+            distance[lane], movable[lane] = radius + other - contact.overlap, 1.0
+        else:
+            onsets.modulus[lane], onsets.radius[lane] = law.planes.modulus[-1 - j[lane]], radius
+            distance[lane], movable[lane] = 1.0, 0.0
+            j[lane] = i[lane]                           # any sphere: what belongs to it is multiplied by zero
+        i[lane], j[lane] = slot_of(state, i[lane]), slot_of(state, j[lane])
+    memcpy(normals, a.normal, sizeof(a.normal))
+    measure_side(loop, i, &a)
+    measure_side(loop, j, &b)
+    for lane in range(LANES):
+        relative = sub(load(a.velocity + lane), load(b.velocity + lane))
+        rate = a.speed[lane] + movable[lane] * b.speed[lane]
+        # The centres turn about each other: their distance has the acceleration v_t^2 / distance.
+        bending = movable[lane] * max(0.0, dot(relative, relative) - rate * rate) / distance[lane]
+        onsets.rate[lane] = -rate
+        onsets.acceleration[lane] = plain[lane] * (a.mobility[lane] + movable[lane] * b.mobility[lane]) \
+            - (a.acceleration[lane] + movable[lane] * b.acceleration[lane]) - bending
+    onset_forces(law, &onsets, force)
+
+
+cdef int compare(const void *a, const void *b) noexcept nogil:
+    """Canonical order of additions."""
+    cdef const Addition *first = <const Addition *> a
+    cdef const Addition *second = <const Addition *> b
+    if first.sphere != second.sphere:
+        return 1 if first.sphere > second.sphere else -1
+    return 1 if first.other > second.other else -1
+
+
+cdef inline void add_to_sphere(Contacts *contacts, int slot, Vec3 force) noexcept nogil:
+    cdef double *total = force_on(contacts, slot)
+    total[0] += force.x
+    total[1] += force.y
+    total[2] += force.z
+
+
+cdef void add_to_wrench(const StateView *state, int slot, Vec3 force) noexcept nogil:
+    """Add a force on an own sphere to the stored wrench of its clump."""
+    cdef int clump = clump_of(state, slot), lane = lane_of(clump)
+    cdef Py_ssize_t b = row_of(clump)
+    cdef double *wrench = wrench_of(state, b) + lane
+    cdef Quat q = load_quat(state.blocks + (b * state.n_rows + ORIENTATION) * LANES + lane)
+    store(wrench + FORCE * LANES, add(load(wrench + FORCE * LANES), force))
+    store(wrench + TORQUE * LANES, add(load(wrench + TORQUE * LANES),
+                                       cross(load(member(state, row_of(slot)) + lane_of(slot)), rotate_back(q, force))))
+
+
+cdef bint add_onset_forces(Loop *loop, int thread, bint stored, bint between) noexcept nogil:
+    """Add the onset corrections to the forces on own clumps. Called by all threads together; False: memory exhausted.
+
+    stored : the wrenches are stored, external forces included, and the corrections are added to them.
+    between : not within a step; loop.started says whose velocities are half a step behind.
+    """
+    cdef Contacts *contacts = loop.contacts + thread
+    cdef const StateView *state = &loop.state
+    cdef double force[LANES], normals[3 * LANES]
+    cdef const int *pair
+    cdef Addition *additions
+    cdef Py_ssize_t eight, first, m, n = 0
+    cdef int indices[LANES], lane, side, count
+    cdef bint fine
+    if loop.n_threads == 1 and contacts.ends.size == 0:
+        return True
+    fine = reserve(&contacts.room, room_for(state)) \
+        and reserve(&contacts.onset, 2 * contacts.ends.size) \
+        and reserve(&contacts.additions, 2 * contacts.ends.size * <Py_ssize_t> (sizeof(Addition) // sizeof(int)))
+    if fine:
+        find_all_motions(loop, thread, stored, between)
+    if loop.n_threads > 1:
+        await_motions(loop, thread)
+    additions = <Addition *> contacts.additions.data
+    for eight in range((contacts.ends.size + LANES - 1) // LANES if fine else 0):
+        first = eight * LANES
+        count = <int> min(<Py_ssize_t> LANES, contacts.ends.size - first)
+        for lane in range(LANES):
+            indices[lane] = contacts.ends.data[first + min(lane, count - 1)]
+        correct_eight(loop, contacts.pairs.data, indices, force, normals)
+        memcpy(<double *> contacts.onset.data + first, force, count * sizeof(double))
+        for lane in range(count):
+            pair = contacts.pairs.data + indices[lane]
+            for side in range(2 if force[lane] != 0.0 else 0):
+                if <unsigned int> (pair[side] - contacts.first_slot) >= <unsigned int> contacts.n_slots:
+                    continue
+                additions[n].slot = pair[side]
+                additions[n].force = scale(-force[lane] if side else force[lane], load(normals + lane))
+                if not stored and force_on(contacts, pair[side])[3] < 2.0:      # its only contact
+                    add_to_sphere(contacts, pair[side], additions[n].force)
+                    continue
+                additions[n].sphere = order_of(state, pair[side])
+                additions[n].other = order_of(state, pair[1 - side])
+                n += 1
+    if n > 1:
+        qsort(additions, n, sizeof(Addition), compare)
+    for m in range(n):
+        if stored:
+            add_to_wrench(state, additions[m].slot, additions[m].force)
+        else:
+            add_to_sphere(contacts, additions[m].slot, additions[m].force)
+    return fine
