@@ -7,6 +7,7 @@ of H, with velocities at the whole step (E. Hairer, C. Lubich, G. Wanner, Acta N
 F.M^-1.F is the sum of force^2 / m and torque.I^-1.torque over the clumps. With the force F = k d^p at the overlap d,
 U_free is the sum of F (p d'^2 / d + d'') over the contacts; d'' is due to the rotation of the clumps and, between
 spheres, of the line of their centres. The gravitational energy is linear in the position and has no such term.
+In the first and the last step of a contact the expansion does not hold: what remains there is O(dt^(p + 1)).
 
 Peak-to-peak values of the energy within an oblique collision of two rods, and of an asymmetric clump with a wall,
 relative to the initial energy, at 9.5 us (about a hundred steps per contact):
