@@ -50,14 +50,19 @@ def add_options(group):
                        help="number of concurrent runs (default: one per processor)")
 
 
-def check(options):
-    if len(set(options.integrators)) < len(options.integrators):
-        raise ValueError(f"--integrators: {' '.join(options.integrators)} contains a name twice; give each once")
-    for name in options.integrators:
+def check_names(option, names, select):
+    """ValueError, with the name of the option, for a name given twice or one that select(name) refuses."""
+    if len(set(names)) < len(names):
+        raise ValueError(f"{option}: {' '.join(names)} contains a name twice; give each once")
+    for name in names:
         try:
-            registry.select(name)
+            select(name)
         except ValueError as error:
-            raise ValueError(f"--integrators: {error}") from None
+            raise ValueError(f"{option}: {error}") from None
+
+
+def check(options):
+    check_names("--integrators", options.integrators, registry.select)
     if options.time < BLOCKS * options.dt:
         raise ValueError(f"--time: {options.time} s is less than {BLOCKS} steps of {options.dt} s; give more")
 

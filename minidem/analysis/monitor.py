@@ -58,7 +58,8 @@ class Monitor:
         if self.energy_limit == math.inf:
             return None
         scale, _ = energy_scale(self.energies)
-        change = self.energies.rows[-1][-1] - self.energies.rows[0][-1]
+        total = self.energies.columns.index("total")
+        change = self.energies.rows[-1][total] - self.energies.rows[0][total]
         if scale is None or abs(change) <= self.energy_limit * scale:
             return None
         return (f"{self._now()}: the relative energy error {change / scale:+.3g} is beyond --energy-limit "

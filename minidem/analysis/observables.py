@@ -3,6 +3,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from minidem.analysis.energy import Energy, measure
+from minidem.analysis.shadow import shadow_terms
 from minidem.contact.contact_table import columns
 from minidem.core.checks import finite_array
 from minidem.core.guard import exclusive
@@ -24,7 +25,7 @@ class Observables:
     state is not changed.
 
     This is the base class of `Simulation`, and not of use alone: it reads the `Driver` in `_loop`, the `Guard` in
-    `_guard` (by `exclusive`), `dt` and `gravity`, which `Simulation` sets. It is a class of its own so that everything
+    `_guard` (by `exclusive`), `_law`, `dt` and `gravity`, which `Simulation` sets. It is a class of its own so that all
     that reads the state is in one file.
     """
 
@@ -158,18 +159,28 @@ class Observables:
         return columns(self.contacts())
 
     @exclusive
-    def energy(self, contacts: np.ndarray | None = None) -> Energy:
+    def energy(self, contacts: np.ndarray | None = None, shadow: bool = False) -> Energy:
         """Energies at the whole step.
 
         Parameters
         ----------
         contacts : structured array (n,), optional
             The result of `contacts()` at this instant, if available, to avoid computing it again.
+        shadow : bool
+            Compute `Energy.shadow`, which `Energy.lasting` needs, as well.
         """
+        contacts = self.contacts() if contacts is None else contacts
         velocity, rate = self._rates()
-        elastic = (self.contacts() if contacts is None else contacts)["energy"]
+        terms = self._shadow_terms(contacts, velocity, rate) if shadow else None
         return measure(self._state.column("mass"), self._state.column("inertia"), self._state.column("position"),
-                       velocity, rate, elastic, self.gravity)
+                       velocity, rate, contacts["energy"], self.gravity, terms)
+
+    def _shadow_terms(self, contacts, velocity, rate):
+        if not len(contacts):
+            return 0.0
+        if not self._loop.forces_known:
+            self._loop.evaluate()
+        return shadow_terms(contacts, self._state, velocity, rate, self.gravity, self.dt, self._law.power)
 
     @exclusive
     def linear_momentum(self) -> np.ndarray:

@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import json
+import math
 import mmap
 import os
 import tempfile
@@ -162,7 +163,8 @@ class Table:
     columns : sequence of str
         Names of the columns after the first, `time` [s].
     keep : callable, optional
-        To continue a table: rows in the file for whose time it returns true are kept. Default: none.
+        To continue a table: rows in the file for whose time it returns true are kept. Default: none. The last columns
+        may be missing in the file, which an older version wrote; their values are nan.
 
     Raises
     ------
@@ -184,7 +186,8 @@ class Table:
         except FileNotFoundError:
             raise ValueError(f"{self.path} is missing, which the run would go on with") from None
         header, *lines = text.splitlines(keepends=True) or [""]
-        if header != self._lines[0]:
+        columns = tuple(header.rstrip("\n").split(","))
+        if columns != self.columns[:len(columns)]:
             raise ValueError(f"{self.path}: its columns are not {self._lines[0].strip()}")
         for line in lines:
             if line.endswith("\n"):     # a crash of the machine may have cut the last line
@@ -192,11 +195,12 @@ class Table:
                     row = tuple(map(float, line.split(",")))
                 except ValueError:
                     row = ()
-                if len(row) != len(self.columns):
-                    raise ValueError(f"{self.path}: {line.strip()!r} is not {len(self.columns)} numbers")
+                if len(row) != len(columns):
+                    raise ValueError(f"{self.path}: {line.strip()!r} is not {len(columns)} numbers")
                 if keep(row[0]):
-                    self.rows.append(row)
-                    self._lines.append(line)
+                    added = len(self.columns) - len(columns)
+                    self.rows.append(row + added * (math.nan,))
+                    self._lines.append(line[:-1] + added * ",nan" + "\n")
 
     def open(self):
         """Write the header and the rows that were kept."""

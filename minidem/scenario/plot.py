@@ -16,15 +16,21 @@ LOOK = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "a
 
 
 def energies(path, table, title):
-    """Draw energy.png: the energies against time, and the relative change of their sum; False without matplotlib."""
+    """Draw energy.png: the energies against time, and the relative changes of the total and the lasting energy.
+
+    Returns False without matplotlib.
+    """
     def draw(figure):
         kinds, change = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
-        shown = [kind for kind in table.columns[1:] if kind != "potential" or np.any(table[kind])]
+        shown = [kind for kind in ("translational", "rotational", "elastic", "potential", "total")
+                 if kind != "potential" or np.any(table[kind])]
         for kind, colour in zip(shown, (*COLOURS[:len(shown) - 1], "black")):
             kinds.plot(table["time"], table[kind], color=colour, label=kind)
         kinds.set_ylabel("energy (J)")
         kinds.legend(ncols=len(shown), loc="lower left", bbox_to_anchor=(0.0, 1.0))
-        change.plot(table["time"], _change(table), color="black")
+        change.plot(table["time"], _change(table), color="0.7", label="total")
+        change.plot(table["time"], _change(table, "lasting"), color="black", label="lasting")
+        change.legend(ncols=2)
         change.set_ylabel(_change_label(table))
         change.ticklabel_format(axis="y", scilimits=(-2, 3))
         change.set_xlabel("time (s)")
@@ -38,8 +44,11 @@ def comparison(path, tables, observables):
 
     tables: label -> (energy table, table of observables). The file's description has the energies at both ends.
     """
-    runs = "; ".join(f"{label}: {energy.rows[0][-1]!r} J, after {energy.rows[-1][0]!r} s {energy.rows[-1][-1]!r} J"
-                     for label, (energy, _) in tables.items())
+    def ends(energy):
+        total = energy["total"].tolist()
+        return f"{total[0]!r} J, after {energy.rows[-1][0]!r} s {total[-1]!r} J"
+
+    runs = "; ".join(f"{label}: {ends(energy)}" for label, (energy, _) in tables.items())
 
     def draw(figure):
         panels = figure.subplots(1, 1 + len(observables), squeeze=False)[0]
@@ -64,9 +73,9 @@ def styles(number):
     return [(COLOURS[k % len(COLOURS)], STYLES[k % len(STYLES)]) for k in range(number)]
 
 
-def _change(table):
+def _change(table, kind="total"):
     scale, _ = energy_scale(table)
-    return (table["total"] - table["total"][0]) / (scale or 1.0)
+    return (table[kind] - table[kind][0]) / (scale or 1.0)
 
 
 def _change_label(table):

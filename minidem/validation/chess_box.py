@@ -8,15 +8,14 @@ gravity, friction or damping. Every change of the energy is an integration error
 import warnings
 from functools import lru_cache
 from pathlib import Path
-from time import process_time
 
 import numpy as np
 
 import minidem as md
-from minidem.engine.chunked_run import steps_to_reach
 from minidem.initial.random_placement import place, random_directions
 from minidem.templates import chess
 from minidem.templates.sphere_files import read_spheres
+from minidem.validation.energy_run import energy_run
 
 NUMBERS = {"king": 2, "queen": 2, "bishop": 4, "knight": 4, "rook": 4, "pawn": 16}
 MATERIAL = md.Material(young=60e9, poisson=0.25)                    # pieces and walls
@@ -105,15 +104,7 @@ def energy_change(integrator: str, dt: float, seed: int, time: float = TIME,
     FloatingPointError
         For a non-finite state.
     """
-    sim = simulation(integrator, dt, seed, clumps, threads=1, contact=contact)
-    steps = steps_to_reach(time, dt)
-    samples = min(SAMPLES, steps)
-    first, changes, loop_seconds = sim.energy().total, [], 0.0
-    for k in range(1, samples + 1):
-        begun = process_time()
-        sim.run(k * steps // samples - sim.step_count)
-        loop_seconds += process_time() - begun
-        changes.append(abs(sim.energy().total - first) / first)
-    mean, last = float(np.mean(changes)), changes[-1]
-    return {"mean_change": mean, "last_change": last, "authors_change": min(mean, last), "steps": steps,
-            "loop_seconds": loop_seconds}
+    run = energy_run(simulation(integrator, dt, seed, clumps, threads=1, contact=contact), time, SAMPLES)
+    mean, last = float(np.mean(run.change[1:])), float(run.change[-1])
+    return {"mean_change": mean, "last_change": last, "authors_change": min(mean, last), "steps": run.steps,
+            "loop_seconds": run.loop_seconds}

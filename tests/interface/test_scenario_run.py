@@ -19,7 +19,8 @@ STEPS = 2632  # the fewest that reach 0.1 s
 
 SUMMARY_KEYS = {
     "scenario", "integrator", "dt", "steps", "time", "threads", "clumps", "spheres", "seed", "wall_seconds",
-    "us_per_step", "energy_initial", "energy_final", "max_relative_energy_error", "contacts_max", "version"}
+    "us_per_step", "energy_initial", "energy_final", "max_relative_energy_error",
+    "lasting_relative_energy_error", "lasting_energy_rows", "contacts_max", "version"}
 
 
 def table(path):
@@ -51,14 +52,14 @@ def unrecorded():
 
 def test_energy_table(run, unrecorded):
     header, rows = table(run / "energy.csv")
-    assert header == "time,translational,rotational,elastic,potential,total"
+    assert header == "time,translational,rotational,elastic,potential,total,lasting"
     assert len(rows) == 1001
     np.testing.assert_array_equal(rows[:, 0], DT * (np.arange(1001) * STEPS // 1000))
-    energy = unrecorded.energy()
+    energy = unrecorded.energy(shadow=True)
     assert rows[-1].tolist() == [unrecorded.time, energy.translational, energy.rotational, energy.elastic,
-                                 energy.potential, energy.total]
+                                 energy.potential, energy.total, energy.lasting]
     start = RODS.build(RODS.parse([])).energy()
-    assert rows[0].tolist() == [0.0, start.translational, start.rotational, 0.0, 0.0, start.total]
+    assert rows[0].tolist() == [0.0, start.translational, start.rotational, 0.0, 0.0, start.total, start.total]
 
 
 def test_recording_changes_no_bit(run, unrecorded):
@@ -173,7 +174,8 @@ def test_without_conservation_there_is_no_energy_error(change, tmp_path, capsys,
     scenario = dataclasses.replace(RODS, **change)
     assert scenario.main(["--time", "0.001", "--frames", "0", "--out", str(tmp_path)]) == 0
     summary = json.loads((tmp_path / "summary.json").read_text())
-    for name in "max_relative_energy_error", "relative_energy_drift", "energy_scale":
+    for name in ("max_relative_energy_error", "lasting_relative_energy_error", "lasting_energy_rows",
+                 "relative_energy_drift", "energy_scale"):
         assert name in summary and summary[name] is None
     assert summary["energy_final"] > 0.0
     said = capsys.readouterr()

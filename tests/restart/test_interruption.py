@@ -198,7 +198,7 @@ def test_without_a_valid_checkpoint_nothing_is_changed(tmp_path, at, capsys):
 
 
 @pytest.mark.parametrize("file, text", [("energy.csv", "a,b\n"), ("energy.csv", ""),
-                                        ("energy.csv", "{head}inf,1,1,1,1,1\n"),
+                                        ("energy.csv", "{head}inf,1,1,1,1,1,1\n"),
                                         ("observables.csv", "{head}1;2\n"), ("rods_in_box.pvd", "<VTK")])
 def test_foreign_files_are_refused(file, text, tmp_path, at, capsys):
     interrupted(tmp_path, at)

@@ -1,0 +1,160 @@
+"""The lasting energy: the total energy without its bounded oscillation in contacts, and the error taken from it."""
+import json
+
+import dense_rods
+import numpy as np
+import pytest
+import scenes
+from reference_contact import rotation_matrix
+from rods_in_box import SCENARIO as RODS
+
+import minidem as md
+from minidem.analysis.energy import lasting_energy_error
+
+EDGE = 3            # steps next to the first and the last of a contact that are left out
+NEW_KEYS = ("lasting_relative_energy_error", "lasting_energy_rows")
+
+
+def two_rods():
+    """An oblique collision of turning rods."""
+    orientation = np.array([[1.0, 0.0, 0.0, 0.0], [0.8, 0.1, 0.5, 0.3]])
+    velocity = np.array([[4.0, 0.3, 0.2], [-3.0, 0.5, -1.0]])
+    touching = np.array([[0.0, 0.0, 0.0], [0.109, 0.028, 0.014]])
+    return scenes.Scene([scenes.rod()] * 2, touching - 1e-4 * velocity,
+                        orientation / np.linalg.norm(orientation, axis=1, keepdims=True), velocity,
+                        np.array([[3.0, 40.0, -20.0], [10.0, -30.0, 7.0]]))
+
+
+def clump_at_wall():
+    """An asymmetric clump that falls on a wall with an acceleration of 500 m/s2."""
+    velocity = np.array([[1.0, 0.4, -3.0]])
+    return scenes.Scene([scenes.lumpy()], np.array([[0.0, 0.0, 0.062]]) - 1e-3 * velocity,
+                        np.array([[1.0, 0.2, 0.3, 0.1]]) / np.sqrt(1.14), velocity, np.array([[6.0, 40.0, -25.0]]),
+                        [md.Plane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))], gravity=(0.0, 0.0, -500.0))
+
+
+def oscillation(scene, scheme, dt):
+    """Peak-to-peak values of the total and the lasting energy within the contact."""
+    sim, rows, touching = scene.simulation(dt, rotation=scheme), [], []
+    for _ in range(round(4e-3 / dt)):
+        energy = sim.energy(shadow=True)
+        rows.append((energy.total, energy.lasting))
+        touching.append(len(sim.contacts()))
+        sim.run(1)
+    changes = np.flatnonzero(np.diff(touching))
+    assert len(changes) == 2 and touching[0] == touching[-1] == 0           # one contact begins and ends
+    return np.ptp(rows[changes[0] + EDGE:changes[1] - EDGE + 1], axis=0)
+
+
+@pytest.mark.parametrize("scheme", ["spiral", "omelyan", "no-squish", "fincham"])
+@pytest.mark.parametrize("scene", [two_rods(), clump_at_wall()], ids=["two rods", "clump at wall"])
+def test_lasting_energy_has_no_oscillation_of_second_order(scene, scheme):
+    """The total energy oscillates by O(dt^2). Seen for the lasting energy: 1/4000 of it at 9.5 us, 1/6000 at half."""
+    long, short = (oscillation(scene, scheme, dt) for dt in (9.5e-6, 4.75e-6))
+    assert np.log2(long[0] / short[0]) == pytest.approx(2.0, abs=0.05)
+    assert long[1] < long[0] / 1000.0 and short[1] < short[0] / 1000.0
+
+
+def test_shadow_terms_are_those_of_the_definition():
+    """U_free / 12 by differences along the exact free motion, F.M^-1.F / 24 from the oracle's forces; all contacts of a
+    packing of rods and asymmetric clumps between walls, with gravity."""
+    scene, dt = scenes.packed_mixture(5, (3, 4, 5)).changed(gravity=(1.0, -2.0, -9.0)), 1e-5
+    sim = scene.simulation(dt)
+    while len(sim.contacts()) < 15 or min(sim.contacts()["clump_j"]) >= 0:
+        sim.run(10)
+    x, q, v, w = (np.array(part) for part in scenes.state_of(sim))
+    world = scene.world()
+    forces = world.forces(x, q)
+    free = scene.changed(young=1e-300, walls=[], gravity=(0.0, 0.0, 0.0)).world()
+    step = 1e-7
+    poses = [free.move(x, sign * v, q, sign * w, step, step)[0:3:2] for sign in (-1.0, 1.0)]
+    before, after = (world.forces(*pose).pair_energy.sum() for pose in poses)
+    curvature = (before - 2.0 * forces.pair_energy.sum() + after) / step**2
+    force, mass, gravity = forces.force, world.mass[:, None], np.array(scene.gravity)
+    torque = np.einsum("nba,ncb,nc->na", world.axes, rotation_matrix(q), forces.torque)         # principal frame
+    squares = np.sum(((force + mass * gravity)**2 - (mass * gravity)**2) / mass) + np.sum(torque**2 / world.inertia)
+    expected = dt**2 * (curvature / 12.0 - squares / 24.0)
+    assert sim.energy(shadow=True).shadow == pytest.approx(expected, rel=1e-5)
+
+
+def test_without_contacts_lasting_and_total_energy_are_equal():
+    """Also in a field of gravity, whose constant share of the shadow Hamiltonian is left out."""
+    sim = scenes.rods_in_box(3, walls=False).changed(gravity=(0.0, 0.0, -9.81)).simulation()
+    sim.run(10)
+    energy = sim.energy(shadow=True)
+    assert len(sim.contacts()) == 0 and energy.shadow == 0.0 and energy.lasting == energy.total == sim.energy().total
+
+
+def test_lasting_energy_is_computed_on_request():
+    energy = clump_at_wall().simulation().energy()
+    assert energy.shadow is None
+    with pytest.raises(ValueError, match=r"sim.energy\(shadow=True\)"):
+        _ = energy.lasting
+
+
+def test_lasting_energy_has_equal_bits_for_any_number_of_threads():
+    found = []
+    for threads in (1, 2):
+        sim = scenes.packed_rods(2, (12, 12, 12)).simulation(threads=threads)
+        sim.run(200)
+        assert sim.threads == threads and len(sim.contacts()) > 100
+        found.append(sim.energy(shadow=True).lasting)
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("free, rows", [(0, "shadow"), (9, "shadow"), (10, "contact-free"), (100, "contact-free")])
+def test_rows_without_contacts_are_used_if_there_are_enough(free, rows):
+    total, lasting = np.random.default_rng(1).uniform(1.0, 2.0, (2, 100))
+    contacts = np.r_[np.ones(100 - free), np.zeros(free)]
+    table = {"total": total, "lasting": lasting, "translational": total, "rotational": np.zeros(100),
+             "potential": np.zeros(100)}
+    used = total[100 - free:] if rows == "contact-free" else lasting
+    assert lasting_energy_error(table, contacts) == (np.max(np.abs(used - used[0])) / total[0], rows)
+    resting = {name: np.zeros(100) for name in table}
+    assert lasting_energy_error(resting, contacts) == (None, None)
+
+
+def test_nine_rows_are_too_few():
+    table = {name: np.ones(9) for name in ("total", "lasting", "translational", "rotational")}
+    assert lasting_energy_error(table | {"potential": np.zeros(9)}, np.zeros(9)) == (0.0, "shadow")
+
+
+def results(scenario, out, *arguments):
+    """Summary, and the tables of energies and observables, of a run without frames."""
+    assert scenario.main([*arguments, "--frames", "0", "--quiet", "--out", str(out)]) == 0
+    return json.loads((out / "summary.json").read_text()), *(
+        np.genfromtxt(out / name, delimiter=",", names=True) for name in ("energy.csv", "observables.csv"))
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_summary_of_rods_uses_rows_without_contacts(tmp_path):
+    summary, energy, observed = results(RODS, tmp_path, "--time", "0.3")
+    free = observed["contacts"] == 0
+    assert 100 < np.count_nonzero(free) < 1001
+    np.testing.assert_array_equal(energy["lasting"][free], energy["total"][free])
+    assert np.all(energy["lasting"][~free] != energy["total"][~free])
+    change = np.abs(energy["total"][free] - energy["total"][free][0])
+    assert [summary[key] for key in NEW_KEYS] == [np.max(change) / energy["total"][0], "contact-free"]
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_summary_of_dense_rods_uses_the_shadow_energy(tmp_path):
+    """There is no row without contacts after the first."""
+    summary, energy, observed = results(dense_rods.SCENARIO, tmp_path, "--rods", "64", "--thermalise", "0.001",
+                                        "--dt", "1.9e-5", "--time", "0.002")
+    assert np.count_nonzero(observed["contacts"] == 0) < 10
+    change = np.abs(energy["lasting"] - energy["lasting"][0])
+    assert [summary[key] for key in NEW_KEYS] == [np.max(change) / energy["total"][0], "shadow"]
+    assert summary[NEW_KEYS[0]] < 0.5 * summary["max_relative_energy_error"]
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_run_of_a_version_without_the_column_is_continued(tmp_path):
+    """Its rows have no lasting energy; rows of the continued run have, and the other columns are those of one run."""
+    results(RODS, tmp_path, "--time", "0.1")
+    lines = (tmp_path / "energy.csv").read_text().splitlines()
+    (tmp_path / "energy.csv").write_text("".join(line.rpartition(",")[0] + "\n" for line in lines))
+    summary, energy, _ = results(RODS, tmp_path, "--time", "0.2", "--resume")
+    assert len(energy) > 1900 and np.array_equal(np.isnan(energy["lasting"]), np.arange(len(energy)) < 1001)
+    assert summary["lasting_energy_rows"] == "contact-free" and 0.0 < summary["lasting_relative_energy_error"] < 0.01
+    np.testing.assert_array_equal(energy["total"][:1001], [float(line.split(",")[5]) for line in lines[1:]])
