@@ -45,7 +45,7 @@ cdef class LawKernels:
         return force[0]
 
     def onset_force_at(self, double overlap, double radius, double modulus, values, double power, zeta, double dt,
-                       double rate, double acceleration, double own):
+                       double rate, double acceleration, double mobility):
         """The onset correction [N]; the arguments are those of force_at, correct_onsets and onset.pxd."""
         cdef Law law
         cdef Onsets onsets
@@ -55,6 +55,7 @@ cdef class LawKernels:
         self.correct_onsets(&law, power, zeta, dt)
         for lane in range(LANES):
             onsets.overlap[lane], onsets.radius[lane], onsets.modulus[lane] = overlap, radius, modulus
-            onsets.rate[lane], onsets.acceleration[lane], onsets.own[lane] = rate, acceleration, own
+            onsets.rate[lane], onsets.acceleration[lane] = rate, acceleration
+            onsets.force[lane], onsets.mobility[lane] = self.force_at(overlap, radius, modulus, values), mobility
         onset_forces(&law, &onsets, force)
         return force[0]

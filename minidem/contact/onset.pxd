@@ -8,9 +8,10 @@ cdef struct Onsets:                 # of LANES contacts
     double overlap[LANES]           # d [m]
     double radius[LANES]            # effective radius [m]
     double modulus[LANES]           # effective modulus [Pa]
-    double rate[LANES]              # d' at the instant of the pose [m/s]
+    double force[LANES]             # F, without correction [N]
+    double mobility[LANES]          # -d'' per force of the contact [1/kg]
+    double rate[LANES]              # d' at the instant of the pose, without the half kick of the correction [m/s]
     double acceleration[LANES]      # g: d'' there without the force of this contact [m/s2]
-    double own[LANES]               # b: -d'' by the force of this contact, before its correction [m/s2]
 
 
 cdef inline double polynomial(const double *coefficients, double a) noexcept nogil:
@@ -22,13 +23,11 @@ cdef inline double polynomial(const double *coefficients, double a) noexcept nog
     return value
 
 
-cdef inline void onset_forces(const Law *law, const Onsets *contacts, double *force) noexcept nogil:
-    """Forces (LANES,) [N] to add to those of contacts F = k d^p, along their normals; zero outside the window.
+cdef inline void forces_at(const Law *law, const Onsets *contacts, const double *outside_speed, const double *kick,
+                           double *force) noexcept nogil:
+    """The forces of onset_forces, for a speed u that contacts would have at this overlap without their own force.
 
-    With x = v h and a = the fraction of a step since touch, or until lift-off,
-    f = w k x^p [(1 - r t) Z_p(a) + (1 + p/2) r Z_(p+1)(a)] (1 + b h / 2v),   Z_s(a) = -a^s - zeta(-s, 1 + a),
-    where t = a or 1 + a is the time in steps, v the normal speed at touch or lift-off, r = g h / v, w the window; k x^p
-    and k (a x)^p are forces of the law itself.
+    kick : (LANES,) change of the speed by that force in a step [m/s].
     """
     cdef double weight[LANES], a[LANES], work[LANES], bending[LANES], series[LANES]
     cdef double travel[LANES], part[LANES], whole_force[LANES], part_force[LANES]
@@ -36,7 +35,7 @@ cdef inline void onset_forces(const Law *law, const Onsets *contacts, double *fo
     cdef bint inside
     cdef int lane
     for lane in range(LANES):
-        speed = fabs(contacts.rate[lane]) + 0.5 * contacts.own[lane] * h        # without the own half kick
+        speed = outside_speed[lane]
         square = speed * speed - 2.0 * contacts.acceleration[lane] * contacts.overlap[lane]
         inside = (contacts.overlap[lane] > 0.0) & (square > 0.0)       # square < 0: g prevents that the contact ends
         touching_speed = sqrt(square if inside else 1.0)
@@ -44,7 +43,7 @@ cdef inline void onset_forces(const Law *law, const Onsets *contacts, double *fo
         ratio = max(-1.0, min(1.0, contacts.acceleration[lane] * h / touching_speed))
         a[lane] = steps if steps < 1.0 else max(0.0, min(1.0, steps - 1.0))
         weight[lane] = max(0.0, min(min(10.0 * steps, 11.0 - 10.0 * steps), 1.0)) \
-            * (1.0 + 0.5 * contacts.own[lane] * h / touching_speed)
+            * (1.0 + 0.5 * kick[lane] / touching_speed)
         work[lane] = 1.0 - ratio * steps
         bending[lane] = bend * ratio
         travel[lane] = touching_speed * h
@@ -56,3 +55,28 @@ cdef inline void onset_forces(const Law *law, const Onsets *contacts, double *fo
     for lane in range(LANES):
         force[lane] = weight[lane] * (whole_force[lane] * series[lane]
                                       - part_force[lane] * (work[lane] + bending[lane] * a[lane]))
+
+
+cdef inline void onset_forces(const Law *law, const Onsets *contacts, double *force) noexcept nogil:
+    """Forces (LANES,) [N] to add to those of contacts F = k d^p, along their normals; zero outside the window.
+
+    With x = v h and a = the fraction of a step since touch, or until lift-off,
+    f = w k x^p [(1 - r t) Z_p(a) + (1 + p/2) r Z_(p+1)(a)] (1 + c / 2v),   Z_s(a) = -a^s - zeta(-s, 1 + a),
+    where t = a or 1 + a is the time in steps, v the normal speed at touch or lift-off, r = g h / v, w the window, c the
+    kick by F + f in a step; k x^p and k (a x)^p are forces of the law itself.
+
+    Two iterations: the first neglects the kick by f. Without the second the formula is not symmetric in time, and the
+    energy drifts.
+    """
+    cdef double speed[LANES], kick[LANES]
+    cdef double per_force
+    cdef int lane
+    for lane in range(LANES):
+        kick[lane] = contacts.force[lane] * contacts.mobility[lane] * law.dt
+        speed[lane] = fabs(contacts.rate[lane]) + 0.5 * kick[lane]
+    forces_at(law, contacts, speed, kick, force)
+    for lane in range(LANES):
+        per_force = contacts.mobility[lane] * law.dt
+        kick[lane] += force[lane] * per_force
+        speed[lane] += force[lane] * per_force if contacts.rate[lane] < 0.0 else 0.0
+    forces_at(law, contacts, speed, kick, force)

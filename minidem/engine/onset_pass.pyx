@@ -129,7 +129,7 @@ cdef void correct_eight(const Loop *loop, const int *pairs, const int *indices, 
     cdef Onsets onsets
     cdef Contact contact
     cdef Side a, b
-    cdef double distance[LANES], plain[LANES], movable[LANES], radius, other, rate, bending
+    cdef double distance[LANES], movable[LANES], radius, other, rate, bending
     cdef int i[LANES], j[LANES]
     cdef Vec3 relative
     cdef int lane
@@ -137,7 +137,7 @@ cdef void correct_eight(const Loop *loop, const int *pairs, const int *indices, 
         i[lane], j[lane] = pairs[indices[lane]], pairs[indices[lane] + 1]
         contact = law.one(law, state, i[lane], j[lane])
         radius = state.spheres[4 * <Py_ssize_t> i[lane] + 3]
-        onsets.overlap[lane], plain[lane] = contact.overlap, contact.force
+        onsets.overlap[lane], onsets.force[lane] = contact.overlap, contact.force
         store(a.normal + lane, contact.normal)
         store(b.normal + lane, scale(-1.0, contact.normal))
         if j[lane] >= 0:
@@ -158,8 +158,8 @@ cdef void correct_eight(const Loop *loop, const int *pairs, const int *indices, 
         # The centres turn about each other: their distance has the acceleration v_t^2 / distance.
         bending = movable[lane] * max(0.0, dot(relative, relative) - rate * rate) / distance[lane]
         onsets.rate[lane] = -rate
-        onsets.own[lane] = plain[lane] * (a.mobility[lane] + movable[lane] * b.mobility[lane])
-        onsets.acceleration[lane] = onsets.own[lane] - bending \
+        onsets.mobility[lane] = a.mobility[lane] + movable[lane] * b.mobility[lane]
+        onsets.acceleration[lane] = onsets.force[lane] * onsets.mobility[lane] - bending \
             - (a.acceleration[lane] + movable[lane] * b.acceleration[lane])
     onset_forces(law, &onsets, force)
 
