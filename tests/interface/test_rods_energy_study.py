@@ -22,7 +22,7 @@ def read(path):
 
 
 def folder(out, integrator, time):
-    return STUDY.folder_of(integrator, time, 38e-6, 1, str(out))
+    return STUDY.folder_of(integrator, "hertz", time, 38e-6, 1, str(out))
 
 
 def alone(out, integrator, time):
@@ -54,7 +54,7 @@ def test_curves(study):
     assert [line["integrator"] for line in lines] == list(INTEGRATORS)
     for line in lines:
         rows = folder(study, line["integrator"], 3.0).path
-        total = np.array([float(row["total"]) for row in read(rows / "energy.csv")])
+        total = np.array([float(row["lasting"]) for row in read(rows / "energy.csv")])
         change, last = total / total[0] - 1.0, int(line["steps"])
         # A few roundings of the energies, which are as large as E0.
         assert float(line["last_change"]) == pytest.approx(change[-1], rel=0, abs=4 * EPS)
