@@ -7,9 +7,10 @@ of H, with velocities at the whole step (E. Hairer, C. Lubich, G. Wanner, Acta N
 F.M^-1.F is the sum of force^2 / m and torque.I^-1.torque over the clumps. With the force F = k d^p at the overlap d,
 U_free is the sum of F (p d'^2 / d + d'') over the contacts; d'' is due to the rotation of the clumps and, between
 spheres, of the line of their centres. The gravitational energy is linear in the position and has no such term.
-This expansion does not hold at the first and the last sample of a contact, within a step of the kink of its force. There
-the contact has changed the kinetic energy by one half kick, F d' dt / 2, with its onset correction, if any: elastic
-energy minus half kick take the place of the expansion. At other samples the half kick of a correction is left out.
+This expansion does not hold at the first and the last sample of a contact, within a step of the kink of its force.
+There the contact has changed the kinetic energy by one half kick, F d' dt / 2, with its onset correction, if any:
+elastic energy minus half kick take the place of the expansion. At other samples the half kick of a correction is left
+out.
 
 Peak-to-peak values of the energy within an oblique collision of two rods, and of an asymmetric clump with a wall,
 relative to the initial energy, at 9.5 us (about a hundred steps per contact):

@@ -64,8 +64,8 @@ def test_lasting_energy_has_no_oscillation_of_second_order(scene, scheme):
 @pytest.mark.parametrize("phase", np.arange(6) / 6)
 @pytest.mark.parametrize("scene", [two_rods(), clump_at_wall()], ids=["two rods", "clump at wall"])
 def test_lasting_energy_is_constant_where_contacts_begin_and_end(scene, phase):
-    """With the onset correction, at all steps before, in and after the contact. Seen: 1/540 of the total energy's change,
-    1/150 of that at the first and the last step of the contact."""
+    """With the onset correction, at all steps before, in and after the contact. Seen: 1/540 of the total energy's
+    change, 1/150 of that at the first and the last step of the contact."""
     dt = 19e-6
     moved = scene.changed(position=scene.position + phase * dt * scene.velocity)
     rows, first, last = energies(moved, dt, contact="hertz:onset=corrected")
