@@ -8,7 +8,7 @@ that may begin or end within a step (onset.pxd). `one` evaluates one contact, `f
 A contact is evaluated from its two bodies alone; exchanging i and j changes the sign of the normal and no other bit. So
 contacts are not stored: where one is needed again at the same pose, it is evaluated again.
 """
-from libc.math cimport fabs, sqrt
+from libc.math cimport sqrt
 from libc.string cimport memcpy
 
 from minidem.broadphase.neighbours cimport Planes, height
@@ -58,7 +58,7 @@ cdef struct Law:                        # all that a force depends on, in additi
     double power                        # p of the force k d^p
     double energy_factor                # elastic energy / (force * overlap)
     double dt                           # [s]
-    double reach                        # overlap / normal speed below which a contact may begin or end [s]
+    double begins, ends                 # overlap / normal speed below which a contact may begin, end within a step [s]
     double zeta[2][ZETA_TERMS]          # -zeta(-p, 1 + a), -zeta(-p - 1, 1 + a) by powers of a
 
 
@@ -141,9 +141,10 @@ cdef inline Vec3 sphere_velocity(const StateView *state, int sphere) noexcept no
                        vec3(x[0], x[1], x[2]))
 
 
-cdef inline double margin(double reach, const Contact *contact, Vec3 relative) noexcept nogil:
-    """Positive if a contact may begin or end within a step, by the velocity of i relative to j."""
-    return reach * fabs(dot(contact.normal, relative)) - contact.overlap
+cdef inline double margin(double begins, double ends, const Contact *contact, Vec3 relative) noexcept nogil:
+    """Positive if a contact may begin or end within a step, by the velocity of i relative to j; see Law."""
+    cdef double speed = dot(contact.normal, relative)
+    return (ends * speed if speed > 0.0 else -begins * speed) - contact.overlap
 
 
 cdef inline void set_forces(double *on_i, double *on_j, Py_ssize_t stride, const Contact *contact) noexcept nogil:
@@ -195,7 +196,7 @@ cdef inline void evaluate_eight(Force force, bint moving, const Law *law, const 
     cdef int i[LANES]
     cdef int j[LANES]
     cdef double parameters[MAX_LAW_PARAMETERS]          # copies that cannot alias what is written
-    cdef double modulus = law.modulus, reach = law.reach
+    cdef double modulus = law.modulus, begins = law.begins, ends = law.ends
     cdef Contact contact
     cdef int lane
     for lane in range(LANES):
@@ -214,7 +215,7 @@ cdef inline void evaluate_eight(Force force, bint moving, const Law *law, const 
             a[0][lane] - b[0][lane], a[1][lane] - b[1][lane], a[2][lane] - b[2][lane]), a[3][lane], b[3][lane])
         set_forces(rows_i[0] + lane, rows_j[0] + lane, LANES, &contact)
         if moving:
-            margins[lane] = margin(reach, &contact, load(relative + lane))
+            margins[lane] = margin(begins, ends, &contact, load(relative + lane))
     records_from_rows(rows_i[0], on_i)
     records_from_rows(rows_j[0], on_j)
 
@@ -276,5 +277,5 @@ cdef inline bint over_pairs(Force force, bint moving, const Law *law, const Stat
             if pairs[k + 1] >= 0:
                 relative = sub(relative, sphere_velocity(state, pairs[k + 1]))
             ends.data[ends.size] = <int> (first + k)
-            ends.size += margin(law.reach, &contact, relative) > 0.0
+            ends.size += margin(law.begins, law.ends, &contact, relative) > 0.0
     return True

@@ -4,7 +4,10 @@ from libc.string cimport memset
 from minidem.contact.onset cimport Onsets, onset_forces
 from minidem.core.lanes cimport LANES
 
-REACH = 1.21        # the window of 1.1 steps, and a tenth more, because stored velocities are half a step old
+# Window of 1.1 steps, and a margin because stored velocities are half a step old. What overlaps at the first sample of a
+# contact has come in during the last step, at that velocity; what overlaps at the last one leaves during the next step,
+# at another velocity.
+BEGINS, ENDS = 1.21, 1.6
 
 
 cdef class LawKernels:
@@ -26,7 +29,7 @@ cdef class LawKernels:
         """Set what the onset correction needs: power p, step dt [s], zeta (2, ZETA_TERMS) of onset_series.py."""
         cdef int k
         law.evaluate = self.many_moving
-        law.power, law.dt, law.reach = power, dt, REACH * dt
+        law.power, law.dt, law.begins, law.ends = power, dt, BEGINS * dt, ENDS * dt
         for k in range(ZETA_TERMS):
             law.zeta[0][k], law.zeta[1][k] = zeta[0][k], zeta[1][k]
 

@@ -113,10 +113,10 @@ cdef bint compute_forces(Loop *loop, int thread, bint between) noexcept nogil:
                  or not (find_remaining_contacts(contacts, mine, &loop.state)
                          and resum_in_order(contacts, &loop.state))):
         mine.failure = OUT_OF_MEMORY
-    if fine and loop.law.reach > 0.0 and loop.external_forces == NULL \
+    if fine and loop.law.ends > 0.0 and loop.external_forces == NULL \
             and not add_onset_forces(loop, thread, False, between):
         mine.failure = OUT_OF_MEMORY
-    if loop.law.reach > 0.0 and loop.n_threads == 1:    # twists are worth while if there are more contacts than blocks
+    if loop.law.ends > 0.0 and loop.n_threads == 1:    # twists are worth while if there are more contacts than blocks
         loop.state.twists = loop.twists if contacts.pairs.size // 2 > loop.state.n_blocks else NULL
     advance_epoch(&loop.broad.reports[thread].consumed)
     end_phase(loop, thread, CONTACTS)
@@ -142,7 +142,7 @@ cdef bint add_external_forces(Loop *loop, int thread, double ahead, bint between
     if thread == 0 and not loop.scheme_failed[0]:
         loop.external_forces(loop, loop.steps_done + ahead)
     barrier_wait(&loop.broad.barrier, loop.n_threads)
-    if loop.law.reach > 0.0:
+    if loop.law.ends > 0.0:
         if not add_onset_forces(loop, thread, True, between):
             loop.broad.threads[thread].failure = OUT_OF_MEMORY
         barrier_wait(&loop.broad.barrier, loop.n_threads)       # ghosts and motions are read until here
