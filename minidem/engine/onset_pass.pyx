@@ -220,7 +220,7 @@ cdef bint add_onset_forces(Loop *loop, int thread, bint stored, bint between) no
     cdef double force[LANES], normals[3 * LANES]
     cdef const int *pair
     cdef Addition *additions
-    cdef Py_ssize_t eight, first, m, n = 0
+    cdef Py_ssize_t eight, first, n = 0
     cdef int indices[LANES], lane, side, count
     cdef bint fine
     if loop.n_threads == 1 and contacts.ends.size == 0:
