@@ -201,7 +201,8 @@ cdef void add_in_order(Contacts *contacts, const StateView *state, Addition *add
             ordered += 1
         else:
             add_to_sphere(contacts, additions[m].slot, additions[m].force)
-    qsort(additions, ordered, sizeof(Addition), compare)
+    if ordered > 1:
+        qsort(additions, ordered, sizeof(Addition), compare)
     for m in range(ordered):
         if stored:
             add_to_wrench(state, additions[m].slot, additions[m].force)
