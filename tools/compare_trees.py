@@ -9,6 +9,10 @@ For each case and number of threads the table lists
     us/step         median time of a step in this tree: processor time on one thread, elapsed time on more
     other/this      median over the turns of the ratio other tree / this tree, with its quartiles
     bits            whether positions, orientations, velocities and forces are equal at the end
+
+With --contact the other tree uses another contact law; with this tree as the other one, the cost of the law:
+
+    python tools/compare_trees.py . --contact hertz:onset=corrected --cases A,B,C
 """
 import argparse
 import os
@@ -20,6 +24,8 @@ from statistics import median, quantiles
 
 from benchmark_cases import EPILOG, known_cases, numbers, print_table
 
+import minidem as md
+from minidem.output import checkpoint
 from minidem.scenario import at_least
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -62,9 +68,16 @@ class Worker:
         return self.process.communicate()[0].strip()
 
 
-def compare(other, checkpoint, threads, steps, turns):
-    """Row of the table, without case and threads."""
-    workers = [Worker(tree, checkpoint, threads, steps) for tree in (other, ROOT)][::-1]     # the other may not run
+def with_contact(sim, law):
+    """A copy of a simulation with another contact law."""
+    settings, arrays = checkpoint.pack(sim)
+    return checkpoint.unpack({**settings, "contact": law}, arrays, md.Simulation)
+
+
+def compare(other, starts, threads, steps, turns):
+    """Row of the table, without case and threads. starts : checkpoints of the other tree and of this one."""
+    workers = [Worker(tree, start, threads, steps)
+               for tree, start in zip((other, ROOT), starts)][::-1]     # the other may not run
     times = []
     for turn in range(turns):
         order = (0, 1) if turn % 2 else (1, 0)
@@ -85,17 +98,20 @@ def main(argv=None):
                         help="separated by commas (default: %(default)s)")
     parser.add_argument("--threads", type=numbers, default="1", metavar="N,...",
                         help="numbers of threads (default: %(default)s)")
+    parser.add_argument("--contact", metavar="NAME", help="contact law in the other tree (default: that of the case)")
     parser.add_argument("--turns", type=at_least(2), default=21, metavar="K", help="portions (default: %(default)s)")
     arguments = parser.parse_args(argv)
     rows = [("case", "threads", "us/step", "other/this", "bits")]
     with tempfile.TemporaryDirectory() as folder:
         for name, case in arguments.cases:
-            checkpoint = Path(folder, name)
-            case.simulation(1, None).save(checkpoint)
+            starts = Path(folder, f"{name}_other"), Path(folder, name)
             try:
-                rows += [(name, str(number), *compare(arguments.other.resolve(), checkpoint, number, STEPS[name],
+                sim = case.simulation(1, None)
+                sim.save(starts[1])
+                (with_contact(sim, arguments.contact) if arguments.contact else sim).save(starts[0])
+                rows += [(name, str(number), *compare(arguments.other.resolve(), starts, number, STEPS[name],
                                                       arguments.turns)) for number in arguments.threads]
-            except RuntimeError as error:
+            except (RuntimeError, ValueError) as error:
                 print(error, file=sys.stderr)
                 return 1
     print_table(rows)

@@ -7,12 +7,12 @@ Of each clump four records of four doubles, in `loop.motions`:
     2   acceleration, lab [m/s2];                           second
     3   angular acceleration, principal frame [rad/s2];     third, principal frame [rad/s]
 """
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.transpose cimport records_from_rows, rows_from_records
-from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, scale, vec3
+from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, scale
 from minidem.engine.leapfrog cimport Restrict
 from minidem.engine.time_loop cimport Loop
 from minidem.rotation.scheme cimport Body, Step, angular_acceleration, set_stage
@@ -24,9 +24,9 @@ from minidem.state.rows cimport (
 from minidem.state.state cimport StateView, fixed_rows, member, wrench_of
 
 
-cdef void sum_forces(const Loop *loop, const Contacts *contacts, const int *clumps, const double *q, double *force,
-                     double *torque) noexcept nogil:
-    """Forces (3, LANES), lab, and torques (3, LANES), principal frames, on own clumps by their spheres.
+cdef void sum_forces(const Loop *loop, const Contacts *contacts, const int *clumps, int n, const double *q,
+                     double *force, double *torque) noexcept nogil:
+    """Forces (3, LANES), lab, and torques (3, LANES), principal frames, on n own clumps by their spheres.
 
     q : (4, LANES) orientations.
     """
@@ -35,24 +35,27 @@ cdef void sum_forces(const Loop *loop, const Contacts *contacts, const int *clum
     cdef double f[4 * LANES], offset[3 * LANES], matrices[9 * LANES]
     cdef int accumulator[LANES], lane, found
     cdef Py_ssize_t first[LANES], count[LANES], row, k, rows = 0
-    for lane in range(LANES):
+    memset(force, 0, 3 * LANES * sizeof(double))
+    memset(torque, 0, 3 * LANES * sizeof(double))
+    memset(offset, 0, sizeof(offset))
+    memset(accumulator, 0, sizeof(accumulator))
+    for lane in range(n):
         k = row_of(clumps[lane])
         first[lane], count[lane] = state.first_member[k], state.first_member[k + 1] - state.first_member[k]
         rows = max(rows, count[lane])
         table = loop.body_force + (state.block_type[k] * <Py_ssize_t> WRENCH_ROWS + FORCE) * LANES
         store(force + lane, load(table + lane_of(clumps[lane])))
-        store(torque + lane, vec3(0.0, 0.0, 0.0))
     load_matrices(matrices, q)
     for k in range(rows):
         found = 0
-        for lane in range(LANES):
+        for lane in range(n):
             row = first[lane] + k
             accumulator[lane] = contacts.accumulator_of_slot[(row - contacts.first_row) * LANES
                                                              + lane_of(clumps[lane])] if k < count[lane] else 0
             found |= accumulator[lane]
         if not found:
             continue
-        for lane in range(LANES):
+        for lane in range(n):
             row = first[lane] + (k if k < count[lane] else 0)
             store(offset + lane, load(member(state, row) + lane_of(clumps[lane])))
         rows_from_records(contacts.sphere_force, accumulator, f)        # of number 0: zero
@@ -69,6 +72,15 @@ cdef inline void write_records(Loop *loop, const int *clumps, int n, int record,
     records_from_rows(rows, records)
     for lane in range(n):
         memcpy(loop.motions + 16 * <Py_ssize_t> clumps[lane] + 4 * record, records + 4 * lane, 4 * sizeof(double))
+
+
+cdef inline void repeat_first(double *rows, Py_ssize_t n_rows, int n) noexcept nogil:
+    """Copy the first lane of rows to those from n on: numbers that a rotation scheme can work with."""
+    cdef Py_ssize_t row
+    cdef int lane
+    for row in range(n_rows):
+        for lane in range(n, LANES):
+            rows[row * LANES + lane] = rows[row * LANES]
 
 
 cdef inline void accelerate(Restrict rows, Restrict force, Restrict torque, Restrict fixed, Restrict half,
@@ -106,9 +118,9 @@ cdef void find_motions(Loop *loop, int thread, const int *clumps, int n, bint st
     cdef double linear[4 * LANES], velocity[4 * LANES], angular[4 * LANES]
     cdef Step step = loop.step
     cdef Py_ssize_t row
-    cdef int lane, clump, source, own[LANES]
-    for lane in range(LANES):
-        clump = clumps[min(lane, n - 1)]
+    cdef int lane, clump, source
+    for lane in range(n):
+        clump = clumps[lane]
         source = lane_of(clump)
         block = state.blocks + row_of(clump) * state.n_rows * LANES + source
         constants = fixed_rows(state, row_of(clump)) + source
@@ -120,17 +132,23 @@ cdef void find_motions(Loop *loop, int thread, const int *clumps, int n, bint st
             rows[row * LANES + lane] = block[row * LANES]
         for row in range(TURN_BOUND):
             fixed[row * LANES + lane] = constants[row * LANES]
-        own[lane] = clump
-        half[lane] = 0.5 * step.dt
         if stored:
             store(torque + lane, load(wrench_of(state, row_of(clump)) + TORQUE * LANES + source))
             store(force + lane, load(wrench_of(state, row_of(clump)) + FORCE * LANES + source))
+    if n < LANES:
+        repeat_first(rows, state.n_rows, n)
+        repeat_first(fixed, TURN_BOUND, n)
     if not stored:
-        sum_forces(loop, loop.contacts + thread, own, rows + ORIENTATION * LANES, force, torque)
+        sum_forces(loop, loop.contacts + thread, clumps, n, rows + ORIENTATION * LANES, force, torque)
+    elif n < LANES:
+        repeat_first(torque, 3, n)
+        repeat_first(force, 3, n)
+    for lane in range(LANES):
+        half[lane] = 0.5 * step.dt
     set_stage(&step, 0)
     (loop.sync if between else loop.predict)(rows, torque, fixed, &step)
-    for lane in range(LANES if between else 0):
-        if not loop.started[state.clump_number[own[lane]]]:             # its velocities are those at the pose
+    for lane in range(n if between else 0):
+        if not loop.started[state.clump_number[clumps[lane]]]:          # its velocities are those at the pose
             half[lane] = 0.0
             store(rows + PREDICTED * LANES + lane, load(rows + ANGULAR_VELOCITY * LANES + lane))
     accelerate(rows, force, torque, fixed, half, velocity, linear, angular)

@@ -9,7 +9,7 @@ It follows the narrow phase, so that a correction sees all other forces at this 
 external forces it follows these, and changes the stored wrenches.
 """
 from libc.stdlib cimport qsort
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from minidem.broadphase.ghosts cimport slot_of
 from minidem.broadphase.synchronisation cimport wait_for
@@ -118,11 +118,11 @@ cdef void measure_side(const Loop *loop, const int *slots, Side *side) noexcept 
         side.mobility[lane] = inverse_mass[lane] + dot(arm, times(load(inverse_inertia + lane), arm))
 
 
-cdef void correct_eight(const Loop *loop, const int *pairs, const int *indices, double *force,
+cdef void correct_eight(const Loop *loop, const int *pairs, const int *indices, int n, double *force,
                         double *normals) noexcept nogil:
-    """Onset corrections (LANES,) [N] of eight contacts, and their normals (3, LANES).
+    """Onset corrections (LANES,) [N] of n <= LANES contacts, and their normals (3, LANES).
 
-    indices : (LANES,) of their first spheres in `pairs`.
+    indices : (n,) of their first spheres in `pairs`.
     """
     cdef const StateView *state = &loop.state
     cdef const Law *law = &loop.law
@@ -133,7 +133,13 @@ cdef void correct_eight(const Loop *loop, const int *pairs, const int *indices, 
     cdef int i[LANES], j[LANES]
     cdef Vec3 relative
     cdef int lane
+    memset(&onsets, 0, sizeof(onsets))                  # lanes from n on: no overlap
     for lane in range(LANES):
+        i[lane] = j[lane] = slot_of(state, pairs[indices[0]])
+        distance[lane], movable[lane] = 1.0, 0.0
+        store(a.normal + lane, vec3(1.0, 0.0, 0.0))
+        store(b.normal + lane, vec3(1.0, 0.0, 0.0))
+    for lane in range(n):
         i[lane], j[lane] = pairs[indices[lane]], pairs[indices[lane] + 1]
         contact = law.one(law, state, i[lane], j[lane])
         radius = state.spheres[4 * <Py_ssize_t> i[lane] + 3]
@@ -146,7 +152,6 @@ cdef void correct_eight(const Loop *loop, const int *pairs, const int *indices, 
             distance[lane], movable[lane] = radius + other - contact.overlap, 1.0
         else:
             onsets.modulus[lane], onsets.radius[lane] = law.planes.modulus[-1 - j[lane]], radius
-            distance[lane], movable[lane] = 1.0, 0.0
             j[lane] = i[lane]                           # any sphere: what belongs to it is multiplied by zero
         i[lane], j[lane] = slot_of(state, i[lane]), slot_of(state, j[lane])
     memcpy(normals, a.normal, sizeof(a.normal))
@@ -222,7 +227,8 @@ cdef bint add_onset_forces(Loop *loop, int thread, bint stored, bint between) no
     cdef const int *pair
     cdef Addition *additions
     cdef Py_ssize_t eight, first, n = 0
-    cdef int indices[LANES], lane, side, count
+    cdef const int *indices
+    cdef int lane, side, count
     cdef bint fine
     if loop.n_threads == 1 and contacts.ends.size == 0:
         return True
@@ -237,9 +243,8 @@ cdef bint add_onset_forces(Loop *loop, int thread, bint stored, bint between) no
     for eight in range((contacts.ends.size + LANES - 1) // LANES if fine else 0):
         first = eight * LANES
         count = <int> min(<Py_ssize_t> LANES, contacts.ends.size - first)
-        for lane in range(LANES):
-            indices[lane] = contacts.ends.data[first + min(lane, count - 1)]
-        correct_eight(loop, contacts.pairs.data, indices, force, normals)
+        indices = contacts.ends.data + first
+        correct_eight(loop, contacts.pairs.data, indices, count, force, normals)
         memcpy(<double *> contacts.onset.data + first, force, count * sizeof(double))
         for lane in range(count):
             pair = contacts.pairs.data + indices[lane]
