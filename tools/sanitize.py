@@ -137,7 +137,7 @@ def run(command, folder, environment):
 
 
 def loop():
-    """Runs on two threads that cover lists, forces, walls, schemes with several stages, clumps of many spheres."""
+    """Runs on two threads: lists, forces, walls, several stages, clumps of many spheres, onset correction."""
     sys.path.insert(0, "tests")
     import scenes
 
@@ -148,13 +148,14 @@ def loop():
                         "slabs": scenes.packed_rods(6, (8, 12, 14)),
                         "soft": scenes.packed_rods(5, (8, 12, 14)).changed(young=1e7, gravity=(0, 0, -9.81))}.items():
         loop_owner.SLOTS_IN_CACHE, loop_owner.LOG_SLAB = (1000, 9) if name == "slabs" else defaults
-        for scheme in ("spiral", "rk4", "improved-pcdm"):
-            sim = scene.simulation(rotation=scheme, threads=2)
+        for scheme, contact in (("spiral", "hertz"), ("rk4", "hertz"), ("improved-pcdm", "hertz"),
+                                ("spiral", "hertz:onset=corrected")):
+            sim = scene.simulation(rotation=scheme, contact=contact, threads=2)
             sim.run(150)
             sim.run(50, 10, lambda sim: (sim.energy(), sim.contacts()))
             if sim.threads < 2:
                 sys.exit(f"{name}: ran on {sim.threads} thread; data races need two")
-            print(f"{name}, {scheme}: {sim.step_count} steps, {len(sim.contacts())} contacts", flush=True)
+            print(f"{name}, {scheme}, {contact}: {sim.step_count} steps, {len(sim.contacts())} contacts", flush=True)
 
 
 def main(argv=None):
