@@ -83,8 +83,8 @@ SCENES = {
     "under gravity": lambda: with_gravity(GRAVITY),
     "against gravity": lambda: with_gravity(-GRAVITY),
 }
-# Other schemes end at order 3 (improved-pcdm), 2 or 1 within these steps, and `spiral` and `fincham` do with asymmetric
-# clumps: their own error of the rotational energy, about (w dt)^2 times a few 1e-3, is larger there.
+# With other schemes their own error, of order 1 to 3, is larger within these steps. So it is with some of these for
+# asymmetric clumps, whose rotational energy has an error of order 2 in free flight.
 SCHEMES = ["spiral", "spiral:inner=rk4", "fincham", "spiral-omelyan", "omelyan", "no-squish"]
 
 
@@ -99,19 +99,19 @@ def with_gravity(g):
 def test_order_of_oblique_collisions(name, scheme):
     """Between 17 and 136 steps per contact: 5, and 2.5 without the correction.
 
-    The slope of errors of 200 collisions scatters by 0.1 between seeds (measured with ten).
+    With ten seeds it was 4.8 to 5.0 in the mean and scattered by 0.05 to 0.18: a few slow contacts have large errors.
     """
     scene, steps = SCENES[name](), STEP * np.array([2.0, 1.0, 0.5, 0.25])
-    own_error = "asymmetric" in name and scheme.partition(":")[0] in ("spiral", "fincham")
+    own_error = "asymmetric" in name and scheme.partition(":")[0] in ("spiral", "fincham", "no-squish")
     plain, corrected = ([rms_error(scene, dt, contact, scheme) for dt in steps]
                         for contact in ("hertz", "hertz:onset=corrected"))
     assert order(plain) == pytest.approx(2.5, abs=0.25), plain
-    assert order(corrected) > (3.0 if own_error else 4.5), corrected
+    assert order(corrected) > (3.4 if own_error else 4.5), corrected
     assert corrected[0] < 0.25 * plain[0] and corrected[1] < 0.08 * plain[1], (plain, corrected)
 
 
 def test_a_thousand_collisions_of_rods():
-    """Root mean square errors of the energy of two rods. Between ten seeds they differ by a seventh (measured)."""
+    """Root mean square errors of the energy of two rods. Between ten seeds they scatter by 4 to 16 % (measured)."""
     scene = of_pairs(5, 1000, scenes.rod(), scenes.rod())
     assert rms_error(scene, STEP, "hertz") == pytest.approx(6e-5, rel=0.2)
     for step, limit in (STEP, 2e-6), (STEP / 2, 1e-7), (STEP / 4, 5e-9):
