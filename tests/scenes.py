@@ -53,10 +53,12 @@ class Scene:
     young: float = 1e9
     poisson: float = 0.1
     gravity: tuple = (0.0, 0.0, 0.0)
+    contact: str = "hertz"
 
     def simulation(self, dt=38e-6, **options):
         material = md.Material(young=self.young, poisson=self.poisson)
-        sim = md.Simulation(material=material, walls=self.walls, dt=dt, gravity=self.gravity, **options)
+        sim = md.Simulation(material=material, walls=self.walls, dt=dt, gravity=self.gravity,
+                            **{"contact": self.contact} | options)
         for _, run in groupby(range(len(self.shapes)), key=lambda k: id(self.shapes[k])):
             run = list(run)
             sim.add_clumps(self.shapes[run[0]].template, *(state[run] for state in self.state))

@@ -9,6 +9,7 @@ import numpy as np
 
 from minidem.broadphase.broadphase cimport IN_CALLBACK, NO_FAILURE, OUT_OF_MEMORY, SMALL_TEAM
 from minidem.core.guard cimport Guard
+from minidem.core.lanes cimport LANES
 from minidem.engine.half_steps cimport start_clumps, synchronised
 from minidem.engine.loop_owner cimport LoopOwner
 from minidem.engine.time_loop cimport ExternalForces, Loop, run_loop
@@ -119,13 +120,15 @@ cdef class Driver(LoopOwner):
         """Evaluate contacts at the present pose, and the forces unless they are known.
 
         Known forces are kept: forces that depend on velocities were computed with predicted ones, which differ in the
-        last bits from those of the whole step.
+        last bits from those of the whole step. So are those on started clumps if no new one touches them: the same
+        holds for onset corrections.
         """
         cdef bint calls_forces = self.loop.external_forces != NULL and not self.forces_known
         cdef ExternalForces saved_forces = self.loop.external_forces
         cdef const unsigned char[::1] started = np.append(self.started, False).view(np.uint8)
         blocks = self.state.blocks.copy() if calls_forces else self.state.blocks
-        wrench = self.state.wrench.copy() if calls_forces or self.forces_known else self.state.wrench
+        keeps_some = self.loop.external_forces == NULL and bool(self.started.any())
+        wrench = self.state.wrench.copy() if calls_forces or self.forces_known or keeps_some else self.state.wrench
         self.contacts_known = self.loop.broad.valid = False
         try:
             if calls_forces:
@@ -142,7 +145,16 @@ cdef class Driver(LoopOwner):
             self.loop.external_forces = saved_forces
         if self.forces_known:
             self.state.wrench[:] = wrench
+        elif keeps_some and not self.new_touch_started():
+            block, lane = np.divmod(self.state.clump_slot[self.started], LANES)
+            self.state.wrench[block, :, lane] = wrench[block, :, lane]
         self.forces_known = self.contacts_known = True
+
+    cdef bint new_touch_started(self):
+        """Whether a clump not yet started is in contact with a started one."""
+        pairs = self.contacts()
+        pairs = pairs[pairs["clump_j"] >= 0]
+        return bool(np.any(self.started[pairs["clump_i"]] != self.started[pairs["clump_j"]]))
 
     cdef object raise_failure(self):
         cdef int t, failure = NO_FAILURE, clump = -1

@@ -10,6 +10,8 @@ from minidem.validation.driven_bodies import order
 EPS = np.finfo(float).eps
 DT, STEPS = 38e-6, 400
 SCHEMES = md.rotation.available()
+ONSET = "hertz:onset=corrected"
+CASES = [(scheme, "hertz") for scheme in SCHEMES] + [(scheme, ONSET) for scheme in SCHEMES if scheme != "rk4"]
 
 
 @pytest.fixture(scope="module")
@@ -29,11 +31,11 @@ def collisions(sim, steps):
     return np.count_nonzero(touching)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_linear_momentum(free_clumps, scheme):
+@pytest.mark.parametrize("scheme, contact", CASES)
+def test_linear_momentum(free_clumps, scheme, contact):
     """A contact gives the same impulse to both clumps; each step then rounds every velocity by half an eps,
     and the sum of a clump's forces by less (dt F < m v). All of them in one direction would be the bound."""
-    sim = free_clumps.simulation(DT, rotation=scheme)
+    sim = free_clumps.simulation(DT, rotation=scheme, contact=contact)
     before = sim.linear_momentum()
     assert collisions(sim, STEPS) > STEPS // 20
     mass, fastest = free_clumps.world().mass, max(largest(free_clumps.velocity), largest(sim.velocity))
@@ -44,20 +46,20 @@ def test_linear_momentum(free_clumps, scheme):
     assert np.max(np.abs(sim.linear_momentum() - summed)) < len(mass) * EPS * mass.sum() * fastest
 
 
-def angular_momentum_error(free_clumps, scheme, finer):
-    sim = free_clumps.simulation(DT / finer, rotation=scheme)
+def angular_momentum_error(free_clumps, scheme, finer, contact="hertz"):
+    sim = free_clumps.simulation(DT / finer, rotation=scheme, contact=contact)
     before = sim.angular_momentum()
     sim.run(STEPS * finer)
     return np.linalg.norm(sim.angular_momentum() - before), sim
 
 
-@pytest.mark.parametrize("scheme", [name for name in SCHEMES if name.startswith(("fincham", "no-squish"))])
-def test_angular_momentum_to_round_off(free_clumps, scheme):
+@pytest.mark.parametrize("scheme, contact", [case for case in CASES if case[0].startswith(("fincham", "no-squish"))])
+def test_angular_momentum_to_round_off(free_clumps, scheme, contact):
     """Leapfrog changes the orbital part by dt x_n x F_n exactly (x_(n+1) - x_n is parallel to the
     velocity), and these schemes keep the spin in the lab frame and add dt M_n to it, no-squish in two halves:
     the sum changes by central forces only, whose moments cancel. Round-off: products of |x| with the momenta,
     half a dozen roundings a step, all in one direction."""
-    error, sim = angular_momentum_error(free_clumps, scheme, 1)
+    error, sim = angular_momentum_error(free_clumps, scheme, 1, contact)
     scale = free_clumps.world().mass.sum() * largest(sim.velocity) * largest(sim.position)
     assert error < 6 * STEPS * EPS * scale
 
