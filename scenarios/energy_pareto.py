@@ -12,8 +12,8 @@ thread, per second of simulated time; for times to be quoted use --workers 1 on 
 
 A scheme has failed at a step if a run ends in a non-finite state or its energy changes by more than 10 %. Such points
 are listed and not drawn, nor are schemes that fail at more than half of the steps of a system. pareto.png shows the
-error against the processor time; the line connects the points with a smaller error than all points that take less time.
-orders.png shows the error against the step, with the slope of the best scheme of each law. curves.csv has all points,
+error against the processor time; a line for each law connects its points with a smaller error than all of its points
+that take less time. orders.png shows the error against the step, with the slope of the best scheme of each law. curves.csv has all points,
 orders.csv all slopes.
 
 Completed runs in --out are kept, so the same command continues an interrupted study. It takes about twenty minutes on
@@ -253,8 +253,9 @@ def draw_front(figure, names, good):
         for style, points in curves.values():
             cpu, error, deviation = columns(points, "cpu_seconds", "error", "error_deviation")
             panel.errorbar(cpu, error, deviation, markersize=SIZE, elinewidth=0.6, linestyle="none", **style)
-        best = front([point for _, points in curves.values() for point in points])
-        panel.plot(*columns(best, "cpu_seconds", "error"), color="black", linewidth=0.9)
+        for law, colour in {key[0]: style["color"] for key, (style, _) in curves.items()}.items():
+            best = front([point for key, (_, points) in curves.items() if key[0] == law for point in points])
+            panel.plot(*columns(best, "cpu_seconds", "error"), color=colour, linewidth=0.9)
         panel.set_xlabel("processor time per simulated second (s)")
 
 
