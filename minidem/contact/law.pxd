@@ -105,10 +105,9 @@ cdef inline Contact over_contact(Force force, const Law *law, const StateView *s
 
 cdef inline int clump_of(const StateView *state, int sphere) noexcept nogil:
     """Slot of the clump of a sphere; of a ghost, behind those of all clumps."""
-    cdef int n_slots = <int> state.n_members * LANES
-    cdef bint ghost = sphere >= n_slots
-    cdef int slot = sphere - n_slots if ghost else sphere
-    return (state.block_of_member[row_of(slot)] + (<int> state.n_blocks if ghost else 0)) * LANES + lane_of(slot)
+    cdef int ghost = sphere >= <int> state.n_members * LANES        # 0 or 1, without a branch: it vectorises
+    cdef int slot = sphere - ghost * (<int> state.n_members * LANES)
+    return (state.block_of_member[row_of(slot)] + ghost * <int> state.n_blocks) * LANES + lane_of(slot)
 
 
 cdef inline int twist_of(int clump) noexcept nogil:

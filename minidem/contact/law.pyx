@@ -4,9 +4,9 @@ from libc.string cimport memset
 from minidem.contact.onset cimport Onsets, onset_forces
 from minidem.core.lanes cimport LANES
 
-# Window of 1.1 steps, and a margin because stored velocities are half a step old. What overlaps at the first sample of a
-# contact has come in during the last step, at that velocity; what overlaps at the last one leaves during the next step,
-# at another velocity.
+# Window of 1.1 steps, and a margin because stored velocities are half a step old. What overlaps at the first sample of
+# a contact has come in during the last step, at that velocity; what overlaps at the last one leaves during the next
+# step, at another velocity.
 BEGINS, ENDS = 1.21, 1.6
 
 

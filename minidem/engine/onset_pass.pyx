@@ -201,7 +201,8 @@ cdef void add_in_order(Contacts *contacts, const StateView *state, Addition *add
             ordered += 1
         else:
             add_to_sphere(contacts, additions[m].slot, additions[m].force)
-    qsort(additions, ordered, sizeof(Addition), compare)
+    if ordered > 1:
+        qsort(additions, ordered, sizeof(Addition), compare)
     for m in range(ordered):
         if stored:
             add_to_wrench(state, additions[m].slot, additions[m].force)
@@ -220,7 +221,7 @@ cdef bint add_onset_forces(Loop *loop, int thread, bint stored, bint between) no
     cdef double force[LANES], normals[3 * LANES]
     cdef const int *pair
     cdef Addition *additions
-    cdef Py_ssize_t eight, first, m, n = 0
+    cdef Py_ssize_t eight, first, n = 0
     cdef int indices[LANES], lane, side, count
     cdef bint fine
     if loop.n_threads == 1 and contacts.ends.size == 0:
