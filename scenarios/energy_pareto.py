@@ -12,9 +12,9 @@ thread, per second of simulated time; for times to be quoted use --workers 1 on 
 
 A scheme has failed at a step if a run ends in a non-finite state or its energy changes by more than 10 %. Such points
 are listed and not drawn, nor are schemes that fail at more than half of the steps of a system. pareto.png shows the
-error against the processor time; the line connects the points with a smaller error than all points that take less time.
-orders.png shows the error against the step, with the slope of the best scheme of each law. curves.csv has all points,
-orders.csv all slopes.
+error against the processor time; a line for each law connects its points with a smaller error than all of its points
+that take less time. orders.png shows the error against the step, with the slope of the best scheme of each law.
+curves.csv has all points, orders.csv all slopes.
 
 Completed runs in --out are kept, so the same command continues an interrupted study. It takes about twenty minutes on
 one core; --quick takes some seconds.
@@ -23,7 +23,7 @@ one core; --quick takes some seconds.
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import cycle
+from itertools import cycle, product
 from pathlib import Path
 
 import numpy as np
@@ -103,6 +103,8 @@ def check(options):
 
 def measure(system, integrator, contact, dt, seed, time):
     """One run: largest lasting energy error and the rows it is taken from, processor times [s], or why it failed."""
+    if reason := refusal(integrator, contact):
+        return {"failed": reason}
     sim = SYSTEMS[system].simulation(integrator, contact, dt, seed)
     try:
         run = energy_run(sim, time, ROWS, LOST)
@@ -117,9 +119,11 @@ def measure(system, integrator, contact, dt, seed, time):
 
 def run(options, report):
     names = SYSTEMS if options.system == "both" else [options.system]
-    schemes = {law: accepted(law, options.integrators, report) for law in options.contact}
-    points = [point for name in names for law in options.contact
-              for point in study(name, law, schemes[law], options, report)]
+    for scheme, law in product(options.integrators, options.contact):
+        if refusal(scheme, law):
+            report.say(f"{scheme} is left out. {refusal(scheme, law)}")
+    points = [point for name in names for point in study(name, options)]
+    list_failures(report, points)
     report.table("curves", COLUMNS, [[point[column] for column in COLUMNS] for point in points])
     good = [point for group in grouped(points).values() for point in survivors(group)]
     orders = {key: order(*columns(group, "dt", "error")) for key, group in grouped(good).items()}
@@ -134,41 +138,31 @@ def run(options, report):
         report.say("No figure without matplotlib; install it and repeat the command.")
 
 
-def accepted(law, schemes, report):
-    """The schemes that can be combined with a contact law."""
-    found = []
-    for scheme in schemes:
-        try:
-            contact_laws.select(law, registry.select(scheme)[0])
-            found.append(scheme)
-        except ValueError as error:
-            report.say(f"{scheme} is left out. {error}")
-    return found
+def refusal(integrator, contact):
+    """Why a scheme cannot be combined with a contact law; None if it can."""
+    try:
+        contact_laws.select(contact, registry.select(integrator)[0])
+    except ValueError as error:
+        return str(error)
 
 
-def study(name, law, schemes, options, report):
-    """Points of a system and a contact law: all schemes and steps, averaged over the initial states."""
-    if not schemes:
-        return []
+def study(name, options):
+    """Points of a system: all laws, schemes and steps, averaged over the initial states."""
     system = SYSTEMS[name]
     steps = sorted(options.steps or (system.steps[:3] if options.quick else system.steps), reverse=True)
     time = options.time or (system.time / 5.0 if options.quick else system.time)
-    # The same name in the records if this file is run and if it is imported.
+    # The same name in the records if this file is run and if it is imported. Laws vary fastest, so that the processor
+    # times that are compared are measured one after the other.
     rows = run_ensemble(
-        f"{__file__}:measure", folder=Path(options.out, f"{name}_{law.replace(':', '_')}"), workers=options.workers,
-        progress=not options.quiet, cost=lambda parameters: 1.0 / parameters["dt"],
-        grid={"system": [name], "integrator": schemes, "contact": [law], "dt": steps,
-              "seed": range(1, options.seeds + 1), "time": [time]})
-    points = [average([row for row in rows if (row["integrator"], row["dt"]) == (scheme, dt)])
-              for scheme in schemes for dt in steps]
-    failed = {}
-    for scheme in schemes:
-        at = [microseconds(point["dt"]) for point in points if point["integrator"] == scheme and point["failed"]]
-        failed.setdefault(", ".join(at), []).append(scheme)
-    failed.pop("", None)
-    for at, lost in failed.items():
-        report.say(f"{system.title}, {law}: failed at {at} µs: {', '.join(lost)}")
-    return points
+        f"{__file__}:measure", folder=Path(options.out, name), workers=options.workers, progress=not options.quiet,
+        cost=lambda parameters: 1.0 / parameters["dt"],
+        grid={"system": [name], "dt": steps, "integrator": options.integrators, "seed": range(1, options.seeds + 1),
+              "contact": options.contact, "time": [time]})
+    runs = {}
+    for row in rows:
+        if not refusal(row["integrator"], row["contact"]):
+            runs.setdefault((row["contact"], row["integrator"], row["dt"]), []).append(row)
+    return [average(own) for own in runs.values()]
 
 
 def average(rows):
@@ -224,6 +218,16 @@ def front(points):
     return found
 
 
+def list_failures(report, points):
+    failed = {}
+    for (name, law, scheme), group in grouped(points).items():
+        at = ", ".join(microseconds(point["dt"]) for point in group if point["failed"])
+        failed.setdefault((SYSTEMS[name].title, law, at), []).append(scheme)
+    for (title, law, at), schemes in failed.items():
+        if at:
+            report.say(f"{title}, {law}: failed at {at} µs: {', '.join(schemes)}")
+
+
 def table(report, title, points):
     report.say(f"| {title}: contact law | scheme | step | error | processor time per second |")
     report.say("| --- | --- | --- | --- | --- |")
@@ -253,8 +257,9 @@ def draw_front(figure, names, good):
         for style, points in curves.values():
             cpu, error, deviation = columns(points, "cpu_seconds", "error", "error_deviation")
             panel.errorbar(cpu, error, deviation, markersize=SIZE, elinewidth=0.6, linestyle="none", **style)
-        best = front([point for _, points in curves.values() for point in points])
-        panel.plot(*columns(best, "cpu_seconds", "error"), color="black", linewidth=0.9)
+        for law, colour in {key[0]: style["color"] for key, (style, _) in curves.items()}.items():
+            best = front([point for key, (_, points) in curves.items() if key[0] == law for point in points])
+            panel.plot(*columns(best, "cpu_seconds", "error"), color=colour, linewidth=0.9)
         panel.set_xlabel("processor time per simulated second (s)")
 
 
