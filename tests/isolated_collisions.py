@@ -17,7 +17,7 @@ DURATION = 4e-3                 # [s]: nearly all contacts have ended
 
 
 def of_pairs(seed, n, target, projectile):
-    """n pairs of clumps of two shapes; clumps k and n + k are a pair. Without spin they would touch after 3 to 4 STEPs."""
+    """n pairs of clumps of two shapes; clumps k and n + k are a pair. They touch after 3 to 4 STEPs."""
     rng, reach = np.random.default_rng(seed), target.reach + projectile.reach
     states = []
     for site in APART * reach * lattice(n, 3):

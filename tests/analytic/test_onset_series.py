@@ -46,26 +46,26 @@ def test_polynomials_of_a_spring_are_those_of_bernoulli():
 zeta_of = cache(zeta_polynomials)
 
 
-def onset_force(overlap, rate, acceleration=0.0, law="hertz"):
+def onset_force(overlap, rate, acceleration=0.0, law="hertz", mobility=0.0):
     record = md.contact.info(law)
     values = [0] if law == "hertz" else [STIFFNESS, 0]
     return record.kernels.onset_force_at(overlap, RADIUS, MODULUS, values, record.power, zeta_of(record.power), STEP,
-                                         rate, acceleration)
+                                         rate, acceleration, mobility)
 
 
 @pytest.mark.parametrize("law", ["hertz", "hooke"])
 @pytest.mark.parametrize("ratio", [-0.7, 0.0, 0.4])
 def test_formula(law, ratio):
-    """f = w k (v h)^p [(1 - r a) Z_p(a) + (1 + p/2) r Z_(p+1)(a)] at a steps after touch, with 2 a - r a^2 = 2 d/(v h).
+    """f = w k (v h)^p [(1 - r t) Z_p(a) + (1 + p/2) r Z_(p+1)(a)] at t steps after touch, d = v h (t + r t^2 / 2).
 
-    Z_s(a) = -zeta(-s, a). The window w rises in the first tenth of a step and falls in the tenth after it.
+    Z_s(a) = -zeta(-s, a), a = t mod 1. The window w rises in the first tenth of a step and falls in the tenth after it.
     """
     power = md.contact.info(law).power
     for steps in (0.03, 0.1, 0.37, 0.5, 0.999, 1.001, 1.06):
         overlap = SPEED * STEP * (steps + 0.5 * ratio * steps**2)
         a, window = steps % 1.0, min(10.0 * steps, 1.0, 11.0 - 10.0 * steps)
         (z,), (above,) = minus_zeta(power, [a]), minus_zeta(power + 1.0, [a])
-        expected = window * STIFFNESS * (SPEED * STEP)**power * ((1.0 - ratio * a) * z
+        expected = window * STIFFNESS * (SPEED * STEP)**power * ((1.0 - ratio * steps) * z
                                                                  + (1.0 + 0.5 * power) * ratio * above)
         for direction in (1.0, -1.0):                   # onset, lift-off: the same motion in reverse
             rate = direction * SPEED * (1.0 + ratio * steps)
@@ -103,3 +103,19 @@ def test_windows_of_two_steps_add_up_to_one(steps):
     unit, (whole,) = STIFFNESS * (SPEED * STEP)**1.5, minus_zeta(1.5, [steps])
     parts = [onset_force(SPEED * STEP * (steps + k), SPEED) for k in (0, 1)]
     assert sum(parts) / unit == pytest.approx(whole, rel=1e-9)
+
+
+@pytest.mark.parametrize("steps", [0.05, 0.4, 0.8, 1.04])
+@pytest.mark.parametrize("law", ["hertz", "hooke"])
+def test_symmetry_in_time(law, steps):
+    """At an onset the rate is that before half the kick by f, at the lift-off in reverse that after it: f is the same.
+
+    f takes part in its own speed, which two iterations solve to the square of the relative kick.
+    """
+    mobility = 0.02 * SPEED / STEP / (STIFFNESS * (SPEED * STEP)**md.contact.info(law).power)
+    overlap, ratio = SPEED * STEP * steps, 0.1 * SPEED / STEP
+    onset = onset_force(overlap, SPEED, ratio, law, mobility)
+    lift_off = onset_force(overlap, -SPEED + onset * mobility * STEP, ratio, law, mobility)
+    unit = STIFFNESS * (SPEED * STEP)**md.contact.info(law).power
+    assert abs(lift_off - onset) < 2e-6 * unit
+    assert abs(onset_force(overlap, -SPEED, ratio, law, mobility) - onset) > 2.0 * abs(lift_off - onset)

@@ -15,7 +15,7 @@ from minidem.validation.driven_bodies import order, rms
 
 ONSET = "hertz:onset=corrected"
 SCHEMES = [name for name in md.rotation.available() if name != "rk4"]
-FEW_SCHEMES = ["spiral", "velocity-verlet", "improved-pcdm"]        # velocities half a step behind, with `finish`, ahead
+FEW_SCHEMES = ["spiral", "velocity-verlet", "improved-pcdm"]    # velocities half a step behind, with `finish`, ahead
 
 
 def same_bits(one, other):
@@ -47,7 +47,8 @@ def pressed(speed):
     upright = quaternion(np.tile([np.sqrt(0.5), -np.sqrt(0.5), 0.0], (2, 1)), np.arccos(np.sqrt(1 / 3)))
     position = np.array([[0.98 * r, 0.0, 0.0], [2.94 * r, 0.0, 0.0]])
     walls = [md.Plane((0.0, 0.0, 0.0), (1.0, 0.0, 0.0)), md.Plane((3.92 * r, 0.0, 0.0), (-1.0, 0.0, 0.0))]
-    return Scene([scenes.rod()] * 2, position, upright, speed * unit_vectors(rng, 2), speed * unit_vectors(rng, 2), walls)
+    return Scene([scenes.rod()] * 2, position, upright, speed * unit_vectors(rng, 2), speed * unit_vectors(rng, 2),
+                 walls)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -62,11 +63,19 @@ def test_equal_bits_in_deep_contacts(scheme):
     assert not np.array_equal(fast[0].force, fast[1].force)
 
 
-def test_contacts_do_not_contain_the_correction():
-    """`contacts()` and the elastic energy are those of the law; `force` is what moves the clumps."""
+def test_forces_of_contacts_contain_the_correction():
+    """They sum up to the force on each clump; overlaps and elastic energies are those of the plain law."""
     sims = [pressed(30.0).simulation(STEP, contact=contact) for contact in ("hertz", ONSET)]
-    assert np.array_equal(sims[0].contacts(), sims[1].contacts())
+    tables = [sim.contacts() for sim in sims]
     assert sims[0].energy() == sims[1].energy()
+    for name in ("overlap", "normal", "point", "energy"):
+        assert np.array_equal(tables[0][name], tables[1][name])
+    assert not np.array_equal(tables[0]["force"], tables[1]["force"])
+    for sim, table in zip(sims, tables):
+        total, pairs = np.zeros((sim.n_clumps, 3)), table[table["clump_j"] >= 0]
+        np.add.at(total, table["clump_i"], table["force"])
+        np.subtract.at(total, pairs["clump_j"], pairs["force"])
+        assert np.allclose(total, sim.force, rtol=0.0, atol=1e-12 * np.max(np.abs(table["force"])))
 
 
 @cache
@@ -96,8 +105,9 @@ def test_units_that_are_powers_of_four_change_no_bit(scheme, length, modulus):
     """From 1 um to 1 km and from 1 Pa to 256 GPa: there is no absolute number in the correction."""
     box = scenes.rods_in_box(seed=4, n=8, side=0.6)
     speed, time = np.sqrt(modulus), length / np.sqrt(modulus)
-    other = box.changed(shapes=[scenes.rod(scale=length)] * 8, position=length * box.position, young=modulus * box.young,
-                        velocity=speed * box.velocity, angular_velocity=box.angular_velocity / time,
+    other = box.changed(shapes=[scenes.rod(scale=length)] * 8, position=length * box.position,
+                        young=modulus * box.young, velocity=speed * box.velocity,
+                        angular_velocity=box.angular_velocity / time,
                         walls=[md.Plane(length * np.asarray(wall.point), wall.normal) for wall in box.walls])
     ends = []
     for scene, dt in (box, STEP), (other, STEP * time):
