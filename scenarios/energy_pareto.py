@@ -16,7 +16,7 @@ error against the processor time; a line for each law connects its points with a
 that take less time. orders.png shows the error against the step, with the slope of the best scheme of each law.
 curves.csv has all points, orders.csv all slopes.
 
-Completed runs in --out are kept, so the same command continues an interrupted study. It takes about twenty minutes on
+Completed runs in --out are kept, so the same command continues an interrupted study. It takes about half an hour on
 one core; --quick takes some seconds.
 """
 
@@ -46,7 +46,8 @@ LAWS = ("hertz", "hertz:onset=corrected")
 QUICK_SCHEMES = ("spiral", "omelyan", "fincham-published")
 LOST = 0.1                          # relative energy change above which a scheme has failed
 ROWS = 1000                         # instants at which the energy is recorded
-SIZE = 3.5                          # of the markers
+SIZE = 9.0, 4.0                     # of the pictures [inch]
+MARKER = 3.2                        # size
 MARKERS = "osD^v<>PX*dx+1234|_ph"   # of the schemes
 ROUND_OFF = 1e-11                   # smaller errors do not count for the order
 COLUMNS = ("system", "contact", "integrator", "dt", "runs", "failed", "rows", "error", "error_deviation",
@@ -131,9 +132,9 @@ def run(options, report):
                  [(*key, *row) for key, row in orders.items()])
     for name in names:
         table(report, SYSTEMS[name].title, front([point for point in good if point["system"] == name]))
-    drawn = report.figure("pareto", lambda figure: draw_front(figure, names, good), (9.0, 4.0))
+    drawn = report.figure("pareto", lambda figure: draw_front(figure, names, good), SIZE)
     if drawn:
-        report.figure("orders", lambda figure: draw_orders(figure, names, good, orders), (9.0, 4.0))
+        report.figure("orders", lambda figure: draw_orders(figure, names, good, orders), SIZE)
     else:
         report.say("No figure without matplotlib; install it and repeat the command.")
 
@@ -247,7 +248,7 @@ def panels_of(figure, names, good):
                             for key, points in grouped(good).items() if key[0] == name}
     figure.axes[0].set_ylabel("lasting energy error, $|E - E_0|\\,/\\,E_0$")
     shown = [figure.axes[0].plot([], [], "o", color=colour, label=law)[0] for law, colour in laws.items()]
-    shown += [figure.axes[0].plot([], [], marker, markersize=SIZE, color="0.3", label=scheme)[0]
+    shown += [figure.axes[0].plot([], [], marker, markersize=MARKER, color="0.3", label=scheme)[0]
               for scheme, marker in schemes.items()]
     figure.legend(handles=shown, ncols=7, loc="outside upper center", columnspacing=1.0, handletextpad=0.2)
 
@@ -256,7 +257,7 @@ def draw_front(figure, names, good):
     for panel, _, curves in panels_of(figure, names, good):
         for style, points in curves.values():
             cpu, error, deviation = columns(points, "cpu_seconds", "error", "error_deviation")
-            panel.errorbar(cpu, error, deviation, markersize=SIZE, elinewidth=0.6, linestyle="none", **style)
+            panel.errorbar(cpu, error, deviation, markersize=MARKER, elinewidth=0.6, linestyle="none", **style)
         for law, colour in {key[0]: style["color"] for key, (style, _) in curves.items()}.items():
             best = front([point for key, (_, points) in curves.items() if key[0] == law for point in points])
             panel.plot(*columns(best, "cpu_seconds", "error"), color=colour, linewidth=0.9)
@@ -267,12 +268,12 @@ def draw_orders(figure, names, good, orders):
     for panel, name, curves in panels_of(figure, names, good):
         for style, points in curves.values():
             dt, error, deviation = columns(points, "dt", "error", "error_deviation")
-            panel.errorbar(dt, error, deviation, markersize=SIZE, elinewidth=0.6, linewidth=0.4, **style)
+            panel.errorbar(dt, error, deviation, markersize=MARKER, elinewidth=0.6, linewidth=0.4, **style)
         for law in dict.fromkeys(law for law, _ in curves):
             best = min((key for key in curves if key[0] == law), key=lambda key: curves[key][1][0]["error"])
             slope, n = orders[name, *best]
             if n > 1:
-                panel.plot([], [], color=curves[best][0]["color"], label=f"{law}, {best[1]}: order {slope:.1f}")
+                panel.plot([], [], color=curves[best][0]["color"], label=f"{best[1]}: order {slope:.1f}")
                 panel.legend(loc="lower right")
         steps = sorted({point["dt"] for _, points in curves.values() for point in points})
         panel.set_xticks(steps, [microseconds(dt) for dt in steps])
