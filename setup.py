@@ -223,8 +223,8 @@ class BuildKernels(build_ext):
             self.record(extension).unlink(missing_ok=True)
             self.module_file(extension).unlink(missing_ok=True)
         origins = {extension.origin.name: extension.origin for extension in wanted}
-        made = cythonize(list(origins.values()), build_dir=str(self.folder / "c"), compiler_directives=DIRECTIVES, force=True,
-                         nthreads=self.parallel, depfile=True, shared_utility_qualified_name=SHARED)
+        made = cythonize(list(origins.values()), build_dir=str(self.folder / "c"), compiler_directives=DIRECTIVES,
+                         force=True, nthreads=self.parallel, depfile=True, shared_utility_qualified_name=SHARED)
         for header in (self.folder / "c").rglob("*.h"):
             header.unlink()             # Cython's: the compiler has to read, and to name, the header itself
         translated = {extension.name: extension for extension in made}
@@ -265,7 +265,7 @@ class BuildKernels(build_ext):
         """Removes modules of other levels, and of sources that have been moved or deleted: they could be imported."""
         suffix = self.get_ext_filename("x")[1:]
         mine = {Path(self.get_ext_filename(e.name)).relative_to(PACKAGE) for e in self.extensions}
-        for path in folder.rglob(f"*{suffix}"):
+        for path in list(folder.rglob(f"*{suffix}")):
             if path.relative_to(folder) not in mine:
                 path.unlink()
                 with contextlib.suppress(OSError):

@@ -45,8 +45,8 @@ def choose(wanted, built, supported):
                          "the source folder, MINIDEM_ARCH=levels python -m pip install -e .")
     if wanted not in built:
         raise LevelError(f"{given}: this build has {', '.join(built)} only; choose one of them or unset {VARIABLE}")
-    raise LevelError(f"{given}: this processor has {', '.join(usable) or 'none of the levels'} only; choose one of them "
-                     f"or unset {VARIABLE}")
+    raise LevelError(f"{given}: this processor has {', '.join(usable) or 'none'} only; choose one of them or unset "
+                     f"{VARIABLE}")
 
 
 class Finder:
