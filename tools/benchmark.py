@@ -61,18 +61,6 @@ COLUMNS = ("case", "threads", "isa", "isa ratio", "us/step", "min..max", "cpu us
 PROCESS = Path(__file__).with_name("benchmark_process.py")
 
 
-def levels(text):
-    """Names of levels that can be used here."""
-    known = isa.levels()
-    if not known:
-        raise argparse.ArgumentTypeError("this build has no levels; build them with\n    MINIDEM_ARCH=levels python "
-                                         "setup.py build_ext --inplace")
-    for name in text.split(","):
-        if name not in known:
-            raise argparse.ArgumentTypeError(f"level is '{name}', must be one of: {', '.join(known)}")
-    return list(dict.fromkeys(text.split(",")))
-
-
 def parse_arguments(argv):
     parser = argparse.ArgumentParser(prog="benchmark.py", description=__doc__, epilog=f"{EPILOG}\n\n{EXIT_STATUS}",
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -82,7 +70,7 @@ def parse_arguments(argv):
            help="additional cases: dense rods as in case C, with these numbers of rods")
     option("--threads", type=numbers, metavar="N,...", default=[1],
            help="numbers of threads to measure (default: 1; small systems use fewer than given)")
-    option("--isa", type=levels, metavar="LEVEL,...", default=[None],
+    option("--isa", type=lambda text: text.split(","), metavar="LEVEL,...", default=[None],
            help="levels of the instruction set, such as v2,v3,v4 (default: the best one)")
     option("--repeats", type=at_least(1), metavar="K", default=5, help="timed runs (default: %(default)s)")
     option("--steps", type=at_least(1), metavar="N", help="steps of a timed run (default: depends on the case)")
@@ -100,6 +88,12 @@ def parse_arguments(argv):
     arguments.cases += [(f"{number} rods", dense(number)) for number in arguments.rods]
     if arguments.clumps and "B" not in dict(arguments.cases):
         parser.error("--clumps: only case B has chess pieces; add B to --cases")
+    for level in filter(None, arguments.isa):
+        if not isa.levels():
+            parser.error("--isa: this build has no levels; build them with\n"
+                         "    MINIDEM_ARCH=levels python setup.py build_ext --inplace")
+        if level not in isa.levels():
+            parser.error(f"--isa: level is '{level}', must be one of: {', '.join(isa.levels())}")
     if arguments.json.is_dir():
         parser.error(f"--json: '{arguments.json}' is a folder; give a file")
     return arguments
