@@ -155,17 +155,16 @@ class BuildKernels(build_ext):
 
     def at_level(self, arch, flags, made_by):
         """Copies of the extensions to build with these flags: at the first level all, then those of the time loop."""
-        first, name = arch == self.archs[0], arch.removeprefix("x86-64-")
-        define = {"core.build_record": [("MINIDEM_COMMAND", json.dumps(made_by[0]))]}
+        names = {arch: arch.removeprefix("x86-64-") for arch in self.archs}
+        package = "minidem" if arch == self.archs[0] else f"minidem.isa.{names[arch]}"
+        macros = {"minidem.core.build_record": [("MINIDEM_COMMAND", json.dumps(made_by[0]))]}
         if len(self.archs) > 1:
-            levels = " ".join(arch.removeprefix("x86-64-") for arch in self.archs)
-            define["isa.processor"] = [("MINIDEM_LEVELS", json.dumps(levels))]
+            macros["minidem.isa.processor"] = [("MINIDEM_LEVELS", json.dumps(" ".join(names.values())))]
         for origin in self.extensions:
-            if first or not chooses_optimisation(origin):
+            if package == "minidem" or not chooses_optimisation(origin):
                 extension = copy.copy(origin)
-                module = origin.name.removeprefix("minidem.")
-                extension.name = extension._full_name = f"minidem.{module}" if first else f"minidem.isa.{name}.{module}"
-                extension.define_macros = define.get(module, [])
+                extension.name = extension._full_name = origin.name.replace("minidem", package, 1)
+                extension.define_macros = macros.get(origin.name, [])
                 extension.origin, extension.arch, extension.flags, extension.made_by = origin, arch, flags, made_by
                 yield extension
 
