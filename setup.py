@@ -26,6 +26,7 @@ import importlib.metadata
 import importlib.util
 import json
 import os
+import platform
 import re
 import subprocess
 import sys
@@ -41,7 +42,10 @@ SHARED = "minidem._cyutility"       # Cython's code for memoryviews and function
 DIRECTIVES = dict(language_level=3, boundscheck=False, cdivision=True,
                   initializedcheck=False, embedsignature=True)
 FLAGS = ["-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"]
-OPENMP_CHOICES = [(["-fopenmp"], ["-fopenmp"]), (["-Xpreprocessor", "-fopenmp"], ["-lomp"])]
+HOMEBREW = ["/opt/homebrew/opt/libomp", "/usr/local/opt/libomp"]       # its libomp is outside the search paths of clang
+OPENMP_CHOICES = [(["-fopenmp"], ["-fopenmp"]), (["-Xpreprocessor", "-fopenmp"], ["-lomp"]),
+                  *((["-Xpreprocessor", "-fopenmp", f"-I{prefix}/include"], [f"-L{prefix}/lib", "-lomp"])
+                    for prefix in HOMEBREW)]
 OPENMP_PROBE = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
 LEVELS = ["x86-64-v2", "x86-64-v3", "x86-64-v4"]        # the first: every 64-bit PC since 2009
 X86_PROBE = "#ifndef __x86_64__\n#error\n#endif\n"
@@ -95,8 +99,8 @@ class BuildKernels(build_ext):
                 objects = self.compiler.compile([str(path)], output_dir=folder, extra_postargs=list(flags),
                                                 include_dirs=self.compiler.include_dirs)
                 if link_flags is not None:
-                    self.compiler.link_executable(objects, "probe", output_dir=folder,
-                                                  extra_postargs=list(link_flags))
+                    self.compiler.link_executable(objects, "probe", output_dir=folder, extra_postargs=[
+                        *link_flags, *os.environ.get("LDFLAGS", "").split()])
                 return True
             except Exception:
                 return False
@@ -114,10 +118,11 @@ class BuildKernels(build_ext):
                     return flags, link_flags
         if wish == "1":
             sys.exit("MINIDEM_OPENMP=1, but this compiler has no OpenMP. Install its runtime (gcc: libgomp,"
-                     " clang: libomp-dev) or set MINIDEM_OPENMP=auto.")
+                     " clang: libomp-dev, macOS: brew install libomp) or set MINIDEM_OPENMP=auto.")
         line = "*" * 78
         print(f"{line}\nminidem: built WITHOUT OpenMP: every run uses one thread.\n"
-              f"For more threads install gcc, or libomp-dev for clang, and build again.\n{line}",
+              f"For more threads install gcc, or libomp-dev for clang (macOS: brew install libomp), and build again.\n"
+              f"{line}",
               file=sys.stderr, flush=True)
         return [], []
 
@@ -282,4 +287,6 @@ class SourceDistribution(sdist):
 
 
 if __name__ == "__main__":          # Cython's workers may import this file
+    if sys.platform == "darwin":    # the Python of python.org would build for two processors at once, with one -march
+        os.environ.setdefault("ARCHFLAGS", f"-arch {platform.machine()}")
     setup(ext_modules=extensions(), cmdclass={"build_ext": BuildKernels, "sdist": SourceDistribution})

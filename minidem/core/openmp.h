@@ -56,6 +56,8 @@ static inline void minidem_relax_or_yield(int spins) {
     if (spins >= MINIDEM_SPINS) sched_yield();
 #if defined(__x86_64__)
     else __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    else __asm__ volatile ("yield");
 #endif
 }
 

@@ -11,6 +11,7 @@ OTHERS = {       # file -> why it writes in another way
     "minidem/ensemble/child.py": "a pipe",
     "minidem/scenario/files.py": "lines that are appended",
     "tools/benchmark.py": "lines that are appended",
+    "tools/emulate_arm64.py": "a folder of its own",
     "tools/sanitize.py": "a temporary folder",
     "tools/peers/lammps_peer.py": "a temporary folder",
     "tools/peers/liggghts_peer.py": "a temporary folder",

@@ -130,7 +130,7 @@ def test_full_disk(writes, uninterrupted, tmp_path, monkeypatch, capsys):
     assert_same(tmp_path, uninterrupted())
 
 
-@pytest.mark.parametrize("room", [1000, 70_000])
+@pytest.mark.parametrize("room", [1100, 70_000])
 def test_no_room_for_a_file_that_grows(room, uninterrupted, tmp_path):
     """The kernel's own refusal, in the middle of a line too: no file may be larger than `room` bytes."""
     command = [sys.executable, rods_in_box.__file__, *options("rods_in_box", tmp_path)]
