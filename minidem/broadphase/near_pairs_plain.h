@@ -39,8 +39,8 @@ static inline unsigned minidem_near_plane(const double *rows, const double *poin
     return near;
 }
 
-static inline ptrdiff_t minidem_select_many(const double *spheres, const int *pairs, ptrdiff_t n, double skin, int *near,
-                                            ptrdiff_t *selected) {
+static inline ptrdiff_t minidem_select_many(const double *spheres, const int *pairs, ptrdiff_t n, double skin,
+                                            int *near, ptrdiff_t *selected) {
     ptrdiff_t k = 0, kept = 0;
     for (; k + 4 <= n; k += 4) {                        /* two pairs at a time */
         const double *a = spheres + 4 * (ptrdiff_t) pairs[k], *b = spheres + 4 * (ptrdiff_t) pairs[k + 1];

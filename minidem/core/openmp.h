@@ -1,7 +1,7 @@
 /* OpenMP calls, with replacements for a build without OpenMP; a barrier, and epochs.
  *
- * The waiting of an OpenMP barrier cannot be chosen by the caller. This one spins for about ten microseconds, the length of
- * a short step, and then yields the processor; where there are more threads than processors, it yields at once. */
+ * The waiting of an OpenMP barrier cannot be chosen by the caller. This one spins for about ten microseconds, the length
+ * of a short step, and then yields the processor; where there are more threads than processors, it yields at once. */
 #ifndef MINIDEM_OPENMP_H
 #define MINIDEM_OPENMP_H
 #include <sched.h>

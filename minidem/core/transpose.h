@@ -2,7 +2,7 @@
  *
  * In C, because compilers left alone move the numbers one by one at three times the cost; the vectors are a language
  * extension of gcc and clang for any processor. Nothing is computed, so all widths give the same bits. Rows are loaded
- * and stored with whole vectors through pointers: a load that is wider than the stores before it has to wait for them. */
+ * and stored with whole vectors: a load that is wider than the stores before it has to wait for them. */
 #ifndef MINIDEM_TRANSPOSE_H
 #define MINIDEM_TRANSPOSE_H
 #include <stddef.h>
@@ -108,10 +108,10 @@ static inline void minidem_records_from_rows(const double *rows, double *records
 
 static inline void minidem_rows_from_records(const double *records, const int *index, double *rows) {
     for (int l = 0; l < MINIDEM_LANES; l += 4, index += 4)
-        minidem_transpose(
-            minidem_load_four(records + 4 * (ptrdiff_t) index[0]), minidem_load_four(records + 4 * (ptrdiff_t) index[1]),
-            minidem_load_four(records + 4 * (ptrdiff_t) index[2]), minidem_load_four(records + 4 * (ptrdiff_t) index[3]),
-            rows + l, MINIDEM_LANES);
+        minidem_transpose(minidem_load_four(records + 4 * (ptrdiff_t) index[0]),
+                          minidem_load_four(records + 4 * (ptrdiff_t) index[1]),
+                          minidem_load_four(records + 4 * (ptrdiff_t) index[2]),
+                          minidem_load_four(records + 4 * (ptrdiff_t) index[3]), rows + l, MINIDEM_LANES);
 }
 #else
 /* Rows a, b of a 2 x 2 matrix become its columns, `apart` doubles apart. */
