@@ -3,18 +3,24 @@
 Every minidem/**/*.pyx becomes one extension module: a new rotation scheme needs no edit here. The flags that the
 compiler accepts are found by compiling probes. Two environment variables override them:
 
-    MINIDEM_ARCH     native, baseline, or an -march name such as x86-64-v3. Default: native for a build
-                     that stays in this folder (pip install -e, build_ext --inplace), PORTABLE for a
-                     wheel (pip install ., python -m build), which may leave the machine
+    MINIDEM_ARCH     native, baseline, an -march name such as x86-64-v3, or levels. Default: native for a build
+                     that stays in this folder (pip install -e, build_ext --inplace), levels for a wheel
+                     (pip install ., python -m build), which may leave the machine
     MINIDEM_OPENMP   auto (default), 1 (fail without OpenMP), 0 (one thread only)
 
 Results have the same bits with all of them: no fast-math, no contraction of a*b+c. A module outside the time loop
-may lower the optimisation level in its first line: # distutils: extra_compile_args = -O1
+lowers the optimisation level in its first line: # distutils: extra_compile_args = -O1
 
-Modules are kept in build/kernels, one folder per Python and instruction set, each with a record of its source files.
+levels stands for x86-64-v2,x86-64-v3,x86-64-v4 if the compiler is one for x86-64, else for baseline. All modules are
+built at the first, in their usual places. Those without an optimisation level of their own are built at the others too,
+into minidem/isa/v3 and v4, from the same C; minidem/isa/__init__.py chooses when the package is imported.
+
+Modules are kept in build/kernels, one folder per Python and MINIDEM_ARCH, each with a record of its source files.
 A module is rebuilt if the content of one of these files, the compiler, its command, Cython or this file has changed;
 dates do not matter. An installation copies them from there.
 """
+import contextlib
+import copy
 import hashlib
 import importlib.metadata
 import importlib.util
@@ -41,7 +47,9 @@ OPENMP_CHOICES = [(["-fopenmp"], ["-fopenmp"]), (["-Xpreprocessor", "-fopenmp"],
                   *((["-Xpreprocessor", "-fopenmp", f"-I{prefix}/include"], [f"-L{prefix}/lib", "-lomp"])
                     for prefix in HOMEBREW)]
 OPENMP_PROBE = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
-PORTABLE = "x86-64-v2"      # every 64-bit PC since 2009, and what numpy's own wheels ask for
+LEVELS = ["x86-64-v2", "x86-64-v3", "x86-64-v4"]        # the first: every 64-bit PC since 2009
+X86_PROBE = "#ifndef __x86_64__\n#error\n#endif\n"
+LEVEL_PROBE = 'int main(void) { return __builtin_cpu_supports("x86-64-v4"); }\n'
 CYTHON = 3, 3               # older ones refuse an enum's constant as the length of an array
 DEBIAN_REMEDY = "On Debian or Ubuntu:  apt-get install build-essential python3-dev python3-venv"
 
@@ -50,6 +58,12 @@ def extensions():
     modules = [Extension(".".join(path.with_suffix("").parts), [path.as_posix()], include_dirs=[str(PACKAGE)])
                for path in sorted(PACKAGE.rglob("*.pyx"))]
     return [*modules, Extension(SHARED, [SHARED.replace(".", "/") + ".c"], extra_compile_args=["-O1"])]
+
+
+def chooses_optimisation(extension):
+    """Whether a module has an optimisation level of its own: it is outside the time loop, and one build is enough."""
+    source = Path(extension.sources[0])
+    return not source.exists() or source.read_text().startswith("# distutils: extra_compile_args = -O")
 
 
 def digests():
@@ -112,34 +126,69 @@ class BuildKernels(build_ext):
               file=sys.stderr, flush=True)
         return [], []
 
-    def choose_flags(self, arch):
-        """Compiler and linker flags of all modules."""
+    def check_compiler(self):
         if not self.compiles("int answer(void) { return 42; }\n"):
             sys.exit(f"minidem needs a C compiler and found none that works. {DEBIAN_REMEDY}")
         if not self.compiles("#include <Python.h>\n"):
             sys.exit(f"minidem needs the headers of Python (Python.h) and did not find them. {DEBIAN_REMEDY}")
-        wanted = FLAGS + ([] if arch == "baseline" else [f"-march={arch}", "-mprefer-vector-width=512"])
+
+    def choose_archs(self):
+        """The -march names of this build, the lowest first; what the compiler makes counts, not where it runs."""
+        asked = os.environ.get("MINIDEM_ARCH") or ("native" if self.stays_here else "levels")
+        if asked == "levels" and not self.compiles(X86_PROBE):
+            return ["baseline"]
+        archs = LEVELS if asked == "levels" else asked.split(",")
+        if len(archs) > 1 and archs != [arch for arch in LEVELS if arch in archs]:
+            sys.exit(f"MINIDEM_ARCH={asked}: a list may have {', '.join(LEVELS)} only, in this order")
+        if len(archs) > 1 and not self.compiles(LEVEL_PROBE, link_flags=()):
+            print(f"minidem: built for {archs[0]} alone, because gcc 12, clang 18 or a newer one is needed for a choice"
+                  " of the instruction set at import.", file=sys.stderr, flush=True)
+            return archs[:1]
+        for arch in set(archs) - {"native", "baseline"}:
+            if not self.compiles("int answer;\n", [f"-march={arch}"]):
+                sys.exit(f"MINIDEM_ARCH={asked}: this compiler has no -march={arch}; native and baseline always work")
+        return archs
+
+    def choose_flags(self, arch):
+        """Compiler flags for an -march name, without those of OpenMP."""
+        wanted = FLAGS + ([] if arch == "baseline" else [f"-march={arch}"])
+        wanted += [] if arch in LEVELS[:2] else ["-mprefer-vector-width=512"]
         asked = " ".join(os.environ.get(name, "") for name in ("CC", "CFLAGS"))
         if not self.debug and not re.search(r"(^|\s)-g", asked):
             wanted.append("-g0")        # Python's own flags have -g, which costs a quarter of the time
-        flags = [flag for flag in wanted if self.compiles("int answer;\n", [flag, "-Werror"])]
-        openmp, openmp_link = self.openmp_flags()
-        return flags + openmp, openmp_link
+        return [flag for flag in wanted if self.compiles("int answer;\n", [flag, "-Werror"])]
+
+    def at_level(self, arch, flags, made_by):
+        """Copies of the extensions to build with these flags: at the first level all, then those of the time loop."""
+        names = {arch: arch.removeprefix("x86-64-") for arch in self.archs}
+        package = "minidem" if arch == self.archs[0] else f"minidem.isa.{names[arch]}"
+        macros = {"minidem.core.build_record": [("MINIDEM_COMMAND", json.dumps(made_by[0]))]}
+        if len(self.archs) > 1:
+            macros["minidem.isa.processor"] = [("MINIDEM_LEVELS", json.dumps(" ".join(names.values())))]
+        for origin in self.extensions:
+            if package == "minidem" or not chooses_optimisation(origin):
+                extension = copy.copy(origin)
+                extension.name = extension._full_name = origin.name.replace("minidem", package, 1)
+                extension.define_macros = macros.get(origin.name, [])
+                extension.origin, extension.arch, extension.flags, extension.made_by = origin, arch, flags, made_by
+                yield extension
 
     def build_extensions(self):
         cython_version = check_cython()
-        arch = os.environ.get("MINIDEM_ARCH") or ("native" if self.stays_here else PORTABLE)
-        self.flags, self.link_flags = self.choose_flags(arch)
-        command = " ".join(self.compiler.compiler_so + self.flags)
-        for extension in self.extensions:
-            if extension.name == "minidem.core.build_record":
-                extension.define_macros = [("MINIDEM_COMMAND", json.dumps(command))]
-        # What -march=native means here, and the compiler's version, are among the macros that it defines.
-        macros = subprocess.run([*self.compiler.compiler_so, *self.flags, "-dM", "-E", "-x", "c", os.devnull],
-                                capture_output=True, check=True).stdout
-        self.made_by = [command, " ".join(self.compiler.linker_so + self.link_flags), cython_version, sys.version,
-                        hashlib.sha256(macros + Path("setup.py").read_bytes()).hexdigest()]
-        self.folder = Path("build", "kernels", f"{sys.implementation.cache_tag}-{arch}")
+        self.check_compiler()
+        self.archs = self.choose_archs()
+        openmp, self.link_flags = self.openmp_flags()
+        everything = []
+        for arch in self.archs:
+            flags = self.choose_flags(arch) + openmp
+            # What -march=native means here, and the compiler's version, are among the macros that it defines.
+            macros = subprocess.run([*self.compiler.compiler_so, *flags, "-dM", "-E", "-x", "c", os.devnull],
+                                    capture_output=True, check=True).stdout
+            made_by = [" ".join(self.compiler.compiler_so + flags), " ".join(self.compiler.linker_so + self.link_flags),
+                       cython_version, sys.version, hashlib.sha256(macros + Path("setup.py").read_bytes()).hexdigest()]
+            everything += self.at_level(arch, flags, made_by)
+        self.extensions = everything
+        self.folder = Path("build", "kernels", f"{sys.implementation.cache_tag}-{','.join(self.archs)}")
         self.parallel = self.parallel or os.cpu_count()
         self.digests = digests()        # before anything is read: what is edited meanwhile is made again next time
         self.translated = self.translate([e for e in self.extensions if self.force or not self.is_current(e)])
@@ -153,6 +202,11 @@ class BuildKernels(build_ext):
             # first on sys.path for `python -m pytest` in the checkout, then works like the installed one.
             self.copy_extensions_to_source()
 
+    def copy_extensions_to_source(self):
+        for extension in self.extensions:
+            Path(self.get_ext_filename(extension.name)).parent.mkdir(parents=True, exist_ok=True)
+        super().copy_extensions_to_source()
+
     def module_file(self, extension):
         return self.folder / "lib" / self.get_ext_filename(extension.name)
 
@@ -163,20 +217,22 @@ class BuildKernels(build_ext):
         if not (self.record(extension).exists() and self.module_file(extension).exists()):
             return False
         record = json.loads(self.record(extension).read_text())
-        return record["made_by"] == self.made_by and all(
+        return record["made_by"] == extension.made_by and all(
             self.digests.get(name) == digest for name, digest in record["made_of"].items())
 
     def translate(self, wanted):
-        """Translates modules to C: {name: extension of the C file}."""
+        """Translates modules to C, once for all levels: {name: extension of the C file}."""
         from Cython.Build import cythonize
         for extension in wanted:
             self.record(extension).unlink(missing_ok=True)
             self.module_file(extension).unlink(missing_ok=True)
-        made = cythonize(wanted, build_dir=str(self.folder / "c"), compiler_directives=DIRECTIVES, force=True,
-                         nthreads=self.parallel, depfile=True, shared_utility_qualified_name=SHARED)
-        for copy in (self.folder / "c").rglob("*.h"):
-            copy.unlink()               # Cython's: the compiler has to read, and to name, the header itself
-        return {extension.name: extension for extension in made}
+        origins = {extension.origin.name: extension.origin for extension in wanted}
+        made = cythonize(list(origins.values()), build_dir=str(self.folder / "c"), compiler_directives=DIRECTIVES,
+                         force=True, nthreads=self.parallel, depfile=True, shared_utility_qualified_name=SHARED)
+        for header in (self.folder / "c").rglob("*.h"):
+            header.unlink()             # Cython's: the compiler has to read, and to name, the header itself
+        translated = {extension.name: extension for extension in made}
+        return {extension.name: translated[extension.origin.name] for extension in wanted}
 
     def length(self, extension):
         made = self.translated.get(extension.name)
@@ -185,19 +241,20 @@ class BuildKernels(build_ext):
     def build_extension(self, extension):
         module = self.module_file(extension)
         if extension.name in self.translated:
-            self.compile(self.translated[extension.name], module)
+            self.compile(extension, self.translated[extension.name], module)
         place = Path(self.get_ext_fullpath(extension.name))
         place.parent.mkdir(parents=True, exist_ok=True)
         self.copy_file(str(module), str(place))
 
-    def compile(self, extension, module):
-        source = Path(extension.sources[0])
-        objects = self.compiler.compile([str(source)], output_dir=".", macros=extension.define_macros,
-                                        include_dirs=extension.include_dirs, debug=self.debug,
-                                        extra_postargs=[*self.flags, *extension.extra_compile_args, "-MMD"])
+    def compile(self, extension, translated, module):
+        source = Path(translated.sources[0])
+        objects = self.compiler.compile([str(source)], output_dir=str(self.folder / extension.arch), debug=self.debug,
+                                        macros=extension.define_macros, include_dirs=extension.include_dirs,
+                                        extra_postargs=[*extension.flags, *translated.extra_compile_args, "-MMD"])
         self.compiler.link_shared_object(objects, str(module), libraries=self.get_libraries(extension),
                                          extra_postargs=self.link_flags, debug=self.debug)
-        read = [path.read_text() for path in (source.with_suffix(".d"), source.with_suffix(".c.dep")) if path.exists()]
+        read = [path.read_text() for path in (Path(objects[0]).with_suffix(".d"), source.with_suffix(".c.dep"))
+                if path.exists()]
         names = {name for name in " ".join(read).split() if name in self.digests}
         names |= {Path(name).with_suffix(".pxd").as_posix() for name in names}      # read as soon as there is one
         names |= {name for name in self.digests if name.endswith("/__init__.pxd")}
@@ -205,16 +262,18 @@ class BuildKernels(build_ext):
         record = self.record(extension)
         record.parent.mkdir(parents=True, exist_ok=True)
         unfinished = record.with_suffix(".part")
-        unfinished.write_text(json.dumps({"made_by": self.made_by, "made_of": made_of}, indent=1))
+        unfinished.write_text(json.dumps({"made_by": extension.made_by, "made_of": made_of}, indent=1))
         unfinished.replace(record)
 
     def remove_others(self, folder):
-        """Removes the modules of sources that have been moved or deleted since: they could still be imported."""
+        """Removes modules of other levels, and of sources that have been moved or deleted: they could be imported."""
         suffix = self.get_ext_filename("x")[1:]
         mine = {Path(self.get_ext_filename(e.name)).relative_to(PACKAGE) for e in self.extensions}
-        for path in folder.rglob(f"*{suffix}"):
+        for path in list(folder.rglob(f"*{suffix}")):
             if path.relative_to(folder) not in mine:
                 path.unlink()
+                with contextlib.suppress(OSError):
+                    os.removedirs(path.parent)          # what is empty now
 
 
 class SourceDistribution(sdist):

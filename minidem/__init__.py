@@ -36,9 +36,14 @@ SI units. Quaternions (w, x, y, z), template frame -> lab. The public API is in 
 """
 import sys as _sys
 
+from minidem import isa as _isa
+
 try:
+    _isa.install()                              # before any other compiled module
     from minidem.core.build_record import build_info
     from minidem.engine import driver as _built  # noqa: F401
+except _isa.LevelError:
+    raise
 except ImportError as error:
     raise ImportError("minidem's compiled modules are missing or stale; build them from the source folder with\n"
                       "    python -m pip install -e .") from error

@@ -4,10 +4,15 @@
     python tools/benchmark.py                                   cases A, B and C on one thread
     python tools/benchmark.py --cases C,D,F --threads 1,2
     python tools/benchmark.py --rods 1400,4000
+    python tools/benchmark.py --isa v2,v3,v4                    the levels of the instruction set side by side
 
 The initial state of each case is built once. Each number of threads is measured in a fresh process: a warm-up,
-during which clumps are sorted and skins of the neighbour lists adapt, and then the repeats. The table lists
+during which clumps are sorted and skins of the neighbour lists adapt, and then the repeats. With --isa each level has
+a process of its own, and their repeats alternate. The table lists
 
+    isa             instruction set: level of the build, or native
+    isa ratio       with --isa: time relative to the best level, median over the repeats; processor time on one thread,
+                    elapsed time on more
     us/step         median elapsed time of the repeats, with the smallest and the largest
     cpu us          median processor time, summed over threads; other programs on the machine disturb it less
     ns/sphere       elapsed time per sphere and step
@@ -24,10 +29,12 @@ Each repeat is followed by as many steps with timers in the time loop. A second 
     outside     Python code, user forces and spatial sorts
 
 One line of JSON per measurement is appended to the file, with commit, compiler and flags, processor, load and
-date. On a busy machine, compare ratios of alternating runs (tools/compare_peers.py) and not times.
+date. On a busy machine, compare ratios of alternating runs (--isa, tools/compare_trees.py, tools/compare_peers.py) and
+not times.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import platform
@@ -42,14 +49,15 @@ import numpy as np
 from benchmark_cases import EPILOG, dense, known_cases, numbers, print_table
 
 import minidem as md
+from minidem import isa
 from minidem.scenario import at_least
 from minidem.scenario.progress import Line
 
 DONE, FAILED, INTERRUPTED = 0, 1, 130
 EXIT_STATUS = """exit status: 0 done; 1 a run failed; 2 bad arguments; 130 interrupted. Completed measurements are
 in the file in every case."""
-COLUMNS = ("case", "threads", "us/step", "min..max", "cpu us", "ns/sphere", "contacts/clump", "steps/outer",
-           "steps/inner", "peak MB", "bytes/sphere", "drift")
+COLUMNS = ("case", "threads", "isa", "isa ratio", "us/step", "min..max", "cpu us", "ns/sphere", "contacts/clump",
+           "steps/outer", "steps/inner", "peak MB", "bytes/sphere", "drift")
 PROCESS = Path(__file__).with_name("benchmark_process.py")
 
 
@@ -62,6 +70,8 @@ def parse_arguments(argv):
            help="additional cases: dense rods as in case C, with these numbers of rods")
     option("--threads", type=numbers, metavar="N,...", default=[1],
            help="numbers of threads to measure (default: 1; small systems use fewer than given)")
+    option("--isa", type=lambda text: text.split(","), metavar="LEVEL,...", default=[None],
+           help="levels of the instruction set, such as v2,v3,v4 (default: the best one)")
     option("--repeats", type=at_least(1), metavar="K", default=5, help="timed runs (default: %(default)s)")
     option("--steps", type=at_least(1), metavar="N", help="steps of a timed run (default: depends on the case)")
     option("--warmup", type=at_least(1), metavar="N",
@@ -78,6 +88,12 @@ def parse_arguments(argv):
     arguments.cases += [(f"{number} rods", dense(number)) for number in arguments.rods]
     if arguments.clumps and "B" not in dict(arguments.cases):
         parser.error("--clumps: only case B has chess pieces; add B to --cases")
+    for level in filter(None, arguments.isa):
+        if not isa.levels():
+            parser.error("--isa: this build has no levels; build them with\n"
+                         "    MINIDEM_ARCH=levels python setup.py build_ext --inplace")
+        if level not in isa.levels():
+            parser.error(f"--isa: level is '{level}', must be one of: {', '.join(isa.levels())}")
     if arguments.json.is_dir():
         parser.error(f"--json: '{arguments.json}' is a folder; give a file")
     return arguments
@@ -101,13 +117,41 @@ def provenance():
             "numpy": np.__version__}
 
 
-def run_process(*arguments):
-    """Results of benchmark_process.py. RuntimeError with the end of its error output if it fails."""
-    done = subprocess.run([sys.executable, PROCESS, *map(str, arguments)], text=True, capture_output=True)
-    if done.returncode != 0:
-        end = "\n".join(done.stderr.splitlines()[-10:])
-        raise RuntimeError(f"the measurement ended with status {done.returncode}:\n{end}")
-    return json.loads(done.stdout)
+def turn(process):
+    """Let benchmark_process.py go on; its answer. RuntimeError with the end of its error output if it fails."""
+    with contextlib.suppress(BrokenPipeError):
+        print(file=process.stdin, flush=True)
+    answer = process.stdout.readline()
+    if not answer:
+        end = "\n".join(process.stderr.read().splitlines()[-10:])
+        raise RuntimeError(f"the measurement ended with status {process.wait()}:\n{end}")
+    return answer
+
+
+def run_processes(levels, checkpoint, threads, warmup, steps, repeats):
+    """Results of benchmark_process.py at each level (None: the best one), whose repeats alternate."""
+    arguments, processes = (checkpoint, threads, warmup, steps, repeats), []
+    try:
+        for level in levels:
+            environment = {**os.environ, "MINIDEM_ISA": level} if level else None
+            processes.append(subprocess.Popen([sys.executable, PROCESS, *map(str, arguments)], env=environment,
+                                              text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                              stderr=subprocess.PIPE))
+            turn(processes[-1])         # the warm-up, before the next process starts
+        for k in range(repeats):
+            answers = {process: turn(process) for process in (processes[::-1] if k % 2 else processes)}
+        return [json.loads(answers[process]) for process in processes]
+    finally:
+        for process in processes:
+            process.kill()
+            process.communicate()
+
+
+def ratios(found, threads):
+    """Time of each level relative to the best one: median over the repeats, which are taken in turns."""
+    times = [one["processor" if threads == 1 else "elapsed"] for one in found]
+    best = min(times, key=median)
+    return [median(a / b for a, b in zip(one, best)) for one in times]
 
 
 def spread(times, unit):
@@ -115,7 +159,7 @@ def spread(times, unit):
 
 
 def measurements(arguments, line):
-    """Yield one dictionary per case and number of threads."""
+    """Yield one dictionary per case, number of threads and level."""
     with tempfile.TemporaryDirectory() as folder:
         for name, case in arguments.cases:
             line.show(f"case {name}: initial state")
@@ -127,22 +171,26 @@ def measurements(arguments, line):
             for threads in arguments.threads:
                 line.show(f"case {name}: {threads} thread{'s' if threads > 1 else ''}")
                 origin = provenance()
-                found = run_process(checkpoint, threads, warmup, steps, arguments.repeats)
-                elapsed, processor = found.pop("elapsed"), found.pop("processor")
-                yield {"case": name, "description": case.description, "clump_files": clumps, "seed": arguments.seed,
-                       "integrator": sim.rotation, "dt": sim.dt, "clumps": sim.n_clumps, "spheres": sim.n_spheres,
-                       "threads_asked": threads, "steps": steps, "repeats": arguments.repeats,
-                       "us_per_step": spread(elapsed, 1e6), "processor_us_per_step": spread(processor, 1e6),
-                       "ns_per_sphere_step": spread(elapsed, 1e9 / sim.n_spheres),
-                       "contacts_per_clump": found["contacts"] / sim.n_clumps,
-                       "bytes_per_sphere": found["peak_bytes"] / sim.n_spheres,
-                       "energy_drift": found.pop("energy_final") / sim.energy().total - 1, **found, **origin}
+                measured = run_processes(arguments.isa, checkpoint, threads, warmup, steps, arguments.repeats)
+                for found, ratio in zip(measured, ratios(measured, threads)):
+                    elapsed, processor = found.pop("elapsed"), found.pop("processor")
+                    yield {"case": name, "description": case.description, "clump_files": clumps, "seed": arguments.seed,
+                           "integrator": sim.rotation, "dt": sim.dt, "clumps": sim.n_clumps, "spheres": sim.n_spheres,
+                           "threads_asked": threads, "steps": steps, "repeats": arguments.repeats,
+                           "us_per_step": spread(elapsed, 1e6), "processor_us_per_step": spread(processor, 1e6),
+                           "ns_per_sphere_step": spread(elapsed, 1e9 / sim.n_spheres),
+                           "isa_ratio": ratio if len(measured) > 1 else None,
+                           "contacts_per_clump": found["contacts"] / sim.n_clumps,
+                           "bytes_per_sphere": found["peak_bytes"] / sim.n_spheres,
+                           "energy_drift": found.pop("energy_final") / sim.energy().total - 1, **found, **origin}
 
 
 def table_row(found):
     us, lists = found["us_per_step"], found["lists"]
     intervals = (lists[f"{kind}_lists_per_step"] for kind in ("outer", "inner"))
-    return (found["case"], str(found["threads"]), f"{us['median']:.4g}", f"{us['min']:.4g}..{us['max']:.4g}",
+    ratio = found["isa_ratio"]
+    return (found["case"], str(found["threads"]), found["isa"], f"{ratio:.3f}" if ratio else "-",
+            f"{us['median']:.4g}", f"{us['min']:.4g}..{us['max']:.4g}",
             f"{found['processor_us_per_step']['median']:.4g}", f"{found['ns_per_sphere_step']['median']:.3g}",
             f"{found['contacts_per_clump']:.3g}", *(f"{1 / rate:.3g}" if rate else "-" for rate in intervals),
             f"{1e-6 * found['peak_bytes']:.0f}", f"{found['bytes_per_sphere']:.0f}", f"{found['energy_drift']:+.1e}")
@@ -151,11 +199,14 @@ def table_row(found):
 def print_report(rows):
     first = rows[0]
     print(f"{first['cpu']}, load average before: {first['load']:.2f}; commit {first['commit'] or 'unknown'}\n"
-          f"{first['build']['command']}\nvectors {first['build']['vectors']}, compiler {first['build']['compiler']}\n")
+          f"compiler {first['build']['compiler']}")
+    for command, vectors in dict.fromkeys((row["build"]["command"], row["build"]["vectors"]) for row in rows):
+        print(f"{vectors}: {command}")
+    print()
     print_table([COLUMNS, *map(table_row, rows)])
     print()
-    print_table([("case", "threads", *first["phases"]),
-                 *((row["case"], str(row["threads"]), *(f"{share:.0%}" for share in row["phases"].values()))
+    print_table([("case", "threads", "isa", *first["phases"]),
+                 *((row["case"], str(row["threads"]), row["isa"], *(f"{share:.0%}" for share in row["phases"].values()))
                    for row in rows)])
 
 

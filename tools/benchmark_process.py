@@ -1,6 +1,9 @@
 """One measurement of tools/benchmark.py, in a process of its own; writes JSON to standard output.
 
     benchmark_process.py CHECKPOINT THREADS WARMUP STEPS REPEATS
+
+It waits for a line of standard input before the warm-up and before each repeat, and answers with a line when that is
+done: an empty one, and the results after the last. Processes can so be measured in turns.
 """
 
 import json
@@ -11,7 +14,7 @@ from pathlib import Path
 from statistics import fmean, median
 
 import minidem as md
-from minidem.core.build_record import build_record
+from minidem.core.build_record import build_info, build_record
 
 WARMUP_LISTS = 3        # outer neighbour lists: by then clumps are sorted and skins are adapted to the motion
 LISTS = ("outer_skin", "inner_skin", "outer_pairs", "inner_pairs", "active_slots")
@@ -52,12 +55,15 @@ def measure(sim, warmup, steps, repeats):
     contacts are copied into NumPy arrays.
     """
     first_step, peak = sim.step_count, None
+    sys.stdin.readline()
     sim.run(warmup)
     while sim.statistics["outer_lists"] < WARMUP_LISTS:
         sim.run(warmup)
     warmup, before = sim.step_count - first_step, sim.statistics
     times, phases, contacts, samples = [], [], [], []
     for _ in range(repeats):
+        print(flush=True)
+        sys.stdin.readline()
         times.append(seconds(sim, steps))
         peak = peak or peak_memory()
         contacts.append(len(sim.contacts()))
@@ -70,7 +76,7 @@ def measure(sim, warmup, steps, repeats):
     return {"threads": sim.threads, "warmup": warmup, "elapsed": elapsed, "processor": processor,
             "phases": {name: median(one[name] for one in phases) for name in phases[0]}, "lists": lists,
             "contacts": fmean(contacts), "peak_bytes": peak, "energy_final": sim.energy().total,
-            "build": build_record()}
+            "isa": build_info()["isa"], "build": build_record()}
 
 
 if __name__ == "__main__":

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = -O2
 """The compiled functions of a contact law as a Python object (interface: law.pxd)."""
 from libc.string cimport memset
 

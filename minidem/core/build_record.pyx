@@ -1,8 +1,11 @@
-# distutils: extra_compile_args = -O1
-"""Build record: compiler, flags and instruction set of the compiled modules."""
+"""Build record: compiler, flags and instruction set of the compiled modules.
+
+Built at every level, like the modules of the time loop: it tells its own flags.
+"""
 import re
 
 import minidem
+from minidem import isa
 
 cdef extern from *:
     """
@@ -56,8 +59,10 @@ def build_info():
     -------
     dict
         version : of minidem
-        isa : instructions that the kernels may use: "native" (those of the machine that built it), the x86-64
+        isa : instructions that the kernels use: "native" (those of the machine that built it), the x86-64
             level "v2", "v3" or "v4", or "generic"
+        isa_levels : levels that the environment variable MINIDEM_ISA can choose here, the lowest first; empty in
+            a build for one instruction set
         openmp : whether runs can use several threads
         compiler : name, version and the options that bear on speed or results
     """
@@ -65,5 +70,6 @@ def build_info():
     flags = dict.fromkeys(word for word in words if re.match("-O|-m|-f.*(math|contract|openmp)", word))
     return {"version": minidem.__version__,
             "isa": "native" if "-march=native" in words else level.decode(),
+            "isa_levels": isa.levels(),
             "openmp": bool(openmp),
             "compiler": " ".join([name.decode() + version.decode(), *flags])}

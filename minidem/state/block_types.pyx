@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = -O2
 """Block types: blocks whose lanes hold the same bodies share one set of constants and one set of sphere offsets."""
 from libc.string cimport memcmp
 

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = -O2
 """Spatial sort: an order of clumps in which neighbours in space are neighbours in memory.
 
 Candidates are then near each other in memory, so that most of what a step reads is in cache. Results do not depend on

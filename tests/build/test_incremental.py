@@ -1,4 +1,4 @@
-"""A build compiles what has changed, and nothing else: four modules in a copy, without optimisation."""
+"""A build compiles what has changed, and nothing else: five modules in a copy, without optimisation."""
 import importlib.util
 import os
 import platform
@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-MODULES = {"core.build_record", "state.pose", "rotation.euler", "rotation.scheme"}
+AT_LEVELS = {"core.build_record", "state.pose", "rotation.euler", "rotation.scheme"}
+MODULES = AT_LEVELS | {"isa.processor"}
 ALL = MODULES | {"_cyutility"}
+WITH_LEVELS = ALL | {f"isa.{level}.{name}" for level in ("v3", "v4") for name in AT_LEVELS}
 SETTINGS = {name: value for name, value in os.environ.items() if not name.startswith("MINIDEM_")}
 FLAGS = {"CFLAGS": "-DMINIDEM_OTHER_FLAGS", "MINIDEM_OPENMP": "0"}
 IN_PLACE = "setup.py", "build_ext", "--inplace"
@@ -147,6 +149,37 @@ def test_other_flags_build_all(tree, monkeypatch, setting):
     assert stale() == ALL
 
 
+needs_levels = pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="levels are of x86-64")
+
+
+@needs_levels
+def test_levels(tree):
+    """An edited file builds its users at each level; a build for one instruction set removes the levels."""
+    levels = FLAGS | {"MINIDEM_ARCH": "levels"}
+    assert tree.build(**levels) == ALL
+    before = {name: path.read_bytes() for name, path in tree.modules().items()}
+    assert set(before) == WITH_LEVELS
+    for place, level in (("", "v2"), ("isa.v3.", "v3"), ("isa.v4.", "v4")):
+        assert f"-march=x86-64-{level}".encode() in before[f"{place}core.build_record"]
+    assert b"v2 v3 v4" in before["isa.processor"]
+    tree.append("rotation/euler.pyx", "\nadded = 1\n")
+    assert tree.build(**levels) == {"rotation.euler"}
+    after = {name: path.read_bytes() for name, path in tree.modules().items()}
+    assert {name for name in before if before[name] != after[name]} == {name for name in before if "euler" in name}
+    assert tree.build() == {"rotation.euler"}
+    assert set(tree.modules()) == ALL and not tree.path("isa/v3").exists()
+    assert b"v2 v3 v4" not in tree.modules()["isa.processor"].read_bytes()
+
+
+@pytest.mark.parametrize("arch, complaint", [
+    ("x86-64-v3,x86-64-v2", "in this order"), ("x86-64-v2,native", "x86-64-v2, x86-64-v3, x86-64-v4 only"),
+    ("x86-64-v9", "no -march=x86-64-v9")])
+def test_a_wrong_instruction_set(tree, monkeypatch, arch, complaint):
+    monkeypatch.setenv("MINIDEM_ARCH", arch)
+    with pytest.raises(SystemExit, match=f"MINIDEM_ARCH={arch}: .*{complaint}"):
+        stale()
+
+
 def test_the_record_of_the_build_tells_its_flags(built):
     """build_record() gives this text; the module is of a package that is not whole."""
     record = built.modules()["core.build_record"].read_bytes()
@@ -154,10 +187,9 @@ def test_the_record_of_the_build_tells_its_flags(built):
 
 
 @pytest.mark.slow
+@needs_levels
 def test_a_wheel_has_no_module_made_for_this_machine(tree):
     """Neither one that a build in place made, nor one that an earlier version left; and it spoils no build in place."""
-    if platform.machine() != "x86_64":
-        pytest.skip("needs x86-64, where a wheel is built for x86-64-v2")
     before = tree.modules()["core.build_record"].read_bytes()
     left, = (tree.folder / "build").glob("lib*")
     (left / "minidem" / tree.modules()["core.build_record"].name.replace("build_record", "gone")).write_text("old")
@@ -165,10 +197,9 @@ def test_a_wheel_has_no_module_made_for_this_machine(tree):
     wheel, = (tree.folder / "dist").glob("*.whl")
     with zipfile.ZipFile(wheel) as packed:
         libraries = {name: packed.read(name) for name in packed.namelist() if name.endswith(".so")}
-    assert len(libraries) == len(ALL)
-    record, = (content for name, content in libraries.items() if "build_record" in name)
-    assert b"-march=x86-64-v2" in record and b"-march=native" in before
-    beside = {path.name: path.read_bytes() for path in tree.modules().values()}
-    assert {name.rpartition("/")[2]: content for name, content in libraries.items()} == beside
-    assert tree.build() == set()
+    assert b"-march=native" in before and not any(b"-march=native" in content for content in libraries.values())
+    assert set(tree.modules()) == WITH_LEVELS
+    beside = {path.relative_to(tree.folder).as_posix(): path.read_bytes() for path in tree.modules().values()}
+    assert libraries == beside
+    assert tree.build() == set() and set(tree.modules()) == ALL
     assert tree.modules()["core.build_record"].read_bytes() == before

@@ -3,8 +3,8 @@ import re
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "minidem"
-LAYERS = ["core", "material", "walls", "templates", "state", "broadphase", "contact", "rotation", "engine", "analysis",
-          "output", "simulation", "citation", "initial", "scenario", "reproduction validation ensemble"]
+LAYERS = ["isa", "core", "material", "walls", "templates", "state", "broadphase", "contact", "rotation", "engine",
+          "analysis", "output", "simulation", "citation", "initial", "scenario", "reproduction validation ensemble"]
 RANK = {name: k for k, line in enumerate(LAYERS) for name in line.split()}
 # rotation.integrate is the same loop as a many-body run; the package hands it out, on demand
 ALLOWED = {("rotation", "engine")}

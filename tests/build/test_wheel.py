@@ -96,17 +96,29 @@ def test_the_sdist_is_complete(dist, tmp_path):
 
 
 def test_the_wheel_is_portable(dist, tmp_path):
-    """Nothing in it is of a later processor than x86-64-v2: AVX and what follows name ymm and zmm registers."""
+    """No module has instructions above its level: AVX and what follows name ymm and zmm registers, AVX-512 zmm."""
     if platform.machine() != "x86_64" or not shutil.which("objdump"):
         pytest.skip("needs x86-64 and objdump")
     wheel, = dist.glob("*.whl")
     with zipfile.ZipFile(wheel) as packed:
         packed.extractall(tmp_path)
-    libraries = sorted(tmp_path.rglob("*.so"))
-    assert len(libraries) == len(list((ROOT / "minidem").rglob("*.pyx"))) + 1        # and the code that they share
-    for library in libraries:
+    sources = {path.relative_to(ROOT / "minidem").with_suffix("").as_posix(): path.read_text()
+               for path in (ROOT / "minidem").rglob("*.pyx")}
+    in_time_loop = {name for name, text in sources.items() if not text.startswith("# distutils: extra_compile_args")}
+    wanted = {*sources, "_cyutility"}           # the code that they share
+    wanted |= {f"isa/{level}/{name}" for level in ("v3", "v4") for name in in_time_loop}
+    found = {path.relative_to(tmp_path / "minidem").as_posix().partition(".")[0]: path
+             for path in tmp_path.rglob("*.so")}
+    assert set(found) == wanted
+    used = {}
+    for name, library in found.items():
         code = run("objdump", "--disassemble", "--no-show-raw-insn", library)
-        assert "%xmm" in code and "%ymm" not in code and "%zmm" not in code, library.name
+        used[name] = {register for register in ("xmm", "ymm", "zmm") if f"%{register}" in code}
+        level = name.split("/")[1] if name.startswith("isa/v") else "v2"
+        assert used[name] <= {"v2": {"xmm"}, "v3": {"xmm", "ymm"}, "v4": {"xmm", "ymm", "zmm"}}[level], name
+    kernels = [f"{folder}engine/fused_pass" for folder in ("", "isa/v3/", "isa/v4/")]
+    assert ["ymm" in used[name] for name in kernels] == [False, True, True]
+    assert ["zmm" in used[name] for name in kernels] == [False, False, True]
 
 
 def test_it_runs_without_a_compiler_and_gives_the_same_bits(environment, tmp_path):

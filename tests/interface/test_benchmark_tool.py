@@ -10,6 +10,8 @@ import benchmark_cases
 import numpy as np
 import pytest
 
+from minidem import isa
+
 TOOL = Path(__file__).parents[2] / "tools" / "benchmark.py"
 WARMUP, STEPS, REPEATS = 50, 300, 3
 
@@ -93,13 +95,27 @@ def test_peak_memory_excludes_the_parent_process(tmp_path):
     """getrusage of a child process includes the peak of its parent."""
     rods().save(tmp_path / "start")
     mine = np.ones(2 ** 25)                                 # 268 MB; the child needs some 70
-    assert benchmark.run_process(tmp_path / "start", 1, 10, 10, 1)["peak_bytes"] < mine.nbytes
+    found, = benchmark.run_processes([None], tmp_path / "start", 1, 10, 10, 1)
+    assert found["peak_bytes"] < mine.nbytes
 
 
 def test_error_of_a_measurement_is_quoted(tmp_path):
     (tmp_path / "start").write_text("no checkpoint")
     with pytest.raises(RuntimeError, match="(?s)status 1:.*start"):
-        benchmark.run_process(tmp_path / "start", 1, 10, 10, 1)
+        benchmark.run_processes([None], tmp_path / "start", 1, 10, 10, 1)
+
+
+def test_error_of_the_second_level_is_quoted(tmp_path):
+    rods().save(tmp_path / "start")
+    with pytest.raises(RuntimeError, match="MINIDEM_ISA=v9"):
+        benchmark.run_processes([None, "v9"], tmp_path / "start", 1, 10, 10, 2)
+
+
+def test_ratio_to_the_best_level():
+    """Of processor time on one thread, of elapsed time on more; median over the turns, not of the times."""
+    found = [{"processor": [6.0, 3.0, 8.0], "elapsed": [1.0, 1.0, 1.0]},
+             {"processor": [2.0, 1.0, 4.0], "elapsed": [4.0, 2.0, 3.0]}]
+    assert benchmark.ratios(found, 1) == [3.0, 1.0] and benchmark.ratios(found, 2) == [1.0, 3.0]
 
 
 def test_a_box_that_is_too_small(tmp_path, run_tool):
@@ -112,7 +128,8 @@ def test_a_box_that_is_too_small(tmp_path, run_tool):
     (["--rods", "1400,x"], "'1400,x'"), (["--rods", "0"], "at least 1"),
     (["--rods", "9", "--clumps", "folder"], "case B"),
     (["--steps", "0"], "at least 1"), (["--clumps", "folder", "--cases", "A"], "case B"),
-    (["--json", "."], "folder")])
+    (["--json", "."], "folder"),
+    (["--isa", "v9"], "must be one of: v2" if isa.levels() else "MINIDEM_ARCH=levels")])
 def test_a_bad_argument_is_named(arguments, complaint, run_tool, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = run_tool("benchmark", *arguments)

@@ -27,9 +27,10 @@ def test_help_begins_with_the_public_names():
 
 def test_build_info():
     build = md.build_info()
-    assert list(build) == ["version", "isa", "openmp", "compiler"]
+    assert list(build) == ["version", "isa", "isa_levels", "openmp", "compiler"]
     assert build["version"] == md.__version__ and build["openmp"] is has_openmp()
     assert build["isa"] in ("native", "v2", "v3", "v4", "generic")
+    assert not build["isa_levels"] or build["isa"] in build["isa_levels"]
     assert re.match(r"(gcc|.*[Cc]lang) \d+\.\d+.* -O\d ", build["compiler"])
     assert ("-march=native" in build["compiler"]) == (build["isa"] == "native")
     build["version"] = "another"                # the caller's own
