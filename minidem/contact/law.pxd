@@ -3,7 +3,8 @@
 A law's file (laws/NAME.pyx) writes its formula once, as an inline function of one overlap. `over_pairs` and
 `over_contact` apply it: `many` evaluates many contacts, in a loop that the compiler vectorises; `many_moving`
 likewise, for laws that need velocities: it reads the twists of the clumps (state/layout.pxd), and lists the contacts
-that may begin or end within a step (onset.pxd). `one` evaluates one contact, `forces` eight overlaps.
+that may begin or end within a step (onset.pxd). `one` evaluates one contact, `forces` eight overlaps. A formula must
+read its parameters unconditionally: a loop with a conditional read is not vectorised.
 
 A contact is evaluated from its two bodies alone; exchanging i and j changes the sign of the normal and no other bit. So
 contacts are not stored: where one is needed again at the same pose, it is evaluated again.
@@ -194,14 +195,12 @@ cdef inline void evaluate_eight(Force force, bint moving, const Law *law, const 
     cdef double relative[3 * LANES]
     cdef int i[LANES]
     cdef int j[LANES]
-    cdef double parameters[MAX_LAW_PARAMETERS]          # copies that cannot alias what is written
     cdef double modulus = law.modulus, begins = law.begins, ends = law.ends
     cdef Contact contact
     cdef int lane
     for lane in range(LANES):
         i[lane] = pairs[2 * lane]
         j[lane] = pairs[2 * lane + 1]
-    memcpy(parameters, law.parameters, sizeof(parameters))
     rows_from_records(state.spheres, i, a[0])
     rows_from_records(state.spheres, j, b[0])
     if moving and state.twists != NULL:
@@ -210,7 +209,7 @@ cdef inline void evaluate_eight(Force force, bint moving, const Law *law, const 
         for lane in range(LANES):
             store(relative + lane, sub(sphere_velocity(state, i[lane]), sphere_velocity(state, j[lane])))
     for lane in range(LANES):
-        contact = sphere_contact(force, modulus, parameters, vec3(
+        contact = sphere_contact(force, modulus, law.parameters, vec3(
             a[0][lane] - b[0][lane], a[1][lane] - b[1][lane], a[2][lane] - b[2][lane]), a[3][lane], b[3][lane])
         set_forces(rows_i[0] + lane, rows_j[0] + lane, LANES, &contact)
         if moving:
@@ -230,12 +229,10 @@ cdef inline double *force_record(double *forces, Py_ssize_t k) noexcept nogil:
 cdef inline void over_lanes(Force force, const double *overlap, const double *radius, const double *modulus,
                             const double *parameters, double *result) noexcept nogil:
     """Forces (LANES,) of overlaps (LANES,), with effective radii and moduli (LANES,)."""
-    cdef double own[MAX_LAW_PARAMETERS]
-    cdef double forces[LANES]
+    cdef double forces[LANES]                           # which `parameters` cannot alias
     cdef int lane
-    memcpy(own, parameters, sizeof(own))
     for lane in range(LANES):
-        forces[lane] = force(overlap[lane], radius[lane], modulus[lane], own)
+        forces[lane] = force(overlap[lane], radius[lane], modulus[lane], parameters)
     memcpy(result, forces, sizeof(forces))
 
 

@@ -64,37 +64,73 @@ static inline void minidem_rows_from_records(const double *records, const int *i
     minidem_store_row(rows + 2 * MINIDEM_LANES, MINIDEM_SHUFFLE(ab, cd, 0, 1, 2, 3, 8, 9, 10, 11));
     minidem_store_row(rows + 3 * MINIDEM_LANES, MINIDEM_SHUFFLE(ab, cd, 4, 5, 6, 7, 12, 13, 14, 15));
 }
-#else
+#elif defined(__AVX__)
 typedef double minidem_four __attribute__((vector_size(32)));
 
-/* Rows a, b, c, d of a 4 x 4 matrix become its columns. */
-static inline void minidem_transpose(minidem_four m[4]) {
-    minidem_four ab_even = MINIDEM_SHUFFLE(m[0], m[1], 0, 4, 2, 6);
-    minidem_four ab_odd = MINIDEM_SHUFFLE(m[0], m[1], 1, 5, 3, 7);
-    minidem_four cd_even = MINIDEM_SHUFFLE(m[2], m[3], 0, 4, 2, 6);
-    minidem_four cd_odd = MINIDEM_SHUFFLE(m[2], m[3], 1, 5, 3, 7);
-    m[0] = MINIDEM_SHUFFLE(ab_even, cd_even, 0, 1, 4, 5);
-    m[1] = MINIDEM_SHUFFLE(ab_odd, cd_odd, 0, 1, 4, 5);
-    m[2] = MINIDEM_SHUFFLE(ab_even, cd_even, 2, 3, 6, 7);
-    m[3] = MINIDEM_SHUFFLE(ab_odd, cd_odd, 2, 3, 6, 7);
+static inline minidem_four minidem_load_four(const double *four) {
+    minidem_four r;
+    memcpy(&r, four, sizeof r);
+    return r;
+}
+
+static inline void minidem_store_four(double *four, minidem_four r) {
+    memcpy(four, &r, sizeof r);
+}
+
+/* Rows a, b, c, d of a 4 x 4 matrix become its columns, `apart` doubles apart. */
+static inline void minidem_transpose(minidem_four a, minidem_four b, minidem_four c, minidem_four d, double *columns,
+                                     ptrdiff_t apart) {
+    minidem_four ab_even = MINIDEM_SHUFFLE(a, b, 0, 4, 2, 6), ab_odd = MINIDEM_SHUFFLE(a, b, 1, 5, 3, 7);
+    minidem_four cd_even = MINIDEM_SHUFFLE(c, d, 0, 4, 2, 6), cd_odd = MINIDEM_SHUFFLE(c, d, 1, 5, 3, 7);
+    minidem_store_four(columns, MINIDEM_SHUFFLE(ab_even, cd_even, 0, 1, 4, 5));
+    minidem_store_four(columns + apart, MINIDEM_SHUFFLE(ab_odd, cd_odd, 0, 1, 4, 5));
+    minidem_store_four(columns + 2 * apart, MINIDEM_SHUFFLE(ab_even, cd_even, 2, 3, 6, 7));
+    minidem_store_four(columns + 3 * apart, MINIDEM_SHUFFLE(ab_odd, cd_odd, 2, 3, 6, 7));
 }
 
 static inline void minidem_records_from_rows(const double *rows, double *records) {
-    minidem_four m[4];
-    for (int half = 0; half < MINIDEM_LANES; half += 4) {
-        for (int k = 0; k < 4; ++k) memcpy(m + k, rows + k * MINIDEM_LANES + half, sizeof *m);
-        minidem_transpose(m);
-        for (int k = 0; k < 4; ++k) memcpy(records + 4 * (half + k), m + k, sizeof *m);
-    }
+    for (int l = 0; l < MINIDEM_LANES; l += 4, rows += 4)
+        minidem_transpose(minidem_load_four(rows), minidem_load_four(rows + MINIDEM_LANES),
+                          minidem_load_four(rows + 2 * MINIDEM_LANES), minidem_load_four(rows + 3 * MINIDEM_LANES),
+                          records + 4 * l, 4);
 }
 
 static inline void minidem_rows_from_records(const double *records, const int *index, double *rows) {
-    minidem_four m[4];
-    for (int half = 0; half < MINIDEM_LANES; half += 4) {
-        for (int k = 0; k < 4; ++k) memcpy(m + k, records + 4 * (ptrdiff_t) index[half + k], sizeof *m);
-        minidem_transpose(m);
-        for (int k = 0; k < 4; ++k) memcpy(rows + k * MINIDEM_LANES + half, m + k, sizeof *m);
-    }
+    for (int l = 0; l < MINIDEM_LANES; l += 4, index += 4)
+        minidem_transpose(
+            minidem_load_four(records + 4 * (ptrdiff_t) index[0]), minidem_load_four(records + 4 * (ptrdiff_t) index[1]),
+            minidem_load_four(records + 4 * (ptrdiff_t) index[2]), minidem_load_four(records + 4 * (ptrdiff_t) index[3]),
+            rows + l, MINIDEM_LANES);
+}
+#else                               /* of 128 bits, which gcc and clang make of whatever the processor has */
+typedef double minidem_two __attribute__((vector_size(16)));
+
+static inline minidem_two minidem_load_two(const double *two) {
+    minidem_two r;
+    memcpy(&r, two, sizeof r);
+    return r;
+}
+
+/* Rows a, b of a 2 x 2 matrix become its columns, `apart` doubles apart. */
+static inline void minidem_transpose(minidem_two a, minidem_two b, double *columns, ptrdiff_t apart) {
+    minidem_two even = MINIDEM_SHUFFLE(a, b, 0, 2), odd = MINIDEM_SHUFFLE(a, b, 1, 3);
+    memcpy(columns, &even, sizeof even);
+    memcpy(columns + apart, &odd, sizeof odd);
+}
+
+static inline void minidem_records_from_rows(const double *rows, double *records) {
+    for (int l = 0; l < MINIDEM_LANES; l += 2)
+        for (int k = 0; k < 4; k += 2)
+            minidem_transpose(minidem_load_two(rows + k * MINIDEM_LANES + l),
+                              minidem_load_two(rows + (k + 1) * MINIDEM_LANES + l), records + 4 * l + k, 4);
+}
+
+static inline void minidem_rows_from_records(const double *records, const int *index, double *rows) {
+    for (int l = 0; l < MINIDEM_LANES; l += 2)
+        for (int k = 0; k < 4; k += 2)
+            minidem_transpose(minidem_load_two(records + 4 * (ptrdiff_t) index[l] + k),
+                              minidem_load_two(records + 4 * (ptrdiff_t) index[l + 1] + k),
+                              rows + k * MINIDEM_LANES + l, MINIDEM_LANES);
 }
 #endif
 #else

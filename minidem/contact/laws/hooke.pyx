@@ -15,7 +15,7 @@ cdef enum: STIFFNESS                # parameters, in the order of the record
 
 
 cdef inline double force(double overlap, double radius, double modulus, const double *parameters) noexcept nogil:
-    return parameters[STIFFNESS] * overlap if overlap > 0.0 else 0.0
+    return parameters[STIFFNESS] * (overlap if overlap > 0.0 else 0.0)
 
 
 cdef void forces(const double *overlap, const double *radius, const double *modulus, const double *parameters,

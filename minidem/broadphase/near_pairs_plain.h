@@ -1,0 +1,68 @@
+/* The distance tests of near_pairs.h for any processor. */
+#include "core/transpose.h"
+
+enum { MINIDEM_CHUNK = 16 };
+
+static inline ptrdiff_t minidem_find_pairs(const int *candidates, ptrdiff_t room, int first, int count, int cx, int cy,
+                                           int cz, int reach, int slot, int clump_first, int clump_slots, int *pairs) {
+    const int *x = candidates, *y = x + room, *z = y + room, *radius = z + room, *slots = radius + room;
+    ptrdiff_t n = 0;
+    for (int chunk = first & ~(MINIDEM_CHUNK - 1); chunk < count; chunk += MINIDEM_CHUNK) {
+        int near[MINIDEM_CHUNK];
+        for (int l = 0; l < MINIDEM_CHUNK; ++l) {       /* on its own, since compilers vectorise it */
+            int q = chunk + l;
+            float dx = (float) (int) ((unsigned) cx - (unsigned) x[q]);     /* modulo 2^32, like the coordinates */
+            float dy = (float) (int) ((unsigned) cy - (unsigned) y[q]);
+            float dz = (float) (int) ((unsigned) cz - (unsigned) z[q]);
+            float limit = (float) (int) ((unsigned) reach + (unsigned) radius[q]);
+            int same_lane = ((slots[q] ^ slot) & (MINIDEM_LANES - 1)) == 0;
+            int same_block = (unsigned) slots[q] - (unsigned) clump_first < (unsigned) clump_slots;
+            near[l] = (dx * dx + dy * dy + dz * dz < limit * limit) & !(same_lane & same_block);
+        }
+        int end = count - chunk < MINIDEM_CHUNK ? count - chunk : MINIDEM_CHUNK;
+        for (int l = first > chunk ? first - chunk : 0; l < end; ++l) {
+            pairs[n] = slot;
+            pairs[n + 1] = slots[chunk + l];
+            n += 2 * near[l];
+        }
+    }
+    return n;
+}
+
+static inline unsigned minidem_near_plane(const double *rows, const double *point, const double *normal, double skin) {
+    unsigned near = 0;
+    for (int l = 0; l < MINIDEM_LANES; ++l) {
+        double x = rows[l] - point[0], y = rows[MINIDEM_LANES + l] - point[1];
+        double z = rows[2 * MINIDEM_LANES + l] - point[2];
+        near |= (unsigned) (x * normal[0] + y * normal[1] + z * normal[2] < rows[3 * MINIDEM_LANES + l] + skin) << l;
+    }
+    return near;
+}
+
+static inline ptrdiff_t minidem_select_many(const double *spheres, const int *pairs, ptrdiff_t n, double skin, int *near,
+                                            ptrdiff_t *selected) {
+    ptrdiff_t k = 0, kept = 0;
+    for (; k + 4 <= n; k += 4) {
+        const double *a = spheres + 4 * (ptrdiff_t) pairs[k], *b = spheres + 4 * (ptrdiff_t) pairs[k + 1];
+        const double *c = spheres + 4 * (ptrdiff_t) pairs[k + 2], *d = spheres + 4 * (ptrdiff_t) pairs[k + 3];
+        minidem_two ab = minidem_load_two(a) - minidem_load_two(b), cd = minidem_load_two(c) - minidem_load_two(d);
+        for (int l = 0; l < 4; ++l) __builtin_prefetch(spheres + 4 * (ptrdiff_t) pairs[k + MINIDEM_PREFETCH_DISTANCE + l]);
+        minidem_two x = MINIDEM_SHUFFLE(ab, cd, 0, 2), y = MINIDEM_SHUFFLE(ab, cd, 1, 3);
+        minidem_two za = minidem_load_two(a + 2), zb = minidem_load_two(b + 2);
+        minidem_two zc = minidem_load_two(c + 2), zd = minidem_load_two(d + 2);
+        minidem_two z = MINIDEM_SHUFFLE(za - zb, zc - zd, 0, 2);
+        minidem_two reach = MINIDEM_SHUFFLE(za + zb, zc + zd, 1, 3) + skin;
+        minidem_two squared = x * x + y * y + z * z;
+        reach = reach * reach;
+        int hit0 = squared[0] < reach[0], hit1 = squared[1] < reach[1];
+        uint64_t p, q;
+        memcpy(&p, pairs + k, 8);
+        memcpy(&q, pairs + k + 2, 8);
+        memcpy(near + kept, &p, 8);
+        kept += 2 * hit0;
+        memcpy(near + kept, &q, 8);
+        kept += 2 * hit1;
+    }
+    *selected = kept;
+    return k;
+}
