@@ -4,6 +4,7 @@ import os
 import warnings
 
 from minidem.core.checks import MOST_THREADS, whole
+from minidem.core.processors import available_processors
 
 from minidem.core cimport openmp
 
@@ -16,10 +17,10 @@ def has_openmp():
 def most_threads():
     """Default number of threads of a run.
 
-    One per processor that this process may use, and no more than OMP_NUM_THREADS and OMP_THREAD_LIMIT allow; 1 in a
-    build without OpenMP.
+    One per processor that this process may use (affinity mask, quota of a container), and no more than OMP_NUM_THREADS
+    and OMP_THREAD_LIMIT allow; 1 in a build without OpenMP.
     """
-    return max(1, min(openmp.processors(), openmp.wanted_threads(), openmp.thread_limit()))
+    return max(1, min(available_processors(), openmp.processors(), openmp.wanted_threads(), openmp.thread_limit()))
 
 
 def checked_threads(given):

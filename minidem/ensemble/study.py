@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 from minidem.core.checks import positive, whole
+from minidem.core.processors import available_processors
 from minidem.ensemble import cluster, workers as local
 from minidem.ensemble.reference import importing, reference_to, short
 from minidem.ensemble.store import Store, plain, row
@@ -72,7 +73,7 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
         raise ValueError(f"workers = {workers} and scheduler = {scheduler!r}: the cluster has its own number "
                          "of workers; give one of the two")
     if workers is None:
-        workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        workers = available_processors()
     workers = whole("workers", workers, 1)
     threads = whole("threads", threads, 1)
     timeout = None if timeout is None else positive("timeout", timeout)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import scenes
 
+from minidem.core.processors import available_processors
 from minidem.core.threads import has_openmp
 
 ROOT = Path(__file__).parents[2]
@@ -193,8 +194,7 @@ def test_settings_of_openmp(setting, default, requested):
     sim = scenes.rods_in_box(seed=3, n=1400, side=3.6, speed=20.0, spin=20.0).simulation(38e-6)
     sim.run(100)
     assert bits == same == hashlib.sha1(sim.position.tobytes()).hexdigest()
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()     # macOS has none
-    assert int(of_two) == requested and int(of_default) == (default or min(2, usable))
+    assert int(of_two) == requested and int(of_default) == (default or min(2, available_processors()))
 
 
 def test_errors_of_python_schemes_are_separate(own):
