@@ -15,3 +15,14 @@ def test_system_without_python_is_refused(tmp_path):
         pytest.skip("needs the programs of the tool")
     with pytest.raises(SystemExit, match="has no usr/bin/python3"):
         emulate_arm64.main(["--system", str(tmp_path), "--folder", str(tmp_path / "made")])
+
+
+@pytest.mark.slow
+def test_bits_are_those_of_this_machine(tmp_path, capsys):
+    """Downloads an arm64 Python, NumPy and SciPy."""
+    status = emulate_arm64.main(["--cases", "A,C", "--folder", str(tmp_path)])
+    if status == emulate_arm64.MISSING:
+        pytest.skip(capsys.readouterr().err)
+    said = capsys.readouterr().out
+    assert status == emulate_arm64.EQUAL and "aarch64: gcc" in said, said
+    assert said.count("equal") > 20 and "different" not in said
