@@ -125,9 +125,8 @@ class BuildKernels(build_ext):
             sys.exit("MINIDEM_OPENMP=1, but this compiler has no OpenMP. Install its runtime (gcc: libgomp,"
                      " clang: libomp-dev, macOS: brew install libomp) or set MINIDEM_OPENMP=auto.")
         line = "*" * 78
-        print(f"{line}\nminidem: built WITHOUT OpenMP: every run uses one thread.\n"
-              f"For more threads install gcc, or libomp-dev for clang (macOS: brew install libomp), and build again.\n"
-              f"{line}",
+        print(f"{line}\nminidem: built WITHOUT OpenMP: every run uses one thread. For more threads install gcc,\n"
+              f"or libomp-dev for clang (macOS: brew install libomp), and build again.\n{line}",
               file=sys.stderr, flush=True)
         return [], []
 
