@@ -42,6 +42,11 @@ SHARED = "minidem._cyutility"       # Cython's code for memoryviews and function
 DIRECTIVES = dict(language_level=3, boundscheck=False, cdivision=True,
                   initializedcheck=False, embedsignature=True)
 FLAGS = ["-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"]
+# By the first macro that the compiler defines: vectors of 512 bits, which gcc avoids by itself; copies as wide as the
+# loads that read them, which wait otherwise; and copies without "rep movs", which has a long start.
+INLINE_COPIES = "vector_loop:2048:noalign,libcall:-1:noalign"
+WIDTHS = {"__AVX512F__": ["-mprefer-vector-width=512"], "__AVX2__": ["-mmove-max=256", "-mstore-max=256"],
+          "__x86_64__": [f"-mmemcpy-strategy={INLINE_COPIES}", f"-mmemset-strategy={INLINE_COPIES}"]}
 HOMEBREW = ["/opt/homebrew/opt/libomp", "/usr/local/opt/libomp"]       # its libomp is outside the search paths of clang
 OPENMP_CHOICES = [(["-fopenmp"], ["-fopenmp"]), (["-Xpreprocessor", "-fopenmp"], ["-lomp"]),
                   *((["-Xpreprocessor", "-fopenmp", f"-I{prefix}/include"], [f"-L{prefix}/lib", "-lomp"])
@@ -120,9 +125,8 @@ class BuildKernels(build_ext):
             sys.exit("MINIDEM_OPENMP=1, but this compiler has no OpenMP. Install its runtime (gcc: libgomp,"
                      " clang: libomp-dev, macOS: brew install libomp) or set MINIDEM_OPENMP=auto.")
         line = "*" * 78
-        print(f"{line}\nminidem: built WITHOUT OpenMP: every run uses one thread.\n"
-              f"For more threads install gcc, or libomp-dev for clang (macOS: brew install libomp), and build again.\n"
-              f"{line}",
+        print(f"{line}\nminidem: built WITHOUT OpenMP: every run uses one thread. For more threads install gcc,\n"
+              f"or libomp-dev for clang (macOS: brew install libomp), and build again.\n{line}",
               file=sys.stderr, flush=True)
         return [], []
 
@@ -149,10 +153,16 @@ class BuildKernels(build_ext):
                 sys.exit(f"MINIDEM_ARCH={asked}: this compiler has no -march={arch}; native and baseline always work")
         return archs
 
+    def macros(self, flags):
+        """The macros that the compiler defines with these flags, as it prints them."""
+        return subprocess.run([*self.compiler.compiler_so, *flags, "-dM", "-E", "-x", "c", os.devnull],
+                              capture_output=True, check=True, text=True).stdout
+
     def choose_flags(self, arch):
         """Compiler flags for an -march name, without those of OpenMP."""
         wanted = FLAGS + ([] if arch == "baseline" else [f"-march={arch}"])
-        wanted += [] if arch in LEVELS[:2] else ["-mprefer-vector-width=512"]
+        macros = self.macros(wanted)
+        wanted += next((flags for macro, flags in WIDTHS.items() if macro in macros), [])
         asked = " ".join(os.environ.get(name, "") for name in ("CC", "CFLAGS"))
         if not self.debug and not re.search(r"(^|\s)-g", asked):
             wanted.append("-g0")        # Python's own flags have -g, which costs a quarter of the time
@@ -181,11 +191,9 @@ class BuildKernels(build_ext):
         everything = []
         for arch in self.archs:
             flags = self.choose_flags(arch) + openmp
-            # What -march=native means here, and the compiler's version, are among the macros that it defines.
-            macros = subprocess.run([*self.compiler.compiler_so, *flags, "-dM", "-E", "-x", "c", os.devnull],
-                                    capture_output=True, check=True).stdout
+            macros = self.macros(flags)     # what -march=native means here, and the compiler's version, are among them
             made_by = [" ".join(self.compiler.compiler_so + flags), " ".join(self.compiler.linker_so + self.link_flags),
-                       cython_version, sys.version, hashlib.sha256(macros + Path("setup.py").read_bytes()).hexdigest()]
+                       cython_version, sys.version, hashlib.sha256(macros.encode() + Path("setup.py").read_bytes()).hexdigest()]
             everything += self.at_level(arch, flags, made_by)
         self.extensions = everything
         self.folder = Path("build", "kernels", f"{sys.implementation.cache_tag}-{','.join(self.archs)}")

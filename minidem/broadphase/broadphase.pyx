@@ -7,6 +7,7 @@ from minidem.broadphase.neighbours cimport Neighbours
 from minidem.core.clock cimport clock
 from minidem.core.int_vector cimport APART, IntVector, release
 from minidem.core.lanes cimport LANES
+from minidem.core.openmp cimport set_spins
 from minidem.core.vec3 cimport norm
 from minidem.state.rows cimport load
 from minidem.state.state cimport StateView, member
@@ -61,6 +62,7 @@ cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_thr
     if (broad.threads == NULL or broad.reports == NULL or broad.shares == NULL or broad.marks == NULL
             or broad.reference_poses == NULL):
         return False
+    set_spins(&broad.barrier, n_threads)
     for t in range(n_threads):
         broad.shares[t].part = 1.0 / n_threads
         assign_blocks(broad, t, state)

@@ -25,8 +25,8 @@ static inline ptrdiff_t minidem_find_pairs(const int *candidates, ptrdiff_t room
 static inline unsigned minidem_near_plane(const double *rows, const double *point, const double *normal, double skin);
 
 /* The first part of minidem_select_near, whole vectors of pairs; returns how many of the n ints have been tested. */
-static inline ptrdiff_t minidem_select_many(const double *spheres, const int *pairs, ptrdiff_t n, double skin, int *near,
-                                            ptrdiff_t *selected);
+static inline ptrdiff_t minidem_select_many(const double *spheres, const int *pairs, ptrdiff_t n, double skin,
+                                            int *near, ptrdiff_t *selected);
 
 #if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512DQ__)
 #include "broadphase/near_pairs_avx512.h"

@@ -1,5 +1,5 @@
-/* The distance tests of near_pairs.h with AVX2: eight or four at once; those that pass are packed by a permutation from a
- * table. */
+/* The distance tests of near_pairs.h with AVX2: eight or four at once; those that pass are packed by a permutation, which
+ * is read from a table. */
 #include <immintrin.h>
 
 /* Store those of four pairs whose bit is set; eight ints are written. Returns how many ints are. */
@@ -69,8 +69,8 @@ static inline __m256d minidem_two_and_two(const double *low, const double *high)
     return _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(low)), _mm_loadu_pd(high), 1);
 }
 
-static inline ptrdiff_t minidem_select_many(const double *spheres, const int *pairs, ptrdiff_t n, double skin, int *near,
-                                            ptrdiff_t *selected) {
+static inline ptrdiff_t minidem_select_many(const double *spheres, const int *pairs, ptrdiff_t n, double skin,
+                                            int *near, ptrdiff_t *selected) {
     ptrdiff_t k = 0, kept = 0;
     for (; k + 8 <= n; k += 8) {
         __m256i four = minidem_eight_ints(pairs + k);

@@ -45,8 +45,8 @@ static inline unsigned minidem_near_plane(const double *rows, const double *poin
 }
 
 /* The first part of minidem_select_near; returns how many of the n ints are tested. */
-static inline ptrdiff_t minidem_select_many(const double *spheres, const int *pairs, ptrdiff_t n, double skin, int *near,
-                                            ptrdiff_t *selected) {
+static inline ptrdiff_t minidem_select_many(const double *spheres, const int *pairs, ptrdiff_t n, double skin,
+                                            int *near, ptrdiff_t *selected) {
     ptrdiff_t k = 0, kept = 0;
     const __m512i even = _mm512_setr_epi64(0, 4, 8, 12, 1, 5, 9, 13);
     const __m512i odd = _mm512_setr_epi64(2, 6, 10, 14, 3, 7, 11, 15);

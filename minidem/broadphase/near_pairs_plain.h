@@ -39,29 +39,29 @@ static inline unsigned minidem_near_plane(const double *rows, const double *poin
     return near;
 }
 
-static inline ptrdiff_t minidem_select_many(const double *spheres, const int *pairs, ptrdiff_t n, double skin, int *near,
-                                            ptrdiff_t *selected) {
+static inline ptrdiff_t minidem_select_many(const double *spheres, const int *pairs, ptrdiff_t n, double skin,
+                                            int *near, ptrdiff_t *selected) {
     ptrdiff_t k = 0, kept = 0;
-    for (; k + 4 <= n; k += 4) {
+    for (; k + 4 <= n; k += 4) {                        /* two pairs at a time */
         const double *a = spheres + 4 * (ptrdiff_t) pairs[k], *b = spheres + 4 * (ptrdiff_t) pairs[k + 1];
         const double *c = spheres + 4 * (ptrdiff_t) pairs[k + 2], *d = spheres + 4 * (ptrdiff_t) pairs[k + 3];
         minidem_two ab = minidem_load_two(a) - minidem_load_two(b), cd = minidem_load_two(c) - minidem_load_two(d);
-        for (int l = 0; l < 4; ++l) __builtin_prefetch(spheres + 4 * (ptrdiff_t) pairs[k + MINIDEM_PREFETCH_DISTANCE + l]);
-        minidem_two x = MINIDEM_SHUFFLE(ab, cd, 0, 2), y = MINIDEM_SHUFFLE(ab, cd, 1, 3);
-        minidem_two za = minidem_load_two(a + 2), zb = minidem_load_two(b + 2);
+        minidem_two za = minidem_load_two(a + 2), zb = minidem_load_two(b + 2);         /* z and radius */
         minidem_two zc = minidem_load_two(c + 2), zd = minidem_load_two(d + 2);
-        minidem_two z = MINIDEM_SHUFFLE(za - zb, zc - zd, 0, 2);
-        minidem_two reach = MINIDEM_SHUFFLE(za + zb, zc + zd, 1, 3) + skin;
+        minidem_two z_ab = za - zb, z_cd = zc - zd, r_ab = za + zb, r_cd = zc + zd;
+        minidem_two x = {ab[0], cd[0]}, y = {ab[1], cd[1]}, z = {z_ab[0], z_cd[0]}, reach = {r_ab[1], r_cd[1]};
         minidem_two squared = x * x + y * y + z * z;
-        reach = reach * reach;
-        int hit0 = squared[0] < reach[0], hit1 = squared[1] < reach[1];
-        uint64_t p, q;
-        memcpy(&p, pairs + k, 8);
-        memcpy(&q, pairs + k + 2, 8);
-        memcpy(near + kept, &p, 8);
-        kept += 2 * hit0;
-        memcpy(near + kept, &q, 8);
-        kept += 2 * hit1;
+        uint64_t first, second;
+        for (int l = 0; l < 4; ++l)
+            __builtin_prefetch(spheres + 4 * (ptrdiff_t) pairs[k + MINIDEM_PREFETCH_DISTANCE + l]);
+        memcpy(&first, pairs + k, sizeof first);
+        memcpy(&second, pairs + k + 2, sizeof second);
+        reach += skin;
+        reach *= reach;
+        memcpy(near + kept, &first, sizeof first);
+        kept += 2 * (squared[0] < reach[0]);
+        memcpy(near + kept, &second, sizeof second);
+        kept += 2 * (squared[1] < reach[1]);
     }
     *selected = kept;
     return k;

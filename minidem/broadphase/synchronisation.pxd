@@ -21,13 +21,13 @@ cdef inline void wait(Broadphase *broad, int thread) noexcept nogil:
         broad.threads[thread].waited += clock() - began
 
 
-cdef inline void wait_for(Neighbours *mine, Epoch *other, Epoch *own) noexcept nogil:
+cdef inline void wait_for(Broadphase *broad, int thread, Epoch *other, Epoch *own) noexcept nogil:
     """Wait until the epoch of another thread reaches that of this one."""
     cdef double began
     if not reached(other, own):
         began = clock()
-        await_epoch(other, own)
-        mine.waited += clock() - began
+        await_epoch(other, own, &broad.barrier)
+        broad.threads[thread].waited += clock() - began
 
 
 cdef inline void publish(Broadphase *broad, int thread, const StateView *state) noexcept nogil:
@@ -36,7 +36,7 @@ cdef inline void publish(Broadphase *broad, int thread, const StateView *state) 
     cdef Report *own = broad.reports + thread
     cdef int other
     for other in range(broad.n_threads if broad.n_threads > 1 else 0):
-        wait_for(mine, &broad.reports[other].consumed, &own.published)
+        wait_for(broad, thread, &broad.reports[other].consumed, &own.published)
     if broad.valid:
         copy_ghosts(&mine.ghost_lines, state)
     own.skin_exceeded, own.failure = mine.skin_exceeded, mine.failure
@@ -47,7 +47,7 @@ cdef inline void await_ghosts(Broadphase *broad, int thread) noexcept nogil:
     """Wait until all threads have published for this evaluation."""
     cdef int other
     for other in range(broad.n_threads if broad.n_threads > 1 else 0):
-        wait_for(broad.threads + thread, &broad.reports[other].published, &broad.reports[thread].published)
+        wait_for(broad, thread, &broad.reports[other].published, &broad.reports[thread].published)
 
 
 cdef inline bint needs_rebuild(const Broadphase *broad) noexcept nogil:

@@ -1,8 +1,7 @@
 /* OpenMP calls, with replacements for a build without OpenMP; a barrier, and epochs.
  *
- * The waiting of an OpenMP barrier cannot be chosen by the caller. This one spins for about ten microseconds, the length of
- * a short step, and then yields the processor: four threads on two cores take 2.2 times as long as two, and without the
- * yield forty times. */
+ * The waiting of an OpenMP barrier cannot be chosen by the caller. This one spins for about ten microseconds, the length
+ * of a short step, and then yields the processor; where there are more threads than processors, it yields at once. */
 #ifndef MINIDEM_OPENMP_H
 #define MINIDEM_OPENMP_H
 #include <sched.h>
@@ -38,10 +37,9 @@ static inline void minidem_restore_team_setting(int before) { (void) before; }
 static inline void minidem_release_threads(void) {}
 #endif
 
-enum { MINIDEM_SPINS = 2000 };
-
 typedef struct {                    /* initially zero; each counter on its own cache line */
-    char before[64];
+    int spins;                      /* of a wait before it yields */
+    char before[60];
     atomic_int arrived;
     char apart[60];
     atomic_int round;
@@ -52,8 +50,12 @@ typedef struct {                    /* counts what a thread has completed; the o
     atomic_llong value;
 } minidem_epoch_t;
 
-static inline void minidem_relax_or_yield(int spins) {
-    if (spins >= MINIDEM_SPINS) sched_yield();
+static inline void minidem_set_spins(minidem_barrier_t *barrier, int n_threads) {
+    barrier->spins = n_threads <= minidem_processors() ? 2000 : 0;
+}
+
+static inline void minidem_relax_or_yield(const minidem_barrier_t *barrier, int spins) {
+    if (spins >= barrier->spins) sched_yield();
 #if defined(__x86_64__)
     else __builtin_ia32_pause();
 #elif defined(__aarch64__)
@@ -70,7 +72,7 @@ static inline void minidem_barrier_wait(minidem_barrier_t *barrier, int n_thread
         return;
     }
     for (int spins = 0; atomic_load_explicit(&barrier->round, memory_order_acquire) == round; ++spins)
-        minidem_relax_or_yield(spins);
+        minidem_relax_or_yield(barrier, spins);
 }
 
 /* Advance by one; all that the thread wrote before is visible to threads that read the new value. */
@@ -85,7 +87,8 @@ static inline int minidem_reached(minidem_epoch_t *other, minidem_epoch_t *own) 
         >= atomic_load_explicit(&own->value, memory_order_relaxed);
 }
 
-static inline void minidem_await(minidem_epoch_t *other, minidem_epoch_t *own) {
-    for (int spins = 0; !minidem_reached(other, own); ++spins) minidem_relax_or_yield(spins);
+/* Wait until the epoch of another thread has reached that of this one. barrier: of both, for its spins. */
+static inline void minidem_await(minidem_epoch_t *other, minidem_epoch_t *own, const minidem_barrier_t *barrier) {
+    for (int spins = 0; !minidem_reached(other, own); ++spins) minidem_relax_or_yield(barrier, spins);
 }
 #endif

@@ -1,7 +1,8 @@
 /* Transposition: four rows of eight numbers into eight records of four, and from eight records, anywhere, back.
  *
  * In C, because compilers left alone move the numbers one by one at three times the cost; the vectors are a language
- * extension of gcc and clang for any processor. Nothing is computed, so the plain loops give the same bits. */
+ * extension of gcc and clang for any processor. Nothing is computed, so all widths give the same bits. Rows are loaded
+ * and stored with whole vectors: a load that is wider than the stores before it has to wait for them. */
 #ifndef MINIDEM_TRANSPOSE_H
 #define MINIDEM_TRANSPOSE_H
 #include <stddef.h>
@@ -11,9 +12,19 @@
 #include <immintrin.h>
 #endif
 
+typedef double minidem_two __attribute__((vector_size(16)));
+
+static inline minidem_two minidem_load_two(const double *two) {
+    minidem_two r;
+    memcpy(&r, two, sizeof r);
+    return r;
+}
+
 #if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
 #define MINIDEM_SHUFFLE __builtin_shufflevector
-#if defined(__AVX512F__)            /* whole rows: store forwarding needs loads as wide as the stores */
+#endif
+
+#if defined(__AVX512F__) && defined(MINIDEM_SHUFFLE)
 typedef double minidem_row __attribute__((vector_size(64)));
 
 static inline minidem_row minidem_load_row(const double *row) {
@@ -23,7 +34,7 @@ static inline minidem_row minidem_load_row(const double *row) {
 }
 
 static inline void minidem_store_row(double *row, minidem_row r) {
-    memcpy(row, &r, sizeof r);      /* through a pointer: an array of rows would be stored twice */
+    memcpy(row, &r, sizeof r);
 }
 
 static inline void minidem_records_from_rows(const double *rows, double *records) {
@@ -64,7 +75,7 @@ static inline void minidem_rows_from_records(const double *records, const int *i
     minidem_store_row(rows + 2 * MINIDEM_LANES, MINIDEM_SHUFFLE(ab, cd, 0, 1, 2, 3, 8, 9, 10, 11));
     minidem_store_row(rows + 3 * MINIDEM_LANES, MINIDEM_SHUFFLE(ab, cd, 4, 5, 6, 7, 12, 13, 14, 15));
 }
-#elif defined(__AVX__)
+#elif defined(__AVX__) && defined(MINIDEM_SHUFFLE)
 typedef double minidem_four __attribute__((vector_size(32)));
 
 static inline minidem_four minidem_load_four(const double *four) {
@@ -97,23 +108,15 @@ static inline void minidem_records_from_rows(const double *rows, double *records
 
 static inline void minidem_rows_from_records(const double *records, const int *index, double *rows) {
     for (int l = 0; l < MINIDEM_LANES; l += 4, index += 4)
-        minidem_transpose(
-            minidem_load_four(records + 4 * (ptrdiff_t) index[0]), minidem_load_four(records + 4 * (ptrdiff_t) index[1]),
-            minidem_load_four(records + 4 * (ptrdiff_t) index[2]), minidem_load_four(records + 4 * (ptrdiff_t) index[3]),
-            rows + l, MINIDEM_LANES);
+        minidem_transpose(minidem_load_four(records + 4 * (ptrdiff_t) index[0]),
+                          minidem_load_four(records + 4 * (ptrdiff_t) index[1]),
+                          minidem_load_four(records + 4 * (ptrdiff_t) index[2]),
+                          minidem_load_four(records + 4 * (ptrdiff_t) index[3]), rows + l, MINIDEM_LANES);
 }
-#else                               /* of 128 bits, which gcc and clang make of whatever the processor has */
-typedef double minidem_two __attribute__((vector_size(16)));
-
-static inline minidem_two minidem_load_two(const double *two) {
-    minidem_two r;
-    memcpy(&r, two, sizeof r);
-    return r;
-}
-
+#else
 /* Rows a, b of a 2 x 2 matrix become its columns, `apart` doubles apart. */
 static inline void minidem_transpose(minidem_two a, minidem_two b, double *columns, ptrdiff_t apart) {
-    minidem_two even = MINIDEM_SHUFFLE(a, b, 0, 2), odd = MINIDEM_SHUFFLE(a, b, 1, 3);
+    minidem_two even = {a[0], b[0]}, odd = {a[1], b[1]};
     memcpy(columns, &even, sizeof even);
     memcpy(columns + apart, &odd, sizeof odd);
 }
@@ -133,25 +136,10 @@ static inline void minidem_rows_from_records(const double *records, const int *i
                               rows + k * MINIDEM_LANES + l, MINIDEM_LANES);
 }
 #endif
-#else
-static inline void minidem_records_from_rows(const double *rows, double *records) {
-    for (int k = 0; k < 4; ++k)
-        for (int l = 0; l < MINIDEM_LANES; ++l) records[4 * l + k] = rows[k * MINIDEM_LANES + l];
-}
-
-static inline void minidem_rows_from_records(const double *records, const int *index, double *rows) {
-    for (int k = 0; k < 4; ++k)
-        for (int l = 0; l < MINIDEM_LANES; ++l) rows[k * MINIDEM_LANES + l] = records[4 * (ptrdiff_t) index[l] + k];
-}
-#endif
 
 /* Set eight indices to zero. With memset the compiler would not keep the sums of the surrounding loop in registers. */
 static inline void minidem_clear_indices(int *index) {
-#if defined(__GNUC__)
     int zeros __attribute__((vector_size(MINIDEM_LANES * sizeof(int)))) = {0};
     memcpy(index, &zeros, sizeof zeros);
-#else
-    memset(index, 0, MINIDEM_LANES * sizeof(int));
-#endif
 }
 #endif

@@ -80,8 +80,7 @@ cdef void await_motions(Loop *loop, int thread) noexcept nogil:
         pair = contacts.pairs.data + contacts.ends.data[m]
         if is_cross_thread(loop, pair[0]) or is_cross_thread(loop, pair[1]):
             for other in range(loop.n_threads):
-                wait_for(loop.broad.threads + thread, &loop.broad.reports[other].moved,
-                         &loop.broad.reports[thread].moved)
+                wait_for(&loop.broad, thread, &loop.broad.reports[other].moved, &loop.broad.reports[thread].moved)
             return
 
 
