@@ -126,8 +126,7 @@ class BuildKernels(build_ext):
                      " clang: libomp-dev, macOS: brew install libomp) or set MINIDEM_OPENMP=auto.")
         line = "*" * 78
         print(f"{line}\nminidem: built WITHOUT OpenMP: every run uses one thread. For more threads install gcc,\n"
-              f"or libomp-dev for clang (macOS: brew install libomp), and build again.\n{line}",
-              file=sys.stderr, flush=True)
+              f"or libomp-dev for clang (macOS: brew install libomp), and build again.\n{line}", file=sys.stderr)
         return [], []
 
     def check_compiler(self):
@@ -145,28 +144,30 @@ class BuildKernels(build_ext):
         if len(archs) > 1 and archs != [arch for arch in LEVELS if arch in archs]:
             sys.exit(f"MINIDEM_ARCH={asked}: a list may have {', '.join(LEVELS)} only, in this order")
         if len(archs) > 1 and not self.compiles(LEVEL_PROBE, link_flags=()):
-            print(f"minidem: built for {archs[0]} alone, because gcc 12, clang 18 or a newer one is needed for a choice"
-                  " of the instruction set at import.", file=sys.stderr, flush=True)
+            print(f"minidem: built for {archs[0]} alone: levels need gcc 12, clang 18 or newer ones", file=sys.stderr)
             return archs[:1]
         for arch in set(archs) - {"native", "baseline"}:
-            if not self.compiles("int answer;\n", [f"-march={arch}"]):
+            if not self.accepts(f"-march={arch}"):
                 sys.exit(f"MINIDEM_ARCH={asked}: this compiler has no -march={arch}; native and baseline always work")
         return archs
 
+    def accepts(self, flag):
+        return self.compiles("int answer;\n", [flag, "-Werror"])
+
     def macros(self, flags):
-        """The macros that the compiler defines with these flags, as it prints them."""
+        """The macros that the compiler defines: its version, and what -march=native means here, are among them."""
         return subprocess.run([*self.compiler.compiler_so, *flags, "-dM", "-E", "-x", "c", os.devnull],
-                              capture_output=True, check=True, text=True).stdout
+                              capture_output=True, check=True).stdout.decode()
 
     def choose_flags(self, arch):
         """Compiler flags for an -march name, without those of OpenMP."""
         wanted = FLAGS + ([] if arch == "baseline" else [f"-march={arch}"])
-        macros = self.macros(wanted)
-        wanted += next((flags for macro, flags in WIDTHS.items() if macro in macros), [])
         asked = " ".join(os.environ.get(name, "") for name in ("CC", "CFLAGS"))
         if not self.debug and not re.search(r"(^|\s)-g", asked):
             wanted.append("-g0")        # Python's own flags have -g, which costs a quarter of the time
-        return [flag for flag in wanted if self.compiles("int answer;\n", [flag, "-Werror"])]
+        accepted = list(filter(self.accepts, wanted))
+        widths = next((flags for macro, flags in WIDTHS.items() if macro in self.macros(accepted)), [])
+        return accepted + list(filter(self.accepts, widths))
 
     def at_level(self, arch, flags, made_by):
         """Copies of the extensions to build with these flags: at the first level all, then those of the time loop."""
@@ -191,9 +192,9 @@ class BuildKernels(build_ext):
         everything = []
         for arch in self.archs:
             flags = self.choose_flags(arch) + openmp
-            macros = self.macros(flags)     # what -march=native means here, and the compiler's version, are among them
+            settings = self.macros(flags) + Path("setup.py").read_text()
             made_by = [" ".join(self.compiler.compiler_so + flags), " ".join(self.compiler.linker_so + self.link_flags),
-                       cython_version, sys.version, hashlib.sha256(macros.encode() + Path("setup.py").read_bytes()).hexdigest()]
+                       cython_version, sys.version, hashlib.sha256(settings.encode()).hexdigest()]
             everything += self.at_level(arch, flags, made_by)
         self.extensions = everything
         self.folder = Path("build", "kernels", f"{sys.implementation.cache_tag}-{','.join(self.archs)}")
@@ -247,20 +248,19 @@ class BuildKernels(build_ext):
         return Path(made.sources[0]).stat().st_size if made else 0
 
     def build_extension(self, extension):
-        module = self.module_file(extension)
         if extension.name in self.translated:
-            self.compile(extension, self.translated[extension.name], module)
+            self.compile(extension, self.translated[extension.name])
         place = Path(self.get_ext_fullpath(extension.name))
         place.parent.mkdir(parents=True, exist_ok=True)
-        self.copy_file(str(module), str(place))
+        self.copy_file(str(self.module_file(extension)), str(place))
 
-    def compile(self, extension, translated, module):
+    def compile(self, extension, translated):
         source = Path(translated.sources[0])
         objects = self.compiler.compile([str(source)], output_dir=str(self.folder / extension.arch), debug=self.debug,
                                         macros=extension.define_macros, include_dirs=extension.include_dirs,
                                         extra_postargs=[*extension.flags, *translated.extra_compile_args, "-MMD"])
-        self.compiler.link_shared_object(objects, str(module), libraries=self.get_libraries(extension),
-                                         extra_postargs=self.link_flags, debug=self.debug)
+        self.compiler.link_shared_object(objects, str(self.module_file(extension)), debug=self.debug,
+                                         libraries=self.get_libraries(extension), extra_postargs=self.link_flags)
         read = [path.read_text() for path in (Path(objects[0]).with_suffix(".d"), source.with_suffix(".c.dep"))
                 if path.exists()]
         names = {name for name in " ".join(read).split() if name in self.digests}
