@@ -67,7 +67,7 @@ def build_info():
         compiler : name, version and the options that bear on speed or results
     """
     words = command.decode().split()
-    flags = dict.fromkeys(word for word in words if re.match("-O|-m|-f.*(math|contract|openmp)", word))
+    flags = dict.fromkeys(word for word in words if re.match("-O|-m(?!llvm)|-f.*(math|contract|openmp)", word))
     return {"version": minidem.__version__,
             "isa": "native" if "-march=native" in words else level.decode(),
             "isa_levels": isa.levels(),
