@@ -1,5 +1,6 @@
 """The same bits from one to four threads, in a dense and a dilute system, with list rebuilds and spatial sorts, with
 contacts found slab by slab, as in large systems, and for any division of the clumps among the threads."""
+import time
 from functools import lru_cache
 
 import numpy as np
@@ -62,6 +63,34 @@ def test_same_bits(build, contacts_at_once, threads, slabs, shares):
     for piece, (one, other) in enumerate(zip(expected, found)):
         for name, a, b in zip(("x", "q", "v", "w", "force", "torque", "contacts"), one, other):
             assert np.array_equal(a, b), f"{name} differs after piece {piece}"
+
+
+@pytest.fixture(scope="module")
+def crowded():
+    """{threads: (bits of the final state, seconds of a step, the least of several runs)} of 6000 dense rods."""
+    scene, found = scenes.packed_rods(2, (20, 20, 15), speed=20.0, spin=20.0), {}
+    for threads in 1, 2, 4, 8:
+        sim = scene.simulation(DT, threads=threads)
+        sim.run(40)
+        times = []
+        for _ in range(8):
+            begin = time.perf_counter()
+            sim.run(20)
+            times.append((time.perf_counter() - begin) / 20)
+        assert sim.threads == threads
+        found[threads] = b"".join(array.tobytes() for array in scenes.state_of(sim)), min(times)
+    return found
+
+
+@pytest.mark.parametrize("threads", [4, 8])
+def test_more_threads_than_processors(crowded, threads):
+    assert crowded[threads][0] == crowded[1][0]
+
+
+@pytest.mark.slow
+def test_more_threads_than_processors_are_not_much_slower(crowded):
+    """Slow because it needs a machine that does nothing else. Twice the time of two threads was measured at most."""
+    assert max(crowded[4][1], crowded[8][1]) < 2.5 * crowded[2][1]
 
 
 def test_rebalanced_parts():
