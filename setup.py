@@ -43,9 +43,10 @@ DIRECTIVES = dict(language_level=3, boundscheck=False, cdivision=True, initializ
 FLAGS = ["-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off",
          "-mllvm -unroll-full-max-count=7"]         # clang does not vectorise loops over eight lanes once unrolled
 # By the first macro that the compiler defines: vectors of 512 bits, which gcc avoids by itself; copies as wide as the
-# loads that read them, which wait otherwise; and copies without "rep movs", which has a long start.
+# loads that read them, which would wait otherwise; and copies without "rep movs", which has a long start.
 INLINE_COPIES = "vector_loop:2048:noalign,libcall:-1:noalign"
-WIDTHS = {"__AVX512F__": ["-mprefer-vector-width=512"], "__AVX2__": ["-mmove-max=256", "-mstore-max=256"],
+WIDTHS = {"__AVX512F__": ["-mprefer-vector-width=512", "-mmove-max=512", "-mstore-max=512"],
+          "__AVX2__": ["-mmove-max=256", "-mstore-max=256"],
           "__x86_64__": [f"-mmemcpy-strategy={INLINE_COPIES}", f"-mmemset-strategy={INLINE_COPIES}"]}
 HOMEBREW = ["/opt/homebrew/opt/libomp", "/usr/local/opt/libomp"]       # its libomp is outside the search paths of clang
 OPENMP_CHOICES = [(["-fopenmp"], ["-fopenmp"]), (["-Xpreprocessor", "-fopenmp"], ["-lomp"]),
