@@ -89,7 +89,7 @@ def test_more_threads_than_processors(crowded, threads):
 
 @pytest.mark.slow
 def test_more_threads_than_processors_are_not_much_slower(crowded):
-    """Slow because it needs a machine that does nothing else. Twice the time of two threads was measured at most."""
+    """Slow because it needs a machine that does nothing else. Measured: 1.4 to 2.2 times that of two threads."""
     assert max(crowded[4][1], crowded[8][1]) < 2.5 * crowded[2][1]
 
 
