@@ -1,6 +1,6 @@
 """Build record: compiler, flags and instruction set of the compiled modules.
 
-Built at every level, like the modules of the time loop: it tells its own flags.
+Built at every level, like the modules of the time loop: it records its own flags.
 """
 import re
 

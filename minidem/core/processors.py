@@ -1,5 +1,7 @@
 """Number of processors that this process may use: affinity mask and quota of its control group."""
 import os
+from contextlib import suppress
+from itertools import product
 from pathlib import Path
 
 
@@ -10,18 +12,17 @@ def available_processors():
 
 
 def quotas(root=Path("/")):
-    """Processor time per time that the control groups of this process and their parents grant, Linux only.
+    """Processor time per time that the control groups of this process and their parents grant; Linux only.
 
-    Containers and batch systems set it: docker's --cpus, Kubernetes' limits, systemd's CPUQuota. Below a quota, idle
-    processors are of no use: a process with more threads is stopped for the rest of each period.
+    Containers and batch systems set it: docker's --cpus, Kubernetes' limits, systemd's CPUQuota. A process with more
+    running threads than that is stopped for the rest of each period.
     """
-    groups, mounted = root / "proc/self/cgroup", root / "sys/fs/cgroup"
+    mounted, found = root / "sys/fs/cgroup", []
     try:
-        lines = [line.split(":", 2) for line in groups.read_text().splitlines()]
+        lines = (root / "proc/self/cgroup").read_text().splitlines()
     except OSError:
         return []
-    found = []
-    for _, controllers, path in lines:
+    for _, controllers, path in (line.split(":", 2) for line in lines):
         if controllers == "":
             read, folders = of_version_2, [mounted, mounted / "unified"]
         elif "cpu" in controllers.split(","):
@@ -29,12 +30,9 @@ def quotas(root=Path("/")):
         else:
             continue
         group = Path(path.lstrip("/"))
-        for folder in folders:
-            for parent in (group, *group.parents):
-                try:
-                    found.append(read(folder / parent))
-                except (OSError, ValueError):       # not mounted here, no controller, or no limit: "max"
-                    pass
+        for folder, parent in product(folders, [group, *group.parents]):
+            with suppress(OSError, ValueError):         # not mounted here, no controller, or no limit: "max"
+                found.append(read(folder / parent))
     return [quota for quota in found if quota > 0.0]
 
 
@@ -44,6 +42,6 @@ def of_version_2(folder):
 
 
 def of_version_1(folder):
-    """-1 microseconds: no limit."""
+    """Negative if there is no limit."""
     quota, period = (int((folder / f"cpu.cfs_{name}_us").read_text()) for name in ("quota", "period"))
     return quota / period

@@ -2,7 +2,7 @@
 
 In a build of several levels all modules are in their usual places at the lowest level. Those of the time loop are also
 in the folders v3 and v4 of this one. The best level that the processor has is used, or that of the environment variable
-MINIDEM_ISA. Results have the same bits at all levels. `md.build_info()` tells the level.
+MINIDEM_ISA. Results have the same bits at all levels. `md.build_info()` contains the level in use.
 """
 import os
 import sys

@@ -1,4 +1,4 @@
-"""The same bits from one to four threads, in a dense and a dilute system, with list rebuilds and spatial sorts, with
+"""The same bits from one to eight threads, in a dense and a dilute system, with list rebuilds and spatial sorts, with
 contacts found slab by slab, as in large systems, and for any division of the clumps among the threads."""
 import time
 from functools import lru_cache
