@@ -91,7 +91,7 @@ def parse_arguments(argv):
     for level in filter(None, arguments.isa):
         if not isa.levels():
             parser.error("--isa: this build has no levels; build them with\n"
-                         "    MINIDEM_ARCH=levels python setup.py build_ext --inplace")
+                         "    MINIDEM_ARCH=levels python -m pip install -e .")
         if level not in isa.levels():
             parser.error(f"--isa: level is '{level}', must be one of: {', '.join(isa.levels())}")
     if arguments.json.is_dir():
