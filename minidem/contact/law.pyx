@@ -14,8 +14,10 @@ BEGINS, ENDS = 1.21, 1.6
 cdef class LawKernels:
     """The compiled functions of one law, by address."""
 
-    def __init__(self, *, size_t many, size_t many_moving, size_t one, size_t forces):
+    def __init__(self, *, size_t many, size_t many_moving, size_t one, size_t forces, size_t many_mixed=0,
+                 size_t many_mixed_moving=0):
         self.many, self.many_moving = <PairsFunction> many, <PairsFunction> many_moving
+        self.many_mixed, self.many_mixed_moving = <PairsFunction> many_mixed, <PairsFunction> many_mixed_moving
         self.one, self.forces = <ContactFunction> one, <ForcesFunction> forces
 
     cdef object fill(self, Law *law, values):
@@ -26,10 +28,15 @@ cdef class LawKernels:
         for k in range(len(values)):
             law.parameters[k] = values[k]
 
+    cdef object mix_materials(self, Law *law, const double *compliance, const double *wall_compliance):
+        """Set the compliances of clumps and walls; without effect for a law that does not read elastic constants."""
+        if self.many_mixed != NULL:
+            law.evaluate, law.compliance, law.wall_compliance = self.many_mixed, compliance, wall_compliance
+
     cdef object correct_onsets(self, Law *law, double power, zeta, double dt):
         """Set what the onset correction needs: power p, step dt [s], zeta (2, ZETA_TERMS) of onset_series.py."""
         cdef int k
-        law.evaluate = self.many_moving
+        law.evaluate = self.many_moving if law.compliance == NULL else self.many_mixed_moving
         law.power, law.dt, law.begins, law.ends = power, dt, BEGINS * dt, ENDS * dt
         for k in range(ZETA_TERMS):
             law.zeta[0][k], law.zeta[1][k] = zeta[0][k], zeta[1][k]

@@ -48,8 +48,8 @@ cdef class LoopOwner:
         self.gravity = np.array(gravity, dtype=float)
         self.loop.has_contacts = law is not None
         if law is not None:
-            record, values, modulus = law
-            self.set_law(record, values, modulus)
+            record, values, self.pair_table = law
+            self.set_law(record, values)
             self.set_planes(planes)
         useful = state.n_spheres // SPHERES_PER_THREAD if has_openmp() else 1
         self.allocate(max(1, min(threads, useful, self.loop.state.n_blocks, openmp.thread_limit())))
@@ -71,12 +71,13 @@ cdef class LoopOwner:
             self.loop.fraction[k] = scheme.stages[k]
         self.loop.scheme_failed = &kernels.failed
 
-    cdef object set_law(self, law, values, modulus):
-        """law, values : record of the contact law, and its parameters; modulus : between two clumps [Pa]."""
+    cdef object set_law(self, law, values):
+        """law, values : record of the contact law, and its parameters."""
         cdef LawKernels kernels = law.kernels
         cdef Py_ssize_t n_slots = self.loop.state.n_blocks * LANES
         kernels.fill(&self.loop.law, values)
-        self.loop.law.planes, self.loop.law.modulus = &self.loop.planes, modulus
+        self.set_moduli(kernels)
+        self.loop.law.planes = &self.loop.planes
         self.loop.law.energy_factor = 1.0 / (1.0 + law.power)
         if law.corrects_onsets(values):
             kernels.correct_onsets(&self.loop.law, law.power, zeta_polynomials(law.power), self.loop.step.dt)
@@ -84,16 +85,23 @@ cdef class LoopOwner:
             self.loop.motions, self.loop.twists = &self.motions[0, 0], &self.twists[0, 0]
             self.take_view()
 
+    cdef object set_moduli(self, LawKernels kernels):
+        """Effective moduli of contacts, or compliances where clumps differ in them, from the PairTable."""
+        cdef double[::1] wall_modulus, compliance, wall_compliance
+        modulus, wall_modulus, compliance, wall_compliance, mixed = self.pair_table.moduli(self.state.material_index)
+        self.loop.law.modulus, self.loop.planes.modulus = modulus, &wall_modulus[0]
+        if mixed:
+            kernels.mix_materials(&self.loop.law, &compliance[0], &wall_compliance[0])
+        self.keep += [wall_modulus, compliance, wall_compliance]
+
     cdef object set_planes(self, planes):
         cdef double[:, ::1] points, normals
-        cdef double[::1] moduli
-        if planes is not None and len(planes[2]):
-            points, normals, moduli = (np.array(a, dtype=float, order="C") for a in planes)
-            self.loop.planes.count = len(moduli)
+        points, normals = planes
+        if len(points):
+            self.loop.planes.count = len(points)
             self.loop.planes.point = &points[0, 0]
             self.loop.planes.normal = &normals[0, 0]
-            self.loop.planes.modulus = &moduli[0]
-            self.keep += [points, normals, moduli]
+            self.keep += [points, normals]
 
     cdef void take_view(self) noexcept:
         """Use the arrays of the state."""

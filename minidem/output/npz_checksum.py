@@ -17,7 +17,8 @@ from minidem.output import replacing, to_disk
 
 FORMAT = 4              # written unless the settings give another one
 WITH_SCALES = 5         # with a scale for each clump
-WITH_LAWS = NEWEST = 6  # with a contact law; the newest that is read
+WITH_LAWS = 6           # with a contact law
+WITH_MATERIALS = NEWEST = 7     # with several materials, or properties of their contacts; the newest that is read
 
 
 def write(path, settings, arrays):
