@@ -1,4 +1,6 @@
 """Materials of a simulation by index, and the properties of contacts between each two of them."""
+from itertools import product
+
 import numpy as np
 
 from minidem.core.checks import short_repr
@@ -109,11 +111,12 @@ class PairTable:
         ValueError
             With the names, or the values, of both materials.
         """
+        if not law.reads_of_pairs:
+            return
         clumps = np.unique(material_index).tolist() or [0]
-        others = np.union1d(clumps, self.wall_index).tolist()
-        for k, other in ((k, other) for k in clumps if law.reads_of_pairs for other in others if k != other):
+        for k, other in product(clumps, np.union1d(clumps, self.wall_index).tolist()):
             a, b = self.materials[k], self.materials[other]
-            if frozenset((a, b)) not in self._pair:
+            if k != other and frozenset((a, b)) not in self._pair:
                 read = ", ".join(law.reads_of_pairs)
                 raise ValueError(f"pairs: {_described(a)} and {_described(b)} can meet, and contact law {law.name!r} "
                                  f"reads {read} of their pair; add md.Pair(a, b, ...) of these two materials")
