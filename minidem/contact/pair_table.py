@@ -20,13 +20,11 @@ class PairTable:
         A wall without a material is of the simulation's.
     pairs : iterable of Pair
         Materials that do not occur may be among them.
-    clumps : sequence of Material
-        Materials of clumps.
 
     Attributes
     ----------
     materials : tuple of Material
-        All different ones: the simulation's, those of the walls, those of clumps in the order in which they were added.
+        All different ones: the simulation's, those of the walls, those appended.
     wall_index : (n_walls,) int32 ndarray
         Index of each wall's material.
     pairs : tuple of Pair
@@ -37,16 +35,17 @@ class PairTable:
         Two pairs of the same two materials.
     """
 
-    def __init__(self, material, walls=(), pairs=(), clumps=()):
+    def __init__(self, material, walls=(), pairs=()):
         of_walls = [wall.material or material for wall in walls]
-        self.materials = tuple(dict.fromkeys([material, *of_walls, *clumps]))
+        self.materials = tuple(dict.fromkeys([material, *of_walls]))
         self._index = {known: k for k, known in enumerate(self.materials)}
         self.wall_index = np.array([self._index[m] for m in of_walls], dtype=np.int32)
         self.pairs, self._pair = tuple(pairs), {}
         for k, pair in enumerate(self.pairs):
-            if self._pair.setdefault(frozenset((pair.a, pair.b)), pair) is not pair:
+            if frozenset((pair.a, pair.b)) in self._pair:
                 raise ValueError(f"pairs[{k}] = {short_repr(pair)}: there is another pair of these two materials; give "
                                  "one of them")
+            self._pair[frozenset((pair.a, pair.b))] = pair
 
     def with_material(self, material):
         """The table with a material appended; this one if it has it."""

@@ -36,6 +36,7 @@ READS_PAIRS = replace(md.contact.info("hertz"), name="reading", reads_of_pairs=(
     (lambda: md.Simulation(GLASS, dt=DT, pairs=PAIR), "pairs = Pair.*give a list"),
     (lambda: md.Simulation(GLASS, dt=DT, pairs=[PAIR, GLASS]), r"pairs\[1\] = Material"),
     (lambda: md.Simulation(GLASS, dt=DT, pairs=[PAIR, md.Pair(STEEL, GLASS)]), r"pairs\[1\].*another pair"),
+    (lambda: md.Simulation(GLASS, dt=DT, pairs=[PAIR, PAIR]), r"pairs\[1\].*another pair"),
     (lambda: md.Simulation(GLASS, dt=DT).add_clumps(BALL, (0, 0, 0), material="steel"), "material = 'steel'"),
     (lambda: md.Simulation(replace(GLASS, density=2600.0), dt=DT).add_clumps(BALL, (0, 0, 0)), "2600.0.*2500.0")])
 def test_refused(make, words):
