@@ -150,7 +150,7 @@ class Simulation(Observables):
         state = old.state.with_clumps(template, *columns, pair_table.index(material))
         n = state.n_clumps - first
         new = self._make_loop(state, pair_table, old.step_count, old.external_forces,
-                              started=np.concatenate([old.started, np.zeros(n, dtype=bool)]))
+                              started=np.concatenate([old.started, np.zeros(n, dtype=bool)]), **old.past(n))
         if n > FEW or old.external_forces:
             new.evaluate()
             refuse_deep_overlaps(new.contacts(), state, first)
@@ -180,7 +180,7 @@ class Simulation(Observables):
         old, forces = self._loop, self._user_forces
         functions = forces.functions + (function,)
         self._loop = self._make_loop(old.state, old.pair_table, old.step_count, UserForces(functions, forces.expected),
-                                     started=old.started,
+                                     started=old.started, **old.past(),
                                      forces_known=old.forces_known and len(functions) <= forces.expected)
 
     @property
@@ -193,7 +193,7 @@ class Simulation(Observables):
         return self._loop.external_forces or UserForces()
 
     def _make_loop(self, state, pair_table, step_count=0, forces=None, **known):
-        """A Driver for `state` at step number step_count; `known` are its arguments started and forces_known."""
+        """A Driver for `state` at step number step_count; `known` are its arguments started, forces_known and history."""
         pair_table.require_pairs(self._law, state.material_index)
         return Driver(state, self._scheme, self._parameters, self.dt, first_step=step_count,
                       law=(self._law, self._law_parameters, pair_table), gravity=self.gravity,

@@ -15,6 +15,7 @@ from libc.string cimport memcpy
 
 from minidem.broadphase.ghosts cimport clump_of, slot_of
 from minidem.broadphase.neighbours cimport Planes, height
+from minidem.contact.rows cimport HistoryFunction
 from minidem.core.int_vector cimport IntVector, reserve
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.transpose cimport records_from_rows, rows_from_records
@@ -65,12 +66,22 @@ cdef struct Law:                        # all that a force depends on, in additi
     double zeta[2][ZETA_TERMS]          # -zeta(-p, 1 + a), -zeta(-p - 1, 1 + a) by powers of a
     const double *compliance            # (n_clumps,) by the user's number: (1 - nu^2) / E [1/Pa]; NULL: all the same
     const double *wall_compliance       # (planes,) likewise
+    HistoryFunction history             # of a law with history (rows.pxd); NULL: none of what follows is used
+    HistoryFunction describe            # likewise, results are DescriptionRows
+    int n_records                       # of its history
+    bint has_couples                    # it exerts couples
+    int n_materials
+    const double *coefficients          # (n_materials, n_materials, MAX_COEFFICIENTS)
+    const double *wall_materials        # (walls,): numbers of their materials
 
 
 cdef class LawKernels:
     cdef PairsFunction many, many_moving, many_mixed, many_mixed_moving
     cdef ContactFunction one
     cdef ForcesFunction forces
+    cdef HistoryFunction history, describe
+    cdef readonly int n_records
+    cdef readonly bint has_couples
     cdef object fill(self, Law *law, values)
     cdef object mix_materials(self, Law *law, const double *compliance, const double *wall_compliance)
     cdef object correct_onsets(self, Law *law, double power, zeta, double dt)

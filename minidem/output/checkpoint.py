@@ -71,6 +71,10 @@ def pack(sim):
         settings |= {"format": npz_checksum.WITH_MATERIALS, "materials": [_values(m) for m in sim.materials],
                      "pairs": [asdict(pair) | {"a": _values(pair.a), "b": _values(pair.b)} for pair in sim.pairs]}
         arrays["material_index"] = loop.state.material_index
+    past = loop.past()
+    if past:
+        settings["format"] = npz_checksum.WITH_HISTORY
+        arrays |= {"dissipated": past["dissipated"]} | {f"history_{name}": a for name, a in past["history"].items()}
     for k, template in enumerate(loop.state.templates):
         arrays |= {f"template_{k}_{name}": np.asarray(value) for name, value in vars(template).items()}
     return settings, arrays
@@ -137,11 +141,31 @@ def unpack(settings, arrays, make, threads=None):
     scale = finite_array("scale", arrays.get("scale", np.ones(n)), (n,), limit=LARGEST)
     for k, template in enumerate(templates if "scale" in arrays else []):
         template_scales(template, scale[index == k], np.count_nonzero(index == k))
-    sim._loop = sim._make_loop(State.restore(blocks, loads, templates, index, scale, materials), pair_table,
+    state, record = State.restore(blocks, loads, templates, index, scale, materials), sim._law
+    past = _past(arrays, record.kernels_for(sim._law_parameters).n_records, n, state.n_spheres,
+                 len(walls)) if record.has_history else {}
+    sim._loop = sim._make_loop(state, pair_table,
                                whole("step_count", settings["step_count"], 0),
                                UserForces((), expected) if expected else None, started=arrays["started"],
-                               forces_known=bool(settings["forces_known"]))
+                               forces_known=bool(settings["forces_known"]), **past)
     return sim
+
+
+def _past(arrays, n_records, n_clumps, n_spheres, n_walls):
+    """Arguments history and dissipated of a Driver, validated."""
+    spheres = arrays["history_spheres"]
+    n = len(spheres)
+    if spheres.dtype != np.int32 or spheres.shape != (n, 2):
+        raise ValueError("history_spheres has another type or shape than pairs of int32")
+    i, j = spheres.T
+    bad = (i < 0) | (i >= n_spheres) | (j >= n_spheres) | (j < -n_walls) | ((j >= 0) & (j <= i))
+    bad[1:] |= (i[1:] < i[:-1]) | (i[1:] == i[:-1]) & (j[1:] <= j[:-1])
+    refuse("history_spheres", i, bad, "give pairs of spheres, or of spheres and walls, in ascending order")
+    shapes = {"records": (n_records, n, 4), "results": (n, 8), "couples": (n, 4)}
+    history = {name: finite_array(f"history_{name}", arrays[f"history_{name}"], shape)
+               for name, shape in shapes.items()}
+    return {"history": history | {"spheres": spheres},
+            "dissipated": finite_array("dissipated", arrays["dissipated"], (n_clumps, 4))}
 
 
 def _templates(arrays):
