@@ -7,6 +7,7 @@ from minidem.core.checks import short_repr
 from minidem.material import effective_modulus, effective_shear_modulus
 
 ELASTIC = {"modulus": effective_modulus, "shear_modulus": effective_shear_modulus}
+PROPERTIES = (*ELASTIC, "restitution", "friction", "rolling_friction")
 
 
 class PairTable:
@@ -66,7 +67,7 @@ class PairTable:
         Parameters
         ----------
         names : iterable of str
-            Of 'modulus' (E* [Pa]), 'shear_modulus' (G* [Pa]), 'restitution', 'friction', 'rolling_friction'.
+            Of PROPERTIES; 'modulus' is E* [Pa], 'shear_modulus' G* [Pa].
 
         Returns
         -------
