@@ -158,7 +158,9 @@ class Observables:
         structured array (n,)
             `clump_i`, `clump_j`, `sphere_i`, `sphere_j` (indices; both j fields are -1 - k for wall k), `overlap` [m],
             `normal` (3,) unit vector from j to i, `force` (3,) on i with its onset correction [N], `point` (3,) [m],
-            `energy` [J]; lab frame.
+            `energy` of the normal force [J]; of laws with friction also `tangential` (3,) part of the force [N],
+            `couple` (3,) of rolling resistance on i [N m], `sliding` bool, `energy_tangential`, `energy_rolling` [J];
+            lab frame.
         """
         if not self._loop.contacts_known:
             self._loop.evaluate()
@@ -182,8 +184,10 @@ class Observables:
         contacts = self.contacts() if contacts is None else contacts
         velocity, rate = self._rates()
         terms = self._shadow_terms(contacts, velocity, rate) if shadow else None
+        work = self._loop.work()
         return measure(self._state.column("mass"), self._state.column("inertia"), self._state.column("position"),
-                       velocity, rate, contacts["energy"], self.gravity, terms)
+                       velocity, rate, contacts, self.gravity, terms, self._loop.dissipated(),
+                       None if work is None else work[:, 0])
 
     def _shadow_terms(self, contacts, velocity, rate):
         if not len(contacts):
