@@ -174,5 +174,6 @@ def energy_input(table: Mapping[str, np.ndarray]) -> float:
 
 def balance_error(table: Mapping[str, np.ndarray]) -> float | None:
     """max |balance - first balance| / `energy_input` over the rows; None if no energy was put in."""
-    scale, balance = energy_input(table), table["balance"][~np.isnan(table["balance"])]     # nan: of an older version
+    scale, balance = energy_input(table), table["balance"]
+    balance = balance[~np.isnan(balance)]       # rows of an older version without the column
     return np.max(np.abs(balance - balance[0])) / scale if scale > 0.0 and len(balance) else None
