@@ -9,7 +9,8 @@ from minidem.output import replacing
 
 # Okabe and Ito's palette for colour-blind readers; line styles repeat the distinction.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-STACK = ("0.85", *COLOURS[:6], "#F0E442")
+STACK = (*COLOURS[:6], "#F0E442")      # of kinetic, elastic, potential energy, and of the dissipated kinds
+FIRST_DISSIPATED = 3
 STYLES = ("-", "--", "-.", ":")
 LOOK = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
         "axes.axisbelow": True, "grid.color": "0.9", "lines.linewidth": 1.2, "legend.frameon": False,
@@ -28,7 +29,7 @@ def energies(path, table, title):
             _stack(kinds, table)
             scale = energy_input(table)
             change.plot(table["time"], (table["balance"] - table["balance"][0]) / (scale or 1.0), color="black")
-            change.set_ylabel("change of balance" + ("$\\,/\\,$energy put in" if scale else " (J)"))
+            change.set_ylabel("change of balance\n" + ("/ energy put in" if scale else "(J)"))
         else:
             _lines(kinds, change, table)
         kinds.set_ylabel("energy (J)")
@@ -61,17 +62,20 @@ def stacked(table):
     elastic = sum(np.nan_to_num(table[name]) for name in ("elastic", "elastic_tangential", "elastic_rolling"))
     curves = {"minus work": -of["work"], "kinetic": table["translational"] + table["rotational"], "elastic": elastic,
               "potential": of["potential"] - np.min(of["potential"])}
-    return curves | {"by " + name.partition("_")[2]: of[name] for name in DISSIPATED}
+    kinds = ("damping", "tangential damping", "sliding", "rolling resistance")
+    return curves | {kind: of[name] for kind, name in zip(kinds, DISSIPATED)}
 
 
 def _stack(panel, table):
-    """Energies one above the other, dissipated ones hatched; the work put in begins below zero."""
-    bottom = np.zeros(len(table["time"]))
-    for (label, curve), colour in zip(stacked(table).items(), STACK):
-        if not np.any(curve):
-            continue
-        panel.fill_between(table["time"], bottom, bottom + curve, label=label, facecolor=colour, edgecolor="white",
-                           linewidth=0.0, hatch="//" if label.startswith("by ") else None)
+    """Energies one above the other, dissipated ones hatched; the lowest begins at minus the work."""
+    curves = stacked(table)
+    bottom = curves.pop("minus work")
+    if np.any(bottom):
+        panel.plot(table["time"], bottom, color="black", linestyle="--", label="minus work")
+    for k, (label, curve) in enumerate(curves.items()):
+        if np.any(curve):
+            panel.fill_between(table["time"], bottom, bottom + curve, label=label, facecolor=STACK[k],
+                               edgecolor="white", linewidth=0.0, hatch="//" if k >= FIRST_DISSIPATED else None)
         bottom = bottom + curve
     panel.plot(table["time"], bottom, color="black", label="balance")
     panel.legend(ncols=4, loc="lower left", bbox_to_anchor=(0.0, 1.0))

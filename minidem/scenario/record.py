@@ -9,7 +9,12 @@ import minidem
 from minidem.analysis.contact_sums import wall_wrenches
 from minidem.analysis.diagnosis import explain_energy
 from minidem.analysis.energy import (
-    DISSIPATED, balance_error, energy_drift, energy_error, energy_scale, lasting_energy_error,
+    DISSIPATED,
+    balance_error,
+    energy_drift,
+    energy_error,
+    energy_scale,
+    lasting_energy_error,
 )
 from minidem.output import replace_text
 from minidem.scenario.files import Table

@@ -52,7 +52,8 @@ def unrecorded():
 
 def test_energy_table(run, unrecorded):
     header, rows = table(run / "energy.csv")
-    assert header == "time,translational,rotational,elastic,potential,total,lasting"
+    assert header == ("time,translational,rotational,elastic,potential,total,lasting,elastic_tangential,elastic_rolling,"
+                      "dissipated_damping,dissipated_tangential,dissipated_sliding,dissipated_rolling,work,balance")
     assert len(rows) == 1001
     np.testing.assert_array_equal(rows[:, 0], DT * (np.arange(1001) * STEPS // 1000))
     energy = unrecorded.energy(shadow=True)
