@@ -10,18 +10,18 @@ is the contact point of two spheres, c = s_i - n (R_i - d) that of a sphere on a
     dashpot      T_d = -x c u_t,  x = sqrt(4 G*/E*) or a number
     limit        |T + T_d| <= mu |F_n|
     turning      W = n x n' + n (w_i + w_j).n / 2
-The couple M of rolling resistance is a spring of the same kind for the tangential part of w_i - w_j, with
-k_r = 2.25 mu_r^2 R*^2 2 E* a, limit mu_r R* |F_n| of the spring alone, and a dashpot 2 eta sqrt(I_r k_r) that acts while
-the spring is below its limit (Ai et al. 2011, doi 10.1016/j.powtec.2010.09.030, model C). Linear springs have F_n = k d +
-2 beta sqrt(m* k) d' and a constant k_t.
+The couple M of rolling resistance is a spring of the same kind for the tangential part of w_i - w_j, with k_r = 2.25
+mu_r^2 R*^2 2 E* a, limit mu_r R* |F_n| of the spring alone, and a dashpot 2 eta sqrt(I_r k_r) that acts while the spring
+is below its limit (Ai et al. 2011, doi 10.1016/j.powtec.2010.09.030, model C). Linear springs have F_n = k d + 2 beta
+sqrt(m* k) d' and a constant k_t.
 
-Slip: a step of a simulation scales T and T_d by the same s = mu |F_n| / |T + T_d|, and the spring keeps s T. In the limit
-of short steps T shrinks along its own direction, T' = ... - lambda T with the smallest lambda >= 0 that keeps
+Slip: a step of a simulation scales T and T_d by the same s = mu |F_n| / |T + T_d|, and the spring keeps s T. In the
+limit of short steps T shrinks along its own direction, T' = ... - lambda T with the smallest lambda >= 0 that keeps
 |T + T_d| <= mu |F_n|. So a contact is in one of three phases:
     STICK   T follows the equation above;
-    SLIP    T = y t, where y >= 0 solves |y t + T_d| = mu |F_n| and the unit vector t follows the equation above. It ends
-            when, without lambda, |T + T_d| would grow more slowly than mu |F_n|;
-    FREE    |T_d| alone exceeds the limit: T = 0, and the total force is mu |F_n| in the direction of T_d.
+    SLIP    T = y t, where y >= 0 is the larger solution of |y t + T_d| = mu |F_n| and the unit vector t follows the
+            equation above. It ends when, without lambda, |T + T_d| would grow more slowly than mu |F_n|;
+    FREE    no such y exists: T = 0, and the total force is mu |F_n| in the direction of T_d.
 Changes of phase, touch and lift-off are located as roots, where the integration starts anew.
 """
 from dataclasses import dataclass
@@ -157,24 +157,26 @@ class FrictionWorld(World):
                         np.array(stiffness), dashpot, dashpot * np.array([1.0, 0.0])[:, None, None], limit, elastic)
 
     def springs(self, now, spring, phase):
-        """(2, m, 3) springs and total forces of a phase, and the length y (2, m) of a slipping spring."""
+        """(2, m, 3) springs and total forces of a phase, length y (2, m) of a slipping spring, and a number (2, m) that
+        is positive as long as y exists."""
         along = spring / np.maximum(norm(spring), 1e-300)[..., None]
         projected = dot(along, now.limited)
         inside = projected**2 - dot(now.limited, now.limited) + now.limit**2
         length = np.maximum(np.sqrt(np.maximum(inside, 0.0)) - projected, 0.0)
         slipping, free = (phase == SLIP)[..., None], (phase == FREE)[..., None]
         true = np.where(slipping, length[..., None] * along, np.where(free, 0.0, spring))
-        damping = np.maximum(norm(now.limited), 1e-300)
-        total = np.where(free, (now.limit / damping)[..., None] * now.limited,
+        damping = norm(now.limited)
+        total = np.where(free, (now.limit / np.maximum(damping, 1e-300))[..., None] * now.limited,
                          true + np.where(slipping, now.limited, now.dashpot))
-        return true, total, length
+        exists = np.where(projected < 0, inside / np.maximum(now.limit + damping, 1e-300), now.limit - damping)
+        return true, total, length, exists
 
     def rates(self, y, touching, phase, free_growth=False):
         """dy/dt. With free_growth, springs that slip grow as if they stuck (lambda = 0)."""
         x, v, q, principal, spring, _ = self.split(y)
         to_lab, w = self.lab(q, principal)
         now = self.contacts(x, v, q, w, touching)
-        true, total, length = self.springs(now, spring, phase)
+        true, total, length, _ = self.springs(now, spring, phase)
         growth = -now.stiffness[..., None] * now.motion
         turned = cross(np.broadcast_to(now.turning, spring.shape), spring)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -209,35 +211,36 @@ class FrictionWorld(World):
         to_lab = rotation_matrix(q / norm(q)[:, None]) @ self.axes
         return to_lab, np.einsum("nij,nj->ni", to_lab, principal)
 
-    def excess(self, y, touching, phase):
-        """|T + T_d| - mu |F_n| and |T_d| - mu |F_n|, each (2, m), the overlaps, and y with the springs of the phase."""
-        x, v, q, principal, spring, lost = self.split(y)
+    def look(self, y, touching, phase):
+        """`Contacts`, springs (2, m, 3), |T + T_d| - mu |F_n| (2, m), and the last result of `springs`."""
+        x, v, q, principal, spring, _ = self.split(y)
         now = self.contacts(x, v, q, self.lab(q, principal)[1], touching)
-        true, _, _ = self.springs(now, spring, phase)
-        return (norm(true + now.limited) - now.limit, norm(now.limited) - now.limit, now.overlap,
-                pack(x, v, q, principal, true, lost), now.rate, now.normal_force)
+        true, _, _, exists = self.springs(now, spring, phase)
+        return now, true, norm(true + now.limited) - now.limit, exists
 
     def growth_of_excess(self, y, touching, phase):
         """d/dt (|T + T_d| - mu |F_n|) without lambda, (2, m), by a central difference."""
-        _, _, overlap, true, rate, _ = self.excess(y, touching, phase)
+        now, springs, _, _ = self.look(y, touching, phase)
+        near = np.abs(now.overlap[touching]) / np.maximum(np.abs(now.rate[touching]), 1e-300)
+        ahead = max(min([self.shortest, *(1e-3 * near)]), 1e-6 * self.shortest)
+        true, stuck = y.copy(), np.zeros_like(phase)
+        self.split(true)[4][:] = springs
         slope = self.rates(true, touching, phase, free_growth=True)
-        ahead = min([self.shortest, *(1e-3 * overlap[touching] / np.maximum(np.abs(rate[touching]), 1e-300))])
-        stuck = np.zeros_like(phase)
-        ends = [self.excess(true + step * slope, touching, stuck)[0] for step in (ahead, -ahead)]
-        return (ends[0] - ends[1]) / (2 * ahead)
+        before, after = (self.look(true + step * slope, touching, stuck)[2] for step in (-ahead, ahead))
+        return (after - before) / (2 * ahead)
 
     def margins(self, y, touching, phase):
         """(6, m): positive until a contact changes its phase. Overlap; then for both springs the end of STICK or FREE,
         and of SLIP towards STICK and FREE; last the sign of F_n, where the limit has a kink."""
-        excess, alone, overlap, _, _, normal_force = self.excess(y, touching, phase)
+        now, _, excess, exists = self.look(y, touching, phase)
         slip = phase == SLIP
-        margin, free = np.where(phase == STICK, -excess, alone), np.where(slip, -alone, 1.0)
+        margin, free = np.where(phase == STICK, -excess, norm(now.limited) - now.limit), np.where(slip, exists, 1.0)
         if np.any(slip):
             margin = np.where(slip, self.growth_of_excess(y, touching, phase), margin)
         inactive = ~(touching & self.has_limit)
         margin[inactive] = free[inactive] = 1.0
-        pushing = np.where(touching, self.sign * normal_force, 1.0)
-        return np.concatenate([[np.where(touching, overlap, -overlap)], margin, free, [pushing]])
+        pushing = np.where(touching, self.sign * now.normal_force, 1.0)
+        return np.concatenate([[np.where(touching, now.overlap, -now.overlap)], margin, free, [pushing]])
 
     def change_phase(self, y, touching, phase, row, k):
         """Apply the change of contact k that row `row` of `margins` announces, in place."""
@@ -253,9 +256,10 @@ class FrictionWorld(World):
             started = phase[:, k] == SLIP
         else:
             kind, old = (row - 1) % 2, phase[(row - 1) % 2, k]
-            true = self.split(self.excess(y, touching, phase)[3])[4][kind, k].copy()
-            phase[kind, k] = SLIP if old != SLIP else STICK if row < 3 else FREE
-            spring[kind, k] = 0.0 if phase[kind, k] == FREE else true
+            now, true, _, _ = self.look(y, touching, phase)
+            grows = dot(true[kind, k], true[kind, k] + now.limited[kind, k]) < 0        # |T + T_d|, when T shrinks
+            phase[kind, k] = (FREE if grows else SLIP) if old != SLIP else STICK if row < 3 else FREE
+            spring[kind, k] = 0.0 if phase[kind, k] == FREE else true[kind, k]
             started = (np.arange(2) == kind) & (phase[:, k] == SLIP)
         x, v, q, principal, *_ = self.split(y)
         motion = self.contacts(x, v, q, self.lab(q, principal)[1], touching).motion
@@ -284,7 +288,8 @@ class FrictionWorld(World):
         size = np.max(np.abs(self.offsets)) + np.max(self.radii)
         speed = np.max(np.abs(v)) + size * np.max(np.abs(w)) + norm(self.gravity) * time
         self.shortest, self.force_scale = 1e-5 * longest_step, 0.1 * np.mean(self.mass) * speed / longest_step
-        self.sign, self.has_limit = np.ones(m), np.tile(np.array([[self.law.friction], [self.law.rolling_friction]]) > 0, m)
+        coefficients = np.array([[self.law.friction], [self.law.rolling_friction]])
+        self.sign, self.has_limit = np.ones(m), np.tile(coefficients > 0, m)
         couple_scale, energy = self.force_scale * np.min(self.radius), np.mean(self.mass) * speed**2
         scale = pack(*(np.full(shape, value) for shape, value in (
             ((n, 3), size), ((n, 3), speed), ((n, 4), 1.0), ((n, 3), speed / size), ((m, 3), self.force_scale),
@@ -318,7 +323,7 @@ class FrictionWorld(World):
         for row, k in np.argwhere(after < 0):
             def margin(t):
                 return self.margins(path(t), touching, phase)[row, k]
-            begin = solver.t_old + 1e-4 * (solver.t - solver.t_old)         # may be zero, or rounded to below, at t_old
+            begin = solver.t_old + 1e-7 * (solver.t - solver.t_old)         # may be zero, or rounded to below, at t_old
             root = brentq(margin, begin, solver.t, xtol=1e-16 * solver.t, rtol=1e-14) if margin(begin) > 0 else begin
             found.append((root, row, k))
         t, row, k = min(found)
