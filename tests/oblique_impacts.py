@@ -48,8 +48,7 @@ class Impact:
     angular_velocity: np.ndarray
     law: Law
     contact_time: float                         # of an elastic contact, estimated [s]
-
-    LASTS = 2.2                                 # from the start to after the impact [contact_time]
+    lasts: float = 2.2                          # from the start to after the impact [contact_time]
 
     def walls(self):
         return [md.Plane([0.0, 0.0, 0.0], [0.0, 0.0, 1.0])] if len(self.shapes) == 1 else []
@@ -70,7 +69,7 @@ class Impact:
     @cached_property
     def expected(self):
         _, v, q, w, _ = self.world().move(self.position, self.velocity, self.orientation, self.angular_velocity,
-                                          self.LASTS * self.contact_time, self.contact_time / 20)
+                                          self.lasts * self.contact_time, self.contact_time / 20)
         return self.outcome(q, v, w)
 
     def found(self, steps, phases, **options):
@@ -83,7 +82,7 @@ class Impact:
             x = self.position[k] + early[:, None] * self.velocity[k] + site
             q, w = free_rotation(shape.body, self.orientation[k], self.angular_velocity[k], early)
             sim.add_clumps(shape.template, x, q, self.velocity[k], w)
-        sim.run(int(self.LASTS * steps) + 2)
+        sim.run(int(self.lasts * steps) + 2)
         assert len(sim.contacts()) == 0
         _, q, v, w = (part.reshape(len(self.shapes), phases, -1) for part in state_of(sim))
         return np.array([self.outcome(q[:, k], v[:, k], w[:, k]) for k in range(phases)])

@@ -22,6 +22,7 @@ limit of short steps T shrinks along its own direction, T' = ... - lambda T with
     SLIP    T = y t, where y >= 0 is the larger solution of |y t + T_d| = mu |F_n| and the unit vector t follows the
             equation above. It ends when, without lambda, |T + T_d| would grow more slowly than mu |F_n|;
     FREE    no such y exists: T = 0, and the total force is mu |F_n| in the direction of T_d.
+Where F_n passes through zero, before the attraction that precedes lift-off, the limit is zero and so is T.
 Changes of phase, touch and lift-off are located as roots, where the integration starts anew.
 """
 from dataclasses import dataclass
@@ -245,14 +246,13 @@ class FrictionWorld(World):
     def change_phase(self, y, touching, phase, row, k):
         """Apply the change of contact k that row `row` of `margins` announces, in place."""
         spring = self.split(y)[4]                       # a view
-        if row == 5:
-            self.sign[k] = -self.sign[k]
-            return
-        if row == 0:
-            self.sign[k] = 1.0
-            spring[:, k], phase[:, k], touching[k] = 0.0, FREE, not touching[k]
+        if row in (0, 5):
+            self.sign[k] = -self.sign[k] if row == 5 else 1.0
+            touching[k] ^= row == 0
+            spring[:, k], phase[:, k] = 0.0, FREE
+            growth = 2 / 3 if row == 0 and not self.law.stiffness else 1.0      # at touch the stiffness is ~ sqrt(t)
             for kind in np.flatnonzero(self.has_limit[:, 0] & touching[k]):
-                phase[kind, k] = self.first_phase(y, touching, phase, kind, k)
+                phase[kind, k] = self.first_phase(y, touching, phase, kind, k, growth)
             started = phase[:, k] == SLIP
         else:
             kind, old = (row - 1) % 2, phase[(row - 1) % 2, k]
@@ -267,11 +267,10 @@ class FrictionWorld(World):
             along = spring[kind, k] if spring[kind, k].any() else -motion[kind, k]
             spring[kind, k] = self.force_scale * along / norm(along)
 
-    def first_phase(self, y, touching, phase, kind, k):
-        """Phase of a spring just after touch."""
+    def first_phase(self, y, touching, phase, kind, k, growth):
+        """Phase of a spring of zero length just after its limit has been zero; growth : its length / (rate * time)."""
         x, v, q, principal, *_ = self.split(y + self.shortest * self.rates(y, touching, phase))
         now = self.contacts(x, v, q, self.lab(q, principal)[1], touching)
-        growth = 1.0 if self.law.stiffness else 2 / 3   # of a spring with a stiffness that grows as sqrt(t)
         spring = -growth * self.shortest * now.stiffness[kind, k] * now.motion[kind, k]
         if norm(now.limited[kind, k]) > now.limit[kind, k]:
             return FREE
