@@ -69,7 +69,7 @@ class Impact:
     @cached_property
     def expected(self):
         _, v, q, w, _ = self.world().move(self.position, self.velocity, self.orientation, self.angular_velocity,
-                                          self.lasts * self.contact_time, self.contact_time / 20)
+                                          self.lasts * self.contact_time, self.contact_time / 10, rtol=1e-8)
         return self.outcome(q, v, w)
 
     def found(self, steps, phases, **options):

@@ -49,7 +49,7 @@ def normal_errors(scene, dt, steps):
 @pytest.mark.parametrize("walls", [False, True])
 def test_no_energy_is_created(walls, friction):
     """Elastic impacts with friction never end with more energy than they began with, but for the integration error of
-    the normal direction, which is at most 1e-4 of the energy at 50 steps per contact (measured: without friction)."""
+    the normal direction, which is measured without friction and is below 2e-4 of the energy at 50 steps per contact."""
     scene, dt, steps = random_impacts(10_000 if friction == 0.5 else 2000, walls=walls)
     allowed = np.max(np.abs(normal_errors(scene, dt, steps)))
     assert allowed < 2e-4
@@ -68,7 +68,7 @@ def test_gain_falls_with_the_step():
     assert gains[1] < 0.25 * max(gains[0], 1e-5)
 
 
-@pytest.mark.parametrize("law", [Law(1.0, 0.5), Law(0.6, 0.5), Law(0.6, 0.5, rolling_friction=0.1, rolling_damping=0.3)])
+@pytest.mark.parametrize("law", [Law(1.0, 0.5), Law(0.6, 0.5), Law(0.6, 0.5, 0.1, rolling_damping=0.3)])
 def test_momentum_is_conserved(law):
     """Of each pair, to round-off; angular momentum about the middle of the pair at the start."""
     scene, dt, steps = random_impacts(500)
@@ -112,8 +112,8 @@ def test_rotated_start():
     def turn(vectors):
         return vectors @ matrix.T
 
-    np.testing.assert_allclose(outcome(changed(scene, turn, turn), LAW, dt, steps), turn(outcome(scene, LAW, dt, steps)),
-                               atol=AMPLIFIED)
+    turned = outcome(changed(scene, turn, turn), LAW, dt, steps)
+    np.testing.assert_allclose(turned, turn(outcome(scene, LAW, dt, steps)), atol=AMPLIFIED)
 
 
 def test_mirrored_start():
