@@ -89,7 +89,7 @@ def run_script(program, script, variables, folder):
     """
     command = [program, "-nocite", "-log", "none", "-in", str(Path(__file__).with_name(script))]
     for name, value in variables.items():
-        command += ["-var", name, f"{value:.17g}"]
+        command += ["-var", name, value if isinstance(value, str) else f"{value:.17g}"]
     output, steps = run_on_one_thread(command, folder), variables["steps"]
     times = re.findall(rf"^Loop time of (\S+) on 1 procs for {steps} steps", output, re.MULTILINE)
     return output, 1e6 * float(times[-1]) / steps
