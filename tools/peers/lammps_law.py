@@ -14,8 +14,8 @@ damping         c = sqrt(5) beta sqrt(m* k a), beta = -ln e / sqrt(pi^2 + ln^2 e
 tangential      When a shrinks, T *= a / a_before. T is projected onto the tangent plane of the present normal and
                 restored to its length; a turn about the normal by the spin of the pair is not applied ("expected to be
                 minor"). Then T -= kt a u dt. Same with kt = 8 G*, apart from the turn.
-slip            |T + T_d| <= mu |F_n|, T_d = -x c u, beyond it the force is scaled by s. LAMMPS keeps s (T + T_d) - T_d in
-                the spring, minidem s T: equal for x = 0 or e = 1 (c = 0), else different wherever a contact slides.
+slip            |T + T_d| <= mu |F_n|, T_d = -x c u; beyond it the force is scaled by s. LAMMPS keeps s (T + T_d) - T_d
+                in the spring, minidem s T: equal for x = 0 or e = 1 (c = 0), else different wherever a contact slides.
 velocity        v and omega of the half step before, at the positions and normal of the whole step: first order in dt.
                 The keyword "synchronized_verlet" takes the normal of the half step (doi:10.1016/j.cpc.2025.109524).
 arms            The torque has the arm R - d/2 of the contact point. The velocity u has the arm R: u differs by

@@ -13,7 +13,7 @@ from peers.lammps_law import law
 from peers.peer import Measurement, Peer, read_dump, run_script
 from peers.state import box_of, clump_state, total_energy
 
-SKINS = (0.25, 0.5, 1.0, 2.0, 4.0)      # in radii of the largest sphere
+SKINS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)      # in radii of the largest sphere
 
 
 def run(program, sim, settings, warmup, steps, folder):
@@ -77,8 +77,9 @@ def energy(sim, folder, moment):
     mass, position, velocity, spin, *momentum = read_motion(folder, moment)
     potential = -float(mass @ position @ np.array(sim.gravity))
     momentum = momentum[0] if momentum else 0.4 * (mass * sim.sphere_radii ** 2)[:, None] * spin
-    return potential + total_energy(sim, mass, velocity, spin, momentum, read_dump(folder / f"{moment}.spheres")[:, 1:4])
+    center = read_dump(folder / f"{moment}.spheres")[:, 1:4]
+    return potential + total_energy(sim, mass, velocity, spin, momentum, center)
 
 
 LAMMPS = Peer(name="lammps", program="lmp", package="lammps", measure=measure,
-              settings=tuple({"skin": skin} for skin in SKINS))
+              settings=tuple({"skin": skin} for skin in SKINS), laws=("hertz", "hertz-mindlin"))

@@ -55,6 +55,8 @@ class Peer:
         runs the program there and returns a Measurement.
     max_clumps : float
         Larger systems take too long to set up.
+    laws : tuple of str
+        minidem's contact laws that the code is run with.
     """
     name: str
     program: str
@@ -62,6 +64,7 @@ class Peer:
     settings: tuple
     measure: Callable
     max_clumps: float = math.inf
+    laws: tuple = ("hertz",)
 
     def find(self):
         """Path of the program, or None."""
