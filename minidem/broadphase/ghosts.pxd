@@ -28,7 +28,9 @@ cdef inline int slot_of(const StateView *state, int sphere) noexcept nogil:
 
 
 cdef inline void copy_ghosts(const IntVector *lines, const StateView *state) noexcept nogil:
-    """Copy own spheres, and the twists of their clumps if they are in use, to their ghosts. lines : see `list_marked`.
+    """Copy own spheres to their ghosts, and motions or the twists of their clumps if they are in use.
+
+    lines : see `list_marked`.
 
     A line is two spheres, of the clumps in two neighbouring slots.
     """
@@ -40,6 +42,9 @@ cdef inline void copy_ghosts(const IntVector *lines, const StateView *state) noe
     for k in range(lines.size):
         memcpy(ghosts + LINE * <Py_ssize_t> lines.data[k], spheres + LINE * <Py_ssize_t> lines.data[k],
                LINE * sizeof(double))
+    for k in range(lines.size if state.motions != NULL else 0):
+        memcpy(state.motions + 16 * (state.n_members * 4 + <Py_ssize_t> lines.data[k]),
+               state.motions + 16 * <Py_ssize_t> lines.data[k], 16 * sizeof(double))
     for k in range(lines.size if state.twists != NULL else 0):
         twist = state.twists + 8 * LANES * <Py_ssize_t> state.block_of_member[lines.data[k] // 4] \
             + 8 * (lines.data[k] % 4)

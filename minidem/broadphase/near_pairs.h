@@ -26,7 +26,7 @@ static inline unsigned minidem_near_plane(const double *rows, const double *poin
 
 /* The first part of minidem_select_near, whole vectors of pairs; returns how many of the n ints have been tested. */
 static inline ptrdiff_t minidem_select_many(const double *spheres, const int *pairs, ptrdiff_t n, double skin,
-                                            int *near, ptrdiff_t *selected);
+                                            int *near, int64_t *numbers, ptrdiff_t *selected);
 
 #if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512DQ__)
 #include "broadphase/near_pairs_avx512.h"
@@ -38,16 +38,19 @@ static inline ptrdiff_t minidem_select_many(const double *spheres, const int *pa
 
 /* Copy those pairs of slots (n ints, two by two) whose gap is below `skin` to `near`, in their order; returns how many
  * ints. spheres: centre and radius of each slot. `near` may be `pairs`, and has room for n ints. The MINIDEM_PADDING
- * ints after the pairs are read and prefetched, but not used. */
-static inline ptrdiff_t minidem_select_near(const double *spheres, const int *pairs, ptrdiff_t n, double skin,
-                                            int *near) {
-    ptrdiff_t kept, k = minidem_select_many(spheres, pairs, n, skin, near, &kept);
+ * ints after the pairs are read and prefetched, but not used.
+ * numbers: unless NULL, the numbers of these pairs, 0 to n / 2 - 1; room for n / 2. */
+static inline __attribute__((always_inline)) ptrdiff_t minidem_select_near(
+        const double *spheres, const int *pairs, ptrdiff_t n, double skin, int *near, int64_t *numbers) {
+    ptrdiff_t kept, k = minidem_select_many(spheres, pairs, n, skin, near, numbers, &kept);
     for (; k < n; k += 2) {
         const double *a = spheres + 4 * (ptrdiff_t) pairs[k], *b = spheres + 4 * (ptrdiff_t) pairs[k + 1];
         double x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2], reach = a[3] + b[3] + skin;
         int i = pairs[k], j = pairs[k + 1];
         near[kept] = i;
         near[kept + 1] = j;
+        if (numbers)
+            numbers[kept / 2] = k / 2;
         kept += 2 * (x * x + y * y + z * z < reach * reach);
     }
     return kept;

@@ -1,4 +1,6 @@
 """Verlet lists: candidates for contact, one set of lists for each thread."""
+from libc.stdint cimport int64_t
+
 from minidem.core.int_vector cimport APART, IntVector, reserve
 from minidem.core.lanes cimport LANES, row_of
 from minidem.state.state cimport StateView
@@ -60,7 +62,7 @@ cdef extern from "broadphase/near_pairs.h" nogil:
     enum:
         PADDING "MINIDEM_PADDING"
     Py_ssize_t select_near "minidem_select_near"(const double *spheres, const int *pairs, Py_ssize_t n, double skin,
-                                                 int *near)
+                                                 int *near, int64_t *numbers)
 
 
 cdef inline bint push_pair(IntVector *list, int a, int b) noexcept nogil:

@@ -13,6 +13,7 @@ from libc.math cimport sqrt
 from libc.string cimport memcpy
 
 from minidem.broadphase.neighbours cimport Planes, height
+from minidem.contact.rows cimport HistoryFunction
 from minidem.core.int_vector cimport IntVector, reserve
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.transpose cimport records_from_rows, rows_from_records
@@ -61,12 +62,22 @@ cdef struct Law:                        # all that a force depends on, in additi
     double dt                           # [s]
     double begins, ends                 # overlap / normal speed below which a contact may begin, end within a step [s]
     double zeta[2][ZETA_TERMS]          # -zeta(-p, 1 + a), -zeta(-p - 1, 1 + a) by powers of a
+    HistoryFunction history             # of a law with history (rows.pxd); NULL: none of what follows is used
+    HistoryFunction describe            # likewise, results are DescriptionRows
+    int n_records                       # of its history
+    bint has_couples                    # it exerts couples
+    int n_materials
+    const double *coefficients          # (n_materials, n_materials, MAX_COEFFICIENTS)
+    const double *wall_materials        # (walls,): numbers of their materials
 
 
 cdef class LawKernels:
     cdef PairsFunction many, many_moving
     cdef ContactFunction one
     cdef ForcesFunction forces
+    cdef HistoryFunction history, describe
+    cdef readonly int n_records
+    cdef readonly bint has_couples
     cdef object fill(self, Law *law, values)
     cdef object correct_onsets(self, Law *law, double power, zeta, double dt)
 

@@ -4,6 +4,7 @@ from libc.string cimport memset
 
 from minidem.contact.onset cimport Onsets, onset_forces
 from minidem.core.lanes cimport LANES
+from minidem.state.state cimport StateView
 
 # Window of 1.1 steps, and a margin because stored velocities are half a step old. What overlaps at the first sample of
 # a contact has come in during the last step, at that velocity; what overlaps at the last one leaves during the next
@@ -11,18 +12,32 @@ from minidem.core.lanes cimport LANES
 BEGINS, ENDS = 1.21, 1.6
 
 
-cdef class LawKernels:
-    """The compiled functions of one law, by address."""
+cdef inline double no_force(double overlap, double radius, double modulus, const double *parameters) noexcept nogil:
+    return 0.0
 
-    def __init__(self, *, size_t many, size_t many_moving, size_t one, size_t forces):
+
+cdef Contact overlap_alone(const Law *law, const StateView *state, int i, int j) noexcept nogil:
+    """A `ContactFunction` for laws with history, whose force is no function of the pose."""
+    return over_contact(no_force, law, state, i, j)
+
+
+cdef class LawKernels:
+    """The compiled functions of one law, by address: the first four, or those of a law with history."""
+
+    def __init__(self, *, size_t many=0, size_t many_moving=0, size_t one=0, size_t forces=0, size_t history=0,
+                 size_t describe=0, int n_records=0, bint has_couples=False):
         self.many, self.many_moving = <PairsFunction> many, <PairsFunction> many_moving
-        self.one, self.forces = <ContactFunction> one, <ForcesFunction> forces
+        self.one, self.forces = <ContactFunction> one if one else overlap_alone, <ForcesFunction> forces
+        self.history, self.describe = <HistoryFunction> history, <HistoryFunction> describe
+        self.n_records, self.has_couples = n_records, has_couples
 
     cdef object fill(self, Law *law, values):
         """Functions and parameter values, for a law without onset correction; all else is zero."""
         cdef int k
         memset(law, 0, sizeof(Law))
         law.evaluate, law.one, law.forces = self.many, self.one, self.forces
+        law.history, law.describe = self.history, self.describe
+        law.n_records, law.has_couples = self.n_records, self.has_couples
         for k in range(len(values)):
             law.parameters[k] = values[k]
 

@@ -1,5 +1,6 @@
 """The narrow phase of one thread: contacts among the candidates, and the forces on its spheres."""
 from minidem.broadphase.neighbours cimport Neighbours
+from minidem.contact.history cimport History
 from minidem.contact.law cimport Law
 from minidem.core.int_vector cimport APART, IntVector
 from minidem.state.state cimport StateView
@@ -32,6 +33,7 @@ cdef struct Contacts:               # of one thread
     IntVector head                  # (n_slots,): index into half_contacts of the first one of such a sphere
     IntVector next                  # (half_contacts,): of the next one of the same sphere
     IntVector entries               # room for sorting the contacts of one sphere
+    History history                 # of a law with history, instead of the lists of contacts and sums above
     char apart[APART]
 
 cdef bint create_contacts(Contacts *contacts, const StateView *state) noexcept nogil

@@ -9,6 +9,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
 from minidem.broadphase.neighbours cimport Neighbours, Planes, height, select_near
+from minidem.contact.history_phase cimport release_history
 from minidem.contact.law cimport PAIRS_AT_ONCE, force_record
 from minidem.core.int_vector cimport APART, push, release, reserve
 from minidem.core.lanes cimport LANES, row_of
@@ -167,7 +168,8 @@ cdef bint find_contacts(Contacts *contacts, const Neighbours *mine, const StateV
     while contacts.list_cursor < end:
         n = contacts.pairs.size
         contacts.pairs.size += select_near(state.spheres, mine.pairs.data + contacts.list_cursor,
-                                           min(<Py_ssize_t> PAIRS_AT_ONCE, end - contacts.list_cursor), 0.0, pairs + n)
+                                           min(<Py_ssize_t> PAIRS_AT_ONCE, end - contacts.list_cursor), 0.0, pairs + n,
+                                           NULL)
         contacts.list_cursor = min(contacts.list_cursor + PAIRS_AT_ONCE, end)
         for k in range(n, contacts.pairs.size):
             own = pairs[k] - contacts.first_slot        # of a ghost: larger than n_slots
@@ -201,6 +203,7 @@ cdef void release_contacts(Contacts *contacts) noexcept nogil:
     release(&contacts.onset)
     release(&contacts.additions)
     release(&contacts.room)
+    release_history(&contacts.history)
 
 
 cdef void free_contacts(Contacts *contacts) noexcept nogil:

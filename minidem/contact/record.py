@@ -1,10 +1,10 @@
 """The record that describes a contact law; registry, help, checkpoints and citation follow from it."""
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from minidem.contact.law import LawKernels
 from minidem.core.literature import Reference
-from minidem.core.parameters import parameter_values
+from minidem.core.parameters import named_values, parameter_values
 
 
 @dataclass(frozen=True)
@@ -17,6 +17,12 @@ class ContactLaw:
         As in `contact="name"`, and as in texts.
     kernels : LawKernels
         Its compiled functions (contact/law.pxd).
+    kernels_with : dict
+        Parameters, such as "rolling=epsd", to the functions that then replace `kernels`.
+    coefficients : callable or None
+        Of a law with history: coefficients(pair, values) -> up to 8 arrays (n, n) for n materials, which the law reads
+        as rows COEFFICIENTS of contact/rows.pxd. `pair` has the properties of all pairs of materials as arrays (n, n):
+        modulus E*, shear_modulus G* [Pa], restitution, friction, rolling_friction; `values` the parameters by name.
     cites : tuple of Reference
         Sources of the formula, the first one printing it.
     doi : str
@@ -46,6 +52,8 @@ class ContactLaw:
     name: str
     title: str
     kernels: LawKernels = field(repr=False)
+    kernels_with: Mapping[str, LawKernels] = field(default_factory=dict, repr=False)
+    coefficients: Callable | None = field(default=None, repr=False)
     cites: tuple[Reference, ...] = field(default=(), repr=False)
     doi: str = ""
     equations: str = ""
@@ -66,6 +74,16 @@ class ContactLaw:
     def values(self, given: str = "") -> list[float | int]:
         """Parameter values, in the order of the record, from text such as 'stiffness=1e6'; see `parameter_values`."""
         return parameter_values(f"contact {self.name!r}", self.parameters, given)
+
+    def kernels_for(self, values: list[float | int]) -> LawKernels:
+        """The compiled functions for these parameter values."""
+        named = named_values(self.parameters, values)
+        return next((kernels for given, kernels in self.kernels_with.items()
+                     if str(named[given.partition("=")[0]]) == given.partition("=")[2]), self.kernels)
+
+    def coefficient_rows(self, pair: Mapping, values: list[float | int]) -> list:
+        """`coefficients` of these parameter values."""
+        return list(self.coefficients(pair, named_values(self.parameters, values)))
 
     def corrects_onsets(self, values: list[float | int]) -> bool:
         """Whether these parameter values select the onset correction."""

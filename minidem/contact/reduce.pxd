@@ -15,6 +15,13 @@ cdef inline unsigned int order_of(const StateView *state, int sphere) noexcept n
     return <unsigned int> state.sphere_number[slot_of(state, sphere)]
 
 
+cdef inline Py_ssize_t next_row(const unsigned char *rows, Py_ssize_t row, Py_ssize_t last) noexcept nogil:
+    """The first member row from `row` on, but before `last`, with a force; `last` if there is none."""
+    while row < last and not rows[row]:
+        row += 1
+    return row
+
+
 cdef inline double *force_on(const Contacts *contacts, int slot) noexcept nogil:
     """Accumulator of an own sphere: force and number of contacts."""
     return contacts.sphere_force + 4 * <Py_ssize_t> contacts.accumulator_of_slot[slot - contacts.first_slot]

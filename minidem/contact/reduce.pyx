@@ -146,13 +146,6 @@ cdef inline void prefetch_forces(const Contacts *contacts, const StateView *stat
                 prefetch(sphere_force + 4 * <Py_ssize_t> contacts.accumulator_of_slot[row * LANES + lane])
 
 
-cdef inline Py_ssize_t next_row(const unsigned char *rows, Py_ssize_t row, Py_ssize_t last) noexcept nogil:
-    """The first member row from `row` on, but before `last`, with a force; `last` if there is none."""
-    while row < last and not rows[row]:
-        row += 1
-    return row
-
-
 cdef const double *reduce_block(Contacts *contacts, const StateView *state, Py_ssize_t b, const double *sphere_force,
                                 const double *body_force, double *wrench) noexcept nogil:
     """Wrenches (WRENCH_ROWS, LANES) of the clumps of block b; the forces on its spheres are cleared.

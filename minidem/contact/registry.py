@@ -46,4 +46,7 @@ def select(specification, scheme=None):
         raise ValueError(f"contact = {specification!r}: the onset correction needs a rotation scheme with one force "
                          f"evaluation per step, and {scheme.name!r} has {len(scheme.stages)}; take another scheme, or "
                          f"onset=plain")
+    if scheme is not None and len(scheme.stages) > 1 and law.needs_velocity:
+        raise ValueError(f"contact = {specification!r}: friction needs a rotation scheme with one force evaluation per "
+                         f"step, and {scheme.name!r} has {len(scheme.stages)}; take another scheme")
     return law, values

@@ -45,6 +45,10 @@ cdef inline Quat multiply_vector(Quat a, Vec3 v) noexcept nogil:
                 a.w * v.z + a.x * v.y - a.y * v.x)
 
 
+cdef inline Quat conjugate(Quat a) noexcept nogil:
+    return quat(a.w, -a.x, -a.y, -a.z)
+
+
 cdef inline Quat add_scaled_quat(Quat a, double s, Quat b) noexcept nogil:
     """a + s b"""
     return quat(a.w + s * b.w, a.x + s * b.x, a.y + s * b.y, a.z + s * b.z)
@@ -74,7 +78,7 @@ cdef inline Vec3 rotate(Quat q, Vec3 v) noexcept nogil:
 
 cdef inline Vec3 rotate_back(Quat q, Vec3 v) noexcept nogil:
     """q* v q for a unit q, lab -> body."""
-    return rotate(quat(q.w, -q.x, -q.y, -q.z), v)
+    return rotate(conjugate(q), v)
 
 
 cdef inline Matrix matrix(Quat q) noexcept nogil:

@@ -45,6 +45,9 @@ cdef class Driver(LoopOwner):
     gravity : (3,) [m/s2]
     planes : (points (k, 3), unit normals (k, 3), effective moduli (k,))
     threads : int
+    materials : for a law with history (properties of pairs of materials, a dict of arrays (k, k); number of the material
+        of each clump (n_clumps,), and of each wall)
+    history, dissipated : what these methods returned; default: no contacts, zero
     external_forces : optional function of this Driver and the number of steps since it was made, called at every pose
         after the contacts and the prediction of velocities; adds to forces and torques, or overwrites them
     started : (n_clumps,) bool, clumps whose velocities are half a step behind already; default: none
@@ -56,6 +59,7 @@ cdef class Driver(LoopOwner):
     cdef readonly bint forces_known
     cdef readonly object external_forces
     cdef Guard guard
+    cdef double[:, ::1] saved_energies
     cdef object saved                   # copies of blocks and wrenches, where a step calls Python
     cdef object error
 
@@ -73,6 +77,9 @@ cdef class Driver(LoopOwner):
         if (external_forces is not None or self.kernels.functions) and state.n_clumps:
             saved_blocks, saved_wrench = self.saved = state.blocks.copy(), state.wrench.copy()
             self.loop.saved_blocks, self.loop.saved_wrench = &saved_blocks[0, 0, 0], &saved_wrench[0, 0, 0]
+            if self.memory is not None:
+                self.saved_energies = np.array(self.memory.energies)
+                self.loop.saved_dissipated = &self.saved_energies[0, 0]
 
     def run(self, long long steps):
         """Advance by so many steps; returns how many were completed.
@@ -91,6 +98,8 @@ cdef class Driver(LoopOwner):
         except BaseException:
             if self.broken is None and self.saved is not None:
                 self.restore(self.saved[0], self.saved[1])
+                if self.memory is not None:
+                    self.memory.energies[:] = self.saved_energies
             elif self.broken is None:
                 self.broken = f"in step {self.step_count + 1} memory was exhausted, and forces are missing"
             raise

@@ -4,7 +4,7 @@
     kick        v_(n+1/2) = v_(n-1/2) + dt F_n / m, in the first stage of a step
     move        rotation scheme: orientation at the instant of the stage
     drift       centre of mass, and the bound of the displacement that the lists depend on (row PATH)
-    pose        lab positions of those spheres that occur in the inner lists; twists, if the contact law needs them
+    pose        lab positions of those spheres that occur in the inner lists; velocities, if the contact law needs them
 
 The wrench is not stored: the wrench of step n is reduced here, inside step n + 1, from the forces on the spheres that
 the narrow phase of step n has summed. Only where something needs it before (the last step of a run, external forces, a
@@ -14,13 +14,18 @@ from libc.string cimport memcpy, memset
 
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.narrow_phase cimport Contacts
+from minidem.contact.history_sum cimport reduce_couples
 from minidem.contact.reduce cimport reduce_block
 from minidem.core.lanes cimport LANES
 from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
+from minidem.core.quaternion cimport Quat, conjugate, multiply
+from minidem.core.vec3 cimport scale, vec3
 from minidem.engine.leapfrog cimport drift, kick
 from minidem.rotation.scheme cimport Step, set_stage
 from minidem.state.pose cimport pose_members
-from minidem.state.rows cimport FORCE, ORIENTATION, PREDICTED, TORQUE, TURN_BOUND, WRENCH_ROWS
+from minidem.state.rows cimport (
+    FORCE, ORIENTATION, PREDICTED, TORQUE, TURN_BOUND, WRENCH_ROWS, load_quat, store,
+)
 from minidem.state.state cimport fixed_rows, wrench_of
 
 
@@ -49,11 +54,28 @@ cdef inline void renormalise_block(Loop *loop, double *block) noexcept nogil:
         renormalise(block + loop.stored_orientation * LANES)
 
 
+cdef inline void write_spins(const Loop *loop, Py_ssize_t b, const double *old) noexcept nogil:
+    """Angular velocities of the rotations from the orientations `old` (4, LANES) to the present ones, lab.
+
+    They are 2 tan(angle / 2) / dt long, with which the displacement of a point is the product with its mean position.
+    """
+    cdef const double *q = loop.state.blocks + (b * loop.state.n_rows + ORIENTATION) * LANES
+    cdef double *spins = loop.state.spins + 4 * b * LANES
+    cdef double per_step = 2.0 / loop.step.dt
+    cdef Quat turn
+    cdef int lane
+    for lane in range(LANES):
+        turn = multiply(load_quat(q + lane), conjugate(load_quat(old + lane)))
+        store(spins + lane, scale(per_step / turn.w, vec3(turn.x, turn.y, turn.z)))
+
+
 cdef inline const double *wrench_of_block(Loop *loop, Contacts *contacts, Py_ssize_t b, bint wrench_known,
                                           double *room) noexcept nogil:
     """Wrenches (WRENCH_ROWS, LANES) of a block: the stored ones, or reduced from the forces on its spheres."""
     if wrench_known:
         return wrench_of(&loop.state, b)
+    if contacts.history.n_records:
+        return reduce_couples(contacts, &loop.state, b, loop.body_force, room)
     return reduce_block(contacts, &loop.state, b, contacts.previous_force, loop.body_force, room)
 
 
@@ -105,6 +127,8 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
             if norms:
                 renormalise_block(loop, block)
             if loop.has_contacts:
+                if loop.state.motions != NULL:
+                    write_spins(loop, b - 1, old[(b - 1) & 1])
                 drift(block, ahead * dt, old[(b - 1) & 1], fixed_rows(&loop.state, b - 1) + TURN_BOUND * LANES,
                       per_square, exceeded)
                 active = pose_members(&loop.state, b - 1, mine.active.data, active, mine.active.size)

@@ -1,4 +1,5 @@
 """Base class of the Driver."""
+from minidem.engine.history_memory cimport HistoryMemory
 from minidem.engine.time_loop cimport Loop
 from minidem.rotation.scheme cimport Kernels
 from minidem.state.state cimport Reordering, State
@@ -15,8 +16,11 @@ cdef class LoopOwner:
     cdef object body_force
     cdef double[:, ::1] twists          # records, of a law that needs velocities; see layout.pxd
     cdef double[:, ::1] motions         # (n_blocks * LANES, 16)
+    cdef HistoryMemory memory           # of a law with history
+    cdef object material_index          # (n_clumps,) for it
     cdef object set_scheme(self, scheme, parameters)
     cdef object set_law(self, law, values, modulus)
+    cdef object set_materials(self, record, values, materials)
     cdef object set_planes(self, planes)
     cdef void take_view(self) noexcept
     cdef object allocate(self, int n_threads)
@@ -24,5 +28,5 @@ cdef class LoopOwner:
     cdef object body_force_of(self, fixed)
     cdef object sort_if_due(self)
     cdef object release_lists(self)
-    cdef object sort_with_lists(self, Reordering new)
+    cdef object sort_with_lists(self, Reordering new, HistoryMemory memory)
     cdef object use_one_thread(self)

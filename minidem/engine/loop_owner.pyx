@@ -7,15 +7,18 @@ import numpy as np
 
 from minidem.contact.onset_series import zeta_polynomials
 from minidem.core.threads import has_openmp
+from minidem.engine.history_memory import no_history
 from minidem.state import spatial_sort
 from minidem.state.layout import aligned
 
 from minidem.broadphase.broadphase cimport Broadphase, carry_over_skins, drop_lists
 from minidem.contact.contact_list cimport list_contacts, list_last
-from minidem.contact.law cimport LawKernels
+from minidem.contact.law cimport Law, LawKernels
 from minidem.contact.narrow_phase cimport Contacts, clear_contacts, release_contacts
 from minidem.core cimport openmp
 from minidem.core.lanes cimport LANES
+from minidem.contact.rows cimport MAX_COEFFICIENTS
+from minidem.engine.history_memory cimport HistoryMemory, export_history
 from minidem.engine.loop_lists cimport create_lists, free_lists, set_body_force
 from minidem.engine.time_loop cimport BLOCKS, CONTACTS, LISTS, N_PHASES, OUTSIDE, WAITING, record_phase
 from minidem.rotation.scheme cimport Kernels
@@ -34,11 +37,17 @@ cdef int log_slab_for(const StateView *state):
     return LOG_SLAB if state.n_members * LANES > SLOTS_IN_CACHE else 0
 
 
+cdef inline void prepare_contacts(Contacts *contacts, const Law *law) noexcept nogil:
+    contacts.law = law
+    contacts.history.n_records, contacts.history.has_couples = law.n_records, law.has_couples
+
+
 cdef class LoopOwner:
     """See `Driver`, which documents the parameters and runs the loop."""
 
     def __cinit__(self, State state, scheme, parameters, double dt, long long first_step=0, law=None,
-                  gravity=(0.0, 0.0, 0.0), planes=None, int threads=1, **of_driver):
+                  gravity=(0.0, 0.0, 0.0), planes=None, int threads=1, materials=None, history=None,
+                  dissipated=None, **of_driver):
         self.state = state
         self.loop.state = state.view
         self.loop.first_step = first_step
@@ -51,6 +60,12 @@ cdef class LoopOwner:
             record, values, modulus = law
             self.set_law(record, values, modulus)
             self.set_planes(planes)
+        if self.loop.law.history != NULL:
+            self.set_materials(record, values, materials)
+            n = state.n_clumps
+            self.memory = HistoryMemory(
+                state.layout, self.material_index, no_history(self.loop.law.n_records) if history is None else history,
+                np.zeros((n, 4)) if dissipated is None else dissipated)
         useful = state.n_spheres // SPHERES_PER_THREAD if has_openmp() else 1
         self.allocate(max(1, min(threads, useful, self.loop.state.n_blocks, openmp.thread_limit())))
 
@@ -73,7 +88,7 @@ cdef class LoopOwner:
 
     cdef object set_law(self, law, values, modulus):
         """law, values : record of the contact law, and its parameters; modulus : between two clumps [Pa]."""
-        cdef LawKernels kernels = law.kernels
+        cdef LawKernels kernels = law.kernels_for(values)
         cdef Py_ssize_t n_slots = self.loop.state.n_blocks * LANES
         kernels.fill(&self.loop.law, values)
         self.loop.law.planes, self.loop.law.modulus = &self.loop.planes, modulus
@@ -83,6 +98,22 @@ cdef class LoopOwner:
             self.twists, self.motions = aligned((4 * n_slots + 2 * LANES, 4)), aligned((n_slots + 1, 16))
             self.loop.motions, self.loop.twists = &self.motions[0, 0], &self.twists[0, 0]
             self.take_view()
+
+    cdef object set_materials(self, record, values, materials):
+        """Coefficients of the pairs of materials, for a law with history; materials : see Driver."""
+        cdef double[:, :, ::1] coefficients
+        cdef double[::1] of_walls
+        properties, of_clumps, walls = materials
+        rows = record.coefficient_rows(properties, values)
+        n = len(rows[0])
+        coefficients = np.zeros((n, n, MAX_COEFFICIENTS))
+        for k, row in enumerate(rows):
+            np.asarray(coefficients)[:, :, k] = row
+        of_walls = np.append(np.asarray(walls, dtype=float), 0.0)
+        self.loop.law.n_materials = n
+        self.loop.law.coefficients, self.loop.law.wall_materials = &coefficients[0, 0, 0], &of_walls[0]
+        self.material_index = of_clumps
+        self.keep += [coefficients, of_walls]
 
     cdef object set_planes(self, planes):
         cdef double[:, ::1] points, normals
@@ -99,6 +130,8 @@ cdef class LoopOwner:
         """Use the arrays of the state."""
         self.loop.state = self.state.view
         self.loop.state.twists = self.loop.twists
+        if self.memory is not None:
+            self.memory.bind(&self.loop)
 
     cdef object allocate(self, int n_threads):
         cdef int t
@@ -107,7 +140,8 @@ cdef class LoopOwner:
         if self.loop.contacts == NULL:
             raise MemoryError("no memory for the contacts of the time loop")
         for t in range(n_threads):
-            self.loop.contacts[t].law = &self.loop.law
+            prepare_contacts(self.loop.contacts + t, &self.loop.law)
+        self.take_view()
         self.fill()
 
     cdef object fill(self):
@@ -143,18 +177,23 @@ cdef class LoopOwner:
         cdef long long next_sort = self.loop.broad.n_outer + REBUILDS_PER_SORT
         cdef int t
         cdef Reordering new
+        cdef HistoryMemory memory = None
         order = spatial_sort.row_major(self.state.in_slot_order("position"))
+        history, dissipated = self.history(), self.dissipated()
         if self.state.layout.is_mixed:                  # room for a second layout: the lists are rebuilt anyway
             self.release_lists()
         new = self.state.prepare(order)
+        if self.memory is not None:
+            memory = HistoryMemory(new.layout, self.material_index, history, dissipated)
         if new.layout.same:
             self.state.put(new)
+            self.memory = memory
             self.take_view()
             self.loop.broad.valid = self.contacts_known = False
             for t in range(self.loop.n_threads):
                 clear_contacts(self.loop.contacts + t)
         else:
-            self.sort_with_lists(new)
+            self.sort_with_lists(new, memory)
         self.next_sort = next_sort
 
     cdef object release_lists(self):
@@ -165,7 +204,7 @@ cdef class LoopOwner:
         for t in range(self.loop.n_threads):
             release_contacts(self.loop.contacts + t)
 
-    cdef object sort_with_lists(self, Reordering new):
+    cdef object sort_with_lists(self, Reordering new, HistoryMemory memory):
         """The same where a slot gets another body, so that the lists must be allocated again."""
         body_force = self.body_force_of(new.layout.fixed)
         cdef double[:, :, ::1] rows = body_force
@@ -180,12 +219,13 @@ cdef class LoopOwner:
         carry_over_skins(&broad, &old)
         for t in range(n_threads):
             broad.shares[t].part = old.shares[t].part
-            contacts[t].law = &self.loop.law
+            prepare_contacts(contacts + t, &self.loop.law)
         broad.fixed_shares = old.fixed_shares
         self.state.put(new)                             # nothing fails from here on
+        self.memory = memory
+        self.loop.contacts, contacts = contacts, self.loop.contacts
         self.take_view()
         self.loop.broad = broad
-        self.loop.contacts, contacts = contacts, self.loop.contacts
         self.body_force, self.loop.body_force = body_force, &rows[0, 0, 0]
         free_lists(&old, contacts, n_threads)
         free(contacts)
@@ -209,10 +249,13 @@ cdef class LoopOwner:
     cdef object use_one_thread(self):
         """Replace a team of threads that OpenMP does not provide. Results do not depend on it."""
         cdef Broadphase old = self.loop.broad
+        history, dissipated = self.history(), self.dissipated()
         free_lists(&self.loop.broad, self.loop.contacts, self.loop.n_threads)
         free(self.loop.contacts)
         self.loop.contacts = NULL
         self.broken = "there was no memory for its lists"
+        if self.memory is not None:
+            self.memory = HistoryMemory(self.state.layout, self.material_index, history, dissipated)
         self.allocate(1)
         self.broken = None
         carry_over_skins(&self.loop.broad, &old)
@@ -278,6 +321,18 @@ cdef class LoopOwner:
     def dt(self):
         """[s]"""
         return self.loop.step.dt
+
+    def history(self):
+        """Contacts with history, a dict of arrays (history_memory.pyx); None if the law has none."""
+        if self.memory is None:
+            return None
+        return self.memory.history if self.loop.imported != NULL else export_history(&self.loop, self.state.layout)
+
+    def dissipated(self):
+        """(n_clumps, 4) energies dissipated at each clump by damping, tangential damping, sliding, rolling [J]."""
+        if self.memory is None:
+            return None
+        return np.asarray(self.memory.energies)[self.state.clump_slot]
 
     def contacts(self):
         """Contacts at the present pose, a structured array (contact/contact_table.py)."""

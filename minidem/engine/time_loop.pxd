@@ -1,6 +1,7 @@
 """The struct of the time loop: all that its threads share."""
 from minidem.broadphase.broadphase cimport Broadphase
 from minidem.broadphase.neighbours cimport Planes
+from minidem.contact.history cimport HistoryTable
 from minidem.contact.law cimport Law
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.core.clock cimport clock
@@ -24,6 +25,8 @@ cdef struct Loop:
     Planes planes
     Law law                         # of all contacts
     double *twists                  # of a law that needs velocities: room for those of the state
+    const HistoryTable *imported    # contacts with history from another loop or a file, until a rebuild; NULL: none
+    double *dissipated              # (n_blocks * LANES, 4): energies since the start, of laws with history [J]
     double *motions                 # (n_blocks * LANES, 16): of clumps whose contacts may begin or end: onset_pass.pyx
     const unsigned char *started    # (n_clumps,): velocities are half a step behind the pose
     const double *body_force        # (block types, WRENCH_ROWS, LANES): wrench of clumps without a contact
@@ -45,6 +48,7 @@ cdef struct Loop:
     void *owner                     # of external_forces
     double *saved_blocks            # blocks and wrenches at the beginning of the step; NULL: no step calls Python
     double *saved_wrench
+    double *saved_dissipated
     const bint *scheme_failed       # a rotation scheme written in Python has raised
     char apart[APART]               # members above are read in each step, members below are written
     long long steps_done

@@ -23,6 +23,9 @@ from minidem.broadphase.broadphase cimport NO_FAILURE, OUT_OF_MEMORY, SMALL_TEAM
 from minidem.broadphase.neighbours cimport Neighbours, block_after_slab
 from minidem.broadphase.rebuild cimport rebuild
 from minidem.broadphase.synchronisation cimport any_failure, any_lost, await_ghosts, needs_rebuild, publish
+from minidem.contact.history_carry cimport carry_over, tabulate
+from minidem.contact.history_phase cimport begin_step, commit, find_remaining_touching, find_touching
+from minidem.contact.history_sum cimport prepare_order, reduce_couples, sum_in_order
 from minidem.contact.narrow_phase cimport (
     Contacts, begin_contacts, find_contacts, find_remaining_contacts, reset_contacts, set_owned_slots,
 )
@@ -34,11 +37,65 @@ from minidem.engine.fused_pass cimport advance_blocks
 from minidem.engine.leapfrog cimport predict_velocity
 from minidem.engine.onset_pass cimport add_onset_forces
 from minidem.rotation.scheme cimport BlockFunction
+from minidem.state.pose cimport spins_as_stored
 from minidem.state.rows cimport FORCE, TORQUE, WRENCH_ROWS
 from minidem.state.state cimport fixed_rows, wrench_of
 
 cdef enum:
     STEPS_PER_NORMALISATION = 32768
+
+
+cdef inline bint begin(Loop *loop, int thread, bint replay) noexcept nogil:
+    """Prepare the narrow phase for a new pose. replay : see History. False: memory exhausted."""
+    cdef Neighbours *mine = loop.broad.threads + thread
+    if loop.law.history != NULL:
+        return begin_step(&loop.contacts[thread].history, mine, replay)
+    begin_contacts(loop.contacts + thread, mine)
+    return True
+
+
+cdef inline bint find_in_slab(Loop *loop, int thread, Py_ssize_t end) noexcept nogil:
+    """Contacts of own spheres up to `end` of the inner list. False: memory exhausted."""
+    cdef Contacts *contacts = loop.contacts + thread
+    if loop.law.history != NULL:
+        return find_touching(&contacts.history, &loop.law, loop.broad.threads + thread, &loop.state, end)
+    return find_contacts(contacts, loop.broad.threads + thread, &loop.state, end)
+
+
+cdef bint find_remaining(Loop *loop, int thread) noexcept nogil:
+    """The rest of the contacts, and the forces on own spheres. False: memory exhausted."""
+    cdef Contacts *contacts = loop.contacts + thread
+    cdef Neighbours *mine = loop.broad.threads + thread
+    if loop.law.history == NULL:
+        return find_remaining_contacts(contacts, mine, &loop.state) and resum_in_order(contacts, &loop.state)
+    if not find_remaining_touching(&contacts.history, &loop.law, mine, &loop.state):
+        return False
+    sum_in_order(contacts, mine, &loop.state, loop.dissipated)
+    return True
+
+
+cdef bint rebuild_lists(Loop *loop, int thread, bint replay) noexcept nogil:
+    """Rebuild the lists, and find known contacts again. Called by all threads together. False: memory exhausted."""
+    cdef Contacts *contacts = loop.contacts + thread
+    cdef Neighbours *mine = loop.broad.threads + thread
+    cdef bint fine = True
+    if loop.law.history == NULL:
+        reset_contacts(contacts, &loop.state)
+        rebuild(&loop.broad, thread, &loop.state, &loop.planes)
+        set_owned_slots(contacts, mine, &loop.state)
+        return True
+    if loop.imported == NULL:
+        fine = tabulate(contacts, &loop.state)
+    rebuild(&loop.broad, thread, &loop.state, &loop.planes)
+    set_owned_slots(contacts, mine, &loop.state)
+    if mine.failure == NO_FAILURE:                      # its lists are complete
+        fine = fine and carry_over(loop.contacts, thread, loop.n_threads, loop.imported, mine, &loop.state) \
+            and prepare_order(&contacts.history, mine, &loop.state)
+    barrier_wait(&loop.broad.barrier, loop.n_threads)   # all have read the tables
+    contacts.history.last, contacts.history.carried = contacts.history.carried, contacts.history.last
+    if thread == 0:
+        loop.imported = NULL
+    return fine and begin_step(&contacts.history, mine, replay)
 
 
 cdef bint advance(Loop *loop, int thread, int stage, bint norms, bint wrench_known) noexcept nogil:
@@ -54,7 +111,7 @@ cdef bint advance(Loop *loop, int thread, int stage, bint norms, bint wrench_kno
     cdef bint by_slab = loop.has_contacts and loop.broad.valid and mine.steps < mine.previous_lifetime
     cdef bint fine = True
     if loop.has_contacts:
-        begin_contacts(contacts, mine)
+        fine = begin(loop, thread, False)
         mine.skin_exceeded = False
     for slab in range(mine.slab_ends.size if by_slab else 0):
         next_block = block_after_slab(mine, &loop.state, slab, block)
@@ -63,7 +120,7 @@ cdef bint advance(Loop *loop, int thread, int stage, bint norms, bint wrench_kno
         if mine.skin_exceeded:
             break
         end_phase(loop, thread, BLOCKS)
-        fine &= find_contacts(contacts, mine, &loop.state, mine.slab_ends.data[slab])
+        fine &= find_in_slab(loop, thread, mine.slab_ends.data[slab])
         end_phase(loop, thread, CONTACTS)
     advance_blocks(loop, thread, stage, norms, wrench_known, block, mine.last_block, active)
     if loop.has_contacts:
@@ -79,7 +136,10 @@ cdef void reduce_all(Loop *loop, int thread) noexcept nogil:
     cdef Py_ssize_t b
     for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
         stored = wrench_of(&loop.state, b)
-        wrench = reduce_block(contacts, &loop.state, b, contacts.sphere_force, loop.body_force, stored)
+        if loop.law.history != NULL:
+            wrench = reduce_couples(contacts, &loop.state, b, loop.body_force, stored)
+        else:
+            wrench = reduce_block(contacts, &loop.state, b, contacts.sphere_force, loop.body_force, stored)
         if wrench != stored:
             memcpy(stored, wrench, WRENCH_ROWS * LANES * sizeof(double))
 
@@ -104,14 +164,12 @@ cdef bint compute_forces(Loop *loop, int thread, bint between) noexcept nogil:
     end_phase(loop, thread, WAITING)
     fine = not any_failure(&loop.broad)
     if fine and needs_rebuild(&loop.broad):
-        reset_contacts(contacts, &loop.state)
-        rebuild(&loop.broad, thread, &loop.state, &loop.planes)
-        set_owned_slots(contacts, mine, &loop.state)
+        if not rebuild_lists(loop, thread, between):
+            mine.failure = OUT_OF_MEMORY
         fine = not any_lost(&loop.broad)
         end_phase(loop, thread, LISTS)
     if fine and (mine.failure != NO_FAILURE                # its lists are incomplete
-                 or not (find_remaining_contacts(contacts, mine, &loop.state)
-                         and resum_in_order(contacts, &loop.state))):
+                 or not find_remaining(loop, thread)):
         mine.failure = OUT_OF_MEMORY
     if fine and loop.law.ends > 0.0 and loop.external_forces == NULL \
             and not add_onset_forces(loop, thread, False, between):
@@ -158,6 +216,9 @@ cdef void save_own(Loop *loop, int thread) noexcept nogil:
     size = WRENCH_ROWS * LANES
     memcpy(loop.saved_wrench + mine.first_block * size, loop.state.wrench + mine.first_block * size,
            count * size * sizeof(double))
+    if loop.dissipated != NULL:
+        memcpy(loop.saved_dissipated + mine.first_block * 4 * LANES, loop.dissipated + mine.first_block * 4 * LANES,
+               count * 4 * LANES * sizeof(double))
 
 
 cdef bint step_succeeded(Loop *loop) noexcept nogil:
@@ -205,6 +266,7 @@ cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
             call_per_block(loop, thread, loop.finish)
         if calls_python and not step_succeeded(loop):
             return
+        commit(&loop.contacts[thread].history)
         if thread == 0:
             loop.steps_done += 1
 
@@ -214,9 +276,13 @@ cdef inline void run_thread(Loop *loop, int thread, long long steps) noexcept no
     cdef Neighbours *mine = loop.broad.threads + thread
     mine.began = clock()
     if steps < 0:
-        begin_contacts(loop.contacts + thread, mine)
+        if loop.state.motions != NULL:
+            spins_as_stored(&loop.state, mine.first_block, mine.last_block)
+        if not begin(loop, thread, True):
+            mine.failure = OUT_OF_MEMORY
         publish(&loop.broad, thread, &loop.state)
-        compute_forces(loop, thread, True)
+        if compute_forces(loop, thread, True) and mine.failure == NO_FAILURE:
+            commit(&loop.contacts[thread].history)
         reduce_all(loop, thread)
         if loop.external_forces != NULL:
             add_external_forces(loop, thread, 0.0, True)
@@ -228,6 +294,7 @@ cdef inline void run_thread(Loop *loop, int thread, long long steps) noexcept no
 cdef void run_loop(Loop *loop, long long steps) noexcept nogil:
     """Advance by `steps` steps with all threads; steps < 0: compute the wrenches at the present pose only."""
     cdef int thread = 0, before
+    loop.state.half_step = 0.5 * loop.step.dt if steps > 0 else 0.0
     if loop.n_threads == 1:
         run_thread(loop, 0, steps)
     else:

@@ -1,0 +1,7 @@
+"""Geometry and motion of eight contacts, as rows for a contact law with history (rows.pxd)."""
+from minidem.contact.history cimport RESULT
+from minidem.contact.law cimport Law
+from minidem.state.state cimport StateView
+
+cdef void gather_contacts(const Law *law, const StateView *state, const int *pairs, int count, bint walls,
+                          double *contact, double *points) noexcept nogil

@@ -1,0 +1,160 @@
+"""Geometry and motion of eight contacts, as rows for a contact law with history (rows.pxd).
+
+Velocities are those half a step before the pose: the displacement of a body in the step, divided by the step. So they
+do not depend on the rotation scheme, and a spring that is stretched by them is of second order. They are taken at the
+contact point, and split along the normal, half a step before the pose as well. All formulas are symmetric in i and j:
+exchanging them changes signs and no other bit.
+"""
+from libc.math cimport sqrt
+from libc.string cimport memcpy, memset
+
+from minidem.broadphase.neighbours cimport height
+from minidem.contact.law cimport Law
+from minidem.contact.rows cimport (
+    ANGULAR_VELOCITY, COEFFICIENTS, MASS, MAX_COEFFICIENTS, MIDDLE_NORMAL, NORMAL, OVERLAP, RADIUS, ROLLING_INERTIA,
+    SPIN, STEP, VELOCITY,
+)
+from minidem.core.lanes cimport LANES
+from minidem.core.transpose cimport rows_from_records
+from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, vec3
+from minidem.state.rows cimport load, store
+from minidem.state.state cimport StateView
+
+cdef struct Bodies:                     # of eight contacts: one of their two sides
+    double sphere[4 * LANES]            # centre [m] and radius [m]
+    double velocity[4 * LANES]          # of the centre, half a step before the pose [m/s]; 1 / mass of the clump [1/kg]
+    double turning[4 * LANES]           # angular velocity, likewise [rad/s]; number of the material
+
+
+cdef inline void load_side(const StateView *state, const int *spheres, Bodies *side) noexcept nogil:
+    cdef int first[LANES]
+    cdef int second[LANES]
+    cdef int lane
+    for lane in range(LANES):
+        first[lane], second[lane] = 2 * spheres[lane], 2 * spheres[lane] + 1
+    rows_from_records(state.spheres, spheres, side.sphere)
+    rows_from_records(state.motions, first, side.velocity)
+    rows_from_records(state.motions, second, side.turning)
+
+
+cdef inline void pair_geometry(const Bodies *a, const Bodies *b, double *contact, double *curvature) noexcept nogil:
+    """Normal, overlap, effective radius and mass of contacts of two spheres; curvature is 1 / distance."""
+    cdef Vec3 between
+    cdef double distance, reach, inverse_mass, inverse
+    cdef int lane
+    for lane in range(LANES):
+        between = sub(load(a.sphere + lane), load(b.sphere + lane))
+        distance = sqrt(dot(between, between))
+        reach = a.sphere[3 * LANES + lane] + b.sphere[3 * LANES + lane]
+        inverse_mass = a.velocity[3 * LANES + lane] + b.velocity[3 * LANES + lane]
+        inverse = 1.0 / (distance * reach * inverse_mass)       # one division instead of three
+        inverse = inverse if distance > 0.0 else 0.0            # coincident centres: no direction, no force
+        curvature[lane] = inverse * reach * inverse_mass
+        store(contact + NORMAL * LANES + lane, scale(curvature[lane], between))
+        contact[OVERLAP * LANES + lane] = reach - distance
+        contact[RADIUS * LANES + lane] = a.sphere[3 * LANES + lane] * b.sphere[3 * LANES + lane] \
+            * (inverse * distance * inverse_mass)
+        contact[MASS * LANES + lane] = inverse * distance * reach
+
+
+cdef inline void wall_geometry(const Law *law, const int *pairs, const Bodies *a, Bodies *b, double *contact,
+                               double *curvature) noexcept nogil:
+    """The same of contacts with walls. b : set to bodies at rest."""
+    cdef const double *normal
+    cdef double sphere[4]
+    cdef int lane, k, wall
+    memset(b, 0, sizeof(Bodies))
+    for lane in range(LANES):
+        wall = -1 - pairs[2 * lane + 1]
+        normal = law.planes.normal + 3 * <Py_ssize_t> wall
+        for k in range(4):
+            sphere[k] = a.sphere[k * LANES + lane]
+        store(contact + NORMAL * LANES + lane, vec3(normal[0], normal[1], normal[2]))
+        contact[OVERLAP * LANES + lane] = sphere[3] - height(law.planes, wall, sphere)
+        contact[RADIUS * LANES + lane] = sphere[3]
+        contact[MASS * LANES + lane] = 1.0 / a.velocity[3 * LANES + lane]
+        b.turning[3 * LANES + lane] = law.wall_materials[wall]
+        curvature[lane] = 0.0
+
+
+cdef inline void contact_velocities(bint walls, const Bodies *a, const Bodies *b, double step, const double *curvature,
+                                    double *contact, double *points) noexcept nogil:
+    """Relative velocities at the contact points, and these points (3, LANES) at the pose."""
+    cdef double half = 0.5 * step, share = 1.0 if walls else 0.5        # of the overlap on the side of i
+    cdef double overlap, middle_overlap, approach, radius_i, radius_j
+    cdef Vec3 normal, middle, relative, w_i, w_j
+    cdef int lane
+    for lane in range(LANES):
+        normal, w_i, w_j = load(contact + NORMAL * LANES + lane), load(a.turning + lane), load(b.turning + lane)
+        relative = sub(load(a.velocity + lane), load(b.velocity + lane))
+        approach = dot(relative, normal)
+        middle = add_scaled(normal, -half * curvature[lane], add_scaled(relative, -approach, normal))
+        overlap = contact[OVERLAP * LANES + lane]
+        middle_overlap = overlap + half * approach
+        radius_i, radius_j = a.sphere[3 * LANES + lane], b.sphere[3 * LANES + lane]
+        store(contact + MIDDLE_NORMAL * LANES + lane, middle)
+        store(contact + VELOCITY * LANES + lane, sub(relative, cross(
+            add(scale(radius_i - share * middle_overlap, w_i), scale(radius_j - share * middle_overlap, w_j)),
+            middle)))
+        store(contact + ANGULAR_VELOCITY * LANES + lane, sub(w_i, w_j))
+        contact[SPIN * LANES + lane] = 0.5 * dot(add(w_i, w_j), normal)
+        contact[STEP * LANES + lane] = step
+        if walls:
+            store(points + lane, add_scaled(load(a.sphere + lane), -(radius_i - overlap), normal))
+        else:
+            store(points + lane, scale(0.5, add_scaled(add(load(a.sphere + lane), load(b.sphere + lane)),
+                                                       radius_j - radius_i, normal)))
+
+
+cdef inline void rolling_inertia(bint walls, const Bodies *a, const Bodies *b, double *contact) noexcept nogil:
+    """Effective moment of inertia about the contact point, of spheres with the masses of the clumps."""
+    cdef double inverse_i, inverse_j, radius
+    cdef int lane
+    for lane in range(LANES):
+        radius = a.sphere[3 * LANES + lane]
+        inverse_i = a.velocity[3 * LANES + lane] / (radius * radius)
+        radius = 1.0 if walls else b.sphere[3 * LANES + lane]
+        inverse_j = b.velocity[3 * LANES + lane] / (radius * radius)
+        contact[ROLLING_INERTIA * LANES + lane] = 1.4 / (inverse_i + inverse_j)
+
+
+cdef inline void load_coefficients(const Law *law, const Bodies *a, const Bodies *b, double *contact) noexcept nogil:
+    """Coefficients of the pairs of materials."""
+    cdef int first[LANES]
+    cdef int second[LANES]
+    cdef int lane
+    for lane in range(LANES):
+        first[lane] = 2 * (<int> a.turning[3 * LANES + lane] * law.n_materials + <int> b.turning[3 * LANES + lane])
+        second[lane] = first[lane] + 1
+    rows_from_records(law.coefficients, first, contact + COEFFICIENTS * LANES)
+    rows_from_records(law.coefficients, second, contact + (COEFFICIENTS + 4) * LANES)
+
+
+cdef void gather_contacts(const Law *law, const StateView *state, const int *pairs, int count, bint walls,
+                          double *contact, double *points) noexcept nogil:
+    """Rows (CONTACT_ROWS, LANES) of count <= LANES contacts, and their points (3, LANES), lab [m].
+
+    walls : they are contacts with walls. Lanes from `count` on repeat the first one.
+    """
+    cdef int padded[2 * LANES]
+    cdef int i[LANES]
+    cdef int j[LANES]
+    cdef double curvature[LANES]
+    cdef Bodies a, b
+    cdef int lane
+    memcpy(padded, pairs, 2 * count * sizeof(int))
+    for lane in range(count, LANES):
+        padded[2 * lane], padded[2 * lane + 1] = pairs[0], pairs[1]
+    for lane in range(LANES):
+        i[lane], j[lane] = padded[2 * lane], padded[2 * lane + 1]
+    load_side(state, i, &a)
+    if walls:
+        wall_geometry(law, padded, &a, &b, contact, curvature)
+        contact_velocities(True, &a, &b, 2.0 * state.half_step, curvature, contact, points)
+    else:
+        load_side(state, j, &b)
+        pair_geometry(&a, &b, contact, curvature)
+        contact_velocities(False, &a, &b, 2.0 * state.half_step, curvature, contact, points)
+    if law.has_couples:
+        rolling_inertia(walls, &a, &b, contact)
+    load_coefficients(law, &a, &b, contact)

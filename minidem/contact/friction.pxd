@@ -1,0 +1,265 @@
+"""Damped normal force, friction and rolling resistance of eight contacts: the formulas that laws with friction share.
+
+    normal       F_n = F_e(d) + c d', attraction before lift-off included
+    tangential   spring T, stretched by the motion of the contact point, with a dashpot; |T + T_d| <= mu |F_n|
+    rolling      the same with the relative rotation: a couple M, |M + M_d| <= mu_r R* |F_n|
+
+Time levels. Springs are stretched by the velocity half a step before the pose, which is exact over the step. The
+dashpots need the velocity at the pose, which leapfrog predicts by 3/2 of this velocity minus 1/2 of that of the last
+step. The damping coefficient rises from zero like d^(1/4) as a contact begins, so that a sample of the force would be
+of order 5/4 only: steps in which a contact begins or ends take the integral of the coefficient instead.
+
+Springs are turned from the old normal to the new one by the smallest rotation, then about it with the mean spin of the
+bodies. A spring whose stiffness shrinks with the contact radius shrinks with it: otherwise energy is created (C.
+Thornton, S. J. Cummins & P. W. Cleary, Powder Technol. 233, 30 (2013), doi 10.1016/j.powtec.2012.08.012).
+"""
+from libc.math cimport sqrt
+
+from minidem.contact.rows cimport (
+    ANGULAR_VELOCITY, COEFFICIENTS, COUPLE, DISSIPATED, FORCE, MASS, MIDDLE_NORMAL, NORMAL, NORMAL_ENERGY, OVERLAP,
+    RADIUS, ROLLING_ENERGY, ROLLING_INERTIA, SLIDING, SPIN, STEP, TANGENTIAL_ENERGY, VELOCITY,
+)
+from minidem.core.lanes cimport LANES
+from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub
+from minidem.state.rows cimport load, store
+
+cdef extern from *:
+    """
+    #undef CYTHON_INLINE
+    #define CYTHON_INLINE inline __attribute__((always_inline))
+    typedef double *__restrict__ minidem_restrict_rows;
+    typedef const double *__restrict__ minidem_restrict_constants;
+    """
+    ctypedef double *Rows "minidem_restrict_rows"
+    ctypedef const double *Constants "minidem_restrict_constants"
+
+cdef enum Coefficient:              # of a pair of materials, rows from COEFFICIENTS on
+    STIFFNESS = 0                   # F_e = STIFFNESS a d, contact radius a; of linear springs a = 1
+    DAMPING = 1                     # c = DAMPING sqrt(m* a)
+    TANGENTIAL_STIFFNESS = 2        # times a [N/m]
+    TANGENTIAL_DAMPING = 3          # tangential dashpot / c
+    FRICTION = 4
+    ROLLING_STIFFNESS = 5           # times a R*^2 [N m]
+    ROLLING_FRICTION = 6
+    ROLLING_DAMPING = 7             # fraction of the critical one
+
+cdef enum Record:                   # of the history: three numbers, and a fourth one
+    SPRING = 0                      # T on i [N]; contact radius a
+    SLIP = 1                        # velocity at the contact point, half a step before the pose; normal dashpot [N]
+    DASHPOT = 2                     # T_d on i [N]; 1 if sliding
+    ROLLING_SPRING = 3              # M on i [N m]; -
+    ROLLING_RATE = 4                # relative angular velocity, half a step before the pose; -
+    ROLLING_DASHPOT = 5             # M_d on i [N m]; -
+    SLIDING_RECORDS = 3             # records without those of rolling
+
+cdef enum Parameter:                # of both laws, after those of their own
+    LIMIT_DAMPING = 0               # clip attraction
+    OWN_PARAMETERS = 1
+
+cdef struct Spring:                 # of one contact
+    Vec3 spring                     # force or couple on i
+    Vec3 dashpot
+    double by_spring, by_dashpot    # energy dissipated [J]
+    double sliding
+
+
+cdef inline double contact_radius(bint hertzian, double radius, double overlap) noexcept nogil:
+    if hertzian:
+        return sqrt(radius * (overlap if overlap > 0.0 else 0.0))
+    return 1.0 if overlap > 0.0 else 0.0
+
+
+cdef inline double damping_integral(bint hertzian, double damping, double mass, double radius,
+                                    double overlap) noexcept nogil:
+    """Integral of the damping coefficient over the overlap, from zero."""
+    cdef double d = overlap if overlap > 0.0 else 0.0
+    return (0.8 if hertzian else 1.0) * damping * sqrt(mass * contact_radius(hertzian, radius, d)) * d
+
+
+cdef inline const double *record(const double *history, int number) noexcept nogil:
+    return history + 4 * LANES * number
+
+
+cdef inline void store_record(double *history, int number, Vec3 v, double fourth) noexcept nogil:
+    store(history + 4 * LANES * number, v)
+    history[(4 * number + 3) * LANES] = fourth
+
+
+cdef inline Vec3 predicted(Vec3 now, Vec3 last, double old) noexcept nogil:
+    """Velocity at the pose by those half and one and a half steps before; old : 0 in a new contact, else 1."""
+    return add_scaled(now, 0.5 * old, sub(now, last))
+
+
+cdef inline Spring stretch(double a_old, double a, double stiffness, double onset, Vec3 before, Vec3 dashpot_before,
+                           Vec3 shift, Vec3 velocity, double dashpot, double limit, Vec3 normal, Vec3 middle,
+                           double turn) noexcept nogil:
+    """Spring and dashpot in parallel, limited in length.
+
+    a_old, a : contact radius one step ago and now; 0: no contact. The stiffness is stiffness * a.
+    onset : fraction of the stiffness that a new contact has on average over the step.
+    before, dashpot_before : forces one step ago;  shift : displacement in the step;  velocity : at the pose.
+    dashpot : coefficient;  limit : largest force;  turn : angle about the normal.
+    """
+    cdef Spring s
+    cdef Vec3 trial, damped, total, sum_of_springs
+    cdef double first = a_old if a_old > 0.0 else (a if a > 0.0 else 1.0)
+    cdef double second = a if a > 0.0 else first
+    cdef double twice = 2.0 * stiffness if stiffness > 0.0 else 1.0
+    cdef double inverse = 1.0 / (twice * first * second * (first + second))
+    cdef double compliance_old = inverse * second * (first + second), compliance = inverse * first * (first + second)
+    cdef double ratio = second * (compliance_old * twice)
+    cdef double mean = 2.0 / 3.0 * (second * second + second * first + first * first) * (inverse * first * second
+                                                                                         * twice)
+    cdef double size, scaled, stored
+    ratio = ratio if second < first else 1.0
+    mean = second if second < first else mean           # T / a of a shrinking contact changes by the shift alone
+    mean = mean * onset if a_old == 0.0 else mean
+    trial = add_scaled(scale(ratio, before), -stiffness * mean, shift)
+    trial = add_scaled(trial, -dot(trial, normal), middle)
+    trial = add(scale(1.0 - 0.5 * turn * turn, trial), scale(turn, cross(normal, trial)))
+    damped = scale(-dashpot, add_scaled(velocity, -dot(velocity, normal), normal))
+    total = add(trial, damped)
+    size = dot(total, total)
+    scaled = limit * limit / (size if size > 1e-300 else 1e-300)
+    s.sliding = 0.0 if scaled >= 1.0 else 1.0
+    scaled = 1.0 if scaled >= 1.0 else sqrt(scaled)
+    s.spring, s.dashpot = scale(scaled, trial), scale(scaled, damped)
+    stored = dot(s.spring, s.spring) * (compliance if a > 0.0 else 0.0) - dot(before, before) * compliance_old
+    sum_of_springs = add(before, s.spring)
+    s.by_spring = -0.5 * dot(sum_of_springs, shift) - stored
+    s.by_dashpot = -0.5 * dot(add(dashpot_before, s.dashpot), shift)
+    return s
+
+
+cdef inline bint find_damping(bint hertzian, Constants contact, Constants history, double *c, double *rate,
+                              double *onset) noexcept nogil:
+    """Damping coefficients, approach velocities at the pose; True if a contact begins or ends in this step."""
+    cdef double overlap, step, coefficient, a
+    cdef Vec3 u, u_old
+    cdef long long edges = 0
+    cdef int lane
+    for lane in range(LANES):
+        overlap, step = contact[OVERLAP * LANES + lane], contact[STEP * LANES + lane]
+        u, u_old = load(contact + VELOCITY * LANES + lane), load(record(history, SLIP) + lane)
+        a = history[(4 * SPRING + 3) * LANES + lane]
+        rate[lane] = -dot(predicted(u, u_old, 1.0 if a > 0.0 else 0.0), load(contact + NORMAL * LANES + lane))
+        coefficient = contact[(COEFFICIENTS + DAMPING) * LANES + lane]
+        c[lane] = coefficient * sqrt(contact[MASS * LANES + lane]
+                                     * contact_radius(hertzian, contact[RADIUS * LANES + lane], overlap))
+        onset[lane] = 1.0
+        edges |= <long long> ((a == 0.0) | (overlap + step * rate[lane] <= 0.0))
+    return edges != 0
+
+
+cdef inline void correct_edges(bint hertzian, Constants contact, Constants history, double *c, const double *rate,
+                               double *onset) noexcept nogil:
+    """Means over the step where a contact begins or ends: of the damping coefficient, and of the tangential stiffness.
+
+    The force at the pose acts from half a step before to half a step after it. The first one of a contact acts from the
+    touch on, the last one until lift-off.
+    """
+    cdef double overlap, step, coefficient, mass, radius, half, first, last, mean, largest, approach, a
+    cdef bint begins, ends
+    cdef int lane
+    for lane in range(LANES):
+        overlap, step = contact[OVERLAP * LANES + lane], contact[STEP * LANES + lane]
+        mass, radius = contact[MASS * LANES + lane], contact[RADIUS * LANES + lane]
+        coefficient = contact[(COEFFICIENTS + DAMPING) * LANES + lane]
+        a = history[(4 * SPRING + 3) * LANES + lane]
+        begins, ends = a == 0.0, overlap + step * rate[lane] <= 0.0
+        half = 0.5 * step * rate[lane]
+        first, last = 0.0 if begins else overlap - half, 0.0 if ends else overlap + half
+        mean = (damping_integral(hertzian, coefficient, mass, radius, last)
+                - damping_integral(hertzian, coefficient, mass, radius, first)) / (2.0 * half if half != 0.0 else 1.0)
+        largest = 1.5 * c[lane]
+        mean = mean if mean < largest else largest
+        c[lane] = mean if (begins and half > 0.0) or (ends and step > 0.0) else c[lane]
+        approach = -step * dot(load(contact + VELOCITY * LANES + lane), load(contact + MIDDLE_NORMAL * LANES + lane))
+        onset[lane] = (2.0 / 3.0 if hertzian else 1.0) * overlap / (approach if approach > overlap else overlap) \
+            if begins and overlap > 0.0 else 1.0
+
+
+cdef inline void rub(bint hertzian, bint rolls, const double *contact_rows, double *history_rows, double *result_rows,
+                     const double *parameters) noexcept nogil:
+    """A `HistoryFunction` (rows.pxd); hertzian, rolls : constant at compile time."""
+    cdef Constants contact = contact_rows
+    cdef Rows history = history_rows
+    cdef Rows result = result_rows
+    cdef double c[LANES]
+    cdef double rate[LANES]
+    cdef double onset[LANES]
+    cdef double limits_damping = parameters[<int> LIMIT_DAMPING]
+    cdef const double *of_pair
+    cdef double overlap, step, radius, a, a_old, elastic, damping, force, old, limit, stiffness
+    cdef Vec3 normal, middle, u, u_old, w, turned_dashpot
+    cdef Spring friction, rolling
+    cdef int lane
+    if find_damping(hertzian, contact, history, c, rate, onset):
+        correct_edges(hertzian, contact, history, c, rate, onset)
+    for lane in range(LANES):
+        of_pair = contact + COEFFICIENTS * LANES + lane
+        overlap, step = contact[OVERLAP * LANES + lane], contact[STEP * LANES + lane]
+        radius, a_old = contact[RADIUS * LANES + lane], history[(4 * SPRING + 3) * LANES + lane]
+        normal, middle = load(contact + NORMAL * LANES + lane), load(contact + MIDDLE_NORMAL * LANES + lane)
+        u, u_old = load(contact + VELOCITY * LANES + lane), load(record(history, SLIP) + lane)
+        old = 1.0 if a_old > 0.0 else 0.0
+        a = contact_radius(hertzian, radius, overlap)
+        elastic = of_pair[STIFFNESS * LANES] * a * (overlap if overlap > 0.0 else 0.0)
+        damping = c[lane] * rate[lane]
+        damping = -elastic if limits_damping > 0.0 and damping < -elastic else damping
+        damping = damping if overlap > 0.0 else 0.0
+        force = elastic + damping
+        limit = force if force > 0.0 else -force
+        friction = stretch(
+            a_old, a, of_pair[TANGENTIAL_STIFFNESS * LANES], onset[lane], load(record(history, SPRING) + lane),
+            load(record(history, DASHPOT) + lane), scale(step, u), predicted(u, u_old, old),
+            of_pair[TANGENTIAL_DAMPING * LANES] * c[lane], of_pair[FRICTION * LANES] * limit, normal, middle,
+            step * contact[SPIN * LANES + lane])
+        result[DISSIPATED * LANES + lane] = -0.5 * step * (history[(4 * SLIP + 3) * LANES + lane] + damping) \
+            * dot(u, middle)
+        result[(DISSIPATED + 1) * LANES + lane] = friction.by_dashpot
+        result[(DISSIPATED + 2) * LANES + lane] = friction.by_spring
+        result[(DISSIPATED + 3) * LANES + lane] = 0.0
+        store(result + FORCE * LANES + lane, add(scale(force, normal), add(friction.spring, friction.dashpot)))
+        if rolls:
+            w, u_old = load(contact + ANGULAR_VELOCITY * LANES + lane), load(record(history, ROLLING_RATE) + lane)
+            stiffness = of_pair[ROLLING_STIFFNESS * LANES] * (radius * radius)
+            rolling = stretch(
+                a_old, a, stiffness, onset[lane], load(record(history, ROLLING_SPRING) + lane),
+                load(record(history, ROLLING_DASHPOT) + lane), scale(step, w), predicted(w, u_old, old),
+                of_pair[ROLLING_DAMPING * LANES] * 2.0 * sqrt(contact[ROLLING_INERTIA * LANES + lane] * stiffness * a),
+                of_pair[ROLLING_FRICTION * LANES] * radius * limit, normal, middle,
+                step * contact[SPIN * LANES + lane])
+            result[(DISSIPATED + 3) * LANES + lane] = rolling.by_spring + rolling.by_dashpot
+            store(result + COUPLE * LANES + lane, add(rolling.spring, rolling.dashpot))
+            store_record(history + lane, ROLLING_SPRING, rolling.spring, 0.0)
+            store_record(history + lane, ROLLING_RATE, w, 0.0)
+            store_record(history + lane, ROLLING_DASHPOT, rolling.dashpot, 0.0)
+        store_record(history + lane, SPRING, friction.spring, a)
+        store_record(history + lane, SLIP, u, damping)
+        store_record(history + lane, DASHPOT, friction.dashpot, friction.sliding)
+
+
+cdef inline void describe_friction(bint hertzian, bint rolls, const double *contact, const double *history,
+                                   double *result) noexcept nogil:
+    """Elastic energies of contacts at the pose, and whether they slide (DescriptionRow)."""
+    cdef const double *of_pair
+    cdef double overlap, a, stiffness
+    cdef Vec3 spring
+    cdef int lane
+    for lane in range(LANES):
+        of_pair = contact + COEFFICIENTS * LANES + lane
+        overlap = contact[OVERLAP * LANES + lane] if contact[OVERLAP * LANES + lane] > 0.0 else 0.0
+        a = contact_radius(hertzian, contact[RADIUS * LANES + lane], overlap)
+        result[NORMAL_ENERGY * LANES + lane] = (0.4 if hertzian else 0.5) * of_pair[STIFFNESS * LANES] * a * overlap \
+            * overlap
+        spring = load(record(history, SPRING) + lane)
+        stiffness = 2.0 * a * of_pair[TANGENTIAL_STIFFNESS * LANES]
+        result[TANGENTIAL_ENERGY * LANES + lane] = dot(spring, spring) / (stiffness if stiffness > 0.0 else 1.0)
+        result[SLIDING * LANES + lane] = history[(4 * DASHPOT + 3) * LANES + lane]
+        result[ROLLING_ENERGY * LANES + lane] = 0.0
+        if rolls:
+            spring = load(record(history, ROLLING_SPRING) + lane)
+            stiffness = 2.0 * a * of_pair[ROLLING_STIFFNESS * LANES] * contact[RADIUS * LANES + lane] \
+                * contact[RADIUS * LANES + lane]
+            result[ROLLING_ENERGY * LANES + lane] = dot(spring, spring) / (stiffness if stiffness > 0.0 else 1.0)

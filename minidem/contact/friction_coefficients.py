@@ -1,0 +1,40 @@
+"""Coefficients of pairs of materials for laws with friction (friction.pxd), and the parameters that they share."""
+import numpy as np
+
+from minidem.core.literature import article
+from minidem.core.parameters import NonNegative
+
+READS_OF_PAIRS = ("restitution", "friction", "rolling_friction")
+FRICTION_PARAMETERS = {        # the first one is read by friction.pxd
+    "limit_damping": ("no", "yes"), "tangential_damping": ("stiffness-ratio", NonNegative),
+    "rolling": ("none", "epsd"), "rolling_damping": NonNegative(0.3),
+}
+AI = article(
+    "ai2011assessment", ("Ai, Jun", "Chen, Jian-Fei", "Rotter, J. Michael", "Ooi, Jin Y."),
+    "Assessment of rolling resistance models in discrete element simulations", "Powder Technology", "206", "269--282",
+    "2011", "10.1016/j.powtec.2010.09.030")
+THORNTON = article(
+    "thornton2013investigation", ("Thornton, Colin", "Cummins, Sharen J.", "Cleary, Paul W."),
+    "An investigation of the comparative behaviour of alternative contact force models during inelastic collisions",
+    "Powder Technology", "233", "30--46", "2013", "10.1016/j.powtec.2012.08.012")
+REFERENCES = (THORNTON, AI)
+
+
+def damping_ratio(restitution):
+    """Fraction of critical damping at which a linear or Hertz contact has this coefficient of restitution."""
+    logarithm = -np.log(restitution)
+    return logarithm / np.sqrt(np.pi ** 2 + logarithm ** 2)
+
+
+def coefficient_rows(pair, values, stiffness, damping, tangential, ratio, rolling):
+    """The eight coefficients in the order of friction.pxd, each (n, n).
+
+    pair : properties of the pairs of materials;  values : parameters of the law by name.
+    damping : at critical damping;  ratio : of the dashpots for stiffness-ratio;  rolling : stiffness without its factor.
+    """
+    given = values["tangential_damping"]
+    like = np.zeros_like(pair["friction"])
+    return (stiffness + like, damping * damping_ratio(pair["restitution"]), tangential + like,
+            ratio + like if given == "stiffness-ratio" else given + like, pair["friction"],
+            2.25 * pair["rolling_friction"] ** 2 * rolling, pair["rolling_friction"],
+            values["rolling_damping"] + like)

@@ -1,0 +1,64 @@
+"""Damped Hertz contact with Mindlin friction: exact restitution, Coulomb's limit, optional rolling resistance.
+
+    normal      F = 4/3 E* a d + c d',  a = sqrt(R* d),  c = sqrt(5) beta sqrt(m* k),  k = 4/3 E* a
+                beta = -ln e / sqrt(pi^2 + ln^2 e): the coefficient of restitution e holds at any speed
+    tangential  dT = -8 G* a ds while the contact grows, d(T / a) = -8 G* ds while it shrinks;  T_d = -x c u_t
+                |T + T_d| <= mu |F|, beyond which both are scaled by the same factor
+    rolling     dM = -k_r d(theta),  k_r = 2.25 mu_r^2 R*^2 2 E* a,  dashpot 2 eta sqrt(I_r k_r),  |M + M_d| <= mu_r R* |F|
+
+E* = 1 / sum((1 - nu^2) / E), G* = 1 / sum(2 (2 - nu) (1 + nu) / E) [Pa]; R*, m*: effective radius [m] and mass of the
+clumps [kg]; d: overlap [m]; s: relative displacement of the contact points [m]; theta: relative rotation.
+
+tangential_damping is x, or "stiffness-ratio": sqrt(4 G* / E*), as in EDEM and LIGGGHTS. limit_damping=yes clips the
+attraction before lift-off; the restitution is then larger than e. rolling=epsd adds rolling resistance, with the
+damping eta = rolling_damping.
+"""
+from math import sqrt
+
+from minidem.contact.friction_coefficients import FRICTION_PARAMETERS, READS_OF_PAIRS, REFERENCES, coefficient_rows
+from minidem.contact.record import ContactLaw
+from minidem.core.literature import article
+
+from minidem.contact.friction cimport SLIDING_RECORDS, describe_friction, rub
+from minidem.contact.law cimport LawKernels
+from minidem.contact.rows cimport MAX_RECORDS
+
+
+cdef void sliding(const double *contact, double *history, double *result, const double *parameters) noexcept nogil:
+    rub(True, False, contact, history, result, parameters)
+
+
+cdef void rolling(const double *contact, double *history, double *result, const double *parameters) noexcept nogil:
+    rub(True, True, contact, history, result, parameters)
+
+
+cdef void describe_sliding(const double *contact, double *history, double *result,
+                           const double *parameters) noexcept nogil:
+    describe_friction(True, False, contact, history, result)
+
+
+cdef void describe_rolling(const double *contact, double *history, double *result,
+                           const double *parameters) noexcept nogil:
+    describe_friction(True, True, contact, history, result)
+
+
+def coefficients(pair, values):
+    """Rows of coefficients (friction.pxd) of pairs of materials."""
+    stiffness, tangential = 4.0 / 3.0 * pair["modulus"], 8.0 * pair["shear_modulus"]
+    return coefficient_rows(pair, values, stiffness, sqrt(5.0) * stiffness ** 0.5, tangential,
+                            2.0 * (pair["shear_modulus"] / pair["modulus"]) ** 0.5, 2.0 * pair["modulus"])
+
+
+ANTYPOV = article(
+    "antypov2011analytical", ("Antypov, D.", "Elliott, J. A."),
+    "On an analytical solution for the damped Hertzian spring", "EPL", "94", "50004", "2011",
+    "10.1209/0295-5075/94/50004")
+LAWS = [ContactLaw(
+    name="hertz-mindlin", title="damped Hertz contact with Mindlin friction", cites=(ANTYPOV, *REFERENCES),
+    equations="10, 17 of 10.1209/0295-5075/94/50004",
+    kernels=LawKernels(history=<size_t> sliding, describe=<size_t> describe_sliding, n_records=SLIDING_RECORDS),
+    kernels_with={"rolling=epsd": LawKernels(history=<size_t> rolling, describe=<size_t> describe_rolling,
+                                             n_records=MAX_RECORDS, has_couples=True)},
+    power=1.5, needs_velocity=True, has_history=True, conservative=False, coefficients=coefficients,
+    reads=("young", "poisson"), reads_of_pairs=READS_OF_PAIRS, parameters=FRICTION_PARAMETERS,
+    used_in="LAMMPS, LIGGGHTS, Yade, EDEM, MercuryDPM")]

@@ -1,0 +1,50 @@
+"""Damped linear spring with Coulomb friction: one stiffness for all contacts, optional rolling resistance.
+
+    normal      F = k d + c d',  c = 2 beta sqrt(m* k),  beta = -ln e / sqrt(pi^2 + ln^2 e): e is exact
+    tangential  dT = -k_t ds,  k_t = k tangential_stiffness;  T_d = -x c u_t;  |T + T_d| <= mu |F|
+    rolling     dM = -k_r d(theta),  k_r = 2.25 mu_r^2 R*^2 k,  dashpot 2 eta sqrt(I_r k_r),  |M + M_d| <= mu_r R* |F|
+
+Symbols and parameters as for hertz-mindlin; "stiffness-ratio" is x = sqrt(k_t / k). The duration of a collision does
+not depend on its speed. The elastic constants of the materials are not used.
+"""
+from minidem.contact.friction_coefficients import FRICTION_PARAMETERS, READS_OF_PAIRS, REFERENCES, coefficient_rows
+from minidem.contact.laws.hooke import CUNDALL
+from minidem.contact.record import ContactLaw
+
+from minidem.contact.friction cimport SLIDING_RECORDS, describe_friction, rub
+from minidem.contact.law cimport LawKernels
+from minidem.contact.rows cimport MAX_RECORDS
+
+
+cdef void sliding(const double *contact, double *history, double *result, const double *parameters) noexcept nogil:
+    rub(False, False, contact, history, result, parameters)
+
+
+cdef void rolling(const double *contact, double *history, double *result, const double *parameters) noexcept nogil:
+    rub(False, True, contact, history, result, parameters)
+
+
+cdef void describe_sliding(const double *contact, double *history, double *result,
+                           const double *parameters) noexcept nogil:
+    describe_friction(False, False, contact, history, result)
+
+
+cdef void describe_rolling(const double *contact, double *history, double *result,
+                           const double *parameters) noexcept nogil:
+    describe_friction(False, True, contact, history, result)
+
+
+def coefficients(pair, values):
+    """Rows of coefficients (friction.pxd) of pairs of materials."""
+    stiffness, ratio = values["stiffness"], values["tangential_stiffness"]
+    return coefficient_rows(pair, values, stiffness, 2.0 * stiffness ** 0.5, ratio * stiffness, ratio ** 0.5, stiffness)
+
+
+LAWS = [ContactLaw(
+    name="hooke-coulomb", title="damped linear spring with Coulomb friction", cites=(CUNDALL, *REFERENCES),
+    kernels=LawKernels(history=<size_t> sliding, describe=<size_t> describe_sliding, n_records=SLIDING_RECORDS),
+    kernels_with={"rolling=epsd": LawKernels(history=<size_t> rolling, describe=<size_t> describe_rolling,
+                                             n_records=MAX_RECORDS, has_couples=True)},
+    power=1.0, needs_velocity=True, has_history=True, conservative=False, coefficients=coefficients,
+    reads_of_pairs=READS_OF_PAIRS, used_in="LAMMPS, LIGGGHTS, Yade, MercuryDPM",
+    parameters={**FRICTION_PARAMETERS, "stiffness": None, "tangential_stiffness": 2.0 / 7.0})]

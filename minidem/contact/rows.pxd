@@ -1,0 +1,47 @@
+"""What a contact law with history reads and writes: rows of eight numbers, one for each of eight contacts.
+
+The law is a function of four arrays (`HistoryFunction`):
+
+    contact     (CONTACT_ROWS, LANES), read: geometry and motion of the two bodies, coefficients of their materials
+    history     (n_records, 4, LANES): of the last step, replaced by that of this one. All zero in a new contact. Of
+                the four numbers of a record the first three change sign if i and j are exchanged, the fourth does not
+    result      (RESULT_ROWS, LANES), written: force and couple on i, and energy dissipated in this step
+    parameters  of the law, in the order of its record
+
+A law must be odd under exchange of i and j to the last bit: vectors and SPIN change sign, all else stays. Of a contact
+that ended in this step OVERLAP is not positive: its force is zero, and what its springs hold is dissipated.
+"""
+
+cdef enum ContactRow:
+    NORMAL = 0              # 3  unit, from j to i, at the pose, lab
+    MIDDLE_NORMAL = 3       # 3  along the normal half a step before the pose; its product with NORMAL is 1
+    VELOCITY = 6            # 3  of i relative to j at the contact point, half a step before the pose, lab [m/s]
+    ANGULAR_VELOCITY = 9    # 3  of i relative to j, likewise [rad/s]
+    SPIN = 12               # mean angular velocity of i and j about NORMAL [rad/s]
+    OVERLAP = 13            # at the pose [m]
+    RADIUS = 14             # effective: R_i R_j / (R_i + R_j), at a plane R [m]
+    MASS = 15               # effective: m_i m_j / (m_i + m_j) of the clumps, at a plane m [kg]
+    ROLLING_INERTIA = 16    # effective, of spheres of the clumps' masses about the contact point; see rolls [kg m2]
+    STEP = 17               # [s]; zero where forces are evaluated between two steps
+    COEFFICIENTS = 18       # 8  of the pair of materials, in the order of the law
+    CONTACT_ROWS = 26
+
+cdef enum ResultRow:
+    FORCE = 0               # 3  on i, lab [N]
+    COUPLE = 3              # 3  on i, in addition to the moment of the force, lab [N m]
+    DISSIPATED = 6          # 4  energy by damping, tangential damping, sliding, rolling [J]
+    RESULT_ROWS = 10
+
+cdef enum DescriptionRow:   # of a second function, for observables
+    NORMAL_ENERGY = 0       # elastic [J]
+    TANGENTIAL_ENERGY = 1
+    ROLLING_ENERGY = 2
+    SLIDING = 3             # 1 if the limit of friction is reached, else 0
+    DESCRIPTION_ROWS = 4
+
+cpdef enum HistoryLimits:
+    MAX_COEFFICIENTS = 8
+    MAX_RECORDS = 6
+
+ctypedef void (*HistoryFunction)(const double *contact, double *history, double *result,
+                                 const double *parameters) noexcept nogil

@@ -1,0 +1,131 @@
+# distutils: extra_compile_args = -O1
+"""Arrays of the time loop that only laws with history need, and contacts with history as arrays in the user's numbers.
+
+The arrays are what checkpoints hold, and what another time loop takes over: after clumps were added or sorted, after a
+restart, with another number of threads.
+"""
+import numpy as np
+
+from minidem.state.layout import aligned
+
+from minidem.broadphase.ghosts cimport slot_of
+from minidem.broadphase.neighbours cimport owns
+from minidem.contact.history cimport RESULT, HistoryTable, Touching, doubles
+from minidem.core.int_vector cimport IntVector
+from minidem.core.lanes cimport LANES
+from minidem.engine.time_loop cimport Loop
+from minidem.state.state cimport Layout, StateView
+
+
+def no_history(n_records):
+    """The arrays of no contact: see export_history."""
+    return {"spheres": np.zeros((0, 2), dtype=np.int32), "records": np.zeros((n_records, 0, 4)),
+            "results": np.zeros((0, RESULT)), "couples": np.zeros((0, 4))}
+
+
+cdef IntVector view_of(array):
+    """An array of doubles or ints as a vector, which does not own it."""
+    cdef IntVector vector
+    cdef size_t address = array.ctypes.data
+    vector.data, vector.size, vector.capacity = <int *> address, 0, 0
+    return vector
+
+
+cdef class HistoryMemory:
+    """Of the clumps of one layout.
+
+    Parameters
+    ----------
+    layout : Layout
+    material_index : (n_clumps,) numbers of the clumps' materials
+    history : dict of arrays, see export_history
+    dissipated : (n_clumps, 4) energies so far [J]
+    """
+
+    def __init__(self, Layout layout, material_index, history, dissipated):
+        cdef Py_ssize_t n_blocks = layout.view.n_blocks
+        self.history, self.dissipated = history, dissipated
+        self.motions = aligned((2 * layout.view.n_members * LANES + 1, 8))
+        spins, energies = aligned((n_blocks + 1, 4, LANES)), aligned((n_blocks * LANES + 1, 4))
+        block, lane = np.divmod(layout.clump_slot, LANES)
+        spins[block, 3, lane] = material_index
+        energies[layout.clump_slot] = dissipated
+        self.spins, self.energies = spins, energies
+        self.make_table(layout)
+
+    def make_table(self, Layout layout):
+        """The table of the contacts for the slots of the layout (history_carry.pyx)."""
+        spheres, records = self.history["spheres"], self.history["records"]
+        n_slots, n = layout.sphere_number.size, len(spheres)
+        wall = spheres[:, 1] < 0
+        slots = np.empty((n, 2), dtype=np.int32)
+        slots[:, 0] = layout.sphere_slot[spheres[:, 0]]
+        slots[:, 1] = np.where(wall, spheres[:, 1], layout.sphere_slot[np.where(wall, 0, spheres[:, 1])] if n else 0)
+        key = np.where(wall, slots[:, 0], slots.min(axis=1, initial=n_slots))
+        partner = np.where(wall, slots[:, 1], slots.max(axis=1, initial=-1))
+        order = np.argsort(key, kind="stable")
+        start = np.searchsorted(key[order], np.arange(n_slots + 1)).astype(np.int32)
+        entries = np.column_stack([partner[order], order]).astype(np.int32)
+        padded = [np.concatenate([np.zeros((1, 4)), rows]) for rows in records]
+        results, couples = np.ascontiguousarray(self.history["results"]), np.ascontiguousarray(self.history["couples"])
+        self.keep = slots, start, entries, padded, results, couples
+        self.contacts.n, self.contacts.pairs = n, view_of(slots)
+        self.contacts.results, self.contacts.couples = view_of(results), view_of(couples)
+        for r in range(len(padded)):
+            self.contacts.records[r] = view_of(padded[r])
+        self.table.first_slot, self.table.n_slots, self.table.contacts = 0, n_slots, &self.contacts
+        self.table.start, self.table.entries = view_of(start).data, view_of(entries).data
+
+    cdef void bind(self, Loop *loop) noexcept:
+        """Pointers of the loop. Contacts of its last step are replaced by those of the table."""
+        cdef int t
+        loop.state.motions, loop.state.spins = &self.motions[0, 0], &self.spins[0, 0, 0]
+        loop.dissipated, loop.imported = &self.energies[0, 0], &self.table
+        for t in range(loop.n_threads):
+            loop.contacts[t].history.last.n = 0
+
+
+
+cdef object export_history(Loop *loop, Layout layout):
+    """Contacts of the last step, by ascending user's numbers of their spheres.
+
+    Returns a dict: spheres (n, 2) int32, the second one larger, or -1 - wall; records (n_records, n, 4), results
+    (n, RESULT), couples (n, 4), of the first sphere (history.pxd).
+    """
+    cdef const StateView *view = &loop.state
+    cdef const Touching *last
+    cdef const double *source
+    cdef int n_records = loop.law.n_records
+    cdef Py_ssize_t k, n = 0
+    cdef int t, r, m, i, j
+    cdef double sign
+    for t in range(loop.n_threads):
+        n += loop.contacts[t].history.last.n
+    cdef int[:, ::1] spheres = np.empty((n, 2), dtype=np.int32)
+    cdef double[:, :, ::1] records = np.empty((n_records, n, 4))
+    cdef double[:, ::1] results = np.empty((n, RESULT))
+    cdef double[:, ::1] couples = np.zeros((n, 4))
+    n = 0
+    for t in range(loop.n_threads):
+        last = &loop.contacts[t].history.last
+        for k in range(last.n):
+            i, j = last.pairs.data[2 * k], last.pairs.data[2 * k + 1]
+            if last.positions.data[k] < 0 or not owns(loop.broad.threads + t, view, i):
+                continue                                # ended, or the owner of i lists it
+            i = view.sphere_number[slot_of(view, i)]
+            j = view.sphere_number[slot_of(view, j)] if j >= 0 else j
+            sign = -1.0 if 0 <= j < i else 1.0
+            spheres[n, 0], spheres[n, 1] = (j, i) if sign < 0.0 else (i, j)
+            for r in range(n_records):
+                source = doubles(&last.records[r]) + 4 * (k + 1)
+                for m in range(4):
+                    records[r, n, m] = (sign if m < 3 else 1.0) * source[m]
+            for m in range(RESULT):
+                results[n, m] = (sign if m < 3 else 1.0) * (doubles(&last.results) + RESULT * k)[m]
+            for m in range(3 if loop.law.has_couples else 0):
+                couples[n, m] = sign * (doubles(&last.couples) + 4 * k)[m]
+            n += 1
+    found = np.asarray(spheres)[:n]
+    order = np.lexsort((found[:, 1], found[:, 0]))
+    return {"spheres": found[order], "records": np.ascontiguousarray(np.asarray(records)[:, order]),
+            "results": np.asarray(results)[order], "couples": np.asarray(couples)[order]}
