@@ -4,14 +4,15 @@ The public names, after `import minidem as md`; `help(md.Simulation)` and so on 
 
     md.Simulation           clumps, walls, settings: add_clumps, run, energy, contacts, save, load ...
     md.ClumpTemplate        a rigid body of spheres, also from_mesh and from_file
-    md.Material             elastic constants, for Hertz's law
+    md.Material             elastic constants, restitution, friction
+    md.Pair                 restitution and friction between two materials
     md.Plane, md.box        a wall, and the six of a box
     md.Energy               what sim.energy() returns
     md.contact              the contact laws: available, info
     md.rotation             the rotation integrators: available, info, register (your own), integrate (free bodies)
     md.cite                 references of what a simulation used
     md.build_info           version, instruction set, OpenMP and compiler of this build
-    md.effective_modulus    E* of two materials in contact
+    md.effective_modulus    E* of two materials in contact; md.effective_shear_modulus: G*
 
     md.shapes               templates of rods, fibres, platonic solids ...
     md.chess                templates of chess pieces
@@ -51,15 +52,15 @@ except ImportError as error:
 from minidem import contact, rotation
 from minidem.analysis.energy import Energy
 from minidem.citation import cite
-from minidem.material import Material, effective_modulus
+from minidem.material import Material, Pair, effective_modulus, effective_shear_modulus
 from minidem.simulation import Simulation
 from minidem.templates import chess, fit_report as mesh_report, shapes
 from minidem.templates.clump_template import ClumpTemplate
 from minidem.walls import Plane, box
 
 __version__ = "0.4.0"
-__all__ = ["ClumpTemplate", "Energy", "Material", "Plane", "Simulation", "box", "build_info", "chess", "cite",
-           "contact", "effective_modulus", "mesh_report", "rotation", "shapes"]
+__all__ = ["ClumpTemplate", "Energy", "Material", "Pair", "Plane", "Simulation", "box", "build_info", "chess",
+           "cite", "contact", "effective_modulus", "effective_shear_modulus", "mesh_report", "rotation", "shapes"]
 
 # `import minidem.shapes` and the like: these modules have a public name beside that of their folder.
 _sys.modules |= {f"{__name__}.{name}": module for name, module in

@@ -1,13 +1,31 @@
-"""Elastic materials and the time steps that elastic waves allow."""
-from dataclasses import dataclass
+"""Materials, their contacts, and the time steps that elastic waves allow."""
+from dataclasses import KW_ONLY, dataclass
 from math import pi, sqrt
 
-from minidem.core.checks import number, positive, short_repr
+from minidem.core.checks import non_negative, number, positive, short_repr
+
+
+def _set_contact_properties(of):
+    """Validate restitution, friction, rolling_friction of a new Material or Pair."""
+    object.__setattr__(of, "restitution", number("restitution", of.restitution))
+    if not 0.0 < of.restitution <= 1.0:
+        raise ValueError(f"restitution = {of.restitution}: give a coefficient of restitution above 0 and up to 1")
+    for name in ("friction", "rolling_friction"):
+        object.__setattr__(of, name, non_negative(name, getattr(of, name)))
+
+
+def require_materials(**materials):
+    """Refuse arguments that are not a Material."""
+    for name, material in materials.items():
+        if not isinstance(material, Material):
+            raise ValueError(f"{name} = {short_repr(material)}: give a minidem.Material(young, poisson)")
 
 
 @dataclass(frozen=True)
 class Material:
-    """An isotropic, linearly elastic material.
+    """An isotropic, linearly elastic material, and the properties of contacts between two bodies of it.
+
+    Materials with equal values are the same material. A contact of two materials has the properties of their `Pair`.
 
     Parameters
     ----------
@@ -15,21 +33,53 @@ class Material:
         Young's modulus E [Pa], greater than 0.
     poisson : float
         Poisson ratio, -1 < poisson <= 0.5.
+    density : float, optional
+        Density [kg/m3]. Masses follow from the templates; `Simulation.add_clumps` refuses a template of another
+        density.
+    restitution : float
+        Coefficient of restitution, 0 < restitution <= 1.
+    friction : float
+        Coefficient of sliding friction, 0 or greater.
+    rolling_friction : float
+        Coefficient of rolling friction, 0 or greater.
+    name : str, optional
+        Name for messages. It distinguishes materials with otherwise equal values.
 
     Raises
     ------
     ValueError
-        A modulus or ratio outside its range.
+        A value outside its range.
     """
 
     young: float
     poisson: float
+    _: KW_ONLY
+    density: float | None = None
+    restitution: float = 1.0
+    friction: float = 0.0
+    rolling_friction: float = 0.0
+    name: str | None = None
 
     def __post_init__(self):
         object.__setattr__(self, "young", positive("young", self.young))
         object.__setattr__(self, "poisson", number("poisson", self.poisson))
         if not -1.0 < self.poisson <= 0.5:
             raise ValueError(f"poisson = {self.poisson}: give a Poisson ratio above -1 and up to 0.5")
+        if self.density is not None:
+            object.__setattr__(self, "density", positive("density", self.density))
+        if self.name is not None and not isinstance(self.name, str):
+            raise ValueError(f"name = {short_repr(self.name)}: give a str, or None")
+        _set_contact_properties(self)
+
+    @property
+    def compliance(self) -> float:
+        """(1 - poisson^2) / E [1/Pa], the contribution of one body to 1/E* of a contact."""
+        return (1.0 - self.poisson ** 2) / self.young
+
+    @property
+    def shear_compliance(self) -> float:
+        """2 (2 - poisson) (1 + poisson) / E [1/Pa], the contribution of one body to 1/G* of a contact."""
+        return 2.0 * (2.0 - self.poisson) * (1.0 + self.poisson) / self.young
 
     @property
     def shear_modulus(self) -> float:
@@ -76,6 +126,43 @@ class Material:
         return radius * sqrt(density / self.young)
 
 
+@dataclass(frozen=True)
+class Pair:
+    """Properties of contacts between two different materials; there is no mixing rule for them.
+
+    The elastic constants always combine as in `effective_modulus` and `effective_shear_modulus`.
+
+    Parameters
+    ----------
+    a, b : Material
+        The two materials, in any order.
+    restitution : float
+        Coefficient of restitution, 0 < restitution <= 1.
+    friction : float
+        Coefficient of sliding friction, 0 or greater.
+    rolling_friction : float
+        Coefficient of rolling friction, 0 or greater.
+
+    Raises
+    ------
+    ValueError
+        A value outside its range, or two equal materials.
+    """
+
+    a: Material
+    b: Material
+    restitution: float = 1.0
+    friction: float = 0.0
+    rolling_friction: float = 0.0
+
+    def __post_init__(self):
+        require_materials(a=self.a, b=self.b)
+        if self.a == self.b:
+            raise ValueError(f"b = {short_repr(self.b)}: equals a; give restitution, friction and rolling_friction of "
+                             "contacts of a material with itself to the Material")
+        _set_contact_properties(self)
+
+
 def effective_modulus(first: Material, second: Material) -> float:
     """Effective modulus of a contact between two materials (Johnson 1985, doi:10.1017/CBO9781139171731, chapter 4).
 
@@ -89,7 +176,22 @@ def effective_modulus(first: Material, second: Material) -> float:
     float
         E* [Pa], 1/E* = (1 - poisson1^2) / E1 + (1 - poisson2^2) / E2.
     """
-    for name, material in (("first", first), ("second", second)):
-        if not isinstance(material, Material):
-            raise ValueError(f"{name} = {short_repr(material)}: give a minidem.Material(young, poisson)")
-    return 1.0 / ((1.0 - first.poisson ** 2) / first.young + (1.0 - second.poisson ** 2) / second.young)
+    require_materials(first=first, second=second)
+    return 1.0 / (first.compliance + second.compliance)
+
+
+def effective_shear_modulus(first: Material, second: Material) -> float:
+    """Effective shear modulus of a contact between two materials (Johnson 1985, chapter 7; E = 2 G (1 + poisson)).
+
+    Parameters
+    ----------
+    first, second : Material
+        Materials of the two bodies.
+
+    Returns
+    -------
+    float
+        G* [Pa], 1/G* = (2 - poisson1) / G1 + (2 - poisson2) / G2, G the shear modulus of each.
+    """
+    require_materials(first=first, second=second)
+    return 1.0 / (first.shear_compliance + second.shear_compliance)

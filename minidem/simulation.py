@@ -14,29 +14,20 @@ from numpy.typing import ArrayLike
 from minidem.analysis.diagnosis import explain_pose, refuse_deep_overlaps, warn_of_large_step
 from minidem.analysis.observables import Observables
 from minidem.contact import registry as contact_laws
-from minidem.core.checks import (
-    LARGEST,
-    dimensions,
-    file_path,
-    finite_array,
-    non_negative,
-    positive,
-    short_repr,
-    unit_quaternions,
-    whole,
-)
+from minidem.contact.pair_table import PairTable
+from minidem.core.checks import LARGEST, file_path, finite_array, list_of, non_negative, positive, short_repr, whole
 from minidem.core.guard import Guard, exclusive
-from minidem.core.quaternions import multiply, rotate_back
 from minidem.core.threads import checked_threads
 from minidem.engine.chunked_run import Pacer, steps_to_reach
 from minidem.engine.driver import Driver, NotFinite
 from minidem.engine.user_forces import UserForces
-from minidem.material import Material, effective_modulus
+from minidem.material import Material, Pair, require_materials
 from minidem.output import checkpoint, vtu
 from minidem.rotation import registry
+from minidem.state.clump_input import clump_columns
 from minidem.state.state import State
-from minidem.templates.clump_template import ClumpTemplate, template_scales
-from minidem.walls import Plane, plane_list
+from minidem.templates.clump_template import ClumpTemplate
+from minidem.walls import Plane, plane_arrays, plane_list
 
 MOST_STEPS = 2.0 ** 53  # with more, times of different steps are equal
 FEW = 64                # so few new clumps are compared with all others; for more the lists are faster
@@ -48,7 +39,7 @@ class Simulation(Observables):
     Parameters
     ----------
     material : Material
-        Of all clumps, and of walls without a material.
+        Of all clumps and walls without a material of their own.
     walls : list of Plane, optional
         `md.box(low, high)` makes six. None or []: unbounded space.
     rotation : str
@@ -62,6 +53,9 @@ class Simulation(Observables):
     threads : int, optional
         Largest number of threads; default: all processors that the process may use, or OMP_NUM_THREADS. Small systems
         use fewer: a thread pays from about 2000 spheres on. Results do not depend on it, to the last bit.
+    pairs : list of Pair, optional
+        Of each two different materials that can meet, for a contact law that reads properties of pairs
+        (`md.contact.info(name).reads_of_pairs`).
 
     Raises
     ------
@@ -80,9 +74,8 @@ class Simulation(Observables):
 
     def __init__(self, material: Material, walls: Iterable[Plane] | None = None, rotation: str = "spiral",
                  contact: str = "hertz", dt: float | None = None, gravity: ArrayLike = (0.0, 0.0, 0.0),
-                 threads: int | None = None):
-        if not isinstance(material, Material):
-            raise ValueError(f"material = {short_repr(material)}: give a minidem.Material(young, poisson)")
+                 threads: int | None = None, pairs: Iterable[Pair] | None = None):
+        require_materials(material=material)
         if dt is None:
             raise ValueError("dt = None: give the time step in seconds; material.rayleigh_step(radius, density) "
                              "is its usual upper limit")
@@ -92,8 +85,8 @@ class Simulation(Observables):
         self._law, self._law_parameters = contact_laws.select(contact, self._scheme)
         vars(self).update(material=material, walls=tuple(plane_list("walls", walls)), dt=positive("dt", dt),
                           gravity=tuple(finite_array("gravity", gravity, (3,), limit=LARGEST).tolist()),
-                          rotation=str(rotation), contact=str(contact))
-        self._loop = self._make_loop(State(self._scheme.n_scratch))
+                          rotation=str(rotation), contact=str(contact), pairs=tuple(list_of(Pair, "pairs", pairs)))
+        self._loop = self._make_loop(State(self._scheme.n_scratch), PairTable(material, self.walls, self.pairs))
 
     def __setattr__(self, name, value):
         """Refuse to change settings: the time loop has copies of them."""
@@ -115,7 +108,7 @@ class Simulation(Observables):
     @exclusive
     def add_clumps(self, template: ClumpTemplate, position: ArrayLike, orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
                    velocity: ArrayLike = (0.0, 0.0, 0.0), angular_velocity: ArrayLike = (0.0, 0.0, 0.0),
-                   scale: ArrayLike = 1.0) -> np.ndarray:
+                   scale: ArrayLike = 1.0, material: Material | None = None) -> np.ndarray:
         """Add clumps of one template. Many clumps are added fastest in one call.
 
         Parameters
@@ -132,6 +125,8 @@ class Simulation(Observables):
         scale : (n,) or float
             Factor of all lengths of a clump, about its centre of mass; mass scales with its cube, inertia with its
             fifth power.
+        material : Material, optional
+            Of these clumps; default: the simulation's.
 
         Returns
         -------
@@ -141,35 +136,27 @@ class Simulation(Observables):
         Raises
         ------
         ValueError
-            For a bad value, or an overlap with another clump or a wall of more than a tenth of the smaller radius.
-            Nothing is added then.
+            For a bad value, an overlap with another clump or a wall of more than a tenth of the smaller radius, a
+            missing pair, or a template of another density than the material. Nothing is added then.
         """
-        if not isinstance(template, ClumpTemplate):
-            raise ValueError(f"template = {short_repr(template)}: give a minidem.ClumpTemplate")
-        if dimensions("position", position) == 1 and len(position) == 3:
-            position = [position]
-        position = finite_array("position", position, (-1, 3), limit=LARGEST)
-        n = len(position)
-        orientation = unit_quaternions("orientation", orientation, n)
-        velocity = finite_array("velocity", velocity, (n, 3), repeat=True, limit=LARGEST)
-        angular_velocity = finite_array("angular_velocity", angular_velocity, (n, 3), repeat=True, limit=LARGEST)
-        scale = template_scales(template, scale, n)
-        internal = multiply(orientation, template.orientation)
-        self._add(template, position, internal, velocity, rotate_back(internal, angular_velocity), scale)
-        return np.arange(self.n_clumps - n, self.n_clumps)
+        material = self.material if material is None else material
+        columns = clump_columns(template, position, orientation, velocity, angular_velocity, scale, material)
+        self._add(template, columns, material)
+        return np.arange(self.n_clumps - len(columns[0]), self.n_clumps)
 
-    def _add(self, template, *clumps):
+    def _add(self, template, columns, material):
         old = self._loop
-        state, first = old.state.with_clumps(template, *clumps), old.state.n_clumps
+        pair_table, first = old.pair_table.with_material(material), old.state.n_clumps
+        state = old.state.with_clumps(template, *columns, pair_table.index(material))
         n = state.n_clumps - first
-        new = self._make_loop(state, old.step_count, old.external_forces,
-                              started=np.concatenate([old.started, np.zeros(n, dtype=bool)]))
+        new = self._make_loop(state, pair_table, old.step_count, old.external_forces,
+                              started=np.concatenate([old.started, np.zeros(n, dtype=bool)]), **old.past(n))
         if n > FEW or old.external_forces:
             new.evaluate()
             refuse_deep_overlaps(new.contacts(), state, first)
         else:
             refuse_deep_overlaps(new.contacts_of_last(n), state, first)
-        warn_of_large_step(self, state, first)
+        warn_of_large_step(self, new, first)
         self._loop = new
 
     @exclusive
@@ -192,8 +179,8 @@ class Simulation(Observables):
             raise ValueError(f"function = {short_repr(function)}: give a function of (t, x, v, q, w)")
         old, forces = self._loop, self._user_forces
         functions = forces.functions + (function,)
-        self._loop = self._make_loop(old.state, old.step_count, UserForces(functions, forces.expected),
-                                     started=old.started,
+        self._loop = self._make_loop(old.state, old.pair_table, old.step_count, UserForces(functions, forces.expected),
+                                     started=old.started, **old.past(),
                                      forces_known=old.forces_known and len(functions) <= forces.expected)
 
     @property
@@ -205,13 +192,12 @@ class Simulation(Observables):
     def _user_forces(self):
         return self._loop.external_forces or UserForces()
 
-    def _make_loop(self, state, step_count=0, forces=None, **known):
-        """A Driver for `state` at step number step_count; `known` are its arguments started and forces_known."""
-        planes = (np.array([wall.point for wall in self.walls]), np.array([wall.normal for wall in self.walls]),
-                  np.array([effective_modulus(self.material, wall.material or self.material) for wall in self.walls]))
-        law = self._law, self._law_parameters, effective_modulus(self.material, self.material)
-        return Driver(state, self._scheme, self._parameters, self.dt, first_step=step_count, law=law,
-                      gravity=self.gravity, planes=planes, threads=self._threads, external_forces=forces,
+    def _make_loop(self, state, pair_table, step_count=0, forces=None, **known):
+        """A Driver for `state` at step number step_count; `known` are its arguments started, forces_known and history."""
+        pair_table.require_pairs(self._law, state.material_index)
+        return Driver(state, self._scheme, self._parameters, self.dt, first_step=step_count,
+                      law=(self._law, self._law_parameters, pair_table), gravity=self.gravity,
+                      planes=plane_arrays(self.walls), threads=self._threads, external_forces=forces,
                       guard=self._guard, **known)
 
     @exclusive

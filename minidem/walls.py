@@ -4,7 +4,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.core.checks import LARGEST, finite_array, refuse, short_repr
+from minidem.core.checks import LARGEST, finite_array, list_of, refuse, short_repr
 from minidem.material import Material
 
 
@@ -21,7 +21,7 @@ class Plane:
     normal : (3,) array_like
         Direction towards the clumps, lab frame, of any length but zero; it is normalised.
     material : Material, optional
-        Material of the plane; default: that of the clumps.
+        Material of the plane; default: that of the simulation.
 
     Raises
     ------
@@ -40,7 +40,7 @@ class Plane:
         if largest == 0.0:
             raise ValueError(f"normal = {normal}: give a direction, towards the side of the clumps")
         if self.material is not None and not isinstance(self.material, Material):
-            raise ValueError(f"material = {short_repr(self.material)}: give a Material, or None for that of the clumps")
+            raise ValueError(f"material = {short_repr(self.material)}: give a Material, or None for the simulation's")
         normal /= largest           # first, so that no square overflows or underflows
         normal /= np.sqrt((normal * normal).sum())
         object.__setattr__(self, "point", tuple(point.tolist()))
@@ -49,12 +49,12 @@ class Plane:
 
 def plane_list(name, walls):
     """Return `walls` as a list of planes, empty for None; raise ValueError for anything else."""
-    if walls is not None and not isinstance(walls, (list, tuple)):
-        raise ValueError(f"{name} = {short_repr(walls)}: give a list of minidem.Plane, or minidem.box(low, high)")
-    for k, wall in enumerate(walls or []):
-        if not isinstance(wall, Plane):
-            raise ValueError(f"{name}[{k}] = {short_repr(wall)}: give minidem.Plane objects, or minidem.box(low, high)")
-    return list(walls or [])
+    return list_of(Plane, name, walls, ", or minidem.box(low, high)")
+
+
+def plane_arrays(walls):
+    """Points and normals of planes, both (n, 3)."""
+    return tuple(np.array([getattr(wall, name) for wall in walls]).reshape(-1, 3) for name in ("point", "normal"))
 
 
 def box(low: ArrayLike, high: ArrayLike, material: Material | None = None) -> list[Plane]:
@@ -65,7 +65,7 @@ def box(low: ArrayLike, high: ArrayLike, material: Material | None = None) -> li
     low, high : (3,) array_like
         Opposite corners, lab frame [m]; low < high in every component.
     material : Material, optional
-        Material of all six planes; default: that of the clumps.
+        Material of all six planes; default: that of the simulation.
 
     Returns
     -------

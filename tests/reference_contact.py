@@ -77,9 +77,10 @@ def effective_modulus(young_1, poisson_1, young_2, poisson_2):
 
 
 class World:
-    """Clumps of one material between planes.
+    """Clumps between planes.
 
-    Parameters: bodies, one `Body` per clump; young [Pa] and poisson of the clumps; planes; gravity [m/s^2].
+    Parameters: bodies, one `Body` per clump; young [Pa] and poisson of all clumps or of each, (n,);
+    planes; gravity [m/s^2].
     """
 
     def __init__(self, bodies, young, poisson, planes=(), gravity=(0.0, 0.0, 0.0)):
@@ -93,12 +94,13 @@ class World:
         i, j = np.triu_indices(len(radii), 1)
         foreign = self.owner[i] != self.owner[j]
         self.pairs = i, j = i[foreign], j[foreign]
-        modulus = effective_modulus(young, poisson, young, poisson)
+        young, poisson = (np.broadcast_to(value, len(bodies))[self.owner] for value in (young, poisson))
+        modulus = effective_modulus(young[i], poisson[i], young[j], poisson[j])
         self.pair_factor = 4 / 3 * modulus * np.sqrt(1 / (1 / radii[i] + 1 / radii[j]))     # force / d^(3/2)
         self.points = np.reshape([plane.point for plane in planes], (-1, 3))
         self.normals = np.reshape([plane.normal for plane in planes], (-1, 3))
-        moduli = [effective_modulus(young, poisson, plane.young, plane.poisson) for plane in planes]
-        self.wall_factor = 4 / 3 * np.outer(moduli, np.sqrt(radii))
+        self.wall_factor = 4 / 3 * np.sqrt(radii) * np.reshape(
+            [effective_modulus(young, poisson, plane.young, plane.poisson) for plane in planes], (-1, len(radii)))
 
     def sphere_centers(self, x, q):
         return x[self.owner] + np.einsum("sij,sj->si", rotation_matrix(q)[self.owner], self.offsets)

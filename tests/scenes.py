@@ -43,7 +43,8 @@ def bunch(spheres=30, **options):
 
 @dataclass
 class Scene:
-    """n clumps, lab frame, and their walls. shapes[k] is the `Shape` of clump k."""
+    """n clumps, lab frame, and their walls. shapes[k] is the `Shape` of clump k; materials[k] its material, or where
+    there are no materials, `young` and `poisson` are those of all."""
     shapes: list
     position: np.ndarray
     orientation: np.ndarray
@@ -54,14 +55,17 @@ class Scene:
     poisson: float = 0.1
     gravity: tuple = (0.0, 0.0, 0.0)
     contact: str = "hertz"
+    materials: list | None = None
 
     def simulation(self, dt=38e-6, **options):
-        material = md.Material(young=self.young, poisson=self.poisson)
-        sim = md.Simulation(material=material, walls=self.walls, dt=dt, gravity=self.gravity,
+        default = md.Material(young=self.young, poisson=self.poisson)
+        materials = self.materials or [default] * len(self.shapes)
+        sim = md.Simulation(material=default, walls=self.walls, dt=dt, gravity=self.gravity,
                             **{"contact": self.contact} | options)
-        for _, run in groupby(range(len(self.shapes)), key=lambda k: id(self.shapes[k])):
+        for _, run in groupby(range(len(self.shapes)), key=lambda k: (id(self.shapes[k]), materials[k])):
             run = list(run)
-            sim.add_clumps(self.shapes[run[0]].template, *(state[run] for state in self.state))
+            sim.add_clumps(self.shapes[run[0]].template, *(state[run] for state in self.state),
+                           material=materials[run[0]])
         return sim
 
     @property
@@ -72,7 +76,9 @@ class Scene:
         planes = [Plane(np.asarray(wall.point), np.asarray(wall.normal),
                         *((self.young, self.poisson) if wall.material is None
                           else (wall.material.young, wall.material.poisson))) for wall in self.walls]
-        return World([shape.body for shape in self.shapes], self.young, self.poisson, planes, self.gravity)
+        young, poisson = ([getattr(material, name) for material in self.materials or [self]]
+                          for name in ("young", "poisson"))
+        return World([shape.body for shape in self.shapes], young, poisson, planes, self.gravity)
 
     def changed(self, **fields):
         return replace(self, **fields)
@@ -80,8 +86,9 @@ class Scene:
     def part(self, numbers):
         """The clumps of these numbers, in this order, and all walls."""
         position, orientation, velocity, angular_velocity = (rows[numbers] for rows in self.state)
-        return self.changed(shapes=[self.shapes[k] for k in numbers], position=position, orientation=orientation,
-                            velocity=velocity, angular_velocity=angular_velocity)
+        materials = self.materials and [self.materials[k] for k in numbers]
+        return self.changed(shapes=[self.shapes[k] for k in numbers], materials=materials, position=position,
+                            orientation=orientation, velocity=velocity, angular_velocity=angular_velocity)
 
 
 def state_of(sim):

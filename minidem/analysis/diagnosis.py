@@ -6,14 +6,18 @@ import numpy as np
 DEEPEST_START = 0.1     # largest overlap of a start, relative to the smaller radius
 
 
-def rayleigh_step(material, state, first=0, end=None):
-    """The Rayleigh step of the smallest sphere [s] of the clumps first <= k < end; infinite without any."""
+def rayleigh_step(loop, first=0, end=None):
+    """The smallest Rayleigh step [s] of the spheres of the clumps first <= k < end; infinite without any."""
+    state, least = loop.state, np.inf
     template, scale = state.template_index[first:end], state.scale[first:end]
-    if len(template) == 0:
-        return np.inf
     radius, density = scale * state.bodies.smallest[template], state.bodies.density[template]
-    k = np.argmin(radius * np.sqrt(density))
-    return material.rayleigh_step(float(radius[k]), float(density[k]))
+    of_unit = radius * np.sqrt(density)
+    for index, material in enumerate(loop.pair_table.materials):
+        mine = np.flatnonzero(state.material_index[first:end] == index)
+        if len(mine):
+            k = mine[np.argmin(of_unit[mine])]
+            least = min(least, material.rayleigh_step(float(radius[k]), float(density[k])))
+    return least
 
 
 def relative_overlap(contacts, radii):
@@ -45,13 +49,13 @@ def refuse_deep_overlaps(contacts, state, first):
                 "apart")
 
 
-def warn_of_large_step(sim, state, first):
-    """Warn if the step is above the Rayleigh step of a clump of `state` from number `first` on, and of none before.
+def warn_of_large_step(sim, loop, first):
+    """Warn if the step is above the Rayleigh step of a clump of `loop` from number `first` on, and of none before.
 
     Without regard to a contact law that does not depend on the elastic constants.
     """
-    limit = rayleigh_step(sim.material, state, first)
-    if "young" in sim._law.reads and limit < min(sim.dt, rayleigh_step(sim.material, state, 0, first)):
+    limit = rayleigh_step(loop, first)
+    if "young" in sim._law.reads and limit < min(sim.dt, rayleigh_step(loop, 0, first)):
         warnings.warn(f"dt = {sim.dt:g} s is above the Rayleigh step {limit:g} s of the smallest sphere: contacts may "
                       "not be resolved; watch the energy, or lower dt", UserWarning, stacklevel=4)
 
@@ -84,7 +88,7 @@ def _cause(sim, rotation_first):
     if rotation_first:
         return (f"Its rotation has become unstable: lower dt ({sim.dt:g} s) or use another rotation scheme than "
                 f"{sim.rotation!r}")
-    limit = rayleigh_step(sim.material, sim._state)
+    limit = rayleigh_step(sim._loop)
     if sim.dt > limit:
         return (f"Its motion has become unstable, because dt ({sim.dt:g} s) is {sim.dt / limit:.3g} times the Rayleigh "
                 f"step of the smallest sphere, too much for contacts: lower dt below {limit:.3g} s")

@@ -13,7 +13,6 @@ import numpy as np
 from minidem.analysis.diagnosis import format_above, relative_overlap
 from minidem.analysis.energy import energy_scale
 from minidem.core.quaternions import cross
-from minidem.material import effective_modulus
 
 DEEP = 0.1      # overlap over the smaller radius above which a contact law for small overlaps is doubtful
 
@@ -75,8 +74,8 @@ class Monitor:
         what is behind the wall lies inside the same spheres and outweighs it.
         """
         sim, mobility = self.sim, self._mobility.max(initial=0.0)
-        partners = [sim.material, *(wall.material or sim.material for wall in sim.walls)]
-        modulus = max(effective_modulus(sim.material, partner) for partner in partners)
+        moduli = sim._loop.pair_table.properties(["modulus"])["modulus"]
+        modulus = moduli[np.unique(sim.material_index)].max(initial=0.0)
         law = sim._law
         radius = self.radii.max(initial=0.0)
         unit = law.power * law.kernels.force_at(1.0, radius, modulus, sim._law_parameters)      # stiffness at d = 1 m

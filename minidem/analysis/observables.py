@@ -59,6 +59,16 @@ class Observables:
         return self._state.scale.copy()
 
     @property
+    def materials(self) -> tuple:
+        """The Materials of the simulation, its walls and clumps; `material_index` refers to them."""
+        return self._loop.pair_table.materials
+
+    @observable
+    def material_index(self) -> np.ndarray:
+        """(n_clumps,) int32, index of each clump's material in `materials`."""
+        return self._state.material_index.copy()
+
+    @property
     def threads(self) -> int:
         """Number of threads of the time loop."""
         return self._loop.threads

@@ -6,7 +6,7 @@ follow all spheres in memory, in the same order; a cross-thread pair names its o
 from libc.string cimport memcpy
 
 from minidem.core.int_vector cimport IntVector
-from minidem.core.lanes cimport LANES
+from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.state.state cimport StateView
 
 cdef enum:
@@ -25,6 +25,13 @@ cdef inline int slot_of(const StateView *state, int sphere) noexcept nogil:
     """The slot of a sphere; for a ghost, that of the sphere that it copies."""
     cdef int n_slots = <int> state.n_members * LANES
     return sphere - n_slots if sphere >= n_slots else sphere
+
+
+cdef inline int clump_of(const StateView *state, int sphere) noexcept nogil:
+    """Slot of the clump of a sphere; of a ghost, behind those of all clumps."""
+    cdef int ghost = sphere >= <int> state.n_members * LANES        # 0 or 1, without a branch: it vectorises
+    cdef int slot = sphere - ghost * (<int> state.n_members * LANES)
+    return (state.block_of_member[row_of(slot)] + ghost * <int> state.n_blocks) * LANES + lane_of(slot)
 
 
 cdef inline void copy_ghosts(const IntVector *lines, const StateView *state) noexcept nogil:

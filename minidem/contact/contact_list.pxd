@@ -2,7 +2,9 @@
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.law cimport Law
 from minidem.contact.narrow_phase cimport Contacts
-from minidem.state.state cimport State
+from minidem.state.state cimport State, StateView
 
 cdef object list_contacts(State state, const Contacts *contacts, const Neighbours *threads, int n_threads)
+cdef object list_touching(State state, const StateView *view, const Contacts *contacts, const Neighbours *threads,
+                          int n_threads)
 cdef object list_last(State state, Py_ssize_t n, const Law *law)

@@ -1,6 +1,6 @@
 # distutils: extra_compile_args = -O2
 """All contacts at the present pose, as a structured array for Python (contact_table.py)."""
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
@@ -8,10 +8,16 @@ from minidem.contact.contact_table import describe
 
 from minidem.broadphase.ghosts cimport slot_of
 from minidem.broadphase.neighbours cimport Neighbours, height, owns, push_pair
+from minidem.contact.contact_motion cimport gather_contacts
+from minidem.contact.history cimport RESULT, Touching, doubles
 from minidem.contact.law cimport Contact, Law
 from minidem.contact.narrow_phase cimport Contacts
+from minidem.contact.rows cimport (
+    CONTACT_ROWS, DESCRIPTION_ROWS, MAX_RECORDS, NORMAL_ENERGY, ROLLING_ENERGY, SLIDING, TANGENTIAL_ENERGY,
+)
 from minidem.core.int_vector cimport IntVector, release
 from minidem.core.lanes cimport LANES
+from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport Vec3, norm, sub, vec3
 from minidem.state.rows cimport POSITION, load
 from minidem.state.state cimport State, StateView
@@ -50,6 +56,52 @@ cdef object list_contacts(State state, const Contacts *contacts, const Neighbour
                 write_row(&pair[count, 0], &values[count, 0], &state.view, i, j, contacts[t].law, correction)
                 count += 1
     return describe(state, np.asarray(pair)[:count], np.asarray(values)[:count])
+
+
+cdef inline void write_friction(double *values, double *friction, const StateView *view, const Law *law,
+                                const Touching *touching, Py_ssize_t k) noexcept nogil:
+    """Values of one contact for `describe`: energies, and those of its friction."""
+    cdef double contact[CONTACT_ROWS * LANES]
+    cdef double rows[MAX_RECORDS * 4 * LANES]
+    cdef double result[DESCRIPTION_ROWS * LANES]
+    cdef double points[3 * LANES]
+    cdef int m, r, numbers[LANES]
+    for m in range(LANES):
+        numbers[m] = <int> k + 1
+    gather_contacts(law, view, touching.pairs.data + 2 * k, 1, touching.pairs.data[2 * k + 1] < 0, contact, points)
+    for r in range(law.n_records):
+        rows_from_records(doubles(&touching.records[r]), numbers, rows + 4 * LANES * r)
+    law.describe(contact, rows, result, law.parameters)
+    memcpy(friction, doubles(&touching.results) + RESULT * k, 6 * sizeof(double))
+    memset(friction + 6, 0, 3 * sizeof(double))
+    if law.has_couples:
+        memcpy(friction + 6, doubles(&touching.couples) + 4 * k, 3 * sizeof(double))
+    values[2] = result[NORMAL_ENERGY * LANES]
+    friction[9], friction[10] = result[TANGENTIAL_ENERGY * LANES], result[ROLLING_ENERGY * LANES]
+    friction[11] = result[SLIDING * LANES]
+
+
+cdef object list_touching(State state, const StateView *view, const Contacts *contacts, const Neighbours *threads,
+                          int n_threads):
+    """All contacts of a law with history, of all threads, a structured array of CONTACT; the spheres are posed."""
+    cdef Py_ssize_t count = 0, k
+    cdef int t, i, j
+    cdef const Touching *last
+    cdef int[:, ::1] pair
+    cdef double[:, ::1] values, friction
+    for t in range(n_threads):
+        count += contacts[t].history.last.n
+    pair, values, friction = np.empty((count, 2), dtype=np.int32), np.empty((count, 6)), np.empty((count, 12))
+    count = 0
+    for t in range(n_threads):
+        last = &contacts[t].history.last
+        for k in range(last.n):
+            i, j = last.pairs.data[2 * k], last.pairs.data[2 * k + 1]
+            if last.positions.data[k] >= 0 and owns(threads + t, view, i):          # else the owner of i lists it
+                write_row(&pair[count, 0], &values[count, 0], view, i, j, contacts[t].law, 0.0)
+                write_friction(&values[count, 0], &friction[count, 0], view, contacts[t].law, last, k)
+                count += 1
+    return describe(state, np.asarray(pair)[:count], np.asarray(values)[:count], np.asarray(friction)[:count])
 
 
 cdef bint find_overlaps(IntVector *pairs, const StateView *state, Py_ssize_t slot, const Law *law) noexcept nogil:

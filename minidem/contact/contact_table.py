@@ -8,15 +8,21 @@ CONTACT = np.dtype([
     ("normal", float, 3),                               # unit, from j to i
     ("force", float, 3),                                # on i [N]
     ("point", float, 3),                                # middle of the overlap; on a wall the sphere's lowest point [m]
-    ("energy", float),                                  # [J]
+    ("energy", float),                                  # elastic, of the normal force [J]
+    ("tangential", float, 3),                           # part of the force, of laws with friction [N]
+    ("couple", float, 3),                               # on i, of rolling resistance [N m]
+    ("sliding", bool),                                  # the limit of friction is reached
+    ("energy_tangential", float), ("energy_rolling", float),        # of their springs [J]
 ])
 
 
-def describe(state, slots, values):
+def describe(state, slots, values, friction=None):
     """Rows of CONTACT, sphere_i < sphere_j, sorted by both.
 
     slots : (n, 2) sphere slots, -1 - k for wall k
     values : (n, 6) overlap, force, energy, normal
+    friction : (n, 12) of a law with history, force (3) on the first sphere, point (3), couple (3), energies of the
+        tangential and rolling springs, whether it slides
     """
     lanes = state.blocks.shape[2]
     clump_of_slot = state.clump_number.reshape(-1, lanes)[state.block_of_member].reshape(-1)
@@ -30,10 +36,18 @@ def describe(state, slots, values):
     found["clump_i"], found["clump_j"] = clump_of_slot[i], np.where(wall, j, clump_of_slot[j])
     found["sphere_i"], found["sphere_j"] = sphere_of_slot[i], np.where(wall, j, sphere_of_slot[j])
     found["overlap"], found["energy"] = values[:, 0], values[:, 2]
-    found["normal"] = np.where(swap[:, None], -1.0, 1.0) * values[:, 3:]
-    found["force"] = values[:, 1:2] * found["normal"]
-    arm = spheres[:, 3] - np.where(wall, 0.0, 0.5) * found["overlap"]
-    found["point"] = spheres[:, :3] - arm[:, None] * found["normal"]
+    sign = np.where(swap[:, None], -1.0, 1.0)
+    found["normal"] = sign * values[:, 3:]
+    if friction is None:
+        found["force"] = values[:, 1:2] * found["normal"]
+        arm = spheres[:, 3] - np.where(wall, 0.0, 0.5) * found["overlap"]
+        found["point"] = spheres[:, :3] - arm[:, None] * found["normal"]
+    else:
+        found["force"], found["point"], found["couple"] = sign * friction[:, :3], friction[:, 3:6], sign * friction[:, 6:9]
+        along = np.sum(found["force"] * found["normal"], axis=1)
+        found["tangential"] = found["force"] - along[:, None] * found["normal"]
+        found["energy_tangential"], found["energy_rolling"] = friction[:, 9], friction[:, 10]
+        found["sliding"] = friction[:, 11] > 0.0
     return found[np.lexsort((found["sphere_j"], found["sphere_i"]))]
 
 

@@ -128,6 +128,8 @@ cdef inline Spring stretch(double a_old, double a, double stiffness, double onse
     sum_of_springs = add(before, s.spring)
     s.by_spring = -0.5 * dot(sum_of_springs, shift) - stored
     s.by_dashpot = -0.5 * dot(add(dashpot_before, s.dashpot), shift)
+    s.by_spring += s.sliding * s.by_dashpot             # at the limit all is sliding
+    s.by_dashpot -= s.sliding * s.by_dashpot
     return s
 
 

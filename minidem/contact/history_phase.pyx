@@ -76,6 +76,7 @@ cdef bint merge(History *history, const int *pairs, const int64_t *numbers, Py_s
         m = history.last_cursor
         if m < last.n and last.positions.data[m] == position:
             append(history, pairs + 2 * k, position, <int> m + 1)
+            history.last_cursor = m + 1
         else:
             append(history, pairs + 2 * k, position, 0)
     append_ended(history, <int> end)

@@ -3,8 +3,9 @@
 A law's file (laws/NAME.pyx) writes its formula once, as an inline function of one overlap. `over_pairs` and
 `over_contact` apply it: `many` evaluates many contacts, in a loop that the compiler vectorises; `many_moving`
 likewise, for laws that need velocities: it reads the twists of the clumps (state/layout.pxd), and lists the contacts
-that may begin or end within a step (onset.pxd). `one` evaluates one contact, `forces` eight overlaps. A formula must
-read its parameters unconditionally: a loop with a conditional read is not vectorised.
+that may begin or end within a step (onset.pxd). `many_mixed` and `many_mixed_moving` are the same for clumps with
+different elastic constants, of a law that reads them. `one` evaluates one contact, `forces` eight overlaps. A formula
+must read its parameters unconditionally: a loop with a conditional read is not vectorised.
 
 A contact is evaluated from its two bodies alone; exchanging i and j changes the sign of the normal and no other bit. So
 contacts are not stored: where one is needed again at the same pose, it is evaluated again.
@@ -12,6 +13,7 @@ contacts are not stored: where one is needed again at the same pose, it is evalu
 from libc.math cimport sqrt
 from libc.string cimport memcpy
 
+from minidem.broadphase.ghosts cimport clump_of, slot_of
 from minidem.broadphase.neighbours cimport Planes, height
 from minidem.contact.rows cimport HistoryFunction
 from minidem.core.int_vector cimport IntVector, reserve
@@ -51,17 +53,19 @@ ctypedef void (*ForcesFunction)(const double *overlap, const double *radius, con
 ctypedef Contact (*ContactFunction)(const Law *law, const StateView *state, int i, int j) noexcept nogil
 
 cdef struct Law:                        # all that a force depends on, in addition to the spheres
-    PairsFunction evaluate              # `many`, or `many_moving` of a law that needs velocities
+    PairsFunction evaluate              # `many`, or one of the three others
     ContactFunction one
     ForcesFunction forces               # of LANES overlaps
     const Planes *planes
-    double modulus                      # effective modulus between two clumps [Pa]
+    double modulus                      # effective modulus between two clumps, if all have one compliance [Pa]
     double parameters[MAX_LAW_PARAMETERS]       # in the order of the record
     double power                        # p of the force k d^p
     double energy_factor                # elastic energy / (force * overlap)
     double dt                           # [s]
     double begins, ends                 # overlap / normal speed below which a contact may begin, end within a step [s]
     double zeta[2][ZETA_TERMS]          # -zeta(-p, 1 + a), -zeta(-p - 1, 1 + a) by powers of a
+    const double *compliance            # (n_clumps,) by the user's number: (1 - nu^2) / E [1/Pa]; NULL: all the same
+    const double *wall_compliance       # (planes,) likewise
     HistoryFunction history             # of a law with history (rows.pxd); NULL: none of what follows is used
     HistoryFunction describe            # likewise, results are DescriptionRows
     int n_records                       # of its history
@@ -72,13 +76,14 @@ cdef struct Law:                        # all that a force depends on, in additi
 
 
 cdef class LawKernels:
-    cdef PairsFunction many, many_moving
+    cdef PairsFunction many, many_moving, many_mixed, many_mixed_moving
     cdef ContactFunction one
     cdef ForcesFunction forces
     cdef HistoryFunction history, describe
     cdef readonly int n_records
     cdef readonly bint has_couples
     cdef object fill(self, Law *law, values)
+    cdef object mix_materials(self, Law *law, const double *compliance, const double *wall_compliance)
     cdef object correct_onsets(self, Law *law, double power, zeta, double dt)
 
 
@@ -96,30 +101,39 @@ cdef inline Contact sphere_contact(Force force, double modulus, const double *pa
     return contact
 
 
-cdef inline Contact wall_contact(Force force, const Law *law, const double *sphere, Py_ssize_t wall) noexcept nogil:
+cdef inline Contact wall_contact(Force force, double modulus, const Law *law, const double *sphere,
+                                 Py_ssize_t wall) noexcept nogil:
     cdef const double *normal = law.planes.normal + 3 * wall
     cdef Contact contact
     contact.normal = vec3(normal[0], normal[1], normal[2])
     contact.overlap = sphere[3] - height(law.planes, wall, sphere)
-    contact.force = force(contact.overlap, sphere[3], law.planes.modulus[wall], law.parameters)
+    contact.force = force(contact.overlap, sphere[3], modulus, law.parameters)
     return contact
 
 
-cdef inline Contact over_contact(Force force, const Law *law, const StateView *state, int i, int j) noexcept nogil:
-    """i : slot of a sphere or ghost; j : likewise, or -1 - wall."""
+cdef inline double compliance_of(const Law *law, const StateView *state, int sphere) noexcept nogil:
+    """Compliance of the clump of a sphere or ghost."""
+    return law.compliance[state.clump_number[clump_of(state, slot_of(state, sphere))]]
+
+
+cdef inline double modulus_of(bint mixed, const Law *law, const StateView *state, int i, int j) noexcept nogil:
+    """Effective modulus of a contact [Pa]; mixed : clumps differ in compliance; i, j : as for over_contact."""
+    if mixed:
+        return 1.0 / (compliance_of(law, state, i)
+                      + (compliance_of(law, state, j) if j >= 0 else law.wall_compliance[-1 - j]))
+    return law.modulus if j >= 0 else law.planes.modulus[-1 - j]
+
+
+cdef inline Contact over_contact(Force force, bint mixed, const Law *law, const StateView *state, int i,
+                                 int j) noexcept nogil:
+    """i : slot of a sphere or ghost; j : likewise, or -1 - wall; mixed : clumps differ in compliance."""
     cdef const double *a = state.spheres + 4 * <Py_ssize_t> i
     cdef const double *b = state.spheres + 4 * <Py_ssize_t> j
+    cdef double modulus = modulus_of(mixed, law, state, i, j)
     if j < 0:
-        return wall_contact(force, law, a, -1 - <Py_ssize_t> j)
-    return sphere_contact(force, law.modulus, law.parameters, sub(vec3(a[0], a[1], a[2]), vec3(b[0], b[1], b[2])),
+        return wall_contact(force, modulus, law, a, -1 - <Py_ssize_t> j)
+    return sphere_contact(force, modulus, law.parameters, sub(vec3(a[0], a[1], a[2]), vec3(b[0], b[1], b[2])),
                           a[3], b[3])
-
-
-cdef inline int clump_of(const StateView *state, int sphere) noexcept nogil:
-    """Slot of the clump of a sphere; of a ghost, behind those of all clumps."""
-    cdef int ghost = sphere >= <int> state.n_members * LANES        # 0 or 1, without a branch: it vectorises
-    cdef int slot = sphere - ghost * (<int> state.n_members * LANES)
-    return (state.block_of_member[row_of(slot)] + ghost * <int> state.n_blocks) * LANES + lane_of(slot)
 
 
 cdef inline int twist_of(int clump) noexcept nogil:
@@ -193,8 +207,9 @@ cdef inline void relative_velocities(const StateView *state, const int *twists, 
             velocity_at(load(turning[1] + lane), load(moving[1] + lane), load(b + lane))))
 
 
-cdef inline void evaluate_eight(Force force, bint moving, const Law *law, const StateView *state, const int *pairs,
-                                const int *twists, double *on_i, double *on_j, double *margins) noexcept nogil:
+cdef inline void evaluate_eight(Force force, bint moving, bint mixed, const Law *law, const StateView *state,
+                                const int *pairs, const int *twists, double *on_i, double *on_j,
+                                double *margins) noexcept nogil:
     """Evaluate eight contacts of two spheres each, into records (LANES, 4) of forces.
 
     twists, margins : (2 LANES,), (LANES,) with `moving`: see relative_velocities; margin of each.
@@ -204,6 +219,7 @@ cdef inline void evaluate_eight(Force force, bint moving, const Law *law, const 
     cdef double rows_i[4][LANES]
     cdef double rows_j[4][LANES]
     cdef double relative[3 * LANES]
+    cdef double moduli[LANES]
     cdef int i[LANES]
     cdef int j[LANES]
     cdef double modulus = law.modulus, begins = law.begins, ends = law.ends
@@ -219,8 +235,11 @@ cdef inline void evaluate_eight(Force force, bint moving, const Law *law, const 
     elif moving:
         for lane in range(LANES):
             store(relative + lane, sub(sphere_velocity(state, i[lane]), sphere_velocity(state, j[lane])))
+    if mixed:
+        for lane in range(LANES):
+            moduli[lane] = modulus_of(True, law, state, i[lane], j[lane])
     for lane in range(LANES):
-        contact = sphere_contact(force, modulus, law.parameters, vec3(
+        contact = sphere_contact(force, moduli[lane] if mixed else modulus, law.parameters, vec3(
             a[0][lane] - b[0][lane], a[1][lane] - b[1][lane], a[2][lane] - b[2][lane]), a[3][lane], b[3][lane])
         set_forces(rows_i[0] + lane, rows_j[0] + lane, LANES, &contact)
         if moving:
@@ -247,11 +266,13 @@ cdef inline void over_lanes(Force force, const double *overlap, const double *ra
     memcpy(result, forces, sizeof(forces))
 
 
-cdef inline bint over_pairs(Force force, bint moving, const Law *law, const StateView *state, const int *pairs,
-                            Py_ssize_t first, Py_ssize_t n, bint walls, double *forces, IntVector *ends) noexcept nogil:
+cdef inline bint over_pairs(Force force, bint moving, bint mixed, const Law *law, const StateView *state,
+                            const int *pairs, Py_ssize_t first, Py_ssize_t n, bint walls, double *forces,
+                            IntVector *ends) noexcept nogil:
     """Evaluate n ints of contacts, two by two, into forces: see force_record. False: memory exhausted.
 
-    moving : constant at compile time. Append to `ends` the contacts that may begin or end within a step.
+    moving, mixed : constants at compile time. Append to `ends` the contacts that may begin or end within a step; clumps
+        differ in compliance.
     first : number of the first int in the list of the thread.
     walls : some of them are contacts with a wall.
     """
@@ -269,14 +290,14 @@ cdef inline bint over_pairs(Force force, bint moving, const Law *law, const Stat
             twists[k] = twist_of(clump_of(state, pairs[k]))
     for eight in range(eights):
         k = 2 * LANES * eight
-        evaluate_eight(force, moving, law, state, pairs + k, twists + k, force_record(forces, k),
+        evaluate_eight(force, moving, mixed, law, state, pairs + k, twists + k, force_record(forces, k),
                        force_record(forces, k) + 4 * LANES, margins)
         if moving:
             for lane in range(LANES):
                 ends.data[ends.size] = <int> (first + k) + 2 * lane
                 ends.size += margins[lane] > 0.0
     for k in range(2 * LANES * eights, n, 2):
-        contact = over_contact(force, law, state, pairs[k], pairs[k + 1])
+        contact = over_contact(force, mixed, law, state, pairs[k], pairs[k + 1])
         on_i = force_record(forces, k)
         set_forces(on_i, on_i + 4 * LANES, 1, &contact)
         if moving:

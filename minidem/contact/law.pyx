@@ -18,15 +18,17 @@ cdef inline double no_force(double overlap, double radius, double modulus, const
 
 cdef Contact overlap_alone(const Law *law, const StateView *state, int i, int j) noexcept nogil:
     """A `ContactFunction` for laws with history, whose force is no function of the pose."""
-    return over_contact(no_force, law, state, i, j)
+    return over_contact(no_force, False, law, state, i, j)
 
 
 cdef class LawKernels:
-    """The compiled functions of one law, by address: the first four, or those of a law with history."""
+    """The compiled functions of one law, by address: the first six, or those of a law with history."""
 
-    def __init__(self, *, size_t many=0, size_t many_moving=0, size_t one=0, size_t forces=0, size_t history=0,
-                 size_t describe=0, int n_records=0, bint has_couples=False):
+    def __init__(self, *, size_t many=0, size_t many_moving=0, size_t one=0, size_t forces=0, size_t many_mixed=0,
+                 size_t many_mixed_moving=0, size_t history=0, size_t describe=0, int n_records=0,
+                 bint has_couples=False):
         self.many, self.many_moving = <PairsFunction> many, <PairsFunction> many_moving
+        self.many_mixed, self.many_mixed_moving = <PairsFunction> many_mixed, <PairsFunction> many_mixed_moving
         self.one, self.forces = <ContactFunction> one if one else overlap_alone, <ForcesFunction> forces
         self.history, self.describe = <HistoryFunction> history, <HistoryFunction> describe
         self.n_records, self.has_couples = n_records, has_couples
@@ -41,10 +43,15 @@ cdef class LawKernels:
         for k in range(len(values)):
             law.parameters[k] = values[k]
 
+    cdef object mix_materials(self, Law *law, const double *compliance, const double *wall_compliance):
+        """Set the compliances of clumps and walls; without effect for a law that does not read elastic constants."""
+        if self.many_mixed != NULL:
+            law.evaluate, law.compliance, law.wall_compliance = self.many_mixed, compliance, wall_compliance
+
     cdef object correct_onsets(self, Law *law, double power, zeta, double dt):
         """Set what the onset correction needs: power p, step dt [s], zeta (2, ZETA_TERMS) of onset_series.py."""
         cdef int k
-        law.evaluate = self.many_moving
+        law.evaluate = self.many_moving if law.compliance == NULL else self.many_mixed_moving
         law.power, law.dt, law.begins, law.ends = power, dt, BEGINS * dt, ENDS * dt
         for k in range(ZETA_TERMS):
             law.zeta[0][k], law.zeta[1][k] = zeta[0][k], zeta[1][k]

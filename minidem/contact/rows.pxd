@@ -39,7 +39,7 @@ cdef enum DescriptionRow:   # of a second function, for observables
     SLIDING = 3             # 1 if the limit of friction is reached, else 0
     DESCRIPTION_ROWS = 4
 
-cpdef enum HistoryLimits:
+cdef enum HistoryLimits:
     MAX_COEFFICIENTS = 8
     MAX_RECORDS = 6
 

@@ -116,6 +116,16 @@ def flag(name, value):
     return bool(value)
 
 
+def list_of(kind, name, values, remedy=""):
+    """Return `values` as a list of objects of the class `kind`, empty for None."""
+    if values is not None and not isinstance(values, (list, tuple)):
+        raise ValueError(f"{name} = {short_repr(values)}: give a list of minidem.{kind.__name__}{remedy}")
+    for k, value in enumerate(values or []):
+        if not isinstance(value, kind):
+            raise ValueError(f"{name}[{k}] = {short_repr(value)}: give minidem.{kind.__name__} objects{remedy}")
+    return list(values or [])
+
+
 def file_path(name, value):
     """Return `value`, a str or os.PathLike, as a Path."""
     if not isinstance(value, (str, PathLike)) or not str(value) or "\0" in str(value):

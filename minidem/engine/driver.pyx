@@ -40,13 +40,10 @@ cdef class Driver(LoopOwner):
     scheme : record of the rotation scheme;  parameters : list of floats
     first_step : number of the step at which it begins
     dt : step [s]
-    law : (record of the contact law, its parameter values, effective modulus between clumps [Pa]); None: free bodies,
-        no contacts, torques as given
+    law : (record of the contact law, its parameter values, PairTable); None: free bodies, no contacts, torques as given
     gravity : (3,) [m/s2]
-    planes : (points (k, 3), unit normals (k, 3), effective moduli (k,))
+    planes : (points (k, 3), unit normals (k, 3)) of the walls of the PairTable
     threads : int
-    materials : for a law with history (properties of pairs of materials, a dict of arrays (k, k); number of the material
-        of each clump (n_clumps,), and of each wall)
     history, dissipated : what these methods returned; default: no contacts, zero
     external_forces : optional function of this Driver and the number of steps since it was made, called at every pose
         after the contacts and the prediction of velocities; adds to forces and torques, or overwrites them

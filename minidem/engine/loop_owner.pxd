@@ -1,4 +1,5 @@
 """Base class of the Driver."""
+from minidem.contact.law cimport LawKernels
 from minidem.engine.history_memory cimport HistoryMemory
 from minidem.engine.time_loop cimport Loop
 from minidem.rotation.scheme cimport Kernels
@@ -9,6 +10,7 @@ cdef class LoopOwner:
     cdef readonly State state
     cdef readonly bint contacts_known   # the contacts belong to the present pose
     cdef readonly object broken         # why the state is incomplete; None: it is complete
+    cdef readonly object pair_table     # PairTable of the contact law; None: free bodies
     cdef Kernels kernels
     cdef long long next_sort            # number of the outer rebuild at which clumps are sorted again
     cdef object keep                    # arrays that the loop points to
@@ -17,10 +19,10 @@ cdef class LoopOwner:
     cdef double[:, ::1] twists          # records, of a law that needs velocities; see layout.pxd
     cdef double[:, ::1] motions         # (n_blocks * LANES, 16)
     cdef HistoryMemory memory           # of a law with history
-    cdef object material_index          # (n_clumps,) for it
     cdef object set_scheme(self, scheme, parameters)
-    cdef object set_law(self, law, values, modulus)
-    cdef object set_materials(self, record, values, materials)
+    cdef object set_law(self, law, values)
+    cdef object set_moduli(self, LawKernels kernels)
+    cdef object set_coefficients(self, law, values)
     cdef object set_planes(self, planes)
     cdef void take_view(self) noexcept
     cdef object allocate(self, int n_threads)

@@ -12,7 +12,7 @@ from minidem.state import spatial_sort
 from minidem.state.layout import aligned
 
 from minidem.broadphase.broadphase cimport Broadphase, carry_over_skins, drop_lists
-from minidem.contact.contact_list cimport list_contacts, list_last
+from minidem.contact.contact_list cimport list_contacts, list_last, list_touching
 from minidem.contact.law cimport Law, LawKernels
 from minidem.contact.narrow_phase cimport Contacts, clear_contacts, release_contacts
 from minidem.core cimport openmp
@@ -30,6 +30,7 @@ SPHERES_PER_THREAD = 2000           # with fewer, another thread costs more than
 MIN_SORTED_BLOCKS = 64                 # with fewer, all clumps are in cache in any order
 SLOTS_IN_CACHE = 200000             # with fewer, a step stays in cache, and slabs gain nothing
 LOG_SLAB = 13                       # 2^13 slots: half a megabyte of spheres and clumps; 11 to 15 are equally good
+PROPERTIES = "modulus", "shear_modulus", "restitution", "friction", "rolling_friction"      # of pairs, all
 REBUILDS_PER_SORT = 50                # outer rebuilds after which the clumps have mixed enough to be sorted again
 
 
@@ -46,8 +47,7 @@ cdef class LoopOwner:
     """See `Driver`, which documents the parameters and runs the loop."""
 
     def __cinit__(self, State state, scheme, parameters, double dt, long long first_step=0, law=None,
-                  gravity=(0.0, 0.0, 0.0), planes=None, int threads=1, materials=None, history=None,
-                  dissipated=None, **of_driver):
+                  gravity=(0.0, 0.0, 0.0), planes=None, int threads=1, history=None, dissipated=None, **of_driver):
         self.state = state
         self.loop.state = state.view
         self.loop.first_step = first_step
@@ -57,14 +57,14 @@ cdef class LoopOwner:
         self.gravity = np.array(gravity, dtype=float)
         self.loop.has_contacts = law is not None
         if law is not None:
-            record, values, modulus = law
-            self.set_law(record, values, modulus)
+            record, values, self.pair_table = law
+            self.set_law(record, values)
             self.set_planes(planes)
         if self.loop.law.history != NULL:
-            self.set_materials(record, values, materials)
+            self.set_coefficients(record, values)
             n = state.n_clumps
             self.memory = HistoryMemory(
-                state.layout, self.material_index, no_history(self.loop.law.n_records) if history is None else history,
+                state.layout, self.state.material_index, no_history(self.loop.law.n_records) if history is None else history,
                 np.zeros((n, 4)) if dissipated is None else dissipated)
         useful = state.n_spheres // SPHERES_PER_THREAD if has_openmp() else 1
         self.allocate(max(1, min(threads, useful, self.loop.state.n_blocks, openmp.thread_limit())))
@@ -86,12 +86,13 @@ cdef class LoopOwner:
             self.loop.fraction[k] = scheme.stages[k]
         self.loop.scheme_failed = &kernels.failed
 
-    cdef object set_law(self, law, values, modulus):
-        """law, values : record of the contact law, and its parameters; modulus : between two clumps [Pa]."""
+    cdef object set_law(self, law, values):
+        """law, values : record of the contact law, and its parameters."""
         cdef LawKernels kernels = law.kernels_for(values)
         cdef Py_ssize_t n_slots = self.loop.state.n_blocks * LANES
         kernels.fill(&self.loop.law, values)
-        self.loop.law.planes, self.loop.law.modulus = &self.loop.planes, modulus
+        self.set_moduli(kernels)
+        self.loop.law.planes = &self.loop.planes
         self.loop.law.energy_factor = 1.0 / (1.0 + law.power)
         if law.corrects_onsets(values):
             kernels.correct_onsets(&self.loop.law, law.power, zeta_polynomials(law.power), self.loop.step.dt)
@@ -99,32 +100,36 @@ cdef class LoopOwner:
             self.loop.motions, self.loop.twists = &self.motions[0, 0], &self.twists[0, 0]
             self.take_view()
 
-    cdef object set_materials(self, record, values, materials):
-        """Coefficients of the pairs of materials, for a law with history; materials : see Driver."""
+    cdef object set_moduli(self, LawKernels kernels):
+        """Effective moduli of contacts, or compliances where clumps differ in them, from the PairTable."""
+        cdef double[::1] wall_modulus, compliance, wall_compliance
+        modulus, wall_modulus, compliance, wall_compliance, mixed = self.pair_table.moduli(self.state.material_index)
+        self.loop.law.modulus, self.loop.planes.modulus = modulus, &wall_modulus[0]
+        if mixed:
+            kernels.mix_materials(&self.loop.law, &compliance[0], &wall_compliance[0])
+        self.keep += [wall_modulus, compliance, wall_compliance]
+
+    cdef object set_coefficients(self, law, values):
+        """Coefficients of the pairs of materials, for a law with history."""
         cdef double[:, :, ::1] coefficients
-        cdef double[::1] of_walls
-        properties, of_clumps, walls = materials
-        rows = record.coefficient_rows(properties, values)
-        n = len(rows[0])
+        cdef double[::1] of_walls = np.append(self.pair_table.wall_index, 0.0)
+        rows = law.coefficient_rows(self.pair_table.properties(PROPERTIES), values)
+        n = len(self.pair_table.materials)
         coefficients = np.zeros((n, n, MAX_COEFFICIENTS))
         for k, row in enumerate(rows):
             np.asarray(coefficients)[:, :, k] = row
-        of_walls = np.append(np.asarray(walls, dtype=float), 0.0)
         self.loop.law.n_materials = n
         self.loop.law.coefficients, self.loop.law.wall_materials = &coefficients[0, 0, 0], &of_walls[0]
-        self.material_index = of_clumps
         self.keep += [coefficients, of_walls]
 
     cdef object set_planes(self, planes):
         cdef double[:, ::1] points, normals
-        cdef double[::1] moduli
-        if planes is not None and len(planes[2]):
-            points, normals, moduli = (np.array(a, dtype=float, order="C") for a in planes)
-            self.loop.planes.count = len(moduli)
+        points, normals = planes
+        if len(points):
+            self.loop.planes.count = len(points)
             self.loop.planes.point = &points[0, 0]
             self.loop.planes.normal = &normals[0, 0]
-            self.loop.planes.modulus = &moduli[0]
-            self.keep += [points, normals, moduli]
+            self.keep += [points, normals]
 
     cdef void take_view(self) noexcept:
         """Use the arrays of the state."""
@@ -184,7 +189,7 @@ cdef class LoopOwner:
             self.release_lists()
         new = self.state.prepare(order)
         if self.memory is not None:
-            memory = HistoryMemory(new.layout, self.material_index, history, dissipated)
+            memory = HistoryMemory(new.layout, self.state.material_index, history, dissipated)
         if new.layout.same:
             self.state.put(new)
             self.memory = memory
@@ -255,7 +260,7 @@ cdef class LoopOwner:
         self.loop.contacts = NULL
         self.broken = "there was no memory for its lists"
         if self.memory is not None:
-            self.memory = HistoryMemory(self.state.layout, self.material_index, history, dissipated)
+            self.memory = HistoryMemory(self.state.layout, self.state.material_index, history, dissipated)
         self.allocate(1)
         self.broken = None
         carry_over_skins(&self.loop.broad, &old)
@@ -334,8 +339,17 @@ cdef class LoopOwner:
             return None
         return np.asarray(self.memory.energies)[self.state.clump_slot]
 
+    def past(self, n_new=0):
+        """Arguments `history` and `dissipated` of a Driver that continues this one, with n_new more clumps."""
+        if self.memory is None:
+            return {}
+        return {"history": self.history(), "dissipated": np.concatenate([self.dissipated(), np.zeros((n_new, 4))])}
+
     def contacts(self):
         """Contacts at the present pose, a structured array (contact/contact_table.py)."""
+        if self.memory is not None:
+            return list_touching(self.state, &self.loop.state, self.loop.contacts, self.loop.broad.threads,
+                                 self.loop.n_threads)
         return list_contacts(self.state, self.loop.contacts, self.loop.broad.threads, self.loop.n_threads)
 
     def contacts_of_last(self, Py_ssize_t n):

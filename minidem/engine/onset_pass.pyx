@@ -11,9 +11,9 @@ external forces it follows these, and changes the stored wrenches.
 from libc.stdlib cimport qsort
 from libc.string cimport memcpy, memset
 
-from minidem.broadphase.ghosts cimport slot_of
+from minidem.broadphase.ghosts cimport clump_of, slot_of
 from minidem.broadphase.synchronisation cimport wait_for
-from minidem.contact.law cimport Contact, Law, clump_of
+from minidem.contact.law cimport Contact, Law, modulus_of
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.contact.onset cimport Onsets, onset_forces
 from minidem.contact.reduce cimport force_on, order_of
@@ -143,14 +143,15 @@ cdef void correct_eight(const Loop *loop, const int *pairs, const int *indices, 
         contact = law.one(law, state, i[lane], j[lane])
         radius = state.spheres[4 * <Py_ssize_t> i[lane] + 3]
         onsets.overlap[lane], onsets.force[lane] = contact.overlap, contact.force
+        onsets.modulus[lane] = modulus_of(law.compliance != NULL, law, state, i[lane], j[lane])
         store(a.normal + lane, contact.normal)
         store(b.normal + lane, scale(-1.0, contact.normal))
         if j[lane] >= 0:
             other = state.spheres[4 * <Py_ssize_t> j[lane] + 3]
-            onsets.modulus[lane], onsets.radius[lane] = law.modulus, radius * other / (radius + other)
+            onsets.radius[lane] = radius * other / (radius + other)
             distance[lane], movable[lane] = radius + other - contact.overlap, 1.0
         else:
-            onsets.modulus[lane], onsets.radius[lane] = law.planes.modulus[-1 - j[lane]], radius
+            onsets.radius[lane] = radius
             j[lane] = i[lane]                           # any sphere: what belongs to it is multiplied by zero
         i[lane], j[lane] = slot_of(state, i[lane]), slot_of(state, j[lane])
     memcpy(normals, a.normal, sizeof(a.normal))

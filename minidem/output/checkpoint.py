@@ -7,13 +7,13 @@ and results do not depend on them.
 The checksum detects damage. Shapes, numbers and indices are validated like user input, so that a forged file leads to a
 ValueError or to a simulation that runs.
 """
-from dataclasses import asdict
+from dataclasses import asdict, fields
 
 import numpy as np
 
 from minidem.core.checks import LARGEST, finite_array, refuse, whole
 from minidem.engine.user_forces import UserForces
-from minidem.material import Material
+from minidem.material import Material, Pair
 from minidem.output import npz_checksum
 from minidem.state.state import State
 from minidem.templates.clump_template import ClumpTemplate, template_scales
@@ -23,6 +23,7 @@ TEMPLATE = {        # shapes of the attributes of a ClumpTemplate; -1: number of
     "centers": (-1, 3), "radii": (-1,), "offsets": (-1, 3), "center_of_mass": (3,), "inertia": (3,), "axes": (3, 3),
     "orientation": (4,), "density": (), "volume": (), "mass": (), "bounding_radius": (), "relative_error": (),
 }
+OF_FORMAT_4 = ("young", "poisson")      # properties of materials that all formats have
 
 
 def save(path, sim, notes=None):
@@ -54,9 +55,9 @@ def pack(sim):
     loop = sim._loop
     settings = {
         "rotation": sim.rotation, "contact": sim.contact, "dt": sim.dt, "gravity": sim.gravity,
-        "material": asdict(sim.material), "step_count": loop.step_count, "forces_known": loop.forces_known,
+        "material": _values(sim.material), "step_count": loop.step_count, "forces_known": loop.forces_known,
         "user_forces": sim._user_forces.expected,
-        "walls": [{"point": w.point, "normal": w.normal, "material": w.material and asdict(w.material)}
+        "walls": [{"point": w.point, "normal": w.normal, "material": w.material and _values(w.material)}
                   for w in sim.walls],
     }
     blocks, loads = loop.state.in_user_order()
@@ -66,9 +67,23 @@ def pack(sim):
         arrays["scale"] = loop.state.scale
     if sim.contact != "hertz":
         settings["format"] = npz_checksum.WITH_LAWS         # likewise those that know no law but Hertz's
+    if sim.pairs or loop.state.material_index.any() or any(len(_values(m)) > len(OF_FORMAT_4) for m in sim.materials):
+        settings |= {"format": npz_checksum.WITH_MATERIALS, "materials": [_values(m) for m in sim.materials],
+                     "pairs": [asdict(pair) | {"a": _values(pair.a), "b": _values(pair.b)} for pair in sim.pairs]}
+        arrays["material_index"] = loop.state.material_index
+    past = loop.past()
+    if past:
+        settings["format"] = npz_checksum.WITH_HISTORY
+        arrays |= {"dissipated": past["dissipated"]} | {f"history_{name}": a for name, a in past["history"].items()}
     for k, template in enumerate(loop.state.templates):
         arrays |= {f"template_{k}_{name}": np.asarray(value) for name, value in vars(template).items()}
     return settings, arrays
+
+
+def _values(material):
+    """Properties of a material without those of default value, by name."""
+    return {field.name: getattr(material, field.name) for field in fields(material)
+            if field.name in OF_FORMAT_4 or getattr(material, field.name) != field.default}
 
 
 def load(path, make, threads=None):
@@ -104,24 +119,53 @@ def load(path, make, threads=None):
 def unpack(settings, arrays, make, threads=None):
     """The inverse of `pack`. The user forces must be added again before the first step."""
     walls = [Plane(w["point"], w["normal"], w["material"] and Material(**w["material"])) for w in settings["walls"]]
+    pairs = [Pair(**pair | {name: Material(**pair[name]) for name in "ab"}) for pair in settings.get("pairs", [])]
     sim = make(Material(**settings["material"]), walls, settings["rotation"], settings.get("contact", "hertz"),
-               settings["dt"], settings["gravity"], threads)
+               settings["dt"], settings["gravity"], threads, pairs)
+    pair_table = sim._loop.pair_table
+    for material in settings.get("materials", []):
+        pair_table = pair_table.with_material(Material(**material))
     templates, index = _templates(arrays), arrays["template_index"]
     n = len(index)
     if index.dtype != np.int32 or arrays["started"].dtype != bool or arrays["started"].shape != (n,):
         raise ValueError("template_index or started has another type or length than the clumps")
     refuse("template_index", index, (index < 0) | (index >= len(templates)), f"there are {len(templates)} templates")
+    materials = arrays.get("material_index", np.zeros(n, dtype=np.int32))
+    if materials.dtype != np.int32 or materials.shape != (n,):
+        raise ValueError("material_index has another type or length than the clumps")
+    refuse("material_index", materials, (materials < 0) | (materials >= len(pair_table.materials)),
+           f"there are {len(pair_table.materials)} materials")
     blocks, loads = (finite_array(name, arrays[name], ((n + like.shape[2] - 1) // like.shape[2], *like.shape[1:]))
                      for name, like in (("blocks", sim._state.blocks), ("loads", sim._state.wrench)))
     expected = whole("user_forces", settings["user_forces"], 0)
     scale = finite_array("scale", arrays.get("scale", np.ones(n)), (n,), limit=LARGEST)
     for k, template in enumerate(templates if "scale" in arrays else []):
         template_scales(template, scale[index == k], np.count_nonzero(index == k))
-    sim._loop = sim._make_loop(State.restore(blocks, loads, templates, index, scale=scale),
+    state, record = State.restore(blocks, loads, templates, index, scale, materials), sim._law
+    past = _past(arrays, record.kernels_for(sim._law_parameters).n_records, n, state.n_spheres,
+                 len(walls)) if record.has_history else {}
+    sim._loop = sim._make_loop(state, pair_table,
                                whole("step_count", settings["step_count"], 0),
                                UserForces((), expected) if expected else None, started=arrays["started"],
-                               forces_known=bool(settings["forces_known"]))
+                               forces_known=bool(settings["forces_known"]), **past)
     return sim
+
+
+def _past(arrays, n_records, n_clumps, n_spheres, n_walls):
+    """Arguments history and dissipated of a Driver, validated."""
+    spheres = arrays["history_spheres"]
+    n = len(spheres)
+    if spheres.dtype != np.int32 or spheres.shape != (n, 2):
+        raise ValueError("history_spheres has another type or shape than pairs of int32")
+    i, j = spheres.T
+    bad = (i < 0) | (i >= n_spheres) | (j >= n_spheres) | (j < -n_walls) | ((j >= 0) & (j <= i))
+    bad[1:] |= (i[1:] < i[:-1]) | (i[1:] == i[:-1]) & (j[1:] <= j[:-1])
+    refuse("history_spheres", i, bad, "give pairs of spheres, or of spheres and walls, in ascending order")
+    shapes = {"records": (n_records, n, 4), "results": (n, 8), "couples": (n, 4)}
+    history = {name: finite_array(f"history_{name}", arrays[f"history_{name}"], shape)
+               for name, shape in shapes.items()}
+    return {"history": history | {"spheres": spheres},
+            "dissipated": finite_array("dissipated", arrays["dissipated"], (n_clumps, 4))}
 
 
 def _templates(arrays):

@@ -17,7 +17,9 @@ from minidem.output import replacing, to_disk
 
 FORMAT = 4              # written unless the settings give another one
 WITH_SCALES = 5         # with a scale for each clump
-WITH_LAWS = NEWEST = 6  # with a contact law; the newest that is read
+WITH_LAWS = 6           # with a contact law
+WITH_MATERIALS = 7      # with several materials, or properties of their contacts
+WITH_HISTORY = NEWEST = 8       # with the history of contacts; the newest that is read
 
 
 def write(path, settings, arrays):

@@ -12,7 +12,7 @@ cdef class Reordering:              # of all clumps, prepared: see State.prepare
 
 cdef class State:
     cdef readonly object blocks, wrench
-    cdef readonly object bodies, template_index, scale
+    cdef readonly object bodies, template_index, scale, material_index
     cdef readonly Layout layout
     cdef readonly int n_scratch
     cdef StateView view

@@ -90,6 +90,7 @@ cdef class State:
         self.n_scratch = n_scratch
         self.bodies = Bodies()
         self.template_index, self.scale = np.zeros(0, dtype=np.int32), np.zeros(0)
+        self.material_index = np.zeros(0, dtype=np.int32)
         self.take(aligned((0, SCRATCH + n_scratch, LANES)), aligned((0, WRENCH_ROWS, LANES)),
                   Layout(self.bodies, self.template_index, self.scale, np.zeros(0, dtype=np.int32)))
 
@@ -201,26 +202,26 @@ cdef class State:
             self.view.blocks, self.view.wrench = &block_rows[0, 0, 0], &wrench_rows[0, 0, 0]
         self.blocks, self.wrench, self.layout = blocks, wrench, layout
 
-    def with_clumps(self, template, position, orientation, velocity, angular_velocity, scale=1.0):
+    def with_clumps(self, template, position, orientation, velocity, angular_velocity, scale=1.0, material=0):
         """A new state with n clumps of a template added; this one is not changed.
 
         position (n, 3) lab, orientation (n, 4) principal frame -> lab, velocity (n, 3) lab, angular_velocity (n, 3)
-        principal frame, scale of the lengths, one number or (n,).
+        principal frame, scale of the lengths, one number or (n,), index of the material.
         """
         number = self.bodies.number_of(template)
         new = number == len(self.bodies.templates)
         return self.extended(self.bodies.with_template(template) if new else self.bodies,
-                             np.full(len(position), number), scale, position=position, orientation=orientation,
+                             np.full(len(position), number), scale, material, position=position, orientation=orientation,
                              velocity=velocity, angular_velocity=angular_velocity)
 
     def with_bodies(self, inertia, orientation, angular_velocity):
         """The same with rigid bodies without spheres: principal moments (n, 3), the rest as in `with_clumps`."""
         first = len(self.bodies.sizes)
-        return self.extended(self.bodies.with_moments(inertia), np.arange(first, first + len(inertia)), 1.0,
+        return self.extended(self.bodies.with_moments(inertia), np.arange(first, first + len(inertia)), 1.0, 0,
                              orientation=orientation, angular_velocity=angular_velocity)
 
-    def extended(self, bodies, numbers, scale, **columns):
-        """A new state with clumps appended; numbers (n,) of their bodies."""
+    def extended(self, bodies, numbers, scale, material, **columns):
+        """A new state with clumps appended; numbers (n,) of their bodies, index of their material."""
         first, count = self.n_clumps, len(numbers)
         slots = np.arange(first, first + count, dtype=np.int32)
         n_blocks = (first + count + LANES - 1) // LANES
@@ -232,13 +233,14 @@ cdef class State:
             write_rows(blocks, row, slots, np.ascontiguousarray(values, dtype=np.float64).reshape(-1, width))
         template_index = np.concatenate([self.template_index, numbers.astype(np.int32)])
         scales = np.concatenate([self.scale, np.broadcast_to(np.asarray(scale, dtype=np.float64), count)])
-        return State.made_of(blocks, wrench, bodies, template_index, scales,
+        material_index = np.concatenate([self.material_index, np.full(count, material, dtype=np.int32)])
+        return State.made_of(blocks, wrench, bodies, template_index, scales, material_index,
                              np.concatenate([self.clump_number[:first], slots]))
 
     def copy(self):
         """Deep copy in the same order."""
         return State.made_of(copied(self.blocks), copied(self.wrench), self.bodies, self.template_index, self.scale,
-                             self.clump_number[:self.n_clumps])
+                             self.material_index, self.clump_number[:self.n_clumps])
 
     def in_user_order(self):
         """Copies of blocks and wrenches in the user's order, with PATH set to zero."""
@@ -253,22 +255,25 @@ cdef class State:
         return np.asarray(blocks), np.asarray(wrench)
 
     @classmethod
-    def restore(cls, blocks, wrench, templates, template_index, scale=None):
+    def restore(cls, blocks, wrench, templates, template_index, scale=None, material_index=None):
         """The state of saved blocks and wrenches in the user's order, templates and template indices.
 
         scale : (n_clumps,) of the lengths of the clumps; default: 1.
+        material_index : (n_clumps,); default: 0.
         """
         n = len(template_index)
         return State.made_of(copied(blocks), copied(wrench), Bodies(templates),
                              np.array(template_index, dtype=np.int32),
                              np.ones(n) if scale is None else np.array(scale, dtype=np.float64),
+                             np.array(np.zeros(n) if material_index is None else material_index, dtype=np.int32),
                              np.arange(n, dtype=np.int32))
 
     @staticmethod
-    def made_of(blocks, wrench, bodies, template_index, scale, clump_number):
+    def made_of(blocks, wrench, bodies, template_index, scale, material_index, clump_number):
         """A state of these arrays, not copied."""
         cdef State state = State.__new__(State)
         state.n_scratch = blocks.shape[1] - SCRATCH
         state.bodies, state.template_index, state.scale = bodies, template_index, scale
+        state.material_index = material_index
         state.take(blocks, wrench, Layout(bodies, template_index, scale, clump_number))
         return state

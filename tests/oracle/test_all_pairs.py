@@ -10,12 +10,13 @@ import minidem as md
 EPS = np.finfo(float).eps
 DT = 1e-6
 MATERIALS = [None, md.Material(young=2e11, poisson=0.3), md.Material(young=1e6, poisson=0.49)]
+CLUMP_MATERIALS = [md.Material(young=1e9, poisson=0.1), md.Material(young=1e8, poisson=-0.4), MATERIALS[2]]
 
 
-def heap(seed, shapes, n, n_walls=0, center=(0.0, 0.0, 0.0), speed=2.0, by_kind=True):
+def heap(seed, shapes, n, n_walls=0, center=(0.0, 0.0, 0.0), speed=2.0, by_kind=True, mixed=False):
     """n clumps of randomly chosen shapes, numbered by shape or as they come, each moved in from a random side until it
     touches the heap, and then pressed in by up to 0.09 of the smallest radius; walls that cut off as much of the
-    outermost spheres."""
+    outermost spheres; with `mixed`, clumps of three materials."""
     rng = np.random.default_rng(seed)
     kinds = rng.integers(len(shapes), size=n)
     chosen = [shapes[k] for k in (np.sort(kinds) if by_kind else kinds)]
@@ -36,7 +37,8 @@ def heap(seed, shapes, n, n_walls=0, center=(0.0, 0.0, 0.0), speed=2.0, by_kind=
         walls.append(md.Plane((lowest + depth * rng.uniform()) * normal + center, normal,
                               MATERIALS[rng.integers(len(MATERIALS))]))
     return Scene(chosen, position + center, orientation, speed * unit_vectors(rng, n),
-                 speed / max(shape.reach for shape in shapes) * unit_vectors(rng, n), walls)
+                 speed / max(shape.reach for shape in shapes) * unit_vectors(rng, n), walls,
+                 materials=[CLUMP_MATERIALS[k] for k in rng.integers(3, size=n)] if mixed else None)
 
 
 def centre_errors(sim, scene):
@@ -135,6 +137,7 @@ CASES = {
     "many templates": dict(shapes=[scenes.lumpy(scale=s) for s in np.linspace(0.5, 1.5, 12)], n=120,
                            n_walls=3),
     "templates in turn": dict(shapes=[scenes.rod(), scenes.lumpy()], n=40, n_walls=2, by_kind=False),
+    "several materials": dict(shapes=[scenes.rod(), scenes.lumpy()], n=100, n_walls=4, mixed=True),
     "radii of ratio 20": dict(shapes=several_sizes(20.0), n=120, n_walls=2),
     "negative coordinates": dict(shapes=several_sizes(5.0), n=100, n_walls=2, center=(-31.0, -0.4, -7.7)),
     "many-sphere clumps": dict(shapes=[scenes.bunch(), scenes.bunch(12), scenes.bunch(scale=0.4)], n=60, n_walls=2),

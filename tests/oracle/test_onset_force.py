@@ -86,7 +86,7 @@ class WeightAndWind:
 
 
 @pytest.mark.parametrize("scheme, tolerance", [("spiral", 1e-6), ("velocity-verlet", 1e-6), ("improved-pcdm", 0.01)])
-@pytest.mark.parametrize("forces", ["none", "gravity", "user"])
+@pytest.mark.parametrize("forces", ["none", "gravity", "user", "two materials"])
 def test_forces_of_every_step(scheme, tolerance, forces):
     """Of 48 rods and small asymmetric clumps of soft material in a box, relative to the largest correction.
 
@@ -95,6 +95,8 @@ def test_forces_of_every_step(scheme, tolerance, forces):
     scene = scenes.packed_mixture(4, (4, 4, 3), speed=10.0).changed(young=1e8, contact="hertz:onset=corrected")
     if forces == "gravity":
         scene = scene.changed(gravity=tuple(FIELD))
+    if forces == "two materials":
+        scene = scene.changed(materials=[md.Material(1e8, 0.3), md.Material(1e7, 0.1)] * 24)
     sim, world, external = scene.simulation(5e-5, rotation=scheme), scene.world(), WeightAndWind(scene.world().mass)
     if forces == "user":
         sim.add_force(external)

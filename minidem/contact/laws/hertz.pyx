@@ -23,17 +23,27 @@ cdef void forces(const double *overlap, const double *radius, const double *modu
 
 
 cdef Contact one(const Law *law, const StateView *state, int i, int j) noexcept nogil:
-    return over_contact(force, law, state, i, j)
+    return over_contact(force, law.compliance != NULL, law, state, i, j)
 
 
 cdef bint many(const Law *law, const StateView *state, const int *pairs, Py_ssize_t first, Py_ssize_t n, bint walls,
                double *forces, IntVector *ends) noexcept nogil:
-    return over_pairs(force, False, law, state, pairs, first, n, walls, forces, ends)
+    return over_pairs(force, False, False, law, state, pairs, first, n, walls, forces, ends)
 
 
 cdef bint many_moving(const Law *law, const StateView *state, const int *pairs, Py_ssize_t first, Py_ssize_t n,
                       bint walls, double *forces, IntVector *ends) noexcept nogil:
-    return over_pairs(force, True, law, state, pairs, first, n, walls, forces, ends)
+    return over_pairs(force, True, False, law, state, pairs, first, n, walls, forces, ends)
+
+
+cdef bint many_mixed(const Law *law, const StateView *state, const int *pairs, Py_ssize_t first, Py_ssize_t n,
+                     bint walls, double *forces, IntVector *ends) noexcept nogil:
+    return over_pairs(force, False, True, law, state, pairs, first, n, walls, forces, ends)
+
+
+cdef bint many_mixed_moving(const Law *law, const StateView *state, const int *pairs, Py_ssize_t first, Py_ssize_t n,
+                            bint walls, double *forces, IntVector *ends) noexcept nogil:
+    return over_pairs(force, True, True, law, state, pairs, first, n, walls, forces, ends)
 
 
 HERTZ = article(
@@ -43,6 +53,7 @@ JOHNSON = Reference("johnson1985contact", "book", ("Johnson, K. L.",), "Contact 
                     "10.1017/CBO9781139171731", {"publisher": "Cambridge University Press"})
 LAWS = [ContactLaw(
     name="hertz", title="Hertz's law", cites=(HERTZ,), equations="4.22 to 4.24 of 10.1017/CBO9781139171731",
-    kernels=LawKernels(many=<size_t> many, many_moving=<size_t> many_moving, one=<size_t> one, forces=<size_t> forces),
+    kernels=LawKernels(many=<size_t> many, many_moving=<size_t> many_moving, many_mixed=<size_t> many_mixed,
+                       many_mixed_moving=<size_t> many_mixed_moving, one=<size_t> one, forces=<size_t> forces),
     power=1.5, parameters={"onset": ("plain", "corrected")}, reads=("young", "poisson"),
     used_in="LAMMPS, LIGGGHTS, Yade, EDEM")]

@@ -24,17 +24,17 @@ cdef void forces(const double *overlap, const double *radius, const double *modu
 
 
 cdef Contact one(const Law *law, const StateView *state, int i, int j) noexcept nogil:
-    return over_contact(force, law, state, i, j)
+    return over_contact(force, False, law, state, i, j)
 
 
 cdef bint many(const Law *law, const StateView *state, const int *pairs, Py_ssize_t first, Py_ssize_t n, bint walls,
                double *forces, IntVector *ends) noexcept nogil:
-    return over_pairs(force, False, law, state, pairs, first, n, walls, forces, ends)
+    return over_pairs(force, False, False, law, state, pairs, first, n, walls, forces, ends)
 
 
 cdef bint many_moving(const Law *law, const StateView *state, const int *pairs, Py_ssize_t first, Py_ssize_t n,
                       bint walls, double *forces, IntVector *ends) noexcept nogil:
-    return over_pairs(force, True, law, state, pairs, first, n, walls, forces, ends)
+    return over_pairs(force, True, False, law, state, pairs, first, n, walls, forces, ends)
 
 
 CUNDALL = article(

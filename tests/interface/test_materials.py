@@ -1,0 +1,228 @@
+"""Materials of clumps and walls, and the properties of pairs of them."""
+import copy
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scenes
+
+import minidem as md
+import minidem.engine.loop_owner
+from minidem.contact.pair_table import PairTable
+from minidem.output import checkpoint, npz_checksum
+
+DT = 38e-6
+STEEL = md.Material(2.1e11, 0.3, restitution=0.6, friction=0.5, name="steel")
+GLASS = md.Material(1e9, 0.2, restitution=0.5, friction=0.3, rolling_friction=0.01)
+SOFT = md.Material(1e8, 0.45)
+BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.01])
+PAIR = md.Pair(GLASS, STEEL, restitution=0.4, friction=0.2, rolling_friction=0.02)
+READS_PAIRS = replace(md.contact.info("hertz"), name="reading", reads_of_pairs=("restitution", "friction"))
+
+
+@pytest.mark.parametrize("make, words", [
+    (lambda: md.Material(1e9, 0.2, restitution=0.0), "restitution = 0.0.*above 0 and up to 1"),
+    (lambda: md.Material(1e9, 0.2, restitution=1.01), "restitution = 1.01"),
+    (lambda: md.Material(1e9, 0.2, friction=-0.1), "friction = -0.1.*0 or"),
+    (lambda: md.Material(1e9, 0.2, rolling_friction=float("nan")), "rolling_friction = nan"),
+    (lambda: md.Material(1e9, 0.2, density=0.0), "density = 0.0"),
+    (lambda: md.Material(1e9, 0.2, name=3), "name = 3"),
+    (lambda: md.Pair(GLASS, 3), "b = 3: give a minidem.Material"),
+    (lambda: md.Pair(GLASS, STEEL, friction=-1.0), "friction = -1.0"),
+    (lambda: md.Pair(GLASS, replace(GLASS)), "equals a"),
+    (lambda: md.effective_shear_modulus(GLASS, None), "second = None"),
+    (lambda: md.Simulation(GLASS, dt=DT, pairs=PAIR), "pairs = Pair.*give a list"),
+    (lambda: md.Simulation(GLASS, dt=DT, pairs=[PAIR, GLASS]), r"pairs\[1\] = Material"),
+    (lambda: md.Simulation(GLASS, dt=DT, pairs=[PAIR, md.Pair(STEEL, GLASS)]), r"pairs\[1\].*another pair"),
+    (lambda: md.Simulation(GLASS, dt=DT).add_clumps(BALL, (0, 0, 0), material="steel"), "material = 'steel'"),
+    (lambda: md.Simulation(replace(GLASS, density=2600.0), dt=DT).add_clumps(BALL, (0, 0, 0)), "2600.0.*2500.0")])
+def test_refused(make, words):
+    with pytest.raises(ValueError, match=words):
+        make()
+
+
+def test_effective_shear_modulus():
+    """Of the materials M1 and M2 of Dosta et al. 2024, Comput. Phys. Commun. 296, 109066."""
+    first, second = md.Material(1e9, 0.2), md.Material(0.5e9, 0.2)
+    assert md.effective_shear_modulus(first, first) == pytest.approx(115740740.74, rel=1e-10)
+    assert md.effective_shear_modulus(first, second) == pytest.approx(77160493.83, rel=1e-10)
+
+
+def test_table_of_pairs():
+    walls = [md.Plane((0, 0, 0), (0, 0, 1), STEEL), md.Plane((0, 0, 0), (0, 1, 0))]
+    table = PairTable(GLASS, walls, [PAIR, md.Pair(SOFT, md.Material(1.0, 0.0))]).with_material(SOFT)
+    assert table.materials == (GLASS, STEEL, SOFT) and list(table.wall_index) == [1, 0]
+    assert table.index(replace(STEEL)) == 1 and table.with_material(replace(SOFT)) is table
+    found = table.properties(["modulus", "shear_modulus", "restitution", "friction", "rolling_friction"])
+    for name, function in ("modulus", md.effective_modulus), ("shear_modulus", md.effective_shear_modulus):
+        assert np.array_equal(found[name], [[function(a, b) for b in table.materials] for a in table.materials])
+    nan = np.nan
+    assert np.array_equal(found["restitution"], [[0.5, 0.4, nan], [0.4, 0.6, nan], [nan, nan, 1.0]], equal_nan=True)
+    assert np.array_equal(found["friction"], [[0.3, 0.2, nan], [0.2, 0.5, nan], [nan, nan, 0.0]], equal_nan=True)
+    assert np.array_equal(found["rolling_friction"], [[0.01, 0.02, nan], [0.02, 0, nan], [nan, nan, 0]], equal_nan=True)
+
+
+def test_missing_pairs_are_named():
+    def require(walls, pairs, *index):
+        table = PairTable(GLASS, [md.Plane((0, 0, 0), (0, 0, 1), wall) for wall in walls], pairs)
+        table.with_material(SOFT).require_pairs(READS_PAIRS, np.array(index, dtype=np.int32))
+
+    for walls, index in ([STEEL], ()), ([STEEL], (0,)), ([STEEL, STEEL], (0, 0)):
+        with pytest.raises(ValueError, match=r"poisson=0.2.*'steel' can meet.*'reading' reads restitution, friction"):
+            require(walls, [], *index)
+        require(walls, [PAIR], *index)
+    with pytest.raises(ValueError, match=r"young=1000000000.0.*young=100000000.0.*can meet"):
+        require([], [], 1, 0)
+    with pytest.raises(ValueError, match=r"young=100000000.0.*'steel' can meet"):
+        require([STEEL], [PAIR, md.Pair(GLASS, SOFT)], 0, 2)
+    require([STEEL, SOFT], [PAIR, md.Pair(GLASS, SOFT)], 0, 0)          # walls do not meet
+    PairTable(GLASS, [md.Plane((0, 0, 0), (0, 0, 1), STEEL)]).require_pairs(md.contact.info("hertz"), np.zeros(1, int))
+
+
+def test_a_missing_pair_adds_nothing(monkeypatch):
+    monkeypatch.setitem(md.contact.registry._registry.records, "reading", READS_PAIRS)
+    with pytest.raises(ValueError, match="pairs: .*'steel' can meet"):
+        md.Simulation(GLASS, md.box((0, 0, 0), (1, 1, 1), STEEL), contact="reading", dt=DT)
+    sim = md.Simulation(GLASS, md.box((0, 0, 0), (1, 1, 1), STEEL), contact="reading", dt=1e-6, pairs=[PAIR])
+    sim.add_clumps(BALL, (0.5, 0.5, 0.5))
+    with pytest.raises(ValueError, match="pairs: .* can meet"):
+        sim.add_clumps(BALL, (0.2, 0.5, 0.5), material=SOFT)
+    assert sim.n_clumps == 1 and sim.materials == (GLASS, STEEL)
+
+
+def mixture(threads=1, contact="hertz", n=300, **options):
+    """n rods and small asymmetric clumps, every other one of another material, in a box of a third one."""
+    scene = scenes.packed_mixture(4, (7, 10, 10), speed=20.0, spin=20.0).part(range(n))
+    scene = scene.changed(materials=[GLASS, SOFT] * (n // 2), contact=contact)
+    scene = scene.changed(walls=[replace(wall, material=STEEL) for wall in scene.walls])
+    return scene.simulation(DT, threads=threads, **options)
+
+
+def outcome(sim):
+    return [*scenes.state_of(sim), sim.force, sim.torque, sim.material_index, sim.contacts(), sim.energy()]
+
+
+def assert_same(one, other):
+    assert one.materials == other.materials
+    assert all(np.array_equal(a, b) for a, b in zip(outcome(one), outcome(other), strict=True))
+
+
+def test_force_of_each_contact():
+    sim = mixture()
+    sim.run(150)
+    found, radii = sim.contacts(), sim.sphere_radii
+    assert sim.materials == (md.Material(1e9, 0.1), STEEL, GLASS, SOFT)
+    assert np.array_equal(sim.material_index, [2, 3] * 150)
+    met = set()
+    for contact in found:
+        a = sim.materials[sim.material_index[contact["clump_i"]]]
+        radius = radii[contact["sphere_i"]]
+        if contact["clump_j"] < 0:
+            b = STEEL
+        else:
+            b = sim.materials[sim.material_index[contact["clump_j"]]]
+            radius = 1.0 / (1.0 / radius + 1.0 / radii[contact["sphere_j"]])
+        force = 4.0 / 3.0 * md.effective_modulus(a, b) * np.sqrt(radius) * contact["overlap"]**1.5
+        assert np.linalg.norm(contact["force"]) == pytest.approx(force, rel=1e-12)
+        assert contact["energy"] == pytest.approx(0.4 * force * contact["overlap"], rel=1e-12)
+        met.add(frozenset((a, b)))
+    assert met == {frozenset(pair) for pair in [(GLASS,), (SOFT,), (GLASS, SOFT), (GLASS, STEEL), (SOFT, STEEL)]}
+
+
+@pytest.mark.parametrize("contact", ["hertz", "hertz:onset=corrected"])
+def test_same_bits_on_threads_and_in_any_order(monkeypatch, contact):
+    monkeypatch.setattr(minidem.engine.loop_owner, "REBUILDS_PER_SORT", 1)
+    monkeypatch.setattr(minidem.engine.loop_owner, "SPHERES_PER_THREAD", 1)
+    monkeypatch.setattr(minidem.engine.loop_owner, "MIN_SORTED_BLOCKS", 10**9)
+    as_added = mixture(contact=contact)
+    as_added.run(200)
+    monkeypatch.setattr(minidem.engine.loop_owner, "MIN_SORTED_BLOCKS", 0)
+    for threads in (1, 2, 3):
+        sim = mixture(threads, contact)
+        for _ in range(4):
+            sim.run(50)
+        assert np.any(np.diff(sim._state.clump_number[:sim.n_clumps]) < 0) and sim.threads == threads
+        assert_same(sim, as_added)
+    assert len(as_added.contacts()) > 20
+
+
+@pytest.mark.parametrize("contact", ["hertz", "hertz:onset=corrected"])
+def test_bits_depend_on_the_own_material_alone(contact):
+    """As in a simulation of that material, also where another one occurs far away or in the pairs."""
+    scene = scenes.packed_rods(3, (3, 5, 5), walls=False).changed(young=SOFT.young, poisson=SOFT.poisson)
+    scene = scene.changed(walls=[md.Plane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), STEEL)], contact=contact)
+    sims = [scene.simulation(DT), scene.changed(materials=[SOFT] * 75, young=1e9).simulation(DT, pairs=[PAIR]),
+            scene.simulation(DT)]
+    sims[2].add_clumps(BALL, (0.0, 0.0, 50.0), material=GLASS)
+    for sim in sims:
+        sim.run(300)
+    assert len(sims[0].contacts()) > 5 and len(sims[2].materials) == 3
+    for sim in sims[1:]:
+        assert np.array_equal(sim.contacts(), sims[0].contacts())
+        assert all(np.array_equal(a, b[:75]) for a, b in zip(scenes.state_of(sims[0]), scenes.state_of(sim)))
+
+
+@pytest.mark.parametrize("contact, most", [("hertz", 5e-4), ("hertz:onset=corrected", 2e-5)])
+def test_energy_is_conserved(contact, most):
+    """Every other rod is ten times stiffer."""
+    scene = scenes.rods_in_box(seed=1).changed(materials=[md.Material(1e9, 0.1), md.Material(1e10, 0.3)] * 15)
+    sim = scene.simulation(1e-5, contact=contact)
+    before, largest = sim.energy().total, 0.0
+    for _ in range(50):
+        sim.run(1000)
+        largest = max(largest, abs(sim.energy(shadow=True).lasting / before - 1.0))
+    assert largest < most
+
+
+def test_add_a_material_while_running(tmp_path):
+    def second(sim):
+        sim.run(100)
+        sim.add_clumps(BALL, (-1.0, 0.0, 0.0), velocity=(40.0, 0, 0), material=STEEL)
+        sim.add_clumps(BALL, (-1.02, 0.0, 0.0), velocity=(60.0, 0, 0), material=SOFT)
+        return sim
+
+    sim = md.Simulation(GLASS, dt=1e-6, pairs=[PAIR])
+    sim.add_clumps(BALL, [(-0.96, 0, 0)])
+    second(sim).save(tmp_path / "mixed.npz")
+    others = [md.Simulation.load(tmp_path / "mixed.npz"), copy.deepcopy(sim), pickle.loads(pickle.dumps(sim))]
+    assert npz_checksum.read(tmp_path / "mixed.npz")[0]["format"] == 7
+    sim.run(3000)
+    assert sim.materials == (GLASS, STEEL, SOFT) and np.array_equal(sim.material_index, [0, 1, 2])
+    assert sim.velocity[0, 0] > 10.0                                    # struck
+    for other in others:
+        assert other.pairs == (PAIR,)
+        other.run(3000)
+        assert_same(other, sim)
+
+
+def test_format_of_checkpoints():
+    """Older versions read those without new properties, and this version those of older ones."""
+    plain = md.Simulation(SOFT, [md.Plane((0, 0, 0), (0, 0, 1), md.Material(1.0, 0.0))], dt=DT)
+    settings, _ = checkpoint.pack(plain)
+    assert "format" not in settings and settings["material"] == {"young": 1e8, "poisson": 0.45}
+    assert checkpoint.pack(md.Simulation(GLASS, dt=DT))[0]["format"] == 7
+    assert checkpoint.pack(md.Simulation(SOFT, dt=DT, pairs=[PAIR]))[0]["format"] == 7
+
+
+@pytest.mark.parametrize("wrong, words", [
+    ({"material_index": np.array([0, 9, 0], dtype=np.int32)}, r"material_index\[1\] = 9: there are 3 materials"),
+    ({"material_index": np.array([0, -1, 0], dtype=np.int32)}, r"material_index\[1\] = -1"),
+    ({"material_index": np.zeros(2, dtype=np.int32)}, "length than the clumps"),
+    ({"material_index": np.zeros(3)}, "another type")])
+def test_forged_indices(wrong, words):
+    sim = md.Simulation(GLASS, dt=1e-6, pairs=[PAIR])
+    for k, material in enumerate((GLASS, STEEL, SOFT)):
+        sim.add_clumps(BALL, (k, 0, 0), material=material)
+    settings, arrays = checkpoint.pack(sim)
+    assert np.array_equal(checkpoint.unpack(settings, arrays, md.Simulation).material_index, [0, 1, 2])
+    with pytest.raises(ValueError, match=words):
+        checkpoint.unpack(settings, arrays | wrong, md.Simulation)
+
+
+def test_the_rayleigh_step_is_that_of_the_material():
+    stiff = md.Material(1e12, 0.2)
+    sim = md.Simulation(SOFT, dt=1.01 * stiff.rayleigh_step(0.01, 2500.0))
+    sim.add_clumps(BALL, (0, 0, 0))
+    with pytest.warns(UserWarning, match="Rayleigh step"):
+        sim.add_clumps(BALL, (1, 0, 0), material=stiff)
