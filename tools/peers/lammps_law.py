@@ -25,12 +25,7 @@ walls           R* = R. Torque and velocity have the arm R, while the distance t
 
 from math import sqrt
 
-from minidem.material import effective_modulus
-
-
-def effective_shear_modulus(material):
-    """1/G* = sum of 2 (2 - nu) (1 + nu) / E over both sides, of one material."""
-    return material.young / (4.0 * (2.0 - material.poisson) * (1.0 + material.poisson))
+from minidem.material import effective_modulus, effective_shear_modulus
 
 
 def law(sim):
@@ -45,7 +40,7 @@ def law(sim):
         return f"{stiffness} 0.0 tangential linear_nohistory 0.0 0.0 damping velocity"
     if name != "hertz-mindlin":
         raise RuntimeError(f"lammps: there is no law like '{sim.contact}'")
-    shear = effective_shear_modulus(material)
+    shear = effective_shear_modulus(material, material)
     options = {"tangential_damping": "stiffness-ratio", "limit_damping": "no", "rolling": "none",
                **dict(option.split("=") for option in text.split(",") if option)}
     if options["rolling"] != "none":
