@@ -22,7 +22,7 @@ LOW, HIGH = np.array([-0.049, -0.03, 0.0]), np.array([0.049, 0.03])
 CONTACT = "hertz-mindlin"
 STEP = 1e-6                             # a tenth of the Rayleigh step
 SOFTER, SLOWER = 100.0, 10.0
-SOFT_STEPS, STEPS = 10_000, 20_000
+SOFT_STEPS, STEPS = 8000, 20_000
 
 
 def bed(spheres: int, number: int, fraction: float) -> Callable:

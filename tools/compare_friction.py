@@ -174,8 +174,8 @@ def compare(collision, speed, steps):
     ratio = steps[-1] / steps[-2]
     limit = [(ratio * fine - coarse) / (ratio - 1.0) for coarse, fine in zip(*found["lammps"][-2:])]
     best = found["minidem"][-1]
-    return ([difference(one, limit) for one in found["lammps"]], [difference(one, best) for one in found["minidem"][:-1]],
-            difference(best, limit))
+    theirs = [difference(one, limit) for one in found["lammps"]]
+    return theirs, [difference(one, best) for one in found["minidem"][:-1]], difference(best, limit)
 
 
 def parse_arguments(argv):
