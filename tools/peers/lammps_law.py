@@ -25,28 +25,26 @@ walls           R* = R. Torque and velocity have the arm R, while the distance t
 
 from math import sqrt
 
+from minidem.contact import registry
+from minidem.core.parameters import named_values
 from minidem.material import effective_modulus, effective_shear_modulus
 
 
 def law(sim):
     """Coefficients for pair_coeff and fix wall/gran. RuntimeError if LAMMPS cannot run the law of `sim`."""
     material = sim.material
-    if any(wall.material not in (None, material) for wall in sim.walls):
+    if len(sim._loop.pair_table.materials) > 1:
         raise RuntimeError("lammps: all clumps and walls must have the same material")
+    record, values = registry.select(sim.contact)
+    values = named_values(record.parameters, values)
     modulus = effective_modulus(material, material)
     stiffness = f"hertz {4.0 / 3.0 * modulus:.17g}"
-    name, _, text = sim.contact.partition(":")
-    if name == "hertz":
+    if sim.contact == "hertz":
         return f"{stiffness} 0.0 tangential linear_nohistory 0.0 0.0 damping velocity"
-    if name != "hertz-mindlin":
-        raise RuntimeError(f"lammps: there is no law like '{sim.contact}'")
-    shear = effective_shear_modulus(material, material)
-    options = {"tangential_damping": "stiffness-ratio", "limit_damping": "no", "rolling": "none",
-               **dict(option.split("=") for option in text.split(",") if option)}
-    if options["rolling"] != "none":
-        raise RuntimeError("lammps: the rolling resistance of LAMMPS differs; give rolling=none")
-    ratio = options["tangential_damping"]
-    x = sqrt(4.0 * shear / modulus) if ratio == "stiffness-ratio" else float(ratio)
-    limit = " limit_damping" if options["limit_damping"] == "yes" else ""
+    if record.name != "hertz-mindlin" or values["rolling"] != "none":
+        raise RuntimeError(f"lammps: pair_style granular has no law equal to '{sim.contact}'")
+    shear, ratio = effective_shear_modulus(material, material), values["tangential_damping"]
+    x = sqrt(4.0 * shear / modulus) if ratio == "stiffness-ratio" else ratio
+    limit = " limit_damping" if values["limit_damping"] == "yes" else ""
     return (f"{stiffness} {material.restitution:.17g} tangential mindlin_rescale/force {8.0 * shear:.17g} {x:.17g} "
             f"{material.friction:.17g} damping coeff_restitution{limit}")
