@@ -12,7 +12,7 @@ The public names, after `import minidem as md`; `help(md.Simulation)` and so on 
     md.rotation             the rotation integrators: available, info, register (your own), integrate (free bodies)
     md.cite                 references of what a simulation used
     md.build_info           version, instruction set, OpenMP and compiler of this build
-    md.effective_modulus    E* of two materials in contact; md.effective_shear_modulus: G*
+    md.effective_modulus, md.effective_shear_modulus    E* and G* of two materials in contact
 
     md.shapes               templates of rods, fibres, platonic solids ...
     md.chess                templates of chess pieces

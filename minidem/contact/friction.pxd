@@ -14,10 +14,11 @@ bodies. A spring whose stiffness shrinks with the contact radius shrinks with it
 Thornton, S. J. Cummins & P. W. Cleary, Powder Technol. 233, 30 (2013), doi 10.1016/j.powtec.2012.08.012).
 """
 from libc.math cimport sqrt
+from libc.string cimport memcpy
 
 from minidem.contact.rows cimport (
-    ANGULAR_VELOCITY, COEFFICIENTS, COUPLE, DISSIPATED, FORCE, MASS, MIDDLE_NORMAL, NORMAL, NORMAL_ENERGY, OVERLAP,
-    RADIUS, ROLLING_ENERGY, ROLLING_INERTIA, SLIDING, SPIN, STEP, TANGENTIAL_ENERGY, VELOCITY,
+    ANGULAR_VELOCITY, COEFFICIENTS, COUPLE, DISSIPATED, FORCE, MASS, MAX_RECORDS, MIDDLE_NORMAL, NORMAL, NORMAL_ENERGY,
+    OVERLAP, RADIUS, RESULT_ROWS, ROLLING_ENERGY, ROLLING_INERTIA, SLIDING, SPIN, STEP, TANGENTIAL_ENERGY, VELOCITY,
 )
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub
@@ -27,11 +28,7 @@ cdef extern from *:
     """
     #undef CYTHON_INLINE
     #define CYTHON_INLINE inline __attribute__((always_inline))
-    typedef double *__restrict__ minidem_restrict_rows;
-    typedef const double *__restrict__ minidem_restrict_constants;
     """
-    ctypedef double *Rows "minidem_restrict_rows"
-    ctypedef const double *Constants "minidem_restrict_constants"
 
 cdef enum Coefficient:              # of a pair of materials, rows from COEFFICIENTS on
     STIFFNESS = 0                   # F_e = STIFFNESS a d, contact radius a; of linear springs a = 1
@@ -133,7 +130,7 @@ cdef inline Spring stretch(double a_old, double a, double stiffness, double onse
     return s
 
 
-cdef inline bint find_damping(bint hertzian, Constants contact, Constants history, double *c, double *rate,
+cdef inline bint find_damping(bint hertzian, const double *contact, const double *history, double *c, double *rate,
                               double *onset) noexcept nogil:
     """Damping coefficients, approach velocities at the pose; True if a contact begins or ends in this step."""
     cdef double overlap, step, coefficient, a
@@ -153,7 +150,7 @@ cdef inline bint find_damping(bint hertzian, Constants contact, Constants histor
     return edges != 0
 
 
-cdef inline void correct_edges(bint hertzian, Constants contact, Constants history, double *c, const double *rate,
+cdef inline void correct_edges(bint hertzian, const double *contact, const double *history, double *c, const double *rate,
                                double *onset) noexcept nogil:
     """Means over the step where a contact begins or ends: of the damping coefficient, and of the tangential stiffness.
 
@@ -181,12 +178,11 @@ cdef inline void correct_edges(bint hertzian, Constants contact, Constants histo
             if begins and overlap > 0.0 else 1.0
 
 
-cdef inline void rub(bint hertzian, bint rolls, const double *contact_rows, double *history_rows, double *result_rows,
+cdef inline void rub(bint hertzian, bint rolls, const double *contact, double *history, double *result_rows,
                      const double *parameters) noexcept nogil:
     """A `HistoryFunction` (rows.pxd); hertzian, rolls : constant at compile time."""
-    cdef Constants contact = contact_rows
-    cdef Rows history = history_rows
-    cdef Rows result = result_rows
+    cdef double result[RESULT_ROWS * LANES]             # local, as is `new`: known not to alias anything
+    cdef double new[MAX_RECORDS * 4 * LANES]
     cdef double c[LANES]
     cdef double rate[LANES]
     cdef double onset[LANES]
@@ -234,12 +230,14 @@ cdef inline void rub(bint hertzian, bint rolls, const double *contact_rows, doub
                 step * contact[SPIN * LANES + lane])
             result[(DISSIPATED + 3) * LANES + lane] = rolling.by_spring + rolling.by_dashpot
             store(result + COUPLE * LANES + lane, add(rolling.spring, rolling.dashpot))
-            store_record(history + lane, ROLLING_SPRING, rolling.spring, 0.0)
-            store_record(history + lane, ROLLING_RATE, w, 0.0)
-            store_record(history + lane, ROLLING_DASHPOT, rolling.dashpot, 0.0)
-        store_record(history + lane, SPRING, friction.spring, a)
-        store_record(history + lane, SLIP, u, damping)
-        store_record(history + lane, DASHPOT, friction.dashpot, friction.sliding)
+            store_record(new + lane, ROLLING_SPRING, rolling.spring, 0.0)
+            store_record(new + lane, ROLLING_RATE, w, 0.0)
+            store_record(new + lane, ROLLING_DASHPOT, rolling.dashpot, 0.0)
+        store_record(new + lane, SPRING, friction.spring, a)
+        store_record(new + lane, SLIP, u, damping)
+        store_record(new + lane, DASHPOT, friction.dashpot, friction.sliding)
+    memcpy(history, new, (<int> MAX_RECORDS if rolls else <int> SLIDING_RECORDS) * 4 * LANES * sizeof(double))
+    memcpy(result_rows, result, sizeof(result))
 
 
 cdef inline void describe_friction(bint hertzian, bint rolls, const double *contact, const double *history,

@@ -16,12 +16,12 @@ from libc.string cimport memcpy
 from minidem.broadphase.ghosts cimport clump_of, slot_of
 from minidem.broadphase.neighbours cimport Planes, height
 from minidem.contact.rows cimport HistoryFunction
+from minidem.contact.twists cimport relative_velocities, sphere_velocity, twist_of
 from minidem.core.int_vector cimport IntVector, reserve
-from minidem.core.lanes cimport LANES, lane_of, row_of
+from minidem.core.lanes cimport LANES
 from minidem.core.transpose cimport records_from_rows, rows_from_records
-from minidem.core.quaternion cimport matrix, turn_vector
-from minidem.core.vec3 cimport Vec3, cross, dot, scale, sub, vec3
-from minidem.state.rows cimport ANGULAR_VELOCITY, ORIENTATION, POSITION, VELOCITY, load, load_quat, store
+from minidem.core.vec3 cimport Vec3, dot, scale, sub, vec3
+from minidem.state.rows cimport load, store
 from minidem.state.state cimport StateView
 
 cdef extern from *:
@@ -136,36 +136,6 @@ cdef inline Contact over_contact(Force force, bint mixed, const Law *law, const 
                           a[3], b[3])
 
 
-cdef inline int twist_of(int clump) noexcept nogil:
-    """Number of the first record of the twist of a clump (slot); the second is LANES records behind it."""
-    return clump + (clump & ~(LANES - 1))
-
-
-cdef inline Vec3 velocity_at(Vec3 turning, Vec3 moving, Vec3 point) noexcept nogil:
-    """Velocity of a body's point: v0 + w x point, of the two records of a twist."""
-    return vec3(moving.x + (turning.y * point.z - turning.z * point.y),
-                moving.y + (turning.z * point.x - turning.x * point.z),
-                moving.z + (turning.x * point.y - turning.y * point.x))
-
-
-cdef inline Vec3 sphere_velocity(const StateView *state, int sphere) noexcept nogil:
-    """Velocity of a sphere's centre, as stored: from the twist of its clump, or where none are kept from the clump."""
-    cdef const double *x = state.spheres + 4 * <Py_ssize_t> sphere
-    cdef const double *w
-    cdef const double *v
-    cdef const double *block
-    cdef int clump = clump_of(state, sphere)
-    cdef Vec3 turning
-    if state.twists != NULL:
-        w = state.twists + 4 * <Py_ssize_t> twist_of(clump)
-        v = w + 4 * LANES
-        return velocity_at(vec3(w[0], w[1], w[2]), vec3(v[0], v[1], v[2]), vec3(x[0], x[1], x[2]))
-    block = state.blocks + row_of(clump) * state.n_rows * LANES + lane_of(clump)
-    turning = turn_vector(matrix(load_quat(block + ORIENTATION * LANES)), load(block + ANGULAR_VELOCITY * LANES))
-    return velocity_at(turning, sub(load(block + VELOCITY * LANES), cross(turning, load(block + POSITION * LANES))),
-                       vec3(x[0], x[1], x[2]))
-
-
 cdef inline double margin(double begins, double ends, const Contact *contact, Vec3 relative) noexcept nogil:
     """Positive if a contact may begin or end within a step, by the velocity of i relative to j; see Law."""
     cdef double speed = dot(contact.normal, relative)
@@ -181,30 +151,6 @@ cdef inline void set_forces(double *on_i, double *on_j, Py_ssize_t stride, const
     on_j[stride] = -on_i[stride]
     on_j[2 * stride] = -on_i[2 * stride]
     on_i[3 * stride] = on_j[3 * stride] = 1.0
-
-
-cdef inline void relative_velocities(const StateView *state, const int *twists, const double *a, const double *b,
-                                     double *relative) noexcept nogil:
-    """Velocities (3, LANES) of eight spheres i at their centres a (4, LANES), relative to those of j at b.
-
-    twists : (2 LANES,) their records: of i, j of the first pair, of i, j of the second, ...
-    """
-    cdef double turning[2][4 * LANES]
-    cdef double moving[2][4 * LANES]
-    cdef int i[LANES]
-    cdef int j[LANES]
-    cdef int lane
-    for lane in range(LANES):
-        i[lane] = twists[2 * lane]
-        j[lane] = twists[2 * lane + 1]
-    rows_from_records(state.twists, i, turning[0])
-    rows_from_records(state.twists, j, turning[1])
-    rows_from_records(state.twists + 4 * LANES, i, moving[0])
-    rows_from_records(state.twists + 4 * LANES, j, moving[1])
-    for lane in range(LANES):
-        store(relative + lane, sub(
-            velocity_at(load(turning[0] + lane), load(moving[0] + lane), load(a + lane)),
-            velocity_at(load(turning[1] + lane), load(moving[1] + lane), load(b + lane))))
 
 
 cdef inline void evaluate_eight(Force force, bint moving, bint mixed, const Law *law, const StateView *state,

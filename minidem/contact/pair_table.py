@@ -1,10 +1,13 @@
 """Materials of a simulation by index, and the properties of contacts between each two of them."""
+from itertools import product
+
 import numpy as np
 
 from minidem.core.checks import short_repr
 from minidem.material import effective_modulus, effective_shear_modulus
 
 ELASTIC = {"modulus": effective_modulus, "shear_modulus": effective_shear_modulus}
+PROPERTIES = (*ELASTIC, "restitution", "friction", "rolling_friction")
 
 
 class PairTable:
@@ -18,13 +21,11 @@ class PairTable:
         A wall without a material is of the simulation's.
     pairs : iterable of Pair
         Materials that do not occur may be among them.
-    clumps : sequence of Material
-        Materials of clumps.
 
     Attributes
     ----------
     materials : tuple of Material
-        All different ones: the simulation's, those of the walls, those of clumps in the order in which they were added.
+        All different ones: the simulation's, those of the walls, those appended.
     wall_index : (n_walls,) int32 ndarray
         Index of each wall's material.
     pairs : tuple of Pair
@@ -35,16 +36,17 @@ class PairTable:
         Two pairs of the same two materials.
     """
 
-    def __init__(self, material, walls=(), pairs=(), clumps=()):
+    def __init__(self, material, walls=(), pairs=()):
         of_walls = [wall.material or material for wall in walls]
-        self.materials = tuple(dict.fromkeys([material, *of_walls, *clumps]))
+        self.materials = tuple(dict.fromkeys([material, *of_walls]))
         self._index = {known: k for k, known in enumerate(self.materials)}
         self.wall_index = np.array([self._index[m] for m in of_walls], dtype=np.int32)
         self.pairs, self._pair = tuple(pairs), {}
         for k, pair in enumerate(self.pairs):
-            if self._pair.setdefault(frozenset((pair.a, pair.b)), pair) is not pair:
+            if frozenset((pair.a, pair.b)) in self._pair:
                 raise ValueError(f"pairs[{k}] = {short_repr(pair)}: there is another pair of these two materials; give "
                                  "one of them")
+            self._pair[frozenset((pair.a, pair.b))] = pair
 
     def with_material(self, material):
         """The table with a material appended; this one if it has it."""
@@ -65,7 +67,7 @@ class PairTable:
         Parameters
         ----------
         names : iterable of str
-            Of 'modulus' (E* [Pa]), 'shear_modulus' (G* [Pa]), 'restitution', 'friction', 'rolling_friction'.
+            Of PROPERTIES; 'modulus' is E* [Pa], 'shear_modulus' G* [Pa].
 
         Returns
         -------
@@ -109,11 +111,12 @@ class PairTable:
         ValueError
             With the names, or the values, of both materials.
         """
+        if not law.reads_of_pairs:
+            return
         clumps = np.unique(material_index).tolist() or [0]
-        others = np.union1d(clumps, self.wall_index).tolist()
-        for k, other in ((k, other) for k in clumps if law.reads_of_pairs for other in others if k != other):
+        for k, other in product(clumps, np.union1d(clumps, self.wall_index).tolist()):
             a, b = self.materials[k], self.materials[other]
-            if frozenset((a, b)) not in self._pair:
+            if k != other and frozenset((a, b)) not in self._pair:
                 read = ", ".join(law.reads_of_pairs)
                 raise ValueError(f"pairs: {_described(a)} and {_described(b)} can meet, and contact law {law.name!r} "
                                  f"reads {read} of their pair; add md.Pair(a, b, ...) of these two materials")

@@ -1,5 +1,4 @@
 """Base class of the Driver."""
-from minidem.contact.law cimport LawKernels
 from minidem.engine.history_memory cimport HistoryMemory
 from minidem.engine.time_loop cimport Loop
 from minidem.rotation.scheme cimport Kernels
@@ -21,8 +20,6 @@ cdef class LoopOwner:
     cdef HistoryMemory memory           # of a law with history
     cdef object set_scheme(self, scheme, parameters)
     cdef object set_law(self, law, values)
-    cdef object set_moduli(self, LawKernels kernels)
-    cdef object set_coefficients(self, law, values)
     cdef object set_planes(self, planes)
     cdef void take_view(self) noexcept
     cdef object allocate(self, int n_threads)

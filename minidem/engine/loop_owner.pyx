@@ -14,10 +14,10 @@ from minidem.state.layout import aligned
 from minidem.broadphase.broadphase cimport Broadphase, carry_over_skins, drop_lists
 from minidem.contact.contact_list cimport list_contacts, list_last, list_touching
 from minidem.contact.law cimport Law, LawKernels
+from minidem.contact.law_properties cimport set_properties
 from minidem.contact.narrow_phase cimport Contacts, clear_contacts, release_contacts
 from minidem.core cimport openmp
 from minidem.core.lanes cimport LANES
-from minidem.contact.rows cimport MAX_COEFFICIENTS
 from minidem.engine.history_memory cimport HistoryMemory, export_history
 from minidem.engine.loop_lists cimport create_lists, free_lists, set_body_force
 from minidem.engine.time_loop cimport BLOCKS, CONTACTS, LISTS, N_PHASES, OUTSIDE, WAITING, record_phase
@@ -30,7 +30,6 @@ SPHERES_PER_THREAD = 2000           # with fewer, another thread costs more than
 MIN_SORTED_BLOCKS = 64                 # with fewer, all clumps are in cache in any order
 SLOTS_IN_CACHE = 200000             # with fewer, a step stays in cache, and slabs gain nothing
 LOG_SLAB = 13                       # 2^13 slots: half a megabyte of spheres and clumps; 11 to 15 are equally good
-PROPERTIES = "modulus", "shear_modulus", "restitution", "friction", "rolling_friction"      # of pairs, all
 REBUILDS_PER_SORT = 50                # outer rebuilds after which the clumps have mixed enough to be sorted again
 
 
@@ -61,11 +60,9 @@ cdef class LoopOwner:
             self.set_law(record, values)
             self.set_planes(planes)
         if self.loop.law.history != NULL:
-            self.set_coefficients(record, values)
-            n = state.n_clumps
             self.memory = HistoryMemory(
-                state.layout, self.state.material_index, no_history(self.loop.law.n_records) if history is None else history,
-                np.zeros((n, 4)) if dissipated is None else dissipated)
+                state.layout, state.material_index, no_history(self.loop.law.n_records) if history is None else history,
+                np.zeros((state.n_clumps, 4)) if dissipated is None else dissipated)
         useful = state.n_spheres // SPHERES_PER_THREAD if has_openmp() else 1
         self.allocate(max(1, min(threads, useful, self.loop.state.n_blocks, openmp.thread_limit())))
 
@@ -91,36 +88,15 @@ cdef class LoopOwner:
         cdef LawKernels kernels = law.kernels_for(values)
         cdef Py_ssize_t n_slots = self.loop.state.n_blocks * LANES
         kernels.fill(&self.loop.law, values)
-        self.set_moduli(kernels)
         self.loop.law.planes = &self.loop.planes
+        self.keep += set_properties(&self.loop.law, &self.loop.planes, kernels, law, values, self.pair_table,
+                                    self.state.material_index)
         self.loop.law.energy_factor = 1.0 / (1.0 + law.power)
         if law.corrects_onsets(values):
             kernels.correct_onsets(&self.loop.law, law.power, zeta_polynomials(law.power), self.loop.step.dt)
             self.twists, self.motions = aligned((4 * n_slots + 2 * LANES, 4)), aligned((n_slots + 1, 16))
             self.loop.motions, self.loop.twists = &self.motions[0, 0], &self.twists[0, 0]
             self.take_view()
-
-    cdef object set_moduli(self, LawKernels kernels):
-        """Effective moduli of contacts, or compliances where clumps differ in them, from the PairTable."""
-        cdef double[::1] wall_modulus, compliance, wall_compliance
-        modulus, wall_modulus, compliance, wall_compliance, mixed = self.pair_table.moduli(self.state.material_index)
-        self.loop.law.modulus, self.loop.planes.modulus = modulus, &wall_modulus[0]
-        if mixed:
-            kernels.mix_materials(&self.loop.law, &compliance[0], &wall_compliance[0])
-        self.keep += [wall_modulus, compliance, wall_compliance]
-
-    cdef object set_coefficients(self, law, values):
-        """Coefficients of the pairs of materials, for a law with history."""
-        cdef double[:, :, ::1] coefficients
-        cdef double[::1] of_walls = np.append(self.pair_table.wall_index, 0.0)
-        rows = law.coefficient_rows(self.pair_table.properties(PROPERTIES), values)
-        n = len(self.pair_table.materials)
-        coefficients = np.zeros((n, n, MAX_COEFFICIENTS))
-        for k, row in enumerate(rows):
-            np.asarray(coefficients)[:, :, k] = row
-        self.loop.law.n_materials = n
-        self.loop.law.coefficients, self.loop.law.wall_materials = &coefficients[0, 0, 0], &of_walls[0]
-        self.keep += [coefficients, of_walls]
 
     cdef object set_planes(self, planes):
         cdef double[:, ::1] points, normals

@@ -211,8 +211,8 @@ cdef class State:
         number = self.bodies.number_of(template)
         new = number == len(self.bodies.templates)
         return self.extended(self.bodies.with_template(template) if new else self.bodies,
-                             np.full(len(position), number), scale, material, position=position, orientation=orientation,
-                             velocity=velocity, angular_velocity=angular_velocity)
+                             np.full(len(position), number), scale, material, position=position,
+                             orientation=orientation, velocity=velocity, angular_velocity=angular_velocity)
 
     def with_bodies(self, inertia, orientation, angular_velocity):
         """The same with rigid bodies without spheres: principal moments (n, 3), the rest as in `with_clumps`."""

@@ -28,7 +28,7 @@ JUNK = BAD_NUMBERS + [
 def variations(good):
     """JUNK and, of an array, its good value with one element or its form changed."""
     yield from JUNK
-    if not isinstance(good, (list, tuple, np.ndarray)) or isinstance(good[0], md.Plane):
+    if not isinstance(good, (list, tuple, np.ndarray)) or isinstance(good[0], (md.Plane, md.Pair)):
         return
     good = np.asarray(good, dtype=float)
     for value in BAD_NUMBERS:
@@ -40,7 +40,7 @@ def variations(good):
                 good.astype(str), good.astype(object), *(good * factor for factor in (0.0, -1.0, 1e-200, 1e200, 1e308)))
 
 
-STEEL = md.Material(young=2e11, poisson=0.3)
+STEEL, GLASS = md.Material(young=2e11, poisson=0.3), md.Material(young=6e10, poisson=0.2, density=7800.0)
 ROD = md.ClumpTemplate([(-0.01, 0, 0), (0.01, 0, 0)], [0.01, 0.01], 7800.0)
 TETRAHEDRON = shapes.platonic_mesh("tetrahedron", 1.0)
 
@@ -101,10 +101,13 @@ CALLS = {       # name: (function, good arguments, what a message may name besid
     "template": (md.ClumpTemplate, {"centers": [(0, 0, 0), (1, 0, 0)], "radii": [1.0, 0.5], "density": 2500.0}, []),
     "template of one value": (lambda density: md.ClumpTemplate(density, density, density), {"density": 1.0},
                               ["centers", "radii"]),
-    "material": (md.Material, {"young": 1e9, "poisson": 0.1}, []),
+    "material": (md.Material, {"young": 1e9, "poisson": 0.1, "density": 2500.0, "restitution": 0.5, "friction": 0.3,
+                               "rolling_friction": 0.1, "name": "glass"}, []),
+    "pair": (md.Pair, {"a": STEEL, "b": GLASS, "restitution": 0.5, "friction": 0.3, "rolling_friction": 0.1}, []),
     "rayleigh_step": (STEEL.rayleigh_step, {"radius": 0.01, "density": 2500.0}, []),
     "p_wave_step": (STEEL.p_wave_step, {"radius": 0.01, "density": 2500.0}, []),
     "effective_modulus": (md.effective_modulus, {"first": STEEL, "second": STEEL}, []),
+    "effective_shear_modulus": (md.effective_shear_modulus, {"first": STEEL, "second": GLASS}, []),
     "plane": (md.Plane, {"point": (0, 0, 0), "normal": (0, 0, 1), "material": None}, []),
     "box": (md.box, {"low": (0, 0, 0), "high": (1, 1, 1), "material": STEEL}, []),
     "integrate": (md.rotation.integrate, {
@@ -121,10 +124,10 @@ CALLS = {       # name: (function, good arguments, what a message may name besid
     "cite": (md.cite, {"simulation": md.Simulation(STEEL, dt=1e-6)}, []),
     "simulation": (simulation, {
         "material": STEEL, "walls": md.box((0, 0, 0), (1, 1, 1)), "rotation": "omelyan:iterations=2", "dt": 1e-6,
-        "gravity": (0, 0, -9.81), "threads": 1}, ["clump"]),
+        "gravity": (0, 0, -9.81), "threads": 1, "pairs": [md.Pair(STEEL, GLASS)]}, ["clump"]),
     "clumps": (add_clumps, {
         "template": ROD, "position": [(0.3, 0.3, 0.3), (0.5, 0.5, 0.5)], "orientation": [(1, 0, 0, 0), (0, 0, 1, 0)],
-        "velocity": [(1, 0, 0), (0, 1, 0)], "angular_velocity": (0, 0, 3)}, ["orientation"]),
+        "velocity": [(1, 0, 0), (0, 1, 0)], "angular_velocity": (0, 0, 3), "material": GLASS}, ["orientation"]),
     "run": (lambda steps: one_rod().run(steps), {"steps": 2}, []),
     "callback": (lambda every, callback: one_rod().run(4, every, callback), {"every": 2, "callback": print}, []),
     "run_until": (lambda t: one_rod().run_until(t), {"t": 1e-6}, []),

@@ -9,6 +9,7 @@ import scenes
 
 import minidem as md
 import minidem.engine.loop_owner
+from minidem.analysis.monitor import Monitor
 from minidem.contact.pair_table import PairTable
 from minidem.output import checkpoint, npz_checksum
 
@@ -35,6 +36,7 @@ READS_PAIRS = replace(md.contact.info("hertz"), name="reading", reads_of_pairs=(
     (lambda: md.Simulation(GLASS, dt=DT, pairs=PAIR), "pairs = Pair.*give a list"),
     (lambda: md.Simulation(GLASS, dt=DT, pairs=[PAIR, GLASS]), r"pairs\[1\] = Material"),
     (lambda: md.Simulation(GLASS, dt=DT, pairs=[PAIR, md.Pair(STEEL, GLASS)]), r"pairs\[1\].*another pair"),
+    (lambda: md.Simulation(GLASS, dt=DT, pairs=[PAIR, PAIR]), r"pairs\[1\].*another pair"),
     (lambda: md.Simulation(GLASS, dt=DT).add_clumps(BALL, (0, 0, 0), material="steel"), "material = 'steel'"),
     (lambda: md.Simulation(replace(GLASS, density=2600.0), dt=DT).add_clumps(BALL, (0, 0, 0)), "2600.0.*2500.0")])
 def test_refused(make, words):
@@ -163,7 +165,7 @@ def test_bits_depend_on_the_own_material_alone(contact):
         assert all(np.array_equal(a, b[:75]) for a, b in zip(scenes.state_of(sims[0]), scenes.state_of(sim)))
 
 
-@pytest.mark.parametrize("contact, most", [("hertz", 5e-4), ("hertz:onset=corrected", 2e-5)])
+@pytest.mark.parametrize("contact, most", [("hertz", 2e-5), ("hertz:onset=corrected", 2e-8)])
 def test_energy_is_conserved(contact, most):
     """Every other rod is ten times stiffer."""
     scene = scenes.rods_in_box(seed=1).changed(materials=[md.Material(1e9, 0.1), md.Material(1e10, 0.3)] * 15)
@@ -218,6 +220,15 @@ def test_forged_indices(wrong, words):
     assert np.array_equal(checkpoint.unpack(settings, arrays, md.Simulation).material_index, [0, 1, 2])
     with pytest.raises(ValueError, match=words):
         checkpoint.unpack(settings, arrays | wrong, md.Simulation)
+
+
+def test_the_monitor_allows_for_the_stiffest_material():
+    safe = []
+    for default in SOFT, STEEL:
+        sim = md.Simulation(default, [md.Plane((0, 0, -1), (0, 0, 1), GLASS)], dt=1e-7)
+        sim.add_clumps(BALL, [(0, 0, 0), (1, 0, 0)], material=STEEL)
+        safe.append(Monitor(sim, None, {}, print)._safe_overlap)
+    assert 0.0 < safe[0] == safe[1]
 
 
 def test_the_rayleigh_step_is_that_of_the_material():
