@@ -89,7 +89,8 @@ cdef class LoopReader:
         """(n_clumps, 4) energies dissipated at each clump by damping, tangential damping, sliding, rolling [J]."""
         if self.memory is None:
             return None
-        return np.asarray(self.memory.energies)[self.state.clump_slot]
+        block, lane = np.divmod(self.state.clump_slot, LANES)
+        return np.ascontiguousarray(np.asarray(self.memory.energies)[block, :, lane])
 
     def work(self):
         """(n_clumps, 7) work of user forces on each clump [J], and these forces and torques; None without any."""
