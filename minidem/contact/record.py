@@ -2,6 +2,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from minidem.contact.law import LawKernels
 from minidem.core.literature import Reference
 from minidem.core.parameters import named_values, parameter_values
@@ -84,6 +86,18 @@ class ContactLaw:
     def coefficient_rows(self, pair: Mapping, values: list[float | int]) -> list:
         """`coefficients` of these parameter values."""
         return list(self.coefficients(pair, named_values(self.parameters, values)))
+
+    def normal_force(self, overlap: float, radius: float, pair: Mapping, values: list[float | int]) -> np.ndarray:
+        """(n, n) elastic normal forces [N] of n materials at an overlap and an effective radius [m].
+
+        pair, values : as for `coefficients`.
+        """
+        kernels, modulus = self.kernels_for(values), pair["modulus"]
+        if not self.has_history:
+            return np.vectorize(lambda m: kernels.force_at(overlap, radius, m, values), otypes=[float])(modulus)
+        rows = np.stack(self.coefficient_rows(pair, values), axis=-1).reshape(modulus.size, -1)
+        energies = [kernels.energy_at(overlap, radius, row, values) for row in rows]
+        return (self.power + 1.0) / overlap * np.reshape(energies, modulus.shape)
 
     def corrects_onsets(self, values: list[float | int]) -> bool:
         """Whether these parameter values select the onset correction."""
