@@ -1,4 +1,5 @@
 """Base class of the Driver."""
+from minidem.contact.law cimport LawKernels
 from minidem.engine.history_memory cimport HistoryMemory
 from minidem.engine.time_loop cimport Loop
 from minidem.rotation.scheme cimport Kernels
@@ -11,6 +12,7 @@ cdef class LoopOwner:
     cdef readonly object broken         # why the state is incomplete; None: it is complete
     cdef readonly object pair_table     # PairTable of the contact law; None: free bodies
     cdef Kernels kernels
+    cdef LawKernels law_kernels         # None: free bodies
     cdef long long next_sort            # number of the outer rebuild at which clumps are sorted again
     cdef object keep                    # arrays that the loop points to
     cdef object gravity

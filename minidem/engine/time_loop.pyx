@@ -191,13 +191,18 @@ cdef void predict(Loop *loop, int thread, int stage) noexcept nogil:
                          wrench_of(&loop.state, b) + FORCE * LANES, fixed_rows(&loop.state, b), ahead)
 
 
+cdef inline bint python_failed(const Loop *loop) noexcept nogil:
+    """Whether a rotation scheme or contact law written in Python has raised."""
+    return loop.scheme_failed[0] or loop.law_failed[0]
+
+
 cdef bint add_external_forces(Loop *loop, int thread, double ahead, bint between) noexcept nogil:
     """Call external_forces for the pose `ahead` steps after this one, when all wrenches are stored. False: an error.
 
     Onset corrections, which depend on external forces, follow them.
     """
     barrier_wait(&loop.broad.barrier, loop.n_threads)
-    if thread == 0 and not loop.scheme_failed[0]:
+    if thread == 0 and not python_failed(loop):
         loop.external_forces(loop, loop.steps_done + ahead)
     barrier_wait(&loop.broad.barrier, loop.n_threads)
     if loop.law.ends > 0.0:
@@ -226,7 +231,7 @@ cdef bint step_succeeded(Loop *loop) noexcept nogil:
     cdef bint fine
     cdef int t
     barrier_wait(&loop.broad.barrier, loop.n_threads)
-    fine = not loop.scheme_failed[0]
+    fine = not python_failed(loop)
     for t in range(loop.n_threads):
         fine &= loop.broad.threads[t].failure == NO_FAILURE
     barrier_wait(&loop.broad.barrier, loop.n_threads)   # no thread begins the next step before all have read this
@@ -281,7 +286,8 @@ cdef inline void run_thread(Loop *loop, int thread, long long steps) noexcept no
         if not begin(loop, thread, True):
             mine.failure = OUT_OF_MEMORY
         publish(&loop.broad, thread, &loop.state)
-        if compute_forces(loop, thread, True) and mine.failure == NO_FAILURE:
+        if compute_forces(loop, thread, True) and (step_succeeded(loop) if loop.saved_blocks != NULL
+                                                   else mine.failure == NO_FAILURE):
             commit(&loop.contacts[thread].history)
         reduce_all(loop, thread)
         if loop.external_forces != NULL:

@@ -93,8 +93,7 @@ def register(**record):
                               torque=(0, 0, 0), dt=1e-3, steps=2)
     except Exception:       # noqa: BLE001, S110
         pass
-    registry._registry.records.pop(scheme.name)
-    registry._registered.discard(scheme.name)
+    registry._registry.remove_own()
 
 
 CALLS = {       # name: (function, good arguments, what a message may name besides the argument)
