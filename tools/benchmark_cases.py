@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from benchmark_beds import CONTACT, bed
 from scenario_modules import scenario_module
 
 from minidem.scenario import at_least
@@ -23,12 +24,15 @@ class Case:
         files for the chess pieces, or None.
     steps, warmup : int
         Default numbers of timed steps and of steps before them.
+    contact : str
+        Contact law.
     """
     description: str
     clumps: int
     simulation: Callable
     steps: int
     warmup: int
+    contact: str = "hertz"
 
 
 def rods(script, number):
@@ -57,6 +61,8 @@ CASES = {
     "D": dense(100_000),
     "E": Case("10 000 rods of 3 spheres, as dilute as in A", 10_000, rods("rods_in_box", 10_000), 2000, 500),
     "F": dense(333_000),
+    "G": Case("25 000 spheres with friction, a settled bed", 25_000, bed(1, 25_000, 0.45), 500, 500, CONTACT),
+    "H": Case("10 000 rods of 3 spheres with friction, a settled bed", 10_000, bed(3, 10_000, 0.35), 500, 500, CONTACT),
 }
 EPILOG = "\n".join(f"case {name}: {case.description}" for name, case in CASES.items())
 

@@ -3,9 +3,10 @@
 
     python tools/compare_peers.py --case C --peers lammps
 
-The peers are Yade, LAMMPS and LIGGGHTS, from their Debian packages. Settings that users tune for speed (skin) are
-chosen by short trial runs. Runs of the peer and of minidem alternate, so that other programs on the machine slow
-down both; quote the median of the ratios. Only the steps after a warm-up are timed, without output.
+The peers are Yade, LAMMPS and LIGGGHTS, from their Debian packages. Cases with friction need LAMMPS of 2022 or later,
+see tools/compare_friction.py; the other peers are skipped. Settings that users tune for speed (skin) are chosen by
+short trial runs. Runs of the peer and of minidem alternate, so that other programs on the machine slow down both; quote
+the median of the ratios. Only the steps after a warm-up are timed, without output.
 
     ratio       time per step of the peer over that of minidem
     drift       relative change of the total energy over the run
@@ -83,6 +84,8 @@ def main(argv=None):
             print(peer.how_to_install())
         elif case.clumps > peer.max_clumps:
             print(f"{peer.name}: skipped, case {arguments.case} has more than {peer.max_clumps:.0f} clumps")
+        elif case.contact not in peer.laws:
+            print(f"{peer.name}: skipped, it is not run with the contact law {case.contact} of case {arguments.case}")
         else:
             able.append(peer)
     if not able:

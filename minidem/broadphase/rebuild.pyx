@@ -14,7 +14,7 @@ from minidem.broadphase.load_balance cimport rebalance
 from minidem.broadphase.neighbours cimport Neighbours, Planes, find_ghost_lines, prune, search_walls
 from minidem.broadphase.search cimport search_pairs
 from minidem.broadphase.skin_model cimport choose_skins, cubed
-from minidem.broadphase.synchronisation cimport wait
+from minidem.broadphase.synchronisation cimport chooses_skins, wait
 from minidem.core.lanes cimport LANES
 from minidem.state.pose cimport pose_range
 from minidem.state.rows cimport POSITION
@@ -89,7 +89,7 @@ cdef void rebuild(Broadphase *broad, int thread, StateView *state, const Planes 
     After it all spheres are posed.
     """
     cdef Neighbours *mine = broad.threads + thread
-    cdef bint outer = not broad.valid, incomplete = False
+    cdef bint outer = not broad.valid or chooses_skins(broad, thread), incomplete = False
     cdef int t
     if not broad.valid or mine.active.size < state.first_member[mine.last_block] - state.first_member[mine.first_block]:
         pose_range(state, mine.first_block, mine.last_block)

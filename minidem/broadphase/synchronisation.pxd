@@ -12,6 +12,10 @@ from minidem.core.openmp cimport Epoch, advance_epoch, await_epoch, barrier_wait
 from minidem.state.state cimport StateView
 
 
+cdef enum:
+    STEPS_OF_FIRST_SKINS = 100
+
+
 cdef inline void wait(Broadphase *broad, int thread) noexcept nogil:
     """Barrier of all threads; the waiting time enters the load balance."""
     cdef double began
@@ -50,10 +54,18 @@ cdef inline void await_ghosts(Broadphase *broad, int thread) noexcept nogil:
         wait_for(broad, thread, &broad.reports[other].published, &broad.reports[thread].published)
 
 
-cdef inline bint needs_rebuild(const Broadphase *broad) noexcept nogil:
-    """Whether the lists may miss a contact, by the reports of all threads."""
+cdef inline bint chooses_skins(const Broadphase *broad, int own) noexcept nogil:
+    """Whether it is time to replace the first skins, which were chosen without knowing the speed of the clumps.
+
+    Where clumps are at rest, no sphere leaves its skin, and the lists would keep candidates that never touch.
+    """
+    return broad.n_outer == 1 and broad.threads[own].steps == STEPS_OF_FIRST_SKINS
+
+
+cdef inline bint needs_rebuild(const Broadphase *broad, int own) noexcept nogil:
+    """Whether the lists may miss a contact, by the reports of all threads; own : the calling thread."""
     cdef int thread
-    if not broad.valid:
+    if not broad.valid or chooses_skins(broad, own):
         return True
     for thread in range(broad.n_threads):
         if broad.reports[thread].skin_exceeded:

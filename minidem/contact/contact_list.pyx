@@ -9,7 +9,7 @@ from minidem.contact.contact_table import describe
 from minidem.broadphase.ghosts cimport slot_of
 from minidem.broadphase.neighbours cimport Neighbours, height, owns, push_pair
 from minidem.contact.contact_motion cimport gather_contacts
-from minidem.contact.history cimport RESULT, Touching, doubles
+from minidem.contact.history cimport Touching, couple_of, doubles, result_of
 from minidem.contact.law cimport Contact, Law, LawKernels
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.contact.rows cimport (
@@ -72,10 +72,10 @@ cdef inline void write_friction(double *values, double *friction, const StateVie
     for r in range(law.n_records):
         rows_from_records(doubles(&touching.records[r]), numbers, rows + 4 * LANES * r)
     law.describe(contact, rows, result, law.parameters)
-    memcpy(friction, doubles(&touching.results) + RESULT * k, 6 * sizeof(double))
+    memcpy(friction, result_of(touching, k), 6 * sizeof(double))
     memset(friction + 6, 0, 3 * sizeof(double))
     if law.has_couples:
-        memcpy(friction + 6, doubles(&touching.couples) + 4 * k, 3 * sizeof(double))
+        memcpy(friction + 6, couple_of(touching, k), 3 * sizeof(double))
     values[2] = result[NORMAL_ENERGY * LANES]
     friction[9], friction[10] = result[TANGENTIAL_ENERGY * LANES], result[ROLLING_ENERGY * LANES]
     friction[11] = result[SLIDING * LANES]

@@ -26,6 +26,14 @@ cdef struct Bodies:                     # of eight contacts: one of their two si
     double turning[4 * LANES]           # angular velocity, likewise [rad/s]; number of the material
 
 
+cdef struct Geometry:                   # of eight contacts at the pose
+    double normal[3 * LANES]
+    double overlap[LANES]               # [m]
+    double radius[LANES]                # effective [m]
+    double mass[LANES]                  # effective [kg]
+    double curvature[LANES]             # 1 / distance of the centres; at a wall 0 [1/m]
+
+
 cdef inline void load_side(const StateView *state, const int *spheres, Bodies *side) noexcept nogil:
     cdef int first[LANES]
     cdef int second[LANES]
@@ -37,8 +45,8 @@ cdef inline void load_side(const StateView *state, const int *spheres, Bodies *s
     rows_from_records(state.motions, second, side.turning)
 
 
-cdef inline void pair_geometry(const Bodies *a, const Bodies *b, double *contact, double *curvature) noexcept nogil:
-    """Normal, overlap, effective radius and mass of contacts of two spheres; curvature is 1 / distance."""
+cdef inline void pair_geometry(const Bodies *a, const Bodies *b, Geometry *g) noexcept nogil:
+    """Of contacts of two spheres."""
     cdef Vec3 between
     cdef double distance, reach, inverse_mass, inverse
     cdef int lane
@@ -49,17 +57,16 @@ cdef inline void pair_geometry(const Bodies *a, const Bodies *b, double *contact
         inverse_mass = a.velocity[3 * LANES + lane] + b.velocity[3 * LANES + lane]
         inverse = 1.0 / (distance * reach * inverse_mass)       # one division instead of three
         inverse = inverse if distance > 0.0 else 0.0            # coincident centres: no direction, no force
-        curvature[lane] = inverse * reach * inverse_mass
-        store(contact + NORMAL * LANES + lane, scale(curvature[lane], between))
-        contact[OVERLAP * LANES + lane] = reach - distance
-        contact[RADIUS * LANES + lane] = a.sphere[3 * LANES + lane] * b.sphere[3 * LANES + lane] \
-            * (inverse * distance * inverse_mass)
-        contact[MASS * LANES + lane] = inverse * distance * reach
+        g.curvature[lane] = inverse * reach * inverse_mass
+        store(g.normal + lane, scale(inverse * reach * inverse_mass, between))
+        g.overlap[lane] = reach - distance
+        g.radius[lane] = a.sphere[3 * LANES + lane] * b.sphere[3 * LANES + lane] * (inverse * distance * inverse_mass)
+        g.mass[lane] = inverse * distance * reach
 
 
-cdef inline void wall_geometry(const Law *law, const int *pairs, const Bodies *a, Bodies *b, double *contact,
-                               double *curvature) noexcept nogil:
-    """The same of contacts with walls. b : set to bodies at rest."""
+cdef inline void wall_geometry(const Law *law, const int *pairs, const Bodies *a, Bodies *b,
+                               Geometry *g) noexcept nogil:
+    """Of contacts with walls. b : set to bodies at rest."""
     cdef const double *normal
     cdef double sphere[4]
     cdef int lane, k, wall
@@ -69,29 +76,35 @@ cdef inline void wall_geometry(const Law *law, const int *pairs, const Bodies *a
         normal = law.planes.normal + 3 * <Py_ssize_t> wall
         for k in range(4):
             sphere[k] = a.sphere[k * LANES + lane]
-        store(contact + NORMAL * LANES + lane, vec3(normal[0], normal[1], normal[2]))
-        contact[OVERLAP * LANES + lane] = sphere[3] - height(law.planes, wall, sphere)
-        contact[RADIUS * LANES + lane] = sphere[3]
-        contact[MASS * LANES + lane] = 1.0 / a.velocity[3 * LANES + lane]
+        store(g.normal + lane, vec3(normal[0], normal[1], normal[2]))
+        g.overlap[lane] = sphere[3] - height(law.planes, wall, sphere)
+        g.radius[lane] = sphere[3]
+        g.mass[lane] = 1.0 / a.velocity[3 * LANES + lane]
+        g.curvature[lane] = 0.0
         b.turning[3 * LANES + lane] = law.wall_materials[wall]
-        curvature[lane] = 0.0
 
 
-cdef inline void contact_velocities(bint walls, const Bodies *a, const Bodies *b, double step, const double *curvature,
-                                    double *contact, double *points) noexcept nogil:
-    """Relative velocities at the contact points, and these points (3, LANES) at the pose."""
+cdef inline void write_rows(bint walls, const Bodies *a, const Bodies *b, const Geometry *g, double step,
+                            double *contact_rows, double *point_rows) noexcept nogil:
+    """All rows of the contacts up to STEP, and their points (3, LANES) at the pose."""
+    cdef double contact[COEFFICIENTS * LANES]           # local, as is `points`: known not to alias anything
+    cdef double points[3 * LANES]
     cdef double half = 0.5 * step, share = 1.0 if walls else 0.5        # of the overlap on the side of i
     cdef double overlap, middle_overlap, approach, radius_i, radius_j
     cdef Vec3 normal, middle, relative, w_i, w_j
     cdef int lane
     for lane in range(LANES):
-        normal, w_i, w_j = load(contact + NORMAL * LANES + lane), load(a.turning + lane), load(b.turning + lane)
+        normal, w_i, w_j = load(g.normal + lane), load(a.turning + lane), load(b.turning + lane)
         relative = sub(load(a.velocity + lane), load(b.velocity + lane))
         approach = dot(relative, normal)
-        middle = add_scaled(normal, -half * curvature[lane], add_scaled(relative, -approach, normal))
-        overlap = contact[OVERLAP * LANES + lane]
+        middle = add_scaled(normal, -half * g.curvature[lane], add_scaled(relative, -approach, normal))
+        overlap = g.overlap[lane]
         middle_overlap = overlap + half * approach
         radius_i, radius_j = a.sphere[3 * LANES + lane], b.sphere[3 * LANES + lane]
+        store(contact + NORMAL * LANES + lane, normal)
+        contact[OVERLAP * LANES + lane] = overlap
+        contact[RADIUS * LANES + lane], contact[MASS * LANES + lane] = g.radius[lane], g.mass[lane]
+        contact[ROLLING_INERTIA * LANES + lane] = 0.0
         store(contact + MIDDLE_NORMAL * LANES + lane, middle)
         store(contact + VELOCITY * LANES + lane, sub(relative, cross(
             add(scale(radius_i - share * middle_overlap, w_i), scale(radius_j - share * middle_overlap, w_j)),
@@ -104,6 +117,8 @@ cdef inline void contact_velocities(bint walls, const Bodies *a, const Bodies *b
         else:
             store(points + lane, scale(0.5, add_scaled(add(load(a.sphere + lane), load(b.sphere + lane)),
                                                        radius_j - radius_i, normal)))
+    memcpy(contact_rows, contact, sizeof(contact))
+    memcpy(point_rows, points, sizeof(points))
 
 
 cdef inline void rolling_inertia(bint walls, const Bodies *a, const Bodies *b, double *contact) noexcept nogil:
@@ -139,8 +154,8 @@ cdef void gather_contacts(const Law *law, const StateView *state, const int *pai
     cdef int padded[2 * LANES]
     cdef int i[LANES]
     cdef int j[LANES]
-    cdef double curvature[LANES]
     cdef Bodies a, b
+    cdef Geometry geometry
     cdef int lane
     memcpy(padded, pairs, 2 * count * sizeof(int))
     for lane in range(count, LANES):
@@ -149,12 +164,12 @@ cdef void gather_contacts(const Law *law, const StateView *state, const int *pai
         i[lane], j[lane] = padded[2 * lane], padded[2 * lane + 1]
     load_side(state, i, &a)
     if walls:
-        wall_geometry(law, padded, &a, &b, contact, curvature)
-        contact_velocities(True, &a, &b, 2.0 * state.half_step, curvature, contact, points)
+        wall_geometry(law, padded, &a, &b, &geometry)
+        write_rows(True, &a, &b, &geometry, 2.0 * state.half_step, contact, points)
     else:
         load_side(state, j, &b)
-        pair_geometry(&a, &b, contact, curvature)
-        contact_velocities(False, &a, &b, 2.0 * state.half_step, curvature, contact, points)
+        pair_geometry(&a, &b, &geometry)
+        write_rows(False, &a, &b, &geometry, 2.0 * state.half_step, contact, points)
     if law.has_couples:
         rolling_inertia(walls, &a, &b, contact)
     load_coefficients(law, &a, &b, contact)

@@ -8,7 +8,7 @@ from minidem.contact.rows cimport MAX_RECORDS
 from minidem.core.int_vector cimport IntVector, reserve
 
 cdef enum:
-    RESULT = 8                      # doubles of a result: force (3), point (3), spare (2)
+    RESULT = 8                      # doubles of a result: force (3), point (3), energies (four floats)
     DOUBLE = 2                      # ints
 
 cdef struct Touching:               # contacts at one pose, in the order of the lists
@@ -16,9 +16,9 @@ cdef struct Touching:               # contacts at one pose, in the order of the 
     IntVector pairs                 # (n, 2): sphere or ghost; sphere, ghost or -1 - wall
     IntVector positions             # (n,) in the lists; -1 - position of a contact that has ended
     IntVector records[MAX_RECORDS]  # doubles (n + 1, 4): history, see rows.pxd; the first one is zero
-    IntVector results               # doubles (n, RESULT): force on the first body [N], contact point [m], lab
-    IntVector couples               # doubles (n, 4): couple on the first body, lab [N m]; of laws that have couples
-    IntVector dissipated            # floats (n, 4): energies [J] of each body's share
+    IntVector results               # doubles (n + 1, RESULT), the first one is zero: force on the first body [N],
+                                    # contact point [m], lab; energies dissipated by each body's share in the step [J]
+    IntVector couples               # doubles (n + 1, 4): couple on the first body, lab [N m]; of laws that have couples
 
 cdef struct HistoryTable:           # contacts of `last` by the lower slot of their two spheres
     int first_slot
@@ -39,7 +39,7 @@ cdef struct History:                # of one thread
     Py_ssize_t list_cursor          # ints of the inner list that have been tested
     Py_ssize_t n_evaluated          # contacts of `now` that have been evaluated
     bint replay                     # forces of known contacts are those of `last`
-    IntVector contact_at            # (positions of the lists,): 1 + index in `now`; 0: no contact
+    IntVector contact_at            # (positions of the lists,): 2 (1 + index in `now`); 0: no contact
     IntVector first_entry           # (own slots + 1,): where the entries of each slot begin
     IntVector entries               # 2 position + side, of each own sphere in canonical order of the other sides
     IntVector found_pairs           # room
@@ -57,12 +57,25 @@ cdef inline bint reserve_doubles(IntVector *vector, Py_ssize_t count) noexcept n
     return reserve(vector, DOUBLE * count)
 
 
+cdef inline double *result_of(const Touching *touching, Py_ssize_t k) noexcept nogil:
+    """Of contact number k: RESULT doubles."""
+    return doubles(&touching.results) + RESULT * (k + 1)
+
+
+cdef inline double *couple_of(const Touching *touching, Py_ssize_t k) noexcept nogil:
+    return doubles(&touching.couples) + 4 * (k + 1)
+
+
+cdef inline double *record_of(const Touching *touching, int r, Py_ssize_t k) noexcept nogil:
+    """Record r of the history of contact number k: four doubles."""
+    return doubles(&touching.records[r]) + 4 * (k + 1)
+
+
 cdef inline bint reserve_contacts(Touching *touching, int n_records, Py_ssize_t n) noexcept nogil:
     """Room for n contacts, and eight more that are written but not used. False: memory exhausted."""
     cdef int r
     cdef bint fine = reserve(&touching.pairs, 2 * (n + 8)) and reserve(&touching.positions, n + 8) \
-        and reserve_doubles(&touching.results, RESULT * (n + 8)) and reserve(&touching.dissipated, 4 * (n + 8)) \
-        and reserve_doubles(&touching.couples, 4 * (n + 8))
+        and reserve_doubles(&touching.results, RESULT * (n + 9)) and reserve_doubles(&touching.couples, 4 * (n + 9))
     for r in range(n_records if fine else 0):
         fine &= reserve_doubles(&touching.records[r], 4 * (n + 9))
     return fine

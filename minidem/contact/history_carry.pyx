@@ -9,7 +9,9 @@ from libc.string cimport memcpy, memset
 
 from minidem.broadphase.ghosts cimport slot_of
 from minidem.broadphase.neighbours cimport Neighbours
-from minidem.contact.history cimport RESULT, History, HistoryTable, Touching, doubles, reserve_contacts
+from minidem.contact.history cimport (
+    RESULT, HistoryTable, Touching, couple_of, record_of, reserve_contacts, result_of,
+)
 from minidem.contact.history_sum cimport Ranges, candidate_at, ranges_of
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.core.int_vector cimport reserve
@@ -73,15 +75,15 @@ cdef void copy_contact(Touching *to, Py_ssize_t n, const Touching *source, Py_ss
     cdef double *new
     cdef int r, m
     for r in range(n_records):
-        old, new = doubles(&source.records[r]) + 4 * (k + 1), doubles(&to.records[r]) + 4 * (n + 1)
+        old, new = record_of(source, r, k), record_of(to, r, n)
         for m in range(3):
             new[m] = sign * old[m]
         new[3] = old[3]
-    old, new = doubles(&source.results) + RESULT * k, doubles(&to.results) + RESULT * n
+    old, new = result_of(source, k), result_of(to, n)
     memcpy(new, old, RESULT * sizeof(double))
     for m in range(3):
         new[m] = sign * old[m]
-    old, new = doubles(&source.couples) + 4 * k, doubles(&to.couples) + 4 * n
+    old, new = couple_of(source, k), couple_of(to, n)
     for m in range(4):
         new[m] = sign * old[m]
 

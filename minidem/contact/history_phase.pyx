@@ -9,7 +9,7 @@ from libc.string cimport memcpy, memset
 from minidem.broadphase.neighbours cimport Neighbours, height, select_near
 from minidem.contact.contact_motion cimport gather_contacts
 from minidem.contact.history cimport (
-    DOUBLE, RESULT, History, Touching, doubles, reserve_contacts, reserve_doubles,
+    RESULT, History, Touching, couple_of, doubles, record_of, reserve_contacts, reserve_doubles, result_of,
 )
 from minidem.contact.law cimport PAIRS_AT_ONCE, Law
 from minidem.contact.rows cimport (
@@ -17,6 +17,7 @@ from minidem.contact.rows cimport (
 )
 from minidem.core.int_vector cimport release, reserve
 from minidem.core.lanes cimport LANES
+from minidem.core.prefetch cimport prefetch
 from minidem.core.transpose cimport records_from_rows, rows_from_records
 from minidem.state.state cimport StateView
 
@@ -32,8 +33,10 @@ cdef bint begin_step(History *history, const Neighbours *mine, bint replay) noex
         return False
     memset(history.contact_at.data, 0, positions * sizeof(int))
     for r in range(history.n_records):
-        memset(history.now.records[r].data, 0, 4 * sizeof(double))
         memset(history.last.records[r].data, 0, 4 * sizeof(double))
+        memset(history.now.records[r].data, 0, 4 * sizeof(double))
+    memset(history.now.results.data, 0, RESULT * sizeof(double))
+    memset(history.now.couples.data, 0, 4 * sizeof(double))
     return True
 
 
@@ -43,7 +46,7 @@ cdef inline void append(History *history, const int *pair, int position, int sou
     memcpy(history.now.pairs.data + 2 * n, pair, 2 * sizeof(int))
     history.now.positions.data[n] = position
     history.sources.data[n] = source
-    history.contact_at.data[position] = <int> n + 1
+    history.contact_at.data[position] = 2 * (<int> n + 1)
     history.now.n = n + 1
 
 
@@ -88,26 +91,28 @@ cdef inline void store_results(History *history, const Law *law, Py_ssize_t firs
     """Forces, points, couples and energies of the contacts from number `first` on."""
     cdef double rows[2][4 * LANES]
     cdef double records[2][4 * LANES]
-    cdef double *to = doubles(&history.now.results) + RESULT * first
-    cdef float *energies = <float *> history.now.dissipated.data + 4 * first
+    cdef double *to = result_of(&history.now, first)
+    cdef float energies[4 * LANES]
     cdef double share = 1.0 if walls else 0.5
-    cdef int lane, k
+    cdef int lane
     memcpy(rows[0], result + FORCE * LANES, 3 * LANES * sizeof(double))
     memcpy(rows[0] + 3 * LANES, points, LANES * sizeof(double))
     memcpy(rows[1], points + LANES, 2 * LANES * sizeof(double))
-    memset(rows[1] + 2 * LANES, 0, 2 * LANES * sizeof(double))
+    for lane in range(LANES):
+        energies[2 * lane] = <float> (share * result[DISSIPATED * LANES + lane])
+        energies[2 * lane + 1] = <float> (share * result[(DISSIPATED + 1) * LANES + lane])
+        energies[2 * LANES + 2 * lane] = <float> (share * result[(DISSIPATED + 2) * LANES + lane])
+        energies[2 * LANES + 2 * lane + 1] = <float> (share * result[(DISSIPATED + 3) * LANES + lane])
+    memcpy(rows[1] + 2 * LANES, energies, sizeof(energies))
     records_from_rows(rows[0], records[0])
     records_from_rows(rows[1], records[1])
     for lane in range(LANES):
         memcpy(to + RESULT * lane, records[0] + 4 * lane, 4 * sizeof(double))
         memcpy(to + RESULT * lane + 4, records[1] + 4 * lane, 4 * sizeof(double))
-    for lane in range(LANES):
-        for k in range(4):
-            energies[4 * lane + k] = <float> (share * result[(DISSIPATED + k) * LANES + lane])
     if law.has_couples:
         memcpy(rows[0], result + COUPLE * LANES, 3 * LANES * sizeof(double))
         memset(rows[0] + 3 * LANES, 0, LANES * sizeof(double))
-        records_from_rows(rows[0], doubles(&history.now.couples) + 4 * first)
+        records_from_rows(rows[0], couple_of(&history.now, first))
     for lane in range(count):
         if not contact[OVERLAP * LANES + lane] > 0.0:
             history.now.positions.data[first + lane] = -1 - history.now.positions.data[first + lane]
@@ -129,7 +134,7 @@ cdef inline void evaluate_eight(History *history, const Law *law, const StateVie
         rows_from_records(doubles(&history.last.records[r]), sources, rows + 4 * LANES * r)
     law.history(contact, rows, result, law.parameters)
     for r in range(history.n_records):
-        records_from_rows(rows + 4 * LANES * r, doubles(&history.now.records[r]) + 4 * (first + 1))
+        records_from_rows(rows + 4 * LANES * r, record_of(&history.now, r, first))
     store_results(history, law, first, count, walls, contact, result, points)
 
 
@@ -137,12 +142,10 @@ cdef void copy_known(History *history, Py_ssize_t k, Py_ssize_t source) noexcept
     """Contact k of `now` as number `source` of `last`."""
     cdef int r
     for r in range(history.n_records):
-        memcpy(doubles(&history.now.records[r]) + 4 * (k + 1), doubles(&history.last.records[r]) + 4 * (source + 1),
-               4 * sizeof(double))
-    memcpy(doubles(&history.now.results) + RESULT * k, doubles(&history.last.results) + RESULT * source,
-           RESULT * sizeof(double))
-    memcpy(doubles(&history.now.couples) + 4 * k, doubles(&history.last.couples) + 4 * source, 4 * sizeof(double))
-    memset(history.now.dissipated.data + 4 * k, 0, 4 * sizeof(float))
+        memcpy(record_of(&history.now, r, k), record_of(&history.last, r, source), 4 * sizeof(double))
+    memcpy(result_of(&history.now, k), result_of(&history.last, source), 6 * sizeof(double))
+    memset(result_of(&history.now, k) + 6, 0, 2 * sizeof(double))
+    memcpy(couple_of(&history.now, k), couple_of(&history.last, source), 4 * sizeof(double))
 
 
 cdef void evaluate_found(History *history, const Law *law, const StateView *state, bint walls,
@@ -162,7 +165,7 @@ cdef void evaluate_found(History *history, const Law *law, const StateView *stat
 cdef bint find_among(History *history, const Law *law, const Neighbours *mine, const StateView *state, Py_ssize_t end,
                      Py_ssize_t shift) noexcept nogil:
     """Search the inner list from the cursor to `end`; positions are shifted. False: memory exhausted."""
-    cdef Py_ssize_t n, count
+    cdef Py_ssize_t n, count, k
     if not (reserve(&history.found_pairs, PAIRS_AT_ONCE + 16) and reserve_doubles(&history.found_numbers,
                                                                                   PAIRS_AT_ONCE)):
         return False
@@ -174,6 +177,8 @@ cdef bint find_among(History *history, const Law *law, const Neighbours *mine, c
                      history.list_cursor // 2 + shift, (history.list_cursor + count) // 2 + shift):
             return False
         history.list_cursor += count
+        for k in range(n):                              # evaluated a few eights later
+            prefetch(state.motions + 8 * <Py_ssize_t> history.found_pairs.data[k])
         evaluate_found(history, law, state, False, False)
     return True
 
@@ -230,7 +235,6 @@ cdef void release_touching(Touching *touching) noexcept nogil:
     release(&touching.positions)
     release(&touching.results)
     release(&touching.couples)
-    release(&touching.dissipated)
     for r in range(MAX_RECORDS):
         release(&touching.records[r])
 

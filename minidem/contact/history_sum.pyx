@@ -12,8 +12,10 @@ from minidem.contact.key_sort cimport Entry, sort_entries
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.contact.reduce cimport next_row, order_of
 from minidem.core.int_vector cimport reserve
-from minidem.core.lanes cimport LANES, lane_of, row_of
-from minidem.core.vec3 cimport Vec3, add, cross, sub, vec3
+from minidem.core.lanes cimport LANES
+from minidem.core.prefetch cimport prefetch
+from minidem.core.transpose cimport rows_from_records
+from minidem.core.vec3 cimport Vec3, add, cross, scale, sub, vec3
 from minidem.state.pose cimport load_matrices, to_body
 from minidem.state.rows cimport FORCE, ORIENTATION, TORQUE, WRENCH_ROWS, load, store
 from minidem.state.state cimport StateView, member
@@ -21,6 +23,7 @@ from minidem.state.state cimport StateView, member
 cdef enum:
     SUM_ROWS = 6                    # of a member row: force on its spheres, couple about their centres; lab
     ENTRY = 2                       # ints of an Entry
+    AT_ONCE = 24                    # candidates of a sphere whose contacts are listed at once
 
 
 cdef bint prepare_order(History *history, const Neighbours *mine, const StateView *state) noexcept nogil:
@@ -69,66 +72,126 @@ cdef bint prepare_order(History *history, const Neighbours *mine, const StateVie
     return True
 
 
-cdef inline void add_contact(const History *history, int entry, const double *sphere, double *force, double *couple,
-                             double *dissipated) noexcept nogil:
-    """Add the force of a candidate, if it touches, to the sums of one of its spheres."""
-    cdef Py_ssize_t m = history.contact_at.data[entry >> 1] - 1
-    cdef const double *result
-    cdef const double *own_couple
-    cdef const float *energies
-    cdef double sign = -1.0 if entry & 1 else 1.0
-    cdef Vec3 f
-    cdef int k
-    if m < 0:
-        return
-    result = doubles(&history.now.results) + RESULT * m
-    energies = <const float *> history.now.dissipated.data + 4 * m
-    f = vec3(sign * result[0], sign * result[1], sign * result[2])
-    store_sum(force, f)
-    store_sum(couple, cross(sub(vec3(result[3], result[4], result[5]), vec3(sphere[0], sphere[1], sphere[2])), f))
+cdef struct Lists:                  # of the eight spheres of a member row: contacts in canonical order
+    int contact[AT_ONCE + 1][LANES]     # 2 (1 + number in `now`) + side; 0: none
+    int count                       # the longest list
+    int cursor[LANES]               # the next candidate of each sphere
+    int end[LANES]
+
+
+cdef inline void list_contacts(const History *history, Lists *lists) noexcept nogil:
+    """The contacts among the next AT_ONCE candidates of each sphere; the cursors are moved."""
+    cdef const int *contact_at = history.contact_at.data
+    cdef const int *entries = history.entries.data
+    cdef const double *results = doubles(&history.now.results)
+    cdef int lane, e, n, last, contact
+    memset(lists.contact, 0, sizeof(lists.contact))
+    lists.count = 0
+    for lane in range(LANES):
+        last = min(lists.cursor[lane] + <int> AT_ONCE, lists.end[lane])
+        n = 0
+        for e in range(lists.cursor[lane], last):       # branchless: whether a candidate touches is unpredictable
+            contact = contact_at[entries[e] >> 1]
+            lists.contact[n][lane] = contact + (entries[e] & 1)
+            prefetch(results + RESULT // 2 * <Py_ssize_t> contact)
+            n += contact != 0
+        lists.contact[n][lane] = 0                      # the last candidate may not touch
+        lists.cursor[lane] = last
+        lists.count = max(lists.count, n)
+
+
+cdef inline void list_first(const History *history, const Neighbours *mine, Py_ssize_t k, Py_ssize_t first_slot,
+                            Lists *lists) noexcept nogil:
+    """The first contacts of the spheres of active row number k."""
+    cdef const int *start
+    cdef int lane
+    if k < mine.active.size:
+        start = history.first_entry.data + (mine.active.data[k] * <Py_ssize_t> LANES - first_slot)
+        for lane in range(LANES):
+            lists.cursor[lane], lists.end[lane] = start[lane], start[lane + 1]
+        list_contacts(history, lists)
+
+
+cdef inline bint any_left(const Lists *lists) noexcept nogil:
+    cdef int lane, left = 0
+    for lane in range(LANES):
+        left |= lists.cursor[lane] < lists.end[lane]
+    return left
+
+
+cdef inline void add_contacts(const History *history, const int *contacts, const double *spheres, double *sums,
+                              double *energies) noexcept nogil:
+    """Add one contact of each of eight spheres to their sums (SUM_ROWS, LANES) and energies (4, LANES).
+
+    contacts : (LANES,) of Lists; the result of number 0 is zero and changes no bit.  spheres : (3, LANES) centres.
+    """
+    cdef double sign[LANES]             # -1 on the second body
+    cdef double rows[2][4 * LANES]
+    cdef double couple[4 * LANES]
+    cdef float packed[4 * LANES]
+    cdef int first[LANES]
+    cdef int second[LANES]
+    cdef int numbers[LANES]
+    cdef Vec3 f, point
+    cdef int lane
+    for lane in range(LANES):
+        first[lane], second[lane] = contacts[lane] & ~1, contacts[lane] | 1
+        numbers[lane] = contacts[lane] >> 1
+        sign[lane] = 1.0 - 2.0 * (contacts[lane] & 1)
+    rows_from_records(doubles(&history.now.results), first, rows[0])
+    rows_from_records(doubles(&history.now.results), second, rows[1])
+    memcpy(packed, rows[1] + 2 * LANES, sizeof(packed))
+    memset(couple, 0, sizeof(couple))
     if history.has_couples:
-        own_couple = doubles(&history.now.couples) + 4 * m
-        store_sum(couple, vec3(sign * own_couple[0], sign * own_couple[1], sign * own_couple[2]))
-    for k in range(4):
-        dissipated[k] += energies[k]
-
-
-cdef inline void store_sum(double *total, Vec3 v) noexcept nogil:
-    total[0] += v.x
-    total[1] += v.y
-    total[2] += v.z
+        rows_from_records(doubles(&history.now.couples), numbers, couple)
+    for lane in range(LANES):
+        f = scale(sign[lane], load(rows[0] + lane))
+        point = vec3(rows[0][3 * LANES + lane], rows[1][lane], rows[1][LANES + lane])
+        store(sums + lane, add(load(sums + lane), f))
+        f = add(cross(sub(point, load(spheres + lane)), f), scale(sign[lane], load(couple + lane)))
+        store(sums + 3 * LANES + lane, add(load(sums + 3 * LANES + lane), f))
+        energies[lane] += packed[2 * lane]
+        energies[LANES + lane] += packed[2 * lane + 1]
+        energies[2 * LANES + lane] += packed[2 * LANES + 2 * lane]
+        energies[3 * LANES + lane] += packed[2 * LANES + 2 * lane + 1]
 
 
 cdef void sum_in_order(Contacts *contacts, const Neighbours *mine, const StateView *state,
                        double *dissipated) noexcept nogil:
-    """Forces and couples on own spheres, and the energies dissipated at own clumps (slots, 4) [J]."""
+    """Forces and couples on own spheres, and the energies dissipated at own clumps (n_blocks, 4, LANES) [J]."""
     cdef History *history = &contacts.history
-    cdef const int *start = history.first_entry.data
-    cdef double sums[SUM_ROWS]
-    cdef double energies[4]
-    cdef double *rows
-    cdef Py_ssize_t k, row, slot, clump, e
+    cdef double sums[SUM_ROWS * LANES]
+    cdef double energies[4 * LANES]
+    cdef double spheres[4 * LANES]
+    cdef int slots[LANES]
+    cdef Lists rows[2]                                  # of this row and the next: its results are prefetched
+    cdef Lists *lists
+    cdef double *of_clumps
+    cdef Py_ssize_t k, row, block
     cdef int lane, m, touching
+    list_first(history, mine, 0, contacts.first_slot, &rows[0])
     for k in range(mine.active.size):
-        row = mine.active.data[k]
-        touching = 0
-        rows = doubles(&history.slot_rows) + (row - contacts.first_row) * SUM_ROWS * LANES
+        row, lists = mine.active.data[k], &rows[k & 1]
+        list_first(history, mine, k + 1, contacts.first_slot, &rows[(k + 1) & 1])
+        memset(sums, 0, sizeof(sums))
+        memset(energies, 0, sizeof(energies))
         for lane in range(LANES):
-            slot = row * LANES + lane - contacts.first_slot
-            memset(sums, 0, sizeof(sums))
-            memset(energies, 0, sizeof(energies))
-            for e in range(start[slot], start[slot + 1]):
-                touching |= history.contact_at.data[history.entries.data[e] >> 1]
-                add_contact(history, history.entries.data[e], state.spheres + 4 * (row * LANES + lane), sums,
-                            sums + 3, energies)
-            for m in range(SUM_ROWS):
-                rows[m * LANES + lane] = sums[m]
-            clump = state.block_of_member[row] * <Py_ssize_t> LANES + lane
-            for m in range(4):
-                dissipated[4 * clump + m] += energies[m]
+            slots[lane] = <int> row * LANES + lane
+        rows_from_records(state.spheres, slots, spheres)
+        touching = lists.count
+        while lists.count or any_left(lists):
+            for m in range(lists.count):
+                add_contacts(history, lists.contact[m], spheres, sums, energies)
+            list_contacts(history, lists)
+            touching |= lists.count
+        memcpy(doubles(&history.slot_rows) + (row - contacts.first_row) * SUM_ROWS * LANES, sums, sizeof(sums))
         if touching:
+            block = state.block_of_member[row]
+            of_clumps = dissipated + block * 4 * LANES
+            for m in range(4 * LANES):
+                of_clumps[m] += energies[m]
             contacts.row_has_force[row - contacts.first_row] = True
-            contacts.block_has_force[state.block_of_member[row] - contacts.first_block] = True
+            contacts.block_has_force[block - contacts.first_block] = True
 
 
 cdef const double *reduce_couples(Contacts *contacts, const StateView *state, Py_ssize_t b, const double *body_force,

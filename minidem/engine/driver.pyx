@@ -56,7 +56,7 @@ cdef class Driver(LoopOwner):
     cdef readonly bint forces_known
     cdef readonly object external_forces
     cdef Guard guard
-    cdef double[:, ::1] saved_energies
+    cdef double[:, :, ::1] saved_energies
     cdef object saved                   # copies of blocks and wrenches, where a step calls Python
     cdef object error
 
@@ -77,7 +77,7 @@ cdef class Driver(LoopOwner):
             self.loop.saved_blocks, self.loop.saved_wrench = &saved_blocks[0, 0, 0], &saved_wrench[0, 0, 0]
             if self.memory is not None:
                 self.saved_energies = np.array(self.memory.energies)
-                self.loop.saved_dissipated = &self.saved_energies[0, 0]
+                self.loop.saved_dissipated = &self.saved_energies[0, 0, 0]
 
     def run(self, long long steps):
         """Advance by so many steps; returns how many were completed.

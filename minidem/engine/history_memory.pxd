@@ -7,7 +7,7 @@ cdef class HistoryMemory:
     cdef readonly object history, dissipated
     cdef double[:, ::1] motions
     cdef double[:, :, ::1] spins
-    cdef double[:, ::1] energies
+    cdef double[:, :, ::1] energies
     cdef object keep
     cdef Touching contacts
     cdef HistoryTable table

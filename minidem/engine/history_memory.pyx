@@ -10,7 +10,7 @@ from minidem.state.layout import aligned
 
 from minidem.broadphase.ghosts cimport slot_of
 from minidem.broadphase.neighbours cimport owns
-from minidem.contact.history cimport RESULT, HistoryTable, Touching, doubles
+from minidem.contact.history cimport RESULT, HistoryTable, Touching, couple_of, record_of, result_of
 from minidem.core.int_vector cimport IntVector
 from minidem.core.lanes cimport LANES
 from minidem.engine.time_loop cimport Loop
@@ -46,10 +46,10 @@ cdef class HistoryMemory:
         cdef Py_ssize_t n_blocks = layout.view.n_blocks
         self.history, self.dissipated = history, dissipated
         self.motions = aligned((2 * layout.view.n_members * LANES + 1, 8))
-        spins, energies = aligned((n_blocks + 1, 4, LANES)), aligned((n_blocks * LANES + 1, 4))
+        spins, energies = aligned((n_blocks + 1, 4, LANES)), aligned((n_blocks + 1, 4, LANES))
         block, lane = np.divmod(layout.clump_slot, LANES)
         spins[block, 3, lane] = material_index
-        energies[layout.clump_slot] = dissipated
+        energies[block, :, lane] = dissipated
         self.spins, self.energies = spins, energies
         self.make_table(layout)
 
@@ -67,7 +67,8 @@ cdef class HistoryMemory:
         start = np.searchsorted(key[order], np.arange(n_slots + 1)).astype(np.int32)
         entries = np.column_stack([partner[order], order]).astype(np.int32)
         padded = [np.concatenate([np.zeros((1, 4)), rows]) for rows in records]
-        results, couples = np.ascontiguousarray(self.history["results"]), np.ascontiguousarray(self.history["couples"])
+        results, couples = (np.concatenate([np.zeros((1, rows.shape[1])), rows])
+                            for rows in (self.history["results"], self.history["couples"]))
         self.keep = slots, start, entries, padded, results, couples
         self.contacts.n, self.contacts.pairs = n, view_of(slots)
         self.contacts.results, self.contacts.couples = view_of(results), view_of(couples)
@@ -80,7 +81,7 @@ cdef class HistoryMemory:
         """Pointers of the loop. Contacts of its last step are replaced by those of the table."""
         cdef int t
         loop.state.motions, loop.state.spins = &self.motions[0, 0], &self.spins[0, 0, 0]
-        loop.dissipated, loop.imported = &self.energies[0, 0], &self.table
+        loop.dissipated, loop.imported = &self.energies[0, 0, 0], &self.table
         for t in range(loop.n_threads):
             loop.contacts[t].history.last.n = 0
 
@@ -103,7 +104,7 @@ cdef object export_history(Loop *loop, Layout layout):
         n += loop.contacts[t].history.last.n
     cdef int[:, ::1] spheres = np.empty((n, 2), dtype=np.int32)
     cdef double[:, :, ::1] records = np.empty((n_records, n, 4))
-    cdef double[:, ::1] results = np.empty((n, RESULT))
+    cdef double[:, ::1] results = np.zeros((n, RESULT))
     cdef double[:, ::1] couples = np.zeros((n, 4))
     n = 0
     for t in range(loop.n_threads):
@@ -117,13 +118,13 @@ cdef object export_history(Loop *loop, Layout layout):
             sign = -1.0 if 0 <= j < i else 1.0
             spheres[n, 0], spheres[n, 1] = (j, i) if sign < 0.0 else (i, j)
             for r in range(n_records):
-                source = doubles(&last.records[r]) + 4 * (k + 1)
+                source = record_of(last, r, k)
                 for m in range(4):
                     records[r, n, m] = (sign if m < 3 else 1.0) * source[m]
-            for m in range(RESULT):
-                results[n, m] = (sign if m < 3 else 1.0) * (doubles(&last.results) + RESULT * k)[m]
+            for m in range(6):                          # without the energies of the step
+                results[n, m] = (sign if m < 3 else 1.0) * result_of(last, k)[m]
             for m in range(3 if loop.law.has_couples else 0):
-                couples[n, m] = sign * (doubles(&last.couples) + 4 * k)[m]
+                couples[n, m] = sign * couple_of(last, k)[m]
             n += 1
     found = np.asarray(spheres)[:n]
     order = np.lexsort((found[:, 1], found[:, 0]))

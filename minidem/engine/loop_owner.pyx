@@ -314,7 +314,8 @@ cdef class LoopOwner:
         """(n_clumps, 4) energies dissipated at each clump by damping, tangential damping, sliding, rolling [J]."""
         if self.memory is None:
             return None
-        return np.asarray(self.memory.energies)[self.state.clump_slot]
+        block, lane = np.divmod(self.state.clump_slot, LANES)
+        return np.asarray(self.memory.energies)[block, :, lane]
 
     def past(self, n_new=0):
         """Arguments `history` and `dissipated` of a Driver that continues this one, with n_new more clumps."""

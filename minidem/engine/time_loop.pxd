@@ -26,7 +26,7 @@ cdef struct Loop:
     Law law                         # of all contacts
     double *twists                  # of a law that needs velocities: room for those of the state
     const HistoryTable *imported    # contacts with history from another loop or a file, until a rebuild; NULL: none
-    double *dissipated              # (n_blocks * LANES, 4): energies since the start, of laws with history [J]
+    double *dissipated              # (n_blocks, 4, LANES): energies since the start, of laws with history [J]
     double *motions                 # (n_blocks * LANES, 16): of clumps whose contacts may begin or end: onset_pass.pyx
     const unsigned char *started    # (n_clumps,): velocities are half a step behind the pose
     const double *body_force        # (block types, WRENCH_ROWS, LANES): wrench of clumps without a contact

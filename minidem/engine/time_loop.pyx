@@ -163,7 +163,7 @@ cdef bint compute_forces(Loop *loop, int thread, bint between) noexcept nogil:
     await_ghosts(&loop.broad, thread)
     end_phase(loop, thread, WAITING)
     fine = not any_failure(&loop.broad)
-    if fine and needs_rebuild(&loop.broad):
+    if fine and needs_rebuild(&loop.broad, thread):
         if not rebuild_lists(loop, thread, between):
             mine.failure = OUT_OF_MEMORY
         fine = not any_lost(&loop.broad)

@@ -9,37 +9,52 @@ from pathlib import Path
 
 import numpy as np
 
-from minidem.material import effective_modulus
+from peers.lammps_law import law
 from peers.peer import Measurement, Peer, read_dump, run_script
 from peers.state import box_of, clump_state, total_energy
 
-SKINS = (0.25, 0.5, 1.0, 2.0, 4.0)      # in radii of the largest sphere
+SKINS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)      # in radii of the largest sphere
+
+
+def run(program, sim, settings, warmup, steps, folder):
+    """Run `sim` in LAMMPS; the dumps are in `folder`. Returns the output and the time per step [us]."""
+    state, has_walls = clump_state(sim), len(sim.walls) > 0
+    rigid = any(len(template.radii) > 1 for template in sim.templates)
+    write_spheres(sim, state, folder / "spheres.data")
+    if rigid:
+        write_clumps(state, folder / "clumps.state")
+    size = np.linalg.norm(sim.gravity)
+    variables = {"skin": settings["skin"] * sim.sphere_radii.max(),
+                 "cutoff": 2.0 * max(template.bounding_radius for template in sim.templates),
+                 "law": law(sim), "boundary": "f" if has_walls else "s", "walls": has_walls, "rigid": rigid,
+                 "gravity": size, **dict(zip(("gx", "gy", "gz"), np.divide(sim.gravity, size) if size else (0, 0, -1))),
+                 "dt": sim.dt, "warmup": warmup, "steps": steps}
+    return run_script(program, "lammps.in", variables, folder)
 
 
 def measure(program, sim, settings, warmup, steps, folder):
-    folder, state = Path(folder), clump_state(sim)
-    write_spheres(sim, state, folder / "spheres.data")
-    write_clumps(state, folder / "clumps.state")
-    variables = {"skin": settings["skin"] * sim.sphere_radii.max(),
-                 "cutoff": 2.0 * max(template.bounding_radius for template in sim.templates),
-                 "stiffness": 4.0 / 3.0 * effective_modulus(sim.material, sim.material),
-                 "dt": sim.dt, "warmup": warmup, "steps": steps}
-    output, us_per_step = run_script(program, "lammps.in", variables, folder)
+    folder = Path(folder)
+    output, us_per_step = run(program, sim, settings, warmup, steps, folder)
     version = re.search(r"^LAMMPS \((.*?)\)", output, re.MULTILINE)[1].replace(" ", "")
     energies = [energy(sim, folder, moment) for moment in ("start", "end")]
-    position = read_dump(folder / "warm.clumps")[:, 2:5]
+    position = read_motion(folder, "warm")[1]
     return Measurement(version, us_per_step, *energies, position.tolist())
 
 
 def write_spheres(sim, state, path):
-    """Data file of LAMMPS. Lines: id, type, position, diameter, density (not used), molecule id (the clump)."""
-    low, high = box_of(sim)
-    n = len(state["sphere_radius"])
+    """Data file of LAMMPS. Lines: id, type, position, diameter, density (of clumps of one sphere), molecule id (the
+    clump)."""
+    center, radius, clump = state["sphere_center"], state["sphere_radius"], state["sphere_clump"]
+    low, high = box_of(sim) if sim.walls else (center.min(axis=0), center.max(axis=0))
+    n, density = len(radius), state["mass"][clump] / (4.0 / 3.0 * np.pi * radius ** 3)
     sides = "".join(f"{a:.17g} {b:.17g} {axis}lo {axis}hi\n" for a, b, axis in zip(low, high, "xyz"))
-    table = np.column_stack([np.arange(1, n + 1), np.ones(n), state["sphere_center"],
-                             2.0 * state["sphere_radius"], np.ones(n), state["sphere_clump"] + 1])
-    np.savetxt(path, table, "%d %d %.17g %.17g %.17g %.17g %.17g %d", comments="",
-               header=f"spheres\n\n{n} atoms\n1 atom types\n{sides}\nAtoms # hybrid\n")
+    motion = np.zeros((n, 6)) if len(state["mass"]) < n else np.column_stack([sim.velocity, sim.angular_velocity])
+    ids = np.arange(1, n + 1)
+    table = np.column_stack([ids, np.ones(n), center, 2.0 * radius, density, clump + 1])
+    with path.open("w") as file:
+        np.savetxt(file, table, "%d %d %.17g %.17g %.17g %.17g %.17g %d", comments="",
+                   header=f"spheres\n\n{n} atoms\n1 atom types\n{sides}\nAtoms # hybrid\n")
+        np.savetxt(file, np.column_stack([ids, motion]), "%d" + 6 * " %.17g", header="\nVelocities\n", comments="")
 
 
 def write_clumps(state, path):
@@ -52,12 +67,19 @@ def write_clumps(state, path):
     np.savetxt(path, table, "%d" + 16 * " %.17g" + 3 * " %d", header=str(n), comments="")
 
 
+def read_motion(folder, moment):
+    """Mass (n,), position, velocity, angular velocity (n, 3) and, of rigid bodies, angular momentum of the clumps."""
+    rows = read_dump(folder / f"{moment}.clumps")
+    return rows[:, 1], *np.split(rows[:, 2:], range(3, rows.shape[1] - 2, 3), axis=1)
+
+
 def energy(sim, folder, moment):
-    clumps = read_dump(folder / f"{moment}.clumps")
-    return total_energy(sim, mass=clumps[:, 1], velocity=clumps[:, 5:8], angular_momentum=clumps[:, 8:11],
-                        angular_velocity=clumps[:, 11:14],
-                        sphere_center=read_dump(folder / f"{moment}.spheres")[:, 1:4])
+    mass, position, velocity, spin, *momentum = read_motion(folder, moment)
+    potential = -float(mass @ position @ np.array(sim.gravity))
+    momentum = momentum[0] if momentum else 0.4 * (mass * sim.sphere_radii ** 2)[:, None] * spin
+    center = read_dump(folder / f"{moment}.spheres")[:, 1:4]
+    return potential + total_energy(sim, mass, velocity, spin, momentum, center)
 
 
 LAMMPS = Peer(name="lammps", program="lmp", package="lammps", measure=measure,
-              settings=tuple({"skin": skin} for skin in SKINS))
+              settings=tuple({"skin": skin} for skin in SKINS), laws=("hertz", "hertz-mindlin"))

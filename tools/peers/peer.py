@@ -55,6 +55,8 @@ class Peer:
         runs the program there and returns a Measurement.
     max_clumps : float
         Larger systems take too long to set up.
+    laws : tuple of str
+        minidem's contact laws that the code is run with.
     """
     name: str
     program: str
@@ -62,6 +64,7 @@ class Peer:
     settings: tuple
     measure: Callable
     max_clumps: float = math.inf
+    laws: tuple = ("hertz",)
 
     def find(self):
         """Path of the program, or None."""
@@ -89,7 +92,7 @@ def run_script(program, script, variables, folder):
     """
     command = [program, "-nocite", "-log", "none", "-in", str(Path(__file__).with_name(script))]
     for name, value in variables.items():
-        command += ["-var", name, f"{value:.17g}"]
+        command += ["-var", name, value if isinstance(value, str) else f"{value:.17g}"]
     output, steps = run_on_one_thread(command, folder), variables["steps"]
     times = re.findall(rf"^Loop time of (\S+) on 1 procs for {steps} steps", output, re.MULTILINE)
     return output, 1e6 * float(times[-1]) / steps

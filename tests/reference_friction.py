@@ -1,0 +1,184 @@
+"""The oracle for contacts with friction: equations of motion by DOP853, in phases of stick and slip. The forces and
+their symbols are those of reference_friction_forces.
+
+Slip: a step of a simulation scales T and T_d by the same s = mu |F_n| / |T + T_d|, and the spring keeps s T. In the
+limit of short steps T shrinks along its own direction, T' = ... - lambda T with the smallest lambda >= 0 that keeps
+|T + T_d| <= mu |F_n|. So a contact is in one of three phases:
+    STICK   T follows the equation above;
+    SLIP    T = y t, where y >= 0 is the larger solution of |y t + T_d| = mu |F_n| and the unit vector t follows the
+            equation above. It ends when, without lambda, |T + T_d| would grow more slowly than mu |F_n|;
+    FREE    no such y exists: T = 0, and the total force is mu |F_n| in the direction of T_d.
+Where F_n passes through zero, before the attraction that precedes lift-off, the limit is zero and so is T.
+Changes of phase, touch and lift-off are located as roots, where the integration starts anew.
+"""
+import numpy as np
+from reference_contact import pack, rotation_matrix
+from reference_friction_forces import FREE, SLIP, STICK, FrictionForces, Law, dot, norm
+from scipy.integrate import DOP853
+from scipy.optimize import brentq
+
+from minidem.core.quaternions import cross
+from minidem.validation.driven_bodies import quaternion_rate
+
+MOST_PHASES = 500
+__all__ = ["FrictionWorld", "Law"]
+
+
+class FrictionWorld(FrictionForces):
+    """Motion of a few clumps with friction."""
+
+    def rates(self, y, touching, phase, free_growth=False):
+        """dy/dt. With free_growth, springs that slip grow as if they stuck (lambda = 0)."""
+        x, v, q, principal, spring, _ = self.split(y)
+        to_lab, w = self.lab(q, principal)
+        now = self.contacts(x, v, q, w, touching)
+        true, total, length, _ = self.springs(now, spring, phase)
+        growth = -now.stiffness[..., None] * now.motion
+        turned = cross(np.broadcast_to(now.turning, spring.shape), spring)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            change = np.where(touching & (now.overlap > 0), np.minimum(0.5 * now.rate / now.overlap, 0.0), 0.0)
+        stick = growth + turned + (0.0 if self.law.stiffness else change[:, None] * spring)
+        size = norm(spring)
+        along = spring / np.maximum(size, 1e-300)[..., None]
+        across = growth - dot(growth, along)[..., None] * along
+        slip = (size / (length + 1e-10 * self.force_scale))[..., None] * across + turned
+        change = np.where((phase == SLIP)[..., None] & (not free_growth), slip, stick)
+        change[(phase == FREE) | ~touching] = 0.0
+        push = now.normal_force[:, None] * now.normal + total[0]
+        force, torque = np.zeros((2, len(x) + 1, 3))
+        for clump, arm, sign in ((self.clump_i, now.arms[0], 1.0), (self.clump_j, now.arms[1], -1.0)):
+            np.add.at(force, clump, sign * push)
+            np.add.at(torque, clump, sign * (cross(arm, push) + total[1]))
+        torque = np.einsum("nji,nj->ni", to_lab, torque[:-1])
+        turn = (torque - cross(principal, self.inertia * principal)) / self.inertia
+        lost = ((now.normal_force - now.elastic_force) * now.rate).sum(), *(-dot(total, now.motion).sum(1))
+        drawn = np.einsum("nij,nj->ni", self.axes, principal)
+        return pack(v, force[:-1] / self.mass[:, None] + self.gravity, quaternion_rate(q, drawn), turn, change, lost)
+
+    def split(self, y):
+        """x, v, q, w (principal frame), springs (2, m, 3), energy lost (3,)."""
+        n, m = len(self.mass), len(self.i)
+        a, b, c, d, e = 3 * n, 6 * n, 10 * n, 13 * n, 13 * n + 6 * m
+        return (y[:a].reshape(n, 3), y[a:b].reshape(n, 3), y[b:c].reshape(n, 4), y[c:d].reshape(n, 3),
+                y[d:e].reshape(2, m, 3), y[e:])
+
+    def lab(self, q, principal):
+        """Principal frame -> lab, (n, 3, 3), and the angular velocity in the lab."""
+        to_lab = rotation_matrix(q / norm(q)[:, None]) @ self.axes
+        return to_lab, np.einsum("nij,nj->ni", to_lab, principal)
+
+    def look(self, y, touching, phase):
+        """`Contacts`, springs (2, m, 3), |T + T_d| - mu |F_n| (2, m), and the last result of `springs`."""
+        x, v, q, principal, spring, _ = self.split(y)
+        now = self.contacts(x, v, q, self.lab(q, principal)[1], touching)
+        true, _, _, exists = self.springs(now, spring, phase)
+        return now, true, norm(true + now.limited) - now.limit, exists
+
+    def growth_of_excess(self, y, touching, phase):
+        """d/dt (|T + T_d| - mu |F_n|) without lambda, (2, m), by a central difference."""
+        now, springs, _, _ = self.look(y, touching, phase)
+        near = np.abs(now.overlap[touching]) / np.maximum(np.abs(now.rate[touching]), 1e-300)
+        ahead = max(min([self.shortest, *(1e-3 * near)]), 1e-6 * self.shortest)
+        true, stuck = y.copy(), np.zeros_like(phase)
+        self.split(true)[4][:] = springs
+        slope = self.rates(true, touching, phase, free_growth=True)
+        before, after = (self.look(true + step * slope, touching, stuck)[2] for step in (-ahead, ahead))
+        return (after - before) / (2 * ahead)
+
+    def margins(self, y, touching, phase):
+        """(6, m): positive until a contact changes its phase. Overlap; then for both springs the end of STICK or FREE,
+        and of SLIP towards STICK and FREE; last the sign of F_n, where the limit has a kink."""
+        now, _, excess, exists = self.look(y, touching, phase)
+        slip = phase == SLIP
+        margin, free = np.where(phase == STICK, -excess, norm(now.limited) - now.limit), np.where(slip, exists, 1.0)
+        if np.any(slip):
+            margin = np.where(slip, self.growth_of_excess(y, touching, phase), margin)
+        inactive = ~(touching & self.has_limit)
+        margin[inactive] = free[inactive] = 1.0
+        pushing = np.where(touching, self.sign * now.normal_force, 1.0)
+        return np.concatenate([[np.where(touching, now.overlap, -now.overlap)], margin, free, [pushing]])
+
+    def change_phase(self, y, touching, phase, row, k):
+        """Apply the change of contact k that row `row` of `margins` announces, in place."""
+        spring = self.split(y)[4]                       # a view
+        if row in (0, 5):
+            self.sign[k] = -self.sign[k] if row == 5 else 1.0
+            touching[k] ^= row == 0
+            spring[:, k], phase[:, k] = 0.0, FREE
+            growth = 2 / 3 if row == 0 and not self.law.stiffness else 1.0      # at touch the stiffness is ~ sqrt(t)
+            for kind in np.flatnonzero(self.has_limit[:, 0] & touching[k]):
+                phase[kind, k] = self.first_phase(y, touching, phase, kind, k, growth)
+            started = phase[:, k] == SLIP
+        else:
+            kind, old = (row - 1) % 2, phase[(row - 1) % 2, k]
+            now, true, _, _ = self.look(y, touching, phase)
+            grows = dot(true[kind, k], true[kind, k] + now.limited[kind, k]) < 0        # |T + T_d|, when T shrinks
+            phase[kind, k] = (FREE if grows else SLIP) if old != SLIP else STICK if row < 3 else FREE
+            spring[kind, k] = 0.0 if phase[kind, k] == FREE else true[kind, k]
+            started = (np.arange(2) == kind) & (phase[:, k] == SLIP)
+        x, v, q, principal, *_ = self.split(y)
+        motion = self.contacts(x, v, q, self.lab(q, principal)[1], touching).motion
+        for kind in np.flatnonzero(started):            # a slipping spring has a direction only
+            along = spring[kind, k] if spring[kind, k].any() else -motion[kind, k]
+            spring[kind, k] = self.force_scale * along / norm(along)
+
+    def first_phase(self, y, touching, phase, kind, k, growth):
+        """Phase of a spring of zero length just after its limit has been zero; growth : its length / (rate * time)."""
+        x, v, q, principal, *_ = self.split(y + self.shortest * self.rates(y, touching, phase))
+        now = self.contacts(x, v, q, self.lab(q, principal)[1], touching)
+        spring = -growth * self.shortest * now.stiffness[kind, k] * now.motion[kind, k]
+        if norm(now.limited[kind, k]) > now.limit[kind, k]:
+            return FREE
+        return SLIP if norm(spring + now.limited[kind, k]) > now.limit[kind, k] else STICK
+
+    def move(self, x, v, q, w, time, longest_step, rtol=1e-10):
+        """Integrate the motion over `time` -> x, v, q, w at the end, and the energy lost [J], (3,): by the normal
+        dashpot, and the work of the tangential forces and of the couples, which includes what their springs store.
+
+        Contacts at the start begin without history. `longest_step` [s]: a fiftieth of a contact, or less.
+        """
+        n, m = len(self.mass), len(self.i)
+        principal = np.einsum("nji,nj->ni", rotation_matrix(q) @ self.axes, w)
+        size = np.max(np.abs(self.offsets)) + np.max(self.radii)
+        speed = np.max(np.abs(v)) + size * np.max(np.abs(w)) + norm(self.gravity) * time
+        self.shortest, self.force_scale = 1e-5 * longest_step, 0.1 * np.mean(self.mass) * speed / longest_step
+        coefficients = np.array([[self.law.friction], [self.law.rolling_friction]])
+        self.sign, self.has_limit = np.ones(m), np.tile(coefficients > 0, m)
+        couple_scale, energy = self.force_scale * np.min(self.radius), np.mean(self.mass) * speed**2
+        scale = pack(*(np.full(shape, value) for shape, value in (
+            ((n, 3), size), ((n, 3), speed), ((n, 4), 1.0), ((n, 3), speed / size), ((m, 3), self.force_scale),
+            ((m, 3), couple_scale), (3, energy))))
+        y = pack(x, v, q, principal, np.zeros((2, m, 3)), np.zeros(3))
+        t, touching, phase = 0.0, np.zeros(m, dtype=bool), np.full((2, m), FREE)
+        for k in np.flatnonzero(self.margins(y, touching, phase)[0] < 0):
+            self.change_phase(y, touching, phase, 0, k)
+        for _ in range(MOST_PHASES):
+            solver = DOP853(lambda _, y: self.rates(y, touching, phase), t, y, time, max_step=longest_step, rtol=rtol,
+                            atol=rtol * scale)
+            change = None
+            while solver.status == "running" and change is None:
+                solver.step()
+                change = self.first_change(solver, touching, phase)
+            assert solver.status != "failed"
+            if change is None:
+                x, v, q, principal, _, lost = self.split(solver.y)
+                q = q / norm(q)[:, None]
+                return x, v, q, self.lab(q, principal)[1], lost
+            t, y, row, k = change
+            self.change_phase(y, touching, phase, row, k)
+        raise RuntimeError(f"{MOST_PHASES} changes of phase until {t} s: stick and slip alternate without end")
+
+    def first_change(self, solver, touching, phase):
+        """(t, y, row, contact) of the first negative margin in the last step, or None."""
+        after = self.margins(solver.y, touching, phase)
+        if np.all(after >= 0):
+            return None
+        path, found = solver.dense_output(), []
+        for row, k in np.argwhere(after < 0):
+            def margin(t):
+                return self.margins(path(t), touching, phase)[row, k]
+            begin = solver.t_old + 1e-7 * (solver.t - solver.t_old)         # may be zero, or rounded to below, at t_old
+            root = brentq(margin, begin, solver.t, xtol=1e-16 * solver.t, rtol=1e-14) if margin(begin) > 0 else begin
+            found.append((root, row, k))
+        t, row, k = min(found)
+        return t, path(t), row, k

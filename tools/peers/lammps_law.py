@@ -1,0 +1,50 @@
+"""minidem's contact laws as coefficients of LAMMPS' pair_style granular and fix wall/gran granular.
+
+What LAMMPS (22Jul2025) computes for "hertz k e tangential mindlin_rescale/force kt x mu damping coeff_restitution".
+Sources: https://docs.lammps.org/pair_granular.html; src/GRANULAR of https://github.com/lammps/lammps, files
+granular_model.cpp (geometry), gran_sub_mod_tangential.cpp, gran_sub_mod_damping.cpp, gran_sub_mod.cpp (mixing),
+fix_wall_gran.cpp. "Same": as in minidem's hertz-mindlin.
+
+normal force    k a d, a = sqrt(R* d). Same with k = 4/3 E*. The form "hertz/material E e nu" computes 4/3 E* between
+                two particles of one type. Between types it stores E* as the Young's modulus, from which the tangential
+                stiffness NULL is then derived. Up to 2021 its E* at walls was E / (2 (1 - nu)). Explicit k and kt avoid
+                both.
+damping         c = sqrt(5) beta sqrt(m* k a), beta = -ln e / sqrt(pi^2 + ln^2 e); m* from the masses of rigid bodies.
+                Attraction before lift-off stays unless "limit_damping" is given. Same.
+tangential      When a shrinks, T *= a / a_before. T is projected onto the tangent plane of the present normal and
+                restored to its length; a turn about the normal by the spin of the pair is not applied ("expected to be
+                minor"). Then T -= kt a u dt. Same with kt = 8 G*, apart from the turn.
+slip            |T + T_d| <= mu |F_n|, T_d = -x c u; beyond it the force is scaled by s. LAMMPS keeps s (T + T_d) - T_d
+                in the spring, minidem s T: equal for x = 0 or e = 1 (c = 0), else different wherever a contact slides.
+velocity        v and omega of the half step before, at the positions and normal of the whole step: first order in dt.
+                The keyword "synchronized_verlet" takes the normal of the half step (doi:10.1016/j.cpc.2025.109524).
+arms            The torque has the arm R - d/2 of the contact point. The velocity u has the arm R: u differs by
+                omega d/2 from that of the contact point, relative d / (2 R), and work is not conserved to this order.
+walls           R* = R. Torque and velocity have the arm R, while the distance to the plane is R - d.
+"""
+
+from math import sqrt
+
+from minidem.contact import registry
+from minidem.core.parameters import named_values
+from minidem.material import effective_modulus, effective_shear_modulus
+
+
+def law(sim):
+    """Coefficients for pair_coeff and fix wall/gran. RuntimeError if LAMMPS cannot run the law of `sim`."""
+    material = sim.material
+    if len(sim._loop.pair_table.materials) > 1:
+        raise RuntimeError("lammps: all clumps and walls must have the same material")
+    record, values = registry.select(sim.contact)
+    values = named_values(record.parameters, values)
+    modulus = effective_modulus(material, material)
+    stiffness = f"hertz {4.0 / 3.0 * modulus:.17g}"
+    if sim.contact == "hertz":
+        return f"{stiffness} 0.0 tangential linear_nohistory 0.0 0.0 damping velocity"
+    if record.name != "hertz-mindlin" or values["rolling"] != "none":
+        raise RuntimeError(f"lammps: pair_style granular has no law equal to '{sim.contact}'")
+    shear, ratio = effective_shear_modulus(material, material), values["tangential_damping"]
+    x = sqrt(4.0 * shear / modulus) if ratio == "stiffness-ratio" else ratio
+    limit = " limit_damping" if values["limit_damping"] == "yes" else ""
+    return (f"{stiffness} {material.restitution:.17g} tangential mindlin_rescale/force {8.0 * shear:.17g} {x:.17g} "
+            f"{material.friction:.17g} damping coeff_restitution{limit}")
