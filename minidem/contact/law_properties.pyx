@@ -6,7 +6,6 @@ from minidem.contact.pair_table import PROPERTIES
 
 from minidem.broadphase.neighbours cimport Planes
 from minidem.contact.law cimport Law, LawKernels
-from minidem.contact.rows cimport MAX_COEFFICIENTS
 
 
 cdef object set_properties(Law *law, Planes *planes, LawKernels kernels, record, values, pair_table, material_index):
@@ -24,10 +23,7 @@ cdef object set_properties(Law *law, Planes *planes, LawKernels kernels, record,
     if mixed:
         kernels.mix_materials(law, &compliance[0], &wall_compliance[0])
     if record.has_history:
-        rows = np.zeros((n, n, MAX_COEFFICIENTS))
-        for k, row in enumerate(record.coefficient_rows(pair_table.properties(PROPERTIES), values)):
-            rows[:, :, k] = row
-        coefficients = rows
+        coefficients = np.stack(record.coefficient_rows(pair_table.properties(PROPERTIES), values), axis=-1)
         wall_materials = np.append(pair_table.wall_index, 0.0)
         law.n_materials, law.coefficients, law.wall_materials = n, &coefficients[0, 0, 0], &wall_materials[0]
         keep += [coefficients, wall_materials]

@@ -92,16 +92,14 @@ class ContactLaw:
                      if str(named[given.partition("=")[0]]) == given.partition("=")[2]), self.kernels)
 
     def coefficient_rows(self, pair: Mapping, values: list[float | int]) -> list[np.ndarray]:
-        """`coefficients` of these parameter values, each (n, n)."""
-        if self.coefficients is None:
-            return []
-        given = list(self.coefficients(pair, named_values(self.parameters, values)))
-        shape = pair["modulus"].shape
-        if len(given) > MOST_COEFFICIENTS or any(np.shape(row) not in ((), shape) for row in given):
+        """`coefficients` of these parameter values, eight (n, n) arrays; those that the law has not are zero."""
+        given = [] if self.coefficients is None else list(self.coefficients(pair, named_values(self.parameters, values)))
+        shape, missing = pair["modulus"].shape, MOST_COEFFICIENTS - len(given)
+        if missing < 0 or any(np.shape(row) not in ((), shape) for row in given):
             raise ValueError(f"contact {self.name!r}: coefficients returned {len(given)} values of shapes "
-                             f"{[np.shape(row) for row in given]}; return at most {MOST_COEFFICIENTS} numbers "
-                             f"or arrays of the shape of pair['friction'], here {shape}")
-        return [np.broadcast_to(row, shape) for row in given]
+                             f"{[np.shape(row) for row in given]}; return at most {MOST_COEFFICIENTS} numbers or arrays "
+                             f"of the shape of pair['friction'], here {shape}")
+        return [np.broadcast_to(np.asarray(row, dtype=float), shape) for row in [*given, *missing * [0.0]]]
 
     def corrects_onsets(self, values: list[float | int]) -> bool:
         """Whether these parameter values select the onset correction."""
