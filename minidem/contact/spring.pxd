@@ -74,7 +74,7 @@ cdef inline Spring stretch(Change of, double stiffness, Vec3 before, Vec3 dashpo
     cdef double ratio = second * (compliance_old * twice)
     cdef double mean = 2.0 / 3.0 * (second * second + second * first + first * first) * (inverse * first * second
                                                                                          * twice)
-    cdef double size, by_spring, by_dashpot
+    cdef double size, most, by_spring, by_dashpot
     cdef bint slides
     ratio = ratio if second < first else 1.0
     mean = second if second < first else mean           # T / a of a shrinking contact changes by the shift alone
@@ -88,6 +88,8 @@ cdef inline Spring stretch(Change of, double stiffness, Vec3 before, Vec3 dashpo
     sliding = sliding_sum(old, sub(rest, old), limit)
     rest = sub(sliding, damped)                         # what the dashpot leaves of it
     rest = rest if dot(rest, sliding) > 0.0 else scale(0.0, rest)
+    most = sqrt(dot(trial, trial) * reciprocal(dot(rest, rest)))         # sliding does not stretch the spring
+    rest = scale(most if most < 1.0 else 1.0, rest)
     slides = size > limit * limit
     s.spring = rest if slides else trial
     s.dashpot = sub(sliding, rest) if slides else damped
