@@ -149,8 +149,7 @@ def simulation(law, restitution, walls, dt):
 
 
 def collide(law, restitution, dt=2e-6):
-    """Two spheres head on: rows (overlap [m], force [N]) of the steps of the contact, and the rebound speed over that of
-    approach."""
+    """Two spheres head on: rows (overlap [m], force [N]) of the steps of the contact, and the restitution."""
     sim, rows = simulation(law, restitution, None, dt), []
 
     def note(sim):
@@ -206,8 +205,8 @@ def findings(laws, loops, rebounds, gases):
     for e, (rows, rebound) in loops.items():
         yield Finding(PAPER, "two spheres", "restitution", e, rebound, tolerance=2e-3)
         area = np.sum(0.5 * (rows[1:, 1] + rows[:-1, 1]) * np.diff(rows[:, 0])) / SPHERE.mass
-        yield Finding(PAPER, "two spheres", f"area of the loop over kinetic energy, e = {e}", round(1.0 - e * e, 3), area,
-                      tolerance=2e-3)
+        yield Finding(PAPER, "two spheres", f"area of the loop over kinetic energy, e = {e}", round(1.0 - e * e, 3),
+                      area, tolerance=2e-3)
     bits = {rows.tobytes() for rows, _ in rebounds.values()}
     yield Finding(PAPER, "two spheres", "every interface gives the same bits", None, len(bits), holds=len(bits) == 1,
                   note=f"different collisions of {', '.join(laws)}")

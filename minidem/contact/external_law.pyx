@@ -1,7 +1,8 @@
 # distutils: extra_compile_args = -O1
 """Contact laws in other languages (core/external.pyx).
 
-`registry.register` documents the signatures. The `context` of the law is the `LawKernels` that hold the Python functions.
+`registry.register` documents the signatures. The `context` of the law is the `LawKernels` that hold the Python
+functions.
 """
 from minidem.core.external import Assignable, resolve
 
