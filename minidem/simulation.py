@@ -34,7 +34,7 @@ FEW = 64                # so few new clumps are compared with all others; for mo
 
 
 class Simulation(Observables):
-    """Rigid clumps with conservative contacts between them and with plane walls.
+    """Rigid clumps with contacts between them and with plane walls.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ class Simulation(Observables):
         return self._loop.external_forces or UserForces()
 
     def _make_loop(self, state, pair_table, step_count=0, forces=None, **known):
-        """A Driver for `state` at step number step_count; `known` are its arguments started, forces_known and history."""
+        """A Driver for `state` at step number step_count; `known` are further arguments."""
         pair_table.require_pairs(self._law, state.material_index)
         return Driver(state, self._scheme, self._parameters, self.dt, first_step=step_count,
                       law=(self._law, self._law_parameters, pair_table), gravity=self.gravity,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+DISSIPATED = tuple(f"dissipated_{kind}" for kind in ("damping", "tangential", "sliding", "rolling"))
 LEAST_FREE_ROWS, LEAST_FREE_SHARE = 10, 0.1     # rows without contacts that suffice for the lasting error
 
 
@@ -19,14 +20,24 @@ class Energy:
     translational, rotational : float
         Kinetic energies [J].
     elastic : float
-        Energy stored in all contacts [J].
+        Energy stored in all contacts by normal forces [J].
     potential : float
         Energy in the field of gravity, zero at the origin [J].
     shadow : float or None
         Terms of order dt^2 of the shadow Hamiltonian of the leapfrog [J], 0 without contacts; None unless requested by
         ``sim.energy(shadow=True)``.
+    elastic_tangential, elastic_rolling : float
+        Energies of the springs of friction and of rolling resistance [J].
+    dissipated_damping, dissipated_tangential, dissipated_sliding, dissipated_rolling : float
+        Energies dissipated since the start by normal damping, tangential damping, sliding, and rolling resistance [J].
+    work : float
+        Work of the user forces since the start [J].
     kinetic, total : float
-        translational + rotational, and the sum of all four [J].
+        translational + rotational, and that with elastic + potential [J].
+    dissipated : float
+        Sum of the four kinds [J].
+    balance : float
+        total + elastic_tangential + elastic_rolling + dissipated - work [J]: constant but for errors of integration.
     lasting : float
         total + shadow [J]: the total energy without its oscillation in contacts.
 
@@ -42,6 +53,13 @@ class Energy:
     elastic: float
     potential: float
     shadow: float | None = None
+    elastic_tangential: float = 0.0
+    elastic_rolling: float = 0.0
+    dissipated_damping: float = 0.0
+    dissipated_tangential: float = 0.0
+    dissipated_sliding: float = 0.0
+    dissipated_rolling: float = 0.0
+    work: float = 0.0
 
     @property
     def kinetic(self) -> float:
@@ -52,20 +70,32 @@ class Energy:
         return self.translational + self.rotational + self.elastic + self.potential
 
     @property
+    def dissipated(self) -> float:
+        return sum(getattr(self, name) for name in DISSIPATED)
+
+    @property
+    def balance(self) -> float:
+        return self.total + self.elastic_tangential + self.elastic_rolling + self.dissipated - self.work
+
+    @property
     def lasting(self) -> float:
         if self.shadow is None:
             raise ValueError("shadow = None: the terms were not computed; use sim.energy(shadow=True)")
         return self.total + self.shadow
 
 
-def measure(mass, inertia, position, velocity, body_rate, elastic, gravity, shadow=None):
+def measure(mass, inertia, position, velocity, body_rate, contacts, gravity, shadow=None, dissipated=None, work=None):
     """Energy of clumps: mass (n,), principal inertia (n, 3), position and velocity (n, 3) lab, body_rate (n, 3) angular
-    velocity in the principal frame, elastic (k,) energy of each contact, shadow as in `Energy`."""
+    velocity in the principal frame, table of contacts, shadow as in `Energy`, dissipated (n, 4), work (n,)."""
     weight = mass[:, None] * np.asarray(gravity)
+    lost = {} if dissipated is None else dict(zip(DISSIPATED, np.sum(dissipated, axis=0).tolist()))
     return Energy(translational=float(0.5 * np.sum(mass * np.sum(velocity ** 2, axis=1))),
                   rotational=float(0.5 * np.sum(np.sum(inertia * body_rate ** 2, axis=1))),
-                  elastic=float(np.sum(elastic)),
-                  potential=float(-np.sum(weight * position)) + 0.0, shadow=shadow)
+                  elastic=float(np.sum(contacts["energy"])),
+                  potential=float(-np.sum(weight * position)) + 0.0, shadow=shadow,
+                  elastic_tangential=float(np.sum(contacts["energy_tangential"])),
+                  elastic_rolling=float(np.sum(contacts["energy_rolling"])),
+                  work=0.0 if work is None else float(np.sum(work)), **lost)
 
 
 def energy_scale(table: Mapping[str, np.ndarray]) -> tuple[float | None, str | None]:
@@ -130,3 +160,20 @@ def energy_drift(table: Mapping[str, np.ndarray]) -> float | None:
     total = table["total"]
     tenth = -(-len(total) // 10)
     return None if scale is None else (np.mean(total[-tenth:]) - np.mean(total[:tenth])) / scale
+
+
+def energy_input(table: Mapping[str, np.ndarray]) -> float:
+    """Energy put in during a run, the scale of `balance_error` [J].
+
+    Kinetic and elastic energy of the first row, and the drop of the potential energy since then, and the work of user
+    forces; the largest such sum over the rows. `table`: columns of energy.csv.
+    """
+    first = table["translational"][0] + table["rotational"][0] + table["elastic"][0]
+    return first + np.nanmax(table["potential"][0] - table["potential"] + table["work"], initial=0.0)
+
+
+def balance_error(table: Mapping[str, np.ndarray]) -> float | None:
+    """max |balance - first balance| / `energy_input` over the rows; None if no energy was put in."""
+    scale, balance = energy_input(table), table["balance"]
+    balance = balance[~np.isnan(balance)]       # rows of an older version without the column
+    return np.max(np.abs(balance - balance[0])) / scale if scale > 0.0 and len(balance) else None

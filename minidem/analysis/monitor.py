@@ -11,7 +11,8 @@ from contextlib import contextmanager
 import numpy as np
 
 from minidem.analysis.diagnosis import format_above, relative_overlap
-from minidem.analysis.energy import energy_scale
+from minidem.analysis.energy import energy_input, energy_scale
+from minidem.contact.pair_table import PROPERTIES
 from minidem.core.quaternions import cross
 
 DEEP = 0.1      # overlap over the smaller radius above which a contact law for small overlaps is doubtful
@@ -30,7 +31,7 @@ class Monitor:
     report : callable
         Called with the text of each new warning.
     energy_limit : float, optional
-        Relative energy error that ends the run.
+        Relative error of the energy that ends the run; with dissipation in contacts, of the energy balance.
     """
 
     def __init__(self, sim, energies, issued, report, energy_limit=None):
@@ -56,9 +57,10 @@ class Monitor:
         """The reason to end the run if the last row exceeds the energy limit; else None."""
         if self.energy_limit == math.inf:
             return None
-        scale, _ = energy_scale(self.energies)
-        total = self.energies.columns.index("total")
-        change = self.energies.rows[-1][total] - self.energies.rows[0][total]
+        conservative = self.sim._law.conservative
+        scale = energy_scale(self.energies)[0] if conservative else energy_input(self.energies) or None
+        column = self.energies.columns.index("total" if conservative else "balance")
+        change = self.energies.rows[-1][column] - self.energies.rows[0][column]
         if scale is None or abs(change) <= self.energy_limit * scale:
             return None
         return (f"{self._now()}: the relative energy error {change / scale:+.3g} is beyond --energy-limit "
@@ -74,11 +76,9 @@ class Monitor:
         what is behind the wall lies inside the same spheres and outweighs it.
         """
         sim, mobility = self.sim, self._mobility.max(initial=0.0)
-        moduli = sim._loop.pair_table.properties(["modulus"])["modulus"]
-        modulus = moduli[np.unique(sim.material_index)].max(initial=0.0)
-        law = sim._law
-        radius = self.radii.max(initial=0.0)
-        unit = law.power * law.kernels.force_at(1.0, radius, modulus, sim._law_parameters)      # stiffness at d = 1 m
+        law, pair = sim._law, sim._loop.pair_table.properties(PROPERTIES)
+        forces = law.normal_force(1.0, self.radii.max(initial=0.0), pair, sim._law_parameters)
+        unit = law.power * np.nanmax(forces[np.unique(sim.material_index)], initial=0.0)     # stiffness at d = 1 m
         allowed = 1.0 / (2.0 * mobility * sim.dt ** 2 * unit) if mobility * unit > 0.0 else math.inf
         safe = allowed ** (1.0 / (law.power - 1.0)) if law.power > 1.0 else math.inf if allowed > 1.0 else 0.0
         return min(DEEP * self.radii.min(initial=math.inf), safe)
@@ -107,8 +107,8 @@ class Monitor:
 
     def _step(self, contacts):
         """dt against sqrt(m/k), k = dF/d(overlap), of the stiffest contact; leapfrog is unstable above twice that."""
-        force = np.sqrt(np.sum(contacts["force"] ** 2, axis=1))
-        stiffness = self.sim._law.power * force / contacts["overlap"]
+        power = self.sim._law.power
+        stiffness = power * (power + 1.0) * contacts["energy"] / contacts["overlap"] ** 2
         pair = contacts["sphere_j"] >= 0
         mobility = self._mobility[contacts["sphere_i"]]
         mobility[pair] += self._mobility[contacts["sphere_j"][pair]]

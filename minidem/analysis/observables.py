@@ -2,9 +2,9 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from minidem.analysis.contact_observables import ContactObservables
 from minidem.analysis.energy import Energy, measure
 from minidem.analysis.shadow import shadow_terms
-from minidem.contact.contact_table import columns
 from minidem.core.checks import finite_array
 from minidem.core.guard import exclusive
 from minidem.core.quaternions import multiply, rotate
@@ -18,15 +18,15 @@ def observable(method):
     return property(exclusive(lambda self: read_only(name, method(self))), doc=method.__doc__)
 
 
-class Observables:
+class Observables(ContactObservables):
     """Observables of a simulation at the whole step, in the order in which clumps were added.
 
     Arrays are float64 copies unless stated otherwise. Leapfrog velocities are advanced by half a step on output; the
     state is not changed.
 
     This is the base class of `Simulation`, and not of use alone: it reads the `Driver` in `_loop`, the `Guard` in
-    `_guard` (by `exclusive`), `_law`, `dt` and `gravity`, which `Simulation` sets. It is a class of its own so that all
-    that reads the state is in one file.
+    `_guard` (by `exclusive`), `_law`, `walls`, `dt` and `gravity`, which `Simulation` sets. It is a class of its own so
+    that all that reads the state is in one file, and what reads contacts in another (contact_observables.py).
     """
 
     @property
@@ -150,25 +150,6 @@ class Observables:
         return self._of_spheres()[:, :3].copy()
 
     @exclusive
-    def contacts(self) -> np.ndarray:
-        """All contacts at this instant.
-
-        Returns
-        -------
-        structured array (n,)
-            `clump_i`, `clump_j`, `sphere_i`, `sphere_j` (indices; both j fields are -1 - k for wall k), `overlap` [m],
-            `normal` (3,) unit vector from j to i, `force` (3,) on i with its onset correction [N], `point` (3,) [m],
-            `energy` [J]; lab frame.
-        """
-        if not self._loop.contacts_known:
-            self._loop.evaluate()
-        return self._loop.contacts()
-
-    def contact_columns(self) -> dict[str, np.ndarray]:
-        """`contacts()` as a dict of columns (n,), vectors as normal_x, normal_y, normal_z, for `pandas.DataFrame`."""
-        return columns(self.contacts())
-
-    @exclusive
     def energy(self, contacts: np.ndarray | None = None, shadow: bool = False) -> Energy:
         """Energies at the whole step.
 
@@ -182,8 +163,10 @@ class Observables:
         contacts = self.contacts() if contacts is None else contacts
         velocity, rate = self._rates()
         terms = self._shadow_terms(contacts, velocity, rate) if shadow else None
+        work = self._loop.work()
         return measure(self._state.column("mass"), self._state.column("inertia"), self._state.column("position"),
-                       velocity, rate, contacts["energy"], self.gravity, terms)
+                       velocity, rate, contacts, self.gravity, terms, self._loop.dissipated(),
+                       None if work is None else work[:, 0])
 
     def _shadow_terms(self, contacts, velocity, rate):
         if not len(contacts):

@@ -9,9 +9,8 @@ dashpots need the velocity at the pose, which leapfrog predicts by 3/2 of this v
 step. The damping coefficient rises from zero like d^(1/4) as a contact begins, so that a sample of the force would be
 of order 5/4 only: steps in which a contact begins or ends take the integral of the coefficient instead.
 
-Springs are turned from the old normal to the new one by the smallest rotation, then about it with the mean spin of the
-bodies. A spring whose stiffness shrinks with the contact radius shrinks with it: otherwise energy is created (C.
-Thornton, S. J. Cummins & P. W. Cleary, Powder Technol. 233, 30 (2013), doi 10.1016/j.powtec.2012.08.012).
+The limit of friction is zero where F_n changes its sign, before the lift-off of a damped contact. The springs are then
+gone, and are stretched by the rest of the step only.
 """
 from libc.math cimport sqrt
 from libc.string cimport memcpy
@@ -20,8 +19,9 @@ from minidem.contact.rows cimport (
     ANGULAR_VELOCITY, COEFFICIENTS, COUPLE, DISSIPATED, FORCE, MASS, MAX_RECORDS, MIDDLE_NORMAL, NORMAL, NORMAL_ENERGY,
     OVERLAP, RADIUS, RESULT_ROWS, ROLLING_ENERGY, ROLLING_INERTIA, SLIDING, SPIN, STEP, TANGENTIAL_ENERGY, VELOCITY,
 )
+from minidem.contact.spring cimport Spring, stretch
 from minidem.core.lanes cimport LANES
-from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub
+from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, scale, sub
 from minidem.state.rows cimport load, store
 
 cdef extern from *:
@@ -43,7 +43,7 @@ cdef enum Coefficient:              # of a pair of materials, rows from COEFFICI
 cdef enum Record:                   # of the history: three numbers, and a fourth one
     SPRING = 0                      # T on i [N]; contact radius a
     SLIP = 1                        # velocity at the contact point, half a step before the pose; normal dashpot [N]
-    DASHPOT = 2                     # T_d on i [N]; 1 if sliding
+    DASHPOT = 2                     # T_d on i [N]; F_n [N]
     ROLLING_SPRING = 3              # M on i [N m]; -
     ROLLING_RATE = 4                # relative angular velocity, half a step before the pose; -
     ROLLING_DASHPOT = 5             # M_d on i [N m]; -
@@ -52,13 +52,6 @@ cdef enum Record:                   # of the history: three numbers, and a fourt
 cdef enum Parameter:                # of both laws, after those of their own
     LIMIT_DAMPING = 0               # clip attraction
     OWN_PARAMETERS = 1
-
-cdef struct Spring:                 # of one contact
-    Vec3 spring                     # force or couple on i
-    Vec3 dashpot
-    double by_spring, by_dashpot    # energy dissipated [J]
-    double sliding
-
 
 cdef inline double contact_radius(bint hertzian, double radius, double overlap) noexcept nogil:
     if hertzian:
@@ -85,49 +78,6 @@ cdef inline void store_record(double *history, int number, Vec3 v, double fourth
 cdef inline Vec3 predicted(Vec3 now, Vec3 last, double old) noexcept nogil:
     """Velocity at the pose by those half and one and a half steps before; old : 0 in a new contact, else 1."""
     return add_scaled(now, 0.5 * old, sub(now, last))
-
-
-cdef inline Spring stretch(double a_old, double a, double stiffness, double onset, Vec3 before, Vec3 dashpot_before,
-                           Vec3 shift, Vec3 velocity, double dashpot, double limit, Vec3 normal, Vec3 middle,
-                           double turn) noexcept nogil:
-    """Spring and dashpot in parallel, limited in length.
-
-    a_old, a : contact radius one step ago and now; 0: no contact. The stiffness is stiffness * a.
-    onset : fraction of the stiffness that a new contact has on average over the step.
-    before, dashpot_before : forces one step ago;  shift : displacement in the step;  velocity : at the pose.
-    dashpot : coefficient;  limit : largest force;  turn : angle about the normal.
-    """
-    cdef Spring s
-    cdef Vec3 trial, damped, total, sum_of_springs
-    cdef double first = a_old if a_old > 0.0 else (a if a > 0.0 else 1.0)
-    cdef double second = a if a > 0.0 else first
-    cdef double twice = 2.0 * stiffness if stiffness > 0.0 else 1.0
-    cdef double inverse = 1.0 / (twice * first * second * (first + second))
-    cdef double compliance_old = inverse * second * (first + second), compliance = inverse * first * (first + second)
-    cdef double ratio = second * (compliance_old * twice)
-    cdef double mean = 2.0 / 3.0 * (second * second + second * first + first * first) * (inverse * first * second
-                                                                                         * twice)
-    cdef double size, scaled, stored
-    ratio = ratio if second < first else 1.0
-    mean = second if second < first else mean           # T / a of a shrinking contact changes by the shift alone
-    mean = mean * onset if a_old == 0.0 else mean
-    trial = add_scaled(scale(ratio, before), -stiffness * mean, shift)
-    trial = add_scaled(trial, -dot(trial, normal), middle)
-    trial = add(scale(1.0 - 0.5 * turn * turn, trial), scale(turn, cross(normal, trial)))
-    damped = scale(-dashpot, add_scaled(velocity, -dot(velocity, normal), normal))
-    total = add(trial, damped)
-    size = dot(total, total)
-    scaled = limit * limit / (size if size > 1e-300 else 1e-300)
-    s.sliding = 0.0 if scaled >= 1.0 else 1.0
-    scaled = 1.0 if scaled >= 1.0 else sqrt(scaled)
-    s.spring, s.dashpot = scale(scaled, trial), scale(scaled, damped)
-    stored = dot(s.spring, s.spring) * (compliance if a > 0.0 else 0.0) - dot(before, before) * compliance_old
-    sum_of_springs = add(before, s.spring)
-    s.by_spring = -0.5 * dot(sum_of_springs, shift) - stored
-    s.by_dashpot = -0.5 * dot(add(dashpot_before, s.dashpot), shift)
-    s.by_spring += s.sliding * s.by_dashpot             # at the limit all is sliding
-    s.by_dashpot -= s.sliding * s.by_dashpot
-    return s
 
 
 cdef inline bint find_damping(bint hertzian, const double *contact, const double *history, double *c, double *rate,
@@ -188,8 +138,8 @@ cdef inline void rub(bint hertzian, bint rolls, const double *contact, double *h
     cdef double onset[LANES]
     cdef double limits_damping = parameters[<int> LIMIT_DAMPING]
     cdef const double *of_pair
-    cdef double overlap, step, radius, a, a_old, elastic, damping, force, old, limit, stiffness
-    cdef Vec3 normal, middle, u, u_old, w, turned_dashpot
+    cdef double overlap, step, radius, a, a_old, elastic, damping, force, last, old, limit, stiffness, fresh
+    cdef Vec3 normal, middle, u, u_old, w
     cdef Spring friction, rolling
     cdef int lane
     if find_damping(hertzian, contact, history, c, rate, onset):
@@ -208,8 +158,11 @@ cdef inline void rub(bint hertzian, bint rolls, const double *contact, double *h
         damping = damping if overlap > 0.0 else 0.0
         force = elastic + damping
         limit = force if force > 0.0 else -force
+        last = history[(4 * DASHPOT + 3) * LANES + lane]
+        fresh = force / (force - last if force * last < 0.0 else force + 1e-300)
+        fresh = fresh if force * last < 0.0 else 1.0
         friction = stretch(
-            a_old, a, of_pair[TANGENTIAL_STIFFNESS * LANES], onset[lane], load(record(history, SPRING) + lane),
+            a_old, a, of_pair[TANGENTIAL_STIFFNESS * LANES], onset[lane], fresh, load(record(history, SPRING) + lane),
             load(record(history, DASHPOT) + lane), scale(step, u), predicted(u, u_old, old),
             of_pair[TANGENTIAL_DAMPING * LANES] * c[lane], of_pair[FRICTION * LANES] * limit, normal, middle,
             step * contact[SPIN * LANES + lane])
@@ -223,7 +176,7 @@ cdef inline void rub(bint hertzian, bint rolls, const double *contact, double *h
             w, u_old = load(contact + ANGULAR_VELOCITY * LANES + lane), load(record(history, ROLLING_RATE) + lane)
             stiffness = of_pair[ROLLING_STIFFNESS * LANES] * (radius * radius)
             rolling = stretch(
-                a_old, a, stiffness, onset[lane], load(record(history, ROLLING_SPRING) + lane),
+                a_old, a, stiffness, onset[lane], fresh, load(record(history, ROLLING_SPRING) + lane),
                 load(record(history, ROLLING_DASHPOT) + lane), scale(step, w), predicted(w, u_old, old),
                 of_pair[ROLLING_DAMPING * LANES] * 2.0 * sqrt(contact[ROLLING_INERTIA * LANES + lane] * stiffness * a),
                 of_pair[ROLLING_FRICTION * LANES] * radius * limit, normal, middle,
@@ -235,7 +188,7 @@ cdef inline void rub(bint hertzian, bint rolls, const double *contact, double *h
             store_record(new + lane, ROLLING_DASHPOT, rolling.dashpot, 0.0)
         store_record(new + lane, SPRING, friction.spring, a)
         store_record(new + lane, SLIP, u, damping)
-        store_record(new + lane, DASHPOT, friction.dashpot, friction.sliding)
+        store_record(new + lane, DASHPOT, friction.dashpot, force)
     memcpy(history, new, (<int> MAX_RECORDS if rolls else <int> SLIDING_RECORDS) * 4 * LANES * sizeof(double))
     memcpy(result_rows, result, sizeof(result))
 
@@ -244,8 +197,8 @@ cdef inline void describe_friction(bint hertzian, bint rolls, const double *cont
                                    double *result) noexcept nogil:
     """Elastic energies of contacts at the pose, and whether they slide (DescriptionRow)."""
     cdef const double *of_pair
-    cdef double overlap, a, stiffness
-    cdef Vec3 spring
+    cdef double overlap, a, stiffness, limit
+    cdef Vec3 spring, total
     cdef int lane
     for lane in range(LANES):
         of_pair = contact + COEFFICIENTS * LANES + lane
@@ -256,7 +209,9 @@ cdef inline void describe_friction(bint hertzian, bint rolls, const double *cont
         spring = load(record(history, SPRING) + lane)
         stiffness = 2.0 * a * of_pair[TANGENTIAL_STIFFNESS * LANES]
         result[TANGENTIAL_ENERGY * LANES + lane] = dot(spring, spring) / (stiffness if stiffness > 0.0 else 1.0)
-        result[SLIDING * LANES + lane] = history[(4 * DASHPOT + 3) * LANES + lane]
+        total = add(spring, load(record(history, DASHPOT) + lane))
+        limit = of_pair[FRICTION * LANES] * history[(4 * DASHPOT + 3) * LANES + lane]
+        result[SLIDING * LANES + lane] = 1.0 if dot(total, total) >= limit * limit * (1.0 - 1e-9) else 0.0
         result[ROLLING_ENERGY * LANES + lane] = 0.0
         if rolls:
             spring = load(record(history, ROLLING_SPRING) + lane)

@@ -30,7 +30,7 @@ def coefficient_rows(pair, values, stiffness, damping, tangential, ratio, rollin
     """The eight coefficients in the order of friction.pxd, each (n, n).
 
     pair : properties of the pairs of materials;  values : parameters of the law by name.
-    damping : at critical damping;  ratio : of the dashpots for stiffness-ratio;  rolling : stiffness without its factor.
+    damping : at critical damping;  ratio : of the dashpots for stiffness-ratio;  rolling : stiffness without factor.
     """
     given = values["tangential_damping"]
     like = np.zeros_like(pair["friction"])

@@ -2,8 +2,10 @@
 """The compiled functions of a contact law as a Python object (interface: law.pxd)."""
 from libc.string cimport memset
 
-from minidem.contact cimport rows
 from minidem.contact.onset cimport Onsets, onset_forces
+from minidem.contact.rows cimport (
+    COEFFICIENTS, CONTACT_ROWS, DESCRIPTION_ROWS, MAX_COEFFICIENTS, MAX_RECORDS, NORMAL_ENERGY, OVERLAP, RADIUS,
+)
 from minidem.core.lanes cimport LANES
 from minidem.state.state cimport StateView
 
@@ -12,7 +14,7 @@ from minidem.state.state cimport StateView
 # step, at another velocity.
 BEGINS, ENDS = 1.21, 1.6
 
-MOST_COEFFICIENTS, MOST_RECORDS = <int> rows.MAX_COEFFICIENTS, <int> rows.MAX_RECORDS
+MOST_COEFFICIENTS, MOST_RECORDS = <int> MAX_COEFFICIENTS, <int> MAX_RECORDS
 
 
 cdef inline double no_force(double overlap, double radius, double modulus, const double *parameters) noexcept nogil:
@@ -78,11 +80,37 @@ cdef class LawKernels(External):
         cdef Law law
         cdef double d[LANES], r[LANES], m[LANES], force[LANES]
         cdef int lane
+        if self.forces == NULL:
+            raise ValueError("the force of a law with history is no function of the overlap alone; energy_at has the "
+                             "elastic part")
         self.fill(&law, values)
         for lane in range(LANES):
             d[lane], r[lane], m[lane] = overlap, radius, modulus
         law.forces(d, r, m, law.parameters, force)
         return force[0]
+
+    def energy_at(self, double overlap, double radius, coefficients, values):
+        """Elastic energy [J] of the normal force of a law with history; the arguments are those of force_at.
+
+        coefficients : of the pair of materials, in the order of the law.
+        """
+        cdef Law law
+        cdef double contact[CONTACT_ROWS * LANES]
+        cdef double history[MAX_RECORDS * 4 * LANES]
+        cdef double result[DESCRIPTION_ROWS * LANES]
+        cdef int lane, k
+        if self.describe == NULL:
+            raise ValueError("the law has no history: force_at has its force")
+        self.fill(&law, values)
+        memset(contact, 0, sizeof(contact))
+        memset(history, 0, sizeof(history))
+        for lane in range(LANES):
+            contact[OVERLAP * LANES + lane], contact[RADIUS * LANES + lane] = overlap, radius
+            for k in range(len(coefficients)):
+                contact[(COEFFICIENTS + k) * LANES + lane] = coefficients[k]
+        self.describe(contact, history, result, law.parameters)
+        self.raise_error()
+        return result[NORMAL_ENERGY * LANES]
 
     def onset_force_at(self, double overlap, double radius, double modulus, values, double power, zeta, double dt,
                        double rate, double acceleration, double mobility):

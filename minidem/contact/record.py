@@ -101,6 +101,18 @@ class ContactLaw:
                              f"of the shape of pair['friction'], here {shape}")
         return [np.broadcast_to(np.asarray(row, dtype=float), shape) for row in [*given, *missing * [0.0]]]
 
+    def normal_force(self, overlap: float, radius: float, pair: Mapping, values: list[float | int]) -> np.ndarray:
+        """(n, n) elastic normal forces [N] of n materials at an overlap and an effective radius [m].
+
+        pair, values : as for `coefficients`.
+        """
+        kernels, modulus = self.kernels_for(values), pair["modulus"]
+        if not self.has_history:
+            return np.vectorize(lambda m: kernels.force_at(overlap, radius, m, values), otypes=[float])(modulus)
+        rows = np.stack(self.coefficient_rows(pair, values), axis=-1).reshape(modulus.size, -1)
+        energies = [kernels.energy_at(overlap, radius, row, values) for row in rows]
+        return (self.power + 1.0) / overlap * np.reshape(energies, modulus.shape)
+
     def corrects_onsets(self, values: list[float | int]) -> bool:
         """Whether these parameter values select the onset correction."""
         return dict(zip(self.parameters, values)).get("onset") == 1

@@ -7,6 +7,8 @@ Such code works on copies, or saves a copy to restore.
 """
 import numpy as np
 
+from minidem.engine.user_forces import UserWork
+
 from minidem.broadphase.broadphase cimport IN_CALLBACK, NO_FAILURE, OUT_OF_MEMORY, SMALL_TEAM
 from minidem.core.guard cimport Guard
 from minidem.core.lanes cimport LANES
@@ -44,7 +46,7 @@ cdef class Driver(LoopOwner):
     gravity : (3,) [m/s2]
     planes : (points (k, 3), unit normals (k, 3)) of the walls of the PairTable
     threads : int
-    history, dissipated : what these methods returned; default: no contacts, zero
+    history, dissipated, work : what these methods returned; default: no contacts, zero
     external_forces : optional function of this Driver and the number of steps since it was made, called at every pose
         after the contacts and the prediction of velocities; adds to forces and torques, or overwrites them
     started : (n_clumps,) bool, clumps whose velocities are half a step behind already; default: none
@@ -61,7 +63,7 @@ cdef class Driver(LoopOwner):
     cdef object error
 
     def __cinit__(self, State state, scheme, *others, external_forces=None, started=None, bint forces_known=False,
-                  Guard guard=None, **settings):
+                  Guard guard=None, work=None, **settings):
         cdef double[:, :, ::1] saved_blocks, saved_wrench
         self.started = np.zeros(state.n_clumps, dtype=bool) if started is None else np.array(started, dtype=bool)
         self.all_started = bool(self.started.all())
@@ -69,6 +71,8 @@ cdef class Driver(LoopOwner):
         self.guard = Guard() if guard is None else guard
         if external_forces is not None:
             self.external_forces = external_forces
+            self.user_work = UserWork(self.first_step, state.column("position"), state.column("orientation"),
+                                      np.zeros((state.n_clumps, 7)) if work is None else work)
             self.loop.owner = <void *> self
             self.loop.external_forces = call_python_forces
         in_python = self.kernels.functions or self.law_kernels is not None and self.law_kernels.functions
@@ -90,7 +94,7 @@ cdef class Driver(LoopOwner):
         self.sort_if_due()
         self.contacts_known = False
         try:
-            self.work(steps)
+            self.advance(steps)
         except NotFinite:
             raise
         except BaseException:
@@ -104,7 +108,7 @@ cdef class Driver(LoopOwner):
         self.contacts_known = True
         return self.loop.steps_done - before
 
-    cdef object work(self, long long steps):
+    cdef object advance(self, long long steps):
         """Run the time loop for so many steps; -1: forces at the present pose."""
         self.guard.during_step = True
         with nogil:
@@ -113,7 +117,7 @@ cdef class Driver(LoopOwner):
         if self.loop.broad.reports[0].failure == SMALL_TEAM:            # no step was done
             self.loop.broad.reports[0].failure = NO_FAILURE
             self.use_one_thread()
-            self.work(steps)
+            self.advance(steps)
         else:
             self.raise_failure()
 
@@ -144,7 +148,7 @@ cdef class Driver(LoopOwner):
             if not calls_forces:
                 self.loop.external_forces = NULL
             self.loop.started = &started[0]
-            self.work(-1)
+            self.advance(-1)
         except BaseException:
             self.restore(blocks, wrench)
             raise

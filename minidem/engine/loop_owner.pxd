@@ -1,16 +1,11 @@
 """Base class of the Driver."""
 from minidem.contact.law cimport LawKernels
 from minidem.engine.history_memory cimport HistoryMemory
-from minidem.engine.time_loop cimport Loop
+from minidem.engine.loop_reader cimport LoopReader
 from minidem.rotation.scheme cimport Kernels
-from minidem.state.state cimport Reordering, State
+from minidem.state.state cimport Reordering
 
-cdef class LoopOwner:
-    cdef Loop loop
-    cdef readonly State state
-    cdef readonly bint contacts_known   # the contacts belong to the present pose
-    cdef readonly object broken         # why the state is incomplete; None: it is complete
-    cdef readonly object pair_table     # PairTable of the contact law; None: free bodies
+cdef class LoopOwner(LoopReader):
     cdef Kernels kernels
     cdef LawKernels law_kernels         # None: free bodies
     cdef long long next_sort            # number of the outer rebuild at which clumps are sorted again
@@ -19,7 +14,6 @@ cdef class LoopOwner:
     cdef object body_force
     cdef double[:, ::1] twists          # records, of a law that needs velocities; see layout.pxd
     cdef double[:, ::1] motions         # (n_blocks * LANES, 16)
-    cdef HistoryMemory memory           # of a law with history
     cdef object set_scheme(self, scheme, parameters)
     cdef object set_law(self, law, values)
     cdef object set_planes(self, planes)

@@ -12,17 +12,15 @@ from minidem.state import spatial_sort
 from minidem.state.layout import aligned
 
 from minidem.broadphase.broadphase cimport Broadphase, carry_over_skins, drop_lists
-from minidem.contact.contact_list cimport list_contacts, list_last, list_touching
 from minidem.contact.law cimport Law, LawKernels
 from minidem.contact.law_properties cimport set_properties
 from minidem.contact.narrow_phase cimport Contacts, clear_contacts, release_contacts
 from minidem.core cimport openmp
 from minidem.core.lanes cimport LANES
-from minidem.engine.history_memory cimport HistoryMemory, export_history
+from minidem.engine.history_memory cimport HistoryMemory
 from minidem.engine.loop_lists cimport create_lists, free_lists, set_body_force
-from minidem.engine.time_loop cimport BLOCKS, CONTACTS, LISTS, N_PHASES, OUTSIDE, WAITING, record_phase
+from minidem.engine.loop_reader cimport LoopReader
 from minidem.rotation.scheme cimport Kernels
-from minidem.state.pose cimport pose_range
 from minidem.state.rows cimport ORIENTATION, SCRATCH, WRENCH_ROWS
 from minidem.state.state cimport Reordering, State, StateView
 
@@ -42,7 +40,7 @@ cdef inline void prepare_contacts(Contacts *contacts, const Law *law) noexcept n
     contacts.history.n_records, contacts.history.has_couples = law.n_records, law.has_couples
 
 
-cdef class LoopOwner:
+cdef class LoopOwner(LoopReader):
     """See `Driver`, which documents the parameters and runs the loop."""
 
     def __cinit__(self, State state, scheme, parameters, double dt, long long first_step=0, law=None,
@@ -212,11 +210,6 @@ cdef class LoopOwner:
         free_lists(&old, contacts, n_threads)
         free(contacts)
 
-    @property
-    def shares(self):
-        """(threads,) fraction of the clumps that each thread owns."""
-        return [self.loop.broad.shares[t].part for t in range(self.loop.n_threads)]
-
     def set_shares(self, shares, bint keep=True):
         """Set the fraction of the clumps of each thread from the next rebuild on. Results do not depend on it.
 
@@ -241,96 +234,3 @@ cdef class LoopOwner:
         self.allocate(1)
         self.broken = None
         carry_over_skins(&self.loop.broad, &old)
-
-    @property
-    def threads(self):
-        """Threads that the loop uses."""
-        return self.loop.n_threads
-
-    @property
-    def statistics(self):
-        """Sizes of the lists of candidates and numbers of their rebuilds, a dict."""
-        cdef int t, source
-        pairs = outer = active = 0
-        for t in range(self.loop.n_threads):
-            pairs += self.loop.broad.threads[t].pairs.size // 2
-            active += self.loop.broad.threads[t].active.size
-            for source in range(self.loop.n_threads):
-                outer += self.loop.broad.threads[source].found[t].size // 2
-                outer += self.loop.broad.threads[source].cross_thread[t].size // 2
-        return {"outer_skin": self.loop.broad.outer_skin, "inner_skin": self.loop.broad.inner_skin,
-                "outer_lists": self.loop.broad.n_outer, "inner_lists": self.loop.broad.n_inner,
-                "outer_pairs": outer, "inner_pairs": pairs, "active_slots": active * LANES,
-                "threads": self.loop.n_threads, "shares": self.shares}
-
-    def time_phases(self, bint on=True):
-        """Start or stop recording the time that thread 0 spends in each phase of a step.
-
-        The clock is then read four times in a step, at about 30 ns each.
-        """
-        cdef int phase
-        self.loop.timed = on
-        record_phase(&self.loop, OUTSIDE)
-        for phase in range(<int> N_PHASES):
-            self.loop.seconds[phase] = 0.0
-
-    @property
-    def phase_seconds(self):
-        """Time of thread 0 by phase since `time_phases`, a dict [s]; the phases are in time_loop.pxd."""
-        phases = {"blocks": BLOCKS, "lists": LISTS, "contacts": CONTACTS, "waiting": WAITING, "outside": OUTSIDE}
-        return {name: self.loop.seconds[<int> phase] for name, phase in phases.items()}
-
-    def pose(self):
-        """Compute the positions of all spheres."""
-        pose_range(&self.loop.state, 0, self.loop.state.n_blocks)
-
-    @property
-    def steps_done(self):
-        """Steps since this loop was made."""
-        return self.loop.steps_done
-
-    @property
-    def first_step(self):
-        """Number of the step at which this loop was made."""
-        return self.loop.first_step
-
-    @property
-    def step_count(self):
-        """Number of the present step."""
-        return self.loop.first_step + self.loop.steps_done
-
-    @property
-    def dt(self):
-        """[s]"""
-        return self.loop.step.dt
-
-    def history(self):
-        """Contacts with history, a dict of arrays (history_memory.pyx); None if the law has none."""
-        if self.memory is None:
-            return None
-        return self.memory.history if self.loop.imported != NULL else export_history(&self.loop, self.state.layout)
-
-    def dissipated(self):
-        """(n_clumps, 4) energies dissipated at each clump by damping, tangential damping, sliding, rolling [J]."""
-        if self.memory is None:
-            return None
-        block, lane = np.divmod(self.state.clump_slot, LANES)
-        return np.asarray(self.memory.energies)[block, :, lane]
-
-    def past(self, n_new=0):
-        """Arguments `history` and `dissipated` of a Driver that continues this one, with n_new more clumps."""
-        if self.memory is None:
-            return {}
-        return {"history": self.history(), "dissipated": np.concatenate([self.dissipated(), np.zeros((n_new, 4))])}
-
-    def contacts(self):
-        """Contacts at the present pose, a structured array (contact/contact_table.py)."""
-        if self.memory is not None:
-            return list_touching(self.state, &self.loop.state, self.loop.contacts, self.loop.broad.threads,
-                                 self.loop.n_threads)
-        return list_contacts(self.state, self.loop.contacts, self.loop.broad.threads, self.loop.n_threads)
-
-    def contacts_of_last(self, Py_ssize_t n):
-        """Contacts of the n clumps added last, at the present pose; the forces on clumps stay as they are."""
-        self.pose()
-        return list_last(self.state, n, &self.loop.law)

@@ -36,6 +36,7 @@ from minidem.core.openmp cimport advance_epoch, barrier_wait, require_full_team,
 from minidem.engine.fused_pass cimport advance_blocks
 from minidem.engine.leapfrog cimport predict_velocity
 from minidem.engine.onset_pass cimport add_onset_forces
+from minidem.engine.undo cimport python_failed, save_own, step_succeeded
 from minidem.rotation.scheme cimport BlockFunction
 from minidem.state.pose cimport spins_as_stored
 from minidem.state.rows cimport FORCE, TORQUE, WRENCH_ROWS
@@ -49,6 +50,7 @@ cdef inline bint begin(Loop *loop, int thread, bint replay) noexcept nogil:
     """Prepare the narrow phase for a new pose. replay : see History. False: memory exhausted."""
     cdef Neighbours *mine = loop.broad.threads + thread
     if loop.law.history != NULL:
+        loop.contacts[thread].history.undone = loop.saved_blocks != NULL
         return begin_step(&loop.contacts[thread].history, mine, replay)
     begin_contacts(loop.contacts + thread, mine)
     return True
@@ -191,11 +193,6 @@ cdef void predict(Loop *loop, int thread, int stage) noexcept nogil:
                          wrench_of(&loop.state, b) + FORCE * LANES, fixed_rows(&loop.state, b), ahead)
 
 
-cdef inline bint python_failed(const Loop *loop) noexcept nogil:
-    """Whether a rotation scheme or contact law written in Python has raised."""
-    return loop.scheme_failed[0] or loop.law_failed[0]
-
-
 cdef bint add_external_forces(Loop *loop, int thread, double ahead, bint between) noexcept nogil:
     """Call external_forces for the pose `ahead` steps after this one, when all wrenches are stored. False: an error.
 
@@ -210,32 +207,6 @@ cdef bint add_external_forces(Loop *loop, int thread, double ahead, bint between
             loop.broad.threads[thread].failure = OUT_OF_MEMORY
         barrier_wait(&loop.broad.barrier, loop.n_threads)       # ghosts and motions are read until here
     return loop.broad.reports[0].failure == NO_FAILURE
-
-
-cdef void save_own(Loop *loop, int thread) noexcept nogil:
-    """Copy own blocks and wrenches; they are restored if the step fails."""
-    cdef const Neighbours *mine = loop.broad.threads + thread
-    cdef Py_ssize_t size = loop.state.n_rows * LANES, count = mine.last_block - mine.first_block
-    memcpy(loop.saved_blocks + mine.first_block * size, loop.state.blocks + mine.first_block * size,
-           count * size * sizeof(double))
-    size = WRENCH_ROWS * LANES
-    memcpy(loop.saved_wrench + mine.first_block * size, loop.state.wrench + mine.first_block * size,
-           count * size * sizeof(double))
-    if loop.dissipated != NULL:
-        memcpy(loop.saved_dissipated + mine.first_block * 4 * LANES, loop.dissipated + mine.first_block * 4 * LANES,
-               count * 4 * LANES * sizeof(double))
-
-
-cdef bint step_succeeded(Loop *loop) noexcept nogil:
-    """Whether a step that calls Python is complete. Called by all threads together."""
-    cdef bint fine
-    cdef int t
-    barrier_wait(&loop.broad.barrier, loop.n_threads)
-    fine = not python_failed(loop)
-    for t in range(loop.n_threads):
-        fine &= loop.broad.threads[t].failure == NO_FAILURE
-    barrier_wait(&loop.broad.barrier, loop.n_threads)   # no thread begins the next step before all have read this
-    return fine
 
 
 cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:

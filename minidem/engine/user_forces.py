@@ -1,8 +1,8 @@
-"""Forces and torques from the user's Python functions."""
+"""Forces and torques from the user's Python functions, and their work."""
 import numpy as np
 
 from minidem.core.checks import LARGEST, finite_array, short_repr
-from minidem.core.quaternions import multiply, rotate, rotate_back
+from minidem.core.quaternions import conjugate, multiply, rotate, rotate_back
 from minidem.state.bodies import frames_to_drawn
 
 
@@ -31,6 +31,7 @@ class UserForces:
             self._state, self._to_drawn = state, frames_to_drawn(state)
         frame = state.column("orientation")
         force, torque = state.column("force"), state.column("torque")
+        user_force, user_torque = np.zeros((2, state.n_clumps, 3))
         pose = (state.column("position"), state.column("predicted_velocity"), multiply(frame, self._to_drawn),
                 rotate(frame, state.column("predicted")))
         for function in self.functions:
@@ -39,8 +40,46 @@ class UserForces:
                             state.n_clumps)
             force += f
             torque += rotate_back(frame, m)
+            user_force += f
+            user_torque += m
         state.set_column("force", force)
         state.set_column("torque", torque)
+        if steps == int(steps):                         # else a pose within a step
+            loop.user_work.record(loop.first_step + int(steps), pose[0], frame, np.hstack([user_force, user_torque]))
+
+
+class UserWork:
+    """Work of the user forces on each clump, by the trapezoidal rule over each step.
+
+    Values of two steps are kept, so that a step can be undone.
+
+    step, position, orientation : the present ones;  rows : what `rows` returned there.
+    """
+
+    def __init__(self, step, position, orientation, rows):
+        self._now = self._last = step, position, orientation, rows
+
+    def record(self, step, position, orientation, wrench):
+        """Forces and torques (n, 6), lab, at the pose of a step; replaces what was recorded of this step before."""
+        if step > self._now[0]:
+            self._last = self._now
+        _, old_position, old_orientation, rows = self._last
+        motion = np.hstack([position - old_position, _rotation_vector(old_orientation, orientation)])
+        work = rows[:, 0] + np.sum(0.5 * (rows[:, 1:] + wrench) * motion, axis=1)
+        self._now = step, position, orientation, np.column_stack([work, wrench])
+
+    def rows(self, step):
+        """(n, 7) work since the start [J], force and torque at the pose; step : the last one completed."""
+        return (self._now if self._now[0] == step else self._last)[3]
+
+
+def _rotation_vector(old, new):
+    """(n, 3) rotation from orientations `old` to `new` (n, 4), lab frame [rad]."""
+    turn = multiply(new, conjugate(old))
+    turn = np.where(turn[:, :1] < 0.0, -turn, turn)
+    sine = np.sqrt(np.sum(turn[:, 1:] ** 2, axis=1))
+    factor = np.where(sine > 0.0, 2.0 * np.arctan2(sine, turn[:, 0]) / np.where(sine > 0.0, sine, 1.0), 2.0)
+    return factor[:, None] * turn[:, 1:]
 
 
 def _checked(answer, n):

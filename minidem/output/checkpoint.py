@@ -72,7 +72,9 @@ def pack(sim):
                      "pairs": [asdict(pair) | {"a": _values(pair.a), "b": _values(pair.b)} for pair in sim.pairs]}
         arrays["material_index"] = loop.state.material_index
     past = loop.past()
-    if past:
+    if "work" in past:
+        arrays["work"] = past["work"]
+    if "history" in past:
         settings["format"] = npz_checksum.WITH_HISTORY
         arrays |= {"dissipated": past["dissipated"]} | {f"history_{name}": a for name, a in past["history"].items()}
     for k, template in enumerate(loop.state.templates):
@@ -144,6 +146,8 @@ def unpack(settings, arrays, make, threads=None):
     state, record = State.restore(blocks, loads, templates, index, scale, materials), sim._law
     past = _past(arrays, record.kernels_for(sim._law_parameters).n_records, n, state.n_spheres,
                  len(walls)) if record.has_history else {}
+    if expected:                # older versions did not hold the work: it counts from here on
+        past["work"] = finite_array("work", arrays.get("work", np.zeros((n, 7))), (n, 7))
     sim._loop = sim._make_loop(state, pair_table,
                                whole("step_count", settings["step_count"], 0),
                                UserForces((), expected) if expected else None, started=arrays["started"],

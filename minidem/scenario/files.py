@@ -61,6 +61,7 @@ class RunFolder:
         self.path = Path(out)
         self.energy = self.path / "energy.csv"
         self.observables = self.path / "observables.csv"
+        self.wall_forces = self.path / "walls.csv"
         self.picture = self.path / "energy.png"
         self.summary = self.path / "summary.json"
         self.series = self.path / f"{name}.pvd"
@@ -82,7 +83,8 @@ class RunFolder:
         self.path.mkdir(parents=True, exist_ok=True)
         self.lock()
         # First the checkpoints, then the list of frames, then the frames: no file refers to a missing one.
-        for file in (self.earlier, self.checkpoint, self.summary, self.picture, self.series, self.walls):
+        for file in (self.earlier, self.checkpoint, self.summary, self.picture, self.series, self.walls,
+                     self.wall_forces):
             file.unlink(missing_ok=True)
         self.remove_frames()
 
@@ -118,7 +120,7 @@ class RunFolder:
 
     def save(self, sim, notes, frames):
         """Save a checkpoint with `notes`, after tables, series and `frames` (since the last one) are on the disk."""
-        synced = (self.energy, self.observables, self.series, self.walls, *frames)
+        synced = (self.energy, self.observables, self.wall_forces, self.series, self.walls, *frames)
         to_disk([file for file in synced if file.exists()])
         checkpoint.save(self._next, sim, notes)
         if self._last_is_good:

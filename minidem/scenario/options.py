@@ -134,8 +134,8 @@ def _add_standard(group, scenario):
                             "is refused")
     if scenario.conservative:
         group.add_argument("--energy-limit", type=positive, metavar="X",
-                           help="end the run when the relative energy error, as in summary.json, exceeds X "
-                                "(default: no limit)")
+                           help="end the run when the relative energy error, as in summary.json, exceeds X; "
+                                "with dissipation in contacts, that of the energy balance (default: no limit)")
     group.add_argument("--quiet", action="store_true", help="print only warnings and errors")
 
 

@@ -4,11 +4,13 @@ import math
 
 import numpy as np
 
-from minidem.analysis.energy import energy_scale
+from minidem.analysis.energy import DISSIPATED, energy_input, energy_scale
 from minidem.output import replacing
 
 # Okabe and Ito's palette for colour-blind readers; line styles repeat the distinction.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+STACK = (*COLOURS[:6], "#F0E442")      # of kinetic, elastic, potential energy, and of the dissipated kinds
+FIRST_DISSIPATED = 3
 STYLES = ("-", "--", "-.", ":")
 LOOK = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
         "axes.axisbelow": True, "grid.color": "0.9", "lines.linewidth": 1.2, "legend.frameon": False,
@@ -18,25 +20,65 @@ LOOK = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "a
 def energies(path, table, title):
     """Draw energy.png: the energies against time, and the relative changes of the total and the lasting energy.
 
-    Returns False without matplotlib.
+    With dissipation or work of user forces the energies are stacked, so that the upper edge is the energy balance, and
+    the change is that of the balance. Returns False without matplotlib.
     """
     def draw(figure):
         kinds, change = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
-        shown = [kind for kind in ("translational", "rotational", "elastic", "potential", "total")
-                 if kind != "potential" or np.any(table[kind])]
-        for kind, colour in zip(shown, (*COLOURS[:len(shown) - 1], "black")):
-            kinds.plot(table["time"], table[kind], color=colour, label=kind)
+        if any(np.nanmax(np.abs(table[kind]), initial=0.0) > 0.0 for kind in (*DISSIPATED, "work")):
+            _stack(kinds, table)
+            scale = energy_input(table)
+            change.plot(table["time"], (table["balance"] - table["balance"][0]) / (scale or 1.0), color="black")
+            change.set_ylabel("change of balance\n" + ("/ energy put in" if scale else "(J)"))
+        else:
+            _lines(kinds, change, table)
         kinds.set_ylabel("energy (J)")
-        kinds.legend(ncols=len(shown), loc="lower left", bbox_to_anchor=(0.0, 1.0))
-        change.plot(table["time"], _change(table), color="0.7", label="total")
-        change.plot(table["time"], _change(table, "lasting"), color="black", label="lasting")
-        change.legend(ncols=2)
-        change.set_ylabel(_change_label(table))
         change.ticklabel_format(axis="y", scilimits=(-2, 3))
         change.set_xlabel("time (s)")
         figure.suptitle(title, fontsize=10)
 
     return save(path, (6.4, 5.0), draw)
+
+
+def _lines(kinds, change, table):
+    """Energies and their changes as lines."""
+    shown = [kind for kind in ("translational", "rotational", "elastic", "potential", "total")
+             if kind != "potential" or np.any(table[kind])]
+    for kind, colour in zip(shown, (*COLOURS[:len(shown) - 1], "black")):
+        kinds.plot(table["time"], table[kind], color=colour, label=kind)
+    kinds.legend(ncols=len(shown), loc="lower left", bbox_to_anchor=(0.0, 1.0))
+    change.plot(table["time"], _change(table), color="0.7", label="total")
+    change.plot(table["time"], _change(table, "lasting"), color="black", label="lasting")
+    change.legend(ncols=2)
+    change.set_ylabel(_change_label(table))
+
+
+def stacked(table):
+    """Curves of the stacked picture, by label: their sum is the energy balance, but for the zero of the potential.
+
+    table: columns of energy.csv; those of an older version may hold nan, which counts as 0.
+    """
+    of = {name: np.nan_to_num(table[name]) for name in ("potential", "work", *DISSIPATED)}
+    elastic = sum(np.nan_to_num(table[name]) for name in ("elastic", "elastic_tangential", "elastic_rolling"))
+    curves = {"minus work": -of["work"], "kinetic": table["translational"] + table["rotational"], "elastic": elastic,
+              "potential": of["potential"] - np.min(of["potential"])}
+    kinds = ("damping", "tangential damping", "sliding", "rolling resistance")
+    return curves | {kind: of[name] for kind, name in zip(kinds, DISSIPATED)}
+
+
+def _stack(panel, table):
+    """Energies one above the other, dissipated ones hatched; the lowest begins at minus the work."""
+    curves = stacked(table)
+    bottom = curves.pop("minus work")
+    if np.any(bottom):
+        panel.plot(table["time"], bottom, color="black", linestyle="--", label="minus work")
+    for k, (label, curve) in enumerate(curves.items()):
+        if np.any(curve):
+            panel.fill_between(table["time"], bottom, bottom + curve, label=label, facecolor=STACK[k],
+                               edgecolor="white", linewidth=0.0, hatch="//" if k >= FIRST_DISSIPATED else None)
+        bottom = bottom + curve
+    panel.plot(table["time"], bottom, color="black", label="balance")
+    panel.legend(ncols=4, loc="lower left", bbox_to_anchor=(0.0, 1.0))
 
 
 def comparison(path, tables, observables):

@@ -1,4 +1,4 @@
-"""Results of a run: rows of energy.csv and observables.csv, and summary.json."""
+"""Results of a run: rows of energy.csv, observables.csv and walls.csv, and summary.json."""
 
 import json
 import math
@@ -6,26 +6,43 @@ import math
 import numpy as np
 
 import minidem
+from minidem.analysis.contact_sums import wall_wrenches
 from minidem.analysis.diagnosis import explain_energy
-from minidem.analysis.energy import energy_drift, energy_error, energy_scale, lasting_energy_error
+from minidem.analysis.energy import (
+    DISSIPATED,
+    balance_error,
+    energy_drift,
+    energy_error,
+    energy_scale,
+    lasting_energy_error,
+)
 from minidem.output import replace_text
 from minidem.scenario.files import Table
 
-ENERGIES = ("translational", "rotational", "elastic", "potential", "total", "lasting")
+ENERGIES = ("translational", "rotational", "elastic", "potential", "total", "lasting", "elastic_tangential",
+            "elastic_rolling", *DISSIPATED, "work", "balance")
+WALL = tuple(f"{kind}_{axis}" for kind in ("force", "torque") for axis in "xyz")
 FLAT = 0.01             # relative energy error below which energy counts as conserved: a flat line in published figures
 
 
 class Recorder:
-    """The tables of a run: energies, and contacts with the observables of the scenario. keep: see `Table`."""
+    """The tables of a run: energies, contacts with the observables of the scenario, and forces on walls.
 
-    def __init__(self, folder, observables, keep=None):
+    n_walls: number of walls whose forces are recorded; keep: see `Table`.
+    """
+
+    def __init__(self, folder, observables, n_walls=0, keep=None):
         self.observables = observables
         self.energy = Table(folder.energy, ENERGIES, keep)
         self.observed = Table(folder.observables, ["contacts", *(o.name for o in observables)], keep)
+        self.tables = [self.energy, self.observed]
+        if n_walls:
+            columns = [f"wall_{k}_{name}" for k in range(n_walls) for name in WALL]
+            self.tables.append(Table(folder.wall_forces, columns, keep))
 
     def open(self):
-        self.energy.open()
-        self.observed.open()
+        for table in self.tables:
+            table.open()
 
     def record(self, sim):
         """Add a row for the current step and return the contacts at this instant; None if the row exists.
@@ -37,17 +54,24 @@ class Recorder:
             return None
         with np.errstate(over="ignore", invalid="ignore"):
             contacts = sim.contacts()
-            energy = sim.energy(contacts, shadow=True)
+            energy = sim.energy(contacts, shadow=sim._law.conservative)
         if not math.isfinite(energy.total):
             raise FloatingPointError(explain_energy(sim))
         observed = [len(contacts), *(o.value(sim) for o in self.observables)]
-        self.energy.append(time, [getattr(energy, name) for name in ENERGIES])
+        self.energy.append(time, energy_row(energy))
         self.observed.append(time, observed)
+        for table in self.tables[2:]:
+            table.append(time, wall_wrenches(contacts, sim.walls).reshape(-1))
         return contacts
 
     def close(self):
-        self.energy.close()
-        self.observed.close()
+        for table in self.tables:
+            table.close()
+
+
+def energy_row(energy):
+    """Values of ENERGIES; the lasting energy is nan where it is not computed."""
+    return [math.nan if name == "lasting" and energy.shadow is None else getattr(energy, name) for name in ENERGIES]
 
 
 def summarise(scenario, notes, sim, recorder, ended, reason, conserved):
@@ -82,6 +106,7 @@ def summarise(scenario, notes, sim, recorder, ended, reason, conserved):
         "lasting_energy_rows": lasting_rows,
         "relative_energy_drift": energy_drift(energy) if conserved else None,
         "energy_scale": energy_scale(energy)[1] if conserved else None,
+        "energy_balance_error": balance_error(energy),
         "contacts_max": int(np.max(observed["contacts"])),
         "contacts_per_clump": float(np.mean(observed["contacts"])) / sim.n_clumps,
         "observables": {o.name: {"initial": observed[o.name][0], "final": observed[o.name][-1]}
@@ -107,7 +132,10 @@ def verdict(summary):
     if summary["ended"] == "energy limit":
         return f"The run{scheme} was stopped by --energy-limit at {time:.4g} s; the energy had changed {change}."
     if error is None:
-        return f"The total energy changed {change}."
+        balance = summary["energy_balance_error"]
+        closes = "" if balance is None else (f"; the energy balance, dissipation and work included, is constant within "
+                                             f"{balance:.1e} of the energy put in")
+        return f"The total energy changed {change}{closes}."
     unit = {"energy_initial": "its initial value", "kinetic_max": "the largest kinetic energy"}
     lasting = summary["lasting_relative_energy_error"]
     rows = {"contact-free": "in the rows without contacts", "shadow": "by the shadow energy"}

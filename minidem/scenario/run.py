@@ -75,9 +75,10 @@ class Run:
             self._prepare_output()
         for force in scenario.forces(options) if scenario.forces else ():
             self.sim.add_force(force)
-        self.conserved = scenario.conservative and not self.sim.user_forces
+        closed = scenario.conservative and not self.sim.user_forces
+        self.conserved = closed and self.sim._law.conservative
         self.energy_limit = getattr(options, "energy_limit", None)
-        if self.energy_limit is not None and not self.conserved:
+        if self.energy_limit is not None and not closed:
             raise ValueError(f"--energy-limit: {scenario.name} does not conserve energy, so a change of its energy "
                              "is no error; leave the option out")
         if not math.isfinite(self.sim.energy().total):
@@ -113,16 +114,17 @@ class Run:
         self.rows = Schedule(schedule["steps"], schedule["rows"])
         self.with_frames = schedule["frames"] > 0
         self.frames = Schedule(schedule["steps"], max(0, schedule["frames"] - 1))
-        self.recorder = Recorder(self.folder, self.scenario.observables, keep(self.rows))
+        n_walls = len(self.sim.walls) if self.scenario.wall_forces else 0
+        self.recorder = Recorder(self.folder, self.scenario.observables, n_walls, keep(self.rows))
         self.series = vtu.Pvd(self.folder.series, keep(self.frames))
 
     def _check_rows(self, file):
-        """ValueError unless both tables have all rows up to the current step."""
+        """ValueError unless all tables have all rows up to the current step."""
         times, step = [], 0
         while step <= self.sim.step_count:
             times.append(step * self.sim.dt)
             step = self.rows.after(step)
-        for table in (self.recorder.energy, self.recorder.observed):
+        for table in self.recorder.tables:
             if [row[0] for row in table.rows] != times:
                 raise ValueError(f"{file}: {table.path} has not all rows up to its time, {self.sim.time:g} s")
 

@@ -59,7 +59,10 @@ class Scenario:
         Options -> functions for `Simulation.add_force`. They are not added by `build`, because a checkpoint does not
         hold them and a continued run needs them, too.
     conservative : bool
-        Whether the physics conserves energy. If not, or with `forces`, no energy error is computed.
+        Whether the physics conserves energy but for dissipation in contacts. If not, with `forces`, or with a contact
+        law that is not conservative, no energy error is computed, only that of the energy balance.
+    wall_forces : bool
+        Write walls.csv: force on each wall and torque about its point [N, N m], lab frame, wall_0_force_x and so on.
     """
 
     name: str
@@ -70,6 +73,7 @@ class Scenario:
     observables: tuple[Observable, ...] = ()
     forces: Callable | None = None
     conservative: bool = True
+    wall_forces: bool = False
 
     def parse(self, argv: Sequence[str] | None = None) -> Namespace:
         """The options from a command line, by default sys.argv; ValueError if invalid."""

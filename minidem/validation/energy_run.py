@@ -7,7 +7,7 @@ import numpy as np
 import minidem as md
 from minidem.analysis.energy import lasting_energy_error
 from minidem.engine.chunked_run import steps_to_reach
-from minidem.scenario.record import ENERGIES
+from minidem.scenario.record import ENERGIES, energy_row
 
 
 @dataclass(frozen=True)
@@ -73,5 +73,5 @@ def energy_run(sim: md.Simulation, time: float, rows: int, limit: float = np.inf
         contacts.append(len(table))
         if abs(found[-1].total - found[0].total) > limit * found[0].total:
             break
-    energies = {name: np.array([getattr(energy, name) for energy in found]) for name in ENERGIES}
+    energies = dict(zip(ENERGIES, np.array([energy_row(energy) for energy in found]).T))
     return EnergyRun(energies, np.array(contacts), sim.step_count, loop_seconds)

@@ -17,17 +17,18 @@ def simulation(contact="hertz", rotation="spiral", **options):
 
 
 def test_records():
-    assert md.contact.available() == ["hertz", "hooke"]
+    assert md.contact.available() == ["hertz", "hertz-mindlin", "hooke", "hooke-coulomb"]
     for name in md.contact.available():
-        law = md.contact.info(name)
-        assert law.name == name and law.title and law.doi.startswith("10.") and law.doc and law.conservative
-        assert not law.needs_velocity and not law.has_history and "onset" in law.parameters
+        law, with_friction = md.contact.info(name), "-" in name
+        assert law.name == name and law.title and law.doi.startswith("10.") and law.doc
+        assert law.needs_velocity == law.has_history == with_friction and law.conservative != with_friction
+        assert ("onset" in law.parameters) != with_friction
     assert md.contact.info("hertz:onset=corrected").power == 1.5 and md.contact.info("hooke").power == 1.0
     assert md.contact.info("hertz").reads == ("young", "poisson") and md.contact.info("hooke").reads == ()
 
 
 @pytest.mark.parametrize("contact, words", [
-    ("herz", "contact is 'herz', must be one of: hertz, hooke"),
+    ("herz", "contact is 'herz', must be one of: hertz, hertz-mindlin, hooke, hooke-coulomb"),
     ("hooke", "contact 'hooke': stiffness is missing"),
     ("hooke:stiffness=-1", "stiffness is '-1', must be a positive number"),
     ("hooke:stiffness=nan", "stiffness is 'nan', must be a positive number"),

@@ -114,9 +114,9 @@ def test_contacts_as_columns():
     assert len(contacts) == 3 and all(column.shape == (3,) for column in columns.values())
     assert list(columns)[:6] == ["clump_i", "clump_j", "sphere_i", "sphere_j", "overlap", "normal_x"]
     assert np.array_equal(columns["force_y"], contacts["force"][:, 1]) and columns["force_y"].any()
-    assert len(columns) == 5 + 3 * 3 + 1
+    assert len(columns) == 9 + 3 * 5
 
 
 def test_a_data_frame_of_contacts():
     pandas = pytest.importorskip("pandas")
-    assert pandas.DataFrame(rods().contact_columns()).shape == (0, 15)
+    assert pandas.DataFrame(rods().contact_columns()).shape == (0, 24)

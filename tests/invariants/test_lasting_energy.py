@@ -174,7 +174,7 @@ def test_run_of_a_version_without_the_column_is_continued(tmp_path):
     """Its rows have no lasting energy; rows of the continued run have, and the other columns are those of one run."""
     results(RODS, tmp_path, "--time", "0.1")
     lines = (tmp_path / "energy.csv").read_text().splitlines()
-    (tmp_path / "energy.csv").write_text("".join(line.rpartition(",")[0] + "\n" for line in lines))
+    (tmp_path / "energy.csv").write_text("".join(",".join(line.split(",")[:6]) + "\n" for line in lines))
     summary, energy, _ = results(RODS, tmp_path, "--time", "0.2", "--resume")
     assert len(energy) > 1900 and np.array_equal(np.isnan(energy["lasting"]), np.arange(len(energy)) < 1001)
     assert summary["lasting_energy_rows"] == "contact-free" and 0.0 < summary["lasting_relative_energy_error"] < 0.01

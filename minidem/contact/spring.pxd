@@ -1,0 +1,96 @@
+"""A spring and a dashpot in parallel, limited in length: friction, and with couples for forces rolling resistance.
+
+A spring is turned from the old normal to the new one by the smallest rotation, then about it with the mean spin of the
+bodies; what is added in a step is turned by half of it. A spring whose stiffness shrinks with the contact radius
+shrinks with it: otherwise energy is created (C. Thornton, S. J. Cummins & P. W. Cleary, Powder Technol. 233, 30 (2013),
+doi 10.1016/j.powtec.2012.08.012).
+
+If the sum of spring and dashpot exceeds the limit, it slides: the sum gets the length of the limit, the spring is what
+the dashpot leaves of it, or zero if the dashpot leaves nothing. The direction of the sum turns towards that of the
+motion, d(angle) = -k u / limit sin(angle) dt; adding the stretch of the step and cutting the length would be of first
+order.
+"""
+from libc.math cimport sqrt
+
+from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub
+
+cdef extern from *:
+    """
+    #undef CYTHON_INLINE
+    #define CYTHON_INLINE inline __attribute__((always_inline))
+    """
+
+cdef struct Spring:                 # of one contact
+    Vec3 spring                     # force or couple on i
+    Vec3 dashpot
+    double by_spring, by_dashpot    # energy dissipated [J]
+
+
+cdef inline double reciprocal(double x) noexcept nogil:
+    """1 / x for x > 0, and a number for x = 0."""
+    return 1.0 / (x if x > 1e-300 else 1e-300)
+
+
+cdef inline Vec3 turned(Vec3 v, Vec3 normal, Vec3 middle, double turn) noexcept nogil:
+    """Into the plane of the normal, then about it by a small angle, to second order."""
+    cdef Vec3 flat = add_scaled(v, -dot(v, normal), middle)
+    return add(scale(1.0 - 0.5 * turn * turn, flat), scale(turn, cross(normal, flat)))
+
+
+cdef inline Vec3 sliding_sum(Vec3 before, Vec3 change, double limit) noexcept nogil:
+    """The sum of spring and dashpot if it slides: its length is `limit`, its direction is of second order.
+
+    before : one step ago, turned;  change : in this step, if it did not slide.
+    """
+    cdef double length = sqrt(dot(before, before)), per_mean = reciprocal(0.5 * (length + limit))
+    cdef double along = dot(before, change), part
+    cdef Vec3 v
+    part = per_mean * (length + 0.5 * per_mean * (along if along > 0.0 else 0.0))
+    v = add_scaled(before, part if length > 0.0 else 1.0, change)
+    return scale(limit * sqrt(reciprocal(dot(v, v))), v)
+
+
+cdef inline Spring stretch(double a_old, double a, double stiffness, double onset, double fresh, Vec3 before,
+                           Vec3 dashpot_before, Vec3 shift, Vec3 velocity, double dashpot, double limit, Vec3 normal,
+                           Vec3 middle, double turn) noexcept nogil:
+    """The spring and the dashpot after a step.
+
+    a_old, a : contact radius one step ago and now; 0: no contact. The stiffness is stiffness * a.
+    onset : fraction of the stiffness that a new contact has on average over the step.
+    fresh : fraction of the step since the limit was zero; 1: it was not.
+    before, dashpot_before : forces one step ago;  shift : displacement in the step;  velocity : at the pose.
+    dashpot : coefficient;  limit : largest force;  turn : angle about the normal.
+    """
+    cdef Spring s
+    cdef Vec3 old, trial, damped, sliding, rest
+    cdef double first = a_old if a_old > 0.0 else (a if a > 0.0 else 1.0)
+    cdef double second = a if a > 0.0 else first
+    cdef double twice = 2.0 * stiffness if stiffness > 0.0 else 1.0
+    cdef double inverse = 1.0 / (twice * first * second * (first + second))
+    cdef double compliance_old = inverse * second * (first + second), compliance = inverse * first * (first + second)
+    cdef double ratio = second * (compliance_old * twice)
+    cdef double mean = 2.0 / 3.0 * (second * second + second * first + first * first) * (inverse * first * second
+                                                                                         * twice)
+    cdef double size, by_spring, by_dashpot
+    cdef bint slides
+    ratio = ratio if second < first else 1.0
+    mean = second if second < first else mean           # T / a of a shrinking contact changes by the shift alone
+    mean = mean * onset if a_old == 0.0 else mean
+    old = turned(scale(ratio if fresh >= 1.0 else 0.0, before), normal, middle, turn)
+    trial = add(old, turned(scale(-stiffness * mean * fresh, shift), normal, middle, 0.5 * turn))
+    damped = scale(-dashpot, add_scaled(velocity, -dot(velocity, normal), normal))
+    rest = add(trial, damped)
+    size = dot(rest, rest)
+    old = add(old, dashpot_before)
+    sliding = sliding_sum(old, sub(rest, old), limit)
+    rest = sub(sliding, damped)                         # what the dashpot leaves of it
+    rest = rest if dot(rest, sliding) > 0.0 else scale(0.0, rest)
+    slides = size > limit * limit
+    s.spring = rest if slides else trial
+    s.dashpot = sub(sliding, rest) if slides else damped
+    by_spring = -0.5 * dot(add(before, s.spring), shift) + dot(before, before) * compliance_old \
+        - dot(s.spring, s.spring) * (compliance if a > 0.0 else 0.0)
+    by_dashpot = -0.5 * dot(add(dashpot_before, s.dashpot), shift)
+    s.by_spring = by_spring + by_dashpot if slides else by_spring           # at the limit all is sliding
+    s.by_dashpot = 0.0 if slides else by_dashpot
+    return s

@@ -1,0 +1,115 @@
+# distutils: extra_compile_args = -O1
+"""Base class of the LoopOwner: the struct of the time loop, and all that Python reads of it without changing it."""
+import numpy as np
+
+from minidem.contact.contact_list cimport list_contacts, list_last, list_touching
+from minidem.core.lanes cimport LANES
+from minidem.engine.history_memory cimport export_history
+from minidem.engine.time_loop cimport BLOCKS, CONTACTS, LISTS, N_PHASES, OUTSIDE, WAITING, record_phase
+from minidem.state.pose cimport pose_range
+
+
+cdef class LoopReader:
+    """See `Driver`."""
+
+    @property
+    def shares(self):
+        """(threads,) fraction of the clumps that each thread owns."""
+        return [self.loop.broad.shares[t].part for t in range(self.loop.n_threads)]
+
+    @property
+    def threads(self):
+        """Threads that the loop uses."""
+        return self.loop.n_threads
+
+    @property
+    def statistics(self):
+        """Sizes of the lists of candidates and numbers of their rebuilds, a dict."""
+        cdef int t, source
+        pairs = outer = active = 0
+        for t in range(self.loop.n_threads):
+            pairs += self.loop.broad.threads[t].pairs.size // 2
+            active += self.loop.broad.threads[t].active.size
+            for source in range(self.loop.n_threads):
+                outer += self.loop.broad.threads[source].found[t].size // 2
+                outer += self.loop.broad.threads[source].cross_thread[t].size // 2
+        return {"outer_skin": self.loop.broad.outer_skin, "inner_skin": self.loop.broad.inner_skin,
+                "outer_lists": self.loop.broad.n_outer, "inner_lists": self.loop.broad.n_inner,
+                "outer_pairs": outer, "inner_pairs": pairs, "active_slots": active * LANES,
+                "threads": self.loop.n_threads, "shares": self.shares}
+
+    def time_phases(self, bint on=True):
+        """Start or stop recording the time that thread 0 spends in each phase of a step.
+
+        The clock is then read four times in a step, at about 30 ns each.
+        """
+        cdef int phase
+        self.loop.timed = on
+        record_phase(&self.loop, OUTSIDE)
+        for phase in range(<int> N_PHASES):
+            self.loop.seconds[phase] = 0.0
+
+    @property
+    def phase_seconds(self):
+        """Time of thread 0 by phase since `time_phases`, a dict [s]; the phases are in time_loop.pxd."""
+        phases = {"blocks": BLOCKS, "lists": LISTS, "contacts": CONTACTS, "waiting": WAITING, "outside": OUTSIDE}
+        return {name: self.loop.seconds[<int> phase] for name, phase in phases.items()}
+
+    def pose(self):
+        """Compute the positions of all spheres."""
+        pose_range(&self.loop.state, 0, self.loop.state.n_blocks)
+
+    @property
+    def steps_done(self):
+        """Steps since this loop was made."""
+        return self.loop.steps_done
+
+    @property
+    def first_step(self):
+        """Number of the step at which this loop was made."""
+        return self.loop.first_step
+
+    @property
+    def step_count(self):
+        """Number of the present step."""
+        return self.loop.first_step + self.loop.steps_done
+
+    @property
+    def dt(self):
+        """[s]"""
+        return self.loop.step.dt
+
+    def history(self):
+        """Contacts with history, a dict of arrays (history_memory.pyx); None if the law has none."""
+        if self.memory is None:
+            return None
+        return self.memory.history if self.loop.imported != NULL else export_history(&self.loop, self.state.layout)
+
+    def dissipated(self):
+        """(n_clumps, 4) energies dissipated at each clump by damping, tangential damping, sliding, rolling [J]."""
+        if self.memory is None:
+            return None
+        block, lane = np.divmod(self.state.clump_slot, LANES)
+        return np.ascontiguousarray(np.asarray(self.memory.energies)[block, :, lane])
+
+    def work(self):
+        """(n_clumps, 7) work of user forces on each clump [J], and these forces and torques; None without any."""
+        return None if self.user_work is None else self.user_work.rows(self.step_count)
+
+    def past(self, n_new=0):
+        """Arguments history, dissipated and work of a Driver that continues this one, with n_new more clumps."""
+        found = {"history": self.history(), "dissipated": self.dissipated(), "work": self.work()}
+        return {name: values if name == "history" else np.append(values, np.zeros((n_new, values.shape[1])), axis=0)
+                for name, values in found.items() if values is not None}
+
+    def contacts(self):
+        """Contacts at the present pose, a structured array (contact/contact_table.py)."""
+        if self.memory is not None:
+            return list_touching(self.state, &self.loop.state, self.loop.contacts, self.loop.broad.threads,
+                                 self.loop.n_threads)
+        return list_contacts(self.state, self.loop.contacts, self.loop.broad.threads, self.loop.n_threads)
+
+    def contacts_of_last(self, Py_ssize_t n):
+        """Contacts of the n clumps added last, at the present pose; the forces on clumps stay as they are."""
+        self.pose()
+        return list_last(self.state, n, &self.loop.law)
