@@ -21,22 +21,18 @@ from libc.string cimport memcpy
 
 from minidem.broadphase.broadphase cimport NO_FAILURE, OUT_OF_MEMORY, SMALL_TEAM
 from minidem.broadphase.neighbours cimport Neighbours, block_after_slab
-from minidem.broadphase.rebuild cimport rebuild
 from minidem.broadphase.synchronisation cimport any_failure, any_lost, await_ghosts, needs_rebuild, publish
-from minidem.contact.history_carry cimport carry_over, tabulate
-from minidem.contact.history_phase cimport begin_step, commit, find_remaining_touching, find_touching
-from minidem.contact.history_sum cimport prepare_order, reduce_couples, sum_in_order
-from minidem.contact.narrow_phase cimport (
-    Contacts, begin_contacts, find_contacts, find_remaining_contacts, reset_contacts, set_owned_slots,
-)
-from minidem.contact.reduce cimport reduce_block, resum_in_order
+from minidem.contact.history_phase cimport commit
+from minidem.contact.history_sum cimport reduce_couples
+from minidem.contact.narrow_phase cimport Contacts
+from minidem.contact.reduce cimport reduce_block
 from minidem.core.clock cimport clock
 from minidem.core.lanes cimport LANES
 from minidem.core.openmp cimport advance_epoch, barrier_wait, require_full_team, restore_team_setting, team_size
+from minidem.engine.contact_phase cimport begin, find_in_slab, find_remaining, rebuild_lists
 from minidem.engine.fused_pass cimport advance_blocks
 from minidem.engine.leapfrog cimport predict_velocity
 from minidem.engine.onset_pass cimport add_onset_forces
-from minidem.engine.undo cimport python_failed, save_own, step_succeeded
 from minidem.rotation.scheme cimport BlockFunction
 from minidem.state.pose cimport spins_as_stored
 from minidem.state.rows cimport FORCE, TORQUE, WRENCH_ROWS
@@ -44,60 +40,6 @@ from minidem.state.state cimport fixed_rows, wrench_of
 
 cdef enum:
     STEPS_PER_NORMALISATION = 32768
-
-
-cdef inline bint begin(Loop *loop, int thread, bint replay) noexcept nogil:
-    """Prepare the narrow phase for a new pose. replay : see History. False: memory exhausted."""
-    cdef Neighbours *mine = loop.broad.threads + thread
-    if loop.law.history != NULL:
-        loop.contacts[thread].history.undone = loop.saved_blocks != NULL
-        return begin_step(&loop.contacts[thread].history, mine, replay)
-    begin_contacts(loop.contacts + thread, mine)
-    return True
-
-
-cdef inline bint find_in_slab(Loop *loop, int thread, Py_ssize_t end) noexcept nogil:
-    """Contacts of own spheres up to `end` of the inner list. False: memory exhausted."""
-    cdef Contacts *contacts = loop.contacts + thread
-    if loop.law.history != NULL:
-        return find_touching(&contacts.history, &loop.law, loop.broad.threads + thread, &loop.state, end)
-    return find_contacts(contacts, loop.broad.threads + thread, &loop.state, end)
-
-
-cdef bint find_remaining(Loop *loop, int thread) noexcept nogil:
-    """The rest of the contacts, and the forces on own spheres. False: memory exhausted."""
-    cdef Contacts *contacts = loop.contacts + thread
-    cdef Neighbours *mine = loop.broad.threads + thread
-    if loop.law.history == NULL:
-        return find_remaining_contacts(contacts, mine, &loop.state) and resum_in_order(contacts, &loop.state)
-    if not find_remaining_touching(&contacts.history, &loop.law, mine, &loop.state):
-        return False
-    sum_in_order(contacts, mine, &loop.state, loop.dissipated)
-    return True
-
-
-cdef bint rebuild_lists(Loop *loop, int thread, bint replay) noexcept nogil:
-    """Rebuild the lists, and find known contacts again. Called by all threads together. False: memory exhausted."""
-    cdef Contacts *contacts = loop.contacts + thread
-    cdef Neighbours *mine = loop.broad.threads + thread
-    cdef bint fine = True
-    if loop.law.history == NULL:
-        reset_contacts(contacts, &loop.state)
-        rebuild(&loop.broad, thread, &loop.state, &loop.planes)
-        set_owned_slots(contacts, mine, &loop.state)
-        return True
-    if loop.imported == NULL:
-        fine = tabulate(contacts, &loop.state)
-    rebuild(&loop.broad, thread, &loop.state, &loop.planes)
-    set_owned_slots(contacts, mine, &loop.state)
-    if mine.failure == NO_FAILURE:                      # its lists are complete
-        fine = fine and carry_over(loop.contacts, thread, loop.n_threads, loop.imported, mine, &loop.state) \
-            and prepare_order(&contacts.history, mine, &loop.state)
-    barrier_wait(&loop.broad.barrier, loop.n_threads)   # all have read the tables
-    contacts.history.last, contacts.history.carried = contacts.history.carried, contacts.history.last
-    if thread == 0:
-        loop.imported = NULL
-    return fine and begin_step(&contacts.history, mine, replay)
 
 
 cdef bint advance(Loop *loop, int thread, int stage, bint norms, bint wrench_known) noexcept nogil:
@@ -193,6 +135,11 @@ cdef void predict(Loop *loop, int thread, int stage) noexcept nogil:
                          wrench_of(&loop.state, b) + FORCE * LANES, fixed_rows(&loop.state, b), ahead)
 
 
+cdef inline bint python_failed(const Loop *loop) noexcept nogil:
+    """Whether a rotation scheme or contact law written in Python has raised."""
+    return loop.scheme_failed[0] or loop.law_failed[0]
+
+
 cdef bint add_external_forces(Loop *loop, int thread, double ahead, bint between) noexcept nogil:
     """Call external_forces for the pose `ahead` steps after this one, when all wrenches are stored. False: an error.
 
@@ -207,6 +154,32 @@ cdef bint add_external_forces(Loop *loop, int thread, double ahead, bint between
             loop.broad.threads[thread].failure = OUT_OF_MEMORY
         barrier_wait(&loop.broad.barrier, loop.n_threads)       # ghosts and motions are read until here
     return loop.broad.reports[0].failure == NO_FAILURE
+
+
+cdef void save_own(Loop *loop, int thread) noexcept nogil:
+    """Copy own blocks and wrenches; they are restored if the step fails."""
+    cdef const Neighbours *mine = loop.broad.threads + thread
+    cdef Py_ssize_t size = loop.state.n_rows * LANES, count = mine.last_block - mine.first_block
+    memcpy(loop.saved_blocks + mine.first_block * size, loop.state.blocks + mine.first_block * size,
+           count * size * sizeof(double))
+    size = WRENCH_ROWS * LANES
+    memcpy(loop.saved_wrench + mine.first_block * size, loop.state.wrench + mine.first_block * size,
+           count * size * sizeof(double))
+    if loop.dissipated != NULL:
+        memcpy(loop.saved_dissipated + mine.first_block * 4 * LANES, loop.dissipated + mine.first_block * 4 * LANES,
+               count * 4 * LANES * sizeof(double))
+
+
+cdef bint step_succeeded(Loop *loop) noexcept nogil:
+    """Whether a step that calls Python is complete. Called by all threads together."""
+    cdef bint fine
+    cdef int t
+    barrier_wait(&loop.broad.barrier, loop.n_threads)
+    fine = not python_failed(loop)
+    for t in range(loop.n_threads):
+        fine &= loop.broad.threads[t].failure == NO_FAILURE
+    barrier_wait(&loop.broad.barrier, loop.n_threads)   # no thread begins the next step before all have read this
+    return fine
 
 
 cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
