@@ -25,8 +25,9 @@ class ContactLaw:
         Parameters, such as "rolling=epsd", to the functions that then replace `kernels`.
     coefficients : callable or None
         Of a law with history: coefficients(pair, values) -> up to 8 numbers or arrays (n, n) for n materials, which the
-        law reads as rows COEFFICIENTS of contact/rows.pxd. `pair` has the properties of pairs as arrays (n, n):
-        modulus E*, shear_modulus G* [Pa], restitution, friction, rolling_friction; `values` the parameters by name.
+        law reads as rows COEFFICIENTS of contact/rows.pxd. `pair` has the properties of all pairs of materials as
+        arrays (n, n): modulus E*, shear_modulus G* [Pa], restitution, friction, rolling_friction; `values` the
+        parameters by name.
     cites : tuple of Reference
         Sources of the formula, the first one printing it.
     doi : str
