@@ -39,6 +39,7 @@ cdef struct History:                # of one thread
     Py_ssize_t list_cursor          # ints of the inner list that have been tested
     Py_ssize_t n_evaluated          # contacts of `now` that have been evaluated
     bint replay                     # forces of known contacts are those of `last`
+    bint undone                     # a step may be undone: results of the last step are kept
     IntVector contact_at            # (positions of the lists,): 2 (1 + index in `now`); 0: no contact
     IntVector first_entry           # (own slots + 1,): where the entries of each slot begin
     IntVector entries               # 2 position + side, of each own sphere in canonical order of the other sides
