@@ -12,7 +12,8 @@ import scenes
 
 import minidem as md
 from minidem import chess
-from minidem.rotation import registry
+from minidem.contact import registry as contact
+from minidem.rotation import registry as rotation
 from minidem.scenario import plot
 from minidem.templates import fit_mesh
 
@@ -100,9 +101,14 @@ def chess_pieces_are_fitted_once():
 def own():
     """md.rotation.register; schemes that are not built in are gone after the test."""
     yield md.rotation.register
-    for name in registry._registered:
-        del registry._registry.records[name]
-    registry._registered.clear()
+    rotation._registry.remove_own()
+
+
+@pytest.fixture
+def own_law():
+    """md.contact.register, likewise."""
+    yield md.contact.register
+    contact._registry.remove_own()
 
 
 @pytest.fixture

@@ -6,7 +6,9 @@ A module of the folder laws holds one law and is discovered without further edit
 
     print(md.contact.available())                   # names
     print(md.contact.info("hertz").doc)             # the record: description, sources, parameters
-"""
-from minidem.contact.registry import available, info
 
-__all__ = ["available", "info"]
+`register(name, force)` adds a user's law.
+"""
+from minidem.contact.registry import available, info, register
+
+__all__ = ["available", "info", "register"]

@@ -10,7 +10,7 @@ from minidem.broadphase.ghosts cimport slot_of
 from minidem.broadphase.neighbours cimport Neighbours, height, owns, push_pair
 from minidem.contact.contact_motion cimport gather_contacts
 from minidem.contact.history cimport Touching, couple_of, doubles, result_of
-from minidem.contact.law cimport Contact, Law
+from minidem.contact.law cimport Contact, Law, LawKernels
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.contact.rows cimport (
     CONTACT_ROWS, DESCRIPTION_ROWS, MAX_RECORDS, NORMAL_ENERGY, ROLLING_ENERGY, SLIDING, TANGENTIAL_ENERGY,
@@ -101,6 +101,7 @@ cdef object list_touching(State state, const StateView *view, const Contacts *co
                 write_row(&pair[count, 0], &values[count, 0], view, i, j, contacts[t].law, 0.0)
                 write_friction(&values[count, 0], &friction[count, 0], view, contacts[t].law, last, k)
                 count += 1
+    (<LawKernels> contacts[0].law.context).raise_error()
     return describe(state, np.asarray(pair)[:count], np.asarray(values)[:count], np.asarray(friction)[:count])
 
 

@@ -172,4 +172,7 @@ cdef void gather_contacts(const Law *law, const StateView *state, const int *pai
         write_rows(False, &a, &b, &geometry, 2.0 * state.half_step, contact, points)
     if law.has_couples:
         rolling_inertia(walls, &a, &b, contact)
-    load_coefficients(law, &a, &b, contact)
+    if law.of_clumps != NULL and not walls:
+        memcpy(contact + COEFFICIENTS * LANES, law.of_clumps, MAX_COEFFICIENTS * LANES * sizeof(double))
+    else:
+        load_coefficients(law, &a, &b, contact)

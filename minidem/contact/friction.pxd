@@ -19,9 +19,9 @@ from minidem.contact.rows cimport (
     ANGULAR_VELOCITY, COEFFICIENTS, COUPLE, DISSIPATED, FORCE, MASS, MAX_RECORDS, MIDDLE_NORMAL, NORMAL, NORMAL_ENERGY,
     OVERLAP, RADIUS, RESULT_ROWS, ROLLING_ENERGY, ROLLING_INERTIA, SLIDING, SPIN, STEP, TANGENTIAL_ENERGY, VELOCITY,
 )
-from minidem.contact.spring cimport Spring, stretch
+from minidem.contact.spring cimport Change, Spring, stretch
 from minidem.core.lanes cimport LANES
-from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, scale, sub
+from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, scale, sub, vec3
 from minidem.state.rows cimport load, store
 
 cdef extern from *:
@@ -100,8 +100,8 @@ cdef inline bint find_damping(bint hertzian, const double *contact, const double
     return edges != 0
 
 
-cdef inline void correct_edges(bint hertzian, const double *contact, const double *history, double *c, const double *rate,
-                               double *onset) noexcept nogil:
+cdef inline void correct_edges(bint hertzian, const double *contact, const double *history, double *c,
+                               const double *rate, double *onset) noexcept nogil:
     """Means over the step where a contact begins or ends: of the damping coefficient, and of the tangential stiffness.
 
     The force at the pose acts from half a step before to half a step after it. The first one of a contact acts from the
@@ -128,6 +128,35 @@ cdef inline void correct_edges(bint hertzian, const double *contact, const doubl
             if begins and overlap > 0.0 else 1.0
 
 
+cdef inline Change change_of(bint hertzian, const double *contact, const double *history, double onset, double force,
+                             int lane) noexcept nogil:
+    """What the springs of a contact need; force : F_n at the pose."""
+    cdef Change change
+    cdef double last = history[(4 * DASHPOT + 3) * LANES + lane]
+    cdef bint reversed = force * last < 0.0
+    cdef double fresh = force / (force - last if reversed else 1.0)
+    change.a_old = history[(4 * SPRING + 3) * LANES + lane]
+    change.a = contact_radius(hertzian, contact[RADIUS * LANES + lane], contact[OVERLAP * LANES + lane])
+    change.onset, change.fresh = onset, fresh if reversed else 1.0
+    change.turn = contact[STEP * LANES + lane] * contact[SPIN * LANES + lane]
+    change.normal, change.middle = load(contact + NORMAL * LANES + lane), load(contact + MIDDLE_NORMAL * LANES + lane)
+    return change
+
+
+cdef inline Spring roll(Change change, const double *contact, const double *history, double limit,
+                        int lane) noexcept nogil:
+    """Rolling resistance; limit : |F_n|."""
+    cdef const double *of_pair = contact + COEFFICIENTS * LANES + lane
+    cdef Vec3 w = load(contact + ANGULAR_VELOCITY * LANES + lane), w_old = load(record(history, ROLLING_RATE) + lane)
+    cdef double radius = contact[RADIUS * LANES + lane]
+    cdef double stiffness = of_pair[ROLLING_STIFFNESS * LANES] * (radius * radius)
+    return stretch(
+        change, stiffness, load(record(history, ROLLING_SPRING) + lane), load(record(history, ROLLING_DASHPOT) + lane),
+        scale(contact[STEP * LANES + lane], w), predicted(w, w_old, 1.0 if change.a_old > 0.0 else 0.0),
+        of_pair[ROLLING_DAMPING * LANES] * 2.0 * sqrt(contact[ROLLING_INERTIA * LANES + lane] * stiffness * change.a),
+        of_pair[ROLLING_FRICTION * LANES] * radius * limit)
+
+
 cdef inline void rub(bint hertzian, bint rolls, const double *contact, double *history, double *result_rows,
                      const double *parameters) noexcept nogil:
     """A `HistoryFunction` (rows.pxd); hertzian, rolls : constant at compile time."""
@@ -138,8 +167,9 @@ cdef inline void rub(bint hertzian, bint rolls, const double *contact, double *h
     cdef double onset[LANES]
     cdef double limits_damping = parameters[<int> LIMIT_DAMPING]
     cdef const double *of_pair
-    cdef double overlap, step, radius, a, a_old, elastic, damping, force, last, old, limit, stiffness, fresh
-    cdef Vec3 normal, middle, u, u_old, w
+    cdef double overlap, step, elastic, damping, force, limit
+    cdef Vec3 u, u_old, none = vec3(0.0, 0.0, 0.0)
+    cdef Change change
     cdef Spring friction, rolling
     cdef int lane
     if find_damping(hertzian, contact, history, c, rate, onset):
@@ -147,46 +177,35 @@ cdef inline void rub(bint hertzian, bint rolls, const double *contact, double *h
     for lane in range(LANES):
         of_pair = contact + COEFFICIENTS * LANES + lane
         overlap, step = contact[OVERLAP * LANES + lane], contact[STEP * LANES + lane]
-        radius, a_old = contact[RADIUS * LANES + lane], history[(4 * SPRING + 3) * LANES + lane]
-        normal, middle = load(contact + NORMAL * LANES + lane), load(contact + MIDDLE_NORMAL * LANES + lane)
         u, u_old = load(contact + VELOCITY * LANES + lane), load(record(history, SLIP) + lane)
-        old = 1.0 if a_old > 0.0 else 0.0
-        a = contact_radius(hertzian, radius, overlap)
-        elastic = of_pair[STIFFNESS * LANES] * a * (overlap if overlap > 0.0 else 0.0)
+        elastic = of_pair[STIFFNESS * LANES] * contact_radius(hertzian, contact[RADIUS * LANES + lane], overlap) \
+            * (overlap if overlap > 0.0 else 0.0)
         damping = c[lane] * rate[lane]
         damping = -elastic if limits_damping > 0.0 and damping < -elastic else damping
         damping = damping if overlap > 0.0 else 0.0
         force = elastic + damping
         limit = force if force > 0.0 else -force
-        last = history[(4 * DASHPOT + 3) * LANES + lane]
-        fresh = force / (force - last if force * last < 0.0 else force + 1e-300)
-        fresh = fresh if force * last < 0.0 else 1.0
+        change = change_of(hertzian, contact, history, onset[lane], force, lane)
         friction = stretch(
-            a_old, a, of_pair[TANGENTIAL_STIFFNESS * LANES], onset[lane], fresh, load(record(history, SPRING) + lane),
-            load(record(history, DASHPOT) + lane), scale(step, u), predicted(u, u_old, old),
-            of_pair[TANGENTIAL_DAMPING * LANES] * c[lane], of_pair[FRICTION * LANES] * limit, normal, middle,
-            step * contact[SPIN * LANES + lane])
+            change, of_pair[TANGENTIAL_STIFFNESS * LANES], load(record(history, SPRING) + lane),
+            load(record(history, DASHPOT) + lane), scale(step, u),
+            predicted(u, u_old, 1.0 if change.a_old > 0.0 else 0.0),
+            of_pair[TANGENTIAL_DAMPING * LANES] * c[lane], of_pair[FRICTION * LANES] * limit)
         result[DISSIPATED * LANES + lane] = -0.5 * step * (history[(4 * SLIP + 3) * LANES + lane] + damping) \
-            * dot(u, middle)
+            * dot(u, change.middle)
         result[(DISSIPATED + 1) * LANES + lane] = friction.by_dashpot
         result[(DISSIPATED + 2) * LANES + lane] = friction.by_spring
         result[(DISSIPATED + 3) * LANES + lane] = 0.0
-        store(result + FORCE * LANES + lane, add(scale(force, normal), add(friction.spring, friction.dashpot)))
+        store(result + FORCE * LANES + lane, add(scale(force, change.normal), add(friction.spring, friction.dashpot)))
+        store(result + COUPLE * LANES + lane, none)
         if rolls:
-            w, u_old = load(contact + ANGULAR_VELOCITY * LANES + lane), load(record(history, ROLLING_RATE) + lane)
-            stiffness = of_pair[ROLLING_STIFFNESS * LANES] * (radius * radius)
-            rolling = stretch(
-                a_old, a, stiffness, onset[lane], fresh, load(record(history, ROLLING_SPRING) + lane),
-                load(record(history, ROLLING_DASHPOT) + lane), scale(step, w), predicted(w, u_old, old),
-                of_pair[ROLLING_DAMPING * LANES] * 2.0 * sqrt(contact[ROLLING_INERTIA * LANES + lane] * stiffness * a),
-                of_pair[ROLLING_FRICTION * LANES] * radius * limit, normal, middle,
-                step * contact[SPIN * LANES + lane])
+            rolling = roll(change, contact, history, limit, lane)
             result[(DISSIPATED + 3) * LANES + lane] = rolling.by_spring + rolling.by_dashpot
             store(result + COUPLE * LANES + lane, add(rolling.spring, rolling.dashpot))
             store_record(new + lane, ROLLING_SPRING, rolling.spring, 0.0)
-            store_record(new + lane, ROLLING_RATE, w, 0.0)
+            store_record(new + lane, ROLLING_RATE, load(contact + ANGULAR_VELOCITY * LANES + lane), 0.0)
             store_record(new + lane, ROLLING_DASHPOT, rolling.dashpot, 0.0)
-        store_record(new + lane, SPRING, friction.spring, a)
+        store_record(new + lane, SPRING, friction.spring, change.a)
         store_record(new + lane, SLIP, u, damping)
         store_record(new + lane, DASHPOT, friction.dashpot, force)
     memcpy(history, new, (<int> MAX_RECORDS if rolls else <int> SLIDING_RECORDS) * 4 * LANES * sizeof(double))

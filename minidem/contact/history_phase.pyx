@@ -22,12 +22,19 @@ from minidem.core.transpose cimport records_from_rows, rows_from_records
 from minidem.state.state cimport StateView
 
 
+cdef enum:
+    AHEAD = 64                      # contacts: their history is prefetched
+
+
 cdef bint begin_step(History *history, const Neighbours *mine, bint replay) noexcept nogil:
     """Prepare for a new pose; replay : forces of known contacts do not change. False: memory exhausted."""
     cdef Py_ssize_t positions = (mine.pairs.size + mine.walls.size) // 2
     cdef int r
     history.now.n = history.last_cursor = history.list_cursor = history.n_evaluated = 0
     history.replay = replay
+    if not (replay or history.undone):                  # write to memory that is in cache
+        history.now.results, history.last.results = history.last.results, history.now.results
+        history.now.couples, history.last.couples = history.last.couples, history.now.couples
     if not (reserve(&history.contact_at, positions + 1) and reserve_contacts(&history.now, history.n_records, 0)
             and reserve_contacts(&history.last, history.n_records, 0)):
         return False
@@ -127,7 +134,12 @@ cdef inline void evaluate_eight(History *history, const Law *law, const StateVie
     cdef double points[3 * LANES]
     cdef int sources[LANES]
     cdef int lane, r
+    for r in range(history.n_records):
+        for lane in range(4):
+            prefetch(record_of(&history.now, r, first + AHEAD + 2 * lane))
+            prefetch(record_of(&history.last, r, first + AHEAD + 2 * lane))
     for lane in range(LANES):
+        prefetch(result_of(&history.now, first + AHEAD + lane))
         sources[lane] = history.sources.data[first + (lane if lane < count else 0)]
     gather_contacts(law, state, history.now.pairs.data + 2 * first, count, walls, contact, points)
     for r in range(history.n_records):

@@ -17,6 +17,7 @@ from minidem.broadphase.ghosts cimport clump_of, slot_of
 from minidem.broadphase.neighbours cimport Planes, height
 from minidem.contact.rows cimport HistoryFunction
 from minidem.contact.twists cimport relative_velocities, sphere_velocity, twist_of
+from minidem.core.external cimport External
 from minidem.core.int_vector cimport IntVector, reserve
 from minidem.core.lanes cimport LANES
 from minidem.core.transpose cimport records_from_rows, rows_from_records
@@ -59,6 +60,7 @@ cdef struct Law:                        # all that a force depends on, in additi
     const Planes *planes
     double modulus                      # effective modulus between two clumps, if all have one compliance [Pa]
     double parameters[MAX_LAW_PARAMETERS]       # in the order of the record
+    void *context                       # behind the parameters: the LawKernels, for external_law.pyx
     double power                        # p of the force k d^p
     double energy_factor                # elastic energy / (force * overlap)
     double dt                           # [s]
@@ -72,10 +74,11 @@ cdef struct Law:                        # all that a force depends on, in additi
     bint has_couples                    # it exerts couples
     int n_materials
     const double *coefficients          # (n_materials, n_materials, MAX_COEFFICIENTS)
+    const double *of_clumps             # (MAX_COEFFICIENTS, LANES): if all clumps are of one material; else NULL
     const double *wall_materials        # (walls,): numbers of their materials
 
 
-cdef class LawKernels:
+cdef class LawKernels(External):
     cdef PairsFunction many, many_moving, many_mixed, many_mixed_moving
     cdef ContactFunction one
     cdef ForcesFunction forces

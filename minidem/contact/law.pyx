@@ -4,7 +4,7 @@ from libc.string cimport memset
 
 from minidem.contact.onset cimport Onsets, onset_forces
 from minidem.contact.rows cimport (
-    COEFFICIENTS, CONTACT_ROWS, DESCRIPTION_ROWS, MAX_RECORDS, NORMAL_ENERGY, OVERLAP, RADIUS,
+    COEFFICIENTS, CONTACT_ROWS, DESCRIPTION_ROWS, MAX_COEFFICIENTS, MAX_RECORDS, NORMAL_ENERGY, OVERLAP, RADIUS,
 )
 from minidem.core.lanes cimport LANES
 from minidem.state.state cimport StateView
@@ -13,6 +13,8 @@ from minidem.state.state cimport StateView
 # a contact has come in during the last step, at that velocity; what overlaps at the last one leaves during the next
 # step, at another velocity.
 BEGINS, ENDS = 1.21, 1.6
+
+MOST_COEFFICIENTS, MOST_RECORDS = <int> MAX_COEFFICIENTS, <int> MAX_RECORDS
 
 
 cdef inline double no_force(double overlap, double radius, double modulus, const double *parameters) noexcept nogil:
@@ -24,7 +26,7 @@ cdef Contact overlap_alone(const Law *law, const StateView *state, int i, int j)
     return over_contact(no_force, False, law, state, i, j)
 
 
-cdef class LawKernels:
+cdef class LawKernels(External):
     """The compiled functions of one law, by address: the first six, or those of a law with history."""
 
     def __init__(self, *, size_t many=0, size_t many_moving=0, size_t one=0, size_t forces=0, size_t many_mixed=0,
@@ -36,6 +38,16 @@ cdef class LawKernels:
         self.history, self.describe = <HistoryFunction> history, <HistoryFunction> describe
         self.n_records, self.has_couples = n_records, has_couples
 
+    def own(self):
+        """For one time loop: a copy if there are Python functions, so that an error is raised by that loop alone."""
+        cdef LawKernels copy
+        if not self.functions:
+            return self
+        copy = LawKernels(history=<size_t> self.history, describe=<size_t> self.describe, n_records=self.n_records,
+                          has_couples=self.has_couples)
+        copy.functions, copy.keep = self.functions, self.keep
+        return copy
+
     cdef object fill(self, Law *law, values):
         """Functions and parameter values, for a law without onset correction; all else is zero."""
         cdef int k
@@ -43,6 +55,7 @@ cdef class LawKernels:
         law.evaluate, law.one, law.forces = self.many, self.one, self.forces
         law.history, law.describe = self.history, self.describe
         law.n_records, law.has_couples = self.n_records, self.has_couples
+        law.context, self.values = <void *> self, values
         for k in range(len(values)):
             law.parameters[k] = values[k]
 
@@ -96,6 +109,7 @@ cdef class LawKernels:
             for k in range(len(coefficients)):
                 contact[(COEFFICIENTS + k) * LANES + lane] = coefficients[k]
         self.describe(contact, history, result, law.parameters)
+        self.raise_error()
         return result[NORMAL_ENERGY * LANES]
 
     def onset_force_at(self, double overlap, double radius, double modulus, values, double power, zeta, double dt,

@@ -6,7 +6,7 @@ from minidem.contact.pair_table import PROPERTIES
 
 from minidem.broadphase.neighbours cimport Planes
 from minidem.contact.law cimport Law, LawKernels
-from minidem.contact.rows cimport MAX_COEFFICIENTS
+from minidem.core.lanes cimport LANES
 
 
 cdef object set_properties(Law *law, Planes *planes, LawKernels kernels, record, values, pair_table, material_index):
@@ -17,16 +17,21 @@ cdef object set_properties(Law *law, Planes *planes, LawKernels kernels, record,
     """
     cdef double[::1] wall_modulus, compliance, wall_compliance, wall_materials
     cdef double[:, :, ::1] coefficients
+    cdef double[:, ::1] of_clumps
     cdef int n = len(pair_table.materials)
     modulus, wall_modulus, compliance, wall_compliance, mixed = pair_table.moduli(material_index)
     law.modulus, planes.modulus = modulus, &wall_modulus[0]
     keep = [wall_modulus, compliance, wall_compliance]
     if mixed:
         kernels.mix_materials(law, &compliance[0], &wall_compliance[0])
-    if record.coefficients is not None:
-        rows = np.stack(record.coefficient_rows(pair_table.properties(PROPERTIES), values), axis=-1)
-        coefficients = np.append(rows, np.zeros((n, n, <int> MAX_COEFFICIENTS - rows.shape[-1])), axis=-1)
+    if record.has_history:
+        coefficients = np.stack(record.coefficient_rows(pair_table.properties(PROPERTIES), values), axis=-1)
         wall_materials = np.append(pair_table.wall_index, 0.0)
         law.n_materials, law.coefficients, law.wall_materials = n, &coefficients[0, 0, 0], &wall_materials[0]
         keep += [coefficients, wall_materials]
+        if len(np.unique(material_index)) == 1:
+            k = material_index[0]
+            of_clumps = np.repeat(np.asarray(coefficients)[k, k][:, None], LANES, axis=1)
+            law.of_clumps = &of_clumps[0, 0]
+            keep.append(of_clumps)
     return keep

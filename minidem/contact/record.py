@@ -4,9 +4,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from minidem.contact.law import LawKernels
+from minidem.contact.friction_coefficients import READS_OF_PAIRS
+from minidem.contact.law import MOST_COEFFICIENTS, LawKernels, LawLimits
 from minidem.core.literature import Reference
 from minidem.core.parameters import named_values, parameter_values
+from minidem.core.record import check_record, refuse_field
 
 
 @dataclass(frozen=True)
@@ -22,9 +24,10 @@ class ContactLaw:
     kernels_with : dict
         Parameters, such as "rolling=epsd", to the functions that then replace `kernels`.
     coefficients : callable or None
-        Of a law with history: coefficients(pair, values) -> up to 8 arrays (n, n) for n materials, which the law reads
-        as rows COEFFICIENTS of contact/rows.pxd. `pair` has the properties of all pairs of materials as arrays (n, n):
-        modulus E*, shear_modulus G* [Pa], restitution, friction, rolling_friction; `values` the parameters by name.
+        Of a law with history: coefficients(pair, values) -> up to 8 numbers or arrays (n, n) for n materials, which the
+        law reads as rows COEFFICIENTS of contact/rows.pxd. `pair` has the properties of all pairs of materials as
+        arrays (n, n): modulus E*, shear_modulus G* [Pa], restitution, friction, rolling_friction; `values` the
+        parameters by name.
     cites : tuple of Reference
         Sources of the formula, the first one printing it.
     doi : str
@@ -70,8 +73,14 @@ class ContactLaw:
     parameters: Mapping[str, float | tuple[str, ...] | None] = field(default_factory=dict)
 
     def __post_init__(self):
-        if self.cites and not self.doi:
-            object.__setattr__(self, "doi", self.cites[0].doi)
+        """ValueError for a record that the loop could not use."""
+        check_record(self, LawLimits.MAX_LAW_PARAMETERS)
+        for name, known in (("reads", ("young", "poisson")), ("reads_of_pairs", READS_OF_PAIRS)):
+            given = getattr(self, name)
+            if not isinstance(given, tuple) or not set(given) <= set(known):
+                refuse_field(self, name, f"give a tuple of {', '.join(known)}, or ()")
+        if self.coefficients is not None and not callable(self.coefficients):
+            refuse_field(self, "coefficients", "give a function of (pair, values)")
 
     def values(self, given: str = "") -> list[float | int]:
         """Parameter values, in the order of the record, from text such as 'stiffness=1e6'; see `parameter_values`."""
@@ -83,9 +92,16 @@ class ContactLaw:
         return next((kernels for given, kernels in self.kernels_with.items()
                      if str(named[given.partition("=")[0]]) == given.partition("=")[2]), self.kernels)
 
-    def coefficient_rows(self, pair: Mapping, values: list[float | int]) -> list:
-        """`coefficients` of these parameter values."""
-        return list(self.coefficients(pair, named_values(self.parameters, values)))
+    def coefficient_rows(self, pair: Mapping, values: list[float | int]) -> list[np.ndarray]:
+        """`coefficients` of these parameter values, eight (n, n) arrays; those that the law has not are zero."""
+        named = named_values(self.parameters, values)
+        given = [] if self.coefficients is None else list(self.coefficients(pair, named))
+        shape, missing = pair["modulus"].shape, MOST_COEFFICIENTS - len(given)
+        if missing < 0 or any(np.shape(row) not in ((), shape) for row in given):
+            raise ValueError(f"contact {self.name!r}: coefficients returned {len(given)} values of shapes "
+                             f"{[np.shape(row) for row in given]}; return at most {MOST_COEFFICIENTS} numbers or "
+                             f"arrays of the shape of pair['friction'], here {shape}")
+        return [np.broadcast_to(np.asarray(row, dtype=float), shape) for row in [*given, *missing * [0.0]]]
 
     def normal_force(self, overlap: float, radius: float, pair: Mapping, values: list[float | int]) -> np.ndarray:
         """(n, n) elastic normal forces [N] of n materials at an overlap and an effective radius [m].

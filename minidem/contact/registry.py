@@ -1,7 +1,13 @@
 """All contact laws by name; every module of laws/ that has LAWS is discovered."""
+from collections.abc import Callable, Mapping
+
+from minidem.contact.law import MOST_RECORDS
 from minidem.contact.record import ContactLaw
+from minidem.core.checks import flag, whole
+from minidem.core.record import check_fields
 from minidem.core.registry import Registry
 
+Function = Callable | object            # a Python function, or a C function in one of the forms of `register`
 _registry = Registry("contact", "minidem.contact.laws", "LAWS")
 
 
@@ -47,6 +53,84 @@ def select(specification, scheme=None):
                          f"evaluation per step, and {scheme.name!r} has {len(scheme.stages)}; take another scheme, or "
                          f"onset=plain")
     if scheme is not None and len(scheme.stages) > 1 and law.needs_velocity:
-        raise ValueError(f"contact = {specification!r}: friction needs a rotation scheme with one force evaluation per "
-                         f"step, and {scheme.name!r} has {len(scheme.stages)}; take another scheme")
+        raise ValueError(f"contact = {specification!r}: a law with history needs a rotation scheme with one force "
+                         f"evaluation per step, and {scheme.name!r} has {len(scheme.stages)}; take another scheme")
     return law, values
+
+
+def register(name: str, force: Function, describe: Function | None = None, *, records: int = 1, couples: bool = False,
+             coefficients: Callable | None = None, reads: tuple[str, ...] = (), reads_of_pairs: tuple[str, ...] = (),
+             parameters: Mapping[str, float | tuple[str, ...] | None] | None = None, **record: object) -> ContactLaw:
+    """Add a contact law with history; it then works wherever a name does.
+
+    Parameters
+    ----------
+    name : str
+    force : function
+        Takes eight contacts and their history to forces, the history at the end of the step and dissipated energies.
+    describe : function, optional
+        Elastic energies of eight contacts at the pose, and which of them slide. Without it these are zero.
+    records : int
+        Of the history of a contact, 1 to 6 of four numbers each. They are zero in a new contact. The first three change
+        sign if i and j are exchanged, the fourth does not.
+    couples : bool
+        Whether the law exerts couples in addition to the moments of its forces.
+    coefficients : function, optional
+        coefficients(pair, values) -> up to 8 numbers or arrays (n, n) for n materials, which `force` reads. `pair` has
+        the properties of pairs of materials as arrays (n, n): modulus E*, shear_modulus G* [Pa], restitution, friction,
+        rolling_friction. `values` are the parameters by name. Called when a time loop is made.
+    reads : tuple of str
+        Properties of materials that it reads: young, poisson.
+    reads_of_pairs : tuple of str
+        Properties of pairs of materials that it reads: restitution, friction, rolling_friction. With any, two different
+        materials that can meet need a `Pair`.
+    parameters : dict, optional
+        Name to default number, to a tuple of words, the first being the default, or to None: a number to be given.
+    **record
+        Further fields of `minidem.contact.record.ContactLaw`: title, doi, doc, cites, power and others.
+
+    Returns
+    -------
+    ContactLaw
+        Its record.
+
+    Raises
+    ------
+    ValueError
+        For the name of a built-in law, a wrong signature, or a wrong field.
+
+    Notes
+    -----
+    Each function is one of
+
+    * a Python function f(contacts, *parameters), called for eight contacts at a time, which has the arrays of
+      `minidem.contact.external_law.EightContacts`. `force` assigns contacts.force, contacts.dissipated and
+      contacts.couple, and changes contacts.history in place; `describe` assigns contacts.normal_energy,
+      tangential_energy, rolling_energy and sliding. A parameter whose default is an integer is one, and a word is its
+      index. If it raises, the step is undone and the error passed on.
+    * a C function  void f(const double *contact, double *history, double *result, const double *parameters),  compiled
+      anywhere: a numba cfunc, a ctypes function with restype and argtypes, a scipy.LowLevelCallable, or a capsule whose
+      name is the signature. Rows of eight doubles, one per contact:
+          contact  0-2 normal   3-5 middle normal   6-8 velocity   9-11 angular velocity   12 spin   13 overlap
+                   14 radius   15 mass   16 rolling inertia (with couples)   17 step   18-25 coefficients
+          history  4 for each record
+          result   0-2 force   3-5 couple (with couples)   6-9 dissipated energies; all are to be written
+          result   0-3 energies of the springs: normal, tangential, rolling; sliding: of `describe`
+      (minidem/contact/rows.pxd). The parameters are doubles.
+
+    Lanes behind the last contact repeat another one. If i and j are exchanged, forces and couples must change sign and
+    no other bit: both are evaluated where i and j belong to different threads. A contact that ended in the step is
+    evaluated once more, with an overlap that is not positive; its force must be zero, and what its springs hold is
+    dissipated. Where forces are evaluated between two steps, the step is 0, and nothing is dissipated.
+    """
+    from minidem.contact.external_law import make_kernels
+    _registry.refuse_built_in(name)
+    check_fields(ContactLaw, record, reserved=("name", "kernels", "kernels_with", "needs_velocity", "has_history"))
+    if force is None:
+        raise ValueError("force = None: a law needs the function that computes forces")
+    records, couples = whole("records", records, 1, MOST_RECORDS), flag("couples", couples)
+    given = {"title": name, "conservative": False} | record
+    return _registry.add(ContactLaw(
+        name=name, kernels=make_kernels({"force": force, "describe": describe}, records, couples), needs_velocity=True,
+        has_history=True, coefficients=coefficients, reads=reads, reads_of_pairs=reads_of_pairs,
+        parameters={} if parameters is None else parameters, **given))

@@ -20,6 +20,13 @@ cdef extern from *:
     #define CYTHON_INLINE inline __attribute__((always_inline))
     """
 
+cdef struct Change:                 # of a contact in one step
+    double a_old, a                 # contact radius one step ago and now; 0: no contact
+    double onset                    # fraction of the stiffness that a new contact has on average over the step
+    double fresh                    # fraction of the step since the limit was zero; 1: it was not
+    double turn                     # angle about the normal
+    Vec3 normal, middle             # see rows.pxd
+
 cdef struct Spring:                 # of one contact
     Vec3 spring                     # force or couple on i
     Vec3 dashpot
@@ -50,46 +57,44 @@ cdef inline Vec3 sliding_sum(Vec3 before, Vec3 change, double limit) noexcept no
     return scale(limit * sqrt(reciprocal(dot(v, v))), v)
 
 
-cdef inline Spring stretch(double a_old, double a, double stiffness, double onset, double fresh, Vec3 before,
-                           Vec3 dashpot_before, Vec3 shift, Vec3 velocity, double dashpot, double limit, Vec3 normal,
-                           Vec3 middle, double turn) noexcept nogil:
-    """The spring and the dashpot after a step.
+cdef inline Spring stretch(Change of, double stiffness, Vec3 before, Vec3 dashpot_before, Vec3 shift, Vec3 velocity,
+                           double dashpot, double limit) noexcept nogil:
+    """The spring and the dashpot after a step. The stiffness is stiffness * a.
 
-    a_old, a : contact radius one step ago and now; 0: no contact. The stiffness is stiffness * a.
-    onset : fraction of the stiffness that a new contact has on average over the step.
-    fresh : fraction of the step since the limit was zero; 1: it was not.
     before, dashpot_before : forces one step ago;  shift : displacement in the step;  velocity : at the pose.
-    dashpot : coefficient;  limit : largest force;  turn : angle about the normal.
+    dashpot : coefficient;  limit : largest force.
     """
     cdef Spring s
     cdef Vec3 old, trial, damped, sliding, rest
-    cdef double first = a_old if a_old > 0.0 else (a if a > 0.0 else 1.0)
-    cdef double second = a if a > 0.0 else first
+    cdef double first = of.a_old if of.a_old > 0.0 else (of.a if of.a > 0.0 else 1.0)
+    cdef double second = of.a if of.a > 0.0 else first
     cdef double twice = 2.0 * stiffness if stiffness > 0.0 else 1.0
     cdef double inverse = 1.0 / (twice * first * second * (first + second))
     cdef double compliance_old = inverse * second * (first + second), compliance = inverse * first * (first + second)
     cdef double ratio = second * (compliance_old * twice)
     cdef double mean = 2.0 / 3.0 * (second * second + second * first + first * first) * (inverse * first * second
                                                                                          * twice)
-    cdef double size, by_spring, by_dashpot
+    cdef double size, most, by_spring, by_dashpot
     cdef bint slides
     ratio = ratio if second < first else 1.0
     mean = second if second < first else mean           # T / a of a shrinking contact changes by the shift alone
-    mean = mean * onset if a_old == 0.0 else mean
-    old = turned(scale(ratio if fresh >= 1.0 else 0.0, before), normal, middle, turn)
-    trial = add(old, turned(scale(-stiffness * mean * fresh, shift), normal, middle, 0.5 * turn))
-    damped = scale(-dashpot, add_scaled(velocity, -dot(velocity, normal), normal))
+    mean = mean * of.onset if of.a_old == 0.0 else mean
+    old = turned(scale(ratio if of.fresh >= 1.0 else 0.0, before), of.normal, of.middle, of.turn)
+    trial = add(old, turned(scale(-stiffness * mean * of.fresh, shift), of.normal, of.middle, 0.5 * of.turn))
+    damped = scale(-dashpot, add_scaled(velocity, -dot(velocity, of.normal), of.normal))
     rest = add(trial, damped)
     size = dot(rest, rest)
     old = add(old, dashpot_before)
     sliding = sliding_sum(old, sub(rest, old), limit)
     rest = sub(sliding, damped)                         # what the dashpot leaves of it
     rest = rest if dot(rest, sliding) > 0.0 else scale(0.0, rest)
+    most = sqrt(dot(trial, trial) * reciprocal(dot(rest, rest)))         # sliding does not stretch the spring
+    rest = scale(most if most < 1.0 else 1.0, rest)
     slides = size > limit * limit
     s.spring = rest if slides else trial
     s.dashpot = sub(sliding, rest) if slides else damped
     by_spring = -0.5 * dot(add(before, s.spring), shift) + dot(before, before) * compliance_old \
-        - dot(s.spring, s.spring) * (compliance if a > 0.0 else 0.0)
+        - dot(s.spring, s.spring) * (compliance if of.a > 0.0 else 0.0)
     by_dashpot = -0.5 * dot(add(dashpot_before, s.dashpot), shift)
     s.by_spring = by_spring + by_dashpot if slides else by_spring           # at the limit all is sliding
     s.by_dashpot = 0.0 if slides else by_dashpot

@@ -22,6 +22,7 @@ class Registry:
     def __init__(self, kind, package, attribute):
         self.kind, self.package, self.attribute = kind, package, attribute
         self.records = {}
+        self.own = set()        # names added by users
 
     def available(self) -> list[str]:
         """Names of all records, sorted."""
@@ -38,8 +39,26 @@ class Registry:
         known = self.available()
         base = str(name).partition(":")[0]
         if base not in known:
-            raise ValueError(f"{self.kind} is {name!r}, must be one of: {', '.join(known)}")
+            raise ValueError(f"{self.kind} is {name!r}, must be one of: {', '.join(known)}; one of your own must "
+                             f"be added first, by md.{self.kind}.register")
         return self.records[base]
+
+    def refuse_built_in(self, name):
+        """ValueError for the name of a built-in record."""
+        if name in self.available() and name not in self.own:
+            raise ValueError(f"name = {name!r}: this name is built-in; give yours another one")
+
+    def add(self, record):
+        """Add a user's record, or replace an earlier one of that name."""
+        self.records[record.name] = record
+        self.own.add(record.name)
+        return record
+
+    def remove_own(self):
+        """Remove all records added by users."""
+        for name in self.own:
+            del self.records[name]
+        self.own.clear()
 
     def select(self, specification):
         """(record, parameter values) of "name" or "name:parameter=value,..."; ValueError if there is none such."""

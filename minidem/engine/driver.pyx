@@ -75,7 +75,8 @@ cdef class Driver(LoopOwner):
                                       np.zeros((state.n_clumps, 7)) if work is None else work)
             self.loop.owner = <void *> self
             self.loop.external_forces = call_python_forces
-        if (external_forces is not None or self.kernels.functions) and state.n_clumps:
+        in_python = self.kernels.functions or self.law_kernels is not None and self.law_kernels.functions
+        if (external_forces is not None or in_python) and state.n_clumps:
             saved_blocks, saved_wrench = self.saved = state.blocks.copy(), state.wrench.copy()
             self.loop.saved_blocks, self.loop.saved_wrench = &saved_blocks[0, 0, 0], &saved_wrench[0, 0, 0]
             if self.memory is not None:
@@ -175,6 +176,8 @@ cdef class Driver(LoopOwner):
             self.loop.broad.reports[t].lost = 0
         error, self.error = self.error, None
         self.kernels.raise_error()
+        if self.law_kernels is not None:
+            self.law_kernels.raise_error()
         if error is not None:
             raise error
         if failure == OUT_OF_MEMORY:

@@ -1,4 +1,5 @@
 """Base class of the Driver."""
+from minidem.contact.law cimport LawKernels
 from minidem.engine.history_memory cimport HistoryMemory
 from minidem.engine.loop_reader cimport LoopReader
 from minidem.rotation.scheme cimport Kernels
@@ -6,6 +7,7 @@ from minidem.state.state cimport Reordering
 
 cdef class LoopOwner(LoopReader):
     cdef Kernels kernels
+    cdef LawKernels law_kernels         # None: free bodies
     cdef long long next_sort            # number of the outer rebuild at which clumps are sorted again
     cdef object keep                    # arrays that the loop points to
     cdef object gravity

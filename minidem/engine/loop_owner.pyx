@@ -79,12 +79,13 @@ cdef class LoopOwner(LoopReader):
         self.loop.n_stages = len(scheme.stages)
         for k in range(self.loop.n_stages):
             self.loop.fraction[k] = scheme.stages[k]
-        self.loop.scheme_failed = &kernels.failed
+        self.loop.scheme_failed = self.loop.law_failed = &kernels.failed
 
     cdef object set_law(self, law, values):
         """law, values : record of the contact law, and its parameters."""
-        cdef LawKernels kernels = law.kernels_for(values)
+        cdef LawKernels kernels = law.kernels_for(values).own()
         cdef Py_ssize_t n_slots = self.loop.state.n_blocks * LANES
+        self.law_kernels, self.loop.law_failed = kernels, &kernels.failed
         kernels.fill(&self.loop.law, values)
         self.loop.law.planes = &self.loop.planes
         self.keep += set_properties(&self.loop.law, &self.loop.planes, kernels, law, values, self.pair_table,

@@ -50,6 +50,7 @@ cdef struct Loop:
     double *saved_wrench
     double *saved_dissipated
     const bint *scheme_failed       # a rotation scheme written in Python has raised
+    const bint *law_failed          # likewise a contact law
     char apart[APART]               # members above are read in each step, members below are written
     long long steps_done
     bint timed                      # record the phases of thread 0

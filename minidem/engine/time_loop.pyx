@@ -21,18 +21,15 @@ from libc.string cimport memcpy
 
 from minidem.broadphase.broadphase cimport NO_FAILURE, OUT_OF_MEMORY, SMALL_TEAM
 from minidem.broadphase.neighbours cimport Neighbours, block_after_slab
-from minidem.broadphase.rebuild cimport rebuild
 from minidem.broadphase.synchronisation cimport any_failure, any_lost, await_ghosts, needs_rebuild, publish
-from minidem.contact.history_carry cimport carry_over, tabulate
-from minidem.contact.history_phase cimport begin_step, commit, find_remaining_touching, find_touching
-from minidem.contact.history_sum cimport prepare_order, reduce_couples, sum_in_order
-from minidem.contact.narrow_phase cimport (
-    Contacts, begin_contacts, find_contacts, find_remaining_contacts, reset_contacts, set_owned_slots,
-)
-from minidem.contact.reduce cimport reduce_block, resum_in_order
+from minidem.contact.history_phase cimport commit
+from minidem.contact.history_sum cimport reduce_couples
+from minidem.contact.narrow_phase cimport Contacts
+from minidem.contact.reduce cimport reduce_block
 from minidem.core.clock cimport clock
 from minidem.core.lanes cimport LANES
 from minidem.core.openmp cimport advance_epoch, barrier_wait, require_full_team, restore_team_setting, team_size
+from minidem.engine.contact_phase cimport begin, find_in_slab, find_remaining, rebuild_lists
 from minidem.engine.fused_pass cimport advance_blocks
 from minidem.engine.leapfrog cimport predict_velocity
 from minidem.engine.onset_pass cimport add_onset_forces
@@ -45,59 +42,6 @@ cdef enum:
     STEPS_PER_NORMALISATION = 32768
 
 
-cdef inline bint begin(Loop *loop, int thread, bint replay) noexcept nogil:
-    """Prepare the narrow phase for a new pose. replay : see History. False: memory exhausted."""
-    cdef Neighbours *mine = loop.broad.threads + thread
-    if loop.law.history != NULL:
-        return begin_step(&loop.contacts[thread].history, mine, replay)
-    begin_contacts(loop.contacts + thread, mine)
-    return True
-
-
-cdef inline bint find_in_slab(Loop *loop, int thread, Py_ssize_t end) noexcept nogil:
-    """Contacts of own spheres up to `end` of the inner list. False: memory exhausted."""
-    cdef Contacts *contacts = loop.contacts + thread
-    if loop.law.history != NULL:
-        return find_touching(&contacts.history, &loop.law, loop.broad.threads + thread, &loop.state, end)
-    return find_contacts(contacts, loop.broad.threads + thread, &loop.state, end)
-
-
-cdef bint find_remaining(Loop *loop, int thread) noexcept nogil:
-    """The rest of the contacts, and the forces on own spheres. False: memory exhausted."""
-    cdef Contacts *contacts = loop.contacts + thread
-    cdef Neighbours *mine = loop.broad.threads + thread
-    if loop.law.history == NULL:
-        return find_remaining_contacts(contacts, mine, &loop.state) and resum_in_order(contacts, &loop.state)
-    if not find_remaining_touching(&contacts.history, &loop.law, mine, &loop.state):
-        return False
-    sum_in_order(contacts, mine, &loop.state, loop.dissipated)
-    return True
-
-
-cdef bint rebuild_lists(Loop *loop, int thread, bint replay) noexcept nogil:
-    """Rebuild the lists, and find known contacts again. Called by all threads together. False: memory exhausted."""
-    cdef Contacts *contacts = loop.contacts + thread
-    cdef Neighbours *mine = loop.broad.threads + thread
-    cdef bint fine = True
-    if loop.law.history == NULL:
-        reset_contacts(contacts, &loop.state)
-        rebuild(&loop.broad, thread, &loop.state, &loop.planes)
-        set_owned_slots(contacts, mine, &loop.state)
-        return True
-    if loop.imported == NULL:
-        fine = tabulate(contacts, &loop.state)
-    rebuild(&loop.broad, thread, &loop.state, &loop.planes)
-    set_owned_slots(contacts, mine, &loop.state)
-    if mine.failure == NO_FAILURE:                      # its lists are complete
-        fine = fine and carry_over(loop.contacts, thread, loop.n_threads, loop.imported, mine, &loop.state) \
-            and prepare_order(&contacts.history, mine, &loop.state)
-    barrier_wait(&loop.broad.barrier, loop.n_threads)   # all have read the tables
-    contacts.history.last, contacts.history.carried = contacts.history.carried, contacts.history.last
-    if thread == 0:
-        loop.imported = NULL
-    return fine and begin_step(&contacts.history, mine, replay)
-
-
 cdef bint advance(Loop *loop, int thread, int stage, bint norms, bint wrench_known) noexcept nogil:
     """Fused pass and publication. False: memory exhausted.
 
@@ -106,7 +50,6 @@ cdef bint advance(Loop *loop, int thread, int stage, bint norms, bint wrench_kno
     rebuild is expected, because the lists are as old as their predecessors became, they are not searched here.
     """
     cdef Neighbours *mine = loop.broad.threads + thread
-    cdef Contacts *contacts = loop.contacts + thread
     cdef Py_ssize_t slab, next_block, block = mine.first_block, active = 0
     cdef bint by_slab = loop.has_contacts and loop.broad.valid and mine.steps < mine.previous_lifetime
     cdef bint fine = True
@@ -191,13 +134,18 @@ cdef void predict(Loop *loop, int thread, int stage) noexcept nogil:
                          wrench_of(&loop.state, b) + FORCE * LANES, fixed_rows(&loop.state, b), ahead)
 
 
+cdef inline bint python_failed(const Loop *loop) noexcept nogil:
+    """Whether a rotation scheme or contact law written in Python has raised."""
+    return loop.scheme_failed[0] or loop.law_failed[0]
+
+
 cdef bint add_external_forces(Loop *loop, int thread, double ahead, bint between) noexcept nogil:
     """Call external_forces for the pose `ahead` steps after this one, when all wrenches are stored. False: an error.
 
     Onset corrections, which depend on external forces, follow them.
     """
     barrier_wait(&loop.broad.barrier, loop.n_threads)
-    if thread == 0 and not loop.scheme_failed[0]:
+    if thread == 0 and not python_failed(loop):
         loop.external_forces(loop, loop.steps_done + ahead)
     barrier_wait(&loop.broad.barrier, loop.n_threads)
     if loop.law.ends > 0.0:
@@ -226,7 +174,7 @@ cdef bint step_succeeded(Loop *loop) noexcept nogil:
     cdef bint fine
     cdef int t
     barrier_wait(&loop.broad.barrier, loop.n_threads)
-    fine = not loop.scheme_failed[0]
+    fine = not python_failed(loop)
     for t in range(loop.n_threads):
         fine &= loop.broad.threads[t].failure == NO_FAILURE
     barrier_wait(&loop.broad.barrier, loop.n_threads)   # no thread begins the next step before all have read this
@@ -281,7 +229,8 @@ cdef inline void run_thread(Loop *loop, int thread, long long steps) noexcept no
         if not begin(loop, thread, True):
             mine.failure = OUT_OF_MEMORY
         publish(&loop.broad, thread, &loop.state)
-        if compute_forces(loop, thread, True) and mine.failure == NO_FAILURE:
+        if compute_forces(loop, thread, True) and (step_succeeded(loop) if loop.saved_blocks != NULL
+                                                   else mine.failure == NO_FAILURE):
             commit(&loop.contacts[thread].history)
         reduce_all(loop, thread)
         if loop.external_forces != NULL:

@@ -1,10 +1,10 @@
 """The record that describes a rotation scheme; registry, help, tests, citation and tables follow from it."""
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from minidem.core.literature import Reference
 from minidem.core.parameters import parameter_values
+from minidem.core.record import check_record, refuse_field
 from minidem.rotation.scheme import Kernels, Limits
 
 
@@ -86,28 +86,17 @@ class Scheme:
 
     def __post_init__(self):
         """ValueError for a record that the loop could not use."""
-        def refuse(field_name, remedy):
-            raise ValueError(f"{field_name} = {getattr(self, field_name)!r}: {remedy}")
-
-        if not isinstance(self.name, str) or not re.fullmatch(r"[A-Za-z0-9][\w.-]*", self.name):
-            refuse("name", "give a name of letters, digits, hyphens and dots")
+        check_record(self, Limits.MAX_PARAMETERS)
         if not (isinstance(self.stages, tuple) and 1 <= len(self.stages) <= Limits.MAX_STAGES
                 and all(0.0 < c <= 1.0 for c in self.stages) and self.stages[-1] == 1.0):
-            refuse("stages", f"give 1 to {Limits.MAX_STAGES} fractions of the step, above 0, the last of them 1")
+            refuse_field(self, "stages",
+                         f"give 1 to {Limits.MAX_STAGES} fractions of the step, above 0, the last of them 1")
         if not isinstance(self.n_scratch, int) or not 0 <= self.n_scratch <= 1000:
-            refuse("n_scratch", "give a whole number from 0 to 1000")
-        for field_name, width in (("orientation_scratch", 4), ("angular_velocity_scratch", 3)):
-            first = getattr(self, field_name)
+            refuse_field(self, "n_scratch", "give a whole number from 0 to 1000")
+        for name, width in (("orientation_scratch", 4), ("angular_velocity_scratch", 3)):
+            first = getattr(self, name)
             if first is not None and not (isinstance(first, int) and 0 <= first <= self.n_scratch - width):
-                refuse(field_name, f"give the first of {width} scratch numbers, n_scratch = {self.n_scratch}")
-        if not isinstance(self.parameters, Mapping) or len(self.parameters) > Limits.MAX_PARAMETERS or not all(
-                isinstance(default, (int, float)) or isinstance(default, tuple) and default
-                for default in self.parameters.values()):
-            refuse("parameters", f"give at most {Limits.MAX_PARAMETERS} names with a number, or a tuple of words")
-        if not isinstance(self.cites, tuple) or not all(isinstance(work, Reference) for work in self.cites):
-            refuse("cites", "give a tuple of references, each made by minidem.core.literature.article or Reference")
-        if self.cites and not self.doi:
-            object.__setattr__(self, "doi", self.cites[0].doi)
+                refuse_field(self, name, f"give the first of {width} scratch numbers, n_scratch = {self.n_scratch}")
 
     def values(self, given: str = "") -> list[float | int]:
         """Parameter values, in the order of the record, from text such as 'iterations=20'; see `parameter_values`."""

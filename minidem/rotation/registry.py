@@ -1,13 +1,13 @@
 """All rotation schemes by name; every module of this folder that has SCHEMES is discovered."""
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import replace
 
+from minidem.core.record import check_fields
 from minidem.core.registry import Registry
 from minidem.rotation.record import Scheme
 
 Function = Callable | object            # a Python function, or a C function in one of the forms of `register`
 _registry = Registry("rotation", "minidem.rotation", "SCHEMES")
-_registered = set()     # names added by `register`
 select = _registry.select
 
 
@@ -88,14 +88,11 @@ def register(name: str, move: Function, start: Function | None = None, finish: F
       (state/rows.pxd names the others, which a rotation scheme must not change).
     """
     from minidem.rotation.external import make_kernels
-    if name in available() and name not in _registered:
-        raise ValueError(f"name = {name!r}: this is a built-in scheme; give yours another name")
+    _registry.refuse_built_in(name)
     functions = {"start": start, "move": move, "finish": finish, "sync": sync, "predict": predict}
     if move is None:
         raise ValueError("move = None: a scheme needs the function that moves a body by a step")
-    unknown = set(record) - {field.name for field in fields(Scheme)} | set(record) & {"name", "kernels"}
-    if unknown:
-        raise ValueError(f"{sorted(unknown)[0]} is no field of a scheme's record; see minidem.rotation.record.Scheme")
+    check_fields(Scheme, record, reserved=("name", "kernels"))
     scheme = Scheme(name=name, kernels=None, **({"title": name} | record))
     for field_name in ("orientation_offset", "angular_velocity_offset"):
         missing = [role for role in ("start", "sync") if functions[role] is None]
@@ -103,7 +100,4 @@ def register(name: str, move: Function, start: Function | None = None, finish: F
         if offset != 0.0 and missing:
             raise ValueError(f"{field_name} = {offset}: a scheme that stores it at another instant than the pose needs "
                              f"{' and '.join(missing)}, too; start takes it there, sync brings it back")
-    made = make_kernels(functions, scheme.n_scratch, scheme.parameters)
-    _registry.records[name] = replace(scheme, kernels=made)
-    _registered.add(name)
-    return _registry.records[name]
+    return _registry.add(replace(scheme, kernels=make_kernels(functions, scheme.n_scratch)))

@@ -14,6 +14,7 @@ torque (three rows), the constant rows (state/rows.pxd), and the step. In this o
 """
 from libc.string cimport memcpy
 
+from minidem.core.external cimport External
 from minidem.core.lanes cimport LANES
 from minidem.core.quaternion cimport Quat
 from minidem.core.vec3 cimport Vec3, add, times, vec3
@@ -64,20 +65,14 @@ ctypedef void (*BlockFunction)(double *block, const double *torque, const double
                                const Step *step) noexcept nogil
 
 
-cdef class Kernels:
+cdef class Kernels(External):
     cdef BlockFunction start
     cdef BlockFunction move
     cdef BlockFunction finish
     cdef BlockFunction sync
     cdef BlockFunction predict
-    cdef public object functions            # of a scheme written in Python: role -> function
-    cdef public object keep                 # owners of the C functions
-    cdef public object error                # exception raised by a Python function
-    cdef public bint failed                 # whether there was one
-    cdef public int n_scratch
-    cdef public object is_integer           # per parameter, for Python functions
+    cdef public int n_scratch               # of a scheme with Python functions
     cdef object set_parameters(self, Step *step, values)
-    cdef object raise_error(self)
 
 
 cdef inline size_t address(BlockFunction function) noexcept:

@@ -1,7 +1,7 @@
 """The compiled functions of a rotation scheme as a Python object (interface: scheme.pxd)."""
 
 
-cdef class Kernels:
+cdef class Kernels(External):
     """The compiled functions of one scheme, by address; `move` is required.
 
     Without `sync`, the stored angular velocity belongs to the instant of the pose; `predict` defaults to `sync`.
@@ -18,24 +18,18 @@ cdef class Kernels:
         """A copy for one time loop, so that an error of a Python function is raised by that loop alone."""
         cdef Kernels copy = Kernels(start=address(self.start), move=address(self.move), finish=address(self.finish),
                                     sync=address(self.sync), predict=address(self.predict))
-        copy.functions, copy.keep = self.functions, self.keep
-        copy.n_scratch, copy.is_integer = self.n_scratch, self.is_integer
+        copy.functions, copy.keep, copy.n_scratch = self.functions, self.keep, self.n_scratch
         return copy
 
     cdef object set_parameters(self, Step *step, values):
         """Store parameter values, from `Scheme.values`, in the step."""
         cdef int k
+        self.values = values
         for k in range(len(values)):
             step.parameters[k] = values[k]
             if isinstance(values[k], int):
                 step.integers[k] = values[k]
         step.context = <void *> self
-
-    cdef object raise_error(self):
-        """Raise the exception of a Python function, once."""
-        if self.failed:
-            error, self.error, self.failed = self.error, None, False
-            raise error
 
 
 cdef inline void w_at_pose(Body *b, const Step *step) noexcept nogil:

@@ -34,16 +34,18 @@ VERDICTS = {
     "coupled_cylinders": (4, [], []),
     "tennis_racket": (1, [], []),
     "custom_integrator": (4, [], []),
+    "custom_law": (9, [], []),
 }
 BAD = {
     "forced_sphere": ["--dt", "1e-4"], "forced_cylinder": ["--smallest-step", "1e-3"],
     "spinning_top": ["--time", "0.01"], "coupled_cylinders": ["--dt", "0.1"],
     "tennis_racket": ["--tilt", "0.6"], "custom_integrator": ["--steps", "1"],
+    "custom_law": ["--steps", "1"],
 }
 
 
 @pytest.mark.parametrize("name", VERDICTS)
-@pytest.mark.usefixtures("own")         # custom_integrator registers schemes
+@pytest.mark.usefixtures("own", "own_law")      # the custom ones register schemes and laws
 def test_quick_run(name, tmp_path, capsys):
     assert import_module(name).main(["--quick", "--out", str(tmp_path)]) == 0
     check_verdicts(name, tmp_path)

@@ -10,6 +10,7 @@ import pytest
 
 import minidem as md
 from minidem import shapes
+from minidem.contact import registry as contact_laws
 from minidem.rotation import registry
 from minidem.templates.triangle_mesh import TriangleMesh
 
@@ -42,6 +43,7 @@ def variations(good):
 
 STEEL, GLASS = md.Material(young=2e11, poisson=0.3), md.Material(young=6e10, poisson=0.2, density=7800.0)
 ROD = md.ClumpTemplate([(-0.01, 0, 0), (0.01, 0, 0)], [0.01, 0.01], 7800.0)
+BALL = md.ClumpTemplate([(0, 0, 0)], [0.01], 7800.0)
 TETRAHEDRON = shapes.platonic_mesh("tetrahedron", 1.0)
 
 
@@ -93,8 +95,20 @@ def register(**record):
                               torque=(0, 0, 0), dt=1e-3, steps=2)
     except Exception:       # noqa: BLE001, S110
         pass
-    registry._registry.records.pop(scheme.name)
-    registry._registered.discard(scheme.name)
+    registry._registry.remove_own()
+
+
+def register_law(**record):
+    """A contact law that is accepted can be used, likewise."""
+    law = md.contact.register(**{key: value for key, value in record.items() if value is not None})
+    try:
+        sim = md.Simulation(STEEL, contact=law.name, dt=1e-6)
+        sim.add_clumps(BALL, [(0, 0, 0), (1.99 * BALL.radii[0], 0, 0)])
+        sim.run(2)
+        sim.contacts()
+    except Exception:       # noqa: BLE001, S110
+        pass
+    contact_laws._registry.remove_own()
 
 
 CALLS = {       # name: (function, good arguments, what a message may name besides the argument)
@@ -144,6 +158,9 @@ CALLS = {       # name: (function, good arguments, what a message may name besid
     "from_mesh": (md.ClumpTemplate.from_mesh, {"path": ""}, []),
     "register": (register, {"name": "mine", "move": lambda *_: None, **dict.fromkeys([
         "start", "finish", "predict", "title", "doi", "stages", "n_scratch", "angular_velocity_offset"])}, None),
+    "register_law": (register_law, {"name": "mine", "force": lambda *_: None, **dict.fromkeys([
+        "describe", "records", "couples", "coefficients", "reads", "reads_of_pairs", "parameters", "title", "power"])},
+        None),
 }
 DAYS = 1e-3, 2.0 ** 53          # steps or seconds between these are no detectable mistake: the run would last for days
 

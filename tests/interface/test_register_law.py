@@ -1,0 +1,409 @@
+"""User-defined contact laws: five interfaces, one law, the same bits; a built-in law written again; what is refused.
+
+The law is that of scenarios/custom_law.py, which uses + - * / alone, so that its bits depend on neither language nor
+compiler. numba and a C compiler are needed for their interfaces only.
+"""
+import copy
+import ctypes
+
+import custom_law as example
+import numpy as np
+import pytest
+import scenes
+
+import minidem as md
+import minidem.engine.loop_owner as owner
+
+POINTER = ctypes.POINTER(ctypes.c_double)
+SIGNATURE = b"void (const double *, double *, double *, const double *)"   # global: a capsule holds its address
+GLASS = md.Material(young=1e7, poisson=0.3, restitution=0.7, name="glass")
+STEEL = md.Material(young=2e7, poisson=0.3, restitution=0.8, name="steel")
+BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.05], density=2500.0)
+LAW, STEP = "mine:stiffness=4e6", 2e-5                              # 60 steps per contact of two rods
+
+
+def capsule(function):
+    """A capsule as Cython code makes it."""
+    make = ctypes.pythonapi.PyCapsule_New
+    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    return make(ctypes.cast(function, ctypes.c_void_p), SIGNATURE, None)
+
+
+def capsule_functions():
+    functions = example.ctypes_interface()
+    return functions and {name: capsule(function) for name, function in functions.items()}
+
+
+INTERFACES = {**example.INTERFACES, "capsule": capsule_functions}
+
+
+@pytest.fixture(params=[name for name in INTERFACES if name != "numpy"])
+def compiled(request):
+    """The two functions of the example, compiled."""
+    if request.param == "numba":
+        pytest.importorskip("numba")
+    functions = INTERFACES[request.param]()
+    if functions is None:
+        pytest.skip("no C compiler")
+    return functions
+
+
+@pytest.fixture
+def many_threads_and_sorts(monkeypatch):
+    """So many threads as a test sets, and a spatial sort at every second list."""
+    monkeypatch.setattr(owner, "SPHERES_PER_THREAD", 1)
+    monkeypatch.setattr(owner, "MIN_SORTED_BLOCKS", 0)
+    monkeypatch.setattr(owner, "REBUILDS_PER_SORT", 2)
+
+
+def rods(contact=LAW, threads=1, steps=0, **options):
+    """48 rods in a box, which touch another after some 50 steps."""
+    scene = scenes.packed_rods(2, (3, 4, 4), speed=5.0, spin=20.0)
+    sim = md.Simulation(GLASS, scene.walls, contact=contact, dt=STEP, threads=threads, **options)
+    sim.add_clumps(scene.shapes[0].template, *scene.state)
+    sim.run(steps)
+    return sim
+
+
+def state(sim):
+    return [*scenes.state_of(sim), sim.force, sim.torque, sim.contacts(), sim._loop.dissipated()]
+
+
+def same(one, other):
+    return all(np.array_equal(a, b) for a, b in zip(state(one), state(other), strict=True))
+
+
+def two_balls(contact, walls=None, pairs=None, overlap=1e-3, steps=0, **motion):
+    sim = md.Simulation(GLASS, walls, contact=contact, dt=1e-5, pairs=pairs)
+    sim.add_clumps(BALL, [(0, 0, 0), (0.1 - overlap, 0, 0)], **motion)
+    sim.run(steps)
+    return sim
+
+
+def test_compiled_functions_give_the_bits_of_python(own_law, compiled):
+    own_law("mine-python", **example.numpy_interface(), **example.RECORD)
+    own_law("mine", **compiled, **example.RECORD)
+    python, found = rods("mine-python:stiffness=4e6", steps=200), rods(steps=200)
+    assert same(python, found)
+    assert len(found.contacts()) > 10 and found.contacts()["energy"].max() > 0.0
+
+
+@pytest.mark.usefixtures("many_threads_and_sorts")
+def test_threads_do_not_change_a_bit(own_law, compiled):
+    one = None
+    for functions in example.numpy_interface(), compiled:
+        own_law("mine", **functions, **example.RECORD)
+        for threads in 1, 2, 3:
+            sim = rods(threads=threads, steps=200)
+            assert sim._loop.threads == threads
+            one = one or sim
+            assert same(one, sim)
+
+
+def test_energy_of_the_example(own_law):
+    """Kinetic energy, that of the spring and what is dissipated add up, but for an error of second order."""
+    own_law("mine", **example.numpy_interface(), **example.RECORD)
+    errors = []
+    for part in 1, 2:
+        sums = []
+
+        def note(sim):
+            energy = sim.energy()
+            sums.append((energy.balance, energy.elastic, energy.dissipated))
+
+        sim = md.Simulation(GLASS, contact="mine:stiffness=1e6", dt=4e-5 / part)
+        sim.add_clumps(BALL, [(0, 0, 0), (0.1, 0, 0)], velocity=[(1, 0, 0), (-1, 0, 0)])
+        start = sim.energy().kinetic
+        sim.run(80 * part, 1, note)
+        total, elastic, dissipated = np.transpose(sums) / start
+        assert elastic.max() == pytest.approx(0.49, abs=0.01) and elastic[-1] == 0.0
+        assert np.all(np.diff(dissipated) >= 0.0) and dissipated[-1] == pytest.approx(0.51, abs=1e-3)
+        errors.append(np.abs(total - 1.0).max())
+    assert errors[0] < 1e-2 and errors[1] < 0.3 * errors[0]
+
+
+def damped_spring(c, stiffness):
+    """The normal force of hooke-coulomb. Records: velocity and 1 in old contacts; - and the last damping force."""
+    spring, damping = c.coefficients.T[:2]
+    u, old, last_force = c.velocity, c.history[:, 0, 3] > 0.0, c.history[:, 1, 3].copy()
+    predicted = u + 0.5 * old[:, None] * (u - c.history[:, 0, :3])
+    rate = -np.sum(predicted * c.normal, axis=1)
+
+    def integral(overlap):
+        return damping * np.sqrt(c.mass) * np.maximum(overlap, 0.0)
+
+    ends, half = c.overlap + c.step * rate <= 0.0, 0.5 * c.step * rate
+    change = integral(np.where(ends, 0.0, c.overlap + half)) - integral(np.where(old, c.overlap - half, 0.0))
+    whole = damping * np.sqrt(c.mass) * (c.overlap > 0.0)
+    mean = np.minimum(change / np.where(half != 0.0, 2.0 * half, 1.0), 1.5 * whole)
+    damper = np.where(~old & (half > 0.0) | ends & (c.step > 0.0), mean, whole) * rate * (c.overlap > 0.0)
+    c.force = (spring * np.maximum(c.overlap, 0.0) + damper)[:, None] * c.normal
+    c.dissipated[:, 0] = -0.5 * c.step * (last_force + damper) * np.sum(u * c.middle_normal, axis=1)
+    c.history[:, 0, :3], c.history[:, 0, 3], c.history[:, 1, 3] = u, c.overlap > 0.0, damper
+
+
+def spring_energy(c, stiffness):
+    c.normal_energy = 0.5 * c.coefficients[:, 0] * np.maximum(c.overlap, 0.0) ** 2
+    c.sliding = 1.0                                     # without friction all is sliding
+
+
+def spring_coefficients(pair, values):
+    logarithm = -np.log(pair["restitution"])
+    return values["stiffness"], 2.0 * np.sqrt(values["stiffness"]) * logarithm / np.sqrt(np.pi**2 + logarithm**2)
+
+
+def test_a_built_in_law_written_again(own_law):
+    """hooke-coulomb without friction, to round-off, which 200 steps with collisions amplify."""
+    own_law("mine", damped_spring, spring_energy, records=2, coefficients=spring_coefficients,
+            parameters={"stiffness": None}, reads_of_pairs=("restitution",))
+    for found, expected in zip(state(rods(steps=200)), state(rods("hooke-coulomb:stiffness=4e6", steps=200))):
+        for name in found.dtype.names or [()]:
+            a, b = found[name], expected[name]
+            np.testing.assert_allclose(a, b, rtol=0, atol=1e-9 * max(1e-9, np.abs(b).max()), err_msg=str(name))
+
+
+@pytest.mark.parametrize("interface", ["numpy", "ctypes"])
+@pytest.mark.usefixtures("many_threads_and_sorts")
+def test_checkpoint_with_a_user_law(own_law, tmp_path, interface):
+    functions = INTERFACES[interface]()
+    if functions is None:
+        pytest.skip("no C compiler")
+    own_law("mine", **functions, **example.RECORD)
+    sim = rods(steps=130)
+    assert len(sim.contacts()) > 10
+    sim.save(tmp_path / "here.npz")
+    others = [md.Simulation.load(tmp_path / "here.npz", threads=2), copy.deepcopy(sim)]
+    sim.run(70)
+    for again in others:
+        again.run(70)
+        assert again.contact == LAW and same(sim, again)
+
+
+def test_a_checkpoint_needs_its_law(own_law, tmp_path):
+    own_law("mine", **example.numpy_interface(), **example.RECORD)
+    rods(steps=100).save(tmp_path / "here.npz")
+    md.contact.registry._registry.remove_own()
+    with pytest.raises(ValueError, match="contact is 'mine:stiffness=4e6'.*first, by md.contact.register"):
+        md.Simulation.load(tmp_path / "here.npz")
+    own_law("mine", **example.numpy_interface(), **example.RECORD, records=2)
+    with pytest.raises(ValueError, match="history_records"):
+        md.Simulation.load(tmp_path / "here.npz")
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("at_call", [1, 100])
+@pytest.mark.usefixtures("many_threads_and_sorts")
+def test_an_error_in_a_python_law_undoes_the_step(own_law, threads, at_call):
+    """The error is raised, and a run goes on with the bits of an undisturbed one."""
+    calls = []
+
+    def force(contacts, stiffness):
+        calls.append(None)
+        if len(calls) == at_call:
+            contacts.history[:] = contacts.force = np.nan
+            raise ArithmeticError("in force")
+        example.force(contacts, stiffness)
+
+    own_law("mine", force, example.describe, **example.RECORD)
+    sim = rods(threads=threads)
+    with pytest.raises(ArithmeticError, match="in force"):
+        sim.run(200)
+    at_fault = sim.step_count
+    assert 0 < at_fault < 199
+    own_law("undisturbed", example.force, example.describe, **example.RECORD)
+    expected = rods("undisturbed:stiffness=4e6", steps=at_fault)
+    assert same(sim, expected)
+    for running in sim, expected:
+        running.run(200 - at_fault)
+    assert same(sim, expected)
+
+
+def test_an_error_at_the_first_evaluation(own_law):
+    """Forces of contacts at the start are computed before the first step; nothing is known of them after an error."""
+    broken = [True]
+
+    def force(contacts, stiffness):
+        if broken[0]:
+            raise ArithmeticError("in force")
+        example.force(contacts, stiffness)
+
+    own_law("mine", force, example.describe, **example.RECORD)
+    own_law("sound", **example.numpy_interface(), **example.RECORD)
+    sim = two_balls(LAW)
+    for _ in range(2):
+        with pytest.raises(ArithmeticError, match="in force"):
+            sim.run(3)
+        assert sim.step_count == 0
+    broken[0] = False
+    sim.run(10)
+    assert same(sim, two_balls("sound:stiffness=4e6", steps=10))
+
+
+@pytest.mark.usefixtures("many_threads_and_sorts")
+def test_an_error_in_a_user_force_undoes_the_step():
+    """The same with a built-in law."""
+    calls = []
+
+    def force(t, x, v, q, w):
+        calls.append(None)
+        if len(calls) == 101:
+            raise ArithmeticError("in force")
+        return -0.1 * v, 0.0 * w
+
+    sim, expected = (rods("hooke-coulomb:stiffness=4e6", threads=2) for _ in range(2))
+    sim.add_force(force)
+    with pytest.raises(ArithmeticError, match="in force"):
+        sim.run(200)
+    assert len(sim.contacts()) > 0
+    at_fault = sim.step_count
+    calls.clear()
+    calls.extend(200 * [None])
+    expected.add_force(force)
+    expected.run(at_fault)
+    assert same(sim, expected)
+    for running in sim, expected:
+        running.run(200 - at_fault)
+    assert same(sim, expected)
+
+
+def test_an_error_in_describe(own_law):
+    own_law("mine", example.force, lambda contacts: None, **example.RECORD)         # one argument too few
+    sim = two_balls(LAW, steps=3)
+    for read in sim.contacts, sim.energy:
+        with pytest.raises(TypeError, match="positional argument"):
+            read()
+    sim.run(3)
+
+
+def test_energies_are_zero_without_describe(own_law):
+    own_law("mine", example.force, **example.RECORD)
+    contact, = two_balls(LAW, steps=3).contacts()
+    assert contact["energy"] == contact["energy_tangential"] == contact["energy_rolling"] == 0.0
+    assert contact["force"][0] < 0.0 and not contact["sliding"]
+
+
+VALUES = {"normal": 0, "middle_normal": 3, "velocity": 6, "angular_velocity": 9, "spin": 12, "overlap": 13,
+          "radius": 14, "mass": 15, "rolling_inertia": 16, "step": 17, "coefficients": 18}
+
+
+def test_python_and_c_receive_the_same(own_law):
+    """Rows of a C function are where `register` says; parameters are doubles, words their index."""
+    seen, rows, given = [], [], []
+
+    def python(contacts, gain, mode, count):
+        seen.append(contacts)
+        given.append((gain, mode, count))
+        contacts.force = 10.0 * contacts.normal
+
+    @ctypes.CFUNCTYPE(None, *4 * [POINTER])
+    def c(contact, history, result, parameters):
+        rows.append(np.ctypeslib.as_array(contact, (26, 8)).copy())
+        given.append(tuple(parameters[:3]))
+        np.ctypeslib.as_array(result, (10, 8))[:] = 0.0
+        np.ctypeslib.as_array(result, (10, 8))[:3] = 10.0 * rows[-1][:3]
+
+    record = {"parameters": {"gain": None, "mode": ("plain", "odd"), "count": 4}, "couples": True, "records": 2,
+              "coefficients": lambda pair, values: [pair["modulus"], pair["restitution"], values["gain"]]}
+    motion = {"velocity": [(1, 2, 3), (0, 0, 0)], "angular_velocity": [(3, 2, 1), (0, 5, 0)]}
+    for name, function in ("mine", python), ("mine-c", c):
+        own_law(name, function, **record)
+        two_balls(f"{name}:gain=2.5,mode=odd", steps=2, **motion)
+    assert given[0] == (2.5, 1, 4) and {type(value) for value in given[0][1:]} == {int}
+    assert given[-1] == (2.5, 1.0, 4.0)
+    assert len(seen) == len(rows) >= 3
+    for contacts, found in zip(seen, rows):
+        for name, row in VALUES.items():
+            values = getattr(contacts, name)
+            assert not values.flags.writeable
+            assert np.array_equal(values, found[row:row + values[0].size].T.reshape(values.shape)), name
+            assert np.array_equal(values, np.broadcast_to(values[0], values.shape))         # one contact in all lanes
+        assert contacts.history.shape == (8, 2, 4) and contacts.couple.shape == (8, 3)
+    last = seen[-1]
+    assert last.step[0] == 1e-5 and np.linalg.norm(last.normal[0]) == pytest.approx(1.0)
+    assert last.mass[0] == pytest.approx(BALL.mass / 2)
+    assert last.coefficients[0, :4] == pytest.approx([md.effective_modulus(GLASS, GLASS), 0.7, 2.5, 0.0])
+
+
+def test_couples(own_law):
+    """A couple against the relative rotation brings both balls to the same spin, and keeps the angular momentum."""
+    def force(contacts):
+        contacts.couple = -0.5 * contacts.angular_velocity
+        contacts.dissipated[:, 3] = -contacts.step * np.sum(contacts.couple * contacts.angular_velocity, axis=1)
+
+    own_law("mine", force, couples=True)
+    sim = two_balls("mine", steps=2000, angular_velocity=[(4.0, 1.0, 2.0), (0.0, 1.0, -2.0)])
+    np.testing.assert_allclose(sim.angular_velocity, np.tile([2.0, 1.0, 0.0], (2, 1)), atol=1e-6)
+    assert np.all(sim.velocity == 0.0)
+    lost = 0.5 * BALL.inertia[0] * (21.0 + 5.0 - 2 * 5.0)
+    assert sim.energy().dissipated == sim.energy().dissipated_rolling == pytest.approx(lost, rel=0.05)   # first order
+    own_law("none", lambda contacts: setattr(contacts, "couple", 1.0))
+    with pytest.raises(AttributeError, match="couple"):
+        two_balls("none", steps=1)
+
+
+def test_pairs_of_materials(own_law):
+    """Coefficients are those of the two materials; a pair that is read must be given."""
+    own_law("mine", **example.numpy_interface(), **example.RECORD)
+    wall = md.Plane((0, 0, -0.05), (0, 0, 1), STEEL)
+    with pytest.raises(ValueError, match="'glass'.*'steel'.*restitution"):
+        two_balls(LAW, walls=[wall])
+    sim = two_balls(LAW, walls=[wall], pairs=[md.Pair(GLASS, STEEL, restitution=0.5)], overlap=-0.1,
+                    velocity=[(0, 0, -1.0), (0, 0, 0)])
+    sim.run(1000)
+    assert sim.velocity[0, 2] == pytest.approx(0.5, rel=1e-3)
+
+
+def test_record(own_law):
+    record = own_law("mine", **example.numpy_interface(), **example.RECORD, doc="A hysteretic spring.")
+    assert md.contact.info("mine:stiffness=1") is record and "mine" in md.contact.available()
+    assert record.has_history and record.needs_velocity and not record.conservative
+    assert (record.title, record.doi, record.doc) == ("linear hysteretic spring", "10.1122/1.549893",
+                                                      "A hysteretic spring.")
+    assert record.reads_of_pairs == ("restitution",) and record.parameters == {"stiffness": None}
+    assert "Walton" in md.cite(two_balls(LAW)).text
+    with pytest.raises(ValueError, match="stiffness is missing"):
+        two_balls("mine")
+    with pytest.raises(ValueError, match="one force evaluation per step, and 'rk4' has 4"):
+        rods(rotation="rk4")
+
+
+def test_a_user_law_can_be_replaced(own_law):
+    """A simulation keeps the functions that it was made with."""
+    own_law("mine", **example.numpy_interface(), **example.RECORD)
+    sim, other = two_balls(LAW), two_balls(LAW, steps=20)
+    own_law("mine", nothing, **example.RECORD)
+    sim.run(20)
+    assert same(sim, other)
+    assert np.all(two_balls(LAW, steps=20).velocity == 0.0)
+
+
+def nothing(contacts, *parameters):
+    pass
+
+
+@pytest.mark.parametrize("name, arguments, words", [
+    ("hertz", {}, ["'hertz'", "built-in"]), ("hooke-coulomb", {}, ["built-in"]), ("", {}, ["name"]),
+    ("a:b", {}, ["'a:b'", "letters"]), (None, {}, ["name", "None"]),
+    ("mine", {"force": None}, ["force"]), ("mine", {"force": 3}, ["force", "3"]),
+    ("mine", {"describe": "x"}, ["describe", "'x'"]), ("mine", {"colour": 1}, ["colour"]),
+    ("mine", {"kernels": 1}, ["kernels"]), ("mine", {"has_history": False}, ["has_history"]),
+    ("mine", {"records": 0}, ["records", "0"]), ("mine", {"records": 7}, ["records", "7", "6"]),
+    ("mine", {"records": "x"}, ["records", "'x'"]), ("mine", {"couples": 1}, ["couples", "1"]),
+    ("mine", {"coefficients": 1.0}, ["coefficients", "1.0"]), ("mine", {"reads": ("youn",)}, ["reads", "youn"]),
+    ("mine", {"reads_of_pairs": "friction"}, ["reads_of_pairs", "tuple"]),
+    ("mine", {"parameters": {"x": "word"}}, ["parameters", "word"]),
+    ("mine", {"parameters": {f"p{k}": 1.0 for k in range(9)}}, ["parameters", "8"]),
+    ("mine", {"cites": "10.1122/1.549893"}, ["cites", "article"])])
+def test_register_refuses(own_law, name, arguments, words):
+    before = md.contact.available()
+    with pytest.raises(ValueError) as error:
+        own_law(name, **{"force": nothing} | arguments)
+    assert all(word in str(error.value) for word in words)
+    assert md.contact.available() == before
+
+
+@pytest.mark.parametrize("rows", [lambda pair, values: 9 * [1.0], lambda pair, values: [np.ones(3)]])
+def test_coefficients_are_checked(own_law, rows):
+    own_law("mine", nothing, coefficients=rows)
+    with pytest.raises(ValueError, match="contact 'mine': coefficients returned .*at most 8"):
+        two_balls("mine")

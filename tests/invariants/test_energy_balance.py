@@ -1,0 +1,203 @@
+"""The energy balance: dissipation is never negative, the balance is constant, and no bit of it depends on threads,
+restarts or steps that were undone."""
+import pickle
+from functools import lru_cache
+
+import numpy as np
+import pytest
+from settling_scene import BALL, CLUMP, MATERIAL, ROLLING, N, settling
+
+import minidem as md
+import minidem.engine.loop_owner
+from minidem.analysis.energy import DISSIPATED, Energy, balance_error, energy_input
+from minidem.engine.user_forces import UserWork
+
+LAWS = ["hertz-mindlin", ROLLING, "hertz-mindlin:limit_damping=yes", "hooke-coulomb:stiffness=1e5,rolling=epsd"]
+
+
+@pytest.mark.parametrize("contact", LAWS)
+def test_dissipation_is_never_negative(contact):
+    """In each step: of each kind in all contacts together, and of all kinds at each clump, to 1e-8 of the energy of a
+    clump; of one kind at one clump to 1e-4 of it."""
+    sim, old = settling(contact=contact), np.zeros((N, 4))
+    start = sim.energy()
+    least, of_kinds, of_clumps = 0.0, 0.0, 0.0
+    for _ in range(2500):
+        sim.run(1)
+        new = sim._loop.dissipated()
+        step, old = new - old, new
+        least = min(least, step.min())
+        of_kinds, of_clumps = min(of_kinds, step.sum(axis=0).min()), min(of_clumps, step.sum(axis=1).min())
+    end = sim.energy()
+    supplied = (start.kinetic + start.potential - end.potential) / N
+    assert of_kinds >= -1e-8 * supplied and of_clumps >= -1e-8 * supplied and least >= -1e-4 * supplied
+    kinds = [getattr(end, name) for name in DISSIPATED]
+    assert kinds == np.sum(old, axis=0).tolist() and min(kinds[:3]) > 0.01 * end.dissipated
+    assert (kinds[3] > 0.0) == ("rolling=epsd" in contact)
+    assert end.dissipated == sum(kinds) > 0.5 * N * supplied
+
+
+@lru_cache
+def residual(dt, contact=ROLLING):
+    """Largest change of the balance over the energy put in."""
+    sim = settling(dt, contact)
+    found = [sim.energy()]
+    sim.run(round(0.3 / dt), round(1e-3 / dt), lambda sim: found.append(sim.energy()))
+    names = ("translational", "rotational", "elastic", "potential", "work", "balance")
+    table = {name: np.array([getattr(energy, name) for energy in found]) for name in names}
+    assert energy_input(table) == pytest.approx(found[0].kinetic + found[0].potential - table["potential"].min())
+    return balance_error(table)
+
+
+@pytest.mark.parametrize("contact", LAWS[1:])
+def test_balance_is_constant(contact):
+    """Within 5e-4 at about fifty steps per contact, and of second order in the step."""
+    errors = [residual(dt, contact) for dt in (1e-4, 5e-5, 2.5e-5)]
+    assert errors[0] < 5e-4
+    assert all(3.0 < coarse / fine < 5.5 for coarse, fine in zip(errors, errors[1:])), errors
+
+
+def test_balance_of_a_conservative_law_is_the_total_energy():
+    sim = settling(contact="hertz")
+    sim.run(200)
+    energy = sim.energy()
+    assert energy.elastic > 0.0 and energy.balance == energy.total
+    assert (energy.dissipated, energy.work, energy.elastic_tangential, energy.elastic_rolling) == (0.0,) * 4
+
+
+def test_balance_of_scaled_energies():
+    energy = Energy(1.0, 2.0, 4.0, 8.0, None, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0)
+    assert (energy.total, energy.dissipated, energy.balance) == (15.0, 960.0, -1.0)
+
+
+def wind(t, x, v, q, w):
+    """A force that pushes and drags, and a torque that brakes."""
+    return 0.5 * np.cos(20.0 * x[:, :1]) * np.array([1.0, 0.5, 0.0]) - 0.3 * v, -1e-3 * w
+
+
+def observed(sim):
+    """All numbers that must have equal bits."""
+    walls = [wrench for k in range(6) for wrench in (sim.wall_force(k), sim.wall_torque(k))]
+    return [sim.energy(), sim._loop.dissipated(), sim._loop.work(), sim.stress(), sim.stress(kinetic=True),
+            sim.coordination_number(), *walls]
+
+
+def assert_equal(a, b):
+    assert a[0] == b[0] and all(np.array_equal(x, y) for x, y in zip(a[1:], b[1:]))
+
+
+@lru_cache
+def undisturbed(threads):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(minidem.engine.loop_owner, "SPHERES_PER_THREAD", 60)
+        sim = settling(threads=threads)
+        sim.add_force(wind)
+        sim.run(1500)
+    assert sim.threads == threads
+    return observed(sim)
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_equal_bits_for_any_number_of_threads(threads):
+    first = undisturbed(1)
+    assert first[0].work != 0.0 and first[0].dissipated > 0.0 and np.any(first[3])
+    assert_equal(undisturbed(threads), first)
+
+
+@pytest.mark.parametrize("steps", [0, 1, 700])
+def test_equal_bits_over_restarts(steps, tmp_path):
+    sim = settling(threads=1)
+    sim.add_force(wind)
+    sim.run(steps)
+    sim.save(tmp_path / "state.npz")
+    loaded = md.Simulation.load(tmp_path / "state.npz")
+    loaded.add_force(wind)
+    for other in (loaded, pickle.loads(pickle.dumps(sim))):
+        assert other.energy() == sim.energy()
+        other.run(1500 - steps)
+        assert_equal(observed(other), undisturbed(1))
+
+
+def test_work_of_a_constant_force_and_torque():
+    """F x and M phi, which are the kinetic energies of uniform acceleration."""
+    sim = md.Simulation(MATERIAL, dt=1e-3)
+    sim.add_clumps(BALL, [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)], velocity=(0.0, 3.0, 0.0))
+    force, torque = np.array([[1.0, 2.0, -1.0], [0.0, 0.0, 0.0]]), np.array([[0.0] * 3, [0.02, 0.01, -0.02]])
+    sim.add_force(lambda t, x, v, q, w: (force, torque))
+    start, position = sim.energy(), sim.position
+    sim.run(1000)
+    shift, speed = sim.position - position, np.linalg.norm(sim.angular_velocity[1])
+    assert 0.5 * speed > 4.0 * np.pi                    # more than two turns
+    work = sim._loop.work()[:, 0]
+    assert work == pytest.approx([force[0] @ shift[0], 0.5 * 0.03 * speed], rel=1e-9)
+    assert sim.energy().work == pytest.approx(sim.energy().kinetic - start.kinetic, rel=1e-9)
+
+
+@pytest.mark.parametrize("rotation, order", [("spiral", 2), ("rk4", 2), ("no-squish", 2)])
+def test_work_balances_the_energy_of_free_clumps(rotation, order):
+    found = []
+    for dt in (2e-3, 1e-3):
+        sim = md.Simulation(MATERIAL, dt=dt, rotation=rotation)
+        sim.add_clumps(CLUMP, [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)], velocity=(1.0, 3.0, 0.0), angular_velocity=(9, 2, 5))
+        sim.add_force(wind)
+        start = sim.energy().balance
+        sim.run(round(0.4 / dt))
+        assert abs(sim.energy().work) > 1e-2
+        found.append(abs(sim.energy().balance - start))
+    assert found[0] < 1e-4 and found[1] < 0.4 * found[0]
+
+
+def test_a_step_that_is_undone_does_no_work():
+    calls, at = [], [400]
+
+    def failing(t, x, v, q, w):
+        calls.append(t)
+        if len(calls) == at[0]:
+            raise OSError("once")
+        return np.zeros((len(x), 3)), np.zeros(3)
+
+    sim, other = settling(), settling()
+    for one, function in ((sim, failing), (other, lambda *_: (np.zeros(3), np.zeros(3)))):
+        one.add_force(wind)
+        one.add_force(function)
+    with pytest.raises(OSError, match="once"):
+        sim.run(600)
+    assert 390 < sim.step_count < 400
+    other.run(sim.step_count)
+    assert sim.energy() == other.energy()
+    sim.run(600 - sim.step_count)
+    other.run(600 - other.step_count)
+    assert sim.energy() == other.energy() and sim.energy().work != 0.0
+
+
+def test_records_of_an_undone_step_are_replaced():
+    def wrench(force):
+        return np.array([[force, 0.0, 0.0, 0.0, 0.0, 0.0]])
+
+    def at(x):
+        return np.array([[x, 0.0, 0.0]]), np.array([[1.0, 0.0, 0.0, 0.0]])
+
+    work = UserWork(7, *at(0.0), np.zeros((1, 7)))
+    work.record(7, *at(0.0), wrench(2.0))
+    work.record(8, *at(1.0), wrench(4.0))
+    assert work.rows(8)[0, :2].tolist() == [3.0, 4.0] and work.rows(7)[0, :2].tolist() == [0.0, 2.0]
+    work.record(8, *at(2.0), wrench(6.0))               # the step again
+    assert work.rows(8)[0, 0] == 8.0 and work.rows(7)[0, 0] == 0.0
+    work.record(9, *at(2.0), wrench(6.0))
+    assert work.rows(9)[0, 0] == work.rows(8)[0, 0] == 8.0
+
+
+def test_work_and_dissipation_go_on_after_clumps_are_added():
+    sim = settling()
+    sim.add_force(wind)
+    sim.run(400)
+    before = sim.energy()
+    sim.add_clumps(BALL, (0.1, 0.1, 0.55))
+    after = sim.energy()
+    assert before.work == after.work != 0.0 and before.dissipated == after.dissipated > 0.0
+    sim.add_force(lambda t, x, v, q, w: (np.zeros(3), np.zeros(3)))
+    energy = sim.energy()               # forces that depend on velocities were evaluated again
+    assert energy.work == after.work and energy.balance == pytest.approx(after.balance, rel=1e-9)
+    sim.run(400)
+    assert abs(sim.energy().balance - after.balance) < 1e-3 * after.kinetic
+    assert len(sim._loop.work()) == N + 1
