@@ -42,7 +42,7 @@ def test_haff(tmp_path):
 
 
 def test_walls_are_elastic_and_without_friction():
-    """A single rod keeps its energy and its momentum along the walls' planes, but for integration errors."""
+    """A single sphere keeps its speed along each axis, but for integration errors, and its spin."""
     sim = build("--count", "10")
     sim = gas.md.Simulation(sim.material, walls=sim.walls, contact="hertz-mindlin", dt=5e-6, pairs=sim.pairs)
     sim.add_clumps(gas.settling.SHAPES["sphere"], [0.5 * np.max([wall.point for wall in sim.walls], axis=0)],
@@ -53,6 +53,7 @@ def test_walls_are_elastic_and_without_friction():
 
 
 def test_bad_arguments(tmp_path, capsys):
-    for wrong, message in ((["--count", "2"], "at least 10"), (["--count", "10", "--fraction", "0.6"], "solid fraction")):
+    for wrong, message in ((["--count", "2"], "at least 10"),
+                           (["--count", "10", "--fraction", "0.6"], "solid fraction")):
         assert gas.main([*wrong, "--out", str(tmp_path / "out")]) == 2
         assert message in capsys.readouterr().err and not (tmp_path / "out").exists()
