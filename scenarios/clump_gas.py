@@ -9,8 +9,8 @@ energy follows (P. K. Haff, J. Fluid Mech. 134, 401 (1983), doi 10.1017/S0022112
 The exponent and tau are fitted to log E after the first 2 % of the run, in which the ratio of rotational and
 translational energy becomes stationary; tau belongs to the energy E0 of the fit. For smooth spheres (--shape sphere
 --friction 0) tau is compared with kinetic theory, 6 / ((1 - e^2) omega), omega: collision frequency of a sphere by
-Enskog in a volume without walls, from which a few hundred spheres in a box deviate by 5 to 10 %. Large or dense systems,
-or those with much dissipation, form clusters and cool more slowly.
+Enskog in a volume without walls, from which a few hundred spheres in a box deviate by 5 to 10 %. Large or dense
+systems, or those with much dissipation, form clusters and cool more slowly.
 
 clump_gas.png shows the energy and the fit. Friction is needed for all shapes but spheres with no spin: otherwise the
 rotation of a rod about its axis has no collisions.
