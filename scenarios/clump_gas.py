@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
 """A gas of clumps cools by inelastic collisions with friction, without gravity: Haff's law.
 
-The walls are elastic and without friction, given by a Pair of materials. While the gas remains homogeneous its kinetic
-energy follows (P. K. Haff, J. Fluid Mech. 134, 401 (1983), doi 10.1017/S0022112083003419)
-
-    E = E0 / (1 + t / tau)^2.
+The walls are elastic and without friction, given by a Pair of materials. While the gas remains homogeneous, its kinetic
+energy E falls as E0 / (1 + t / tau)^2 (P. K. Haff, J. Fluid Mech. 134, 401 (1983), doi 10.1017/S0022112083003419).
 
 The exponent and tau are fitted to log E after the first 2 % of the run, in which the ratio of rotational and
 translational energy becomes stationary; tau belongs to the energy E0 of the fit. For smooth spheres (--shape sphere
