@@ -1,7 +1,7 @@
 # distutils: extra_compile_args = -O1
 """Contact laws in other languages (core/external.pyx).
 
-`registry.register` documents the signatures. The `context` of the law is the `LawKernels` that hold the Python functions.
+`registry.register` documents the signatures. The `context` of the law is the `LawKernels` that hold Python functions.
 """
 from minidem.core.external import Assignable, resolve
 

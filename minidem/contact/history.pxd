@@ -8,7 +8,9 @@ from minidem.contact.rows cimport MAX_RECORDS
 from minidem.core.int_vector cimport IntVector, reserve
 
 cdef enum:
-    RESULT = 8                      # doubles of a result: force (3), point (3), energies (four floats)
+    # Doubles of a result: force on the first body [N] (3), contact point [m] (3), lab; energies that each body
+    # dissipated in the step [J], four floats in two doubles.
+    RESULT = 8
     DOUBLE = 2                      # ints
 
 cdef struct Touching:               # contacts at one pose, in the order of the lists
@@ -16,8 +18,7 @@ cdef struct Touching:               # contacts at one pose, in the order of the 
     IntVector pairs                 # (n, 2): sphere or ghost; sphere, ghost or -1 - wall
     IntVector positions             # (n,) in the lists; -1 - position of a contact that has ended
     IntVector records[MAX_RECORDS]  # doubles (n + 1, 4): history, see rows.pxd; the first one is zero
-    IntVector results               # doubles (n + 1, RESULT), the first one is zero: force on the first body [N],
-                                    # contact point [m], lab; energies dissipated by each body's share in the step [J]
+    IntVector results               # doubles (n + 1, RESULT), see there; the first one is zero
     IntVector couples               # doubles (n + 1, 4): couple on the first body, lab [N m]; of laws that have couples
 
 cdef struct HistoryTable:           # contacts of `last` by the lower slot of their two spheres

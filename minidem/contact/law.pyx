@@ -2,10 +2,9 @@
 """The compiled functions of a contact law as a Python object (interface: law.pxd)."""
 from libc.string cimport memset
 
-from minidem.contact cimport rows
 from minidem.contact.onset cimport Onsets, onset_forces
 from minidem.contact.rows cimport (
-    COEFFICIENTS, CONTACT_ROWS, DESCRIPTION_ROWS, MAX_RECORDS, NORMAL_ENERGY, OVERLAP, RADIUS,
+    COEFFICIENTS, CONTACT_ROWS, DESCRIPTION_ROWS, MAX_COEFFICIENTS, MAX_RECORDS, NORMAL_ENERGY, OVERLAP, RADIUS,
 )
 from minidem.core.lanes cimport LANES
 from minidem.state.state cimport StateView
@@ -15,7 +14,7 @@ from minidem.state.state cimport StateView
 # step, at another velocity.
 BEGINS, ENDS = 1.21, 1.6
 
-MOST_COEFFICIENTS, MOST_RECORDS = <int> rows.MAX_COEFFICIENTS, <int> rows.MAX_RECORDS
+MOST_COEFFICIENTS, MOST_RECORDS = <int> MAX_COEFFICIENTS, <int> MAX_RECORDS
 
 
 cdef inline double no_force(double overlap, double radius, double modulus, const double *parameters) noexcept nogil:
@@ -110,6 +109,7 @@ cdef class LawKernels(External):
             for k in range(len(coefficients)):
                 contact[(COEFFICIENTS + k) * LANES + lane] = coefficients[k]
         self.describe(contact, history, result, law.parameters)
+        self.raise_error()
         return result[NORMAL_ENERGY * LANES]
 
     def onset_force_at(self, double overlap, double radius, double modulus, values, double power, zeta, double dt,

@@ -25,8 +25,9 @@ class ContactLaw:
         Parameters, such as "rolling=epsd", to the functions that then replace `kernels`.
     coefficients : callable or None
         Of a law with history: coefficients(pair, values) -> up to 8 numbers or arrays (n, n) for n materials, which the
-        law reads as rows COEFFICIENTS of contact/rows.pxd. `pair` has the properties of all pairs of materials as arrays (n, n):
-        modulus E*, shear_modulus G* [Pa], restitution, friction, rolling_friction; `values` the parameters by name.
+        law reads as rows COEFFICIENTS of contact/rows.pxd. `pair` has the properties of all pairs of materials as
+        arrays (n, n): modulus E*, shear_modulus G* [Pa], restitution, friction, rolling_friction; `values` the
+        parameters by name.
     cites : tuple of Reference
         Sources of the formula, the first one printing it.
     doi : str
@@ -93,12 +94,13 @@ class ContactLaw:
 
     def coefficient_rows(self, pair: Mapping, values: list[float | int]) -> list[np.ndarray]:
         """`coefficients` of these parameter values, eight (n, n) arrays; those that the law has not are zero."""
-        given = [] if self.coefficients is None else list(self.coefficients(pair, named_values(self.parameters, values)))
+        named = named_values(self.parameters, values)
+        given = [] if self.coefficients is None else list(self.coefficients(pair, named))
         shape, missing = pair["modulus"].shape, MOST_COEFFICIENTS - len(given)
         if missing < 0 or any(np.shape(row) not in ((), shape) for row in given):
             raise ValueError(f"contact {self.name!r}: coefficients returned {len(given)} values of shapes "
-                             f"{[np.shape(row) for row in given]}; return at most {MOST_COEFFICIENTS} numbers or arrays "
-                             f"of the shape of pair['friction'], here {shape}")
+                             f"{[np.shape(row) for row in given]}; return at most {MOST_COEFFICIENTS} numbers or "
+                             f"arrays of the shape of pair['friction'], here {shape}")
         return [np.broadcast_to(np.asarray(row, dtype=float), shape) for row in [*given, *missing * [0.0]]]
 
     def normal_force(self, overlap: float, radius: float, pair: Mapping, values: list[float | int]) -> np.ndarray:

@@ -121,7 +121,7 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
     Lanes behind the last contact repeat another one. If i and j are exchanged, forces and couples must change sign and
     no other bit: both are evaluated where i and j belong to different threads. A contact that ended in the step is
     evaluated once more, with an overlap that is not positive; its force must be zero, and what its springs hold is
-    dissipated.
+    dissipated. Where forces are evaluated between two steps, the step is 0, and nothing is dissipated.
     """
     from minidem.contact.external_law import make_kernels
     _registry.refuse_built_in(name)

@@ -1,8 +1,8 @@
 # distutils: extra_compile_args = -O1
 """Functions in other languages: C functions by address, and Python functions.
 
-A C function (numba, ctypes, Cython, SciPy) is called by the loop directly. A Python function is called through a small C
-function, which passes the rows of eight bodies or contacts as arrays.
+A C function (numba, ctypes, Cython, SciPy) is called by the loop directly. A Python function is called through a small
+C function, which passes the rows of eight bodies or contacts as arrays.
 """
 import ctypes
 import re

@@ -10,7 +10,7 @@ from minidem.state.layout import aligned
 
 from minidem.broadphase.ghosts cimport slot_of
 from minidem.broadphase.neighbours cimport owns
-from minidem.contact.history cimport RESULT, HistoryTable, Touching, couple_of, record_of, result_of
+from minidem.contact.history cimport RESULT, Touching, couple_of, record_of, result_of
 from minidem.core.int_vector cimport IntVector
 from minidem.core.lanes cimport LANES
 from minidem.engine.time_loop cimport Loop
@@ -84,7 +84,6 @@ cdef class HistoryMemory:
         loop.dissipated, loop.imported = &self.energies[0, 0, 0], &self.table
         for t in range(loop.n_threads):
             loop.contacts[t].history.last.n = 0
-
 
 
 cdef object export_history(Loop *loop, Layout layout):

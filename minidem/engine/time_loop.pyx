@@ -50,7 +50,6 @@ cdef bint advance(Loop *loop, int thread, int stage, bint norms, bint wrench_kno
     rebuild is expected, because the lists are as old as their predecessors became, they are not searched here.
     """
     cdef Neighbours *mine = loop.broad.threads + thread
-    cdef Contacts *contacts = loop.contacts + thread
     cdef Py_ssize_t slab, next_block, block = mine.first_block, active = 0
     cdef bint by_slab = loop.has_contacts and loop.broad.valid and mine.steps < mine.previous_lifetime
     cdef bint fine = True

@@ -63,6 +63,10 @@ class Scenario:
         law that is not conservative, no energy error is computed, only that of the energy balance.
     wall_forces : bool
         Write walls.csv: force on each wall and torque about its point [N, N m], lab frame, wall_0_force_x and so on.
+    conclude : callable, optional
+        conclude(recorder, folder) -> (dict, str), called at the end of a complete run: with the tables
+        ``recorder.energy`` and ``recorder.observed`` (``table[column]`` is an array) and the output folder, for
+        figures. The numbers become `result` in summary.json, the text is printed after that about the energy.
     """
 
     name: str
@@ -74,6 +78,7 @@ class Scenario:
     forces: Callable | None = None
     conservative: bool = True
     wall_forces: bool = False
+    conclude: Callable | None = None
 
     def parse(self, argv: Sequence[str] | None = None) -> Namespace:
         """The options from a command line, by default sys.argv; ValueError if invalid."""
@@ -123,6 +128,8 @@ class Scenario:
             tables[label] = (run.recorder.energy, run.recorder.observed)
             ends.append(result["ended"])
             self._print(options, verdict(result))
+            if "conclusion" in result:
+                self._print(options, result["conclusion"])
             if interruptible.stop_requested:
                 break
         interrupted = "interrupted" in ends or len(ends) < len(runs)

@@ -41,7 +41,8 @@ cdef inline void load_frames(Frames *f, const StateView *state, Py_ssize_t b) no
         memcpy(f.spin, state.spins + 4 * b * LANES, 4 * LANES * sizeof(double))
 
 
-cdef inline void write_motions(const Frames *f, const double *offsets, double half_step, double *motions) noexcept nogil:
+cdef inline void write_motions(const Frames *f, const double *offsets, double half_step,
+                               double *motions) noexcept nogil:
     """Motions (LANES, 8) of eight spheres with offsets (3, LANES), lab.
 
     The displacement of a point that turns is the angular velocity times the mean of its two positions.

@@ -34,7 +34,7 @@ VERDICTS = {
     "coupled_cylinders": (4, [], []),
     "tennis_racket": (1, [], []),
     "custom_integrator": (4, [], []),
-    "custom_law": (8, [], []),
+    "custom_law": (9, [], []),
 }
 BAD = {
     "forced_sphere": ["--dt", "1e-4"], "forced_cylinder": ["--smallest-step", "1e-3"],

@@ -3,15 +3,16 @@
     normal      F = 4/3 E* a d + c d',  a = sqrt(R* d),  c = sqrt(5) beta sqrt(m* k),  k = 4/3 E* a
                 beta = -ln e / sqrt(pi^2 + ln^2 e): the coefficient of restitution e holds at any speed
     tangential  dT = -8 G* a ds while the contact grows, d(T / a) = -8 G* ds while it shrinks;  T_d = -x c u_t
-                |T + T_d| <= mu |F|, beyond which both are scaled by the same factor
-    rolling     dM = -k_r d(theta),  k_r = 2.25 mu_r^2 R*^2 2 E* a,  dashpot 2 eta sqrt(I_r k_r),  |M + M_d| <= mu_r R* |F|
+                |T + T_d| <= mu |F|: beyond it the sum has this length, and T is what T_d leaves of it
+    rolling     dM = -k_r d(theta),  k_r = 2.25 mu_r^2 R*^2 2 E* a,  M_d = -2 eta sqrt(I_r k_r) d(theta)/dt
+                |M + M_d| <= mu_r R* |F|
 
 E* = 1 / sum((1 - nu^2) / E), G* = 1 / sum(2 (2 - nu) (1 + nu) / E) [Pa]; R*, m*: effective radius [m] and mass of the
 clumps [kg]; d: overlap [m]; s: relative displacement of the contact points [m]; theta: relative rotation.
 
 tangential_damping is x, or "stiffness-ratio": sqrt(4 G* / E*), as in EDEM and LIGGGHTS. limit_damping=yes clips the
 attraction before lift-off; the restitution is then larger than e. rolling=epsd adds rolling resistance, with the
-damping eta = rolling_damping.
+damping eta = rolling_damping. FRICTION.md has the time levels and the energy.
 """
 from math import sqrt
 

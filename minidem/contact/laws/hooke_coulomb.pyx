@@ -2,7 +2,8 @@
 
     normal      F = k d + c d',  c = 2 beta sqrt(m* k),  beta = -ln e / sqrt(pi^2 + ln^2 e): e is exact
     tangential  dT = -k_t ds,  k_t = k tangential_stiffness;  T_d = -x c u_t;  |T + T_d| <= mu |F|
-    rolling     dM = -k_r d(theta),  k_r = 2.25 mu_r^2 R*^2 k,  dashpot 2 eta sqrt(I_r k_r),  |M + M_d| <= mu_r R* |F|
+    rolling     dM = -k_r d(theta),  k_r = 2.25 mu_r^2 R*^2 k,  M_d = -2 eta sqrt(I_r k_r) d(theta)/dt
+                |M + M_d| <= mu_r R* |F|
 
 Symbols and parameters as for hertz-mindlin; "stiffness-ratio" is x = sqrt(k_t / k). The duration of a collision does
 not depend on its speed. The elastic constants of the materials are not used.
