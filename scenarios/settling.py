@@ -81,7 +81,7 @@ def packing_fraction(sim):
     return sim.n_clumps * sim.templates[0].volume / (base * 2.0 * np.mean(sim.position[:, 2]))
 
 
-def conclude(recorder, folder):
+def conclude(sim, recorder, folder):
     """Whether the heap rests; its coordination number and packing fraction; settling.png."""
     observed = recorder.observed
     after = np.flatnonzero(observed["kinetic_energy"] >= REST)[-1] + 1          # row from which the clumps rest

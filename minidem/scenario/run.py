@@ -235,7 +235,8 @@ class Run:
         self._add_wall_time()
         result = summarise(self.scenario.name, self.notes, self.sim, self.recorder, ended, self.reason, self.conserved)
         if self.scenario.conclude and ended == "done":
-            result["result"], result["conclusion"] = self.scenario.conclude(self.recorder, self.folder.path)
+            result["result"], result["conclusion"] = self.scenario.conclude(
+                self.sim, self.recorder, self.folder.path)
         write_summary(self.folder.summary, result)
         plot.energies(self.folder.picture, self.recorder.energy, self._label())
         return result

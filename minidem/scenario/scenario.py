@@ -64,9 +64,9 @@ class Scenario:
     wall_forces : bool
         Write walls.csv: force on each wall and torque about its point [N, N m], lab frame, wall_0_force_x and so on.
     conclude : callable, optional
-        conclude(recorder, folder) -> (dict, str), called at the end of a complete run: with the tables
-        ``recorder.energy`` and ``recorder.observed`` (``table[column]`` is an array) and the output folder, for
-        figures. The numbers become `result` in summary.json, the text is printed after that about the energy.
+        conclude(sim, recorder, folder) -> (dict, str), called at the end of a complete run with the Simulation, the
+        tables ``recorder.energy`` and ``recorder.observed`` (``table[column]`` is an array) and the output folder, for
+        figures. The numbers become `result` in summary.json; the text is printed after that about the energy.
     """
 
     name: str
