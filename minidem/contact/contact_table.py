@@ -43,10 +43,10 @@ def describe(state, slots, values, friction=None):
         arm = spheres[:, 3] - np.where(wall, 0.0, 0.5) * found["overlap"]
         found["point"] = spheres[:, :3] - arm[:, None] * found["normal"]
     else:
-        found["force"], found["couple"] = sign * friction[:, :3], sign * friction[:, 6:9]
+        found["force"], found["couple"] = sign * friction[:, :3] + 0.0, sign * friction[:, 6:9] + 0.0   # not -0.0
         found["point"] = friction[:, 3:6]
         along = np.sum(found["force"] * found["normal"], axis=1)
-        found["tangential"] = found["force"] - along[:, None] * found["normal"]
+        found["tangential"] = found["force"] - along[:, None] * found["normal"] + 0.0
         found["energy_tangential"], found["energy_rolling"] = friction[:, 9], friction[:, 10]
         found["sliding"] = friction[:, 11] > 0.0
     return found[np.lexsort((found["sphere_j"], found["sphere_i"]))]

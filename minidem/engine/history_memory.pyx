@@ -119,11 +119,11 @@ cdef object export_history(Loop *loop, Layout layout):
             for r in range(n_records):
                 source = record_of(last, r, k)
                 for m in range(4):
-                    records[r, n, m] = (sign if m < 3 else 1.0) * source[m]
+                    records[r, n, m] = (sign if m < 3 else 1.0) * source[m] + 0.0       # never -0.0
             for m in range(6):                          # without the energies of the step
-                results[n, m] = (sign if m < 3 else 1.0) * result_of(last, k)[m]
+                results[n, m] = (sign if m < 3 else 1.0) * result_of(last, k)[m] + 0.0
             for m in range(3 if loop.law.has_couples else 0):
-                couples[n, m] = sign * couple_of(last, k)[m]
+                couples[n, m] = sign * couple_of(last, k)[m] + 0.0
             n += 1
     found = np.asarray(spheres)[:n]
     order = np.lexsort((found[:, 1], found[:, 0]))

@@ -62,7 +62,7 @@ def stacked(table):
     elastic = sum(np.nan_to_num(table[name]) for name in ("elastic", "elastic_tangential", "elastic_rolling"))
     curves = {"minus work": -of["work"], "kinetic": table["translational"] + table["rotational"], "elastic": elastic,
               "potential": of["potential"] - np.min(of["potential"])}
-    kinds = ("damping", "tangential damping", "sliding", "rolling resistance")
+    kinds = ("damping", "tangential damping", "sliding", "rolling")
     return curves | {kind: of[name] for kind, name in zip(kinds, DISSIPATED)}
 
 
@@ -78,7 +78,7 @@ def _stack(panel, table):
                                edgecolor="white", linewidth=0.0, hatch="//" if k >= FIRST_DISSIPATED else None)
         bottom = bottom + curve
     panel.plot(table["time"], bottom, color="black", label="balance")
-    panel.legend(ncols=4, loc="lower left", bbox_to_anchor=(0.0, 1.0))
+    panel.legend(ncols=3, loc="lower left", bbox_to_anchor=(0.0, 1.0))
 
 
 def comparison(path, tables, observables):

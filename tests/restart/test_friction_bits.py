@@ -1,0 +1,155 @@
+"""Equal bits of contacts with history: threads, shares, slabs, sorting, rebuilds, pieces of a run, restarts, added clumps."""
+import copy
+from functools import cache
+
+import numpy as np
+import pytest
+from settling_scene import BALL, CLUMP, MATERIAL, ROLLING, settling
+
+import minidem as md
+import minidem.engine.loop_owner as owner
+
+STATE = "position", "orientation", "velocity", "angular_velocity", "force", "torque"
+LAWS = ["hertz-mindlin", ROLLING, "hooke-coulomb:stiffness=1e5,rolling=epsd"]
+BEFORE, STEPS = 4000, 120           # most clumps touch; some contacts begin and end in the steps
+SCHEMES = [name for name in md.rotation.available() if len(md.rotation.info(name).stages) == 1]
+
+
+@pytest.fixture(autouse=True)
+def many_threads_and_sorts(monkeypatch):
+    """So many threads as a test sets, and a spatial sort at every second list."""
+    monkeypatch.setattr(owner, "SPHERES_PER_THREAD", 1)
+    monkeypatch.setattr(owner, "MIN_SORTED_BLOCKS", 0)
+    monkeypatch.setattr(owner, "REBUILDS_PER_SORT", 2)
+
+
+@cache
+def heap(contact, rotation="spiral"):
+    sim = settling(contact=contact, rotation=rotation, threads=1)
+    sim.run(BEFORE)
+    assert len(sim.contacts()) > 100 and sim.contacts()["sliding"].any()
+    return sim
+
+
+def with_threads(sim, threads, tmp_path):
+    sim.save(tmp_path / "state.npz")
+    return md.Simulation.load(tmp_path / "state.npz", threads=threads)
+
+
+def bits(sim, n=None):
+    """All that a simulation knows, of its first n clumps."""
+    known = {name: np.array(getattr(sim, name))[:n] for name in STATE} | {"dissipated": sim._loop.dissipated()[:n]}
+    if n is None:
+        contacts = sim.contacts()
+        known |= {name: contacts[name] for name in contacts.dtype.names} | sim._loop.history()
+    return {name: np.ascontiguousarray(values).tobytes() for name, values in known.items()}
+
+
+@cache
+def undisturbed(contact, rotation="spiral"):
+    """Bits at the end of a run in one go on one thread; contacts have begun and ended in it."""
+    sim = copy.deepcopy(heap(contact, rotation))
+    before = {tuple(pair) for pair in sim._loop.history()["spheres"]}
+    sim.run(STEPS)
+    after = {tuple(pair) for pair in sim._loop.history()["spheres"]}
+    assert before - after and after - before and before & after
+    return bits(sim)
+
+
+@pytest.mark.parametrize("threads, shares, slabs", [
+    (2, None, False), (3, None, False), (2, (0.25, 0.75), False), (3, (0.5, 0.125, 0.375), False), (1, None, True),
+    (3, None, True)])
+@pytest.mark.parametrize("contact", LAWS)
+def test_threads(contact, threads, shares, slabs, monkeypatch, tmp_path):
+    if slabs:
+        monkeypatch.setattr(owner, "SLOTS_IN_CACHE", 0)
+        monkeypatch.setattr(owner, "LOG_SLAB", 6)
+    sim = with_threads(heap(contact), threads, tmp_path)
+    assert sim.threads == threads
+    if shares:
+        sim._loop.set_shares(shares)
+    sim.run(STEPS)
+    assert bits(sim) == undisturbed(contact)
+
+
+@pytest.mark.parametrize("contact", LAWS)
+def test_restart_at_any_step(contact, tmp_path):
+    """With other numbers of threads, contacts looked at or not, clumps sorted or not."""
+    sim = copy.deepcopy(heap(contact))
+    for step in range(0, STEPS, 7):
+        sim.run(BEFORE + step - sim.step_count)
+        if step % 2:
+            sim.contacts()
+        if step % 3 == 0:
+            sim._loop.sort_clumps()
+        for other in with_threads(sim, 1 + step % 3, tmp_path), copy.deepcopy(sim):
+            assert bits(other) == bits(sim)
+            other.run(STEPS - step)
+            assert bits(other) == undisturbed(contact)
+    sim.run(BEFORE + STEPS - sim.step_count)
+    assert bits(sim) == undisturbed(contact)
+
+
+@pytest.mark.parametrize("rotation", SCHEMES)
+def test_every_scheme(rotation, tmp_path):
+    sim = with_threads(heap(ROLLING, rotation), 3, tmp_path)
+    sim.run(STEPS // 2)
+    sim = copy.deepcopy(sim)
+    sim.run(STEPS - STEPS // 2)
+    assert bits(sim) == undisturbed(ROLLING, rotation)
+
+
+@pytest.mark.parametrize("contact", LAWS)
+def test_clumps_added_while_running(contact):
+    """Those that touch nobody change no bit of the others, whatever the order in which they were added."""
+    expected = copy.deepcopy(heap(contact))
+    n = expected.n_clumps
+    expected.run(STEPS)
+    ends = []
+    for order in (0, 1), (1, 0):
+        sim = copy.deepcopy(heap(contact))
+        sim.run(STEPS // 3)
+        new = [sim.add_clumps((BALL, CLUMP)[k], [[0.5, 0.1 + 0.3 * k, 0.55]], angular_velocity=(0, 0, k))[0]
+               for k in order]
+        sim.run(STEPS - STEPS // 3)
+        assert bits(sim, n) == bits(expected, n)
+        ends.append([sim.position[new[order.index(k)]].tolist() for k in (0, 1)])
+    assert ends[0] == ends[1]
+
+
+def test_order_of_other_clumps():
+    """Two heaps far from each other: neither depends on the order in which they were added."""
+    ends = {}
+    for order in ("ab", "ba"):
+        sim = md.Simulation(MATERIAL, [md.Plane((0, 0, 0), (0, 0, 1))], contact=ROLLING, dt=1e-4, gravity=(0, 0, -9.81))
+        rows = {}
+        for name in order:
+            x = {"a": 0.0, "b": 5.0}[name]
+            rows[name] = sim.add_clumps(CLUMP, [[x + 0.01 * (k % 3), 0.01 * (k % 2), 0.06 + 0.11 * k] for k in range(8)])
+        sim.run(8000)
+        assert len(sim.contacts()) > 16
+        ends[order] = [np.concatenate([sim.position[rows[name]], sim.velocity[rows[name]]]).tobytes() for name in "ab"]
+    assert ends["ab"] == ends["ba"]
+
+
+def test_undone_step(tmp_path):
+    """A step whose user force raises is undone, with the history of all contacts."""
+    def force(t, x, v, q, w):
+        if fails[0]:
+            raise ZeroDivisionError
+        return -0.1 * v, 0.0 * w
+
+    fails = [False]
+    whole = with_threads(heap(ROLLING), 2, tmp_path)
+    whole.add_force(force)
+    sim = copy.deepcopy(whole)
+    whole.run(STEPS)
+    for step in range(5, STEPS, 23):
+        sim.run(BEFORE + step - sim.step_count)
+        before, fails[0] = bits(sim), True
+        with pytest.raises(ZeroDivisionError):
+            sim.run(3)
+        fails[0] = False
+        assert bits(sim) == before
+    sim.run(BEFORE + STEPS - sim.step_count)
+    assert bits(sim) == bits(whole)
