@@ -1,4 +1,4 @@
-"""Equal bits of contacts with history: threads, shares, slabs, sorting, rebuilds, pieces of a run, restarts, added clumps."""
+"""Equal bits of contacts with history: threads, shares, slabs, sorting, pieces of a run, restarts, added clumps."""
 import copy
 from functools import cache
 
@@ -125,7 +125,8 @@ def test_order_of_other_clumps():
         rows = {}
         for name in order:
             x = {"a": 0.0, "b": 5.0}[name]
-            rows[name] = sim.add_clumps(CLUMP, [[x + 0.01 * (k % 3), 0.01 * (k % 2), 0.06 + 0.11 * k] for k in range(8)])
+            places = [[x + 0.01 * (k % 3), 0.01 * (k % 2), 0.06 + 0.11 * k] for k in range(8)]
+            rows[name] = sim.add_clumps(CLUMP, places)
         sim.run(8000)
         assert len(sim.contacts()) > 16
         ends[order] = [np.concatenate([sim.position[rows[name]], sim.velocity[rows[name]]]).tobytes() for name in "ab"]
