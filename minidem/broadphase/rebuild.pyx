@@ -16,6 +16,7 @@ from minidem.broadphase.search cimport search_pairs
 from minidem.broadphase.skin_model cimport choose_skins, cubed
 from minidem.broadphase.synchronisation cimport chooses_skins, wait
 from minidem.core.lanes cimport LANES
+from minidem.state.motions cimport motions_range
 from minidem.state.pose cimport pose_range
 from minidem.state.rows cimport POSITION
 from minidem.state.state cimport StateView
@@ -93,6 +94,8 @@ cdef void rebuild(Broadphase *broad, int thread, StateView *state, const Planes 
     cdef int t
     if not broad.valid or mine.active.size < state.first_member[mine.last_block] - state.first_member[mine.first_block]:
         pose_range(state, mine.first_block, mine.last_block)
+        if state.motions != NULL:
+            motions_range(state, mine.first_block, mine.last_block)
     measure_displacement(broad, thread, state)
     if broad.valid:
         copy_ghosts(&mine.outer_ghost_lines, state)

@@ -18,14 +18,11 @@ from minidem.contact.history_sum cimport reduce_couples
 from minidem.contact.reduce cimport reduce_block
 from minidem.core.lanes cimport LANES
 from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
-from minidem.core.quaternion cimport Quat, conjugate, multiply
-from minidem.core.vec3 cimport scale, vec3
 from minidem.engine.leapfrog cimport drift, kick
 from minidem.rotation.scheme cimport Step, set_stage
+from minidem.state.motions cimport spins_of_turn, write_motions
 from minidem.state.pose cimport pose_members
-from minidem.state.rows cimport (
-    FORCE, ORIENTATION, PREDICTED, TORQUE, TURN_BOUND, WRENCH_ROWS, load_quat, store,
-)
+from minidem.state.rows cimport FORCE, ORIENTATION, PREDICTED, TORQUE, TURN_BOUND, WRENCH_ROWS
 from minidem.state.state cimport fixed_rows, wrench_of
 
 
@@ -54,27 +51,12 @@ cdef inline void renormalise_block(Loop *loop, double *block) noexcept nogil:
         renormalise(block + loop.stored_orientation * LANES)
 
 
-cdef inline void write_spins(const Loop *loop, Py_ssize_t b, const double *old) noexcept nogil:
-    """Angular velocities of the rotations from the orientations `old` (4, LANES) to the present ones, lab.
-
-    They are 2 tan(angle / 2) / dt long, with which the displacement of a point is the product with its mean position.
-    """
-    cdef const double *q = loop.state.blocks + (b * loop.state.n_rows + ORIENTATION) * LANES
-    cdef double *spins = loop.state.spins + 4 * b * LANES
-    cdef double per_step = 2.0 / loop.step.dt
-    cdef Quat turn
-    cdef int lane
-    for lane in range(LANES):
-        turn = multiply(load_quat(q + lane), conjugate(load_quat(old + lane)))
-        store(spins + lane, scale(per_step / turn.w, vec3(turn.x, turn.y, turn.z)))
-
-
 cdef inline const double *wrench_of_block(Loop *loop, Contacts *contacts, Py_ssize_t b, bint wrench_known,
-                                          double *room) noexcept nogil:
+                                          bint couples, double *room) noexcept nogil:
     """Wrenches (WRENCH_ROWS, LANES) of a block: the stored ones, or reduced from the forces on its spheres."""
     if wrench_known:
         return wrench_of(&loop.state, b)
-    if contacts.history.n_records:
+    if couples:
         return reduce_couples(contacts, &loop.state, b, loop.body_force, room)
     return reduce_block(contacts, &loop.state, b, contacts.previous_force, loop.body_force, room)
 
@@ -99,7 +81,8 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
     cdef double limit = 0.5 * loop.broad.inner_skin, per_square = 1.0 / (limit * limit)
     cdef double ahead = loop.fraction[stage] - (loop.fraction[stage - 1] if stage > 0 else 0.0)
     cdef Step step = loop.step
-    cdef Py_ssize_t b
+    cdef Py_ssize_t b, before
+    cdef bint moving = loop.state.motions != NULL       # the contact law has a history
     cdef bint large = mine.last_block - mine.first_block > BLOCKS_IN_CACHE
     cdef double *block
     cdef const double *fixed
@@ -108,7 +91,7 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
     set_stage(&step, stage)
     memset(exceeded, 0, sizeof(exceeded))
     if first < last:
-        wrench = wrench_of_block(loop, contacts, first, wrench_known, room[first & 1])
+        wrench = wrench_of_block(loop, contacts, first, wrench_known, moving, room[first & 1])
     for b in range(first, last + 1):
         if b < last:
             block = loop.state.blocks + b * loop.state.n_rows * LANES
@@ -121,17 +104,21 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
                 memcpy(old[b & 1], block + ORIENTATION * LANES, 4 * LANES * sizeof(double))
             loop.move(block, wrench + TORQUE * LANES, fixed, &step)
         if b + 1 < last:
-            wrench = wrench_of_block(loop, contacts, b + 1, wrench_known, room[(b + 1) & 1])
+            wrench = wrench_of_block(loop, contacts, b + 1, wrench_known, moving, room[(b + 1) & 1])
         if b > first:
             block = loop.state.blocks + (b - 1) * loop.state.n_rows * LANES
             if norms:
                 renormalise_block(loop, block)
             if loop.has_contacts:
-                if loop.state.motions != NULL:
-                    write_spins(loop, b - 1, old[(b - 1) & 1])
                 drift(block, ahead * dt, old[(b - 1) & 1], fixed_rows(&loop.state, b - 1) + TURN_BOUND * LANES,
                       per_square, exceeded)
                 active = pose_members(&loop.state, b - 1, mine.active.data, active, mine.active.size)
+                if moving:
+                    spins_of_turn(&loop.state, b - 1, old[(b - 1) & 1], dt)
+                    before = active
+                    while before > 0 and mine.active.data[before - 1] >= loop.state.first_member[b - 1]:
+                        before -= 1
+                    write_motions(&loop.state, b - 1, mine.active.data + before, active - before)
     for lane in range(LANES):
         any_exceeded |= exceeded[lane]
     if any_exceeded:                                    # no store otherwise: other threads read this cache line

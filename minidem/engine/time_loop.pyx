@@ -34,7 +34,7 @@ from minidem.engine.fused_pass cimport advance_blocks
 from minidem.engine.leapfrog cimport predict_velocity
 from minidem.engine.onset_pass cimport add_onset_forces
 from minidem.rotation.scheme cimport BlockFunction
-from minidem.state.pose cimport spins_as_stored
+from minidem.state.motions cimport spins_as_stored
 from minidem.state.rows cimport FORCE, TORQUE, WRENCH_ROWS
 from minidem.state.state cimport fixed_rows, wrench_of
 
@@ -214,7 +214,8 @@ cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
             call_per_block(loop, thread, loop.finish)
         if calls_python and not step_succeeded(loop):
             return
-        commit(&loop.contacts[thread].history)
+        if loop.law.history != NULL:
+            commit(&loop.contacts[thread].history)
         if thread == 0:
             loop.steps_done += 1
 

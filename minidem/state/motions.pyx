@@ -1,0 +1,90 @@
+"""Motions of spheres over a step, for contact laws with history: see layout.pxd.
+
+They follow the poses of the spheres, apart from them, so that other laws pay nothing for them.
+"""
+from libc.string cimport memcpy
+
+from minidem.core.lanes cimport LANES
+from minidem.core.quaternion cimport Quat, conjugate, multiply
+from minidem.core.transpose cimport records_from_rows
+from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, scale, vec3
+from minidem.state.pose cimport load_matrices, to_lab
+from minidem.state.rows cimport ANGULAR_VELOCITY, INVERSE_MASS, ORIENTATION, VELOCITY, load, load_quat, store
+from minidem.state.state cimport StateView, fixed_rows, member
+
+
+cdef inline void write_member(const StateView *state, const double *matrices, const double *block,
+                              const double *inverse_mass, const double *spins, Py_ssize_t row) noexcept nogil:
+    """Motions of the spheres of a member row.
+
+    matrices (9, LANES), spins (4, LANES), inverse_mass (LANES,), block : of their clumps. The displacement of a point
+    that turns is the angular velocity times the mean of its two positions.
+    """
+    cdef const double *offsets = member(state, row)
+    cdef double *motions = state.motions + row * 8 * LANES
+    cdef double velocity[4 * LANES]
+    cdef double records[2][4 * LANES]
+    cdef double half_step = state.half_step
+    cdef Vec3 w, arm
+    cdef int lane
+    for lane in range(LANES):
+        w, arm = load(spins + lane), to_lab(matrices + lane, load(offsets + lane))
+        arm = add_scaled(arm, -half_step, cross(w, arm))
+        store(velocity + lane, add(load(block + VELOCITY * LANES + lane), cross(w, arm)))
+        velocity[3 * LANES + lane] = inverse_mass[lane]
+    records_from_rows(velocity, records[0])
+    records_from_rows(spins, records[1])
+    for lane in range(LANES):
+        memcpy(motions + 8 * lane, records[0] + 4 * lane, 4 * sizeof(double))
+        memcpy(motions + 8 * lane + 4, records[1] + 4 * lane, 4 * sizeof(double))
+
+
+cdef void write_motions(const StateView *state, Py_ssize_t block, const int *members, Py_ssize_t count) noexcept nogil:
+    """Motions of the spheres of the listed member rows (count,) of a block, which are posed."""
+    cdef const double *rows = state.blocks + block * state.n_rows * LANES
+    cdef const double *inverse_mass = fixed_rows(state, block) + INVERSE_MASS * LANES
+    cdef double matrices[9 * LANES]
+    cdef Py_ssize_t k
+    load_matrices(matrices, rows + ORIENTATION * LANES)
+    for k in range(count):
+        write_member(state, matrices, rows, inverse_mass, state.spins + 4 * block * LANES, members[k])
+
+
+cdef void motions_range(const StateView *state, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+    """Motions of all spheres of the blocks first <= b < last."""
+    cdef int row
+    cdef Py_ssize_t b, k
+    for b in range(first, last):
+        for k in range(state.first_member[b], state.first_member[b + 1]):
+            row = <int> k
+            write_motions(state, b, &row, 1)
+
+
+cdef void spins_of_turn(const StateView *state, Py_ssize_t block, const double *old, double dt) noexcept nogil:
+    """Angular velocities of the rotations from the orientations `old` (4, LANES) of a block to the present ones, lab.
+
+    They are 2 tan(angle / 2) / dt long, with which the displacement of a point is the product with its mean position.
+    """
+    cdef const double *q = state.blocks + (block * state.n_rows + ORIENTATION) * LANES
+    cdef double spins[3 * LANES]                        # known not to alias anything
+    cdef double per_step = 2.0 / dt
+    cdef Quat turn
+    cdef int lane
+    for lane in range(LANES):
+        turn = multiply(load_quat(q + lane), conjugate(load_quat(old + lane)))
+        store(spins + lane, scale(per_step / turn.w, vec3(turn.x, turn.y, turn.z)))
+    memcpy(state.spins + 4 * block * LANES, spins, sizeof(spins))
+
+
+cdef void spins_as_stored(const StateView *state, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+    """Angular velocities as the rotation scheme stores them, for forces between two steps."""
+    cdef double matrices[9 * LANES]
+    cdef const double *block
+    cdef Py_ssize_t b
+    cdef int lane
+    for b in range(first, last):
+        block = state.blocks + b * state.n_rows * LANES
+        load_matrices(matrices, block + ORIENTATION * LANES)
+        for lane in range(LANES):
+            store(state.spins + 4 * b * LANES + lane,
+                  to_lab(matrices + lane, load(block + ANGULAR_VELOCITY * LANES + lane)))
