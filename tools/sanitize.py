@@ -138,7 +138,7 @@ def run(command, folder, environment):
 
 
 def loop():
-    """Runs on two threads: lists, forces, walls, several stages, clumps of many spheres, onset correction."""
+    """Runs on two threads: lists, forces, walls, several stages, clumps of many spheres, onset correction, friction."""
     sys.path.insert(0, "tests")
     import scenes
 
@@ -150,7 +150,7 @@ def loop():
                         "soft": scenes.packed_rods(5, (8, 12, 14)).changed(young=1e7, gravity=(0, 0, -9.81))}.items():
         loop_owner.SLOTS_IN_CACHE, loop_owner.LOG_SLAB = (1000, 9) if name == "slabs" else defaults
         for scheme, contact in (("spiral", "hertz"), ("rk4", "hertz"), ("improved-pcdm", "hertz"),
-                                ("spiral", "hertz:onset=corrected")):
+                                ("spiral", "hertz:onset=corrected"), ("spiral", "hertz-mindlin:rolling=epsd")):
             sim = scene.simulation(rotation=scheme, contact=contact, threads=2)
             sim.run(150)
             sim.run(50, 10, lambda sim: (sim.energy(), sim.contacts()))

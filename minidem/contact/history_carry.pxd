@@ -6,4 +6,4 @@ from minidem.state.state cimport StateView
 
 cdef bint tabulate(Contacts *contacts, const StateView *state) noexcept nogil
 cdef bint carry_over(Contacts *all, int thread, int n_threads, const HistoryTable *imported, const Neighbours *mine,
-                     const StateView *state) noexcept nogil
+                     const StateView *state, bint results) noexcept nogil

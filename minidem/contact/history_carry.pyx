@@ -68,9 +68,9 @@ cdef inline int find_in(const HistoryTable *table, int key, int partner) noexcep
     return -1
 
 
-cdef void copy_contact(Touching *to, Py_ssize_t n, const Touching *source, Py_ssize_t k, int n_records,
-                       double sign) noexcept nogil:
-    """Contact k of `source` as number n of `to`; sign : -1 if its bodies are exchanged."""
+cdef void copy_contact(Touching *to, Py_ssize_t n, const Touching *source, Py_ssize_t k, int n_records, double sign,
+                       bint results) noexcept nogil:
+    """Contact k of `source` as number n of `to`; sign : -1 if its bodies are exchanged; results : with its results."""
     cdef const double *old
     cdef double *new
     cdef int r, m
@@ -79,6 +79,8 @@ cdef void copy_contact(Touching *to, Py_ssize_t n, const Touching *source, Py_ss
         for m in range(3):
             new[m] = sign * old[m]
         new[3] = old[3]
+    if not results:
+        return
     old, new = result_of(source, k), result_of(to, n)
     memcpy(new, old, RESULT * sizeof(double))
     for m in range(3):
@@ -89,10 +91,11 @@ cdef void copy_contact(Touching *to, Py_ssize_t n, const Touching *source, Py_ss
 
 
 cdef bint carry_over(Contacts *all, int thread, int n_threads, const HistoryTable *imported, const Neighbours *mine,
-                     const StateView *state) noexcept nogil:
+                     const StateView *state, bint results) noexcept nogil:
     """Known contacts among the candidates of the new lists, into `carried`. False: memory exhausted.
 
     imported : a table of all contacts instead of those of the threads; NULL: none.
+    results : with their results, which a step replaces unless it may be undone (begin_step).
     """
     cdef Touching *carried = &all[thread].history.carried
     cdef const HistoryTable *table
@@ -118,7 +121,7 @@ cdef bint carry_over(Contacts *all, int thread, int n_threads, const HistoryTabl
             return False
         # a contact of the table may have its bodies in the other order
         flipped ^= slot_of(state, table.contacts.pairs.data[2 * known]) != key
-        copy_contact(carried, carried.n, table.contacts, known, n_records, -1.0 if flipped else 1.0)
+        copy_contact(carried, carried.n, table.contacts, known, n_records, -1.0 if flipped else 1.0, results)
         memcpy(carried.pairs.data + 2 * carried.n, pair, 2 * sizeof(int))
         carried.positions.data[carried.n] = <int> position
         carried.n += 1

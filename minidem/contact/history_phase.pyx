@@ -36,7 +36,7 @@ cdef bint begin_step(History *history, const Neighbours *mine, bint replay) noex
         history.now.results, history.last.results = history.last.results, history.now.results
         history.now.couples, history.last.couples = history.last.couples, history.now.couples
     if not (reserve(&history.contact_at, positions + 1) and reserve_contacts(&history.now, history.n_records, 0)
-            and reserve_contacts(&history.last, history.n_records, 0)):
+            and reserve_contacts(&history.last, history.n_records, history.last.n)):
         return False
     memset(history.contact_at.data, 0, positions * sizeof(int))
     for r in range(history.n_records):
