@@ -68,10 +68,11 @@ class Worker:
         return self.process.communicate()[0].strip()
 
 
-def with_contact(sim, law):
-    """A copy of a simulation with another contact law."""
+def with_contact(sim, law, properties=None):
+    """A copy of a simulation with another contact law and other properties of its material."""
     settings, arrays = checkpoint.pack(sim)
-    return checkpoint.unpack({**settings, "contact": law}, arrays, md.Simulation)
+    settings |= {"contact": law, "material": settings["material"] | (properties or {})}
+    return checkpoint.unpack(settings, arrays, md.Simulation)
 
 
 def compare(other, starts, threads, steps, turns):

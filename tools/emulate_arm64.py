@@ -6,9 +6,9 @@
 
 The script downloads the arm64 Python of this Debian release (apt-get, without installing anything and without root)
 and the wheels of NumPy, SciPy and meshio (pip), compiles a copy of the sources with the flags of setup.py, and runs it
-by qemu's user emulation. Both builds start from the same checkpoints of the standard cases, with Hertz contacts and
-with the onset correction, on one thread and on two, and integrate a free body with each rotation scheme. The table
-lists the hash of positions, orientations, velocities, forces and torques at the end.
+by qemu's user emulation. Both builds start from the same checkpoints of the standard cases, with Hertz contacts, with
+the onset correction, and with friction, on one thread and on two, and integrate a free body with each rotation scheme.
+The table lists the hash of positions, orientations, velocities, forces and torques at the end.
 
 Emulation shows that the arithmetic and the generated code are right. It shows neither the speed nor the weak memory
 order of arm64, since qemu leaves the order of loads and stores to the x86 processor: `tools/sanitize.py thread` checks
@@ -31,7 +31,8 @@ from compare_trees import with_contact
 ROOT = Path(__file__).resolve().parents[1]
 EQUAL, DIFFERENT, MISSING = 0, 1, 77
 STEPS = {"A": 20_000, "B": 20_000, "C": 200, "D": 20, "E": 200, "F": 5}
-CONTACTS = ("hertz", "hertz:onset=corrected")
+CONTACTS = ("hertz", "hertz:onset=corrected", "hertz-mindlin:rolling=epsd")
+PROPERTIES = {"restitution": 0.6, "friction": 0.4, "rolling_friction": 0.1}     # of the last one
 TRIPLET = "aarch64-linux-gnu"
 PROGRAMS = {f"{TRIPLET}-gcc": f"gcc-{TRIPLET}", "qemu-aarch64": "qemu-user", "apt-get": "apt", "dpkg": "dpkg"}
 DEBIAN_PACKAGES = ["python3-minimal", "python3-dev", "libgomp1", "libstdc++6"]
@@ -144,7 +145,7 @@ def main(argv=None):
         sim = case.simulation(1, None)
         for contact in CONTACTS:
             path = folder / f"{name}-{len(starts)}.npz"
-            with_contact(sim, contact).save(path)
+            with_contact(sim, contact, PROPERTIES if "mindlin" in contact else {}).save(path)
             starts.append((f"case {name}, {contact}", str(path), STEPS[name]))
     native = results([sys.executable], starts, ROOT)
     emulated = results(["qemu-aarch64", "-cpu", options.cpu, "-L", system, pythons[-1]], starts, tree, packages)

@@ -145,7 +145,7 @@ def unpack(settings, arrays, make, threads=None):
         template_scales(template, scale[index == k], np.count_nonzero(index == k))
     state, record = State.restore(blocks, loads, templates, index, scale, materials), sim._law
     past = _past(arrays, record.kernels_for(sim._law_parameters).n_records, n, state.n_spheres,
-                 len(walls)) if record.has_history else {}
+                 len(walls)) if record.has_history and "history_spheres" in arrays else {}
     if expected:                # older versions did not hold the work: it counts from here on
         past["work"] = finite_array("work", arrays.get("work", np.zeros((n, 7))), (n, 7))
     sim._loop = sim._make_loop(state, pair_table,
