@@ -11,9 +11,9 @@ CONTACT = np.dtype([
     ("energy", float),                                  # elastic, of the normal force [J]
     ("tangential", float, 3),                           # part of the force, of laws with friction [N]
     ("couple", float, 3),                               # on i, of rolling resistance [N m]
-    ("sliding", bool),                                  # the limit of friction is reached
     ("energy_tangential", float), ("energy_rolling", float),        # of their springs [J]
-])
+    ("sliding", bool),                                  # the limit of friction is reached
+], align=True)
 
 
 def describe(state, slots, values, friction=None):
