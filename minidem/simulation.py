@@ -11,7 +11,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.analysis.diagnosis import explain_pose, refuse_deep_overlaps, warn_of_large_step
+from minidem.analysis.diagnosis import (
+    explain_pose,
+    refuse_deep_overlaps,
+    warn_of_ignored_properties,
+    warn_of_large_step,
+)
 from minidem.analysis.observables import Observables
 from minidem.contact import registry as contact_laws
 from minidem.contact.pair_table import PairTable
@@ -86,6 +91,7 @@ class Simulation(Observables):
         vars(self).update(material=material, walls=tuple(plane_list("walls", walls)), dt=positive("dt", dt),
                           gravity=tuple(finite_array("gravity", gravity, (3,), limit=LARGEST).tolist()),
                           rotation=str(rotation), contact=str(contact), pairs=tuple(list_of(Pair, "pairs", pairs)))
+        warn_of_ignored_properties(self._law, material)
         self._loop = self._make_loop(State(self._scheme.n_scratch), PairTable(material, self.walls, self.pairs))
 
     def __setattr__(self, name, value):
