@@ -30,6 +30,10 @@ def describe(state, slots, values, friction=None):
     wall = slots[:, 1] < 0
     swap = ~wall & (sphere_of_slot[slots[:, 1]] < sphere_of_slot[slots[:, 0]])
     slots = np.where(swap[:, None], slots[:, ::-1], slots)
+    # Sorted before the fields are filled: the padding of an array that is sorted afterwards is not zero.
+    order = np.lexsort((np.where(wall, slots[:, 1], sphere_of_slot[slots[:, 1]]), sphere_of_slot[slots[:, 0]]))
+    slots, values, wall, swap = slots[order], values[order], wall[order], swap[order]
+    friction = None if friction is None else friction[order]
     i, j = slots.T
     spheres = state.spheres.reshape(-1, 4)[i]
     found = np.zeros(len(slots), dtype=CONTACT)
@@ -49,7 +53,7 @@ def describe(state, slots, values, friction=None):
         found["tangential"] = found["force"] - along[:, None] * found["normal"] + 0.0
         found["energy_tangential"], found["energy_rolling"] = friction[:, 9], friction[:, 10]
         found["sliding"] = friction[:, 11] > 0.0
-    return found[np.lexsort((found["sphere_j"], found["sphere_i"]))]
+    return found
 
 
 def columns(contacts):
