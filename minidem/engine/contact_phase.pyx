@@ -59,7 +59,7 @@ cdef bint rebuild_lists(Loop *loop, int thread, bint replay) noexcept nogil:
     set_owned_slots(contacts, mine, &loop.state)
     if mine.failure == NO_FAILURE:                      # its lists are complete
         fine = fine and carry_over(loop.contacts, thread, loop.n_threads, loop.imported, mine, &loop.state,
-                                  replay or contacts.history.undone) \
+                                   replay or contacts.history.undone) \
             and prepare_order(&contacts.history, mine, &loop.state)
     barrier_wait(&loop.broad.barrier, loop.n_threads)   # all have read the tables
     contacts.history.last, contacts.history.carried = contacts.history.carried, contacts.history.last
