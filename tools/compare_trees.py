@@ -29,7 +29,7 @@ from minidem.output import checkpoint
 from minidem.scenario import at_least
 
 ROOT = Path(__file__).resolve().parents[1]
-STEPS = {"A": 60_000, "B": 20_000, "C": 200, "D": 16, "E": 1000, "F": 5}        # of a portion: tens of milliseconds
+STEPS = {"A": 60_000, "B": 20_000, "C": 200, "D": 16, "E": 1000, "F": 5, "G": 60, "H": 20}      # of a portion: 0.02 to 0.3 s
 WORKER = """
 import hashlib, sys, time
 import minidem
