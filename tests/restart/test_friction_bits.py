@@ -37,12 +37,12 @@ def with_threads(sim, threads, tmp_path):
 
 
 def bits(sim, n=None):
-    """All that a simulation knows, of its first n clumps."""
-    known = {name: np.array(getattr(sim, name))[:n] for name in STATE} | {"dissipated": sim._loop.dissipated()[:n]}
+    """All that a simulation contains, of its first n clumps."""
+    arrays = {name: np.array(getattr(sim, name))[:n] for name in STATE} | {"dissipated": sim._loop.dissipated()[:n]}
     if n is None:
         contacts = sim.contacts()
-        known |= {name: contacts[name] for name in contacts.dtype.names} | sim._loop.history()
-    return {name: np.ascontiguousarray(values).tobytes() for name, values in known.items()}
+        arrays |= {name: contacts[name] for name in contacts.dtype.names} | sim._loop.history()
+    return {name: np.ascontiguousarray(values).tobytes() for name, values in arrays.items()}
 
 
 @cache
