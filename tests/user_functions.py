@@ -41,8 +41,8 @@ def rods(contact=LAW, threads=1, steps=0, **options):
     return sim
 
 
-def two_balls(contact, walls=None, pairs=None, overlap=1e-3, steps=0, **motion):
-    sim = md.Simulation(GLASS, walls, contact=contact, dt=1e-5, pairs=pairs)
+def two_balls(contact, walls=None, pairs=None, overlap=1e-3, steps=0, material=GLASS, **motion):
+    sim = md.Simulation(material, walls, contact=contact, dt=1e-5, pairs=pairs)
     sim.add_clumps(BALL, [(0, 0, 0), (0.1 - overlap, 0, 0)], **motion)
     sim.run(steps)
     return sim

@@ -8,6 +8,7 @@ from user_functions import BALL, GLASS, LAW, POINTER, rods, same, state, two_bal
 
 import minidem as md
 
+ELASTIC = md.Material(young=1e7, poisson=0.3)
 STEEL = md.Material(young=2e7, poisson=0.3, restitution=0.8, name="steel")
 
 
@@ -110,6 +111,7 @@ def test_python_and_c_receive_the_same(own_law):
         np.ctypeslib.as_array(result, (10, 8))[:3] = 10.0 * rows[-1][:3]
 
     record = {"parameters": {"gain": None, "mode": ("plain", "odd"), "count": 4}, "couples": True, "records": 2,
+              "reads_of_pairs": ("restitution",),
               "coefficients": lambda pair, values: [pair["modulus"], pair["restitution"], values["gain"]]}
     motion = {"velocity": [(1, 2, 3), (0, 0, 0)], "angular_velocity": [(3, 2, 1), (0, 5, 0)]}
     for name, function in ("mine", python), ("mine-c", c):
@@ -138,14 +140,14 @@ def test_couples(own_law):
         contacts.dissipated[:, 3] = -contacts.step * np.sum(contacts.couple * contacts.angular_velocity, axis=1)
 
     own_law("mine", force, couples=True)
-    sim = two_balls("mine", steps=2000, angular_velocity=[(4.0, 1.0, 2.0), (0.0, 1.0, -2.0)])
+    sim = two_balls("mine", steps=2000, material=ELASTIC, angular_velocity=[(4.0, 1.0, 2.0), (0.0, 1.0, -2.0)])
     np.testing.assert_allclose(sim.angular_velocity, np.tile([2.0, 1.0, 0.0], (2, 1)), atol=1e-6)
     assert np.all(sim.velocity == 0.0)
     lost = 0.5 * BALL.inertia[0] * (21.0 + 5.0 - 2 * 5.0)
     assert sim.energy().dissipated == sim.energy().dissipated_rolling == pytest.approx(lost, rel=0.05)   # first order
     own_law("none", lambda contacts: setattr(contacts, "couple", 1.0))
     with pytest.raises(AttributeError, match="couple"):
-        two_balls("none", steps=1)
+        two_balls("none", steps=1, material=ELASTIC)
 
 
 def test_pairs_of_materials(own_law):
@@ -213,4 +215,4 @@ def test_register_refuses(own_law, name, arguments, words):
 def test_coefficients_are_checked(own_law, rows):
     own_law("mine", nothing, coefficients=rows)
     with pytest.raises(ValueError, match="contact 'mine': coefficients returned .*at most 8"):
-        two_balls("mine")
+        two_balls("mine", material=ELASTIC)
