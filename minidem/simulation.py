@@ -262,9 +262,17 @@ class Simulation(Observables):
                                      + explain_pose(self)) from None
 
     @exclusive
-    def write_vtu(self, path: str | Path) -> None:
-        """Write all spheres to a VTU file for ParaView; output/vtu.py lists its fields."""
-        vtu.write_spheres(file_path("path", path), self)
+    def write_vtu(self, path: str | Path, fields: Iterable[str] | str | None = None) -> None:
+        """Write all spheres to a VTU file for ParaView.
+
+        Parameters
+        ----------
+        path : path
+        fields : list of str, or str, optional
+            Out of clump, velocity, angular_velocity, orientation (see output/vtu.py); centres and radii are always
+            written. Default: all.
+        """
+        vtu.write_spheres(file_path("path", path), self, fields=fields)
 
     @exclusive
     def save(self, path: str | Path) -> None:

@@ -5,6 +5,7 @@ Only `Mesh` and `vtu.write` of meshio are used, and only here: other writers hav
 compression frames are 1.5 times as large and written ten times as fast.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 from xml.etree import ElementTree
 from xml.sax.saxutils import quoteattr
@@ -12,16 +13,44 @@ from xml.sax.saxutils import quoteattr
 import meshio
 import numpy as np
 
+from minidem.core.checks import short_repr
+from minidem.core.guard import exclusive
+from minidem.core.quaternions import multiply, rotate
 from minidem.output import replace_text, replacing
+from minidem.state.bodies import frames_to_drawn
 
 # Side of the square that represents an infinite plane, in sizes of the scene. Clipping loses about
 # HUGE * 2^-52 = 2e-13 of the scene's size, below the resolution of float32.
 HUGE = 1e3
+FIELDS = ("radius", "clump", "velocity", "angular_velocity", "orientation")     # of a frame, besides the centres
 _HEAD = '<?xml version="1.0"?>\n<VTKFile type="Collection" version="0.1">\n  <Collection>\n'
 _TAIL = "  </Collection>\n</VTKFile>\n"
 
 
-def write_spheres(path, sim, float32=False):
+def field_names(fields: str | Iterable[str] | None) -> tuple[str, ...]:
+    """Names out of FIELDS in their order, of None or "all" all; `radius` is always among them.
+
+    Parameters
+    ----------
+    fields : list of str, or str with commas between the names
+
+    Raises
+    ------
+    ValueError
+        For an unknown name; lists the known ones.
+    """
+    if fields is None or isinstance(fields, str) and fields == "all":
+        return FIELDS
+    if not isinstance(fields, (str, list, tuple)):
+        raise ValueError(f"fields = {short_repr(fields)}: give a list of names out of {', '.join(FIELDS)}")
+    names = fields.split(",") if isinstance(fields, str) else fields
+    for name in names:
+        if name not in FIELDS:
+            raise ValueError(f"fields: {short_repr(name)} is unknown; known are {', '.join(FIELDS)}, and 'all'")
+    return tuple(name for name in FIELDS if name == "radius" or name in names)
+
+
+def write_spheres(path, sim, float32=False, fields=None):
     """Write the spheres of `sim` at its current time to the VTU file `path`, atomically.
 
     One vertex per sphere, in the order of `sim.sphere_centers()`, in the lab frame:
@@ -38,21 +67,48 @@ def write_spheres(path, sim, float32=False):
         Without spheres the file has no points; ParaView opens it, meshio does not.
     float32 : bool
         Single precision, which halves the file. Default: float64.
+    fields : list of str, or str, optional
+        Which of the fields besides the centre; see `field_names`. Default: all.
     """
-    clump = np.asarray(sim.sphere_clump)
-    centers = sim.sphere_centers()
-    angular_velocity = sim.angular_velocity[clump]
-    arm = centers - sim.position[clump]
-    real = np.float32 if float32 else np.float64
-    point_data = {
-        "radius": np.asarray(sim.sphere_radii, dtype=real),
-        "clump": clump.astype(np.int32),
-        "velocity": (sim.velocity[clump] + np.cross(angular_velocity, arm)).astype(real),
-        "angular_velocity": angular_velocity.astype(real),
-        "orientation": sim.orientation[clump].astype(real),
-    }
-    vertices = np.arange(len(clump), dtype=np.int32)[:, None]
-    _write(path, meshio.Mesh(centers.astype(real), {"vertex": vertices}, point_data=point_data))
+    Frame(sim, float32, fields).write(path)
+
+
+class Frame:
+    """The spheres of a simulation at one instant, as copies that `write` reads while the simulation goes on.
+
+    Only what the time loop changes is copied; values per sphere are computed by `write`. Parameters as for
+    `write_spheres`.
+    """
+
+    def __init__(self, sim, float32=False, fields=None):
+        self.fields, self.real = field_names(fields), np.float32 if float32 else np.float64
+        self.spheres, self.clump, self.position, self.orientation, self.drawn, self.rates = _copies(
+            sim, {"velocity", "angular_velocity"} & set(self.fields))
+
+    def write(self, path):
+        """Write the VTU file `path` atomically."""
+        centers, radii, clump, real = self.spheres[:, :3], self.spheres[:, 3], self.clump, self.real
+        data = {"radius": radii.astype(real), "clump": clump.astype(np.int32)}
+        if self.rates:
+            velocity, rate = self.rates
+            angular_velocity = rotate(self.orientation, rate)[clump]
+            arm = centers - self.position[clump]
+            data["velocity"] = (velocity[clump] + np.cross(angular_velocity, arm)).astype(real)
+            data["angular_velocity"] = angular_velocity.astype(real)
+        if "orientation" in self.fields:
+            data["orientation"] = multiply(self.orientation, self.drawn)[clump].astype(real)
+        vertices = np.arange(len(clump), dtype=np.int32)[:, None]
+        _write(path, meshio.Mesh(centers.astype(real), {"vertex": vertices},
+                                 point_data={name: data[name] for name in self.fields}))
+
+
+@exclusive
+def _copies(sim, with_rates):
+    """What a Frame needs of `sim`."""
+    sim._loop.pose()
+    state = sim._state
+    return (sim._of_spheres(), np.asarray(sim.sphere_clump), state.column("position"), state.column("orientation"),
+            frames_to_drawn(state), sim._rates() if with_rates else None)
 
 
 def write_walls(path, sim):
@@ -77,7 +133,10 @@ def write_walls(path, sim):
 
 def _write(path, mesh):
     with replacing(path) as temporary:
-        meshio.vtu.write(temporary, mesh, compression=None)
+        try:
+            meshio.vtu.write(temporary, mesh, compression=None)
+        except OSError as error:        # as for a full disk, which the system reports without the name of the file
+            raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 class Pvd:

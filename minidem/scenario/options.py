@@ -7,9 +7,11 @@ import textwrap
 from collections.abc import Callable
 
 from minidem import contact, rotation
+from minidem.output import vtu
 
 # Options of output and resources, which a continued run may change. All others define the physics.
-_NOT_PHYSICS = {"time", "out", "threads", "frames", "quiet", "checkpoint_every", "resume", "compare", "energy_limit"}
+_NOT_PHYSICS = {"time", "out", "threads", "frames", "fields", "quiet", "checkpoint_every", "resume", "compare",
+                "energy_limit"}
 
 _EPILOG = """\
 warnings, each kind once, on standard error and in summary.json: an overlap beyond a tenth of the smaller radius, a
@@ -54,6 +56,14 @@ def folder(text):
     if not text:
         raise argparse.ArgumentTypeError("'' is no folder; give one, '.' for the present one")
     return text
+
+
+def fields(text):
+    """Type of an option: fields of frames, a tuple of names."""
+    try:
+        return vtu.field_names(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 finite.__name__ = positive.__name__ = "number"
@@ -124,6 +134,9 @@ def _add_standard(group, scenario):
     group.add_argument("--frames", type=at_least(0), default=defaults.get("frames", 200), metavar="N",
                        help="VTU frames for ParaView, first and last state among them; 1: the last, 0: none "
                             "(default: %(default)s; a continued run keeps its interval)")
+    group.add_argument("--fields", type=fields, default="all", metavar="A,B,...",
+                       help=f"fields of the frames out of {', '.join(vtu.FIELDS)}; centres and radius are always "
+                            "written (default: %(default)s)")
     group.add_argument("--threads", type=at_least(1), metavar="N",
                        help="maximum number of OpenMP threads (default: all processors)")
     group.add_argument("--checkpoint-every", type=positive, metavar="SECONDS",

@@ -13,6 +13,7 @@ import warnings
 from minidem.analysis.monitor import Monitor, capture_warnings
 from minidem.engine.chunked_run import steps_to_reach
 from minidem.output import checkpoint, vtu
+from minidem.output.background import Background
 from minidem.scenario import plot
 from minidem.scenario.files import ChangedPhysics, RunFolder, check_writable
 from minidem.scenario.options import physics
@@ -20,6 +21,7 @@ from minidem.scenario.progress import Progress
 from minidem.scenario.record import Recorder, summarise, write_summary
 
 ROWS = 1000                 # of the tables, besides the first
+UNWRITTEN = 2               # frames in memory at most: one is being written, one waits
 ROWS_PER_SNAPSHOT = 4       # of the last good state; a copy at every row takes a sixth of the time of the row
 
 
@@ -53,7 +55,7 @@ class Run:
 
     def __init__(self, scenario, options, out):
         self.scenario, self.quiet = scenario, options.quiet
-        self.folder = RunFolder(out, scenario.name)
+        self.folder, self.fields = RunFolder(out, scenario.name), options.fields
         check_writable(out, [self.folder.frame(0), self.folder.earlier])
         self.resumed = options.resume and bool(self.folder.checkpoints())
         if self.resumed:
@@ -117,6 +119,7 @@ class Run:
         n_walls = len(self.sim.walls) if self.scenario.wall_forces else 0
         self.recorder = Recorder(self.folder, self.scenario.observables, n_walls, keep(self.rows))
         self.series = vtu.Pvd(self.folder.series, keep(self.frames))
+        self.last_frame = self.series.frames[-1][0] if self.series.frames else None     # its time
 
     def _check_rows(self, file):
         """ValueError unless all tables have all rows up to the current step."""
@@ -144,15 +147,16 @@ class Run:
 
         self.monitor = Monitor(self.sim, self.recorder.energy, self.notes["warnings"], warn, self.energy_limit)
         try:
-            self._open_output()
-            for text in () if self.resumed else self.notes["warnings"].values():
-                warn(text)
-            try:
-                ended = self._loop(interruptible, progress)
-            except FloatingPointError as error:
-                ended, self.reason = "not finite", str(error)
-                self._save_last_good()
-            return self._finish(ended)
+            with Background() as self.output:
+                self._open_output()
+                for text in () if self.resumed else self.notes["warnings"].values():
+                    warn(text)
+                try:
+                    ended = self._loop(interruptible, progress)
+                except FloatingPointError as error:
+                    ended, self.reason = "not finite", str(error)
+                    self._save_last_good()
+                return self._finish(ended)
         finally:
             progress.close()
             self.recorder.close()
@@ -178,6 +182,7 @@ class Run:
     def _loop(self, interruptible, progress):
         sim, spent = self.sim, self.notes["spent"]
         while True:
+            self.output.wait(UNWRITTEN)         # raises the error of a frame, never waits
             step = sim.step_count
             ended = "done" if step == self.steps else "interrupted" if interruptible.stop_requested else None
             if (ended or step in self.rows) and self._record_row():
@@ -213,6 +218,7 @@ class Run:
         """Save a checkpoint unless one of this step exists; FloatingPointError if the state is not finite."""
         if sim.step_count != self.saved_step:
             self._add_wall_time()
+            self.output.wait()          # a checkpoint is later than all frames up to its step
             try:
                 self.folder.save(sim, self.notes, self.new_frames)
             except ValueError as error:
@@ -225,13 +231,19 @@ class Run:
         self.wall_start = now
 
     def _write_frame(self):
-        if not self.series.frames or self.series.frames[-1][0] != self.sim.time:
-            file = self.folder.frame(self.sim.step_count)
-            vtu.write_spheres(file, self.sim, float32=True)
-            self.series.add(self.sim.time, file)
+        """Copy the state, which is written in the background."""
+        if self.last_frame != self.sim.time:
+            self.output.wait(UNWRITTEN - 1)
+            file, self.last_frame = self.folder.frame(self.sim.step_count), self.sim.time
+            self.output.call(self._add_frame, vtu.Frame(self.sim, True, self.fields), file, self.sim.time)
             self.new_frames.append(file)
 
+    def _add_frame(self, frame, file, time):
+        frame.write(file)
+        self.series.add(time, file)
+
     def _finish(self, ended):
+        self.output.wait()
         self._add_wall_time()
         result = summarise(self.scenario.name, self.notes, self.sim, self.recorder, ended, self.reason, self.conserved)
         if self.scenario.conclude and ended == "done":
