@@ -207,6 +207,8 @@ cdef class Driver(LoopOwner):
 
         Computed with the present forces; for clumps not yet started, the given velocities.
         """
+        if self.all_started:
+            return self.synchronise()
         given = self.state.column("velocity"), self.state.column("angular_velocity")
         if not self.started.any():
             return given
