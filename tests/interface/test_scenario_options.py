@@ -15,7 +15,7 @@ def test_help_tells_options_and_integrators(capsys):
         RODS.main(["--help"])
     assert end.value.code == 0
     text = capsys.readouterr().out
-    for option in ("--integrator", "--dt", "--time", "--out", "--threads", "--seed", "--frames", "--quiet",
+    for option in ("--integrator", "--dt", "--time", "--out", "--threads", "--seed", "--frames", "--fields", "--quiet",
                    "--checkpoint-every", "--resume", "--compare", "--rods", "--box"):
         assert option in text
     for name in md.rotation.available():
@@ -68,6 +68,7 @@ BAD = {
     "--box -1": ["--box", "above 0"],
     "--seed -1": ["--seed", "at least 0"],
     "--frames -1": ["--frames", "at least 0"],
+    "--fields velocity,speed": ["--fields", "'speed'", "orientation"],
     "--threads 0": ["--threads", "at least 1"],
     "--checkpoint-every 0": ["--checkpoint-every", "above 0"],
     "--resume": ["--resume", "no checkpoint"],
