@@ -1,4 +1,7 @@
-"""Output files: frames for ParaView (vtu.py) and checkpoints (checkpoint.py), all written atomically."""
+"""Output files: frames for ParaView (vtu.py) and checkpoints (checkpoint.py), all written atomically.
+
+Frames of scenarios are written by another thread (background.py).
+"""
 
 from minidem.core.atomic import remove_leftovers, replace_text, replacing, to_disk
 
