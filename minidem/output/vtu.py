@@ -45,7 +45,7 @@ def field_names(fields: str | Iterable[str] | None) -> tuple[str, ...]:
         raise ValueError(f"fields = {short_repr(fields)}: give a list of names out of {', '.join(FIELDS)}")
     names = fields.split(",") if isinstance(fields, str) else fields
     for name in names:
-        if name not in FIELDS:
+        if not isinstance(name, str) or name not in FIELDS:
             raise ValueError(f"fields: {short_repr(name)} is unknown; known are {', '.join(FIELDS)}, and 'all'")
     return tuple(name for name in FIELDS if name == "radius" or name in names)
 

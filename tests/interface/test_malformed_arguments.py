@@ -11,6 +11,7 @@ import pytest
 import minidem as md
 from minidem import shapes
 from minidem.contact import registry as contact_laws
+from minidem.output.vtu import field_names
 from minidem.rotation import registry
 from minidem.templates.triangle_mesh import TriangleMesh
 
@@ -152,7 +153,8 @@ CALLS = {       # name: (function, good arguments, what a message may name besid
     "angular_momentum": (lambda about: one_rod().angular_momentum(about), {"about": (0, 0, 0)}, []),
     "save": (lambda path: one_rod().save(path), {"path": ""}, []),
     "load": (md.Simulation.load, {"path": ""}, []),
-    "write_vtu": (lambda path, fields: one_rod().write_vtu(path, fields), {"path": "", "fields": "velocity"}, []),
+    "write_vtu": (lambda path: one_rod().write_vtu(path), {"path": ""}, []),
+    "fields": (field_names, {"fields": "velocity,clump"}, []),
     "to_file": (ROD.to_file, {"path": ""}, []),
     "from_file": (md.ClumpTemplate.from_file, {"path": ""}, []),
     "from_mesh": (md.ClumpTemplate.from_mesh, {"path": ""}, []),
