@@ -17,21 +17,17 @@ bits are compared. Then each runs the rods of rods_in_box.py, next to the built-
 numba, no C compiler) are skipped.
 """
 
-import ctypes
-import shutil
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from time import perf_counter
 
 import numpy as np
 from rods_in_box import SCENARIO as RODS
-from scipy import LowLevelCallable
 
 import minidem as md
 from minidem.core.quaternions import rotate_back
 from minidem.reproduction import Finding, PaperExperiment
+from minidem.scenario.c_functions import ctypes_functions, scipy_functions
 from minidem.scenario.plot import styles
 
 # --- The scheme in Python. A vector is a tuple of numbers or arrays, for NumPy and numba.
@@ -127,28 +123,9 @@ def numba_interface():
     return {"move": move, "finish": finish, "predict": predict}
 
 
-def ctypes_interface():
-    compiler = shutil.which("cc") or shutil.which("gcc")
-    if compiler is None:
-        return None
-    with tempfile.TemporaryDirectory() as folder:
-        source, library = Path(__file__).with_suffix(".c"), Path(folder, "scheme.so")
-        # No fused multiply-add, which rounds once where Python rounds twice.
-        subprocess.run([compiler, "-O3", "-ffp-contract=off", "-shared", "-fPIC", source, "-o", library],
-                       check=True)
-        loaded = ctypes.CDLL(str(library))
-    functions = {name: getattr(loaded, name) for name in ("move", "finish", "predict")}
-    for function in functions.values():
-        function.restype, function.argtypes = None, 4 * [ctypes.POINTER(ctypes.c_double)]
-    return functions
-
-
-def scipy_interface():
-    functions = ctypes_interface()
-    return functions and {name: LowLevelCallable(function) for name, function in functions.items()}
-
-
-INTERFACES = {"numpy": numpy_interface, "numba": numba_interface, "ctypes": ctypes_interface, "scipy": scipy_interface}
+C_FUNCTIONS = Path(__file__).with_suffix(".c"), ("move", "finish", "predict")
+INTERFACES = {"numpy": numpy_interface, "numba": numba_interface, "ctypes": lambda: ctypes_functions(*C_FUNCTIONS),
+              "scipy": lambda: scipy_functions(*C_FUNCTIONS)}
 
 # --- The comparison.
 

@@ -16,20 +16,16 @@ with the exact ones. Then each runs a gas of rods in a box, which cools, next to
 hooke-coulomb with the same stiffness and restitution. Unavailable interfaces (no numba, no C compiler) are skipped.
 """
 
-import ctypes
-import shutil
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from time import process_time
 
 import numpy as np
-from scipy import LowLevelCallable
 
 import minidem as md
 from minidem.core.literature import article
 from minidem.reproduction import Finding, PaperExperiment
+from minidem.scenario.c_functions import ctypes_functions, scipy_functions
 from minidem.scenario.plot import styles
 
 # --- The law in Python, for arrays or numbers.
@@ -103,28 +99,9 @@ def numba_interface():
     return {"force": force, "describe": describe}
 
 
-def ctypes_interface():
-    compiler = shutil.which("cc") or shutil.which("gcc")
-    if compiler is None:
-        return None
-    with tempfile.TemporaryDirectory() as folder:
-        source, library = Path(__file__).with_suffix(".c"), Path(folder, "law.so")
-        # No fused multiply-add, which rounds once where Python rounds twice.
-        subprocess.run([compiler, "-O3", "-ffp-contract=off", "-shared", "-fPIC", source, "-o", library],
-                       check=True)
-        loaded = ctypes.CDLL(str(library))
-    functions = {name: getattr(loaded, name) for name in ("force", "describe")}
-    for function in functions.values():
-        function.restype, function.argtypes = None, 4 * [ctypes.POINTER(ctypes.c_double)]
-    return functions
-
-
-def scipy_interface():
-    functions = ctypes_interface()
-    return functions and {name: LowLevelCallable(function) for name, function in functions.items()}
-
-
-INTERFACES = {"numpy": numpy_interface, "numba": numba_interface, "ctypes": ctypes_interface, "scipy": scipy_interface}
+C_FUNCTIONS = Path(__file__).with_suffix(".c"), ("force", "describe")
+INTERFACES = {"numpy": numpy_interface, "numba": numba_interface, "ctypes": lambda: ctypes_functions(*C_FUNCTIONS),
+              "scipy": lambda: scipy_functions(*C_FUNCTIONS)}
 WALTON = article(
     "walton1986viscosity", ("Walton, Otis R.", "Braun, Robert L."),
     "Viscosity, granular-temperature, and stress calculations for shearing assemblies of inelastic, frictional disks",

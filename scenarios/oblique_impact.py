@@ -9,8 +9,8 @@ Y. C. Chung and J. Y. Ooi, Granul. Matter 13, 643 (2011), doi 10.1007/s10035-011
     test 4   oblique impact, one speed, e = 0.98, friction 0.092  tangential restitution, spin, rebound angle
     test 5   oblique impact, one normal velocity, friction 0.3    spin, velocity of the contact point
 
-Planes are rigid. Deviations are relative to the largest magnitude of the published curve. Published points are read
-from figures. Three solutions of tests 4 and 5 are compared with them:
+Planes are rigid. Deviations are relative to the largest magnitude of the published curve. Published points, in
+minidem/validation/chung_ooi.py, are read from figures. Three solutions of tests 4 and 5 are compared with them:
 
     minidem         --contact; the default has one tangential spring, which sticks or slips as a whole
     partial slip    contact of annuli that stick or slip, as Maw, Barber and Fawcett (Wear 38, 101 (1976),
@@ -32,41 +32,10 @@ import minidem as md
 from minidem.reproduction import Finding, PaperExperiment
 from minidem.scenario import at_least
 from minidem.scenario.plot import COLOURS
+from minidem.validation.chung_ooi import ALUMINIUM, CURVES_4, CURVES_5, ELEMENTS_5, GLASS, OXIDE, STEEL, TEST_4, TEST_5
 
 PAPER = "Chung and Ooi 2011"
-GLASS = md.Material(young=4.8e10, poisson=0.20, friction=0.35)                      # R 10 mm, 2800 kg/m3
-ALUMINIUM = md.Material(young=7e10, poisson=0.3)                                    # R 100 mm, 2699 kg/m3
-OXIDE = md.Material(young=3.8e11, poisson=0.23)                                     # R 2.5 mm, 4000 kg/m3
-STEEL = md.Material(young=2.08e11, poisson=0.3)                                     # R 10 um, 7850 kg/m3
 RIGID = md.Material(young=1e30, poisson=0.0)
-OXIDE_RADIUS, OXIDE_DENSITY, OXIDE_SPEED = 2.5e-3, 4000.0, 3.9                      # [m], [kg/m3], [m/s]
-STEEL_RADIUS, STEEL_DENSITY, STEEL_SPEED = 1e-5, 7850.0, 5.0                        # speed: normal velocity
-TEST4 = {"restitution": 0.98, "friction": 0.092}
-TEST5 = {"friction": 0.3}
-
-# Test 4, against the angle to the normal in degrees
-RESTITUTION = np.array([
-    (5.17, .948), (10.16, .687), (14.99, .624), (20.06, .616), (25.05, .634), (30.12, .684), (35.03, .737),
-    (40.02, .781), (50, .845), (60, .893), (70, .932), (80, .966), (85, .983)])
-SPIN = np.array([                                                                   # [rad/s]
-    (5, -19.3), (10, -213), (15, -377.8), (20, -510.6), (24.9, -599.4), (30, -616.5), (35, -582.3), (40, -544.8),
-    (50, -457.0), (60, -357.5), (70, -246.2), (80, -126.3), (85, -63.1)])
-REBOUND = np.array([                                                                # [degrees]
-    (4.9, 3.76), (10, -1.56), (14.9, -5.54), (20, -7.54), (25, -7.54), (29.9, -3.55), (35, 3.43), (39.9, 11.57),
-    (49.8, 29.35), (60, 47.79), (69.7, 64.58), (79.8, 78.70), (84.8, 84.52)])
-# Test 5, against vt / (friction vn): R w' / (friction vn) of the code and by finite elements; contact point's velocity
-SPIN5 = np.array([
-    (.058, -.106), (.353, -.430), (.682, -.820), (.994, -1.250), (1.341, -1.664), (1.688, -2.094), (2, -2.524),
-    (2.329, -2.978), (2.988, -3.904), (3.318, -4.293), (3.994, -4.837), (5, -5.007), (6.006, -5.006), (10.01, -5.004)])
-ELEMENTS5 = np.array([
-    (.318, -.187), (.595, -.406), (.890, -.665), (1.185, -.982), (1.532, -1.355), (1.896, -1.793), (2.277, -2.321),
-    (2.763, -2.856), (3.301, -3.441), (3.890, -4.041), (4.688, -4.569), (5.659, -4.941), (7.029, -4.941),
-    (9.040, -4.972)])
-VELOCITY5 = np.array([
-    (1.009, -.747), (2, -1.533), (2.99, -2.44), (3.34, -2.69), (4.01, -2.79), (5, -2), (6, -1.013), (9.99, 3.013),
-    (12.96, 6.013)])
-
-
 # Mean overlap of an elastic impact, weighted by the force, relative to the largest
 MEAN_OVERLAP = gamma(1.4) * gamma(1.5) / gamma(1.9)
 
@@ -91,10 +60,11 @@ class Impact:
     opposite velocity. properties : restitution, friction.
     """
 
-    def __init__(self, options, material, radius, density, velocity, pairs=False, **properties):
+    def __init__(self, options, sphere, velocity, pairs=False, **properties):
+        material, radius = sphere.material, sphere.radius
         self.velocity, self.radius = np.array(velocity, dtype=float), radius
         n, closing = len(self.velocity), (2.0 if pairs else 1.0) * np.max(-self.velocity[:, 2])
-        ball = md.ClumpTemplate([(0, 0, 0)], [radius], density=density)
+        ball = md.ClumpTemplate([(0, 0, 0)], [radius], density=sphere.density)
         mass, curvature = (ball.mass / 2, radius / 2) if pairs else (ball.mass, radius)
         stiffness = 4 / 3 * md.effective_modulus(material, material if pairs else RIGID) * sqrt(curvature)
         overlap = (1.25 * mass * closing**2 / stiffness) ** 0.4
@@ -180,8 +150,8 @@ def deviation(report, test, quantity, found, published, allowed, note, scale=Non
 def normal_impacts(options, report):
     """Tests 1 and 2: largest force and contact time, against Hertz."""
     impacts = {
-        "test 1": Impact(options, GLASS, 0.01, 2800.0, [(0, 0, -10)], pairs=True),
-        "test 2": Impact(options, ALUMINIUM, 0.1, 2699.0, [(0, 0, -0.2)])}
+        "test 1": Impact(options, GLASS, [(0, 0, -GLASS.speed)], pairs=True),
+        "test 2": Impact(options, ALUMINIUM, [(0, 0, -ALUMINIUM.speed)])}
     for test, impact in impacts.items():
         t, force = impact.history()
         report.table(test.replace(" ", ""), ("time", "force"), zip(t, force))
@@ -202,8 +172,8 @@ def restitution(options, report):
     given = np.array([0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0])
     after = []
     for e in given:
-        impact = Impact(options, OXIDE, OXIDE_RADIUS, OXIDE_DENSITY, [(0, 0, -OXIDE_SPEED)], restitution=e)
-        after.append(impact.after()[0][0, 2] / OXIDE_SPEED)
+        impact = Impact(options, OXIDE, [(0, 0, -OXIDE.speed)], restitution=e)
+        after.append(impact.after()[0][0, 2] / OXIDE.speed)
     deviation(report, "test 3", "restitution", np.array(after), given, 2e-3, "from the given coefficient")
 
     def draw(panel):
@@ -216,22 +186,22 @@ def restitution(options, report):
 
 def test4(options, report):
     """Angles to the normal at one speed."""
-    friction, e = TEST4["friction"], TEST4["restitution"]
+    friction, e = TEST_4["friction"], TEST_4["restitution"]
 
     def measure(degrees):
         """Tangential restitution, spin, rebound angle of the contact point."""
         angle = np.radians(degrees)
-        before = OXIDE_SPEED * np.column_stack([np.sin(angle), np.zeros_like(angle), -np.cos(angle)])
-        v, w = Impact(options, OXIDE, OXIDE_RADIUS, OXIDE_DENSITY, before, **TEST4).after()
+        before = OXIDE.speed * np.column_stack([np.sin(angle), np.zeros_like(angle), -np.cos(angle)])
+        v, w = Impact(options, OXIDE, before, **TEST_4).after()
         return (v[:, 0] / before[:, 0], -w[:, 1],
-                np.degrees(np.arctan2(v[:, 0] - OXIDE_RADIUS * w[:, 1], v[:, 2])))
+                np.degrees(np.arctan2(v[:, 0] - OXIDE.radius * w[:, 1], v[:, 2])))
 
     def elastic(degrees):
         """The same with partial slip, e = 1."""
         angle = np.radians(degrees)
-        spin, velocity = partial_slip(OXIDE.poisson, np.tan(angle) / friction)
-        unit = friction * OXIDE_SPEED * np.cos(angle)
-        return (1.0 + 0.4 * spin * unit / (OXIDE_SPEED * np.sin(angle)), spin * unit / OXIDE_RADIUS,
+        spin, velocity = partial_slip(OXIDE.material.poisson, np.tan(angle) / friction)
+        unit = friction * OXIDE.speed * np.cos(angle)
+        return (1.0 + 0.4 * spin * unit / (OXIDE.speed * np.sin(angle)), spin * unit / OXIDE.radius,
                 np.degrees(np.arctan(friction * velocity)))
 
     curve = np.linspace(2.0, 88.0, 44)
@@ -242,8 +212,7 @@ def test4(options, report):
     exact = 1.0 - friction * (1.0 + e) / np.tan(np.radians(sliding))
     deviation(report, "test 4", "tangential restitution, gross sliding", measure(sliding)[0], exact, 1e-3,
               "from the exact restitution")
-    for k, (name, unit, table) in enumerate((("tangential restitution", "", RESTITUTION),
-                                             ("spin", " (rad/s)", SPIN), ("rebound angle", " (degrees)", REBOUND))):
+    for k, ((name, table), unit) in enumerate(zip(CURVES_4.items(), ("", " (rad/s)", " (degrees)"))):
         points = measure(table[:, 0])[k]
         report.table(f"test4_{name.replace(' ', '_')}", ("degrees", "published", "minidem"), zip(*table.T, points))
         compare_parts(report, "test 4", name, table, points, 14.0, "degrees")
@@ -259,30 +228,30 @@ def test4(options, report):
 
 def test5(options, report):
     """Tangential velocities at one normal velocity."""
-    friction = TEST5["friction"]
-    unit = friction * STEEL_SPEED
+    friction = TEST_5["friction"]
+    unit = friction * STEEL.speed
 
     def measure(incidence):
         """Spin and velocity of the contact point, in units of friction * vn."""
-        before = np.column_stack([unit * incidence, 0.0 * incidence, np.full(len(incidence), -STEEL_SPEED)])
-        v, w = Impact(options, STEEL, STEEL_RADIUS, STEEL_DENSITY, before, **TEST5).after()
-        return -STEEL_RADIUS * w[:, 1] / unit, (v[:, 0] - STEEL_RADIUS * w[:, 1]) / unit
+        before = np.column_stack([unit * incidence, 0.0 * incidence, np.full(len(incidence), -STEEL.speed)])
+        v, w = Impact(options, STEEL, before, **TEST_5).after()
+        return -STEEL.radius * w[:, 1] / unit, (v[:, 0] - STEEL.radius * w[:, 1]) / unit
 
     curve = np.linspace(0.1, 10.0, 67)
-    ours, slip = measure(curve), partial_slip(STEEL.poisson, curve)
+    ours, slip = measure(curve), partial_slip(STEEL.material.poisson, curve)
     report.table("test5", ("incidence", "spin", "velocity", "spin_slip", "velocity_slip"), zip(curve, *ours, *slip))
     sliding = curve[curve > 7.2]
     spin, velocity = measure(sliding)
     deviation(report, "test 5", "velocity of the centre, gross sliding", velocity - spin, sliding - 2.0, 1e-3,
               "from the exact velocity")
-    arm = 1.0 - MEAN_OVERLAP * Impact(options, STEEL, STEEL_RADIUS, STEEL_DENSITY, [(0, 0, -STEEL_SPEED)]).overlap
+    arm = 1.0 - MEAN_OVERLAP * Impact(options, STEEL, [(0, 0, -STEEL.speed)]).overlap
     deviation(report, "test 5", "spin, gross sliding", spin, np.full(len(spin), -5.0 * arm), 1e-3,
               f"from the exact spin of forces in the plane, {1.0 - arm:.2g} smaller than with the lever arm R")
-    deviation(report, "test 5", "spin, partial slip", partial_slip(STEEL.poisson, ELEMENTS5[:, 0])[0],
-              ELEMENTS5[:, 1], 0.02, "of partial slip from the finite elements of the paper")
-    deviation(report, "test 5", "spin, elements", measure(ELEMENTS5[:, 0])[0], ELEMENTS5[:, 1], 0.1,
+    deviation(report, "test 5", "spin, partial slip", partial_slip(STEEL.material.poisson, ELEMENTS_5[:, 0])[0],
+              ELEMENTS_5[:, 1], 0.02, "of partial slip from the finite elements of the paper")
+    deviation(report, "test 5", "spin, elements", measure(ELEMENTS_5[:, 0])[0], ELEMENTS_5[:, 1], 0.1,
               "of minidem from the finite elements of the paper, at angles with partial slip")
-    for k, (name, table) in enumerate((("spin", SPIN5), ("velocity of the contact point", VELOCITY5))):
+    for k, (name, table) in enumerate(CURVES_5.items()):
         points = measure(table[:, 0])[k]
         report.table(f"test5_{name.replace(' ', '_')}", ("incidence", "published", "minidem"), zip(*table.T, points))
         compare_parts(report, "test 5", name, table, points, 6.0, "friction vn")
@@ -292,7 +261,7 @@ def test5(options, report):
             panel.plot(curve, slip[k], "--", color=COLOURS[2], label="partial slip")
             panel.plot(*table[table[:, 0] <= 10.0].T, "o", color=COLOURS[1], markersize=4, label="published, code")
             if k == 0:
-                panel.plot(*ELEMENTS5.T, "^", color=COLOURS[3], markersize=4, label="published, finite elements")
+                panel.plot(*ELEMENTS_5.T, "^", color=COLOURS[3], markersize=4, label="published, finite elements")
             labels(panel, "test 5", r"$v_t \,/\, \mu v_n$", rf"{name} $/\, \mu v_n$")
 
         yield draw

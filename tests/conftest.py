@@ -13,6 +13,7 @@ import scenes
 import minidem as md
 from minidem import chess
 from minidem.contact import registry as contact
+from minidem.engine import loop_owner as owner
 from minidem.rotation import registry as rotation
 from minidem.scenario import plot
 from minidem.templates import fit_mesh
@@ -109,6 +110,14 @@ def own_law():
     """md.contact.register, likewise."""
     yield md.contact.register
     contact._registry.remove_own()
+
+
+@pytest.fixture
+def many_threads_and_sorts(monkeypatch):
+    """So many threads as a test sets, and a spatial sort at every second list."""
+    monkeypatch.setattr(owner, "SPHERES_PER_THREAD", 1)
+    monkeypatch.setattr(owner, "MIN_SORTED_BLOCKS", 0)
+    monkeypatch.setattr(owner, "REBUILDS_PER_SORT", 2)
 
 
 @pytest.fixture

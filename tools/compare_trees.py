@@ -29,7 +29,7 @@ from minidem.output import checkpoint
 from minidem.scenario import at_least
 
 ROOT = Path(__file__).resolve().parents[1]
-STEPS = {"A": 60_000, "B": 20_000, "C": 200, "D": 16, "E": 1000, "F": 5}        # of a portion: tens of milliseconds
+STEPS = {"A": 60_000, "B": 20_000, "C": 200, "D": 16, "E": 1000, "F": 5, "G": 60, "H": 20}      # 0.02 to 0.3 s each
 WORKER = """
 import hashlib, sys, time
 import minidem
@@ -69,9 +69,11 @@ class Worker:
 
 
 def with_contact(sim, law, properties=None):
-    """A copy of a simulation with another contact law and other properties of its material."""
+    """A copy of an initial state with another contact law and other properties of its material, without the forces and
+    records of the old law."""
     settings, arrays = checkpoint.pack(sim)
-    settings |= {"contact": law, "material": settings["material"] | (properties or {})}
+    arrays.pop("history_spheres", None)
+    settings |= {"contact": law, "forces_known": False, "material": settings["material"] | (properties or {})}
     return checkpoint.unpack(settings, arrays, md.Simulation)
 
 

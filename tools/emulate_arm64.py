@@ -30,7 +30,7 @@ from compare_trees import with_contact
 
 ROOT = Path(__file__).resolve().parents[1]
 EQUAL, DIFFERENT, MISSING = 0, 1, 77
-STEPS = {"A": 20_000, "B": 20_000, "C": 200, "D": 20, "E": 200, "F": 5}
+STEPS = {"A": 20_000, "B": 20_000, "C": 200, "D": 20, "E": 200, "F": 5, "G": 20, "H": 20}
 CONTACTS = ("hertz", "hertz:onset=corrected", "hertz-mindlin:rolling=epsd")
 PROPERTIES = {"restitution": 0.6, "friction": 0.4, "rolling_friction": 0.1}     # of the last one
 TRIPLET = "aarch64-linux-gnu"

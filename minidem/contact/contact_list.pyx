@@ -65,14 +65,19 @@ cdef inline void write_friction(double *values, double *friction, const StateVie
     cdef double rows[MAX_RECORDS * 4 * LANES]
     cdef double result[DESCRIPTION_ROWS * LANES]
     cdef double points[3 * LANES]
-    cdef int m, r, numbers[LANES]
+    cdef int numbers[LANES]
+    cdef int i[LANES]
+    cdef int j[LANES]
+    cdef int m, r
     for m in range(LANES):
-        numbers[m] = <int> k + 1
-    gather_contacts(law, view, touching.pairs.data + 2 * k, 1, touching.pairs.data[2 * k + 1] < 0, contact, points)
+        numbers[m], i[m], j[m] = <int> k, touching.pairs.data[2 * k], touching.pairs.data[2 * k + 1]
+    gather_contacts(law, view, i, j, j[0] < 0, contact, points)
     for r in range(law.n_records):
         rows_from_records(doubles(&touching.records[r]), numbers, rows + 4 * LANES * r)
     law.describe(contact, rows, result, law.parameters)
-    memcpy(friction, result_of(touching, k), 6 * sizeof(double))
+    memcpy(friction, result_of(touching, k), 3 * sizeof(double))
+    for m in range(3):
+        friction[3 + m] = points[m * LANES]
     memset(friction + 6, 0, 3 * sizeof(double))
     if law.has_couples:
         memcpy(friction + 6, couple_of(touching, k), 3 * sizeof(double))
@@ -86,20 +91,20 @@ cdef object list_touching(State state, const StateView *view, const Contacts *co
     """All contacts of a law with history, of all threads, a structured array of CONTACT; the spheres are posed."""
     cdef Py_ssize_t count = 0, k
     cdef int t, i, j
-    cdef const Touching *last
+    cdef const Touching *touching
     cdef int[:, ::1] pair
     cdef double[:, ::1] values, friction
     for t in range(n_threads):
-        count += contacts[t].history.last.n
+        count += contacts[t].history.contacts.n
     pair, values, friction = np.empty((count, 2), dtype=np.int32), np.empty((count, 6)), np.empty((count, 12))
     count = 0
     for t in range(n_threads):
-        last = &contacts[t].history.last
-        for k in range(last.n):
-            i, j = last.pairs.data[2 * k], last.pairs.data[2 * k + 1]
-            if last.positions.data[k] >= 0 and owns(threads + t, view, i):          # else the owner of i lists it
+        touching = &contacts[t].history.contacts
+        for k in range(touching.n):
+            i, j = touching.pairs.data[2 * k], touching.pairs.data[2 * k + 1]
+            if owns(threads + t, view, i):              # else the owner of i lists it
                 write_row(&pair[count, 0], &values[count, 0], view, i, j, contacts[t].law, 0.0)
-                write_friction(&values[count, 0], &friction[count, 0], view, contacts[t].law, last, k)
+                write_friction(&values[count, 0], &friction[count, 0], view, contacts[t].law, touching, k)
                 count += 1
     (<LawKernels> contacts[0].law.context).raise_error()
     return describe(state, np.asarray(pair)[:count], np.asarray(values)[:count], np.asarray(friction)[:count])

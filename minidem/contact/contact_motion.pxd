@@ -1,7 +1,6 @@
 """Geometry and motion of eight contacts, as rows for a contact law with history (rows.pxd)."""
-from minidem.contact.history cimport RESULT
 from minidem.contact.law cimport Law
 from minidem.state.state cimport StateView
 
-cdef void gather_contacts(const Law *law, const StateView *state, const int *pairs, int count, bint walls,
+cdef void gather_contacts(const Law *law, const StateView *state, const int *i, const int *j, bint walls,
                           double *contact, double *points) noexcept nogil

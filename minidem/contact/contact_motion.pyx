@@ -11,11 +11,11 @@ from libc.string cimport memcpy, memset
 from minidem.broadphase.neighbours cimport height
 from minidem.contact.law cimport Law
 from minidem.contact.rows cimport (
-    ANGULAR_VELOCITY, COEFFICIENTS, MASS, MAX_COEFFICIENTS, MIDDLE_NORMAL, NORMAL, OVERLAP, RADIUS, ROLLING_INERTIA,
-    SPIN, STEP, VELOCITY,
+    ANGULAR_VELOCITY, COEFFICIENTS, MASS, MIDDLE_NORMAL, NORMAL, OVERLAP, OwnRows, RADIUS,
+    ROLLING_INERTIA, SPIN, STEP, VELOCITY,
 )
 from minidem.core.lanes cimport LANES
-from minidem.core.transpose cimport rows_from_records
+from minidem.core.transpose cimport rows_from_lines, rows_from_records
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, vec3
 from minidem.state.rows cimport load, store
 from minidem.state.state cimport StateView
@@ -35,14 +35,11 @@ cdef struct Geometry:                   # of eight contacts at the pose
 
 
 cdef inline void load_side(const StateView *state, const int *spheres, Bodies *side) noexcept nogil:
-    cdef int first[LANES]
-    cdef int second[LANES]
-    cdef int lane
-    for lane in range(LANES):
-        first[lane], second[lane] = 2 * spheres[lane], 2 * spheres[lane] + 1
+    cdef double motions[8 * LANES]
     rows_from_records(state.spheres, spheres, side.sphere)
-    rows_from_records(state.motions, first, side.velocity)
-    rows_from_records(state.motions, second, side.turning)
+    rows_from_lines(state.motions, spheres, motions)
+    memcpy(side.velocity, motions, sizeof(side.velocity))
+    memcpy(side.turning, motions + 4 * LANES, sizeof(side.turning))
 
 
 cdef inline void pair_geometry(const Bodies *a, const Bodies *b, Geometry *g) noexcept nogil:
@@ -64,7 +61,7 @@ cdef inline void pair_geometry(const Bodies *a, const Bodies *b, Geometry *g) no
         g.mass[lane] = inverse * distance * reach
 
 
-cdef inline void wall_geometry(const Law *law, const int *pairs, const Bodies *a, Bodies *b,
+cdef inline void wall_geometry(const Law *law, const int *walls, const Bodies *a, Bodies *b,
                                Geometry *g) noexcept nogil:
     """Of contacts with walls. b : set to bodies at rest."""
     cdef const double *normal
@@ -72,7 +69,7 @@ cdef inline void wall_geometry(const Law *law, const int *pairs, const Bodies *a
     cdef int lane, k, wall
     memset(b, 0, sizeof(Bodies))
     for lane in range(LANES):
-        wall = -1 - pairs[2 * lane + 1]
+        wall = -1 - walls[lane]
         normal = law.planes.normal + 3 * <Py_ssize_t> wall
         for k in range(4):
             sphere[k] = a.sphere[k * LANES + lane]
@@ -85,10 +82,8 @@ cdef inline void wall_geometry(const Law *law, const int *pairs, const Bodies *a
 
 
 cdef inline void write_rows(bint walls, const Bodies *a, const Bodies *b, const Geometry *g, double step,
-                            double *contact_rows, double *point_rows) noexcept nogil:
-    """All rows of the contacts up to STEP, and their points (3, LANES) at the pose."""
-    cdef double contact[COEFFICIENTS * LANES]           # local, as is `points`: known not to alias anything
-    cdef double points[3 * LANES]
+                            OwnRows contact) noexcept nogil:
+    """All rows of the contacts up to STEP."""
     cdef double half = 0.5 * step, share = 1.0 if walls else 0.5        # of the overlap on the side of i
     cdef double overlap, middle_overlap, approach, radius_i, radius_j
     cdef Vec3 normal, middle, relative, w_i, w_j
@@ -112,13 +107,19 @@ cdef inline void write_rows(bint walls, const Bodies *a, const Bodies *b, const 
         store(contact + ANGULAR_VELOCITY * LANES + lane, sub(w_i, w_j))
         contact[SPIN * LANES + lane] = 0.5 * dot(add(w_i, w_j), normal)
         contact[STEP * LANES + lane] = step
+
+
+cdef void write_points(bint walls, const Bodies *a, const Bodies *b, const Geometry *g, double *points) noexcept nogil:
+    """Contact points at the pose (3, LANES)."""
+    cdef double radius_i, radius_j
+    cdef int lane
+    for lane in range(LANES):
+        radius_i, radius_j = a.sphere[3 * LANES + lane], b.sphere[3 * LANES + lane]
         if walls:
-            store(points + lane, add_scaled(load(a.sphere + lane), -(radius_i - overlap), normal))
+            store(points + lane, add_scaled(load(a.sphere + lane), g.overlap[lane] - radius_i, load(g.normal + lane)))
         else:
             store(points + lane, scale(0.5, add_scaled(add(load(a.sphere + lane), load(b.sphere + lane)),
-                                                       radius_j - radius_i, normal)))
-    memcpy(contact_rows, contact, sizeof(contact))
-    memcpy(point_rows, points, sizeof(points))
+                                                       radius_j - radius_i, load(g.normal + lane))))
 
 
 cdef inline void rolling_inertia(bint walls, const Bodies *a, const Bodies *b, double *contact) noexcept nogil:
@@ -145,34 +146,24 @@ cdef inline void load_coefficients(const Law *law, const Bodies *a, const Bodies
     rows_from_records(law.coefficients, second, contact + (COEFFICIENTS + 4) * LANES)
 
 
-cdef void gather_contacts(const Law *law, const StateView *state, const int *pairs, int count, bint walls,
+cdef void gather_contacts(const Law *law, const StateView *state, const int *i, const int *j, bint walls,
                           double *contact, double *points) noexcept nogil:
-    """Rows (CONTACT_ROWS, LANES) of count <= LANES contacts, and their points (3, LANES), lab [m].
+    """Rows (CONTACT_ROWS, LANES) of eight contacts, and their points (3, LANES), lab [m].
 
-    walls : they are contacts with walls. Lanes from `count` on repeat the first one.
+    i, j : (LANES,) their bodies.  walls : all are contacts with walls.  points : may be NULL.
     """
-    cdef int padded[2 * LANES]
-    cdef int i[LANES]
-    cdef int j[LANES]
     cdef Bodies a, b
     cdef Geometry geometry
-    cdef int lane
-    memcpy(padded, pairs, 2 * count * sizeof(int))
-    for lane in range(count, LANES):
-        padded[2 * lane], padded[2 * lane + 1] = pairs[0], pairs[1]
-    for lane in range(LANES):
-        i[lane], j[lane] = padded[2 * lane], padded[2 * lane + 1]
     load_side(state, i, &a)
     if walls:
-        wall_geometry(law, padded, &a, &b, &geometry)
-        write_rows(True, &a, &b, &geometry, 2.0 * state.half_step, contact, points)
+        wall_geometry(law, j, &a, &b, &geometry)
+        write_rows(True, &a, &b, &geometry, 2.0 * state.half_step, contact)
     else:
         load_side(state, j, &b)
         pair_geometry(&a, &b, &geometry)
-        write_rows(False, &a, &b, &geometry, 2.0 * state.half_step, contact, points)
+        write_rows(False, &a, &b, &geometry, 2.0 * state.half_step, contact)
+    if points != NULL:
+        write_points(walls, &a, &b, &geometry, points)
     if law.has_couples:
         rolling_inertia(walls, &a, &b, contact)
-    if law.of_clumps != NULL and not walls:
-        memcpy(contact + COEFFICIENTS * LANES, law.of_clumps, MAX_COEFFICIENTS * LANES * sizeof(double))
-    else:
-        load_coefficients(law, &a, &b, contact)
+    load_coefficients(law, &a, &b, contact)

@@ -12,14 +12,13 @@ of order 5/4 only: steps in which a contact begins or ends take the integral of 
 The limit of friction is zero where F_n changes its sign, before the lift-off of a damped contact. The springs are then
 gone, and are stretched by the rest of the step only.
 """
-from libc.math cimport sqrt
-from libc.string cimport memcpy
+from libc.math cimport fabs, sqrt
 
 from minidem.contact.rows cimport (
-    ANGULAR_VELOCITY, COEFFICIENTS, COUPLE, DISSIPATED, FORCE, MASS, MAX_RECORDS, MIDDLE_NORMAL, NORMAL, NORMAL_ENERGY,
-    OVERLAP, RADIUS, RESULT_ROWS, ROLLING_ENERGY, ROLLING_INERTIA, SLIDING, SPIN, STEP, TANGENTIAL_ENERGY, VELOCITY,
+    ANGULAR_VELOCITY, COEFFICIENTS, COUPLE, DISSIPATED, FORCE, MASS, MIDDLE_NORMAL, NORMAL, NORMAL_ENERGY, OVERLAP,
+    OwnRows, RADIUS, ROLLING_ENERGY, ROLLING_INERTIA, SLIDING, SPIN, STEP, TANGENTIAL_ENERGY, VELOCITY,
 )
-from minidem.contact.spring cimport Change, Spring, stretch
+from minidem.contact.spring cimport Change, Springs, dissipate, slide, stretch
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, scale, sub, vec3
 from minidem.state.rows cimport load, store
@@ -49,9 +48,17 @@ cdef enum Record:                   # of the history: three numbers, and a fourt
     ROLLING_DASHPOT = 5             # M_d on i [N m]; -
     SLIDING_RECORDS = 3             # records without those of rolling
 
-cdef enum Parameter:                # of both laws, after those of their own
+cdef enum Parameter:                # of both laws; others follow
     LIMIT_DAMPING = 0               # clip attraction
-    OWN_PARAMETERS = 1
+
+cdef struct Normal:                 # of eight contacts
+    double a[LANES]                 # contact radius
+    double rate[LANES]              # approach velocity at the pose
+    double c[LANES]                 # damping coefficient
+    double damping[LANES]           # c * rate: normal dashpot [N]
+    double force[LANES]             # F_n [N]
+    double onset[LANES]             # see Change
+    double fresh[LANES]
 
 cdef inline double contact_radius(bint hertzian, double radius, double overlap) noexcept nogil:
     if hertzian:
@@ -80,72 +87,93 @@ cdef inline Vec3 predicted(Vec3 now, Vec3 last, double old) noexcept nogil:
     return add_scaled(now, 0.5 * old, sub(now, last))
 
 
-cdef inline bint find_damping(bint hertzian, const double *contact, const double *history, double *c, double *rate,
-                              double *onset) noexcept nogil:
+cdef inline bint find_damping(bint hertzian, const double *contact, const double *history,
+                              Normal *normal) noexcept nogil:
     """Damping coefficients, approach velocities at the pose; True if a contact begins or ends in this step."""
-    cdef double overlap, step, coefficient, a
+    cdef double overlap, step, a_old
     cdef Vec3 u, u_old
     cdef long long edges = 0
     cdef int lane
     for lane in range(LANES):
         overlap, step = contact[OVERLAP * LANES + lane], contact[STEP * LANES + lane]
         u, u_old = load(contact + VELOCITY * LANES + lane), load(record(history, SLIP) + lane)
-        a = history[(4 * SPRING + 3) * LANES + lane]
-        rate[lane] = -dot(predicted(u, u_old, 1.0 if a > 0.0 else 0.0), load(contact + NORMAL * LANES + lane))
-        coefficient = contact[(COEFFICIENTS + DAMPING) * LANES + lane]
-        c[lane] = coefficient * sqrt(contact[MASS * LANES + lane]
-                                     * contact_radius(hertzian, contact[RADIUS * LANES + lane], overlap))
-        onset[lane] = 1.0
-        edges |= <long long> ((a == 0.0) | (overlap + step * rate[lane] <= 0.0))
+        a_old = history[(4 * SPRING + 3) * LANES + lane]
+        normal.rate[lane] = -dot(predicted(u, u_old, 1.0 if a_old > 0.0 else 0.0),
+                                 load(contact + NORMAL * LANES + lane))
+        normal.a[lane] = contact_radius(hertzian, contact[RADIUS * LANES + lane], overlap)
+        normal.c[lane] = contact[(COEFFICIENTS + DAMPING) * LANES + lane] * sqrt(contact[MASS * LANES + lane]
+                                                                                 * normal.a[lane])
+        normal.onset[lane] = 1.0
+        edges |= <long long> ((a_old == 0.0) | (overlap + step * normal.rate[lane] <= 0.0))
     return edges != 0
 
 
-cdef inline void correct_edges(bint hertzian, const double *contact, const double *history, double *c,
-                               const double *rate, double *onset) noexcept nogil:
+cdef inline void correct_edges(bint hertzian, const double *contact, const double *history,
+                               Normal *normal) noexcept nogil:
     """Means over the step where a contact begins or ends: of the damping coefficient, and of the tangential stiffness.
 
     The force at the pose acts from half a step before to half a step after it. The first one of a contact acts from the
     touch on, the last one until lift-off.
     """
-    cdef double overlap, step, coefficient, mass, radius, half, first, last, mean, largest, approach, a
+    cdef double overlap, step, coefficient, mass, radius, half, first, last, mean, largest, approach
     cdef bint begins, ends
     cdef int lane
     for lane in range(LANES):
         overlap, step = contact[OVERLAP * LANES + lane], contact[STEP * LANES + lane]
         mass, radius = contact[MASS * LANES + lane], contact[RADIUS * LANES + lane]
         coefficient = contact[(COEFFICIENTS + DAMPING) * LANES + lane]
-        a = history[(4 * SPRING + 3) * LANES + lane]
-        begins, ends = a == 0.0, overlap + step * rate[lane] <= 0.0
-        half = 0.5 * step * rate[lane]
+        begins = history[(4 * SPRING + 3) * LANES + lane] == 0.0
+        ends = overlap + step * normal.rate[lane] <= 0.0
+        half = 0.5 * step * normal.rate[lane]
         first, last = 0.0 if begins else overlap - half, 0.0 if ends else overlap + half
         mean = (damping_integral(hertzian, coefficient, mass, radius, last)
                 - damping_integral(hertzian, coefficient, mass, radius, first)) / (2.0 * half if half != 0.0 else 1.0)
-        largest = 1.5 * c[lane]
+        largest = 1.5 * normal.c[lane]
         mean = mean if mean < largest else largest
-        c[lane] = mean if (begins and half > 0.0) or (ends and step > 0.0) else c[lane]
+        normal.c[lane] = mean if (begins and half > 0.0) or (ends and step > 0.0) else normal.c[lane]
         approach = -step * dot(load(contact + VELOCITY * LANES + lane), load(contact + MIDDLE_NORMAL * LANES + lane))
-        onset[lane] = (2.0 / 3.0 if hertzian else 1.0) * overlap / (approach if approach > overlap else overlap) \
-            if begins and overlap > 0.0 else 1.0
+        normal.onset[lane] = (2.0 / 3.0 if hertzian else 1.0) * overlap \
+            / (approach if approach > overlap else overlap) if begins and overlap > 0.0 else 1.0
 
 
-cdef inline Change change_of(bint hertzian, const double *contact, const double *history, double onset, double force,
+cdef inline void press(bint hertzian, const double *contact, const double *history, double limits_damping,
+                       Normal *normal) noexcept nogil:
+    """Normal forces."""
+    cdef double overlap, elastic, damping, force, last
+    cdef long long reversed = 0
+    cdef int lane
+    if find_damping(hertzian, contact, history, normal):
+        correct_edges(hertzian, contact, history, normal)
+    for lane in range(LANES):
+        overlap = contact[OVERLAP * LANES + lane]
+        elastic = contact[(COEFFICIENTS + STIFFNESS) * LANES + lane] * normal.a[lane] \
+            * (overlap if overlap > 0.0 else 0.0)
+        damping = normal.c[lane] * normal.rate[lane]
+        damping = -elastic if limits_damping > 0.0 and damping < -elastic else damping
+        damping = damping if overlap > 0.0 else 0.0
+        force = elastic + damping
+        normal.damping[lane], normal.force[lane], normal.fresh[lane] = damping, force, 1.0
+        reversed |= <long long> (force * history[(4 * DASHPOT + 3) * LANES + lane] < 0.0)
+    for lane in range(LANES if reversed else 0):
+        force, last = normal.force[lane], history[(4 * DASHPOT + 3) * LANES + lane]
+        normal.fresh[lane] = force / (force - last) if force * last < 0.0 else 1.0
+
+
+cdef inline Change change_of(const double *contact, const double *history, const Normal *normal,
                              int lane) noexcept nogil:
-    """What the springs of a contact need; force : F_n at the pose."""
+    """What the springs of a contact need."""
     cdef Change change
-    cdef double last = history[(4 * DASHPOT + 3) * LANES + lane]
-    cdef bint reversed = force * last < 0.0
-    cdef double fresh = force / (force - last if reversed else 1.0)
-    change.a_old = history[(4 * SPRING + 3) * LANES + lane]
-    change.a = contact_radius(hertzian, contact[RADIUS * LANES + lane], contact[OVERLAP * LANES + lane])
-    change.onset, change.fresh = onset, fresh if reversed else 1.0
+    change.a_old, change.a = history[(4 * SPRING + 3) * LANES + lane], normal.a[lane]
+    change.onset, change.fresh = normal.onset[lane], normal.fresh[lane]
     change.turn = contact[STEP * LANES + lane] * contact[SPIN * LANES + lane]
     change.normal, change.middle = load(contact + NORMAL * LANES + lane), load(contact + MIDDLE_NORMAL * LANES + lane)
     return change
 
 
-cdef inline Spring roll(Change change, const double *contact, const double *history, double limit,
-                        int lane) noexcept nogil:
-    """Rolling resistance; limit : |F_n|."""
+cdef inline long long roll(const double *contact, const double *history, const Normal *normal, Springs *rolling,
+                           int lane) noexcept nogil:
+    """Rolling resistance before it reaches its limit; 1 if it exceeds it."""
+    cdef Change change = change_of(contact, history, normal, lane)
     cdef const double *of_pair = contact + COEFFICIENTS * LANES + lane
     cdef Vec3 w = load(contact + ANGULAR_VELOCITY * LANES + lane), w_old = load(record(history, ROLLING_RATE) + lane)
     cdef double radius = contact[RADIUS * LANES + lane]
@@ -154,62 +182,79 @@ cdef inline Spring roll(Change change, const double *contact, const double *hist
         change, stiffness, load(record(history, ROLLING_SPRING) + lane), load(record(history, ROLLING_DASHPOT) + lane),
         scale(contact[STEP * LANES + lane], w), predicted(w, w_old, 1.0 if change.a_old > 0.0 else 0.0),
         of_pair[ROLLING_DAMPING * LANES] * 2.0 * sqrt(contact[ROLLING_INERTIA * LANES + lane] * stiffness * change.a),
-        of_pair[ROLLING_FRICTION * LANES] * radius * limit)
+        of_pair[ROLLING_FRICTION * LANES] * radius * fabs(normal.force[lane]), rolling, lane)
 
 
-cdef inline void rub(bint hertzian, bint rolls, const double *contact, double *history, double *result_rows,
-                     const double *parameters) noexcept nogil:
-    """A `HistoryFunction` (rows.pxd); hertzian, rolls : constant at compile time."""
-    cdef double result[RESULT_ROWS * LANES]             # local, as is `new`: known not to alias anything
-    cdef double new[MAX_RECORDS * 4 * LANES]
-    cdef double c[LANES]
-    cdef double rate[LANES]
-    cdef double onset[LANES]
-    cdef double limits_damping = parameters[<int> LIMIT_DAMPING]
-    cdef const double *of_pair
-    cdef double overlap, step, elastic, damping, force, limit
-    cdef Vec3 u, u_old, none = vec3(0.0, 0.0, 0.0)
-    cdef Change change
-    cdef Spring friction, rolling
+cdef inline void resist_rolling(const double *contact, OwnRows history, const Normal *normal,
+                                OwnRows result) noexcept nogil:
+    """Couples of eight contacts, with their records and energies."""
+    cdef Springs rolling
+    cdef double slides[LANES]
+    cdef long long any_slides = 0
     cdef int lane
-    if find_damping(hertzian, contact, history, c, rate, onset):
-        correct_edges(hertzian, contact, history, c, rate, onset)
+    cdef Vec3 w
+    for lane in range(LANES):
+        slides[lane] = 0.0
+        any_slides |= roll(contact, history, normal, &rolling, lane)
+    if any_slides:
+        slide(&rolling, slides)
+    for lane in range(LANES):
+        w = load(contact + ANGULAR_VELOCITY * LANES + lane)
+        dissipate(&rolling, slides, load(record(history, ROLLING_SPRING) + lane),
+                  load(record(history, ROLLING_DASHPOT) + lane), scale(contact[STEP * LANES + lane], w), lane)
+        result[(DISSIPATED + 3) * LANES + lane] = rolling.by_spring[lane] + rolling.by_dashpot[lane]
+        store(result + COUPLE * LANES + lane, add(load(rolling.spring + lane), load(rolling.dashpot + lane)))
+        store_record(history + lane, ROLLING_SPRING, load(rolling.spring + lane), 0.0)
+        store_record(history + lane, ROLLING_RATE, w, 0.0)
+        store_record(history + lane, ROLLING_DASHPOT, load(rolling.dashpot + lane), 0.0)
+
+
+cdef inline void friction_forces(bint hertzian, bint rolls, const double *contact, OwnRows history, OwnRows result,
+                                 const double *parameters) noexcept nogil:
+    """A `HistoryFunction` (rows.pxd); hertzian, rolls : constant at compile time."""
+    cdef double slides[LANES]
+    cdef const double *of_pair
+    cdef double step
+    cdef long long any_slides = 0
+    cdef Vec3 u, u_old
+    cdef Change change
+    cdef Normal normal
+    cdef Springs friction
+    cdef int lane
+    press(hertzian, contact, history, parameters[<int> LIMIT_DAMPING], &normal)
     for lane in range(LANES):
         of_pair = contact + COEFFICIENTS * LANES + lane
-        overlap, step = contact[OVERLAP * LANES + lane], contact[STEP * LANES + lane]
         u, u_old = load(contact + VELOCITY * LANES + lane), load(record(history, SLIP) + lane)
-        elastic = of_pair[STIFFNESS * LANES] * contact_radius(hertzian, contact[RADIUS * LANES + lane], overlap) \
-            * (overlap if overlap > 0.0 else 0.0)
-        damping = c[lane] * rate[lane]
-        damping = -elastic if limits_damping > 0.0 and damping < -elastic else damping
-        damping = damping if overlap > 0.0 else 0.0
-        force = elastic + damping
-        limit = force if force > 0.0 else -force
-        change = change_of(hertzian, contact, history, onset[lane], force, lane)
-        friction = stretch(
+        change = change_of(contact, history, &normal, lane)
+        slides[lane] = 0.0
+        any_slides |= stretch(
             change, of_pair[TANGENTIAL_STIFFNESS * LANES], load(record(history, SPRING) + lane),
-            load(record(history, DASHPOT) + lane), scale(step, u),
+            load(record(history, DASHPOT) + lane), scale(contact[STEP * LANES + lane], u),
             predicted(u, u_old, 1.0 if change.a_old > 0.0 else 0.0),
-            of_pair[TANGENTIAL_DAMPING * LANES] * c[lane], of_pair[FRICTION * LANES] * limit)
-        result[DISSIPATED * LANES + lane] = -0.5 * step * (history[(4 * SLIP + 3) * LANES + lane] + damping) \
-            * dot(u, change.middle)
-        result[(DISSIPATED + 1) * LANES + lane] = friction.by_dashpot
-        result[(DISSIPATED + 2) * LANES + lane] = friction.by_spring
-        result[(DISSIPATED + 3) * LANES + lane] = 0.0
-        store(result + FORCE * LANES + lane, add(scale(force, change.normal), add(friction.spring, friction.dashpot)))
-        store(result + COUPLE * LANES + lane, none)
-        if rolls:
-            rolling = roll(change, contact, history, limit, lane)
-            result[(DISSIPATED + 3) * LANES + lane] = rolling.by_spring + rolling.by_dashpot
-            store(result + COUPLE * LANES + lane, add(rolling.spring, rolling.dashpot))
-            store_record(new + lane, ROLLING_SPRING, rolling.spring, 0.0)
-            store_record(new + lane, ROLLING_RATE, load(contact + ANGULAR_VELOCITY * LANES + lane), 0.0)
-            store_record(new + lane, ROLLING_DASHPOT, rolling.dashpot, 0.0)
-        store_record(new + lane, SPRING, friction.spring, change.a)
-        store_record(new + lane, SLIP, u, damping)
-        store_record(new + lane, DASHPOT, friction.dashpot, force)
-    memcpy(history, new, (<int> MAX_RECORDS if rolls else <int> SLIDING_RECORDS) * 4 * LANES * sizeof(double))
-    memcpy(result_rows, result, sizeof(result))
+            of_pair[TANGENTIAL_DAMPING * LANES] * normal.c[lane], of_pair[FRICTION * LANES] * fabs(normal.force[lane]),
+            &friction, lane)
+    if any_slides:
+        slide(&friction, slides)
+    if rolls:                                           # reads the contact radius of the last step
+        resist_rolling(contact, history, &normal, result)
+    for lane in range(LANES):
+        step, u = contact[STEP * LANES + lane], load(contact + VELOCITY * LANES + lane)
+        dissipate(&friction, slides, load(record(history, SPRING) + lane), load(record(history, DASHPOT) + lane),
+                  scale(step, u), lane)
+        result[DISSIPATED * LANES + lane] = -0.5 * step \
+            * (history[(4 * SLIP + 3) * LANES + lane] + normal.damping[lane]) \
+            * dot(u, load(contact + MIDDLE_NORMAL * LANES + lane))
+        result[(DISSIPATED + 1) * LANES + lane] = friction.by_dashpot[lane]
+        result[(DISSIPATED + 2) * LANES + lane] = friction.by_spring[lane]
+        store(result + FORCE * LANES + lane, add_scaled(
+            add(load(friction.spring + lane), load(friction.dashpot + lane)), normal.force[lane],
+            load(contact + NORMAL * LANES + lane)))
+        if not rolls:
+            result[(DISSIPATED + 3) * LANES + lane] = 0.0
+            store(result + COUPLE * LANES + lane, vec3(0.0, 0.0, 0.0))
+        store_record(history + lane, SPRING, load(friction.spring + lane), normal.a[lane])
+        store_record(history + lane, SLIP, u, normal.damping[lane])
+        store_record(history + lane, DASHPOT, load(friction.dashpot + lane), normal.force[lane])
 
 
 cdef inline void describe_friction(bint hertzian, bint rolls, const double *contact, const double *history,

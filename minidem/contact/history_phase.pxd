@@ -4,10 +4,7 @@ from minidem.contact.history cimport History
 from minidem.contact.law cimport Law
 from minidem.state.state cimport StateView
 
-cdef bint begin_step(History *history, const Neighbours *mine, bint replay) noexcept nogil
 cdef bint find_touching(History *history, const Law *law, const Neighbours *mine, const StateView *state,
                         Py_ssize_t end) noexcept nogil
 cdef bint find_remaining_touching(History *history, const Law *law, const Neighbours *mine,
                                   const StateView *state) noexcept nogil
-cdef void commit(History *history) noexcept nogil
-cdef void release_history(History *history) noexcept nogil

@@ -1,24 +1,23 @@
-"""The narrow phase for laws with history: which candidates touch, what is known of them, and their forces.
-
-Contacts are found in the order of the lists, so that those of this step and of the last one are merged as two sorted
-sequences. A contact of the last step that does not touch any more is evaluated once again, see history.pxd.
-"""
+"""The narrow phase for laws with history: which candidates touch, what is known of them, and their forces."""
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 
 from minidem.broadphase.neighbours cimport Neighbours, height, select_near
 from minidem.contact.contact_motion cimport gather_contacts
 from minidem.contact.history cimport (
-    RESULT, History, Touching, couple_of, doubles, record_of, reserve_contacts, reserve_doubles, result_of,
+    LEVER, MOMENT, RESULT, History, Touching, doubles, floats, list_again, record_of, reserve_contacts,
+    reserve_doubles, result_of,
 )
 from minidem.contact.law cimport PAIRS_AT_ONCE, Law
 from minidem.contact.rows cimport (
-    CONTACT_ROWS, COUPLE, DISSIPATED, FORCE, MAX_RECORDS, OVERLAP, RESULT_ROWS,
+    CONTACT_ROWS, COUPLE, DISSIPATED, FORCE, MAX_RECORDS, NORMAL, OVERLAP, RESULT_ROWS,
 )
-from minidem.core.int_vector cimport release, reserve
+from minidem.core.int_vector cimport IntVector, reserve
 from minidem.core.lanes cimport LANES
 from minidem.core.prefetch cimport prefetch
-from minidem.core.transpose cimport records_from_rows, rows_from_records
+from minidem.core.transpose cimport lines_from_rows, records_from_rows, rows_from_records
+from minidem.core.vec3 cimport cross
+from minidem.state.rows cimport load, store
 from minidem.state.state cimport StateView
 
 
@@ -26,152 +25,121 @@ cdef enum:
     AHEAD = 64                      # contacts: their history is prefetched
 
 
-cdef bint begin_step(History *history, const Neighbours *mine, bint replay) noexcept nogil:
-    """Prepare for a new pose; replay : forces of known contacts do not change. False: memory exhausted."""
-    cdef Py_ssize_t positions = (mine.pairs.size + mine.walls.size) // 2
-    cdef int r
-    history.now.n = history.last_cursor = history.list_cursor = history.n_evaluated = 0
-    history.replay = replay
-    if not (replay or history.undone):                  # write to memory that is in cache
-        history.now.results, history.last.results = history.last.results, history.now.results
-        history.now.couples, history.last.couples = history.last.couples, history.now.couples
-    if not (reserve(&history.contact_at, positions + 1) and reserve_contacts(&history.now, history.n_records, 0)
-            and reserve_contacts(&history.last, history.n_records, history.last.n)):
-        return False
-    memset(history.contact_at.data, 0, positions * sizeof(int))
+cdef inline int append(History *history, const int *pair, int position) noexcept nogil:
+    """A new contact, not evaluated yet; there is room. Returns its number."""
+    cdef Touching *contacts = &history.contacts
+    cdef int r, k = <int> contacts.n
+    memcpy(contacts.pairs.data + 2 * k, pair, 2 * sizeof(int))
+    contacts.positions.data[k] = position
+    contacts.parities.data[k] = history.parity ^ 1
     for r in range(history.n_records):
-        memset(history.last.records[r].data, 0, 4 * sizeof(double))
-        memset(history.now.records[r].data, 0, 4 * sizeof(double))
-    memset(history.now.results.data, 0, RESULT * sizeof(double))
-    memset(history.now.couples.data, 0, 4 * sizeof(double))
-    return True
+        memset(record_of(contacts, r, k), 0, 4 * sizeof(double))
+    history.contact_at.data[position] = k + 1
+    list_again(history, pair)
+    contacts.n += 1
+    return k
 
 
-cdef inline void append(History *history, const int *pair, int position, int source) noexcept nogil:
-    """A contact of `now`; there is room."""
-    cdef Py_ssize_t n = history.now.n
-    memcpy(history.now.pairs.data + 2 * n, pair, 2 * sizeof(int))
-    history.now.positions.data[n] = position
-    history.sources.data[n] = source
-    history.contact_at.data[position] = 2 * (<int> n + 1)
-    history.now.n = n + 1
-
-
-cdef inline void append_ended(History *history, int position) noexcept nogil:
-    """Contacts of `last` at positions below this one, which do not touch any more."""
-    cdef const Touching *last = &history.last
-    cdef Py_ssize_t k = history.last_cursor
-    while k < last.n and (last.positions.data[k] if last.positions.data[k] >= 0
-                          else -1 - last.positions.data[k]) < position:
-        if last.positions.data[k] >= 0 and not history.replay:
-            append(history, last.pairs.data + 2 * k, last.positions.data[k], <int> k + 1)
-        k += 1
-    history.last_cursor = k
-
-
-cdef bint merge(History *history, const int *pairs, const int64_t *numbers, Py_ssize_t n, Py_ssize_t first,
-                Py_ssize_t end) noexcept nogil:
-    """Append n contacts, found at positions first + numbers, and those that ended at positions up to `end`.
-
-    False: memory exhausted.
-    """
-    cdef const Touching *last = &history.last
-    cdef Py_ssize_t k, m, room = history.now.n + n + (last.n - history.last_cursor)
-    cdef int position
-    if not (reserve_contacts(&history.now, history.n_records, room) and reserve(&history.sources, room + LANES)):
+cdef bint take_found(History *history, const int *pairs, const int64_t *numbers, Py_ssize_t n,
+                     Py_ssize_t first) noexcept nogil:
+    """Contacts at the positions first + numbers become pending, where a force is needed. False: memory exhausted."""
+    cdef Py_ssize_t k, contact, position
+    cdef bint known, evaluated
+    if not (reserve_contacts(&history.contacts, history.n_records, history.has_couples, history.contacts.n + n)
+            and reserve(&history.pending, history.pending.size + n)):
         return False
     for k in range(n):
-        position = <int> (first + numbers[k])
-        append_ended(history, position)
-        m = history.last_cursor
-        if m < last.n and last.positions.data[m] == position:
-            append(history, pairs + 2 * k, position, <int> m + 1)
-            history.last_cursor = m + 1
-        else:
-            append(history, pairs + 2 * k, position, 0)
-    append_ended(history, <int> end)
+        position = first + numbers[k]
+        contact = history.contact_at.data[position] - 1
+        known = contact >= 0
+        if not known:
+            contact = append(history, pairs + 2 * k, <int> position)
+        history.pending.data[history.pending.size] = <int> contact
+        evaluated = known and history.resumed and history.contacts.parities.data[contact] == history.parity
+        if known and history.replay:                    # nothing is dissipated between two steps
+            history.contacts.parities.data[contact] = history.parity
+            memset(floats(&history.contacts.energies) + 4 * contact, 0, 4 * sizeof(float))
+            evaluated = True
+        history.pending.size += not evaluated
     return True
 
 
-cdef inline void store_results(History *history, const Law *law, Py_ssize_t first, int count, bint walls,
-                               const double *contact, const double *result, double *points) noexcept nogil:
-    """Forces, points, couples and energies of the contacts from number `first` on."""
-    cdef double rows[2][4 * LANES]
-    cdef double records[2][4 * LANES]
-    cdef double *to = result_of(&history.now, first)
-    cdef float energies[4 * LANES]
-    cdef double share = 1.0 if walls else 0.5
+cdef inline void store_records(const double *rows, const int *numbers, double *records) noexcept nogil:
+    """Rows (4, LANES) to the records of eight contacts."""
+    cdef double room[4 * LANES]
     cdef int lane
-    memcpy(rows[0], result + FORCE * LANES, 3 * LANES * sizeof(double))
-    memcpy(rows[0] + 3 * LANES, points, LANES * sizeof(double))
-    memcpy(rows[1], points + LANES, 2 * LANES * sizeof(double))
+    records_from_rows(rows, room)
     for lane in range(LANES):
-        energies[2 * lane] = <float> (share * result[DISSIPATED * LANES + lane])
-        energies[2 * lane + 1] = <float> (share * result[(DISSIPATED + 1) * LANES + lane])
-        energies[2 * LANES + 2 * lane] = <float> (share * result[(DISSIPATED + 2) * LANES + lane])
-        energies[2 * LANES + 2 * lane + 1] = <float> (share * result[(DISSIPATED + 3) * LANES + lane])
-    memcpy(rows[1] + 2 * LANES, energies, sizeof(energies))
-    records_from_rows(rows[0], records[0])
-    records_from_rows(rows[1], records[1])
+        memcpy(records + 4 * <Py_ssize_t> numbers[lane], room + 4 * lane, 4 * sizeof(double))
+
+
+cdef inline void store_results(History *history, const Law *law, const int *numbers, bint walls,
+                               const double *contact, const double *law_result) noexcept nogil:
+    """Forces, moments, couples and energies of eight contacts."""
+    cdef double rows[RESULT * LANES]
+    cdef double share = 1.0 if walls else 0.5
+    cdef float *energies
+    cdef int lane, m
+    memcpy(rows, law_result + FORCE * LANES, 3 * LANES * sizeof(double))
     for lane in range(LANES):
-        memcpy(to + RESULT * lane, records[0] + 4 * lane, 4 * sizeof(double))
-        memcpy(to + RESULT * lane + 4, records[1] + 4 * lane, 4 * sizeof(double))
+        rows[LEVER * LANES + lane] = share * contact[OVERLAP * LANES + lane]
+        store(rows + MOMENT * LANES + lane, cross(load(contact + NORMAL * LANES + lane),
+                                                  load(law_result + FORCE * LANES + lane)))
+        rows[7 * LANES + lane] = 0.0
+    lines_from_rows(rows, numbers, doubles(&history.contacts.results))
+    records_from_rows(law_result + DISSIPATED * LANES, rows)
+    for lane in range(LANES):
+        energies = floats(&history.contacts.energies) + 4 * <Py_ssize_t> numbers[lane]
+        for m in range(4):
+            energies[m] = <float> (share * rows[4 * lane + m])
     if law.has_couples:
-        memcpy(rows[0], result + COUPLE * LANES, 3 * LANES * sizeof(double))
-        memset(rows[0] + 3 * LANES, 0, LANES * sizeof(double))
-        records_from_rows(rows[0], couple_of(&history.now, first))
-    for lane in range(count):
-        if not contact[OVERLAP * LANES + lane] > 0.0:
-            history.now.positions.data[first + lane] = -1 - history.now.positions.data[first + lane]
+        memcpy(rows, law_result + COUPLE * LANES, 3 * LANES * sizeof(double))
+        memset(rows + 3 * LANES, 0, LANES * sizeof(double))
+        store_records(rows, numbers, doubles(&history.contacts.couples))
 
 
-cdef inline void evaluate_eight(History *history, const Law *law, const StateView *state, Py_ssize_t first, int count,
+cdef inline void evaluate_eight(History *history, const Law *law, const StateView *state, const int *numbers,
                                 bint walls) noexcept nogil:
-    """Evaluate count <= LANES contacts of `now` from number `first` on."""
+    """Evaluate eight contacts, all with walls or all without. The same one may occur more than once."""
     cdef double contact[CONTACT_ROWS * LANES]
     cdef double rows[MAX_RECORDS * 4 * LANES]
     cdef double result[RESULT_ROWS * LANES]
-    cdef double points[3 * LANES]
-    cdef int sources[LANES]
+    cdef int i[LANES]
+    cdef int j[LANES]
     cdef int lane, r
-    for r in range(history.n_records):
-        for lane in range(4):
-            prefetch(record_of(&history.now, r, first + AHEAD + 2 * lane))
-            prefetch(record_of(&history.last, r, first + AHEAD + 2 * lane))
     for lane in range(LANES):
-        prefetch(result_of(&history.now, first + AHEAD + lane))
-        sources[lane] = history.sources.data[first + (lane if lane < count else 0)]
-    gather_contacts(law, state, history.now.pairs.data + 2 * first, count, walls, contact, points)
+        prefetch(result_of(&history.contacts, numbers[lane] + AHEAD))
+        i[lane] = history.contacts.pairs.data[2 * <Py_ssize_t> numbers[lane]]
+        j[lane] = history.contacts.pairs.data[2 * <Py_ssize_t> numbers[lane] + 1]
+        history.contacts.parities.data[numbers[lane]] = history.parity
+    gather_contacts(law, state, i, j, walls, contact, NULL)
     for r in range(history.n_records):
-        rows_from_records(doubles(&history.last.records[r]), sources, rows + 4 * LANES * r)
+        for lane in range(0, LANES, 2):
+            prefetch(record_of(&history.contacts, r, numbers[lane] + AHEAD))
+        rows_from_records(doubles(&history.contacts.records[r]), numbers, rows + 4 * LANES * r)
     law.history(contact, rows, result, law.parameters)
     for r in range(history.n_records):
-        records_from_rows(rows + 4 * LANES * r, record_of(&history.now, r, first))
-    store_results(history, law, first, count, walls, contact, result, points)
+        store_records(rows + 4 * LANES * r, numbers, doubles(&history.contacts.records[r]))
+    store_results(history, law, numbers, walls, contact, result)
 
 
-cdef void copy_known(History *history, Py_ssize_t k, Py_ssize_t source) noexcept nogil:
-    """Contact k of `now` as number `source` of `last`."""
-    cdef int r
-    for r in range(history.n_records):
-        memcpy(record_of(&history.now, r, k), record_of(&history.last, r, source), 4 * sizeof(double))
-    memcpy(result_of(&history.now, k), result_of(&history.last, source), 6 * sizeof(double))
-    memset(result_of(&history.now, k) + 6, 0, 2 * sizeof(double))
-    memcpy(couple_of(&history.now, k), couple_of(&history.last, source), 4 * sizeof(double))
-
-
-cdef void evaluate_found(History *history, const Law *law, const StateView *state, bint walls,
-                         bint all_of_them) noexcept nogil:
-    """Evaluate the contacts that were found since the last call; whole eights only, or all of them."""
-    cdef Py_ssize_t k
-    cdef int count
-    while history.now.n - history.n_evaluated >= (1 if all_of_them else <int> LANES):
-        count = <int> min(<Py_ssize_t> LANES, history.now.n - history.n_evaluated)
-        evaluate_eight(history, law, state, history.n_evaluated, count, walls)
-        for k in range(history.n_evaluated, history.n_evaluated + count if history.replay else 0):
-            if history.sources.data[k]:
-                copy_known(history, k, history.sources.data[k] - 1)
-        history.n_evaluated += count
+cdef void evaluate_pending(History *history, const Law *law, const StateView *state, bint walls,
+                           bint all_of_them) noexcept nogil:
+    """Evaluate the pending contacts; whole eights only, or all of them."""
+    cdef int *numbers = history.pending.data
+    cdef Py_ssize_t k, first = 0, n = history.pending.size
+    cdef int last[LANES]
+    while first + <int> LANES <= n:
+        evaluate_eight(history, law, state, numbers + first, walls)
+        first += LANES
+    if all_of_them and first < n:
+        for k in range(LANES):
+            last[k] = numbers[min(first + k, n - 1)]
+        evaluate_eight(history, law, state, last, walls)
+        first = n
+    for k in range(n - first):
+        numbers[k] = numbers[first + k]
+    history.pending.size = n - first
 
 
 cdef bint find_among(History *history, const Law *law, const Neighbours *mine, const StateView *state, Py_ssize_t end,
@@ -185,13 +153,13 @@ cdef bint find_among(History *history, const Law *law, const Neighbours *mine, c
         count = min(<Py_ssize_t> PAIRS_AT_ONCE, end - history.list_cursor)
         n = select_near(state.spheres, mine.pairs.data + history.list_cursor, count, 0.0, history.found_pairs.data,
                         <int64_t *> history.found_numbers.data)
-        if not merge(history, history.found_pairs.data, <int64_t *> history.found_numbers.data, n // 2,
-                     history.list_cursor // 2 + shift, (history.list_cursor + count) // 2 + shift):
+        if not take_found(history, history.found_pairs.data, <int64_t *> history.found_numbers.data, n // 2,
+                          history.list_cursor // 2 + shift):
             return False
         history.list_cursor += count
         for k in range(n):                              # evaluated a few eights later
             prefetch(state.motions + 8 * <Py_ssize_t> history.found_pairs.data[k])
-        evaluate_found(history, law, state, False, False)
+        evaluate_pending(history, law, state, False, False)
     return True
 
 
@@ -216,51 +184,42 @@ cdef bint find_walls(History *history, const Law *law, const Neighbours *mine, c
         pairs[2 * n], pairs[2 * n + 1] = near[2 * k], -1 - near[2 * k + 1]
         numbers[n] = k
         n += height(law.planes, near[2 * k + 1], sphere) < sphere[3]    # branchless: the branch is unpredictable
-    if not merge(history, pairs, numbers, n, mine.n_own // 2, mine.n_own // 2 + count):
+    if not take_found(history, pairs, numbers, n, mine.n_own // 2):
         return False
-    evaluate_found(history, law, state, True, True)
+    evaluate_pending(history, law, state, True, True)
+    return True
+
+
+cdef bint find_ended(History *history, const Law *law, const StateView *state) noexcept nogil:
+    """Evaluate the contacts that ended in this step once more. False: memory exhausted."""
+    cdef const Touching *contacts = &history.contacts
+    cdef IntVector *ended = &history.ended
+    cdef Py_ssize_t k
+    cdef int walls
+    if not reserve(ended, contacts.n + 1):
+        return False
+    for k in range(contacts.n):
+        ended.data[ended.size] = <int> k
+        ended.size += contacts.parities.data[k] != history.parity       # branchless: few do
+    if not reserve(&history.pending, ended.size):
+        return False
+    for walls in range(0 if history.replay else 2):
+        for k in range(ended.size):
+            history.pending.data[history.pending.size] = ended.data[k]
+            history.pending.size += (contacts.pairs.data[2 * <Py_ssize_t> ended.data[k] + 1] < 0) == walls
+        evaluate_pending(history, law, state, walls, True)
     return True
 
 
 cdef bint find_remaining_touching(History *history, const Law *law, const Neighbours *mine,
                                   const StateView *state) noexcept nogil:
-    """The rest of the contacts: own, with walls, with ghosts. False: memory exhausted."""
+    """The rest of the contacts: own, with walls, with ghosts, ended. False: memory exhausted."""
     cdef bint fine = find_among(history, law, mine, state, mine.n_own, 0)
     if fine:
-        evaluate_found(history, law, state, False, True)
+        evaluate_pending(history, law, state, False, True)
         fine = find_walls(history, law, mine, state) \
             and find_among(history, law, mine, state, mine.pairs.size, mine.walls.size // 2)
     if fine:
-        evaluate_found(history, law, state, False, True)
+        evaluate_pending(history, law, state, False, True)
+        fine = find_ended(history, law, state)
     return fine
-
-
-cdef void commit(History *history) noexcept nogil:
-    """A step is complete: its contacts become those of the last step."""
-    history.last, history.now = history.now, history.last
-
-
-cdef void release_touching(Touching *touching) noexcept nogil:
-    cdef int r
-    touching.n = 0
-    release(&touching.pairs)
-    release(&touching.positions)
-    release(&touching.results)
-    release(&touching.couples)
-    for r in range(MAX_RECORDS):
-        release(&touching.records[r])
-
-
-cdef void release_history(History *history) noexcept nogil:
-    """Free all memory; the number of records stays."""
-    release_touching(&history.last)
-    release_touching(&history.now)
-    release_touching(&history.carried)
-    release(&history.sources)
-    release(&history.contact_at)
-    release(&history.first_entry)
-    release(&history.entries)
-    release(&history.found_pairs)
-    release(&history.found_numbers)
-    release(&history.slot_rows)
-    release(&history.table.room)

@@ -1,13 +1,16 @@
 """Sums of the forces of contacts with history, in canonical order.
 
 The order is the same as in reduce.pyx: by ascending user's number of the other sphere, walls last; then the spheres of
-a clump in the order of its template. It is prepared for all candidates whenever the lists are rebuilt, so that a step
-only reads the results in this order. In a bed at rest all spheres have many contacts, and few lists are rebuilt.
+a clump in the order of its template. It is prepared for all candidates whenever the lists are rebuilt; the contacts
+among them are listed again for those spheres where one began or ended. So most steps only read results in this order.
+In a bed at rest all spheres have many contacts, few begin or end, and few lists are rebuilt.
 """
 from libc.string cimport memcpy, memset
 
 from minidem.broadphase.neighbours cimport Neighbours
-from minidem.contact.history cimport RESULT, History, doubles, reserve_doubles
+from minidem.contact.history cimport (
+    MOMENT, RESULT, History, doubles, floats, reserve_doubles, result_of,
+)
 from minidem.contact.key_sort cimport Entry, sort_entries
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.contact.reduce cimport next_row, order_of
@@ -15,15 +18,19 @@ from minidem.core.int_vector cimport reserve
 from minidem.core.lanes cimport LANES
 from minidem.core.prefetch cimport prefetch
 from minidem.core.transpose cimport rows_from_records
-from minidem.core.vec3 cimport Vec3, add, cross, scale, sub, vec3
+from minidem.core.vec3 cimport Vec3, add, cross
 from minidem.state.pose cimport load_matrices, to_body
 from minidem.state.rows cimport FORCE, ORIENTATION, TORQUE, WRENCH_ROWS, load, store
 from minidem.state.state cimport StateView, member
 
+cdef extern from "contact/sums.h" nogil:
+    void sum_results "minidem_sum_results"(const double *results, const double *couples, const float *energies,
+                                           const int *contacts, int n, double radius, double *total,
+                                           double *dissipated)
+
 cdef enum:
-    SUM_ROWS = 6                    # of a member row: force on its spheres, couple about their centres; lab
+    SUM_ROWS = 8                    # of a member row: force on its spheres, -, moment about their centres, -; lab
     ENTRY = 2                       # ints of an Entry
-    AT_ONCE = 24                    # candidates of a sphere whose contacts are listed at once
 
 
 cdef bint prepare_order(History *history, const Neighbours *mine, const StateView *state) noexcept nogil:
@@ -39,8 +46,11 @@ cdef bint prepare_order(History *history, const Neighbours *mine, const StateVie
     cdef int side
     cdef Ranges ranges = ranges_of(mine)
     if not (reserve(&history.first_entry, n_slots + 2) and reserve_doubles(&history.slot_rows, n_slots * SUM_ROWS)
-            and reserve(&history.entries, 2 * ranges.all)):
+            and reserve(&history.entries, 2 * ranges.all) and reserve(&history.contacts_of, 2 * ranges.all)
+            and reserve(&history.n_contacts_of, n_slots + 1)):
         return False
+    history.first_slot, history.n_slots = <int> first_slot, <int> n_slots
+    memset(history.n_contacts_of.data, -1, n_slots * sizeof(int))
     start = history.first_entry.data
     memset(start, 0, (n_slots + 2) * sizeof(int))
     for position in range(ranges.all):
@@ -72,124 +82,64 @@ cdef bint prepare_order(History *history, const Neighbours *mine, const StateVie
     return True
 
 
-cdef struct Lists:                  # of the eight spheres of a member row: contacts in canonical order
-    int contact[AT_ONCE + 1][LANES]     # 2 (1 + number in `now`) + side; 0: none
-    int count                       # the longest list
-    int cursor[LANES]               # the next candidate of each sphere
-    int end[LANES]
-
-
-cdef inline void list_contacts(const History *history, Lists *lists) noexcept nogil:
-    """The contacts among the next AT_ONCE candidates of each sphere; the cursors are moved."""
-    cdef const int *contact_at = history.contact_at.data
+cdef inline void list_contacts(History *history, Py_ssize_t own) noexcept nogil:
+    """The contacts of an own sphere, from its candidates."""
     cdef const int *entries = history.entries.data
-    cdef const double *results = doubles(&history.now.results)
-    cdef int lane, e, n, last, contact
-    memset(lists.contact, 0, sizeof(lists.contact))
-    lists.count = 0
-    for lane in range(LANES):
-        last = min(lists.cursor[lane] + <int> AT_ONCE, lists.end[lane])
-        n = 0
-        for e in range(lists.cursor[lane], last):       # branchless: whether a candidate touches is unpredictable
-            contact = contact_at[entries[e] >> 1]
-            lists.contact[n][lane] = contact + (entries[e] & 1)
-            prefetch(results + RESULT // 2 * <Py_ssize_t> contact)
-            n += contact != 0
-        lists.contact[n][lane] = 0                      # the last candidate may not touch
-        lists.cursor[lane] = last
-        lists.count = max(lists.count, n)
+    cdef int e, contact, n = 0, first = history.first_entry.data[own]
+    for e in range(first, history.first_entry.data[own + 1]):
+        contact = history.contact_at.data[entries[e] >> 1]
+        history.contacts_of.data[first + n] = 2 * (contact - 1) + (entries[e] & 1)
+        n += contact != 0
+    history.n_contacts_of.data[own] = n
 
 
-cdef inline void list_first(const History *history, const Neighbours *mine, Py_ssize_t k, Py_ssize_t first_slot,
-                            Lists *lists) noexcept nogil:
-    """The first contacts of the spheres of active row number k."""
-    cdef const int *start
-    cdef int lane
-    if k < mine.active.size:
-        start = history.first_entry.data + (mine.active.data[k] * <Py_ssize_t> LANES - first_slot)
-        for lane in range(LANES):
-            lists.cursor[lane], lists.end[lane] = start[lane], start[lane + 1]
-        list_contacts(history, lists)
-
-
-cdef inline bint any_left(const Lists *lists) noexcept nogil:
-    cdef int lane, left = 0
-    for lane in range(LANES):
-        left |= lists.cursor[lane] < lists.end[lane]
-    return left
-
-
-cdef inline void add_contacts(const History *history, const int *contacts, const double *spheres, double *sums,
-                              double *energies) noexcept nogil:
-    """Add one contact of each of eight spheres to their sums (SUM_ROWS, LANES) and energies (4, LANES).
-
-    contacts : (LANES,) of Lists; the result of number 0 is zero and changes no bit.  spheres : (3, LANES) centres.
-    """
-    cdef double sign[LANES]             # -1 on the second body
-    cdef double rows[2][4 * LANES]
-    cdef double couple[4 * LANES]
-    cdef float packed[4 * LANES]
-    cdef int first[LANES]
-    cdef int second[LANES]
-    cdef int numbers[LANES]
-    cdef Vec3 f, point
-    cdef int lane
-    for lane in range(LANES):
-        first[lane], second[lane] = contacts[lane] & ~1, contacts[lane] | 1
-        numbers[lane] = contacts[lane] >> 1
-        sign[lane] = 1.0 - 2.0 * (contacts[lane] & 1)
-    rows_from_records(doubles(&history.now.results), first, rows[0])
-    rows_from_records(doubles(&history.now.results), second, rows[1])
-    memcpy(packed, rows[1] + 2 * LANES, sizeof(packed))
-    memset(couple, 0, sizeof(couple))
-    if history.has_couples:
-        rows_from_records(doubles(&history.now.couples), numbers, couple)
-    for lane in range(LANES):
-        f = scale(sign[lane], load(rows[0] + lane))
-        point = vec3(rows[0][3 * LANES + lane], rows[1][lane], rows[1][LANES + lane])
-        store(sums + lane, add(load(sums + lane), f))
-        f = add(cross(sub(point, load(spheres + lane)), f), scale(sign[lane], load(couple + lane)))
-        store(sums + 3 * LANES + lane, add(load(sums + 3 * LANES + lane), f))
-        energies[lane] += packed[2 * lane]
-        energies[LANES + lane] += packed[2 * lane + 1]
-        energies[2 * LANES + lane] += packed[2 * LANES + 2 * lane]
-        energies[3 * LANES + lane] += packed[2 * LANES + 2 * lane + 1]
+cdef void prefetch_results(const History *history, Py_ssize_t first) noexcept nogil:
+    """Of the contacts of eight own spheres."""
+    cdef Py_ssize_t own
+    cdef int e, begin
+    for own in range(first, first + LANES):
+        begin = history.first_entry.data[own]
+        for e in range(begin, begin + history.n_contacts_of.data[own]):
+            prefetch(result_of(&history.contacts, history.contacts_of.data[e] >> 1))
+            prefetch(floats(&history.contacts.energies) + 4 * <Py_ssize_t> (history.contacts_of.data[e] >> 1))
 
 
 cdef void sum_in_order(Contacts *contacts, const Neighbours *mine, const StateView *state,
                        double *dissipated) noexcept nogil:
-    """Forces and couples on own spheres, and the energies dissipated at own clumps (n_blocks, 4, LANES) [J]."""
+    """Forces and moments on own spheres, and the energies dissipated at own clumps (n_blocks, 4, LANES) [J]."""
     cdef History *history = &contacts.history
-    cdef double sums[SUM_ROWS * LANES]
-    cdef double energies[4 * LANES]
-    cdef double spheres[4 * LANES]
-    cdef int slots[LANES]
-    cdef Lists rows[2]                                  # of this row and the next: its results are prefetched
-    cdef Lists *lists
+    cdef double sums[LANES * RESULT]
+    cdef double energies[4]
+    cdef const double *couples = doubles(&history.contacts.couples) if history.has_couples else NULL
+    cdef double *rows
     cdef double *of_clumps
-    cdef Py_ssize_t k, row, block
+    cdef Py_ssize_t k, row, block, own
     cdef int lane, m, touching
-    list_first(history, mine, 0, contacts.first_slot, &rows[0])
+    cdef int forces[LANES]
+    cdef int moments[LANES]
+    for lane in range(LANES):
+        forces[lane], moments[lane] = 2 * lane, 2 * lane + 1
     for k in range(mine.active.size):
-        row, lists = mine.active.data[k], &rows[k & 1]
-        list_first(history, mine, k + 1, contacts.first_slot, &rows[(k + 1) & 1])
-        memset(sums, 0, sizeof(sums))
-        memset(energies, 0, sizeof(energies))
+        row = mine.active.data[k]
+        if k + 1 < mine.active.size:
+            prefetch_results(history, mine.active.data[k + 1] * LANES - contacts.first_slot)
+        block = state.block_of_member[row]
+        of_clumps = dissipated + block * 4 * LANES
+        touching = 0
         for lane in range(LANES):
-            slots[lane] = <int> row * LANES + lane
-        rows_from_records(state.spheres, slots, spheres)
-        touching = lists.count
-        while lists.count or any_left(lists):
-            for m in range(lists.count):
-                add_contacts(history, lists.contact[m], spheres, sums, energies)
-            list_contacts(history, lists)
-            touching |= lists.count
-        memcpy(doubles(&history.slot_rows) + (row - contacts.first_row) * SUM_ROWS * LANES, sums, sizeof(sums))
+            own = row * LANES + lane - contacts.first_slot
+            if history.n_contacts_of.data[own] < 0:
+                list_contacts(history, own)
+            touching |= history.n_contacts_of.data[own]
+            sum_results(doubles(&history.contacts.results), couples, floats(&history.contacts.energies),
+                        history.contacts_of.data + history.first_entry.data[own], history.n_contacts_of.data[own],
+                        state.spheres[4 * (row * LANES + lane) + 3], sums + RESULT * lane, energies)
+            for m in range(4):
+                of_clumps[m * LANES + lane] += energies[m]
+        rows = doubles(&history.slot_rows) + (row - contacts.first_row) * SUM_ROWS * LANES
+        rows_from_records(sums, forces, rows)
+        rows_from_records(sums, moments, rows + 4 * LANES)
         if touching:
-            block = state.block_of_member[row]
-            of_clumps = dissipated + block * 4 * LANES
-            for m in range(4 * LANES):
-                of_clumps[m] += energies[m]
             contacts.row_has_force[row - contacts.first_row] = True
             contacts.block_has_force[block - contacts.first_block] = True
 
@@ -219,7 +169,7 @@ cdef const double *reduce_couples(Contacts *contacts, const StateView *state, Py
             f = load(rows + lane)
             store(force + lane, add(load(force + lane), f))
             f = add(cross(load(offsets + lane), to_body(matrices + lane, f)),
-                    to_body(matrices + lane, load(rows + 3 * LANES + lane)))
+                    to_body(matrices + lane, load(rows + MOMENT * LANES + lane)))
             store(torque + lane, add(load(torque + lane), f))
         has_row[row] = False
         row = next_row(has_row, row + 1, last)

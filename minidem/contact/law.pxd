@@ -74,7 +74,6 @@ cdef struct Law:                        # all that a force depends on, in additi
     bint has_couples                    # it exerts couples
     int n_materials
     const double *coefficients          # (n_materials, n_materials, MAX_COEFFICIENTS)
-    const double *of_clumps             # (MAX_COEFFICIENTS, LANES): if all clumps are of one material; else NULL
     const double *wall_materials        # (walls,): numbers of their materials
 
 

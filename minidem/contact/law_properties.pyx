@@ -6,7 +6,6 @@ from minidem.contact.pair_table import PROPERTIES
 
 from minidem.broadphase.neighbours cimport Planes
 from minidem.contact.law cimport Law, LawKernels
-from minidem.core.lanes cimport LANES
 
 
 cdef object set_properties(Law *law, Planes *planes, LawKernels kernels, record, values, pair_table, material_index):
@@ -17,7 +16,6 @@ cdef object set_properties(Law *law, Planes *planes, LawKernels kernels, record,
     """
     cdef double[::1] wall_modulus, compliance, wall_compliance, wall_materials
     cdef double[:, :, ::1] coefficients
-    cdef double[:, ::1] of_clumps
     cdef int n = len(pair_table.materials)
     modulus, wall_modulus, compliance, wall_compliance, mixed = pair_table.moduli(material_index)
     law.modulus, planes.modulus = modulus, &wall_modulus[0]
@@ -29,9 +27,4 @@ cdef object set_properties(Law *law, Planes *planes, LawKernels kernels, record,
         wall_materials = np.append(pair_table.wall_index, 0.0)
         law.n_materials, law.coefficients, law.wall_materials = n, &coefficients[0, 0, 0], &wall_materials[0]
         keep += [coefficients, wall_materials]
-        if len(np.unique(material_index)) == 1:
-            k = material_index[0]
-            of_clumps = np.repeat(np.asarray(coefficients)[k, k][:, None], LANES, axis=1)
-            law.of_clumps = &of_clumps[0, 0]
-            keep.append(of_clumps)
     return keep

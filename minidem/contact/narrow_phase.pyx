@@ -9,7 +9,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
 from minidem.broadphase.neighbours cimport Neighbours, Planes, height, select_near
-from minidem.contact.history_phase cimport release_history
+from minidem.contact.history cimport release_history
 from minidem.contact.law cimport PAIRS_AT_ONCE, force_record
 from minidem.core.int_vector cimport APART, push, release, reserve
 from minidem.core.lanes cimport LANES, row_of

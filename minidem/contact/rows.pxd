@@ -45,3 +45,9 @@ cdef enum HistoryLimits:
 
 ctypedef void (*HistoryFunction)(const double *contact, double *history, double *result,
                                  const double *parameters) noexcept nogil
+
+cdef extern from *:
+    """
+    typedef double *__restrict__ minidem_own_rows;
+    """
+    ctypedef double *OwnRows "minidem_own_rows"     # of an inlined function: known not to alias other arguments

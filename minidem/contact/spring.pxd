@@ -12,7 +12,9 @@ order.
 """
 from libc.math cimport sqrt
 
+from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub
+from minidem.state.rows cimport load, store
 
 cdef extern from *:
     """
@@ -27,10 +29,15 @@ cdef struct Change:                 # of a contact in one step
     double turn                     # angle about the normal
     Vec3 normal, middle             # see rows.pxd
 
-cdef struct Spring:                 # of one contact
-    Vec3 spring                     # force or couple on i
-    Vec3 dashpot
-    double by_spring, by_dashpot    # energy dissipated [J]
+cdef struct Springs:                # of eight contacts
+    double spring[3 * LANES]        # forces or couples on i
+    double dashpot[3 * LANES]
+    double last[3 * LANES]          # sums of both one step ago, turned into the present planes
+    double limit[LANES]             # of the sums
+    double compliance_old[LANES]    # 2 energy / force^2 one step ago, and now
+    double compliance[LANES]
+    double by_spring[LANES]         # energy dissipated [J]
+    double by_dashpot[LANES]
 
 
 cdef inline double reciprocal(double x) noexcept nogil:
@@ -57,15 +64,14 @@ cdef inline Vec3 sliding_sum(Vec3 before, Vec3 change, double limit) noexcept no
     return scale(limit * sqrt(reciprocal(dot(v, v))), v)
 
 
-cdef inline Spring stretch(Change of, double stiffness, Vec3 before, Vec3 dashpot_before, Vec3 shift, Vec3 velocity,
-                           double dashpot, double limit) noexcept nogil:
-    """The spring and the dashpot after a step. The stiffness is stiffness * a.
+cdef inline long long stretch(Change of, double stiffness, Vec3 before, Vec3 dashpot_before, Vec3 shift,
+                              Vec3 velocity, double dashpot, double limit, Springs *s, int lane) noexcept nogil:
+    """The spring and the dashpot of a contact after a step, without sliding; 1 if they exceed the limit.
 
-    before, dashpot_before : forces one step ago;  shift : displacement in the step;  velocity : at the pose.
-    dashpot : coefficient;  limit : largest force.
+    The stiffness is stiffness * a.  before, dashpot_before : forces one step ago;  shift : displacement in the step;
+    velocity : at the pose.  dashpot : coefficient;  limit : largest force.
     """
-    cdef Spring s
-    cdef Vec3 old, trial, damped, sliding, rest
+    cdef Vec3 old, trial, damped, both
     cdef double first = of.a_old if of.a_old > 0.0 else (of.a if of.a > 0.0 else 1.0)
     cdef double second = of.a if of.a > 0.0 else first
     cdef double twice = 2.0 * stiffness if stiffness > 0.0 else 1.0
@@ -74,28 +80,48 @@ cdef inline Spring stretch(Change of, double stiffness, Vec3 before, Vec3 dashpo
     cdef double ratio = second * (compliance_old * twice)
     cdef double mean = 2.0 / 3.0 * (second * second + second * first + first * first) * (inverse * first * second
                                                                                          * twice)
-    cdef double size, most, by_spring, by_dashpot
-    cdef bint slides
     ratio = ratio if second < first else 1.0
     mean = second if second < first else mean           # T / a of a shrinking contact changes by the shift alone
     mean = mean * of.onset if of.a_old == 0.0 else mean
     old = turned(scale(ratio if of.fresh >= 1.0 else 0.0, before), of.normal, of.middle, of.turn)
     trial = add(old, turned(scale(-stiffness * mean * of.fresh, shift), of.normal, of.middle, 0.5 * of.turn))
     damped = scale(-dashpot, add_scaled(velocity, -dot(velocity, of.normal), of.normal))
-    rest = add(trial, damped)
-    size = dot(rest, rest)
-    old = add(old, dashpot_before)
-    sliding = sliding_sum(old, sub(rest, old), limit)
-    rest = sub(sliding, damped)                         # what the dashpot leaves of it
-    rest = rest if dot(rest, sliding) > 0.0 else scale(0.0, rest)
-    most = sqrt(dot(trial, trial) * reciprocal(dot(rest, rest)))         # sliding does not stretch the spring
-    rest = scale(most if most < 1.0 else 1.0, rest)
-    slides = size > limit * limit
-    s.spring = rest if slides else trial
-    s.dashpot = sub(sliding, rest) if slides else damped
-    by_spring = -0.5 * dot(add(before, s.spring), shift) + dot(before, before) * compliance_old \
-        - dot(s.spring, s.spring) * (compliance if of.a > 0.0 else 0.0)
-    by_dashpot = -0.5 * dot(add(dashpot_before, s.dashpot), shift)
-    s.by_spring = by_spring + by_dashpot if slides else by_spring           # at the limit all is sliding
-    s.by_dashpot = 0.0 if slides else by_dashpot
-    return s
+    both = add(trial, damped)
+    store(s.spring + lane, trial)
+    store(s.dashpot + lane, damped)
+    store(s.last + lane, add(old, dashpot_before))
+    s.limit[lane] = limit
+    s.compliance_old[lane], s.compliance[lane] = compliance_old, compliance if of.a > 0.0 else 0.0
+    return <long long> (dot(both, both) > limit * limit)
+
+
+cdef inline void slide(Springs *s, double *slides) noexcept nogil:
+    """Springs and dashpots that exceed their limit get the sum that slides; slides : set to 1 for these, else to 0."""
+    cdef Vec3 last, spring, damped, both, sliding, rest
+    cdef double limit, most
+    cdef bint beyond
+    cdef int lane
+    for lane in range(LANES):
+        last, spring, damped = load(s.last + lane), load(s.spring + lane), load(s.dashpot + lane)
+        limit = s.limit[lane]
+        both = add(spring, damped)
+        beyond = dot(both, both) > limit * limit
+        sliding = sliding_sum(last, sub(both, last), limit)
+        rest = sub(sliding, damped)                     # what the dashpot leaves of it
+        rest = rest if dot(rest, sliding) > 0.0 else scale(0.0, rest)
+        most = sqrt(dot(spring, spring) * reciprocal(dot(rest, rest)))      # sliding does not stretch the spring
+        rest = scale(most if most < 1.0 else 1.0, rest)
+        store(s.spring + lane, rest if beyond else spring)
+        store(s.dashpot + lane, sub(sliding, rest) if beyond else damped)
+        slides[lane] = 1.0 if beyond else 0.0
+
+
+cdef inline void dissipate(Springs *s, const double *slides, Vec3 before, Vec3 dashpot_before, Vec3 shift,
+                           int lane) noexcept nogil:
+    """Energies that one contact dissipated in the step; arguments as above."""
+    cdef Vec3 spring = load(s.spring + lane)
+    cdef double by_spring = -0.5 * dot(add(before, spring), shift) + dot(before, before) * s.compliance_old[lane] \
+        - dot(spring, spring) * s.compliance[lane]
+    cdef double by_dashpot = -0.5 * dot(add(dashpot_before, load(s.dashpot + lane)), shift)
+    s.by_spring[lane] = by_spring + slides[lane] * by_dashpot               # at the limit all is sliding
+    s.by_dashpot[lane] = (1.0 - slides[lane]) * by_dashpot

@@ -137,6 +137,63 @@ static inline void minidem_rows_from_records(const double *records, const int *i
 }
 #endif
 
+/* Rows (8, LANES) to eight lines of eight numbers, and back: a line fills a cache line. */
+#if defined(__AVX512F__) && defined(MINIDEM_SHUFFLE)
+static inline void minidem_transpose_eight(minidem_row *r) {
+    for (int k = 0; k < 8; k += 2) {                    /* pairs of numbers */
+        minidem_row even = MINIDEM_SHUFFLE(r[k], r[k + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+        r[k + 1] = MINIDEM_SHUFFLE(r[k], r[k + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+        r[k] = even;
+    }
+    for (int k = 0; k < 8; k += k % 4 == 1 ? 3 : 1) {   /* fours */
+        minidem_row low = MINIDEM_SHUFFLE(r[k], r[k + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+        r[k + 2] = MINIDEM_SHUFFLE(r[k], r[k + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+        r[k] = low;
+    }
+    for (int k = 0; k < 4; k++) {
+        minidem_row low = MINIDEM_SHUFFLE(r[k], r[k + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+        r[k + 4] = MINIDEM_SHUFFLE(r[k], r[k + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+        r[k] = low;
+    }
+}
+
+static inline void minidem_lines_from_rows(const double *rows, const int *index, double *lines) {
+    minidem_row r[8];
+    for (int k = 0; k < 8; k++)
+        r[k] = minidem_load_row(rows + k * MINIDEM_LANES);
+    minidem_transpose_eight(r);
+    for (int k = 0; k < 8; k++)
+        minidem_store_row(lines + 8 * (ptrdiff_t) index[k], r[k]);
+}
+
+static inline void minidem_rows_from_lines(const double *lines, const int *index, double *rows) {
+    minidem_row r[8];
+    for (int k = 0; k < 8; k++)
+        r[k] = minidem_load_row(lines + 8 * (ptrdiff_t) index[k]);
+    minidem_transpose_eight(r);
+    for (int k = 0; k < 8; k++)
+        minidem_store_row(rows + k * MINIDEM_LANES, r[k]);
+}
+#else
+static inline void minidem_lines_from_rows(const double *rows, const int *index, double *lines) {
+    double halves[2][4 * MINIDEM_LANES];
+    minidem_records_from_rows(rows, halves[0]);
+    minidem_records_from_rows(rows + 4 * MINIDEM_LANES, halves[1]);
+    for (int l = 0; l < MINIDEM_LANES; l++)
+        for (int k = 0; k < 2; k++)
+            memcpy(lines + 8 * (ptrdiff_t) index[l] + 4 * k, halves[k] + 4 * l, 4 * sizeof(double));
+}
+
+static inline void minidem_rows_from_lines(const double *lines, const int *index, double *rows) {
+    int halves[2][MINIDEM_LANES];
+    for (int l = 0; l < MINIDEM_LANES; l++)
+        for (int k = 0; k < 2; k++)
+            halves[k][l] = 2 * index[l] + k;
+    minidem_rows_from_records(lines, halves[0], rows);
+    minidem_rows_from_records(lines, halves[1], rows + 4 * MINIDEM_LANES);
+}
+#endif
+
 /* Set eight indices to zero. With memset the compiler would not keep the sums of the surrounding loop in registers. */
 static inline void minidem_clear_indices(int *index) {
     int zeros __attribute__((vector_size(MINIDEM_LANES * sizeof(int)))) = {0};

@@ -4,4 +4,4 @@ from minidem.engine.time_loop cimport Loop
 cdef bint begin(Loop *loop, int thread, bint replay) noexcept nogil
 cdef bint find_in_slab(Loop *loop, int thread, Py_ssize_t end) noexcept nogil
 cdef bint find_remaining(Loop *loop, int thread) noexcept nogil
-cdef bint rebuild_lists(Loop *loop, int thread, bint replay) noexcept nogil
+cdef bint rebuild_lists(Loop *loop, int thread) noexcept nogil

@@ -2,8 +2,9 @@
 from minidem.broadphase.broadphase cimport NO_FAILURE
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.broadphase.rebuild cimport rebuild
-from minidem.contact.history_carry cimport carry_over, tabulate
-from minidem.contact.history_phase cimport begin_step, find_remaining_touching, find_touching
+from minidem.contact.history cimport begin_step, resume_step, save_contacts
+from minidem.contact.history_carry cimport carry_over, tabulate, take_carried
+from minidem.contact.history_phase cimport find_remaining_touching, find_touching
 from minidem.contact.history_sum cimport prepare_order, sum_in_order
 from minidem.contact.narrow_phase cimport (
     Contacts, begin_contacts, find_contacts, find_remaining_contacts, reset_contacts, set_owned_slots,
@@ -17,8 +18,7 @@ cdef bint begin(Loop *loop, int thread, bint replay) noexcept nogil:
     """Prepare the narrow phase for a new pose. replay : see History. False: memory exhausted."""
     cdef Neighbours *mine = loop.broad.threads + thread
     if loop.law.history != NULL:
-        loop.contacts[thread].history.undone = loop.saved_blocks != NULL
-        return begin_step(&loop.contacts[thread].history, mine, replay)
+        return begin_step(&loop.contacts[thread].history, replay, replay or loop.saved_blocks != NULL)
     begin_contacts(loop.contacts + thread, mine)
     return True
 
@@ -43,11 +43,11 @@ cdef bint find_remaining(Loop *loop, int thread) noexcept nogil:
     return True
 
 
-cdef bint rebuild_lists(Loop *loop, int thread, bint replay) noexcept nogil:
+cdef bint rebuild_lists(Loop *loop, int thread) noexcept nogil:
     """Rebuild the lists, and find known contacts again. Called by all threads together. False: memory exhausted."""
     cdef Contacts *contacts = loop.contacts + thread
     cdef Neighbours *mine = loop.broad.threads + thread
-    cdef bint fine = True
+    cdef bint fine = True, undoable = contacts.history.saved.n >= 0 and loop.imported != NULL
     if loop.law.history == NULL:
         reset_contacts(contacts, &loop.state)
         rebuild(&loop.broad, thread, &loop.state, &loop.planes)
@@ -58,11 +58,11 @@ cdef bint rebuild_lists(Loop *loop, int thread, bint replay) noexcept nogil:
     rebuild(&loop.broad, thread, &loop.state, &loop.planes)
     set_owned_slots(contacts, mine, &loop.state)
     if mine.failure == NO_FAILURE:                      # its lists are complete
-        fine = fine and carry_over(loop.contacts, thread, loop.n_threads, loop.imported, mine, &loop.state,
-                                   replay or contacts.history.undone) \
+        fine = fine and carry_over(loop.contacts, thread, loop.n_threads, loop.imported, mine, &loop.state) \
             and prepare_order(&contacts.history, mine, &loop.state)
     barrier_wait(&loop.broad.barrier, loop.n_threads)   # all have read the tables
-    contacts.history.last, contacts.history.carried = contacts.history.carried, contacts.history.last
     if thread == 0:
         loop.imported = NULL
-    return fine and begin_step(&contacts.history, mine, replay)
+    take_carried(&contacts.history)
+    resume_step(&contacts.history)
+    return fine and (not undoable or save_contacts(&contacts.history))       # before the step: those of the table

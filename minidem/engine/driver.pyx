@@ -10,6 +10,7 @@ import numpy as np
 from minidem.engine.user_forces import UserWork
 
 from minidem.broadphase.broadphase cimport IN_CALLBACK, NO_FAILURE, OUT_OF_MEMORY, SMALL_TEAM
+from minidem.contact.history cimport restore_contacts
 from minidem.core.guard cimport Guard
 from minidem.core.lanes cimport LANES
 from minidem.engine.half_steps cimport start_clumps, synchronised
@@ -122,9 +123,12 @@ cdef class Driver(LoopOwner):
             self.raise_failure()
 
     cdef object restore(self, blocks, wrench):
-        """Restore saved arrays; contacts and lists are no longer valid."""
+        """Restore saved arrays, and the history of the contacts; contacts and lists are no longer valid."""
+        cdef int t
         self.state.blocks[:] = blocks
         self.state.wrench[:] = wrench
+        for t in range(self.loop.n_threads if self.memory is not None else 0):
+            restore_contacts(&self.loop.contacts[t].history)
         self.loop.broad.valid = self.contacts_known = False
 
     def evaluate(self):

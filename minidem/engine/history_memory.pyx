@@ -66,14 +66,14 @@ cdef class HistoryMemory:
         order = np.argsort(key, kind="stable")
         start = np.searchsorted(key[order], np.arange(n_slots + 1)).astype(np.int32)
         entries = np.column_stack([partner[order], order]).astype(np.int32)
-        padded = [np.concatenate([np.zeros((1, 4)), rows]) for rows in records]
-        results, couples = (np.concatenate([np.zeros((1, rows.shape[1])), rows])
-                            for rows in (self.history["results"], self.history["couples"]))
-        self.keep = slots, start, entries, padded, results, couples
-        self.contacts.n, self.contacts.pairs = n, view_of(slots)
+        results, couples = self.history["results"], self.history["couples"]
+        parities, energies = np.zeros(n, dtype=np.int32), np.zeros((n, 4), dtype=np.float32)
+        self.keep = slots, start, entries, records, results, couples, parities, energies
+        self.contacts.n, self.contacts.pairs, self.contacts.parities = n, view_of(slots), view_of(parities)
         self.contacts.results, self.contacts.couples = view_of(results), view_of(couples)
-        for r in range(len(padded)):
-            self.contacts.records[r] = view_of(padded[r])
+        self.contacts.energies = view_of(energies)
+        for r in range(len(records)):
+            self.contacts.records[r] = view_of(records[r])
         self.table.first_slot, self.table.n_slots, self.table.contacts = 0, n_slots, &self.contacts
         self.table.start, self.table.entries = view_of(start).data, view_of(entries).data
 
@@ -83,7 +83,7 @@ cdef class HistoryMemory:
         loop.state.motions, loop.state.spins = &self.motions[0, 0], &self.spins[0, 0, 0]
         loop.dissipated, loop.imported = &self.energies[0, 0, 0], &self.table
         for t in range(loop.n_threads):
-            loop.contacts[t].history.last.n = 0
+            loop.contacts[t].history.contacts.n = 0
 
 
 cdef object export_history(Loop *loop, Layout layout):
@@ -93,37 +93,37 @@ cdef object export_history(Loop *loop, Layout layout):
     (n, RESULT), couples (n, 4), of the first sphere (history.pxd).
     """
     cdef const StateView *view = &loop.state
-    cdef const Touching *last
+    cdef const Touching *touching
     cdef const double *source
     cdef int n_records = loop.law.n_records
     cdef Py_ssize_t k, n = 0
     cdef int t, r, m, i, j
     cdef double sign
     for t in range(loop.n_threads):
-        n += loop.contacts[t].history.last.n
+        n += loop.contacts[t].history.contacts.n
     cdef int[:, ::1] spheres = np.empty((n, 2), dtype=np.int32)
     cdef double[:, :, ::1] records = np.empty((n_records, n, 4))
     cdef double[:, ::1] results = np.zeros((n, RESULT))
     cdef double[:, ::1] couples = np.zeros((n, 4))
     n = 0
     for t in range(loop.n_threads):
-        last = &loop.contacts[t].history.last
-        for k in range(last.n):
-            i, j = last.pairs.data[2 * k], last.pairs.data[2 * k + 1]
-            if last.positions.data[k] < 0 or not owns(loop.broad.threads + t, view, i):
-                continue                                # ended, or the owner of i lists it
+        touching = &loop.contacts[t].history.contacts
+        for k in range(touching.n):
+            i, j = touching.pairs.data[2 * k], touching.pairs.data[2 * k + 1]
+            if not owns(loop.broad.threads + t, view, i):
+                continue                                # the owner of i lists it
             i = view.sphere_number[slot_of(view, i)]
             j = view.sphere_number[slot_of(view, j)] if j >= 0 else j
             sign = -1.0 if 0 <= j < i else 1.0
             spheres[n, 0], spheres[n, 1] = (j, i) if sign < 0.0 else (i, j)
             for r in range(n_records):
-                source = record_of(last, r, k)
+                source = record_of(touching, r, k)
                 for m in range(4):
                     records[r, n, m] = (sign if m < 3 else 1.0) * source[m] + 0.0       # never -0.0
-            for m in range(6):                          # without the energies of the step
-                results[n, m] = (sign if m < 3 else 1.0) * result_of(last, k)[m] + 0.0
+            for m in range(RESULT):
+                results[n, m] = (sign if m < 3 else 1.0) * result_of(touching, k)[m] + 0.0
             for m in range(3 if loop.law.has_couples else 0):
-                couples[n, m] = sign * couple_of(last, k)[m] + 0.0
+                couples[n, m] = sign * couple_of(touching, k)[m] + 0.0
             n += 1
     found = np.asarray(spheres)[:n]
     order = np.lexsort((found[:, 1], found[:, 0]))

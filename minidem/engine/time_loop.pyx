@@ -22,7 +22,7 @@ from libc.string cimport memcpy
 from minidem.broadphase.broadphase cimport NO_FAILURE, OUT_OF_MEMORY, SMALL_TEAM
 from minidem.broadphase.neighbours cimport Neighbours, block_after_slab
 from minidem.broadphase.synchronisation cimport any_failure, any_lost, await_ghosts, needs_rebuild, publish
-from minidem.contact.history_phase cimport commit
+from minidem.contact.history cimport commit
 from minidem.contact.history_sum cimport reduce_couples
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.contact.reduce cimport reduce_block
@@ -107,7 +107,7 @@ cdef bint compute_forces(Loop *loop, int thread, bint between) noexcept nogil:
     end_phase(loop, thread, WAITING)
     fine = not any_failure(&loop.broad)
     if fine and needs_rebuild(&loop.broad, thread):
-        if not rebuild_lists(loop, thread, between):
+        if not rebuild_lists(loop, thread):
             mine.failure = OUT_OF_MEMORY
         fine = not any_lost(&loop.broad)
         end_phase(loop, thread, LISTS)

@@ -19,7 +19,8 @@ FORMAT = 4              # written unless the settings give another one
 WITH_SCALES = 5         # with a scale for each clump
 WITH_LAWS = 6           # with a contact law
 WITH_MATERIALS = 7      # with several materials, or properties of their contacts
-WITH_HISTORY = NEWEST = 8       # with the history of contacts; the newest that is read
+WITH_HISTORY = NEWEST = 9       # with the history of contacts; the newest that is read
+DISCARDED = 8                   # of development versions: their history lacks the moments of contacts
 
 
 def write(path, settings, arrays):
@@ -78,8 +79,8 @@ def _settings(path, arrays):
             raise TypeError
     except (KeyError, TypeError, ValueError, RecursionError):
         raise ValueError(f"{path}: an .npz file, but not a minidem checkpoint") from None
-    if not FORMAT <= found <= NEWEST:
-        age, known = ("newer", NEWEST) if found > NEWEST else ("older", FORMAT)
+    if not FORMAT <= found <= NEWEST or found == DISCARDED:
+        age, known = ("newer", NEWEST) if found > NEWEST else ("older", NEWEST if found == DISCARDED else FORMAT)
         raise ValueError(f"{path}: checkpoint of format {found}, which is {age} than the {known} that minidem "
                          f"{minidem.__version__} reads; use the minidem that made it: "
                          f"{short_repr(settings.get('made_by', 'unknown'))}")

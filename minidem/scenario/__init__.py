@@ -31,6 +31,7 @@ Public names: `Scenario` and `Observable`; the option types `finite`, `positive`
 The flow of a run: options.py parses the command line; scenario.py sets up one run, or several to compare; run.py
 advances each from event to event (signals.py, progress.py); record.py writes the rows of the tables and summary.json;
 files.py holds the output folder, its checkpoints and the tables; plot.py draws the figures.
+c_functions.py compiles functions of a user in C.
 '''
 from minidem.initial import place, place_densely, random_directions, random_orientations
 from minidem.scenario.options import at_least, finite, positive

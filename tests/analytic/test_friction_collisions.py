@@ -1,9 +1,8 @@
 """Collisions with damping and friction: closed forms and published benchmarks.
 
-Tests 1 to 5 are those of Y. C. Chung and J. Y. Ooi, Granular Matter 13, 643 (2011), doi 10.1007/s10035-011-0277-0. The
-points of tests 4 and 5 are digitised from that article, as carried by the benchmarks of the Kratos DEMApplication. A
-curve is compared as there: sum of the deviations relative to the sum of the values. The points of test 4 are
-measurements (Kharaz, Gorham and Salman 2001), whose two smallest angles do not follow the equations.
+Tests 1 to 5 are those of Chung and Ooi (minidem/validation/chung_ooi.py). A curve is compared as in the benchmarks of
+the Kratos DEMApplication: sum of the deviations relative to the sum of the values. At the two
+smallest angles of test 4 the points are those of another law (scenarios/oblique_impact.py).
 """
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from reference_friction import FrictionWorld
 from scenes import ball
 
 import minidem as md
+from minidem.validation.chung_ooi import ALUMINIUM, CURVES_4, CURVES_5, GLASS, OXIDE, STEEL, TEST_4, TEST_5
 
 UP = np.array([0.0, 0.0, 1.0])
 PHASES = (np.arange(8) + 0.5) / 8
@@ -46,62 +46,58 @@ def test_restitution(restitution):
             assert not w.any() and np.max(np.abs(v[..., :2])) == 0.0
 
 
-@pytest.mark.parametrize("name, radii, young, poisson, density, speed, force, time", [
-    ("1", (0.01, 0.01), 4.8e10, 0.2, 2800.0, 10.0, 10.70e3, 40.5e-6),
-    ("2", (0.1,), 7e10, 0.3, 2699.0, 0.2, 11.36e3, 727e-6)])
-def test_chung_and_ooi_elastic_normal(name, radii, young, poisson, density, speed, force, time):
+@pytest.mark.parametrize("sphere, spheres, force, time", [
+    (GLASS, 2, 10.70e3, 40.5e-6), (ALUMINIUM, 1, 11.36e3, 727e-6)], ids=["1", "2"])
+def test_chung_and_ooi_elastic_normal(sphere, spheres, force, time):
     """Largest force and duration: 0.2 % of Hertz's solution, 1 % of the printed values."""
+    young, poisson, speed = sphere.material.young, sphere.material.poisson, sphere.speed
     rigid = md.Material(1e6 * young, poisson)
-    modulus = effective_modulus(young, poisson, *((young, poisson) if name == "1" else (rigid.young, rigid.poisson)))
-    mass = 1 / sum(1 / (density * 4 / 3 * np.pi * radius**3) for radius in radii)
-    radius, approach = 1 / sum(1 / radius for radius in radii), speed * len(radii)
+    modulus = effective_modulus(young, poisson, *((young, poisson) if spheres == 2 else (rigid.young, rigid.poisson)))
+    mass = sphere.density * 4 / 3 * np.pi * sphere.radius**3 / spheres
+    radius, approach = sphere.radius / spheres, speed * spheres
     exact_time, dt = (duration(mass, radius, modulus, approach) / n for n in (1, 1000))
     exact_force = modulus**0.4 * (4 / 3) * radius**0.2 * (15 / 16 * mass * approach**2)**0.6
     material = md.Material(young, poisson, friction=0.35)
-    sim = md.Simulation(material, [md.Plane([0.0] * 3, UP, rigid)] * (name == "2"), contact="hertz-mindlin", dt=dt,
+    sim = md.Simulation(material, [md.Plane([0.0] * 3, UP, rigid)] * (spheres == 1), contact="hertz-mindlin", dt=dt,
                         pairs=[md.Pair(material, rigid, friction=0.35)])
-    for k, each in enumerate(radii):
-        sim.add_clumps(ball(each, density=density).template, [[0.0, 0.0, each * (1, -1)[k] + 0.5 * dt * speed]],
-                       velocity=[[0.0, 0.0, -speed * (1, -1)[k]]])
+    for sign in (1, -1)[:spheres]:
+        sim.add_clumps(ball(sphere.radius, density=sphere.density).template,
+                       [[0.0, 0.0, sign * (sphere.radius + 0.5 * dt * speed)]], velocity=[[0.0, 0.0, -sign * speed]])
     forces = []
     sim.run(1010, every=1, callback=lambda sim: forces.extend(np.linalg.norm(sim.contacts()["force"], axis=1)))
     assert max(forces) == pytest.approx(exact_force, rel=2e-3) == pytest.approx(force, rel=1e-2)
     assert len(forces) * dt == pytest.approx(exact_time, rel=2e-3) == pytest.approx(time, rel=1e-2)
 
 
+def on_plane(sphere, law, normal, tangential=0.0, steps=200, lasts=300, phases=(0.5,)):
+    """Velocity and angular velocity after impacts of a sphere of the benchmark on a plane of its material."""
+    material = {"young": sphere.material.young, "poisson": sphere.material.poisson}
+    modulus = effective_modulus(*2 * tuple(material.values()))
+    scene, dt = impacts((sphere.radius,), law, normal, modulus, steps, sphere.density, tangential, phases=phases)
+    return scene.after(law, dt, lasts, **material)
+
+
 @pytest.mark.parametrize("restitution", [0.2, 0.4, 0.6, 0.8, 1.0])
 def test_chung_and_ooi_3(restitution):
     """Restitution of an aluminium oxide sphere on a wall; 0 is the limit of critical damping, without a finite time."""
-    law, modulus = Law(restitution), effective_modulus(3.8e11, 0.23, 3.8e11, 0.23)
-    scene, dt = impacts((2.5e-3,), law, 3.9, modulus, density=4000.0)
-    v, _ = scene.after(law, dt, 400, young=3.8e11, poisson=0.23)
-    np.testing.assert_allclose(v[:, 0, 2] / 3.9, restitution, rtol=2e-2)
+    v, _ = on_plane(OXIDE, Law(restitution), OXIDE.speed, steps=50, lasts=400, phases=PHASES)
+    np.testing.assert_allclose(v[:, 0, 2] / OXIDE.speed, restitution, rtol=2e-2)
 
 
-OXIDE = Law(0.98, 0.092, tangential_damping=0.0)
-RESTITUTION = np.array([(5.17, .948), (10.16, .687), (14.99, .624), (20.06, .616), (25.05, .634), (30.12, .684),
-                        (35.03, .737), (40.02, .781), (50, .845), (60, .893), (70, .932), (80, .966), (85, .983)])
-SPIN = np.array([(5, -19.3), (10, -213), (15, -377.8), (20, -510.6), (24.9, -599.4), (30, -616.5), (35, -582.3),
-                 (40, -544.8), (50, -457.0), (60, -357.5), (70, -246.2), (80, -126.3), (85, -63.1)])
-REBOUND = np.array([(4.9, 3.76), (10, -1.56), (14.9, -5.54), (20, -7.54), (25, -7.54), (29.9, -3.55), (35, 3.43),
-                    (39.9, 11.57), (49.8, 29.35), (60, 47.79), (69.7, 64.58), (79.8, 78.70), (84.8, 84.52)])
-
-
-def oxide_sphere(degrees, law=OXIDE):
+def oxide_sphere(degrees):
     """Tangential restitution, angular velocity (of the article's sign), angle of rebound of the contact point."""
-    radius, angle = 2.5e-3, np.radians(degrees)
-    modulus = effective_modulus(3.8e11, 0.23, 3.8e11, 0.23)
-    scene, dt = impacts((radius,), law, 3.9 * np.cos(angle), modulus, 200, 4000.0, 3.9 * np.sin(angle), phases=[0.5])
-    (v,), (w,) = scene.after(law, dt, 300, young=3.8e11, poisson=0.23)
-    slip = v[0, 0] - radius * w[0, 1]
-    return v[0, 0] / (3.9 * np.sin(angle)), -w[0, 1], np.degrees(np.arctan2(slip, v[0, 2]))
+    angle = np.radians(degrees)
+    normal, tangential = OXIDE.speed * np.cos(angle), OXIDE.speed * np.sin(angle)
+    (v,), (w,) = on_plane(OXIDE, Law(**TEST_4, tangential_damping=0.0), normal, tangential)
+    slip = v[0, 0] - OXIDE.radius * w[0, 1]
+    return v[0, 0] / tangential, -w[0, 1], np.degrees(np.arctan2(slip, v[0, 2]))
 
 
 def deviation(found, expected):
     return np.sum(np.abs(np.array(found) - expected)) / np.sum(np.abs(expected))
 
 
-@pytest.mark.parametrize("kind, table", list(enumerate([RESTITUTION, SPIN, REBOUND])))
+@pytest.mark.parametrize("kind, table", list(enumerate(CURVES_4.values())))
 def test_chung_and_ooi_4(kind, table):
     """Oblique impacts of an aluminium oxide sphere at angles of 5 to 85 degrees."""
     found = [oxide_sphere(angle)[kind] for angle in table[:, 0]]
@@ -110,31 +106,21 @@ def test_chung_and_ooi_4(kind, table):
         np.testing.assert_allclose(found[2:], table[2:, 1], rtol=0.025)       # at 80 degrees sliding is exact: -123.4
 
 
-STEEL_SPIN = np.array([(.058, -.106), (.353, -.430), (.682, -.820), (.994, -1.250), (1.341, -1.664), (1.688, -2.094),
-                       (2, -2.524), (2.329, -2.978), (2.988, -3.904), (3.318, -4.293), (3.994, -4.837), (5, -5.007),
-                       (6, -5.0), (9, -5.0)])
-STEEL_SLIP = np.array([(1.009, -.747), (2, -1.533), (2.99, -2.44), (3.34, -2.69), (4.01, -2.79), (5, -2), (6, -1.013),
-                       (9.99, 3.013), (12.96, 6.013)])
-
-
-STEEL, STEEL_RADIUS, STEEL_SPEED = Law(1.0, 0.3), 1e-5, 5.0
+SLIP = TEST_5["friction"] * STEEL.speed
 
 
 def steel_sphere(ratio):
     """Spin and velocity of the contact point of a sphere on a plane, by mu v_n; `ratio` is v_t / (mu v_n)."""
-    modulus = effective_modulus(2.08e11, 0.3, 2.08e11, 0.3)
-    scene, dt = impacts((STEEL_RADIUS,), STEEL, STEEL_SPEED, modulus, 200, 7850.0, ratio * 0.3 * STEEL_SPEED,
-                        phases=[0.5])
-    (v,), (w,) = scene.after(STEEL, dt, 300, young=2.08e11, poisson=0.3)
+    (v,), (w,) = on_plane(STEEL, Law(**TEST_5), STEEL.speed, ratio * SLIP)
     return in_units_of_slip(v, w)
 
 
 def in_units_of_slip(v, w):
-    spin = -STEEL_RADIUS * w[0, 1]
-    return np.array([spin, v[0, 0] + spin]) / (0.3 * STEEL_SPEED)
+    spin = -STEEL.radius * w[0, 1]
+    return np.array([spin, v[0, 0] + spin]) / SLIP
 
 
-@pytest.mark.parametrize("kind, table", list(enumerate([STEEL_SPIN, STEEL_SLIP])))
+@pytest.mark.parametrize("kind, table", list(enumerate(CURVES_5.values())))
 def test_chung_and_ooi_5_sliding(kind, table):
     """Oblique impacts of a steel sphere on a plane at constant normal velocity, where it slides throughout."""
     table = table[table[:, 0] >= 6]
@@ -145,11 +131,12 @@ def test_chung_and_ooi_5_sliding(kind, table):
 def test_chung_and_ooi_5_sticking(ratio):
     """At smaller ratios the printed curves are those of a tangential stiffness of 0.4 to 0.5 of 8 G* a, which deviate
     from these equations by more than the slip itself: the reference solution is compared instead."""
-    mass = 7850.0 * 4 / 3 * np.pi * STEEL_RADIUS**3
-    body = Body(np.zeros((1, 3)), np.array([STEEL_RADIUS]), mass, np.full(3, 0.4 * mass * STEEL_RADIUS**2), np.eye(3))
-    world = FrictionWorld([body], 2.08e11, 0.3, STEEL, [Plane(np.zeros(3), UP, 2.08e11, 0.3)])
-    time = duration(mass, STEEL_RADIUS, world.normal_modulus[0], STEEL_SPEED)
-    x, v = np.array([[0.0, 0.0, 1.001 * STEEL_RADIUS]]), STEEL_SPEED * np.array([[0.3 * ratio, 0.0, -1.0]])
+    radius, young, poisson = STEEL.radius, STEEL.material.young, STEEL.material.poisson
+    mass = STEEL.density * 4 / 3 * np.pi * radius**3
+    body = Body(np.zeros((1, 3)), np.array([radius]), mass, np.full(3, 0.4 * mass * radius**2), np.eye(3))
+    world = FrictionWorld([body], young, poisson, Law(**TEST_5), [Plane(np.zeros(3), UP, young, poisson)])
+    time = duration(mass, radius, world.normal_modulus[0], STEEL.speed)
+    x, v = np.array([[0.0, 0.0, 1.001 * radius]]), np.array([[ratio * SLIP, 0.0, -STEEL.speed]])
     _, v, _, w, _ = world.move(x, v, np.array([[1.0, 0.0, 0.0, 0.0]]), np.zeros((1, 3)), 1.5 * time, time / 20, 1e-8)
     np.testing.assert_allclose(steel_sphere(ratio), in_units_of_slip(v, w), atol=2e-3)
 

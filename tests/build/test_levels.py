@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 TESTED = Path(md.__file__).parents[1]
 STEPS = {"A": 20_000, "B": 4000, "C": 200, "C_onset": 100, "C_friction": 200}
 LAWS = {"onset": "hertz:onset=corrected", "friction": "hertz-mindlin:rolling=epsd"}
-RUBBING = {"restitution": 0.6, "friction": 0.4, "rolling_friction": 0.1}
+FRICTION = {"restitution": 0.6, "friction": 0.4, "rolling_friction": 0.1}
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith("MINIDEM_")}
 RUN = """
 import hashlib, json, sys
@@ -96,7 +96,7 @@ def test_bits_are_equal_at_all_levels(tmp_path):
     runs.mkdir()
     for name in STEPS:
         law = LAWS.get(name[2:], "hertz")
-        sim = with_contact(CASES[name[0]].simulation(1, None), law, RUBBING if "friction" in name else {})
+        sim = with_contact(CASES[name[0]].simulation(1, None), law, FRICTION if "friction" in name else {})
         sim.save(runs / name)
     command = "-c", RUN, runs, json.dumps(STEPS)
     levels = json.loads(python(tree, "-c", "import json; from minidem import isa; print(json.dumps(isa.levels()))"))

@@ -28,6 +28,7 @@ def test_coefficients_of_lammps():
     assert law(simulation("hertz-mindlin:tangential_damping=0.25")).split()[6] == "0.25"
 
 
+@pytest.mark.filterwarnings("ignore:contact law 'hertz' does not read restitution, friction:UserWarning")
 @pytest.mark.parametrize("contact", ["hertz-mindlin:rolling=epsd", "hertz:onset=corrected",
                                      "hooke-coulomb:stiffness=1e5"])
 def test_laws_without_an_equal_in_lammps_are_refused(contact):

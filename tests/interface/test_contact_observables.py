@@ -1,18 +1,18 @@
 """Coordination number, stress and forces on walls: values computed by hand, and the balance of momentum."""
 import numpy as np
 import pytest
-from settling_scene import BALL, MATERIAL, ROLLING, settling
+from settling_scene import BALL, ELASTIC, ROLLING, material_for, settling
 
 import minidem as md
 from minidem.analysis.monitor import Monitor
 from minidem.contact.pair_table import PROPERTIES
 
 RADIUS, GRAVITY = 0.04, 9.81
-STIFFNESS = 4.0 / 3.0 * md.effective_modulus(MATERIAL, MATERIAL)
+STIFFNESS = 4.0 / 3.0 * md.effective_modulus(ELASTIC, ELASTIC)
 
 
 def spheres(position, walls=(), contact="hertz", **options):
-    sim = md.Simulation(MATERIAL, walls, contact=contact, **{"dt": 1e-5} | options)
+    sim = md.Simulation(material_for(contact), walls, contact=contact, **{"dt": 1e-5} | options)
     sim.add_clumps(BALL, position)
     return sim
 
@@ -68,7 +68,7 @@ def test_stress_of_a_sliding_sphere():
 
 def test_kinetic_stress():
     """m v' v' / V relative to the mean velocity, of the clumps in the box."""
-    sim = md.Simulation(MATERIAL, dt=1e-5)
+    sim = md.Simulation(ELASTIC, dt=1e-5)
     velocity = [(5.0, 1.0, 0.0), (3.0, -1.0, 0.0), (9.0, 9.0, 9.0)]
     sim.add_clumps(BALL, [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (9.0, 0.0, 0.0)], velocity=velocity)
     corners = {"low": (-1.0, -1.0, -1.0), "high": (2.0, 1.0, 1.0)}
@@ -131,7 +131,7 @@ def test_coordination_number():
 def test_contacts_of_neighbours():
     """Two rods of three spheres side by side on a wall: three contacts with each other, three of each with the wall."""
     rod = md.ClumpTemplate([(-0.1, 0.0, 0.0), (0.0, 0.0, 0.0), (0.1, 0.0, 0.0)], [RADIUS] * 3)
-    sim = md.Simulation(MATERIAL, [md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-5)
+    sim = md.Simulation(ELASTIC, [md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-5)
     sim.add_clumps(rod, [(0.0, 0.0, 0.0395), (0.0, 0.079, 0.0395)])
     assert len(sim.contacts()) == 9
     assert sim.coordination_number() == 6.0 and sim.coordination_number(walls=False) == 3.0

@@ -19,9 +19,14 @@ GLASS = md.Material(1e9, 0.2, restitution=0.5, friction=0.3, rolling_friction=0.
 SOFT = md.Material(1e8, 0.45)
 BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.01])
 PAIR = md.Pair(GLASS, STEEL, restitution=0.4, friction=0.2, rolling_friction=0.02)
-READS_PAIRS = replace(md.contact.info("hertz"), name="reading", reads_of_pairs=("restitution", "friction"))
+READS_PAIRS = replace(md.contact.info("hertz"), name="reading",
+                      reads_of_pairs=("restitution", "friction", "rolling_friction"))
+# Checks of materials and pairs do not depend on the law.
+without_friction = pytest.mark.filterwarnings(
+    "ignore:contact law 'hertz' does not read restitution, friction:UserWarning")
 
 
+@without_friction
 @pytest.mark.parametrize("make, words", [
     (lambda: md.Material(1e9, 0.2, restitution=0.0), "restitution = 0.0.*above 0 and up to 1"),
     (lambda: md.Material(1e9, 0.2, restitution=1.01), "restitution = 1.01"),
@@ -204,6 +209,7 @@ def test_energy_is_conserved(contact, most):
     assert largest < most
 
 
+@without_friction
 def test_add_a_material_while_running(tmp_path):
     def second(sim):
         sim.run(100)
@@ -225,6 +231,7 @@ def test_add_a_material_while_running(tmp_path):
         assert_same(other, sim)
 
 
+@without_friction
 def test_format_of_checkpoints():
     """Older versions read those without new properties, and this version those of older ones."""
     plain = md.Simulation(SOFT, [md.Plane((0, 0, 0), (0, 0, 1), md.Material(1.0, 0.0))], dt=DT)
@@ -234,6 +241,7 @@ def test_format_of_checkpoints():
     assert checkpoint.pack(md.Simulation(SOFT, dt=DT, pairs=[PAIR]))[0]["format"] == 7
 
 
+@without_friction
 @pytest.mark.parametrize("wrong, words", [
     ({"material_index": np.array([0, 9, 0], dtype=np.int32)}, r"material_index\[1\] = 9: there are 3 materials"),
     ({"material_index": np.array([0, -1, 0], dtype=np.int32)}, r"material_index\[1\] = -1"),
@@ -249,6 +257,7 @@ def test_forged_indices(wrong, words):
         checkpoint.unpack(settings, arrays | wrong, md.Simulation)
 
 
+@without_friction
 def test_the_monitor_allows_for_the_stiffest_material():
     safe = []
     for default in SOFT, STEEL:

@@ -35,8 +35,7 @@ def test_partial_slip():
 
 def test_impact_of_a_pair_is_that_of_a_sphere_with_a_mirror():
     options = impacts.EXPERIMENT.parse(["--quick"])
-    impact = impacts.Impact(options, impacts.GLASS, 0.01, 2800.0, [(3e-4, 0, -1e-4), (1e-5, 0, -1e-4)],
-                            pairs=True)
+    impact = impacts.Impact(options, impacts.GLASS, [(3e-4, 0, -1e-4), (1e-5, 0, -1e-4)], pairs=True)
     impact.after()
     sim = impact.sim
     np.testing.assert_array_equal(sim.velocity[:2], -sim.velocity[2:])

@@ -8,41 +8,19 @@ import ctypes
 import custom_integrator as example
 import numpy as np
 import pytest
+from user_functions import COMPILED, POINTER, capsule, functions_of
 
 import minidem as md
 from minidem.core.threads import most_threads
 
-POINTER = ctypes.POINTER(ctypes.c_double)
 INERTIA, SPIN = np.array([1.0, 2.0, 3.5]), np.array([0.3, 1.0, 0.2])
+SIGNATURE = b"void (double *, double const *, double const *, double const *)"      # spaces do not matter
 
 
-def capsule(function, name):
-    """A capsule as Cython code makes it."""
-    make = ctypes.pythonapi.PyCapsule_New
-    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    return make(ctypes.cast(function, ctypes.c_void_p), name, None)
-
-
-def capsule_functions():
-    """The name of a capsule is the signature; spaces do not matter."""
-    functions = example.ctypes_interface()
-    return functions and {name: capsule(function, SIGNATURE) for name, function in functions.items()}
-
-
-# Global, because a capsule holds the address of its name.
-SIGNATURE = b"void (double *, double const *, double const *, double const *)"
-INTERFACES = {**example.INTERFACES, "capsule": capsule_functions}
-
-
-@pytest.fixture(params=[name for name in INTERFACES if name != "numpy"])
+@pytest.fixture(params=COMPILED)
 def compiled(request):
     """The three functions of the example, compiled."""
-    if request.param == "numba":
-        pytest.importorskip("numba")
-    functions = INTERFACES[request.param]()
-    if functions is None:
-        pytest.skip("no C compiler")
-    return functions
+    return functions_of(example, request.param, SIGNATURE)
 
 
 def driven(t, q, w):

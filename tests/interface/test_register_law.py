@@ -1,103 +1,15 @@
-"""User-defined contact laws: five interfaces, one law, the same bits; a built-in law written again; what is refused.
-
-The law is that of scenarios/custom_law.py, which uses + - * / alone, so that its bits depend on neither language nor
-compiler. numba and a C compiler are needed for their interfaces only.
-"""
-import copy
+"""User-defined contact laws: energies, a built-in law written again, what the functions receive, what is refused."""
 import ctypes
 
 import custom_law as example
 import numpy as np
 import pytest
-import scenes
+from user_functions import BALL, GLASS, LAW, POINTER, rods, same, state, two_balls
 
 import minidem as md
-import minidem.engine.loop_owner as owner
 
-POINTER = ctypes.POINTER(ctypes.c_double)
-SIGNATURE = b"void (const double *, double *, double *, const double *)"   # global: a capsule holds its address
-GLASS = md.Material(young=1e7, poisson=0.3, restitution=0.7, name="glass")
+ELASTIC = md.Material(young=1e7, poisson=0.3)
 STEEL = md.Material(young=2e7, poisson=0.3, restitution=0.8, name="steel")
-BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.05], density=2500.0)
-LAW, STEP = "mine:stiffness=4e6", 2e-5                              # 60 steps per contact of two rods
-
-
-def capsule(function):
-    """A capsule as Cython code makes it."""
-    make = ctypes.pythonapi.PyCapsule_New
-    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    return make(ctypes.cast(function, ctypes.c_void_p), SIGNATURE, None)
-
-
-def capsule_functions():
-    functions = example.ctypes_interface()
-    return functions and {name: capsule(function) for name, function in functions.items()}
-
-
-INTERFACES = {**example.INTERFACES, "capsule": capsule_functions}
-
-
-@pytest.fixture(params=[name for name in INTERFACES if name != "numpy"])
-def compiled(request):
-    """The two functions of the example, compiled."""
-    if request.param == "numba":
-        pytest.importorskip("numba")
-    functions = INTERFACES[request.param]()
-    if functions is None:
-        pytest.skip("no C compiler")
-    return functions
-
-
-@pytest.fixture
-def many_threads_and_sorts(monkeypatch):
-    """So many threads as a test sets, and a spatial sort at every second list."""
-    monkeypatch.setattr(owner, "SPHERES_PER_THREAD", 1)
-    monkeypatch.setattr(owner, "MIN_SORTED_BLOCKS", 0)
-    monkeypatch.setattr(owner, "REBUILDS_PER_SORT", 2)
-
-
-def rods(contact=LAW, threads=1, steps=0, **options):
-    """48 rods in a box, which touch another after some 50 steps."""
-    scene = scenes.packed_rods(2, (3, 4, 4), speed=5.0, spin=20.0)
-    sim = md.Simulation(GLASS, scene.walls, contact=contact, dt=STEP, threads=threads, **options)
-    sim.add_clumps(scene.shapes[0].template, *scene.state)
-    sim.run(steps)
-    return sim
-
-
-def state(sim):
-    return [*scenes.state_of(sim), sim.force, sim.torque, sim.contacts(), sim._loop.dissipated()]
-
-
-def same(one, other):
-    return all(np.array_equal(a, b) for a, b in zip(state(one), state(other), strict=True))
-
-
-def two_balls(contact, walls=None, pairs=None, overlap=1e-3, steps=0, **motion):
-    sim = md.Simulation(GLASS, walls, contact=contact, dt=1e-5, pairs=pairs)
-    sim.add_clumps(BALL, [(0, 0, 0), (0.1 - overlap, 0, 0)], **motion)
-    sim.run(steps)
-    return sim
-
-
-def test_compiled_functions_give_the_bits_of_python(own_law, compiled):
-    own_law("mine-python", **example.numpy_interface(), **example.RECORD)
-    own_law("mine", **compiled, **example.RECORD)
-    python, found = rods("mine-python:stiffness=4e6", steps=200), rods(steps=200)
-    assert same(python, found)
-    assert len(found.contacts()) > 10 and found.contacts()["energy"].max() > 0.0
-
-
-@pytest.mark.usefixtures("many_threads_and_sorts")
-def test_threads_do_not_change_a_bit(own_law, compiled):
-    one = None
-    for functions in example.numpy_interface(), compiled:
-        own_law("mine", **functions, **example.RECORD)
-        for threads in 1, 2, 3:
-            sim = rods(threads=threads, steps=200)
-            assert sim._loop.threads == threads
-            one = one or sim
-            assert same(one, sim)
 
 
 def test_energy_of_the_example(own_law):
@@ -162,110 +74,6 @@ def test_a_built_in_law_written_again(own_law):
             np.testing.assert_allclose(a, b, rtol=0, atol=1e-9 * max(1e-9, np.abs(b).max()), err_msg=str(name))
 
 
-@pytest.mark.parametrize("interface", ["numpy", "ctypes"])
-@pytest.mark.usefixtures("many_threads_and_sorts")
-def test_checkpoint_with_a_user_law(own_law, tmp_path, interface):
-    functions = INTERFACES[interface]()
-    if functions is None:
-        pytest.skip("no C compiler")
-    own_law("mine", **functions, **example.RECORD)
-    sim = rods(steps=130)
-    assert len(sim.contacts()) > 10
-    sim.save(tmp_path / "here.npz")
-    others = [md.Simulation.load(tmp_path / "here.npz", threads=2), copy.deepcopy(sim)]
-    sim.run(70)
-    for again in others:
-        again.run(70)
-        assert again.contact == LAW and same(sim, again)
-
-
-def test_a_checkpoint_needs_its_law(own_law, tmp_path):
-    own_law("mine", **example.numpy_interface(), **example.RECORD)
-    rods(steps=100).save(tmp_path / "here.npz")
-    md.contact.registry._registry.remove_own()
-    with pytest.raises(ValueError, match="contact is 'mine:stiffness=4e6'.*first, by md.contact.register"):
-        md.Simulation.load(tmp_path / "here.npz")
-    own_law("mine", **example.numpy_interface(), **example.RECORD, records=2)
-    with pytest.raises(ValueError, match="history_records"):
-        md.Simulation.load(tmp_path / "here.npz")
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("at_call", [1, 100])
-@pytest.mark.usefixtures("many_threads_and_sorts")
-def test_an_error_in_a_python_law_undoes_the_step(own_law, threads, at_call):
-    """The error is raised, and a run goes on with the bits of an undisturbed one."""
-    calls = []
-
-    def force(contacts, stiffness):
-        calls.append(None)
-        if len(calls) == at_call:
-            contacts.history[:] = contacts.force = np.nan
-            raise ArithmeticError("in force")
-        example.force(contacts, stiffness)
-
-    own_law("mine", force, example.describe, **example.RECORD)
-    sim = rods(threads=threads)
-    with pytest.raises(ArithmeticError, match="in force"):
-        sim.run(200)
-    at_fault = sim.step_count
-    assert 0 < at_fault < 199
-    own_law("undisturbed", example.force, example.describe, **example.RECORD)
-    expected = rods("undisturbed:stiffness=4e6", steps=at_fault)
-    assert same(sim, expected)
-    for running in sim, expected:
-        running.run(200 - at_fault)
-    assert same(sim, expected)
-
-
-def test_an_error_at_the_first_evaluation(own_law):
-    """Forces of contacts at the start are computed before the first step; nothing is known of them after an error."""
-    broken = [True]
-
-    def force(contacts, stiffness):
-        if broken[0]:
-            raise ArithmeticError("in force")
-        example.force(contacts, stiffness)
-
-    own_law("mine", force, example.describe, **example.RECORD)
-    own_law("sound", **example.numpy_interface(), **example.RECORD)
-    sim = two_balls(LAW)
-    for _ in range(2):
-        with pytest.raises(ArithmeticError, match="in force"):
-            sim.run(3)
-        assert sim.step_count == 0
-    broken[0] = False
-    sim.run(10)
-    assert same(sim, two_balls("sound:stiffness=4e6", steps=10))
-
-
-@pytest.mark.usefixtures("many_threads_and_sorts")
-def test_an_error_in_a_user_force_undoes_the_step():
-    """The same with a built-in law."""
-    calls = []
-
-    def force(t, x, v, q, w):
-        calls.append(None)
-        if len(calls) == 101:
-            raise ArithmeticError("in force")
-        return -0.1 * v, 0.0 * w
-
-    sim, expected = (rods("hooke-coulomb:stiffness=4e6", threads=2) for _ in range(2))
-    sim.add_force(force)
-    with pytest.raises(ArithmeticError, match="in force"):
-        sim.run(200)
-    assert len(sim.contacts()) > 0
-    at_fault = sim.step_count
-    calls.clear()
-    calls.extend(200 * [None])
-    expected.add_force(force)
-    expected.run(at_fault)
-    assert same(sim, expected)
-    for running in sim, expected:
-        running.run(200 - at_fault)
-    assert same(sim, expected)
-
-
 def test_an_error_in_describe(own_law):
     own_law("mine", example.force, lambda contacts: None, **example.RECORD)         # one argument too few
     sim = two_balls(LAW, steps=3)
@@ -303,6 +111,7 @@ def test_python_and_c_receive_the_same(own_law):
         np.ctypeslib.as_array(result, (10, 8))[:3] = 10.0 * rows[-1][:3]
 
     record = {"parameters": {"gain": None, "mode": ("plain", "odd"), "count": 4}, "couples": True, "records": 2,
+              "reads_of_pairs": ("restitution",),
               "coefficients": lambda pair, values: [pair["modulus"], pair["restitution"], values["gain"]]}
     motion = {"velocity": [(1, 2, 3), (0, 0, 0)], "angular_velocity": [(3, 2, 1), (0, 5, 0)]}
     for name, function in ("mine", python), ("mine-c", c):
@@ -331,14 +140,14 @@ def test_couples(own_law):
         contacts.dissipated[:, 3] = -contacts.step * np.sum(contacts.couple * contacts.angular_velocity, axis=1)
 
     own_law("mine", force, couples=True)
-    sim = two_balls("mine", steps=2000, angular_velocity=[(4.0, 1.0, 2.0), (0.0, 1.0, -2.0)])
+    sim = two_balls("mine", steps=2000, material=ELASTIC, angular_velocity=[(4.0, 1.0, 2.0), (0.0, 1.0, -2.0)])
     np.testing.assert_allclose(sim.angular_velocity, np.tile([2.0, 1.0, 0.0], (2, 1)), atol=1e-6)
     assert np.all(sim.velocity == 0.0)
     lost = 0.5 * BALL.inertia[0] * (21.0 + 5.0 - 2 * 5.0)
     assert sim.energy().dissipated == sim.energy().dissipated_rolling == pytest.approx(lost, rel=0.05)   # first order
     own_law("none", lambda contacts: setattr(contacts, "couple", 1.0))
     with pytest.raises(AttributeError, match="couple"):
-        two_balls("none", steps=1)
+        two_balls("none", steps=1, material=ELASTIC)
 
 
 def test_pairs_of_materials(own_law):
@@ -406,4 +215,4 @@ def test_register_refuses(own_law, name, arguments, words):
 def test_coefficients_are_checked(own_law, rows):
     own_law("mine", nothing, coefficients=rows)
     with pytest.raises(ValueError, match="contact 'mine': coefficients returned .*at most 8"):
-        two_balls("mine")
+        two_balls("mine", material=ELASTIC)

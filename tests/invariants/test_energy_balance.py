@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from settling_scene import BALL, CLUMP, MATERIAL, ROLLING, N, settling
+from settling_scene import BALL, CLUMP, ELASTIC, ROLLING, N, settling
 
 import minidem as md
 import minidem.engine.loop_owner
@@ -120,7 +120,7 @@ def test_equal_bits_over_restarts(steps, tmp_path):
 
 def test_work_of_a_constant_force_and_torque():
     """F x and M phi, which are the kinetic energies of uniform acceleration."""
-    sim = md.Simulation(MATERIAL, dt=1e-3)
+    sim = md.Simulation(ELASTIC, dt=1e-3)
     sim.add_clumps(BALL, [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)], velocity=(0.0, 3.0, 0.0))
     force, torque = np.array([[1.0, 2.0, -1.0], [0.0, 0.0, 0.0]]), np.array([[0.0] * 3, [0.02, 0.01, -0.02]])
     sim.add_force(lambda t, x, v, q, w: (force, torque))
@@ -137,7 +137,7 @@ def test_work_of_a_constant_force_and_torque():
 def test_work_balances_the_energy_of_free_clumps(rotation, order):
     found = []
     for dt in (2e-3, 1e-3):
-        sim = md.Simulation(MATERIAL, dt=dt, rotation=rotation)
+        sim = md.Simulation(ELASTIC, dt=dt, rotation=rotation)
         sim.add_clumps(CLUMP, [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)], velocity=(1.0, 3.0, 0.0), angular_velocity=(9, 2, 5))
         sim.add_force(wind)
         start = sim.energy().balance

@@ -9,18 +9,11 @@ from settling_scene import BALL, CLUMP, MATERIAL, ROLLING, settling
 import minidem as md
 import minidem.engine.loop_owner as owner
 
+pytestmark = pytest.mark.usefixtures("many_threads_and_sorts")
 STATE = "position", "orientation", "velocity", "angular_velocity", "force", "torque"
 LAWS = ["hertz-mindlin", ROLLING, "hooke-coulomb:stiffness=1e5,rolling=epsd"]
 BEFORE, STEPS = 4000, 120           # most clumps touch; some contacts begin and end in the steps
 SCHEMES = [name for name in md.rotation.available() if len(md.rotation.info(name).stages) == 1]
-
-
-@pytest.fixture(autouse=True)
-def many_threads_and_sorts(monkeypatch):
-    """So many threads as a test sets, and a spatial sort at every second list."""
-    monkeypatch.setattr(owner, "SPHERES_PER_THREAD", 1)
-    monkeypatch.setattr(owner, "MIN_SORTED_BLOCKS", 0)
-    monkeypatch.setattr(owner, "REBUILDS_PER_SORT", 2)
 
 
 @cache
@@ -37,12 +30,12 @@ def with_threads(sim, threads, tmp_path):
 
 
 def bits(sim, n=None):
-    """All that a simulation knows, of its first n clumps."""
-    known = {name: np.array(getattr(sim, name))[:n] for name in STATE} | {"dissipated": sim._loop.dissipated()[:n]}
+    """All that a simulation contains, of its first n clumps."""
+    arrays = {name: np.array(getattr(sim, name))[:n] for name in STATE} | {"dissipated": sim._loop.dissipated()[:n]}
     if n is None:
         contacts = sim.contacts()
-        known |= {name: contacts[name] for name in contacts.dtype.names} | sim._loop.history()
-    return {name: np.ascontiguousarray(values).tobytes() for name, values in known.items()}
+        arrays |= {name: contacts[name] for name in contacts.dtype.names} | sim._loop.history()
+    return {name: np.ascontiguousarray(values).tobytes() for name, values in arrays.items()}
 
 
 @cache

@@ -15,6 +15,7 @@ import minidem as md
 import minidem.engine.loop_owner as owner
 from minidem.validation import chess_box
 
+pytestmark = pytest.mark.usefixtures("many_threads_and_sorts")
 ONSET = "hertz:onset=corrected"
 SCHEMES = [name for name in md.rotation.available() if len(md.rotation.info(name).stages) == 1]
 STATE = "position", "orientation", "velocity", "angular_velocity", "force", "torque"
@@ -64,14 +65,6 @@ def in_contact(rotation="spiral", contact=ONSET, threads=1):
 
 STEPS = {mixture: 50, mixture_with_force: 50, without_walls: 50, bunches: 250, pieces: 1500, in_contact: 30}
 each_build = pytest.mark.parametrize("build", STEPS, ids=lambda build: build.__name__)
-
-
-@pytest.fixture(autouse=True)
-def many_threads_and_sorts(monkeypatch):
-    """So many threads as a test sets, and a spatial sort at every second list."""
-    monkeypatch.setattr(owner, "SPHERES_PER_THREAD", 1)
-    monkeypatch.setattr(owner, "MIN_SORTED_BLOCKS", 0)
-    monkeypatch.setattr(owner, "REBUILDS_PER_SORT", 2)
 
 
 def state(sim):

@@ -20,17 +20,17 @@ from minidem.contact.friction_coefficients import FRICTION_PARAMETERS, READS_OF_
 from minidem.contact.record import ContactLaw
 from minidem.core.literature import article
 
-from minidem.contact.friction cimport SLIDING_RECORDS, describe_friction, rub
+from minidem.contact.friction cimport SLIDING_RECORDS, describe_friction, friction_forces
 from minidem.contact.law cimport LawKernels
 from minidem.contact.rows cimport MAX_RECORDS
 
 
 cdef void sliding(const double *contact, double *history, double *result, const double *parameters) noexcept nogil:
-    rub(True, False, contact, history, result, parameters)
+    friction_forces(True, False, contact, history, result, parameters)
 
 
 cdef void rolling(const double *contact, double *history, double *result, const double *parameters) noexcept nogil:
-    rub(True, True, contact, history, result, parameters)
+    friction_forces(True, True, contact, history, result, parameters)
 
 
 cdef void describe_sliding(const double *contact, double *history, double *result,
