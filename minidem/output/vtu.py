@@ -27,7 +27,7 @@ def write_spheres(path, sim, float32=False):
     One vertex per sphere, in the order of `sim.sphere_centers()`, in the lab frame:
 
     - points: centre [m];
-    - `radius` [m], `clump` (int32, index of the sphere's clump);
+    - `radius` [m], `clump` (int32, id of the sphere's clump, which is its index unless clumps were removed);
     - `velocity` [m/s] of the sphere's centre, v + w x (centre - x);
     - `angular_velocity` [rad/s] and `orientation` (w, x, y, z; template frame to lab frame) of its clump.
 
@@ -46,7 +46,7 @@ def write_spheres(path, sim, float32=False):
     real = np.float32 if float32 else np.float64
     point_data = {
         "radius": np.asarray(sim.sphere_radii, dtype=real),
-        "clump": clump.astype(np.int32),
+        "clump": sim.ids[clump].astype(np.int32),
         "velocity": (sim.velocity[clump] + np.cross(angular_velocity, arm)).astype(real),
         "angular_velocity": angular_velocity.astype(real),
         "orientation": sim.orientation[clump].astype(real),
