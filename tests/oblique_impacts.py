@@ -33,7 +33,8 @@ def contact_name(law):
     """The option of minidem that selects a `Law`."""
     parameters = {"stiffness": law.stiffness, "tangential_damping": law.tangential_damping,
                   "limit_damping": "yes" if law.limit_damping else None,
-                  "rolling": "epsd" if law.rolling_friction else None, "rolling_damping": law.rolling_damping or None}
+                  "rolling": "epsd" if law.rolling_friction else None,
+                  "rolling_damping": law.rolling_damping if law.rolling_friction else None}
     given = ",".join(f"{key}={value}" for key, value in parameters.items() if value is not None)
     return ("hooke-coulomb" if law.stiffness else "hertz-mindlin") + (given and f":{given}")
 

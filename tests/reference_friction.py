@@ -72,7 +72,7 @@ class FrictionWorld(FrictionForces):
         x, v, q, principal, spring, _ = self.split(y)
         now = self.contacts(x, v, q, self.lab(q, principal)[1], touching)
         true, _, _, exists = self.springs(now, spring, phase)
-        return now, true, norm(true + now.limited) - now.limit, exists
+        return now, true, norm(true + now.dashpot) - now.limit, exists
 
     def growth_of_excess(self, y, touching, phase):
         """d/dt (|T + T_d| - mu |F_n|) without lambda, (2, m), by a central difference."""
@@ -90,7 +90,7 @@ class FrictionWorld(FrictionForces):
         and of SLIP towards STICK and FREE; last the sign of F_n, where the limit has a kink."""
         now, _, excess, exists = self.look(y, touching, phase)
         slip = phase == SLIP
-        margin, free = np.where(phase == STICK, -excess, norm(now.limited) - now.limit), np.where(slip, exists, 1.0)
+        margin, free = np.where(phase == STICK, -excess, norm(now.dashpot) - now.limit), np.where(slip, exists, 1.0)
         if np.any(slip):
             margin = np.where(slip, self.growth_of_excess(y, touching, phase), margin)
         inactive = ~(touching & self.has_limit)
@@ -112,7 +112,7 @@ class FrictionWorld(FrictionForces):
         else:
             kind, old = (row - 1) % 2, phase[(row - 1) % 2, k]
             now, true, _, _ = self.look(y, touching, phase)
-            grows = dot(true[kind, k], true[kind, k] + now.limited[kind, k]) < 0        # |T + T_d|, when T shrinks
+            grows = dot(true[kind, k], true[kind, k] + now.dashpot[kind, k]) < 0        # |T + T_d|, when T shrinks
             phase[kind, k] = (FREE if grows else SLIP) if old != SLIP else STICK if row < 3 else FREE
             spring[kind, k] = 0.0 if phase[kind, k] == FREE else true[kind, k]
             started = (np.arange(2) == kind) & (phase[:, k] == SLIP)
@@ -127,9 +127,9 @@ class FrictionWorld(FrictionForces):
         x, v, q, principal, *_ = self.split(y + self.shortest * self.rates(y, touching, phase))
         now = self.contacts(x, v, q, self.lab(q, principal)[1], touching)
         spring = -growth * self.shortest * now.stiffness[kind, k] * now.motion[kind, k]
-        if norm(now.limited[kind, k]) > now.limit[kind, k]:
+        if norm(now.dashpot[kind, k]) > now.limit[kind, k]:
             return FREE
-        return SLIP if norm(spring + now.limited[kind, k]) > now.limit[kind, k] else STICK
+        return SLIP if norm(spring + now.dashpot[kind, k]) > now.limit[kind, k] else STICK
 
     def move(self, x, v, q, w, time, longest_step, rtol=1e-10):
         """Integrate the motion over `time` -> x, v, q, w at the end, and the energy lost [J], (3,): by the normal

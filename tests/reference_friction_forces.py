@@ -11,9 +11,8 @@ is the contact point of two spheres, c = s_i - n (R_i - d) that of a sphere on a
     limit        |T + T_d| <= mu |F_n|
     turning      W = n x n' + n (w_i + w_j).n / 2
 The couple M of rolling resistance is a spring of the same kind for the tangential part of w_i - w_j, with k_r = 2.25
-mu_r^2 R*^2 2 E* a, limit mu_r R* |F_n| of the spring alone, and a dashpot 2 eta sqrt(I_r k_r) that acts while the
-spring is below its limit (Ai et al. 2011, doi 10.1016/j.powtec.2010.09.030, model C). Linear springs have F_n = k d +
-2 beta sqrt(m* k) d' and a constant k_t.
+mu_r^2 R*^2 2 E* a, a dashpot 2 eta sqrt(I_r k_r) (Ai et al. 2011, doi 10.1016/j.powtec.2010.09.030, model C), and the
+limit |M + M_d| <= mu_r R* |F_n|. Linear springs have F_n = k d + 2 beta sqrt(m* k) d' and a constant k_t.
 """
 from dataclasses import dataclass
 
@@ -56,7 +55,6 @@ class Contacts:
     turning: np.ndarray             # W
     stiffness: np.ndarray           # (2, m) k_t, k_r
     dashpot: np.ndarray             # (2, m, 3)
-    limited: np.ndarray             # (2, m, 3), the part of the dashpot that counts for the limit
     limit: np.ndarray               # (2, m)
     elastic: np.ndarray             # (m,) [J]
 
@@ -141,19 +139,18 @@ class FrictionForces(World):
         dashpot = -dashpot[..., None] * motion
         limit = np.abs(normal_force) * np.array([law.friction + 0 * d, law.rolling_friction * self.radius])
         return Contacts(overlap, rate, n, normal_force, elastic_force, (arm_i, arm_j), motion, turning,
-                        np.array(stiffness), dashpot, dashpot * np.array([1.0, 0.0])[:, None, None], limit, elastic)
+                        np.array(stiffness), dashpot, limit, elastic)
 
     def springs(self, now, spring, phase):
         """(2, m, 3) springs and total forces of a phase, length y (2, m) of a slipping spring, and a number (2, m) that
         is positive as long as y exists."""
         along = spring / np.maximum(norm(spring), 1e-300)[..., None]
-        projected = dot(along, now.limited)
-        inside = projected**2 - dot(now.limited, now.limited) + now.limit**2
+        projected = dot(along, now.dashpot)
+        inside = projected**2 - dot(now.dashpot, now.dashpot) + now.limit**2
         length = np.maximum(np.sqrt(np.maximum(inside, 0.0)) - projected, 0.0)
         slipping, free = (phase == SLIP)[..., None], (phase == FREE)[..., None]
         true = np.where(slipping, length[..., None] * along, np.where(free, 0.0, spring))
-        damping = norm(now.limited)
-        total = np.where(free, (now.limit / np.maximum(damping, 1e-300))[..., None] * now.limited,
-                         true + np.where(slipping, now.limited, now.dashpot))
+        damping = norm(now.dashpot)
+        total = np.where(free, (now.limit / np.maximum(damping, 1e-300))[..., None] * now.dashpot, true + now.dashpot)
         exists = np.where(projected < 0, inside / np.maximum(now.limit + damping, 1e-300), now.limit - damping)
         return true, total, length, exists

@@ -10,10 +10,10 @@ cdef bint save_contacts(History *history) noexcept nogil:
     cdef Py_ssize_t k
     if not reserve_contacts(&history.saved, history.n_records, history.has_couples, contacts.n):
         return False
-    memcpy(history.saved.pairs.data, contacts.pairs.data, 2 * contacts.n * sizeof(int))
-    memcpy(history.saved.positions.data, contacts.positions.data, contacts.n * sizeof(int))
     for k in range(contacts.n):
         copy_contact(&history.saved, k, contacts, k, history.n_records, history.has_couples, 1.0)
+        memcpy(history.saved.pairs.data + 2 * k, contacts.pairs.data + 2 * k, 2 * sizeof(int))
+        history.saved.positions.data[k] = contacts.positions.data[k]
     history.saved.n = contacts.n
     return True
 

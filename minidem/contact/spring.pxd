@@ -89,7 +89,7 @@ cdef inline long long stretch(Change of, double stiffness, Vec3 before, Vec3 das
     both = add(trial, damped)
     store(s.spring + lane, trial)
     store(s.dashpot + lane, damped)
-    store(s.last + lane, add(old, dashpot_before))
+    store(s.last + lane, add(old, turned(dashpot_before, of.normal, of.middle, of.turn)))
     s.limit[lane] = limit
     s.compliance_old[lane], s.compliance[lane] = compliance_old, compliance if of.a > 0.0 else 0.0
     return <long long> (dot(both, both) > limit * limit)

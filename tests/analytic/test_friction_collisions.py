@@ -199,6 +199,36 @@ def test_incline(tangent):
     assert (sim.velocity[0, 0] - start) / (sim.time - before) == pytest.approx(expected, rel=1e-3)
 
 
+def test_dashpots_before_the_first_step():
+    """Of a sphere that spins on a plane: springs are zero; dashpots act with the given velocities."""
+    law, overlap, spin = Law(0.5, 10.0, 0.3, tangential_damping=0.7, rolling_damping=0.2), 1e-5, 0.1
+    shape, radius = ball(RADIUS), np.sqrt(RADIUS * overlap)
+    modulus, mass = effective_modulus(STIFF, 0.3, STIFF, 0.3), shape.body.mass
+    sim = simulation(law, 1e-6, [md.Plane([0.0] * 3, UP)], young=STIFF)
+    sim.add_clumps(shape.template, [[0.0, 0.0, RADIUS - overlap]], angular_velocity=[[0.0, spin, 0.0]])
+    contact, = sim.contacts()
+    stiffness, rolling = 4 / 3 * modulus * radius, 2.25 * 0.3**2 * RADIUS**2 * 2 * modulus * radius
+    slip = np.sqrt(5) * law.beta * np.sqrt(mass * stiffness) * spin * (RADIUS - overlap)
+    couple = -0.4 * np.sqrt(1.4 * mass * RADIUS**2 * rolling) * spin
+    np.testing.assert_allclose(contact["force"], [0.7 * slip, 0.0, stiffness * overlap], rtol=1e-12)
+    np.testing.assert_allclose(contact["couple"], [0.0, couple, 0.0], rtol=1e-12)
+    assert not contact["sliding"]
+
+
+def test_the_spring_turns_with_the_spin():
+    """A heavy sphere that slides along a plane and spins about its normal: the spring turns with half of the spin, so
+    that T' = -k u + i W T in the complex plane, and T = k u (1 - exp(i W t)) / (i W)."""
+    spin, speed = 10.0, 1e-4
+    sim = simulation(Law(1.0, 10.0, stiffness=1.0), 2e-3, [md.Plane([0.0] * 3, UP)])
+    sim.add_clumps(ball(RADIUS, density=1e12).template, [[0.0, 0.0, 0.9 * RADIUS]], velocity=[[speed, 0.0, 0.0]],
+                   angular_velocity=[[0.0, 0.0, spin]])
+    for time in 3.0, 7.0, 10.0:
+        sim.run_until(time)
+        expected = 2 / 7 * speed * (1 - np.exp(0.5j * spin * sim.time)) / (0.5j * spin)
+        x, y, _ = sim.contacts()["tangential"][0]
+        assert abs(x + 1j * y - expected) < 0.01 * 2 / 7 * speed / spin
+
+
 HARD, SOFT = dict(young=210e9, poisson=0.2), dict(young=1e9, poisson=0.2)
 
 

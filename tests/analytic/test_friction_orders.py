@@ -5,6 +5,7 @@ fraction is what many contacts accumulate. The errors of single copies scatter a
 as d^(1/4), whose sampling by whole steps leaves h^(5/4) times a periodic function of the fraction with mean zero, and
 the elastic force leaves h^(5/2).
 """
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -48,3 +49,54 @@ def test_tangential_damping(motion):
     impact = SHAPES["spheres of ratio 4"](Law(0.6, friction), sine)
     errors = [rms(np.mean(impact.errors(steps, PHASES), axis=0)) for steps in STEPS[0.6]]
     assert order(errors) > 1.5, errors
+
+
+ROLLING = {
+    "pair": lambda law: pair([ball(0.01), ball(0.04)], law, 0.3, spin=2.0),
+    "plane": lambda law: on_plane(ball(0.01), law, 20.0, spin=2.0),
+}
+
+
+@pytest.mark.parametrize("name", ROLLING)
+@pytest.mark.parametrize("friction", [0.9, 0.15])
+def test_rolling_resistance(name, friction):
+    """Without damping of rolling: its stiffness and its limit, which all of these impacts reach."""
+    impact = ROLLING[name](Law(1.0, friction, 0.3, tangential_damping=0.0, rolling_damping=0.0))
+    errors = [rms(np.mean(impact.errors(steps, PHASES), axis=0)) for steps in STEPS[0.6]]
+    assert order(errors) > 1.6, errors
+    assert errors[-1] < 2e-5
+
+
+def about_one_axis(impact):
+    """With spins normal to the plane of the motion: spring and dashpot of a couple that slides are parallel then."""
+    position, velocity = (np.append(rows, np.zeros((1, 3)), axis=0)[:2] for rows in (impact.position, impact.velocity))
+    axis = np.cross(velocity[0] - velocity[1], position[0] - position[1])
+    spins = np.linalg.norm(impact.angular_velocity, axis=1, keepdims=True)
+    impact.angular_velocity = spins * axis / np.linalg.norm(axis)
+    return impact
+
+
+@pytest.mark.parametrize("name", ROLLING)
+def test_damping_of_rolling(name):
+    """Critical damping."""
+    impact = about_one_axis(ROLLING[name](Law(1.0, 0.9, 0.3, tangential_damping=0.0, rolling_damping=1.0)))
+    errors = [rms(np.mean(impact.errors(steps, PHASES), axis=0)) for steps in STEPS[0.6]]
+    assert order(errors) > 1.6, errors
+    assert errors[-1] < 1e-4
+
+
+def with_linear_springs(impact):
+    """Of a stiffness with which a contact lasts as long."""
+    mass = 1.0 / sum(1.0 / shape.body.mass for shape in impact.shapes)
+    impact.law = replace(impact.law, stiffness=mass * (np.pi / impact.contact_time)**2)
+    return impact
+
+
+@pytest.mark.parametrize("name", ROLLING)
+@pytest.mark.parametrize("law, least", [(Law(0.6, 0.9), 0.8), (Law(0.6, 0.9, 0.3, 0.0, rolling_damping=1.0), 1.6)])
+def test_linear_springs(name, law, least):
+    """Dashpots of linear springs begin and end with a jump; the tangential one leaves an error of first order."""
+    impact = with_linear_springs(about_one_axis(ROLLING[name](law)))
+    errors = [rms(np.mean(impact.errors(steps, PHASES), axis=0)) for steps in STEPS[0.6]]
+    assert order(errors) > least, errors
+    assert errors[-1] < 5e-4

@@ -1,7 +1,7 @@
 """Coordination number, stress and forces on walls: values computed by hand, and the balance of momentum."""
 import numpy as np
 import pytest
-from settling_scene import BALL, ELASTIC, ROLLING, material_for, settling
+from settling_scene import BALL, ELASTIC, MATERIAL, ROLLING, material_for, settling
 
 import minidem as md
 from minidem.analysis.monitor import Monitor
@@ -52,6 +52,18 @@ def test_stress_of_spheres_on_a_diagonal():
     part = sim.stress(low=(0.25 * length * axis[0], -1.0, -1.0), high=(1.0, 1.0, 0.75 * length * axis[2]))
     volume = (1.0 - 0.25 * length * axis[0]) * 2.0 * (1.0 + 0.75 * length * axis[2])
     np.testing.assert_allclose(part, 0.5 * force * length * np.outer(axis, axis) / volume, rtol=1e-11)
+
+
+def test_stress_of_a_sliding_sphere():
+    """Force in the row, vector in the column: the stress of friction on a wall is not symmetric."""
+    sim = md.Simulation(MATERIAL, [md.Plane((0, 0, 0), (0, 0, 1))], contact="hertz-mindlin", dt=1e-5)
+    sim.add_clumps(BALL, (0.0, 0.0, 0.99 * RADIUS), velocity=(3.0, 0.0, 0.0))
+    sim.run(20)
+    force, height = -sim.wall_force(0), sim.position[0, 2]
+    assert force[0] == pytest.approx(-MATERIAL.friction * force[2], rel=1e-4) and force[2] > 0.0
+    expected = np.zeros((3, 3))
+    expected[:, 2] = force * height / 5.0
+    np.testing.assert_allclose(sim.stress(volume=5.0), expected, rtol=1e-12, atol=1e-12 * force[2])
 
 
 def test_kinetic_stress():

@@ -137,6 +137,33 @@ def test_force_of_each_contact():
     assert met == {frozenset(pair) for pair in [(GLASS,), (SOFT,), (GLASS, SOFT), (GLASS, STEEL), (SOFT, STEEL)]}
 
 
+def test_friction_of_each_contact():
+    """Spheres of two materials between walls of both and of a third one: a contact that slides has the limit, and its
+    energy the modulus, of its pair."""
+    pairs = [PAIR, md.Pair(GLASS, SOFT, restitution=0.9, friction=0.05), md.Pair(STEEL, SOFT, friction=0.1)]
+    walls = [replace(wall, material=(STEEL, GLASS, SOFT)[k % 3]) for k, wall in enumerate(md.box([0.0] * 3, [0.1] * 3))]
+    sim = md.Simulation(GLASS, walls, contact="hertz-mindlin:tangential_damping=0", dt=1e-5, pairs=pairs)
+    site, rng = np.argwhere(np.ones((4, 4, 4))), np.random.default_rng(1)
+    for k, material in enumerate((GLASS, SOFT)):
+        place = 0.0125 + 0.025 * site[site.sum(axis=1) % 2 == k]
+        sim.add_clumps(BALL, place, velocity=8.0 * rng.normal(size=(32, 3)), material=material)
+    known = {frozenset((pair.a, pair.b)): pair.friction for pair in pairs}
+    known, met = known | {frozenset([a]): a.friction for a in sim.materials}, set()
+    for _ in range(200):
+        sim.run(10)
+        for contact in sim.contacts():
+            j, a = contact["clump_j"], sim.materials[sim.material_index[contact["clump_i"]]]
+            b = walls[-1 - j].material if j < 0 else sim.materials[sim.material_index[j]]
+            radius = 0.01 if j < 0 else 0.005
+            energy = 8.0 / 15.0 * md.effective_modulus(a, b) * np.sqrt(radius) * contact["overlap"]**2.5
+            assert contact["energy"] == pytest.approx(energy, rel=1e-12)
+            if contact["sliding"]:
+                limit = known[frozenset((a, b))] * abs(contact["force"] @ contact["normal"])
+                assert np.linalg.norm(contact["tangential"]) == pytest.approx(limit, rel=1e-9)
+                met.add((frozenset((a, b)), min(j, 0)))
+    assert len(met) == 3 + 2 * len(walls)
+
+
 @pytest.mark.parametrize("contact", ["hertz", "hertz:onset=corrected"])
 def test_same_bits_on_threads_and_in_any_order(monkeypatch, contact):
     monkeypatch.setattr(minidem.engine.loop_owner, "REBUILDS_PER_SORT", 1)
