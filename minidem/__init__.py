@@ -2,7 +2,7 @@
 
 The public names, after `import minidem as md`; `help(md.Simulation)` and so on tell more:
 
-    md.Simulation           clumps, walls, settings: add_clumps, run, energy, contacts, save, load ...
+    md.Simulation           clumps, walls, settings: add_clumps, remove_clumps, run, energy, contacts, save, load ...
     md.ClumpTemplate        a rigid body of spheres, also from_mesh and from_file
     md.Material             elastic constants, restitution, friction
     md.Pair                 restitution and friction between two materials
@@ -17,7 +17,7 @@ The public names, after `import minidem as md`; `help(md.Simulation)` and so on 
     md.shapes               templates of rods, fibres, platonic solids ...
     md.chess                templates of chess pieces
     md.mesh_report          a clump beside the mesh it was made from
-    minidem.initial         clumps placed without overlap: place, place_densely
+    minidem.initial         clumps placed without overlap: place, place_densely; while running: Inlet, Outlet
     minidem.scenario        scripts with a command line, tables, frames, checkpoints: Scenario ...
     minidem.reproduction    experiments of papers, their numbers beside ours: PaperExperiment, Finding
     minidem.ensemble        parameter studies: run_ensemble

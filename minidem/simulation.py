@@ -8,16 +8,10 @@ from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from pathlib import Path
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.analysis.diagnosis import (
-    explain_pose,
-    refuse_deep_overlaps,
-    warn_of_ignored_properties,
-    warn_of_large_step,
-)
-from minidem.analysis.observables import Observables
+from minidem.analysis.diagnosis import explain_pose, warn_of_ignored_properties
+from minidem.clumps import Clumps
 from minidem.contact import registry as contact_laws
 from minidem.contact.pair_table import PairTable
 from minidem.core.checks import LARGEST, file_path, finite_array, list_of, non_negative, positive, short_repr, whole
@@ -29,16 +23,13 @@ from minidem.engine.user_forces import UserForces
 from minidem.material import Material, Pair, require_materials
 from minidem.output import checkpoint, vtu
 from minidem.rotation import registry
-from minidem.state.clump_input import clump_columns
 from minidem.state.state import State
-from minidem.templates.clump_template import ClumpTemplate
 from minidem.walls import Plane, plane_arrays, plane_list
 
 MOST_STEPS = 2.0 ** 53  # with more, times of different steps are equal
-FEW = 64                # so few new clumps are compared with all others; for more the lists are faster
 
 
-class Simulation(Observables):
+class Simulation(Clumps):
     """Rigid clumps with contacts between them and with plane walls.
 
     Parameters
@@ -69,6 +60,7 @@ class Simulation(Observables):
 
     See Also
     --------
+    Clumps : add_clumps and remove_clumps.
     Observables : position, velocity, energy(), contacts() and all else that can be read.
 
     Notes
@@ -110,60 +102,6 @@ class Simulation(Observables):
     def __repr__(self):
         return (f"<Simulation of {self.n_clumps} clumps ({self.n_spheres} spheres): rotation {self.rotation!r}, "
                 f"dt {self.dt:g} s, step {self.step_count}, time {self.time:.6g} s>")
-
-    @exclusive
-    def add_clumps(self, template: ClumpTemplate, position: ArrayLike, orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
-                   velocity: ArrayLike = (0.0, 0.0, 0.0), angular_velocity: ArrayLike = (0.0, 0.0, 0.0),
-                   scale: ArrayLike = 1.0, material: Material | None = None) -> np.ndarray:
-        """Add clumps of one template. Many clumps are added fastest in one call.
-
-        Parameters
-        ----------
-        template : ClumpTemplate
-        position : (n, 3)
-            Centres of mass, lab frame [m].
-        orientation : (n, 4) or (4,)
-            Quaternions (w, x, y, z), template frame -> lab.
-        velocity : (n, 3) or (3,)
-            Lab frame [m/s].
-        angular_velocity : (n, 3) or (3,)
-            Lab frame [rad/s].
-        scale : (n,) or float
-            Factor of all lengths of a clump, about its centre of mass; mass scales with its cube, inertia with its
-            fifth power.
-        material : Material, optional
-            Of these clumps; default: the simulation's.
-
-        Returns
-        -------
-        (n,) int
-            Indices of the new clumps.
-
-        Raises
-        ------
-        ValueError
-            For a bad value, an overlap with another clump or a wall of more than a tenth of the smaller radius, a
-            missing pair, or a template of another density than the material. Nothing is added then.
-        """
-        material = self.material if material is None else material
-        columns = clump_columns(template, position, orientation, velocity, angular_velocity, scale, material)
-        self._add(template, columns, material)
-        return np.arange(self.n_clumps - len(columns[0]), self.n_clumps)
-
-    def _add(self, template, columns, material):
-        old = self._loop
-        pair_table, first = old.pair_table.with_material(material), old.state.n_clumps
-        state = old.state.with_clumps(template, *columns, pair_table.index(material))
-        n = state.n_clumps - first
-        new = self._make_loop(state, pair_table, old.step_count, old.external_forces,
-                              started=np.concatenate([old.started, np.zeros(n, dtype=bool)]), **old.past(n))
-        if n > FEW or old.external_forces:
-            new.evaluate()
-            refuse_deep_overlaps(new.contacts(), state, first)
-        else:
-            refuse_deep_overlaps(new.contacts_of_last(n), state, first)
-        warn_of_large_step(self, new, first)
-        self._loop = new
 
     @exclusive
     def add_force(self, function: Callable) -> None:

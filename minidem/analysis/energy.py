@@ -32,12 +32,16 @@ class Energy:
         Energies dissipated since the start by normal damping, tangential damping, sliding, and rolling resistance [J].
     work : float
         Work of the user forces since the start [J].
+    exchanged : float
+        Energy of the clumps added since the first step minus that of the clumps removed, with the elastic energy of
+        their contacts [J].
     kinetic, total : float
         translational + rotational, and that with elastic + potential [J].
     dissipated : float
         Sum of the four kinds [J].
     balance : float
-        total + elastic_tangential + elastic_rolling + dissipated - work [J]: constant but for errors of integration.
+        total + elastic_tangential + elastic_rolling + dissipated - work - exchanged [J]: constant but for errors of
+        integration. What was dissipated at removed clumps, and the work on them, remain.
     lasting : float
         total + shadow [J]: the total energy without its oscillation in contacts.
 
@@ -60,6 +64,7 @@ class Energy:
     dissipated_sliding: float = 0.0
     dissipated_rolling: float = 0.0
     work: float = 0.0
+    exchanged: float = 0.0
 
     @property
     def kinetic(self) -> float:
@@ -75,7 +80,8 @@ class Energy:
 
     @property
     def balance(self) -> float:
-        return self.total + self.elastic_tangential + self.elastic_rolling + self.dissipated - self.work
+        return (self.total + self.elastic_tangential + self.elastic_rolling + self.dissipated - self.work
+                - self.exchanged)
 
     @property
     def lasting(self) -> float:
@@ -84,18 +90,26 @@ class Energy:
         return self.total + self.shadow
 
 
-def measure(mass, inertia, position, velocity, body_rate, contacts, gravity, shadow=None, dissipated=None, work=None):
-    """Energy of clumps: mass (n,), principal inertia (n, 3), position and velocity (n, 3) lab, body_rate (n, 3) angular
-    velocity in the principal frame, table of contacts, shadow as in `Energy`, dissipated (n, 4), work (n,)."""
-    weight = mass[:, None] * np.asarray(gravity)
-    lost = {} if dissipated is None else dict(zip(DISSIPATED, np.sum(dissipated, axis=0).tolist()))
+def measure(loop, gravity, contacts=None, rates=None, shadow=None):
+    """Energy of the clumps of a `Driver` in the field `gravity` (3,).
+
+    contacts, rates : what these methods of the loop return, if available;  shadow : as in `Energy`.
+    """
+    if contacts is None and not loop.contacts_known:
+        loop.evaluate()
+    state, population, lost, work = loop.state, loop.population, loop.dissipated(), loop.work()
+    contacts = loop.contacts() if contacts is None else contacts
+    velocity, body_rate = loop.rates() if rates is None else rates
+    mass = state.column("mass")
+    lost = population.dissipated + (0.0 if lost is None else np.sum(lost, axis=0))
     return Energy(translational=float(0.5 * np.sum(mass * np.sum(velocity ** 2, axis=1))),
-                  rotational=float(0.5 * np.sum(np.sum(inertia * body_rate ** 2, axis=1))),
+                  rotational=float(0.5 * np.sum(np.sum(state.column("inertia") * body_rate ** 2, axis=1))),
                   elastic=float(np.sum(contacts["energy"])),
-                  potential=float(-np.sum(weight * position)) + 0.0, shadow=shadow,
-                  elastic_tangential=float(np.sum(contacts["energy_tangential"])),
+                  potential=float(-np.sum(mass[:, None] * np.asarray(gravity) * state.column("position"))) + 0.0,
+                  shadow=shadow, elastic_tangential=float(np.sum(contacts["energy_tangential"])),
                   elastic_rolling=float(np.sum(contacts["energy_rolling"])),
-                  work=0.0 if work is None else float(np.sum(work)), **lost)
+                  work=population.work + (0.0 if work is None else float(np.sum(work[:, 0]))),
+                  exchanged=population.exchanged, **dict(zip(DISSIPATED, lost.tolist())))
 
 
 def energy_scale(table: Mapping[str, np.ndarray]) -> tuple[float | None, str | None]:
@@ -165,11 +179,12 @@ def energy_drift(table: Mapping[str, np.ndarray]) -> float | None:
 def energy_input(table: Mapping[str, np.ndarray]) -> float:
     """Energy put in during a run, the scale of `balance_error` [J].
 
-    Kinetic and elastic energy of the first row, and the drop of the potential energy since then, and the work of user
-    forces; the largest such sum over the rows. `table`: columns of energy.csv.
+    Kinetic and elastic energy of the first row, and the drop of the potential energy since then, the work of user
+    forces, and the energy of added clumps; the largest such sum over the rows. `table`: columns of energy.csv.
     """
     first = table["translational"][0] + table["rotational"][0] + table["elastic"][0]
-    return first + np.nanmax(table["potential"][0] - table["potential"] + table["work"], initial=0.0)
+    supplied = table["work"] + np.nan_to_num(table["exchanged"])        # nan: rows of an older version
+    return first + np.nanmax(table["potential"][0] - table["potential"] + supplied, initial=0.0)
 
 
 def balance_error(table: Mapping[str, np.ndarray]) -> float | None:

@@ -19,7 +19,7 @@ def observable(method):
 
 
 class Observables(ContactObservables):
-    """Observables of a simulation at the whole step, in the order in which clumps were added.
+    """Observables of a simulation at the whole step, in the order in which clumps were added, which is that of `ids`.
 
     Arrays are float64 copies unless stated otherwise. Leapfrog velocities are advanced by half a step on output; the
     state is not changed.
@@ -32,6 +32,14 @@ class Observables(ContactObservables):
     @property
     def _state(self):
         return self._loop.state
+
+    @observable
+    def ids(self) -> np.ndarray:
+        """(n_clumps,) int64, ids of the present clumps, ascending. The id of a removed clump is never used again.
+
+        All arrays of clumps are in this order. Ids are equal to the indices 0, 1, ... unless clumps were removed.
+        """
+        return self._loop.population.ids.copy()
 
     @property
     def n_clumps(self) -> int:
@@ -76,7 +84,7 @@ class Observables(ContactObservables):
     @property
     @exclusive
     def statistics(self) -> dict:
-        """Skins, sizes and rebuilds of the Verlet lists since clumps were last added."""
+        """Skins, sizes and rebuilds of the Verlet lists since clumps were last added or removed."""
         return self._loop.statistics
 
     @property
@@ -163,10 +171,7 @@ class Observables(ContactObservables):
         contacts = self.contacts() if contacts is None else contacts
         velocity, rate = self._rates()
         terms = self._shadow_terms(contacts, velocity, rate) if shadow else None
-        work = self._loop.work()
-        return measure(self._state.column("mass"), self._state.column("inertia"), self._state.column("position"),
-                       velocity, rate, contacts, self.gravity, terms, self._loop.dissipated(),
-                       None if work is None else work[:, 0])
+        return measure(self._loop, self.gravity, contacts, (velocity, rate), terms)
 
     def _shadow_terms(self, contacts, velocity, rate):
         if not len(contacts):

@@ -7,6 +7,7 @@ Such code works on copies, or saves a copy to restore.
 """
 import numpy as np
 
+from minidem.engine.population import Population
 from minidem.engine.user_forces import UserWork
 
 from minidem.broadphase.broadphase cimport IN_CALLBACK, NO_FAILURE, OUT_OF_MEMORY, SMALL_TEAM
@@ -48,6 +49,7 @@ cdef class Driver(LoopOwner):
     planes : (points (k, 3), unit normals (k, 3)) of the walls of the PairTable
     threads : int
     history, dissipated, work : what these methods returned; default: no contacts, zero
+    population : Population; default: ids from 0 on, nothing removed
     external_forces : optional function of this Driver and the number of steps since it was made, called at every pose
         after the contacts and the prediction of velocities; adds to forces and torques, or overwrites them
     started : (n_clumps,) bool, clumps whose velocities are half a step behind already; default: none
@@ -64,11 +66,12 @@ cdef class Driver(LoopOwner):
     cdef object error
 
     def __cinit__(self, State state, scheme, *others, external_forces=None, started=None, bint forces_known=False,
-                  Guard guard=None, work=None, **settings):
+                  Guard guard=None, work=None, population=None, **settings):
         cdef double[:, :, ::1] saved_blocks, saved_wrench
         self.started = np.zeros(state.n_clumps, dtype=bool) if started is None else np.array(started, dtype=bool)
         self.all_started = bool(self.started.all())
         self.forces_known = forces_known
+        self.population = Population().with_new(state.n_clumps) if population is None else population
         self.guard = Guard() if guard is None else guard
         if external_forces is not None:
             self.external_forces = external_forces

@@ -23,6 +23,17 @@ def no_history(n_records):
             "results": np.zeros((0, RESULT)), "couples": np.zeros((0, 4))}
 
 
+def history_without(history, gone):
+    """The arrays without the contacts of spheres of which `gone` (n_spheres,) is true; the others are renumbered."""
+    absent, number = np.append(gone, False), np.append(np.cumsum(~gone) - 1, 0)       # the last one for walls
+    spheres = history["spheres"]
+    sphere = np.maximum(spheres, -1)
+    keep = ~absent[sphere].any(axis=1)
+    return {"spheres": np.where(spheres < 0, spheres, number[sphere])[keep].astype(np.int32),
+            "records": np.ascontiguousarray(history["records"][:, keep]),
+            "results": history["results"][keep], "couples": history["couples"][keep]}
+
+
 cdef IntVector view_of(array):
     """An array of doubles or ints as a vector, which does not own it."""
     cdef IntVector vector

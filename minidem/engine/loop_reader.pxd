@@ -11,3 +11,4 @@ cdef class LoopReader:
     cdef readonly object pair_table     # PairTable of the contact law; None: free bodies
     cdef readonly object user_work      # UserWork; None: there are no external forces
     cdef HistoryMemory memory           # of a law with history
+    cdef public object population       # Population: ids, and energies of removed clumps

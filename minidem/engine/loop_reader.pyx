@@ -2,6 +2,8 @@
 """Base class of the LoopOwner: the struct of the time loop, and all that Python reads of it without changing it."""
 import numpy as np
 
+from minidem.engine.history_memory import history_without
+
 from minidem.contact.contact_list cimport list_contacts, list_last, list_touching
 from minidem.core.lanes cimport LANES
 from minidem.engine.history_memory cimport export_history
@@ -97,10 +99,23 @@ cdef class LoopReader:
         return None if self.user_work is None else self.user_work.rows(self.step_count)
 
     def past(self, n_new=0):
-        """Arguments history, dissipated and work of a Driver that continues this one, with n_new more clumps."""
-        found = {"history": self.history(), "dissipated": self.dissipated(), "work": self.work()}
-        return {name: values if name == "history" else np.append(values, np.zeros((n_new, values.shape[1])), axis=0)
-                for name, values in found.items() if values is not None}
+        """Arguments of a Driver that continues this one with n_new more clumps: population, and unless they are None
+        history, dissipated, work."""
+        found = {"dissipated": self.dissipated(), "work": self.work()}
+        found = {name: np.append(values, np.zeros((n_new, values.shape[1])), axis=0)
+                 for name, values in found.items() if values is not None}
+        history = {} if self.memory is None else {"history": self.history()}
+        return found | history | {"population": self.population.with_new(n_new)}
+
+    def past_without(self, gone):
+        """The same without the clumps of which `gone` (n_clumps,) is true, and without their contacts."""
+        past = self.past()
+        population = self.population.without(gone, past.get("dissipated"), past.get("work"))
+        if "history" in past:
+            sizes = self.state.bodies.sizes[self.state.template_index]
+            past["history"] = history_without(past["history"], np.repeat(gone, sizes))
+        return past | {name: past[name][~gone] for name in ("dissipated", "work") if name in past} \
+            | {"population": population}
 
     def contacts(self):
         """Contacts at the present pose, a structured array (contact/contact_table.py)."""

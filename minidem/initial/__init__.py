@@ -1,5 +1,6 @@
-"""Initial states: random placement of clumps without overlap, up to high solid fractions."""
+"""Random placement of clumps without overlap, up to high solid fractions; regions in which clumps come and go."""
 from minidem.initial.dense_placement import place_densely
 from minidem.initial.random_placement import place, random_directions, random_orientations
+from minidem.initial.regions import Inlet, Outlet
 
-__all__ = ["place", "place_densely", "random_directions", "random_orientations"]
+__all__ = ["Inlet", "Outlet", "place", "place_densely", "random_directions", "random_orientations"]

@@ -73,7 +73,7 @@ def add_at_random(templates, numbers, low, high, rng, remedy=""):
     if solid_fraction >= 1.0:
         raise ValueError(f"{wanted}; take fewer clumps or a larger box")
 
-    shapes = [_Shape(template) for template in templates]
+    shapes = [Shape(template) for template in templates]
     placed = []
     for k in sorted(range(len(shapes)), key=lambda k: -shapes[k].bounding_radius):
         poses = _place_one_shape(shapes[k], int(numbers[k]), placed, low, high, rng)
@@ -85,7 +85,7 @@ def add_at_random(templates, numbers, low, high, rng, remedy=""):
     return [(poses.position, poses.orientation) for _, poses in sorted(placed, key=lambda item: item[0])]
 
 
-class _Shape:
+class Shape:
     """The spheres of a template about its centre of mass."""
 
     def __init__(self, template):
@@ -111,27 +111,27 @@ class _Poses:
 
 def _place_one_shape(shape, number, placed, low, high, rng):
     """Up to `number` poses of one shape without overlap with `placed` (pairs of template index and poses)."""
-    poses = _propose(shape, 0, low, high, rng)
+    poses = propose(shape, 0, low, high, rng)
     batch, proposals = number, 0
     while len(poses.position) < number and proposals < PATIENCE + ATTEMPTS * number:
-        proposed = _propose(shape, batch, low, high, rng)
+        proposed = propose(shape, batch, low, high, rng)
         free = np.ones(len(proposed.position), dtype=bool)
         for others in [poses] + [others for _, others in placed]:
-            free[_overlapping(proposed, others)[:, 0]] = False
+            free[overlapping(proposed, others)[:, 0]] = False
         proposed = proposed[free]
         missing = number - len(poses.position)
-        poses = poses + proposed[_in_order(proposed)[:missing]]
+        poses = poses + proposed[in_order(proposed)[:missing]]
         proposals += batch
         batch = max(number - len(poses.position), min(2 * batch, BATCH))
     return poses
 
 
-def _propose(shape, number, low, high, rng):
+def propose(shape, number, low, high, rng):
     """Poses uniform over all that are inside the box; fewer than `number` if some orientations do not fit."""
     orientation = random_orientations(number, rng)
     spheres = np.einsum("nij,mj->nmi", _matrices(orientation), shape.centers)
     # A margin above the rounding of sphere centres computed elsewhere.
-    margin = shape.radii[:, None] + _rounding(low, high)
+    margin = shape.radii[:, None] + rounding(low, high)
     first = low - np.min(spheres - margin, axis=1)
     last = high - np.max(spheres + margin, axis=1)
     position = first + rng.random((number, 3)) * (last - first)
@@ -139,7 +139,7 @@ def _propose(shape, number, low, high, rng):
     return _Poses(shape, position[fits], orientation[fits], (position[:, None, :] + spheres)[fits])
 
 
-def _overlapping(a, b=None):
+def overlapping(a, b=None):
     """Pairs (i, j) of overlapping clumps, i of a and j of b; without b: pairs i < j within a."""
     tree = scipy.spatial.cKDTree(a.position)
     if b is None:
@@ -150,7 +150,7 @@ def _overlapping(a, b=None):
         near = tree.sparse_distance_matrix(scipy.spatial.cKDTree(b.position), cutoff, output_type="ndarray")
         near = np.column_stack((near["i"], near["j"]))
     closest = a.shape.radii[:, None] + b.shape.radii
-    closest = (closest + _rounding(a.spheres, b.spheres)) ** 2
+    closest = (closest + rounding(a.spheres, b.spheres)) ** 2
     overlap = np.empty(len(near), dtype=bool)
     step = max(1, PAIR_BLOCK // closest.size)
     for start in range(0, len(near), step):
@@ -161,9 +161,9 @@ def _overlapping(a, b=None):
     return near[overlap]
 
 
-def _in_order(proposed):
+def in_order(proposed):
     """Indices of proposals that do not overlap an earlier accepted one."""
-    pairs = _overlapping(proposed)
+    pairs = overlapping(proposed)
     pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
     keep = np.ones(len(proposed.position), dtype=bool)
     for early, late in pairs.tolist():      # ascending in `early`, whose own state is final
@@ -172,7 +172,7 @@ def _in_order(proposed):
     return np.flatnonzero(keep)
 
 
-def _rounding(*coordinates):
+def rounding(*coordinates):
     """A bound, 64 units, on the rounding of coordinates of this magnitude computed in another order."""
     largest = max((np.max(np.abs(array)) for array in coordinates if array.size), default=0.0)
     return 64 * np.finfo(float).eps * largest

@@ -12,6 +12,7 @@ from dataclasses import asdict, fields
 import numpy as np
 
 from minidem.core.checks import LARGEST, finite_array, refuse, whole
+from minidem.engine.population import Population
 from minidem.engine.user_forces import UserForces
 from minidem.material import Material, Pair
 from minidem.output import npz_checksum
@@ -71,12 +72,18 @@ def pack(sim):
         settings |= {"format": npz_checksum.WITH_MATERIALS, "materials": [_values(m) for m in sim.materials],
                      "pairs": [asdict(pair) | {"a": _values(pair.a), "b": _values(pair.b)} for pair in sim.pairs]}
         arrays["material_index"] = loop.state.material_index
-    past = loop.past()
+    past, population = loop.past(), loop.population
+    sums = np.array([*population.dissipated, population.work, population.exchanged])
+    if sums.any():
+        arrays["exchanged"] = sums
     if "work" in past:
         arrays["work"] = past["work"]
     if "history" in past:
         settings["format"] = npz_checksum.WITH_HISTORY
         arrays |= {"dissipated": past["dissipated"]} | {f"history_{name}": a for name, a in past["history"].items()}
+    if population.next_id != len(population.ids):
+        settings |= {"format": npz_checksum.WITH_IDS, "next_id": population.next_id}
+        arrays["ids"] = population.ids
     for k, template in enumerate(loop.state.templates):
         arrays |= {f"template_{k}_{name}": np.asarray(value) for name, value in vars(template).items()}
     return settings, arrays
@@ -148,11 +155,24 @@ def unpack(settings, arrays, make, threads=None):
                  len(walls)) if record.has_history and "history_spheres" in arrays else {}
     if expected:                # older versions did not hold the work: it counts from here on
         past["work"] = finite_array("work", arrays.get("work", np.zeros((n, 7))), (n, 7))
+    past["population"] = _population(arrays, whole("next_id", settings.get("next_id", n), n), n)
     sim._loop = sim._make_loop(state, pair_table,
                                whole("step_count", settings["step_count"], 0),
                                UserForces((), expected) if expected else None, started=arrays["started"],
                                forces_known=bool(settings["forces_known"]), **past)
     return sim
+
+
+def _population(arrays, next_id, n):
+    """Ids of n clumps and sums of removed clumps, validated."""
+    ids, sums = arrays.get("ids", np.arange(n)), arrays.get("exchanged", np.zeros(6))
+    if ids.dtype != np.int64 or ids.shape != (n,):
+        raise ValueError("ids has another type or length than the clumps")
+    refuse("ids", ids, (ids < 0) | (ids >= next_id) | (np.diff(ids, prepend=-1) <= 0),
+           f"give ascending ids below next_id = {next_id}")
+    if sums.dtype != np.float64 or sums.shape != (6,):      # not finite where a clump was not
+        raise ValueError("exchanged has another type or shape than six numbers")
+    return Population(ids, next_id, sums[:4].copy(), float(sums[4]), float(sums[5]))
 
 
 def _past(arrays, n_records, n_clumps, n_spheres, n_walls):

@@ -19,7 +19,8 @@ FORMAT = 4              # written unless the settings give another one
 WITH_SCALES = 5         # with a scale for each clump
 WITH_LAWS = 6           # with a contact law
 WITH_MATERIALS = 7      # with several materials, or properties of their contacts
-WITH_HISTORY = NEWEST = 9       # with the history of contacts; the newest that is read
+WITH_HISTORY = 9        # with the history of contacts
+WITH_IDS = NEWEST = 10          # with ids, where clumps were removed; the newest that is read
 DISCARDED = 8                   # of development versions: their history lacks the moments of contacts
 
 

@@ -56,7 +56,7 @@ def write_spheres(path, sim, float32=False, fields=None):
     One vertex per sphere, in the order of `sim.sphere_centers()`, in the lab frame:
 
     - points: centre [m];
-    - `radius` [m], `clump` (int32, index of the sphere's clump);
+    - `radius` [m], `clump` (int32, id of the sphere's clump, which is its index unless clumps were removed);
     - `velocity` [m/s] of the sphere's centre, v + w x (centre - x);
     - `angular_velocity` [rad/s] and `orientation` (w, x, y, z; template frame to lab frame) of its clump.
 
@@ -82,13 +82,13 @@ class Frame:
 
     def __init__(self, sim, float32=False, fields=None):
         self.fields, self.real = field_names(fields), np.float32 if float32 else np.float64
-        self.spheres, self.clump, self.position, self.orientation, self.drawn, self.rates = _copies(
+        self.spheres, self.clump, self.ids, self.position, self.orientation, self.drawn, self.rates = _copies(
             sim, {"velocity", "angular_velocity"} & set(self.fields))
 
     def write(self, path):
         """Write the VTU file `path` atomically."""
         centers, radii, clump, real = self.spheres[:, :3], self.spheres[:, 3], self.clump, self.real
-        data = {"radius": radii.astype(real), "clump": clump.astype(np.int32)}
+        data = {"radius": radii.astype(real), "clump": self.ids[clump].astype(np.int32)}
         if self.rates:
             velocity, rate = self.rates
             angular_velocity = rotate(self.orientation, rate)[clump]
@@ -107,8 +107,8 @@ def _copies(sim, with_rates):
     """What a Frame needs of `sim`."""
     sim._loop.pose()
     state = sim._state
-    return (sim._of_spheres(), np.asarray(sim.sphere_clump), state.column("position"), state.column("orientation"),
-            frames_to_drawn(state), sim._rates() if with_rates else None)
+    return (sim._of_spheres(), np.asarray(sim.sphere_clump), np.asarray(sim.ids), state.column("position"),
+            state.column("orientation"), frames_to_drawn(state), sim._rates() if with_rates else None)
 
 
 def write_walls(path, sim):

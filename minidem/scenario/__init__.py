@@ -33,9 +33,9 @@ advances each from event to event (signals.py, progress.py); record.py writes th
 files.py holds the output folder, its checkpoints and the tables; plot.py draws the figures.
 c_functions.py compiles functions of a user in C.
 '''
-from minidem.initial import place, place_densely, random_directions, random_orientations
+from minidem.initial import Inlet, Outlet, place, place_densely, random_directions, random_orientations
 from minidem.scenario.options import at_least, finite, positive
 from minidem.scenario.scenario import Observable, Scenario
 
-__all__ = ["Observable", "Scenario", "at_least", "finite", "place", "place_densely", "positive", "random_directions",
-           "random_orientations"]
+__all__ = ["Inlet", "Observable", "Outlet", "Scenario", "at_least", "finite", "place", "place_densely", "positive",
+           "random_directions", "random_orientations"]

@@ -20,12 +20,12 @@ LOOK = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "a
 def energies(path, table, title):
     """Draw energy.png: the energies against time, and the relative changes of the total and the lasting energy.
 
-    With dissipation or work of user forces the energies are stacked, so that the upper edge is the energy balance, and
-    the change is that of the balance. Returns False without matplotlib.
+    With dissipation, work of user forces, or clumps that were added or removed the energies are stacked, so that the
+    upper edge is the energy balance, and the change is that of the balance. Returns False without matplotlib.
     """
     def draw(figure):
         kinds, change = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
-        if any(np.nanmax(np.abs(table[kind]), initial=0.0) > 0.0 for kind in (*DISSIPATED, "work")):
+        if any(np.nanmax(np.abs(table[kind]), initial=0.0) > 0.0 for kind in (*DISSIPATED, "work", "exchanged")):
             _stack(kinds, table)
             scale = energy_input(table)
             change.plot(table["time"], (table["balance"] - table["balance"][0]) / (scale or 1.0), color="black")
@@ -58,20 +58,22 @@ def stacked(table):
 
     table: columns of energy.csv; those of an older version may hold nan, which counts as 0.
     """
-    of = {name: np.nan_to_num(table[name]) for name in ("potential", "work", *DISSIPATED)}
+    of = {name: np.nan_to_num(table[name]) for name in ("potential", "work", "exchanged", *DISSIPATED)}
     elastic = sum(np.nan_to_num(table[name]) for name in ("elastic", "elastic_tangential", "elastic_rolling"))
-    curves = {"minus work": -of["work"], "kinetic": table["translational"] + table["rotational"], "elastic": elastic,
-              "potential": of["potential"] - np.min(of["potential"])}
+    supply = "minus work" + (" and added energy" if of["exchanged"].any() else "")
+    curves = {supply: -of["work"] - of["exchanged"], "kinetic": table["translational"] + table["rotational"],
+              "elastic": elastic, "potential": of["potential"] - np.min(of["potential"])}
     kinds = ("damping", "tangential damping", "sliding", "rolling")
     return curves | {kind: of[name] for kind, name in zip(kinds, DISSIPATED)}
 
 
 def _stack(panel, table):
-    """Energies one above the other, dissipated ones hatched; the lowest begins at minus the work."""
+    """Energies one above the other, dissipated ones hatched; the lowest begins at minus the energy supplied."""
     curves = stacked(table)
-    bottom = curves.pop("minus work")
+    supply = next(iter(curves))
+    bottom = curves.pop(supply)
     if np.any(bottom):
-        panel.plot(table["time"], bottom, color="black", linestyle="--", label="minus work")
+        panel.plot(table["time"], bottom, color="black", linestyle="--", label=supply)
     for k, (label, curve) in enumerate(curves.items()):
         if np.any(curve):
             panel.fill_between(table["time"], bottom, bottom + curve, label=label, facecolor=STACK[k],

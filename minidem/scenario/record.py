@@ -20,7 +20,7 @@ from minidem.output import replace_text
 from minidem.scenario.files import Table
 
 ENERGIES = ("translational", "rotational", "elastic", "potential", "total", "lasting", "elastic_tangential",
-            "elastic_rolling", *DISSIPATED, "work", "balance")
+            "elastic_rolling", *DISSIPATED, "work", "balance", "exchanged")
 WALL = tuple(f"{kind}_{axis}" for kind in ("force", "torque") for axis in "xyz")
 FLAT = 0.01             # relative energy error below which energy counts as conserved: a flat line in published figures
 

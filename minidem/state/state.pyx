@@ -237,6 +237,21 @@ cdef class State:
         return State.made_of(blocks, wrench, bodies, template_index, scales, material_index,
                              np.concatenate([self.clump_number[:first], slots]))
 
+    def without(self, gone):
+        """A new state without the clumps of which `gone` (n_clumps,) is true; the others keep their order."""
+        kept = self.clump_number[:self.n_clumps]
+        slots = np.flatnonzero(~gone[kept])
+        n = len(slots)
+        n_blocks = (n + LANES - 1) // LANES
+        blocks, wrench = aligned((n_blocks, self.blocks.shape[1], LANES)), aligned((n_blocks, WRENCH_ROWS, LANES))
+        blocks[:, ORIENTATION] = 1.0
+        block, lane = np.divmod(np.arange(n), LANES)
+        for new, old in (blocks, self.blocks), (wrench, self.wrench):
+            new[block, :, lane] = old[slots // LANES, :, slots % LANES]
+        number = np.cumsum(~gone, dtype=np.int32) - 1
+        return State.made_of(blocks, wrench, self.bodies, self.template_index[~gone], self.scale[~gone],
+                             self.material_index[~gone], number[kept[slots]].astype(np.int32))
+
     def copy(self):
         """Deep copy in the same order."""
         return State.made_of(copied(self.blocks), copied(self.wrench), self.bodies, self.template_index, self.scale,

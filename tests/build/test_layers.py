@@ -4,7 +4,8 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "minidem"
 LAYERS = ["isa", "core", "material", "walls", "templates", "state", "broadphase", "contact", "rotation", "engine",
-          "analysis", "output", "simulation", "citation", "initial", "scenario", "reproduction validation ensemble"]
+          "analysis", "clumps", "output", "simulation", "citation", "initial", "scenario",
+          "reproduction validation ensemble"]
 RANK = {name: k for k, line in enumerate(LAYERS) for name in line.split()}
 # rotation.integrate is the same loop as a many-body run; the package hands it out, on demand
 ALLOWED = {("rotation", "engine")}

@@ -43,7 +43,7 @@ def residual(dt, contact=ROLLING):
     sim = settling(dt, contact)
     found = [sim.energy()]
     sim.run(round(0.3 / dt), round(1e-3 / dt), lambda sim: found.append(sim.energy()))
-    names = ("translational", "rotational", "elastic", "potential", "work", "balance")
+    names = ("translational", "rotational", "elastic", "potential", "work", "balance", "exchanged")
     table = {name: np.array([getattr(energy, name) for energy in found]) for name in names}
     assert energy_input(table) == pytest.approx(found[0].kinetic + found[0].potential - table["potential"].min())
     return balance_error(table)

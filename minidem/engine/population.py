@@ -1,0 +1,35 @@
+"""Which clumps a simulation has, and the energies that remain when clumps are removed."""
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """Ids of the present clumps, and sums over the removed ones.
+
+    Attributes
+    ----------
+    ids : (n,) int64, ascending
+    next_id : id of the next new clump; an id is never used again
+    dissipated : (4,) energies dissipated at removed clumps [J], as LoopReader.dissipated
+    work : work of the user forces on removed clumps [J]
+    exchanged : energy of added clumps minus that of removed ones since the first step [J]
+    """
+
+    ids: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    next_id: int = 0
+    dissipated: np.ndarray = field(default_factory=lambda: np.zeros(4))
+    work: float = 0.0
+    exchanged: float = 0.0
+
+    def with_new(self, n):
+        """With n more clumps."""
+        end = self.next_id + n
+        return replace(self, ids=np.append(self.ids, np.arange(self.next_id, end)), next_id=end)
+
+    def without(self, gone, dissipated, work):
+        """Without the clumps of which `gone` (n,) is true; dissipated (n, 4) and work (n, 7) of all, or None."""
+        return replace(self, ids=self.ids[~gone],
+                       dissipated=self.dissipated + (0.0 if dissipated is None else dissipated[gone].sum(axis=0)),
+                       work=self.work + (0.0 if work is None else float(work[gone, 0].sum())))

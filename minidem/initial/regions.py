@@ -1,0 +1,193 @@
+"""Regions in which clumps come and go between two steps, as callbacks of `Simulation.run`::
+
+    import minidem as md
+    from minidem.initial import Inlet, Outlet
+
+    ball = md.ClumpTemplate([(0, 0, 0)], [0.02], density=2500.0)
+    sim = md.Simulation(md.Material(young=1e7, poisson=0.2), dt=1e-4, gravity=(0, 0, -9.81))
+    inlet = Inlet(ball, (0, 0, 1), (0.3, 0.3, 1.2), rate=400.0, velocity=(0, 0, -1), every=50, seed=1)
+    outlet = Outlet((-10, -10, -10), (10, 10, 0))
+
+    def exchange(sim):
+        outlet(sim)
+        inlet(sim)
+
+    sim.run(5000, every=inlet.every, callback=exchange)
+    print(sim.n_clumps, sim.ids[-1])
+
+Regions have no state: what they do depends on their parameters, the step number and the simulation alone. A run that is
+continued from a checkpoint with regions of the same parameters therefore has the bits of an undisturbed run.
+"""
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+from numpy.typing import ArrayLike
+
+from minidem.core.checks import finite_array, positive, refuse, short_repr, whole
+from minidem.initial.random_placement import Shape, in_order, overlapping, propose, rounding
+from minidem.material import Material
+from minidem.simulation import Simulation
+from minidem.templates.clump_template import ClumpTemplate
+
+ROUNDS = 10             # of proposals per missing clump ...
+PROPOSALS = 10          # ... so many
+
+
+def _box(low, high):
+    """Corners of a box, checked."""
+    low, high = finite_array("low", low, (3,)), finite_array("high", high, (3,))
+    refuse("high", high, high <= low, f"give high above low = {low.tolist()} in every component")
+    return tuple(low.tolist()), tuple(high.tolist())
+
+
+def _free(poses, centers, radii, walls):
+    """(n,) bool, the poses without overlap with walls and with spheres of these centres (m, 3) and radii (m,)."""
+    spheres, of_shape = poses.spheres, poses.shape.radii
+    free = np.ones(len(spheres), dtype=bool)
+    for wall in walls:
+        point = np.array(wall.point)
+        height = (spheres - point) @ np.array(wall.normal)
+        free &= np.all(height > of_shape + rounding(spheres, point), axis=1)
+    if len(centers) and len(spheres):
+        margin = rounding(spheres, centers)
+        tree, others = scipy.spatial.cKDTree(spheres.reshape(-1, 3)), scipy.spatial.cKDTree(centers)
+        pairs = tree.sparse_distance_matrix(others, of_shape.max() + radii.max() + margin, output_type="ndarray")
+        clump, sphere = np.divmod(pairs["i"], len(of_shape))
+        free[clump[pairs["v"] < of_shape[sphere] + radii[pairs["j"]] + margin]] = False
+    return free
+
+
+@dataclass(frozen=True)
+class Outlet:
+    """A box that removes the clumps whose centres of mass are inside, when it is called with the simulation.
+
+    Parameters
+    ----------
+    low, high : (3,) array_like
+        Corners, lab frame [m]; they belong to the box.
+
+    Raises
+    ------
+    ValueError
+        For a box without volume.
+    """
+
+    low: ArrayLike
+    high: ArrayLike
+
+    def __post_init__(self):
+        vars(self).update(zip(("low", "high"), _box(self.low, self.high)))
+
+    def __call__(self, sim: Simulation) -> np.ndarray:
+        """Remove clumps; returns their ids (n,)."""
+        position = sim.position
+        ids = sim.ids[np.all((self.low <= position) & (position <= self.high), axis=1)].copy()
+        sim.remove_clumps(ids)
+        return ids
+
+
+@dataclass(frozen=True)
+class Inlet:
+    """A box in which clumps appear at a constant rate, when it is called with the simulation every `every` steps.
+
+    Positions are uniform and orientations isotropic among those in which all spheres are inside the box, and overlap
+    neither another sphere nor a wall. Clumps for which none is found in a hundred trials per clump are left out, so
+    that `rate` is an upper limit: new clumps must leave the box fast enough.
+
+    Parameters
+    ----------
+    template : ClumpTemplate
+    low, high : (3,) array_like
+        Corners, lab frame [m].
+    rate : float
+        Clumps per time [1/s].
+    velocity, angular_velocity : (3,) array_like
+        Of new clumps, lab frame [m/s, rad/s].
+    every : int
+        Steps between two calls, as for `Simulation.run`.
+    seed : int
+        The random numbers depend on it and on the number of the step.
+    number : int, optional
+        The rate is 0 after the time number / rate. Default: no limit.
+    material : Material, optional
+        As for `Simulation.add_clumps`.
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range.
+    """
+
+    template: ClumpTemplate
+    low: ArrayLike
+    high: ArrayLike
+    rate: float
+    velocity: ArrayLike = (0.0, 0.0, 0.0)
+    angular_velocity: ArrayLike = (0.0, 0.0, 0.0)
+    every: int = 1
+    seed: int = 0
+    number: int | None = None
+    material: Material | None = None
+
+    def __post_init__(self):
+        if not isinstance(self.template, ClumpTemplate):
+            raise ValueError(f"template = {short_repr(self.template)}: give a minidem.ClumpTemplate")
+        vars(self).update(zip(("low", "high"), _box(self.low, self.high)))
+        vars(self).update(
+            {name: tuple(finite_array(name, getattr(self, name), (3,)).tolist())
+             for name in ("velocity", "angular_velocity")},
+            rate=positive("rate", self.rate), every=whole("every", self.every, 1), seed=whole("seed", self.seed, 0),
+            number=None if self.number is None else whole("number", self.number, 0))
+
+    def due(self, step: int, dt: float) -> int:
+        """Number of clumps that the rate requires in the steps 1 to `step` of length dt [s]."""
+        required = int(self.rate * (step * dt))
+        return required if self.number is None else min(required, self.number)
+
+    def __call__(self, sim: Simulation) -> np.ndarray:
+        """Add clumps; returns their ids (n,).
+
+        Raises
+        ------
+        ValueError
+            At a step that is not a multiple of `every`, or if the box is too small for the template.
+        """
+        step = sim.step_count
+        if step % self.every:
+            raise ValueError(f"every = {self.every}: the simulation is at step {step}, which is not a multiple of it; "
+                             "give the same number to sim.run")
+        n = self.due(step, sim.dt) - self.due(max(0, step - self.every), sim.dt)
+        n = min(n, int(np.prod(np.subtract(self.high, self.low)) / self.template.volume))      # more cannot fit
+        if n == 0:
+            return sim.ids[:0].copy()
+        poses = self._find(sim, n)
+        return sim.add_clumps(self._known_template(sim), poses.position, poses.orientation, self.velocity,
+                              self.angular_velocity, material=self.material)
+
+    def _find(self, sim, n):
+        """Poses of up to n clumps."""
+        shape, rng = Shape(self.template), np.random.default_rng([self.seed, sim.step_count])
+        low, high, fits = np.array(self.low), np.array(self.high), False
+        centers, radii = sim.sphere_centers(), np.asarray(sim.sphere_radii)
+        near = np.all((centers + radii[:, None] > low) & (centers - radii[:, None] < high), axis=1)
+        poses = propose(shape, 0, low, high, rng)
+        for _ in range(ROUNDS):
+            missing = n - len(poses.position)
+            new = propose(shape, PROPOSALS * missing, low, high, rng)
+            fits |= len(new.position) > 0
+            new = new[_free(new, centers[near], radii[near], sim.walls)]
+            new = new[np.setdiff1d(np.arange(len(new.position)), overlapping(new, poses)[:, 0])]
+            poses = poses + new[in_order(new)[:missing]]
+            if len(poses.position) == n:
+                break
+        if not fits:
+            raise ValueError(f"low, high: the template, of bounding radius {self.template.bounding_radius:.6g} m, does "
+                             f"not fit into the box from {list(self.low)} to {list(self.high)} m; take a larger box")
+        return poses
+
+    def _known_template(self, sim):
+        """The template as the simulation has it: after a restart, that of the checkpoint, which is a copy."""
+        mine = vars(self.template)
+        return next((known for known in sim.templates
+                     if all(np.array_equal(vars(known)[name], mine[name]) for name in mine)), self.template)

@@ -1,0 +1,153 @@
+"""Inlets and outlets: rates, places, the same bits for threads and restarts, errors."""
+from functools import cache
+
+import numpy as np
+import pytest
+from settling_scene import BALL, CLUMP, ELASTIC, MATERIAL
+
+import minidem as md
+from minidem.initial import Inlet, Outlet
+
+LOW, HIGH = (0.1, 0.1, 0.45), (0.5, 0.5, 0.8)
+STEPS = 3000
+ABOVE = Outlet((-9.0, -9.0, -9.0), (9.0, 9.0, 0.4))
+
+
+def stream(threads=1):
+    """A simulation of clumps that fall through a hopper of two walls, its inlet and its outlet."""
+    walls = [md.Plane((0.1, 0.0, 0.0), (1.0, 0.0, 0.3)), md.Plane((0.5, 0.0, 0.0), (-1.0, 0.0, 0.3))]
+    sim = md.Simulation(MATERIAL, walls, contact="hertz-mindlin", dt=1e-4, gravity=(0.0, 0.0, -9.81), threads=threads)
+    inlet = Inlet(CLUMP, (0.0, 0.1, 0.45), (0.6, 0.3, 0.7), rate=100.0, velocity=(0, 0, -2.0), every=50, seed=3)
+    outlet = Outlet((-9.0, -9.0, -9.0), (9.0, 9.0, 0.1))
+    return sim, inlet, outlet
+
+
+def smallest_gap(sim):
+    """Between spheres of different clumps, and between spheres and walls, relative to the largest radius."""
+    x, r, clump = sim.sphere_centers(), np.asarray(sim.sphere_radii), np.asarray(sim.sphere_clump)
+    gaps = np.linalg.norm(x[:, None] - x, axis=2) - r[:, None] - r
+    gaps[clump[:, None] == clump] = np.inf
+    heights = [(x - wall.point) @ wall.normal - r for wall in sim.walls]
+    return min(gaps.min(), np.min(heights, initial=np.inf)) / r.max()
+
+
+def test_rate_and_number():
+    """Clumps that fall freely appear at the rate, each with the velocity given, in the box."""
+    sim = md.Simulation(ELASTIC, dt=1e-3)
+    inlet = Inlet(CLUMP, LOW, HIGH, rate=37.0, velocity=(0, 0, -30.0), angular_velocity=(1, 2, 3), every=8, number=12)
+    for k in range(1, 61):
+        sim.run(8)
+        new = inlet(sim)
+        assert sim.n_clumps == min(12, int(37.0 * (8e-3 * k)))
+        of_new = np.isin(sim.sphere_clump, new)
+        centers, radii = sim.sphere_centers()[of_new], sim.sphere_radii[of_new][:, None]
+        assert np.all(centers - radii > LOW) and np.all(centers + radii < HIGH)
+        for name, expected in ("velocity", (0, 0, -30.0)), ("angular_velocity", (1, 2, 3)):
+            np.testing.assert_allclose(getattr(sim, name)[new], np.tile(expected, (len(new), 1)), rtol=1e-12)
+    assert sim.n_clumps == 12
+
+
+def test_no_overlap():
+    """Neither with walls nor with clumps of other sizes that are in the box already; what does not fit is left out."""
+    sim = md.Simulation(ELASTIC, md.box((0.2, 0.0, 0.0), (0.6, 0.6, 0.7)), dt=1e-5)
+    sim.add_clumps(BALL, [[0.3, 0.3, 0.6], [0.45, 0.2, 0.5]], scale=[1.5, 0.3])
+    inlet = Inlet(CLUMP, LOW, HIGH, rate=4e5, every=10, seed=8)
+    sim.run(10)
+    assert len(inlet(sim)) == sim.n_clumps - 2 > 5
+    assert 0.0 < smallest_gap(sim) < 0.3 and sim.n_clumps < 42
+    sim.run(10)
+    assert len(inlet(sim)) < 10 and smallest_gap(sim) > 0.0
+
+
+def test_distribution():
+    """Positions are uniform, orientations isotropic."""
+    sim = md.Simulation(ELASTIC, dt=1e-5)
+    inlet = Inlet(CLUMP, (0, 0, 0), (10, 20, 40), rate=8e7, every=1, seed=1)
+    sim.run(1)
+    assert len(inlet(sim)) == 800
+    share = sim.position / [10.0, 20.0, 40.0]
+    q = np.asarray(sim.orientation)
+    np.testing.assert_allclose(share.mean(axis=0), 0.5, atol=0.04)
+    np.testing.assert_allclose((share ** 2).mean(axis=0), 1.0 / 3.0, atol=0.05)
+    np.testing.assert_allclose(q.T @ q / 800, np.eye(4) / 4.0, atol=0.04)
+
+
+def test_outlet():
+    sim = md.Simulation(ELASTIC, dt=1e-5)
+    sim.add_clumps(BALL, [[x, 0.0, z] for x in (0.0, 1.0) for z in (-1.0, 0.0, 1.0, 2.0)])
+    assert Outlet((-0.5, -1.0, 0.0), (0.5, 1.0, 1.0))(sim).tolist() == [1, 2]
+    assert sim.ids.tolist() == [0, 3, 4, 5, 6, 7]
+    assert Outlet((-0.5, -1.0, 0.0), (0.5, 1.0, 1.0))(sim).tolist() == []
+
+
+def through(sim, inlet, outlet, steps):
+    """Runs with both regions; the numbers of clumps that came and went."""
+    count = [0, 0]
+
+    def exchange(sim):
+        count[1] += len(outlet(sim))
+        count[0] += len(inlet(sim))
+
+    sim.run(steps, every=inlet.every, callback=exchange)
+    return count
+
+
+def bits(sim):
+    names = "ids", "position", "orientation", "velocity", "angular_velocity", "force", "template_index"
+    return [getattr(sim, name).tobytes() for name in names] + [sim.contacts().tobytes(), sim.energy()]
+
+
+@cache
+def undisturbed():
+    sim, inlet, outlet = stream()
+    return sim, *through(sim, inlet, outlet, STEPS)
+
+
+def test_balance_of_a_stream():
+    sim, came, went = undisturbed()
+    assert 20 < came <= stream()[1].due(STEPS, sim.dt) == 30 and went > 5 and sim.n_clumps == came - went
+    assert sim.energy().dissipated > 0.0
+    assert abs(sim.energy().balance) < 1e-3 * came * CLUMP.mass * 9.81 * 0.5
+
+
+@pytest.mark.usefixtures("many_threads_and_sorts")
+@pytest.mark.parametrize("threads, pieces", [(2, [STEPS]), (3, [1234, 1266, STEPS - 2500])])
+def test_bits_of_a_stream(threads, pieces, tmp_path):
+    """Threads, and restarts at any step, with regions made anew."""
+    sim, *regions = stream(threads)
+    for steps in pieces:
+        through(sim, *regions, steps)
+        sim.save(tmp_path / "state.npz")
+        sim, regions = md.Simulation.load(tmp_path / "state.npz", threads=threads), stream()[1:]
+    assert bits(sim) == bits(undisturbed()[0])
+
+
+def test_seeds():
+    ends = []
+    for seed in (1, 1, 2):
+        sim = md.Simulation(ELASTIC, dt=1e-3)
+        through(sim, Inlet(CLUMP, LOW, HIGH, rate=20.0, every=10, seed=seed), ABOVE, 100)
+        ends.append(sim.position.tolist())
+    assert ends[0] == ends[1] != ends[2]
+
+
+@pytest.mark.parametrize("options, message", [
+    ({"template": 3}, "template = 3"), ({"low": (0, 0)}, "low has shape"),
+    ({"high": (0.1, 1, 1)}, "high.* = 0.1: give"), ({"rate": 0.0}, "rate = 0.0"),
+    ({"rate": "fast"}, "rate = 'fast'"), ({"velocity": 1.0}, "velocity has shape"),
+    ({"angular_velocity": (0, 0, np.nan)}, "angular_velocity"), ({"every": 0}, "every = 0"),
+    ({"seed": -1}, "seed = -1"), ({"number": 1.5}, "number = 1.5")])
+def test_errors_of_an_inlet(options, message):
+    with pytest.raises(ValueError, match=message):
+        Inlet(**{"template": CLUMP, "low": LOW, "high": HIGH, "rate": 1.0} | options)
+
+
+def test_errors_of_calls():
+    sim = md.Simulation(ELASTIC, dt=1.0)
+    sim.run(3)
+    with pytest.raises(ValueError, match="every = 2: the simulation is at step 3"):
+        Inlet(CLUMP, LOW, HIGH, rate=1.0, every=2)(sim)
+    with pytest.raises(ValueError, match="low, high: the template, of bounding radius .* does not fit"):
+        Inlet(CLUMP, LOW, (0.2, 0.13, 0.6), rate=1.0, every=3)(sim)
+    with pytest.raises(ValueError, match="high.* give high above low"):
+        Outlet((0, 0, 0), (1, 0, 1))

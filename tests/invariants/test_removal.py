@@ -1,0 +1,198 @@
+"""Removal of clumps: motion and forces of the others, energy balance, user forces, errors."""
+import copy
+from functools import cache
+
+import numpy as np
+import pytest
+from settling_scene import CLUMP, ELASTIC, ROLLING, settling
+
+import minidem as md
+from minidem.analysis import diagnosis
+
+LAWS = [ROLLING, "hooke-coulomb:stiffness=1e5", "hertz", "hertz:onset=corrected"]
+SCHEMES = md.rotation.available()
+
+
+def drag(t, x, v, q, w):
+    return -0.05 * v, -1e-4 * w
+
+
+def attraction(t, x, v, q, w):
+    """Of each clump to all others: removal changes the force on every one."""
+    return 0.01 * (x.mean(axis=0) - x), np.zeros_like(x)
+
+
+@cache
+def moving(contact, rotation="spiral", force=None):
+    sim = settling(contact=contact, rotation=rotation, threads=1)
+    if force:
+        sim.add_force(force)
+    sim.run(2500)
+    return sim
+
+
+def in_contact(sim, pairs=3):
+    """(n_clumps,) bool, some clumps that touch others."""
+    contacts = sim.contacts()
+    contacts = contacts[contacts["clump_j"] >= 0]
+    gone = np.zeros(sim.n_clumps, dtype=bool)
+    gone[contacts["clump_i"][::len(contacts) // pairs]] = True
+    return gone
+
+
+def energy_of_clumps(sim, gone):
+    """Kinetic and potential energy of the clumps in `gone`, and the energy stored in all of their contacts."""
+    m, v, w = sim.mass[gone], sim.velocity[gone], sim.body_angular_velocity[gone]
+    inertia = sim._state.column("inertia")[gone]
+    contacts = sim.contacts()
+    of_gone = np.append(gone, False)[np.stack([contacts["clump_i"], np.maximum(contacts["clump_j"], -1)])].any(axis=0)
+    assert of_gone.any()
+    kinetic = 0.5 * np.sum(m * np.sum(v ** 2, axis=1)) + 0.5 * np.sum(inertia * w ** 2)
+    stored = sum(contacts[name][of_gone].sum() for name in ("energy", "energy_tangential", "energy_rolling"))
+    return kinetic - np.sum(m * (sim.position[gone] @ sim.gravity)) + stored
+
+
+@pytest.mark.parametrize("force", [None, drag])
+@pytest.mark.parametrize("contact", LAWS)
+def test_energy_balance(contact, force):
+    sim = copy.deepcopy(moving(contact, force=force))
+    old, expected, reached = sim.energy(), 0.0, sim.energy().balance
+    scale = old.kinetic + old.potential
+    for _ in range(4):
+        gone = in_contact(sim)
+        before, leaving = sim.energy(), energy_of_clumps(sim, gone)
+        place = sim.position[gone][:1]
+        sim.remove_clumps(sim.ids[gone])
+        after = sim.energy()
+        assert after.exchanged - before.exchanged == pytest.approx(-leaving, abs=1e-12 * scale)
+        assert after.balance == pytest.approx(before.balance, abs=1e-12 * scale)
+        for name in "dissipated", "work":
+            assert getattr(after, name) == pytest.approx(getattr(before, name), abs=1e-12 * scale)
+        m = CLUMP.mass * 0.5 ** 3
+        sim.add_clumps(CLUMP, place, velocity=(2.0, 0.0, 0.0), scale=0.5)
+        arriving = 0.5 * m * 4.0 - m * place[0] @ sim.gravity
+        last = sim.energy()
+        assert last.exchanged - after.exchanged == pytest.approx(arriving, abs=1e-12 * scale)
+        assert last.balance == pytest.approx(before.balance, abs=1e-12 * scale)
+        expected += arriving - leaving
+        sim.run(100)
+    end = sim.energy()
+    assert end.exchanged == pytest.approx(expected, abs=1e-11 * scale) and end.exchanged < -0.05 * scale
+    assert end.balance == pytest.approx(reached, abs=1e-3 * scale)
+    assert (end.work != 0.0) == (force is not None)
+
+
+def test_energy_before_the_first_step():
+    """Clumps that are removed before the first step take no energy out."""
+    sim = settling(contact="hertz")
+    sim.remove_clumps(sim.ids[::3])
+    assert sim.energy().exchanged == 0.0 and sim.energy().balance == sim.energy().total
+    sim.run(100)
+    assert sim.energy().exchanged == 0.0
+
+
+@pytest.mark.parametrize("force", [None, drag, attraction])
+@pytest.mark.parametrize("contact", LAWS)
+def test_pose_velocities_and_forces(contact, force):
+    """Pose and velocities of the others are the same to the last bit; forces lack those of the vanished contacts."""
+    sim = copy.deepcopy(moving(contact, force=force))
+    gone, contacts = in_contact(sim), sim.contacts()
+    names = "ids", "position", "orientation", "velocity", "angular_velocity", "force"
+    before = {name: np.array(getattr(sim, name)) for name in names}
+    for row in contacts[contacts["clump_j"] >= 0]:
+        for k, other, sign in (row["clump_i"], row["clump_j"], 1.0), (row["clump_j"], row["clump_i"], -1.0):
+            before["force"][k] -= sign * row["force"] if gone[other] else 0.0
+    if force is attraction:
+        x = before["position"]
+        before["force"] += 0.01 * (x[~gone].mean(axis=0) - x.mean(axis=0))
+    sim.remove_clumps(before["ids"][gone])
+    for name in names[:-1]:
+        assert np.array_equal(getattr(sim, name), before[name][~gone])
+    # drag was computed with predicted velocities; onset corrections depend on all forces on both clumps
+    tolerance = 1e-4 if contact == "hertz:onset=corrected" else 1e-6 if force is drag else 1e-12
+    largest = np.abs(before["force"]).max()
+    assert np.abs(sim.force - before["force"][~gone]).max() < tolerance * largest
+
+
+@pytest.mark.parametrize("rotation", SCHEMES)
+def test_motion_after_removal(rotation, monkeypatch):
+    """The same as that of a new simulation of the other clumps from the same pose and velocities."""
+    sim = copy.deepcopy(moving("hertz", rotation))
+    sim.remove_clumps(sim.ids[in_contact(sim)])
+    new = md.Simulation(ELASTIC, sim.walls, rotation, "hertz", sim.dt, sim.gravity, threads=1)
+    monkeypatch.setattr(diagnosis, "DEEPEST_START", np.inf)
+    new.add_clumps(CLUMP, sim.position, sim.orientation, sim.velocity, sim.angular_velocity)
+    factor = 20.0 if rotation == "improved-pcdm" else 1.0      # it keeps torques of earlier steps
+    for steps in (0, 100):
+        sim.run(steps)
+        new.run(steps)
+        assert [tuple(pair) for pair in sim.contacts()[["sphere_i", "sphere_j"]]] \
+            == [tuple(pair) for pair in new.contacts()[["sphere_i", "sphere_j"]]]
+        for name, tolerance in ("position", 1e-6), ("velocity", 1e-4), ("force", 1e-3):
+            expected = getattr(new, name)
+            assert np.abs(getattr(sim, name) - expected).max() < factor * tolerance * np.abs(expected).max()
+
+
+def test_user_forces_see_the_present_clumps():
+    seen = []
+
+    def record(t, x, v, q, w):
+        seen.append(len(x))
+        return np.zeros_like(x), np.zeros_like(x)
+
+    sim = settling(contact="hertz")
+    sim.add_force(record)
+    sim.run(2)
+    sim.remove_clumps([0, 99])
+    sim.run(2)
+    assert set(seen) == {100, 98} and seen == sorted(seen, reverse=True) and sim.user_forces == (record,)
+
+
+@pytest.mark.parametrize("ids, message", [
+    ([3, 100], "there is no clump with the id 100"), ([-1], "no clump with the id -1"), ([7], "no clump with the id 7"),
+    ([4, 5, 4], "4 is given 2 times"), (3, "give a list"), ([[1]], "give a list"), ([1.0], "give a list"),
+    ([True, False], "give a list"), ("a", "give a list"), (None, "give a list")])
+def test_errors(ids, message):
+    sim = settling(contact="hertz")
+    sim.remove_clumps([7])
+    loop = sim._loop
+    with pytest.raises(ValueError, match=f"^ids.*{message}"):
+        sim.remove_clumps(ids)
+    assert sim._loop is loop
+
+
+def test_nothing_to_remove():
+    sim = copy.deepcopy(moving(ROLLING))
+    loop = sim._loop
+    sim.remove_clumps([])
+    assert sim._loop is loop
+
+
+def test_missing_user_forces(tmp_path):
+    sim = settling(contact="hertz")
+    sim.add_force(drag)
+    sim.run(1)
+    sim.save(tmp_path / "state.npz")
+    sim = md.Simulation.load(tmp_path / "state.npz")
+    with pytest.raises(ValueError, match="add_force again"):
+        sim.remove_clumps([0])
+    assert sim.n_clumps == 100
+
+
+def test_indices_close_up(tmp_path):
+    """Clumps of two templates and scales: all arrays are in the order of the ids."""
+    ball = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.04], density=2500.0)
+    soft = md.Material(young=1e6, poisson=0.3)
+    sim = md.Simulation(ELASTIC, dt=1e-5)
+    for k in range(12):
+        sim.add_clumps((CLUMP, ball)[k % 2], [[k, 0.0, 0.0]], scale=1.0 + 0.1 * k, material=soft if k % 3 else None)
+    sim.run(10)
+    sim.remove_clumps([0, 1, 5, 6, 11])
+    kept = [2, 3, 4, 7, 8, 9, 10]
+    assert sim.ids.tolist() == kept and sim.position[:, 0].tolist() == kept
+    assert sim.template_index.tolist() == [k % 2 for k in kept]
+    assert sim.material_index.tolist() == [int(k % 3 > 0) for k in kept]
+    np.testing.assert_array_equal(sim.scale, [1.0 + 0.1 * k for k in kept])
+    assert sim.sphere_clump.tolist() == [k for k, name in enumerate(kept) for _ in range(1 if name % 2 else 3)]
+    radii = [radius * (1.0 + 0.1 * k) for k in kept for radius in (ball if k % 2 else CLUMP).radii]
+    np.testing.assert_allclose(sim.sphere_radii, radii, rtol=1e-15)
