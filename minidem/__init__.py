@@ -58,7 +58,7 @@ from minidem.templates import chess, fit_report as mesh_report, shapes
 from minidem.templates.clump_template import ClumpTemplate
 from minidem.walls import Plane, box
 
-__version__ = "0.5.0"
+__version__ = "0.6.0"
 __all__ = ["ClumpTemplate", "Energy", "Material", "Pair", "Plane", "Simulation", "box", "build_info", "chess",
            "cite", "contact", "effective_modulus", "effective_shear_modulus", "mesh_report", "rotation", "shapes"]
 

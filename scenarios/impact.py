@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 import minidem as md
-from minidem.initial.settled_bed import kept_bed, settled_bed
+from minidem.initial import kept_bed, settled_bed
 from minidem.scenario import Observable, Scenario, at_least
 from minidem.scenario.plot import COLOURS, save
 from minidem.scenario.progress import Line

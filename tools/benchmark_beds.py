@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 import minidem as md
-from minidem.initial.settled_bed import kept_bed, settled_bed
+from minidem.initial import kept_bed, settled_bed
 
 FOLDER = Path("results", "beds")
 RADIUS, DENSITY, GRAVITY = 1e-3, 2500.0, (0.0, 0.0, -9.81)

@@ -21,7 +21,7 @@ WITH_LAWS = 6           # with a contact law
 WITH_MATERIALS = 7      # with several materials, or properties of their contacts
 WITH_HISTORY = 9        # with the history of contacts
 WITH_IDS = NEWEST = 10          # with ids, where clumps were removed; the newest that is read
-DISCARDED = 8                   # of development versions: their history lacks the moments of contacts
+DISCARDED = 8                   # of 0.5.0: history without the moments of contacts
 
 
 def write(path, settings, arrays):

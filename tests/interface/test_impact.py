@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import minidem as md
-from minidem.initial.settled_bed import settled_bed
+from minidem.initial import settled_bed
 
 pytestmark = pytest.mark.usefixtures("without_pictures")
 M1 = md.Material(1e9, 0.2, restitution=0.5, friction=0.3)
