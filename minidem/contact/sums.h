@@ -10,12 +10,6 @@
 typedef double minidem_sum __attribute__((vector_size(32)));
 typedef float minidem_energies __attribute__((vector_size(16)));
 
-static inline minidem_sum minidem_load_sum(const double *four) {
-    minidem_sum r;
-    memcpy(&r, four, sizeof r);
-    return r;
-}
-
 /* contacts : n numbers, 2 contact + side.  couples : NULL if the law has none.
  * sum : 8 doubles, force and moment about the centre.  dissipated : 4 energies. */
 static inline void minidem_sum_results(const double *results, const double *couples, const float *energies,
@@ -24,13 +18,18 @@ static inline void minidem_sum_results(const double *results, const double *coup
     for (int e = 0; e < n; e++) {
         ptrdiff_t k = contacts[e] >> 1;
         double sign = 1.0 - 2.0 * (contacts[e] & 1);    /* -1 on the second body */
-        minidem_energies four;
-        memcpy(&four, energies + 4 * k, sizeof four);
-        force += sign * minidem_load_sum(results + 8 * k);
-        moment += (results[8 * k + 3] - radius) * minidem_load_sum(results + 8 * k + 4);
-        energy += __builtin_convertvector(four, minidem_sum);
-        if (couples)
-            moment += sign * minidem_load_sum(couples + 4 * k);
+        minidem_sum of_force, of_moment, couple;        /* copied: no alignment is assumed */
+        minidem_energies of_energy;
+        memcpy(&of_force, results + 8 * k, sizeof of_force);
+        memcpy(&of_moment, results + 8 * k + 4, sizeof of_moment);
+        memcpy(&of_energy, energies + 4 * k, sizeof of_energy);
+        force += sign * of_force;
+        moment += (results[8 * k + 3] - radius) * of_moment;
+        energy += __builtin_convertvector(of_energy, minidem_sum);
+        if (couples) {
+            memcpy(&couple, couples + 4 * k, sizeof couple);
+            moment += sign * couple;
+        }
     }
     memcpy(sum, &force, sizeof force);
     memcpy(sum + 4, &moment, sizeof moment);
