@@ -7,15 +7,11 @@ with the volume of a sphere of 2 mm lie in a steel box of 98 mm x 60 mm; the bal
 
 The bed is placed at random and settles, which takes a few minutes; it is kept in results/beds and used again.
 --particles FILE takes the spheres of a file instead, with the columns radius, x, y, z and one line of names, as
-published with the comparison. --clump takes other grains:
+published with the comparison. --clump takes the shapes of settling.py, with the same volume:
 
     python scenarios/impact.py --quick
     python scenarios/impact.py --threads 2
     python scenarios/impact.py --clump rod
-
-    sphere      radius 1 mm
-    rod         three touching spheres in a row
-    tetrapod    four overlapping spheres
 
 --quick takes a box of half the width, 3000 grains and a ball of 4 mm, whose flight is shorter, and 20 ms.
 """
@@ -25,6 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import settling
 
 import minidem as md
 from minidem.initial import kept_bed, settled_bed
@@ -39,9 +36,6 @@ RADIUS, SPEED, G = 1e-3, 5.0, 9.81                                  # of a grain
 BOTTOM, TOP = -0.0902431, 0.107757                                  # of the box [m]
 BED_STEP = 1e-6                                                     # while it settles [s]
 BEDS = Path("results", "beds")
-CORNERS = 0.55 * np.array([(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)])
-SHAPES = {"sphere": ([(0, 0, 0)], [1.0]), "rod": ([(-2, 0, 0), (0, 0, 0), (2, 0, 0)], [1.0] * 3),
-          "tetrapod": (CORNERS, [1.0] * 4)}
 
 
 class Setup(NamedTuple):
@@ -64,16 +58,16 @@ def setup(options):
 
 def grain(shape):
     """Template with the volume of a sphere of the radius of the comparison."""
-    centres, radii = SHAPES[shape]
-    size = RADIUS * (4.0 / 3.0 * np.pi / md.ClumpTemplate(centres, radii, density=1.0).volume) ** (1.0 / 3.0)
-    return md.ClumpTemplate(size * np.array(centres), size * np.array(radii), density=M1.density)
+    clump = settling.SHAPES[shape]
+    size = (4.0 / 3.0 * np.pi * RADIUS ** 3 / clump.volume) ** (1.0 / 3.0)
+    return md.ClumpTemplate(size * clump.centers, size * clump.radii, density=M1.density)
 
 
 def add_options(group):
     group.add_argument("--quick", action="store_true", help="a smaller bed and ball, under a minute")
-    group.add_argument("--clump", choices=SHAPES, default="sphere", help="grains (default: %(default)s)")
+    group.add_argument("--clump", choices=settling.SHAPES, default="sphere", help="grains (default: %(default)s)")
     group.add_argument("--count", type=at_least(1), metavar="N", default=lambda options: setup(options).count,
-                       help=f"grains (default: {PUBLISHED.count}; with --quick {QUICK.count})")
+                       help=f"grains of a bed that settles (default: {PUBLISHED.count}; with --quick {QUICK.count})")
     group.add_argument("--particles", metavar="FILE", help="take the spheres of this file as the bed")
 
 

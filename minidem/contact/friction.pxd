@@ -136,9 +136,9 @@ cdef inline void correct_edges(bint hertzian, const double *contact, const doubl
             / (approach if approach > overlap else overlap) if begins and overlap > 0.0 else 1.0
 
 
-cdef inline void press(bint hertzian, const double *contact, const double *history, double limits_damping,
-                       Normal *normal) noexcept nogil:
-    """Normal forces."""
+cdef inline void find_normal_forces(bint hertzian, const double *contact, const double *history,
+                                    double limits_damping, Normal *normal) noexcept nogil:
+    """F_n = F_e + c d' of the docstrings of the laws [N], and whether it changed its sign in this step."""
     cdef double overlap, elastic, damping, force, last
     cdef long long reversed = 0
     cdef int lane
@@ -221,7 +221,7 @@ cdef inline void friction_forces(bint hertzian, bint rolls, const double *contac
     cdef Normal normal
     cdef Springs friction
     cdef int lane
-    press(hertzian, contact, history, parameters[<int> LIMIT_DAMPING], &normal)
+    find_normal_forces(hertzian, contact, history, parameters[<int> LIMIT_DAMPING], &normal)
     for lane in range(LANES):
         of_pair = contact + COEFFICIENTS * LANES + lane
         u, u_old = load(contact + VELOCITY * LANES + lane), load(record(history, SLIP) + lane)

@@ -15,7 +15,7 @@ from minidem.templates.clump_template import ClumpTemplate
 from minidem.walls import box
 
 SOFTER, SLOWER = 100.0, 10.0        # in the first stage: Young's moduli, and the step that they allow
-FALLS, HARD = 2.0, 0.1           # duration of the first stage, in times of a fall from the top; of the second, in first
+FALLS, HARD = 2.0, 0.1          # durations: first stage / fall from the top, second stage / first
 OVERLAP = 2.0                       # largest relative overlap over (pressure at the bottom / Young's modulus)^(2/3)
 REPORTS = 100
 

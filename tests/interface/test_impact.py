@@ -5,6 +5,7 @@ from pathlib import Path
 import impact
 import numpy as np
 import pytest
+import settling
 
 import minidem as md
 from minidem.initial import settled_bed
@@ -35,7 +36,7 @@ def test_settled_bed():
     assert np.mean(bottom) == pytest.approx(weight, rel=0.05)
 
 
-@pytest.mark.parametrize("clump", impact.SHAPES)
+@pytest.mark.parametrize("clump", settling.SHAPES)
 def test_grains_have_the_volume_of_the_sphere(clump):
     assert impact.grain(clump).volume == pytest.approx(4.0 / 3.0 * np.pi * 1e-9, rel=2e-3)
 

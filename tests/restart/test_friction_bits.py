@@ -172,3 +172,33 @@ def test_undone_step(tmp_path):
         assert bits(sim) == before
     sim.run(BEFORE + STEPS - sim.step_count)
     assert bits(sim) == bits(whole)
+
+
+@pytest.mark.parametrize("threads", (1, 2))
+@pytest.mark.parametrize("good", (0, 1, 40))
+def test_run_on_after_an_undone_step(good, threads, tmp_path):
+    """Nothing is read in between; good : steps before it, 0: contacts are those of a checkpoint, or of a sort."""
+    def force(t, x, v, q, w):
+        calls.append(t)
+        if len(calls) - 1 in fails:
+            raise ZeroDivisionError
+        return -0.1 * v, 0.0 * w
+
+    calls, fails = [], ()
+    whole = with_threads(heap(ROLLING), threads, tmp_path)
+    whole.add_force(force)
+    whole.run(1)                                        # forces with those of the user are known
+    sim = copy.deepcopy(whole)
+    whole.run(STEPS)
+    calls, fails = [], (good,)
+    with pytest.raises(ZeroDivisionError):
+        sim.run(STEPS)
+    calls, fails = [], (7,)
+    if good == 0:
+        sim._loop.sort_clumps()
+        fails = (0,)
+    with pytest.raises(ZeroDivisionError):
+        sim.run(STEPS)
+    calls, fails = [], ()
+    sim.run(BEFORE + 1 + STEPS - sim.step_count)
+    assert bits(sim) == bits(whole)
