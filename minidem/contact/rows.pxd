@@ -21,7 +21,7 @@ cdef enum ContactRow:
     OVERLAP = 13            # at the pose [m]
     RADIUS = 14             # effective: R_i R_j / (R_i + R_j), at a plane R [m]
     MASS = 15               # effective: m_i m_j / (m_i + m_j) of the clumps, at a plane m [kg]
-    ROLLING_INERTIA = 16    # effective, of spheres of the clumps' masses about the contact point [kg m2]; or 0: no couples
+    ROLLING_INERTIA = 16    # effective, of spheres of the clumps' masses about the contact point [kg m2]; 0: no couples
     STEP = 17               # [s]; zero where forces are evaluated between two steps
     COEFFICIENTS = 18       # 8  of the pair of materials, in the order of the law
     CONTACT_ROWS = 26
