@@ -26,25 +26,26 @@ walls           R* = R. Torque and velocity have the arm R, while the distance t
 from math import sqrt
 
 from minidem.contact import registry
+from minidem.contact.pair_table import PROPERTIES
 from minidem.core.parameters import named_values
-from minidem.material import effective_modulus, effective_shear_modulus
 
 
-def law(sim):
-    """Coefficients for pair_coeff and fix wall/gran. RuntimeError if LAMMPS cannot run the law of `sim`."""
-    material = sim.material
-    if len(sim._loop.pair_table.materials) > 1:
-        raise RuntimeError("lammps: all clumps and walls must have the same material")
+def law(sim, first, second):
+    """Coefficients for pair_coeff and fix wall/gran between the materials of these indices in `sim.materials`.
+
+    RuntimeError if LAMMPS cannot run the law of `sim`.
+    """
     record, values = registry.select(sim.contact)
     values = named_values(record.parameters, values)
-    modulus = effective_modulus(material, material)
+    pair = {name: table[first, second] for name, table in sim._loop.pair_table.properties(PROPERTIES).items()}
+    modulus, shear = pair["modulus"], pair["shear_modulus"]
     stiffness = f"hertz {4.0 / 3.0 * modulus:.17g}"
     if sim.contact == "hertz":
         return f"{stiffness} 0.0 tangential linear_nohistory 0.0 0.0 damping velocity"
     if record.name != "hertz-mindlin" or values["rolling"] != "none":
         raise RuntimeError(f"lammps: pair_style granular has no law equal to '{sim.contact}'")
-    shear, ratio = effective_shear_modulus(material, material), values["tangential_damping"]
+    ratio = values["tangential_damping"]
     x = sqrt(4.0 * shear / modulus) if ratio == "stiffness-ratio" else ratio
     limit = " limit_damping" if values["limit_damping"] == "yes" else ""
-    return (f"{stiffness} {material.restitution:.17g} tangential mindlin_rescale/force {8.0 * shear:.17g} {x:.17g} "
-            f"{material.friction:.17g} damping coeff_restitution{limit}")
+    return (f"{stiffness} {pair['restitution']:.17g} tangential mindlin_rescale/force {8.0 * shear:.17g} {x:.17g} "
+            f"{pair['friction']:.17g} damping coeff_restitution{limit}")

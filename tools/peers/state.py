@@ -7,7 +7,6 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from minidem.core.quaternions import multiply, rotate
-from minidem.material import effective_modulus
 
 
 def clump_state(sim):
@@ -54,7 +53,7 @@ def total_energy(sim, mass, velocity, angular_velocity, angular_momentum, sphere
     """Kinetic, rotational and elastic energy [J] of the clumps of `sim` in another state.
 
     mass (n,); velocity, angular_velocity, angular_momentum (n, 3); sphere_center (m, 3) in minidem's order. All
-    belong to the same time. Radii, walls and material are those of `sim`.
+    belong to the same time. Radii, walls and materials are those of `sim`.
     """
     kinetic = 0.5 * np.sum(mass * np.sum(velocity * velocity, axis=1))
     rotational = 0.5 * np.sum(angular_velocity * angular_momentum)
@@ -63,15 +62,17 @@ def total_energy(sim, mass, velocity, angular_velocity, angular_momentum, sphere
 
 def elastic_energy(sim, center):
     """Elastic energy [J] of Hertz contacts, 8/15 E* sqrt(R*) overlap^(5/2) each; R* = R at a wall."""
-    radius, clump = sim.sphere_radii, sim.sphere_clump
-    i, j = cKDTree(center).query_pairs(2.0 * radius.max(), output_type="ndarray").T
-    different = clump[i] != clump[j]
-    i, j = i[different], j[different]
+    radius, clump, table = sim.sphere_radii, sim.sphere_clump, sim._loop.pair_table
+    material, modulus = sim.material_index[clump], table.properties(["modulus"])["modulus"]
+    near = cKDTree(center).query_ball_point(center, 2.0 * radius)       # of each sphere, those that are not larger
+    i, j = np.repeat(np.arange(len(near)), [len(found) for found in near]), np.concatenate(near).astype(int)
+    once = (clump[i] != clump[j]) & ((radius[j] < radius[i]) | (radius[j] == radius[i]) & (j < i))
+    i, j = i[once], j[once]
     overlaps = [radius[i] + radius[j] - np.linalg.norm(center[i] - center[j], axis=1)]
-    radii = [radius[i] * radius[j] / (radius[i] + radius[j])]
-    for wall in sim.walls:
+    radii, moduli = [radius[i] * radius[j] / (radius[i] + radius[j])], [modulus[material[i], material[j]]]
+    for wall, of_wall in zip(sim.walls, table.wall_index):
         overlaps.append(radius - (center - wall.point) @ np.array(wall.normal))
         radii.append(radius)
-    overlap = np.maximum(0.0, np.concatenate(overlaps))
-    modulus = effective_modulus(sim.material, sim.material)
-    return 8.0 / 15.0 * modulus * np.sum(np.sqrt(np.concatenate(radii)) * overlap ** 2.5)
+        moduli.append(modulus[material, of_wall])
+    overlap, radius, modulus = (np.concatenate(parts) for parts in (overlaps, radii, moduli))
+    return 8.0 / 15.0 * np.sum(modulus * np.sqrt(radius) * np.maximum(0.0, overlap) ** 2.5)
