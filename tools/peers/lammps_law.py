@@ -3,7 +3,7 @@
 What LAMMPS (22Jul2025) computes for "hertz k e tangential mindlin_rescale/force kt x mu damping coeff_restitution".
 Sources: https://docs.lammps.org/pair_granular.html; src/GRANULAR of https://github.com/lammps/lammps, files
 granular_model.cpp (geometry), gran_sub_mod_tangential.cpp, gran_sub_mod_damping.cpp, gran_sub_mod.cpp (mixing),
-fix_wall_gran.cpp. "Same": as in minidem's hertz-mindlin.
+fix_wall_gran.cpp, fix_wall_gran_region.cpp. "Same": as in minidem's hertz-mindlin.
 
 normal force    k a d, a = sqrt(R* d). Same with k = 4/3 E*. The form "hertz/material E e nu" computes 4/3 E* between
                 two particles of one type. Between types it stores E* as the Young's modulus, from which the tangential
@@ -21,6 +21,8 @@ velocity        v and omega of the half step before, at the positions and normal
 arms            The torque has the arm R - d/2 of the contact point. The velocity u has the arm R: u differs by
                 omega d/2 from that of the contact point, relative d / (2 R), and work is not conserved to this order.
 walls           R* = R. Torque and velocity have the arm R, while the distance to the plane is R - d.
+cylinders       1/R* = 1/R - 1/(2 R_c) inside a region cylinder of radius R_c. A region that rotates has the velocity
+                omega x r at the contact point, on its ends too; omega is the change of the angle over the last step.
 """
 
 from math import sqrt

@@ -64,6 +64,18 @@ def contact_commands(sim):
                     for i, a in types]
 
 
+def drum_commands(sim, material, radius, ends, speed):
+    """A closed cylinder of this material (index) around the y axis, with both ends, that rotates at `speed` about +y.
+
+    radius, ends: low and high y [m]; speed [rad/s]. See "cylinders" in lammps_law.py.
+    """
+    low, high = ends
+    lines = [f"variable angle equal {speed:.17g}*time",
+             f"region drum cylinder y 0 0 {radius:.17g} {low:.17g} {high:.17g} units box rotate v_angle 0 0 0 0 1 0"]
+    return lines + [f"fix drum{i} type{i} wall/gran/region granular {law(sim, a, material)} region drum"
+                    for i, a in enumerate(np.unique(sim.material_index), 1)]
+
+
 def write_spheres(sim, state, path):
     """Data file of LAMMPS. Lines: id, type, position, diameter, density (of clumps of one sphere), molecule id (the
     clump). Types are those of `contact_commands`."""
