@@ -56,7 +56,7 @@ from minidem.material import Material, Pair, effective_modulus, effective_shear_
 from minidem.simulation import Simulation
 from minidem.templates import chess, fit_report as mesh_report, shapes
 from minidem.templates.clump_template import ClumpTemplate
-from minidem.walls import Plane, box
+from minidem.walls import Cylinder, MeshWall, Oscillation, Plane, box
 
 __version__ = "0.6.0"
 __all__ = ["ClumpTemplate", "Energy", "Material", "Pair", "Plane", "Simulation", "box", "build_info", "chess",

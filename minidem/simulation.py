@@ -24,20 +24,20 @@ from minidem.material import Material, Pair, require_materials
 from minidem.output import checkpoint, vtu
 from minidem.rotation import registry
 from minidem.state.state import State
-from minidem.walls import Plane, plane_arrays, plane_list
+from minidem.walls import Wall, wall_list
 
 MOST_STEPS = 2.0 ** 53  # with more, times of different steps are equal
 
 
 class Simulation(Clumps):
-    """Rigid clumps with contacts between them and with plane walls.
+    """Rigid clumps with contacts between them and with walls.
 
     Parameters
     ----------
     material : Material
         Of all clumps and walls without a material of their own.
-    walls : list of Plane, optional
-        `md.box(low, high)` makes six. None or []: unbounded space.
+    walls : list of Plane, Cylinder and MeshWall, optional
+        `md.box(low, high)` makes six planes. None or []: unbounded space.
     rotation : str
         Rotation scheme, 'name' or 'name:parameter=value'; `md.rotation.available()` lists the names.
     contact : str
@@ -69,7 +69,7 @@ class Simulation(Clumps):
     a time may use a simulation; another thread, or a user force during a step, gets a RuntimeError.
     """
 
-    def __init__(self, material: Material, walls: Iterable[Plane] | None = None, rotation: str = "spiral",
+    def __init__(self, material: Material, walls: Iterable[Wall] | None = None, rotation: str = "spiral",
                  contact: str = "hertz", dt: float | None = None, gravity: ArrayLike = (0.0, 0.0, 0.0),
                  threads: int | None = None, pairs: Iterable[Pair] | None = None):
         require_materials(material=material)
@@ -80,7 +80,7 @@ class Simulation(Clumps):
         self._guard, self._pacer = Guard(), Pacer()
         self._scheme, self._parameters = registry.select(rotation)
         self._law, self._law_parameters = contact_laws.select(contact, self._scheme)
-        vars(self).update(material=material, walls=tuple(plane_list("walls", walls)), dt=positive("dt", dt),
+        vars(self).update(material=material, walls=tuple(wall_list("walls", walls)), dt=positive("dt", dt),
                           gravity=tuple(finite_array("gravity", gravity, (3,), limit=LARGEST).tolist()),
                           rotation=str(rotation), contact=str(contact), pairs=tuple(list_of(Pair, "pairs", pairs)))
         warn_of_ignored_properties(self._law, material)
@@ -141,7 +141,7 @@ class Simulation(Clumps):
         pair_table.require_pairs(self._law, state.material_index)
         return Driver(state, self._scheme, self._parameters, self.dt, first_step=step_count,
                       law=(self._law, self._law_parameters, pair_table), gravity=self.gravity,
-                      planes=plane_arrays(self.walls), threads=self._threads, external_forces=forces,
+                      walls=self.walls, threads=self._threads, external_forces=forces,
                       guard=self._guard, **known)
 
     @exclusive
