@@ -24,7 +24,7 @@ from minidem.material import Material, Pair, require_materials
 from minidem.output import checkpoint, vtu
 from minidem.rotation import registry
 from minidem.state.state import State
-from minidem.walls import Wall, wall_list
+from minidem.walls import Oscillation, Wall, require_planes_at_rest, wall_list
 
 MOST_STEPS = 2.0 ** 53  # with more, times of different steps are equal
 
@@ -83,6 +83,8 @@ class Simulation(Clumps):
         vars(self).update(material=material, walls=tuple(wall_list("walls", walls)), dt=positive("dt", dt),
                           gravity=tuple(finite_array("gravity", gravity, (3,), limit=LARGEST).tolist()),
                           rotation=str(rotation), contact=str(contact), pairs=tuple(list_of(Pair, "pairs", pairs)))
+        if self._law.corrects_onsets(self._law_parameters):
+            require_planes_at_rest(self.contact, self.walls)
         warn_of_ignored_properties(self._law, material)
         self._loop = self._make_loop(State(self._scheme.n_scratch), PairTable(material, self.walls, self.pairs))
 
@@ -218,21 +220,33 @@ class Simulation(Clumps):
         checkpoint.save(file_path("path", path), self)
 
     @classmethod
-    def load(cls, path: str | Path, threads: int | None = None) -> "Simulation":
-        """Read a checkpoint; `threads` as for a new simulation."""
-        return checkpoint.load(file_path("path", path), cls, threads)[0]
+    def load(cls, path: str | Path, threads: int | None = None,
+             motions: dict[int, Callable] | None = None) -> "Simulation":
+        """Read a checkpoint.
+
+        Parameters
+        ----------
+        path : path
+        threads : int, optional
+            As for a new simulation.
+        motions : dict, optional
+            Motions of walls that are functions, by the number of the wall; files do not contain them.
+        """
+        return checkpoint.load(file_path("path", path), cls, threads, motions)[0]
 
     @exclusive
     def __reduce__(self):
-        return _restored, (type(self), *checkpoint.pack(self), self._threads, self.user_forces)
+        motions = {k: wall.motion for k, wall in enumerate(self.walls)
+                   if wall.motion is not None and not isinstance(wall.motion, Oscillation)}
+        return _restored, (type(self), *checkpoint.pack(self), self._threads, self.user_forces, motions)
 
     def __copy__(self):
         return copy.deepcopy(self)
 
 
-def _restored(make, settings, arrays, threads, forces):
+def _restored(make, settings, arrays, threads, forces, motions):
     """Inverse of `Simulation.__reduce__`."""
-    sim = checkpoint.unpack(settings, arrays, make, threads)
+    sim = checkpoint.unpack(settings, arrays, make, threads, motions)
     for function in forces:
         sim.add_force(function)
     return sim

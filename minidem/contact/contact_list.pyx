@@ -26,7 +26,8 @@ from minidem.walls.surface cimport Walls, find_triangles, simple_height
 
 cdef inline void write_row(int *pair, double *values, const StateView *state, int i, int j, const Law *law,
                            double correction) noexcept nogil:
-    """A row for `describe`. i : slot of a sphere;  j : of a sphere or ghost, or -1 - element; correction of its force."""
+    """A row for `describe`. i : slot of a sphere;  j : of a sphere or ghost, or -1 - element;  correction of its force.
+    """
     cdef Contact contact = law.one(law, state, i, j)
     pair[0], pair[1] = i, slot_of(state, j)
     values[0], values[1] = contact.overlap, contact.force + correction

@@ -14,13 +14,13 @@ replaced it, if they are neighbours in the second sense.
 """
 from minidem.contact.history cimport list_again
 from minidem.core.int_vector cimport reserve
-from minidem.core.vec3 cimport Vec3, add_scaled, dot, norm, sub, vec3
+from minidem.core.vec3 cimport Vec3, add_scaled, dot, norm, sub
 from minidem.walls.surface cimport Touch, centre_in_wall, simple_height, touch_triangle
 from minidem.walls.triangle cimport nearest_of
 
 cdef extern from *:
     """
-    #define MINIDEM_SAME_POINT 1e-5     /* distance of a point from a triangle / radius of the sphere that counts as 0 */
+    #define MINIDEM_SAME_POINT 1e-5     /* distance of a point from a triangle / radius that counts as 0 */
     """
     const double SAME_POINT "MINIDEM_SAME_POINT"
 

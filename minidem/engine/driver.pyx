@@ -19,7 +19,6 @@ from minidem.engine.loop_owner cimport LoopOwner
 from minidem.engine.time_loop cimport ExternalForces, Loop, run_loop
 from minidem.rotation.scheme cimport Step
 from minidem.state.state cimport State
-from minidem.walls.surface cimport take_poses
 
 
 class NotFinite(FloatingPointError):
@@ -129,14 +128,6 @@ cdef class Driver(LoopOwner):
                 self.broken = f"in step {self.step_count + 1} memory was exhausted, and forces are missing"
             raise
         self.contacts_known = True
-
-    cdef object prepare_walls(self, long long steps):
-        """Poses of the walls from the present step on."""
-        cdef int t
-        if self.walls is not None and self.walls.walls.any_moves:
-            self.walls.prepare(self.step_count, steps)
-            for t in range(self.loop.n_threads):
-                take_poses(&self.loop.contacts[t].walls, self.loop.walls)
 
     cdef object advance(self, long long steps):
         """Run the time loop for so many steps; -1: forces at the present pose."""

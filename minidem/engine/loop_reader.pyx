@@ -9,6 +9,7 @@ from minidem.core.lanes cimport LANES
 from minidem.engine.history_memory cimport export_history
 from minidem.engine.time_loop cimport BLOCKS, CONTACTS, LISTS, N_PHASES, OUTSIDE, WAITING, record_phase
 from minidem.state.pose cimport pose_range
+from minidem.walls.surface cimport take_poses
 
 
 cdef class LoopReader:
@@ -133,6 +134,19 @@ cdef class LoopReader:
         """Contacts of the n clumps added last, at the present pose; the forces on clumps stay as they are."""
         self.pose()
         return self.of_walls(list_last(self.state, n, &self.loop.law))
+
+    def overlap_walls(self, spheres):
+        """(n,) bool, spheres (n, 4) that overlap with walls; see Observables.overlap_walls."""
+        self.prepare_walls(0)
+        return self.walls.overlaps(spheres)
+
+    cdef object prepare_walls(self, long long steps):
+        """Poses of the walls from the present step on."""
+        cdef int t
+        if self.walls is not None and self.walls.walls.any_moves:
+            self.walls.prepare(self.step_count, steps)
+            for t in range(self.loop.n_threads):
+                take_poses(&self.loop.contacts[t].walls, self.loop.walls)
 
     def of_walls(self, contacts):
         """Contacts (n,) with the numbers of walls instead of those of their elements."""

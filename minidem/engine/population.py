@@ -29,7 +29,10 @@ class Population:
         return replace(self, ids=np.append(self.ids, np.arange(self.next_id, end)), next_id=end)
 
     def without(self, gone, dissipated, work, wall_work):
-        """Without the clumps of which `gone` (n,) is true; dissipated (n, 4), work (n, 7), wall_work (n, 2), or None."""
+        """Without the clumps of which `gone` (n,) is true.
+
+        dissipated (n, 4), work (n, 7), wall_work (n, 2) : of all clumps, or None.
+        """
         return replace(self, ids=self.ids[~gone],
                        dissipated=self.dissipated + (0.0 if dissipated is None else dissipated[gone].sum(axis=0)),
                        work=self.work + sum(float(rows[gone, 0].sum()) for rows in (work, wall_work)

@@ -241,7 +241,7 @@ cdef inline void run_thread(Loop *loop, int thread, long long steps) noexcept no
             mine.failure = OUT_OF_MEMORY
         publish(&loop.broad, thread, &loop.state)
         if compute_forces(loop, thread, True, True) and (step_succeeded(loop) if loop.saved_blocks != NULL
-                                                   else mine.failure == NO_FAILURE):
+                                                         else mine.failure == NO_FAILURE):
             commit(&loop.contacts[thread].history)
         reduce_all(loop, thread)
         if loop.external_forces != NULL:

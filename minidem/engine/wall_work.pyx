@@ -12,7 +12,6 @@ from minidem.contact.law cimport Contact
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, add_scaled, cross, dot, scale, sub, vec3
-from minidem.state.state cimport StateView
 from minidem.walls.surface cimport WallPose, Walls
 
 cdef enum:

@@ -1,5 +1,5 @@
 """Poses of walls at given instants."""
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import cos, pi, sin
 
 import numpy as np
@@ -63,6 +63,21 @@ def poses(wall, first, n, half_step):
         rows[:, 12:15], rows[:, 15:18] = _rates(position[:-3], position[2:-1], matrix[:-3], matrix[2:-1], step)
         rows[:, 18:21], rows[:, 21:24] = _rates(position[1:-2], position[3:], matrix[1:-2], matrix[3:], step)
     return rows
+
+
+def at_rest(wall, step, dt):
+    """The wall at rest where it is at a step."""
+    if not wall.moves:
+        return wall
+    position, matrix = (values[0] for values in _placed(wall, np.array([2 * step]) * (0.5 * dt)))
+    still = {"velocity": (0.0, 0.0, 0.0), "angular_velocity": (0.0, 0.0, 0.0), "motion": None, "center": position}
+
+    def moved(points):
+        return position + (np.asarray(points) - wall.center) @ matrix.T
+
+    if hasattr(wall, "triangles"):
+        return replace(wall, surface=(moved(wall.points), wall.triangles), **still)
+    return replace(wall, point=moved(wall.point), **still)
 
 
 def _placed(wall, times):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.core.checks import LARGEST, finite_array, refuse
+from minidem.core.checks import LARGEST, finite_array, refuse, short_repr
 from minidem.material import Material
 from minidem.walls.wall import Wall, unit_vector
 
@@ -77,3 +77,11 @@ def box(low: ArrayLike, high: ArrayLike, material: Material | None = None) -> li
     inward = np.eye(3)
     return [Plane(corner, sign * inward[axis], material)
             for axis in range(3) for corner, sign in ((low, 1.0), (high, -1.0))]
+
+
+def require_planes_at_rest(contact, walls):
+    """Refuse other walls, for a contact law with onset correction."""
+    for k, wall in enumerate(walls):
+        if wall.moves or not isinstance(wall, Plane):
+            raise ValueError(f"walls[{k}] = {short_repr(wall)}: the onset correction of contact = {contact!r} needs "
+                             "planes at rest; take onset=plain")

@@ -22,7 +22,7 @@ cdef struct WallPose:               # of a wall at one instant
     double velocity_now[3]          # at the instant itself
     double turning_now[3]
 
-cdef struct TriangleGrid:           # of a mesh: the triangles whose bounding boxes overlap each cell, in the wall's frame
+cdef struct TriangleGrid:           # of a mesh, in its frame: the triangles with bounding boxes that overlap each cell
     int wall
     double low[3]                   # [m]
     double cell                     # width of a cell [m]

@@ -1,15 +1,18 @@
 # distutils: extra_compile_args = -O1
 """The arrays behind the walls of a time loop, and the poses of the walls that move."""
 from libc.stdlib cimport calloc, free
+from libc.string cimport memset
 
 import numpy as np
 
 from minidem.walls.mesh_grid import mesh_grid
 from minidem.walls.motion import poses, travel
 
-from minidem.walls.surface cimport PLACE, POSE, TriangleGrid, WallPose
+from minidem.core.int_vector cimport IntVector, release
+from minidem.walls.surface cimport PLACE, POSE, TriangleGrid, WallPose, find_triangles, simple_height
 
 MOST_STEPS = 1000                   # in one table of poses
+ROUNDING = 1e-14                    # of a height, relative to coordinates and radius
 
 
 cdef class WallTable:
@@ -124,6 +127,25 @@ cdef class WallTable:
         self.walls.stride = self.walls.count + 1 if moving else 0
         self.walls.poses, self.walls.travel = <const WallPose *> &rows[0, 0, 0], &distances[0]
         self.walls.now = self.walls.poses
+
+    def overlaps(self, const double[:, ::1] spheres):
+        """(n,) bool, spheres (n, 4) that overlap with walls at the first entry of the tables, up to rounding."""
+        cdef IntVector triangles
+        cdef Py_ssize_t k, element
+        cdef double margin
+        cdef bint fine = True
+        cdef unsigned char[::1] found = np.zeros(len(spheres), dtype=np.uint8)
+        memset(&triangles, 0, sizeof(triangles))
+        for k in range(len(spheres)):
+            margin = ROUNDING * (abs(spheres[k, 0]) + abs(spheres[k, 1]) + abs(spheres[k, 2]) + spheres[k, 3])
+            fine &= find_triangles(&self.walls, &spheres[k, 0], margin, &triangles)
+            found[k] = triangles.size > 0
+            for element in range(self.walls.n_simple):
+                found[k] |= simple_height(&self.walls, element, &spheres[k, 0]) <= spheres[k, 3] + margin
+        release(&triangles)
+        if not fine:
+            raise MemoryError("no memory for the triangles near a sphere")
+        return np.asarray(found).view(bool)
 
     @property
     def most_steps(self):
