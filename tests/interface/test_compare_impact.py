@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from installed_lammps import needs_lammps
 
-MINIMAL = ("--quick", "--count", "400", "--time", "0.002", "--skip", "0.001", "--dt", "2e-6", "--seeds", "1", "--out", "out")
+MINIMAL = ("--quick", "--count", "400", "--time", "0.002", "--skip", "0.001", "--dt", "2e-6", "--seeds", "1", "--out",
+           "out")
 
 
 def test_missing_lammps_is_skipped(tmp_path, run_tool, monkeypatch):
