@@ -119,7 +119,7 @@ def trace_lammps(sim, steps, every, report, settings):
                     f'fix trace all print {every} "$(step) $(v_height:%.17g) $(v_velocity:%.17g)" file trace screen no')
         job = pool.submit(run, LAMMPS.find(), sim, settings, 0, steps, folder, commands)
         while wait([job], timeout=1.0).not_done:
-            report(every * (trace.read_text().count("\n") - 1) if trace.exists() else 0)
+            report(min(steps, every * trace.read_text().count("\n")) if trace.exists() else 0)
         us_per_step = job.result()[1]
         rows = np.loadtxt(trace, ndmin=2)
     return rows[np.unique(rows[:, 0], return_index=True)[1]], us_per_step
