@@ -22,6 +22,7 @@ from minidem.core.int_vector cimport IntVector, reserve
 from minidem.core.lanes cimport LANES
 from minidem.core.transpose cimport records_from_rows, rows_from_records
 from minidem.core.vec3 cimport Vec3, dot, scale, sub, vec3
+from minidem.state.periodic_box cimport nearest_differences, nearest_image
 from minidem.state.rows cimport load, store
 from minidem.state.state cimport StateView
 
@@ -134,8 +135,8 @@ cdef inline Contact over_contact(Force force, bint mixed, const Law *law, const 
     cdef double modulus = modulus_of(mixed, law, state, i, j)
     if j < 0:
         return wall_contact(force, modulus, law, a, -1 - <Py_ssize_t> j)
-    return sphere_contact(force, modulus, law.parameters, sub(vec3(a[0], a[1], a[2]), vec3(b[0], b[1], b[2])),
-                          a[3], b[3])
+    return sphere_contact(force, modulus, law.parameters, nearest_image(
+        state.box, sub(vec3(a[0], a[1], a[2]), vec3(b[0], b[1], b[2]))), a[3], b[3])
 
 
 cdef inline double margin(double begins, double ends, const Contact *contact, Vec3 relative) noexcept nogil:
@@ -155,11 +156,12 @@ cdef inline void set_forces(double *on_i, double *on_j, Py_ssize_t stride, const
     on_i[3 * stride] = on_j[3 * stride] = 1.0
 
 
-cdef inline void evaluate_eight(Force force, bint moving, bint mixed, const Law *law, const StateView *state,
-                                const int *pairs, const int *twists, double *on_i, double *on_j,
-                                double *margins) noexcept nogil:
+cdef inline void evaluate_eight(Force force, bint moving, bint mixed, const double *box, const Law *law,
+                                const StateView *state, const int *pairs, const int *twists, double *on_i,
+                                double *on_j, double *margins) noexcept nogil:
     """Evaluate eight contacts of two spheres each, into records (LANES, 4) of forces.
 
+    box : that of the state.
     twists, margins : (2 LANES,), (LANES,) with `moving`: see relative_velocities; margin of each.
     """
     cdef double a[4][LANES]
@@ -183,6 +185,8 @@ cdef inline void evaluate_eight(Force force, bint moving, bint mixed, const Law 
     elif moving:
         for lane in range(LANES):
             store(relative + lane, sub(sphere_velocity(state, i[lane]), sphere_velocity(state, j[lane])))
+    if box != NULL:
+        nearest_differences(box, a[0], b[0])
     if mixed:
         for lane in range(LANES):
             moduli[lane] = modulus_of(True, law, state, i[lane], j[lane])
@@ -238,8 +242,13 @@ cdef inline bint over_pairs(Force force, bint moving, bint mixed, const Law *law
             twists[k] = twist_of(clump_of(state, pairs[k]))
     for eight in range(eights):
         k = 2 * LANES * eight
-        evaluate_eight(force, moving, mixed, law, state, pairs + k, twists + k, force_record(forces, k),
-                       force_record(forces, k) + 4 * LANES, margins)
+        on_i = force_record(forces, k)
+        if state.box != NULL:
+            evaluate_eight(force, moving, mixed, state.box, law, state, pairs + k, twists + k, on_i, on_i + 4 * LANES,
+                           margins)
+        else:                                           # with a constant: the loop is compiled without the box
+            evaluate_eight(force, moving, mixed, NULL, law, state, pairs + k, twists + k, on_i, on_i + 4 * LANES,
+                           margins)
         if moving:
             for lane in range(LANES):
                 ends.data[ends.size] = <int> (first + k) + 2 * lane

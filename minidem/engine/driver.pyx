@@ -92,10 +92,13 @@ cdef class Driver(LoopOwner):
 
         If Python code called by a step raises, the state is restored to the beginning of the step.
         """
-        cdef long long before = self.loop.steps_done
-        if steps <= 0:
-            return 0
-        self.sort_if_due()
+        cdef long long before = self.loop.steps_done, end = before + max(steps, 0)
+        while self.loop.steps_done < end:
+            self.sort_if_due()
+            self.run_part(min(end - self.loop.steps_done, self.wrap_if_due()))
+        return self.loop.steps_done - before
+
+    cdef object run_part(self, long long steps):
         self.contacts_known = False
         try:
             self.advance(steps)
@@ -110,7 +113,6 @@ cdef class Driver(LoopOwner):
                 self.broken = f"in step {self.step_count + 1} memory was exhausted, and forces are missing"
             raise
         self.contacts_known = True
-        return self.loop.steps_done - before
 
     cdef object advance(self, long long steps):
         """Run the time loop for so many steps; -1: forces at the present pose."""

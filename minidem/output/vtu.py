@@ -22,7 +22,8 @@ from minidem.state.bodies import frames_to_drawn
 # Side of the square that represents an infinite plane, in sizes of the scene. Clipping loses about
 # HUGE * 2^-52 = 2e-13 of the scene's size, below the resolution of float32.
 HUGE = 1e3
-FIELDS = ("radius", "clump", "velocity", "angular_velocity", "orientation")     # of a frame, besides the centres
+FIELDS = ("radius", "clump", "velocity", "angular_velocity", "orientation", "image")    # of a frame, besides centres
+EDGES = np.array([(k, k | 1 << axis) for k in range(8) for axis in range(3) if not k >> axis & 1], dtype=np.int32)
 _HEAD = '<?xml version="1.0"?>\n<VTKFile type="Collection" version="0.1">\n  <Collection>\n'
 _TAIL = "  </Collection>\n</VTKFile>\n"
 
@@ -58,7 +59,9 @@ def write_spheres(path, sim, float32=False, fields=None):
     - points: centre [m];
     - `radius` [m], `clump` (int32, id of the sphere's clump, which is its index unless clumps were removed);
     - `velocity` [m/s] of the sphere's centre, v + w x (centre - x);
-    - `angular_velocity` [rad/s] and `orientation` (w, x, y, z; template frame to lab frame) of its clump.
+    - `angular_velocity` [rad/s] and `orientation` (w, x, y, z; template frame to lab frame) of its clump;
+    - `image` (3, int32) of its clump, if an axis is periodic: each clump is drawn whole, with its centre of mass in the
+      box, and was moved there by so many lengths of the box.
 
     Parameters
     ----------
@@ -84,6 +87,9 @@ class Frame:
         self.fields, self.real = field_names(fields), np.float32 if float32 else np.float64
         self.spheres, self.clump, self.ids, self.position, self.orientation, self.drawn, self.rates = _copies(
             sim, {"velocity", "angular_velocity"} & set(self.fields))
+        self.box = sim._state.box
+        if self.box is None:
+            self.fields = tuple(name for name in self.fields if name != "image")
 
     def write(self, path):
         """Write the VTU file `path` atomically."""
@@ -95,6 +101,10 @@ class Frame:
             arm = centers - self.position[clump]
             data["velocity"] = (velocity[clump] + np.cross(angular_velocity, arm)).astype(real)
             data["angular_velocity"] = angular_velocity.astype(real)
+        if self.box is not None:
+            inside, image = self.box.wrapped(self.position), self.box.image(self.position)
+            centers = centers + (inside - self.position)[clump]
+            data["image"] = image[clump].astype(np.int32)
         if "orientation" in self.fields:
             data["orientation"] = multiply(self.orientation, self.drawn)[clump].astype(real)
         vertices = np.arange(len(clump), dtype=np.int32)[:, None]
@@ -115,20 +125,31 @@ def write_walls(path, sim):
     """Write the walls of `sim` as polygons to the VTU file `path`; False if there is nothing to write.
 
     Walls that enclose a convex room are written completely. An infinite plane is cut at the bounding box of the
-    spheres; without spheres its extent is arbitrary, and it is not written.
+    spheres; without spheres its extent is arbitrary, and it is not written. Along periodic axes the periodic box
+    replaces the bounding box; its edges are written as lines.
     """
     centers, radii = sim.sphere_centers(), np.asarray(sim.sphere_radii)[:, None]
-    bounds = ((centers - radii).min(axis=0), (centers + radii).max(axis=0)) if len(centers) else None
+    bounds, box = ((centers - radii).min(axis=0), (centers + radii).max(axis=0)) if len(centers) else None, sim._state.box
+    if box is not None:
+        bounds = [np.where(box.axes, corner, corner if bounds is None else bound)
+                  for corner, bound in zip((box.low, box.high), bounds or (None, None))]
     polygons = wall_polygons([(wall.point, wall.normal) for wall in sim.walls or ()], bounds)
-    if not polygons:
-        return False
     cells, first = [], 0
     for polygon in polygons:
         corners = np.arange(first, first + len(polygon), dtype=np.int32)
         cells.append(("quad" if len(polygon) == 4 else "polygon", corners[None, :]))
         first += len(polygon)
+    if box is not None:
+        polygons, cells = [*polygons, _corners(box.low, box.high)], [*cells, ("line", first + EDGES)]
+    if not polygons:
+        return False
     _write(path, meshio.Mesh(np.concatenate(polygons), cells))
     return True
+
+
+def _corners(low, high):
+    """(8, 3) corners of a box; the bits of their numbers are those of the axes along which they are high."""
+    return np.where(np.arange(8)[:, None] >> np.arange(3) & 1, high, low)
 
 
 def _write(path, mesh):
