@@ -52,12 +52,20 @@ class PeriodicBox:
         return tuple(tuple(values.tolist()) for values in (self.low, self.high, self.axes))
 
     def refuse_walls(self, walls):
-        """ValueError for a plane that is not parallel to all periodic axes."""
+        """ValueError for a wall that is not the same along all periodic axes."""
         for k, wall in enumerate(walls):
-            across = np.flatnonzero(self.axes & (np.asarray(wall.normal) != 0.0))
-            if len(across):
-                raise ValueError(f"walls[{k}] = {short_repr(wall)}: its normal has a component along the periodic axis "
-                                 f"{AXES[across[0]]}; set it to 0, or make the axis open")
+            direction = np.array(getattr(wall, "normal", getattr(wall, "axis", (np.nan,) * 3)))
+            if hasattr(wall, "normal"):
+                uneven = self.axes & (direction != 0.0)
+                remedy = "set this component of its normal to 0"
+                if any(wall.angular_velocity):
+                    uneven, remedy = self.axes, "a plane that turns needs open axes"
+            else:
+                uneven = self.axes & ~(np.abs(direction) == 1.0)
+                remedy = "give planes, or a cylinder along the only periodic axis"
+            if uneven.any():
+                raise ValueError(f"walls[{k}] = {short_repr(wall)}: it is not the same along the periodic axis "
+                                 f"{AXES[np.argmax(uneven)]}; {remedy}")
 
     def refuse_large(self, template, scale):
         """ValueError for clumps that are too large for the box.
