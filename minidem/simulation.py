@@ -54,9 +54,9 @@ class Simulation(Clumps):
         Of each two different materials that can meet, for a contact law that reads properties of pairs
         (`md.contact.info(name).reads_of_pairs`).
     periodic : tuple, optional
-        (low (3,), high (3,), (bool, bool, bool)): corners of a box [m], and along which axes it is periodic: clumps that
-        leave it through a face enter through the opposite one. Along open axes the corners are drawn only. The box must
-        be longer than the diameter of any clump and than four radii of any sphere.
+        (low (3,), high (3,), (bool, bool, bool)): corners of a box [m], and along which axes it is periodic. Along open
+        axes the corners are drawn only. The box must be longer than the diameter of any clump and than four radii of
+        any sphere. Walls must be the same along periodic axes: planes, or a cylinder along the only periodic axis.
 
     Raises
     ------
@@ -70,9 +70,9 @@ class Simulation(Clumps):
 
     Notes
     -----
-    In a periodic box two spheres interact by their nearest images. `position` and all that is computed from it are those
-    in unbounded space, without jumps at the faces; `wrapped_position` is in the box. So `energy().balance` is constant
-    in a field of gravity along a periodic axis; angular momentum is not conserved.
+    In a periodic box two spheres interact by their nearest images. `position` and all that is computed from it are in
+    unbounded space, without jumps at the faces; `wrapped_position` is in the box. So `energy().balance` is constant with
+    gravity along a periodic axis. Angular momentum is not conserved.
 
     copy.deepcopy and pickle make an independent simulation that continues with the same bits. Only one Python thread at
     a time may use a simulation; another thread, or a user force during a step, gets a RuntimeError.

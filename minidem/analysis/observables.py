@@ -241,5 +241,6 @@ class Observables(ContactObservables):
         state = self._state
         spheres = state.spheres.reshape(-1, 4).take(state.sphere_slot, axis=0)
         if state.box is not None:
-            spheres[:, :3] += np.repeat(state.shift, state.bodies.sizes[state.template_index], axis=0) * state.box.length
+            sizes = state.bodies.sizes[state.template_index]
+            spheres[:, :3] += np.repeat(state.shift * state.box.length, sizes, axis=0)
         return spheres

@@ -7,8 +7,8 @@ CONTACT = np.dtype([
     ("overlap", float),                                 # [m]
     ("normal", float, 3),                               # unit, from j to i
     ("force", float, 3),                                # on i [N]
-    ("point", float, 3),                                # middle of the overlap, of nearest images next to sphere_i; on a
-                                                        # wall the sphere's lowest point [m]
+    ("point", float, 3),                                # middle of the overlap, at sphere_i; on a wall the sphere's
+                                                        # lowest point [m]
     ("energy", float),                                  # elastic, of the normal force [J]
     ("tangential", float, 3),                           # part of the force, of laws with friction [N]
     ("couple", float, 3),                               # on i, of rolling resistance [N m]

@@ -37,7 +37,8 @@ class PeriodicBox:
                                for name, corner in (("low", low), ("high", high)))
         refuse("periodic: high", self.high, self.high <= self.low,
                f"give high above low = {self.low.tolist()} in every component")
-        if not isinstance(axes, (list, tuple, np.ndarray)) or len(axes) != 3 or not all(isinstance(axis, (bool, np.bool_)) for axis in axes):
+        flags = [axis for axis in axes if isinstance(axis, (bool, np.bool_))] if np.iterable(axes) else []
+        if len(flags) != 3 or len(axes) != 3:
             raise ValueError(f"periodic: axes = {short_repr(axes)}: give three times True or False")
         self.axes = np.array(axes)
         if not self.axes.any():
@@ -81,8 +82,8 @@ class PeriodicBox:
             short = self.axes & (self.length <= needed * largest)
             if short.any():
                 axis = int(np.argmax(short))
-                raise ValueError(f"template: the periodic box is {self.length[axis]:.6g} m long along {AXES[axis]}, which "
-                                 f"is not more than {what}, {needed * largest:.6g} m; take a longer box")
+                raise ValueError(f"template: the periodic box is {self.length[axis]:.6g} m long along {AXES[axis]}, "
+                                 f"which is not more than {what}, {needed * largest:.6g} m; take a longer box")
 
     def refuse_outside(self, low, high):
         """ValueError for a region with corners low, high (3,) that extends beyond the box along a periodic axis."""
