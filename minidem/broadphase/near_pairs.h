@@ -60,6 +60,18 @@ static inline __attribute__((always_inline)) ptrdiff_t minidem_select(
     return kept;
 }
 
+/* Each on its own, so that the one without a box is compiled as if there were none. */
+static __attribute__((noinline, unused)) ptrdiff_t minidem_select_periodic(
+        const double *spheres, const double *box, const int *pairs, ptrdiff_t n, double skin, int *near,
+        int64_t *numbers) {
+    return minidem_select(spheres, box, pairs, n, skin, near, numbers);
+}
+
+static __attribute__((noinline, unused)) ptrdiff_t minidem_select_open(
+        const double *spheres, const int *pairs, ptrdiff_t n, double skin, int *near, int64_t *numbers) {
+    return minidem_select(spheres, NULL, pairs, n, skin, near, numbers);
+}
+
 /* Copy those pairs of slots (n ints, two by two) whose gap is below `skin` to `near`, in their order; returns how many
  * ints. spheres: centre and radius of each slot; box: periodic, or NULL. `near` may be `pairs`, and has room for n ints.
  * The MINIDEM_PADDING ints after the pairs are read and prefetched, but not used.
@@ -67,7 +79,7 @@ static inline __attribute__((always_inline)) ptrdiff_t minidem_select(
 static inline __attribute__((always_inline)) ptrdiff_t minidem_select_near(
         const double *spheres, const double *box, const int *pairs, ptrdiff_t n, double skin, int *near,
         int64_t *numbers) {
-    return box ? minidem_select(spheres, box, pairs, n, skin, near, numbers)        /* compiled twice: for speed */
-               : minidem_select(spheres, NULL, pairs, n, skin, near, numbers);
+    return box ? minidem_select_periodic(spheres, box, pairs, n, skin, near, numbers)
+               : minidem_select_open(spheres, pairs, n, skin, near, numbers);
 }
 #endif

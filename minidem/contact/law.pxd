@@ -216,16 +216,10 @@ cdef inline void over_lanes(Force force, const double *overlap, const double *ra
     memcpy(result, forces, sizeof(forces))
 
 
-cdef inline bint over_pairs(Force force, bint moving, bint mixed, const Law *law, const StateView *state,
-                            const int *pairs, Py_ssize_t first, Py_ssize_t n, bint walls, double *forces,
-                            IntVector *ends) noexcept nogil:
-    """Evaluate n ints of contacts, two by two, into forces: see force_record. False: memory exhausted.
-
-    moving, mixed : constants at compile time. Append to `ends` the contacts that may begin or end within a step; clumps
-        differ in compliance.
-    first : number of the first int in the list of the thread.
-    walls : some of them are contacts with a wall.
-    """
+cdef inline bint over_pairs_in(const double *box, Force force, bint moving, bint mixed, const Law *law,
+                               const StateView *state, const int *pairs, Py_ssize_t first, Py_ssize_t n, bint walls,
+                               double *forces, IntVector *ends) noexcept nogil:
+    """See over_pairs. box : of the state; a constant NULL, so that loops are compiled as if there were no boxes."""
     cdef Py_ssize_t eight, k, eights = 0 if walls else n // (2 * LANES)
     cdef int twists[PAIRS_AT_ONCE + 2 * LANES]
     cdef double margins[LANES]
@@ -241,12 +235,7 @@ cdef inline bint over_pairs(Force force, bint moving, bint mixed, const Law *law
     for eight in range(eights):
         k = 2 * LANES * eight
         on_i = force_record(forces, k)
-        if state.box != NULL:
-            evaluate_eight(force, moving, mixed, state.box, law, state, pairs + k, twists + k, on_i, on_i + 4 * LANES,
-                           margins)
-        else:                                           # with a constant: the loop is compiled without the box
-            evaluate_eight(force, moving, mixed, NULL, law, state, pairs + k, twists + k, on_i, on_i + 4 * LANES,
-                           margins)
+        evaluate_eight(force, moving, mixed, box, law, state, pairs + k, twists + k, on_i, on_i + 4 * LANES, margins)
         if moving:
             for lane in range(LANES):
                 ends.data[ends.size] = <int> (first + k) + 2 * lane
@@ -262,3 +251,18 @@ cdef inline bint over_pairs(Force force, bint moving, bint mixed, const Law *law
             ends.data[ends.size] = <int> (first + k)
             ends.size += margin(law.begins, law.ends, &contact, relative) > 0.0
     return True
+
+
+cdef inline bint over_pairs(Force force, bint moving, bint mixed, const Law *law, const StateView *state,
+                            const int *pairs, Py_ssize_t first, Py_ssize_t n, bint walls, double *forces,
+                            IntVector *ends) noexcept nogil:
+    """Evaluate n ints of contacts, two by two, into forces: see force_record. False: memory exhausted.
+
+    moving, mixed : constants at compile time. Append to `ends` the contacts that may begin or end within a step; clumps
+        differ in compliance.
+    first : number of the first int in the list of the thread.
+    walls : some of them are contacts with a wall.
+    """
+    if state.box != NULL:
+        return over_pairs_in(state.box, force, moving, mixed, law, state, pairs, first, n, walls, forces, ends)
+    return over_pairs_in(NULL, force, moving, mixed, law, state, pairs, first, n, walls, forces, ends)
