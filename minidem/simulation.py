@@ -71,8 +71,8 @@ class Simulation(Clumps):
     Notes
     -----
     In a periodic box two spheres interact by their nearest images. `position` and all that is computed from it are in
-    unbounded space, without jumps at the faces; `wrapped_position` is in the box. So `energy().balance` is constant with
-    gravity along a periodic axis. Angular momentum is not conserved.
+    unbounded space, without jumps at the faces; `wrapped_position` is in the box. So `energy().balance` is constant
+    with gravity along a periodic axis. Angular momentum is not conserved.
 
     copy.deepcopy and pickle make an independent simulation that continues with the same bits. Only one Python thread at
     a time may use a simulation; another thread, or a user force during a step, gets a RuntimeError.

@@ -64,11 +64,10 @@ cdef void assign_cells(CellGrid *grid, const double *spheres, double part_before
     spheres : (slots, 4) centres and radii [m].
     """
     cdef Py_ssize_t k, n = grid.items.size
-    cdef double inside[4]
+    cdef double room[4]
     cdef FixedSphere fixed
     for k in range(<Py_ssize_t> (part_before * n), <Py_ssize_t> (part_end * n)):
-        item_in_box(grid.box, spheres + 4 * <Py_ssize_t> grid.items.data[k], inside)
-        fixed = fixed_sphere_of(grid, inside)
+        fixed = fixed_sphere_of(grid, item_in_box(grid.box, spheres + 4 * <Py_ssize_t> grid.items.data[k], room))
         grid.cell.data[k] = cell_of(grid, &fixed)
 
 
@@ -99,7 +98,7 @@ cdef void fill_cells(CellGrid *grid, const double *spheres, double part_before, 
     cdef const int *cell = grid.cell.data
     cdef int *start = grid.start.data
     cdef int *entry = NULL
-    cdef double inside[4]
+    cdef double room[4]
     cdef FixedSphere fixed
     cdef int total = 0
     memset(start + first, 0, (last - first) * sizeof(int))
@@ -116,8 +115,7 @@ cdef void fill_cells(CellGrid *grid, const double *spheres, double part_before, 
         if first <= cell[k] < last:
             start[cell[k]] -= 1
             entry = grid.entries + start[cell[k]]
-            item_in_box(grid.box, spheres + 4 * <Py_ssize_t> grid.items.data[k], inside)
-            fixed = fixed_sphere_of(grid, inside)
+            fixed = fixed_sphere_of(grid, item_in_box(grid.box, spheres + 4 * <Py_ssize_t> grid.items.data[k], room))
             entry[0] = fixed.x
             entry[grid.stride] = fixed.y
             entry[2 * grid.stride] = fixed.z

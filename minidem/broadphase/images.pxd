@@ -17,12 +17,15 @@ cdef struct Images:
     bint ahead[MOST_IMAGES]             # of two opposite shifts, one
 
 
-cdef inline void item_in_box(const double *box, const double *sphere, double *inside) noexcept nogil:
-    """Copy centre and radius, the centre moved into the box. box : may be NULL."""
+cdef inline const double *item_in_box(const double *box, const double *sphere, double *room) noexcept nogil:
+    """Centre and radius, the centre moved into the box; without a box `sphere` itself."""
     cdef int axis
-    memcpy(inside, sphere, 4 * sizeof(double))
-    for axis in range(3 if box != NULL else 0):
-        inside[axis] = wrapped(box, sphere, axis)
+    if box == NULL:
+        return sphere
+    for axis in range(3):
+        room[axis] = wrapped(box, sphere, axis)
+    room[3] = sphere[3]
+    return room
 
 
 cdef inline bint are_nearest(const double *box, const double *first, const double *second,
@@ -53,11 +56,12 @@ cdef inline void find_images(Images *images, const double *box, const double *sp
     cdef int least[3]
     cdef int most[3]
     cdef int axis, x, y, z
-    item_in_box(box, sphere, inside)
     memset(images.shift[0], 0, sizeof(images.shift[0]))
     images.count, images.ahead[0] = 1, False
     if box == NULL:
+        memcpy(inside, sphere, 4 * sizeof(double))
         return
+    item_in_box(box, sphere, inside)
     for axis in range(3):
         most[axis] = box[axis] > 0.0 and inside[axis] - box[axis + 6] < width
         least[axis] = -(box[axis] > 0.0 and box[axis + 6] + box[axis] - inside[axis] < width)

@@ -227,7 +227,9 @@ cdef bint search_level(const Search *search, const Levels *levels, int level,
     cdef CellRanges ranges
     cdef FixedSphere fixed
     cdef Images images
+    cdef int no_shift[3]
     cdef int cell = 0, known = -1, slot
+    memset(no_shift, 0, sizeof(no_shift))
     for p in range(2 * MOST_LEVELS):
         cells[p] = -1                                   # none collected
     if first < last:
@@ -243,12 +245,13 @@ cdef bint search_level(const Search *search, const Levels *levels, int level,
                 return False
         fixed = fixed_sphere_at(grid, p)
         slot = grid.entries[SLOT * grid.stride + p]
-        find_images(&images, search.state.box, search.items + 4 * <Py_ssize_t> slot, search.width)
         if not search_around(search, slot, &fixed, fixed.radius + grid.skin, candidates + level,
-                             <int> p - start[cell] + 1, images.shift[0]):
+                             <int> p - start[cell] + 1, no_shift):
             return False
-        if not search_images(search, levels, level, slot, &images, candidates, cells):
-            return False
+        if search.state.box != NULL or level + 1 < levels.count:
+            find_images(&images, search.state.box, search.items + 4 * <Py_ssize_t> slot, search.width)
+            if not search_images(search, levels, level, slot, &images, candidates, cells):
+                return False
     return True
 
 

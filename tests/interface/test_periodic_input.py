@@ -43,7 +43,8 @@ def test_malformed_box(periodic, message):
 
 
 @pytest.mark.parametrize("wall, axis", [
-    (md.Plane((0, 0, 0), (0, 1, 0)), None), (md.Plane((0, 0, 0), (1, 0, 0)), "x"), (md.Plane((0, 0, 0), (0, 1, 1)), "z"),
+    (md.Plane((0, 0, 0), (0, 1, 0)), None), (md.Plane((0, 0, 0), (1, 0, 0)), "x"),
+    (md.Plane((0, 0, 0), (0, 1, 1)), "z"),
     (md.Plane((0, 0, 0), (0, 1, 0), velocity=(1.0, 0.0, 0.0)), None),
     (md.Plane((0, 0, 0), (0, 1, 0), angular_velocity=(0.0, 2.0, 0.0)), "x"),
     (md.Cylinder((0.5, 0.4, 0.3), (0, 0, 1), 0.3), "x"),

@@ -1,4 +1,4 @@
-"""Equal bits in a periodic box: threads, sorting, order of clumps, restarts, and positions that are wrapped meanwhile."""
+"""Equal bits in a periodic box: threads, sorting, order of clumps, restarts, and wrapped positions."""
 import copy
 from functools import cache
 
