@@ -92,13 +92,15 @@ def add_bed(sim, options, materials, pairs):
 def add_file(sim, path, materials):
     """Spheres of a file, by their radii."""
     radius, centre = dosta.read_spheres(path)
-    for name, (size, _) in GRAINS.items():
-        mine = np.abs(radius / size - 1.0) < 0.25
-        sim.add_clumps(dosta.grain("sphere", size, materials[name]), centre[mine], scale=radius[mine] / size,
-                       material=materials[name])
-    if sim.n_clumps < len(radius):
-        raise ValueError(f"--particles {path}: {len(radius) - sim.n_clumps} spheres have neither a radius of about "
-                         "1 mm nor of about 2 mm")
+    sizes = [size for size, _ in GRAINS.values()]
+    kind = np.argmin(np.abs(np.log(radius[:, None] / sizes)), axis=1)
+    off = np.abs(radius / np.take(sizes, kind) - 1.0) > 0.25
+    if off.any():
+        raise ValueError(f"--particles {path}: a radius of {radius[off][0]:g} m is neither about 1 mm nor about 2 mm")
+    for k, (name, (size, _)) in enumerate(GRAINS.items()):
+        if np.any(kind == k):
+            sim.add_clumps(dosta.grain("sphere", size, materials[name]), centre[kind == k],
+                           scale=radius[kind == k] / size, material=materials[name])
 
 
 def build(options):

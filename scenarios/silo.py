@@ -6,7 +6,7 @@ of a sphere of 4 mm, of material M1 or M2, fill a steel cylinder of radius 0.1 m
 whose orifice has a radius of 20 mm (small) or 30 mm (large). observables.csv and silo.png have the number of grains
 above the orifice, as the comparison has; grains 20 mm below it are removed.
 
-The full case has 3.3 million steps with M1 and 2.5 million with M2. --quick takes 3000 larger, softer grains:
+The full case has 3.3 million steps with M1 and 2.5 million with M2. --quick takes 1500 larger, softer grains:
 
     python scenarios/silo.py --quick
     python scenarios/silo.py --quick --clump tetrapod
@@ -31,7 +31,7 @@ from minidem.validation import dosta
 CYLINDER = 0.1                                                      # radius [m]
 ORIFICES = {"small": (0.020, -0.0593008), "large": (0.030, -0.0554222)}         # radius, height [m]
 RADIUS, COUNT, STEPS = 2e-3, 100_000, {"M1": 1.5e-6, "M2": 2e-6}    # of a grain [m], grains, time steps [s]
-QUICK_RADIUS, QUICK_COUNT, QUICK_YOUNG, QUICK_STEP = 5e-3, 3000, 1e7, 4e-5
+QUICK_RADIUS, QUICK_COUNT, QUICK_YOUNG, QUICK_STEP = 5e-3, 1500, 1e7, 4e-5
 HALF_WIDTH, FRACTION = 0.068, 0.3                                   # of the grains placed at random [m]
 SIDES, RINGS = 180, 16                                              # of the cone
 BELOW, INTERVAL = 0.02, 0.01                                        # where and how often grains are removed [m], [s]
