@@ -103,8 +103,9 @@ def moved_walls(time=0.0):
     def motion(t):
         return (0.2 * t, -0.1 * t * t, 0.0), (0.5 * t, 0.0, -0.3 * t)
 
-    walls = [mesh(corners[:100], velocity=VELOCITY, angular_velocity=SPIN, center=center), md.Plane(**plane, motion=swing),
-             mesh(corners[100:], motion=motion, angular_velocity=(0, 0.4, 0), center=center),
+    walls = [mesh(corners[:100], velocity=VELOCITY, angular_velocity=SPIN, center=center),
+             md.Plane(**plane, motion=swing), mesh(corners[100:], motion=motion, angular_velocity=(0, 0.4, 0),
+                                                   center=center),
              md.Cylinder(**tube, angular_velocity=(0, 0, 2.0), velocity=VELOCITY)]
     first = turned(corners[:100].reshape(-1, 3), center, SPIN * time).reshape(-1, 3, 3) + VELOCITY * time
     second = turned(corners[100:].reshape(-1, 3), center, (0, 0.4 * time, 0))
@@ -121,7 +122,8 @@ def test_moved_walls():
     rng = np.random.default_rng(2)
     points = corners.mean(axis=1) + 0.3 * rng.normal(size=(200, 3))
     radii = (1.0 + OVERLAP) * distances(corners, points).min(axis=1)
-    points = np.append(points, [np.array(rest[3].point) + (0, 3.2, 0), np.array(rest[1].point) + (0, 0.06, 0.08)], axis=0)
+    beside = np.array(rest[3].point) + (0, 3.2, 0), np.array(rest[1].point) + (0, 0.06, 0.08)
+    points = np.concatenate([points, beside])
     radii = np.append(radii, [0.202, 0.101])
     moved, expected = touching(walls, points, radii, STEPS), touching(rest, points, radii)
     assert len(expected) == 202 and np.unique(expected["clump_j"]).size == 4
