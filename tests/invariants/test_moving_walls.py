@@ -108,17 +108,17 @@ def test_work_is_the_power_of_wall_forces(kind):
     mass, gravity = np.sum(sim.mass), np.array(sim.gravity)
     sim.run(900)
     first, start, work, impulse, dt = sim.energy().work, sim.linear_momentum(), 0.0, np.zeros(3), sim.dt
-    for n in range(31):
+    for n in range(61):
         force, torque, about = (np.array([wrench(sim, k) for k in range(len(sim.walls))]) for wrench in (
             type(sim).wall_force, type(sim).wall_torque, lambda sim, k: sim.wall_torque(k, (0, 0, 0))))
         centers = np.array([wall.center for wall in sim.walls_at_rest])
         np.testing.assert_allclose(about, torque + np.cross(centers, force), atol=1e-9)
         rates = [rates_of(wall, sim.time) for wall in sim.walls]
         power = -sum(f @ v + m @ w for f, m, (v, w) in zip(force, torque, rates))
-        part = 0.5 if n in (0, 30) else 1.0
+        part = 0.5 if n in (0, 60) else 1.0
         work += part * power * dt
         impulse += part * dt * (mass * gravity - force.sum(axis=0))
-        sim.run(1 if n < 30 else 0)
+        sim.run(1 if n < 60 else 0)
     assert abs(work) > 1e-3
     np.testing.assert_allclose(sim.energy().work - first, work, rtol=2e-4)
     np.testing.assert_allclose(sim.linear_momentum() - start, impulse, atol=1e-10)
