@@ -61,7 +61,8 @@ from minidem.walls import Cylinder, MeshWall, Oscillation, Plane, box
 
 __version__ = "0.6.0"
 __all__ = ["ClumpTemplate", "Cylinder", "Energy", "Material", "MeshWall", "Oscillation", "Pair", "Plane", "Simulation",
-           "box", "build_info", "chess", "cite", "contact", "effective_modulus", "effective_shear_modulus", "mesh_report", "rotation", "shapes"]
+           "box", "build_info", "chess", "cite", "contact", "effective_modulus", "effective_shear_modulus",
+           "mesh_report", "rotation", "shapes"]
 
 # `import minidem.shapes` and the like: these modules have a public name beside that of their folder.
 _sys.modules |= {f"{__name__}.{name}": module for name, module in
