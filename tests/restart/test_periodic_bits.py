@@ -130,10 +130,10 @@ def test_added_and_removed_clumps_keep_their_box_lengths():
     """Positions of the others do not change, and the new clump is where it was added."""
     sim = gas("hertz")
     sim.run(4 * WRAP + 1)
-    position, shift = np.array(sim.position), np.array(sim._state.shift)
+    position, orientation, shift = np.array(sim.position), np.array(sim.orientation), np.array(sim._state.shift)
     assert np.any(shift)
     sim.remove_clumps(sim.ids[::3])
     kept = np.arange(len(position)) % 3 > 0
     assert np.array_equal(sim.position, position[kept]) and np.array_equal(sim._state.shift, shift[kept])
-    sim.add_clumps(sim.templates[0], position[0])
+    sim.add_clumps(sim.templates[0], position[0], orientation[0])
     assert np.array_equal(sim.position[:-1], position[kept]) and np.array_equal(sim.position[-1], position[0])
