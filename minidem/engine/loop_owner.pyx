@@ -141,11 +141,11 @@ cdef class LoopOwner(LoopReader):
     cdef long long wrap_if_due(self) except -1:
         """Wrap positions where the number of the step is a multiple of STEPS_PER_WRAP; returns the steps to the next.
 
-        By the number of the step, so that bits depend on nothing else.
+        By the number of the step, so that bits depend on nothing else. The lists remain valid: nearest images do not
+        change, and a displacement plus lengths of the box is a displacement to the same nearest images.
         """
         cdef long long past = self.step_count % STEPS_PER_WRAP
-        if past == 0 and self.state.view.box != NULL:
-            self.loop.broad.valid = False               # displacements since the last rebuild are unknown then
+        if past == 0:
             self.state.wrap()
         return STEPS_PER_WRAP - past
 
