@@ -17,6 +17,7 @@ VIEWS = {"x": (90.0, 0.0), "y": (0.0, 0.0), "z": (0.0, 90.0)}
 CAMERA = (24.0, 18.0, 1.0)                      # default: from the front, slightly from the right and above
 MARGIN = 1.08                                   # of the picture around the bounds
 LIGHTS = ((-0.6, 0.9, 1.0), 0.65), ((0.9, 0.1, 1.0), 0.45)      # position (right, up, back) relative to the camera
+SKY = np.array([-0.6, -0.1, 0.9])               # walls with such a normal are the brightest
 SCALE = 0.14                                    # part of the width for the scale of the colours
 SAMPLING = 2                                    # a pixel is the mean of 2 x 2; VTK's supersampling takes twice the time
 
@@ -61,8 +62,9 @@ def view(camera, bounds, aspect, room=1.0):
         one, other = ((sign * corners @ across / slope_across + corners @ back).max() for sign in (1.0, -1.0))
         distance = max(distance, 0.5 * (one + other))
         center = center + 0.5 * slope_across * (one - other) * across
+    slope /= camera[2]
     center = center + distance * slope * aspect * (1.0 - room) * right
-    angle = 2.0 * math.degrees(math.atan(slope / camera[2]))
+    angle = 2.0 * math.degrees(math.atan(slope))
     return center + distance * back, center, up, angle
 
 
@@ -149,18 +151,23 @@ class Scene:
 
     def _add_walls(self, surface, transparent):
         """Faces seen from the side of the clumps, or all as glass; and edges."""
-        grey = 0.88 * np.array(self.background.float_rgb) + 0.12 * np.array(colour(self.ink).float_rgb)
-        look = dict(opacity=0.12, color=self.ink) if transparent else dict(culling="back", color=grey)
-        self.plotter.add_mesh(surface, ambient=0.75, diffuse=0.3, reset_camera=False, **look)
+        look = dict(opacity=0.12, color=self.ink)
+        if not transparent:         # shaded once: light on large areas would take as long as the spheres
+            normals = surface.compute_normals(point_normals=False, auto_orient_normals=False, consistent_normals=False)
+            ink = 0.14 - 0.05 * (normals["Normals"] @ SKY)[:, None]
+            surface["shade"] = ink * colour(self.ink).float_rgb + (1.0 - ink) * self.background.float_rgb
+            look = dict(culling="back", scalars="shade", rgb=True)
+        self.plotter.add_mesh(surface, lighting=False, reset_camera=False, **look)
         edges = surface.extract_feature_edges(30.0)
         if edges.n_cells:
             self.plotter.add_mesh(edges, color="grey", line_width=1.2 * SAMPLING, lighting=False, reset_camera=False)
 
     def _add_scale(self, table):
-        self.plotter.add_scalar_bar(
+        bar = self.plotter.add_scalar_bar(
             label(self.field), lookup_table=table, color=self.ink, vertical=True, position_x=1.0 - 0.85 * SCALE,
             position_y=0.25, height=0.5, width=0.05, n_labels=5, fmt="%.3g", title_font_size=self.font_size,
             label_font_size=round(0.8 * self.font_size))
+        bar.SetVerticalTitleSeparation(self.font_size // 2)
 
     def _set_camera(self, camera, bounds, aspect):
         position, focus, up, angle = view(camera, bounds, aspect, 1.0 - SCALE if label(self.field) else 1.0)
@@ -185,7 +192,8 @@ class Scene:
         width, height = self.plotter.window_size
         pixels = vtkUnsignedCharArray()
         self.plotter.render_window.GetPixelData(0, 0, width - 1, height - 1, 0, pixels, 0)
-        return Image.fromarray(np.asarray(pixels).reshape(height, width, 3)[::-1]).reduce(SAMPLING)
+        upwards = -1                # the first row is the lowest
+        return Image.frombuffer("RGB", (width, height), pixels, "raw", "RGB", 0, upwards).reduce(SAMPLING)
 
     def close(self):
         self.plotter.close()
