@@ -5,6 +5,7 @@ renderer, computes the exact surface and depth of each pixel. 25 000 of them tak
 triangulated spheres take 16 s. Without a display VTK 9.4 or newer renders by EGL, or by OSMesa if there is no EGL.
 """
 import math
+from ctypes.util import find_library
 from pathlib import Path
 
 import numpy as np
@@ -88,6 +89,9 @@ def _plotter(size):
     from vtkmodules.vtkCommonCore import vtkLogger
     vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_ERROR)
     plotter = pyvista.Plotter(off_screen=True, window_size=[SAMPLING * number for number in size], lighting="none")
+    if plotter.render_window.GetClassName() == "vtkOSOpenGLRenderWindow" and not find_library("OSMesa"):
+        raise OSError("there is neither a display nor a library for rendering without one; install EGL, on Debian or "
+                      "Ubuntu:  apt-get install libegl1 libgl1-mesa-dri")       # VTK would end the process
     plotter.render_window.SetMultiSamples(0)            # has no effect on billboards and takes most of the time
     for position, intensity in LIGHTS:
         light = pyvista.Light(light_type="camera light", intensity=intensity)

@@ -122,6 +122,12 @@ def test_missing_package(run, name, monkeypatch, capsys):
     assert re.search(rf"need the package {name}.*\n.*-m pip install pyvista imageio-ffmpeg", capsys.readouterr().err)
 
 
+def test_no_library_to_render(run, monkeypatch, capsys):
+    monkeypatch.setenv("VTK_DEFAULT_OPENGL_WINDOW", "vtkOSOpenGLRenderWindow")
+    monkeypatch.setattr(scene, "find_library", lambda name: None)
+    assert movie(run) == 1 and "apt-get install libegl1" in capsys.readouterr().err
+
+
 def test_a_sphere_is_round_and_has_its_radius():
     """Width and height of the outline of a sphere at the focal point, against the projection by hand."""
     size, camera = (640, 480), (0.0, 0.0, 0.5)
