@@ -7,6 +7,7 @@ The public names, after `import minidem as md`; `help(md.Simulation)` and so on 
     md.Material             elastic constants, restitution, friction
     md.Pair                 restitution and friction between two materials
     md.Plane, md.box        a wall, and the six of a box
+    md.Cylinder, md.MeshWall, md.Oscillation    other walls, and a motion of walls
     md.Energy               what sim.energy() returns
     md.contact              the contact laws: available, info
     md.rotation             the rotation integrators: available, info, register (your own), integrate (free bodies)
@@ -58,12 +59,12 @@ from minidem.render.show import show
 from minidem.simulation import Simulation
 from minidem.templates import chess, fit_report as mesh_report, shapes
 from minidem.templates.clump_template import ClumpTemplate
-from minidem.walls import Plane, box
+from minidem.walls import Cylinder, MeshWall, Oscillation, Plane, box
 
 __version__ = "0.6.0"
-__all__ = ["ClumpTemplate", "Energy", "Material", "Pair", "Plane", "Simulation", "box", "build_info", "chess",
-           "cite", "contact", "effective_modulus", "effective_shear_modulus", "mesh_report", "rotation", "shapes",
-           "show"]
+__all__ = ["ClumpTemplate", "Cylinder", "Energy", "Material", "MeshWall", "Oscillation", "Pair", "Plane", "Simulation",
+           "box", "build_info", "chess", "cite", "contact", "effective_modulus", "effective_shear_modulus",
+           "mesh_report", "rotation", "shapes", "show"]
 
 # `import minidem.shapes` and the like: these modules have a public name beside that of their folder.
 _sys.modules |= {f"{__name__}.{name}": module for name, module in

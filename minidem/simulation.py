@@ -24,20 +24,20 @@ from minidem.material import Material, Pair, require_materials
 from minidem.output import checkpoint, vtu
 from minidem.rotation import registry
 from minidem.state.state import State
-from minidem.walls import Plane, plane_arrays, plane_list
+from minidem.walls import Oscillation, Wall, require_planes_at_rest, wall_list
 
 MOST_STEPS = 2.0 ** 53  # with more, times of different steps are equal
 
 
 class Simulation(Clumps):
-    """Rigid clumps with contacts between them and with plane walls.
+    """Rigid clumps with contacts between them and with walls.
 
     Parameters
     ----------
     material : Material
         Of all clumps and walls without a material of their own.
-    walls : list of Plane, optional
-        `md.box(low, high)` makes six. None or []: unbounded space.
+    walls : list of Plane, Cylinder and MeshWall, optional
+        `md.box(low, high)` makes six planes. None or []: unbounded space.
     rotation : str
         Rotation scheme, 'name' or 'name:parameter=value'; `md.rotation.available()` lists the names.
     contact : str
@@ -69,7 +69,7 @@ class Simulation(Clumps):
     a time may use a simulation; another thread, or a user force during a step, gets a RuntimeError.
     """
 
-    def __init__(self, material: Material, walls: Iterable[Plane] | None = None, rotation: str = "spiral",
+    def __init__(self, material: Material, walls: Iterable[Wall] | None = None, rotation: str = "spiral",
                  contact: str = "hertz", dt: float | None = None, gravity: ArrayLike = (0.0, 0.0, 0.0),
                  threads: int | None = None, pairs: Iterable[Pair] | None = None):
         require_materials(material=material)
@@ -80,9 +80,11 @@ class Simulation(Clumps):
         self._guard, self._pacer = Guard(), Pacer()
         self._scheme, self._parameters = registry.select(rotation)
         self._law, self._law_parameters = contact_laws.select(contact, self._scheme)
-        vars(self).update(material=material, walls=tuple(plane_list("walls", walls)), dt=positive("dt", dt),
+        vars(self).update(material=material, walls=tuple(wall_list("walls", walls)), dt=positive("dt", dt),
                           gravity=tuple(finite_array("gravity", gravity, (3,), limit=LARGEST).tolist()),
                           rotation=str(rotation), contact=str(contact), pairs=tuple(list_of(Pair, "pairs", pairs)))
+        if self._law.corrects_onsets(self._law_parameters):
+            require_planes_at_rest(self.contact, self.walls)
         warn_of_ignored_properties(self._law, material)
         self._loop = self._make_loop(State(self._scheme.n_scratch), PairTable(material, self.walls, self.pairs))
 
@@ -141,7 +143,7 @@ class Simulation(Clumps):
         pair_table.require_pairs(self._law, state.material_index)
         return Driver(state, self._scheme, self._parameters, self.dt, first_step=step_count,
                       law=(self._law, self._law_parameters, pair_table), gravity=self.gravity,
-                      planes=plane_arrays(self.walls), threads=self._threads, external_forces=forces,
+                      walls=self.walls, threads=self._threads, external_forces=forces,
                       guard=self._guard, **known)
 
     @exclusive
@@ -218,21 +220,33 @@ class Simulation(Clumps):
         checkpoint.save(file_path("path", path), self)
 
     @classmethod
-    def load(cls, path: str | Path, threads: int | None = None) -> "Simulation":
-        """Read a checkpoint; `threads` as for a new simulation."""
-        return checkpoint.load(file_path("path", path), cls, threads)[0]
+    def load(cls, path: str | Path, threads: int | None = None,
+             motions: dict[int, Callable] | None = None) -> "Simulation":
+        """Read a checkpoint.
+
+        Parameters
+        ----------
+        path : path
+        threads : int, optional
+            As for a new simulation.
+        motions : dict, optional
+            Motions of walls that are functions, by the number of the wall; files do not contain them.
+        """
+        return checkpoint.load(file_path("path", path), cls, threads, motions)[0]
 
     @exclusive
     def __reduce__(self):
-        return _restored, (type(self), *checkpoint.pack(self), self._threads, self.user_forces)
+        motions = {k: wall.motion for k, wall in enumerate(self.walls)
+                   if wall.motion is not None and not isinstance(wall.motion, Oscillation)}
+        return _restored, (type(self), *checkpoint.pack(self), self._threads, self.user_forces, motions)
 
     def __copy__(self):
         return copy.deepcopy(self)
 
 
-def _restored(make, settings, arrays, threads, forces):
+def _restored(make, settings, arrays, threads, forces, motions):
     """Inverse of `Simulation.__reduce__`."""
-    sim = checkpoint.unpack(settings, arrays, make, threads)
+    sim = checkpoint.unpack(settings, arrays, make, threads, motions)
     for function in forces:
         sim.add_force(function)
     return sim

@@ -95,7 +95,7 @@ class ContactObservables:
         if (low is None) != (high is None):
             raise ValueError("low and high belong together: give both or none")
         if low is None:
-            low, high = enclosed_box(self.walls)
+            low, high = enclosed_box(self.walls_at_rest)
             if not np.isfinite([low, high]).all():
                 raise ValueError("volume = None: the walls do not enclose a box; give volume, or low and high")
             return *everything, float(np.prod(high - low))
@@ -110,11 +110,11 @@ class ContactObservables:
 
     @exclusive
     def wall_torque(self, k: int, about: ArrayLike | None = None) -> np.ndarray:
-        """(3,) its torque about the point `about` (3,) [m], default: the wall's point, lab frame [N m]."""
+        """(3,) its torque about the point `about` (3,) [m], default: the wall's centre now, lab frame [N m]."""
         return self._wall_wrench(k, None if about is None else finite_array("about", about, (3,)))[3:]
 
     def _wall_wrench(self, k, about):
         k = whole("k", k, 0)
         if k >= len(self.walls):
             raise ValueError(f"k = {k}: there are {len(self.walls)} walls, numbered from 0")
-        return wall_wrenches(self.contacts(), self.walls, about)[k]
+        return wall_wrenches(self.contacts(), self.walls_at_rest, about)[k]

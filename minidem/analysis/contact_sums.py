@@ -5,6 +5,7 @@ The table is sorted by the user's numbers of the spheres, and sums run in its or
 import numpy as np
 
 from minidem.core.quaternions import cross
+from minidem.walls import Plane
 
 
 def coordination_number(contacts, n_clumps, walls, neighbours):
@@ -15,11 +16,11 @@ def coordination_number(contacts, n_clumps, walls, neighbours):
 
 
 def wall_wrenches(contacts, walls, about=None):
-    """(n, 6) forces on the walls and torques about `about` [N, N m], lab; default: about the point of each wall."""
+    """(n, 6) forces on walls at rest and torques about `about` [N, N m], lab; default: the centre of each wall."""
     found = np.zeros((len(walls), 6))
     contacts = contacts[contacts["clump_j"] < 0]
     wall = -1 - contacts["clump_j"]
-    points = np.array([w.point for w in walls]).reshape(-1, 3)[wall] if about is None else about
+    points = np.array([w.center for w in walls]).reshape(-1, 3)[wall] if about is None else about
     np.add.at(found[:, :3], wall, -contacts["force"])
     np.add.at(found[:, 3:], wall, -(cross(contacts["point"] - points, contacts["force"]) + contacts["couple"]))
     return found
@@ -47,9 +48,11 @@ def _share_inside(start, branch, low, high):
 
 
 def enclosed_box(walls):
-    """(low, high) corners (3,) of the box that walls normal to the axes enclose; infinite where there is none."""
+    """(low, high) corners (3,) of the box that planes normal to the axes enclose; infinite where there is none."""
     low, high = np.full(3, -np.inf), np.full(3, np.inf)
     for wall in walls:
+        if not isinstance(wall, Plane):
+            continue
         axis = np.argmax(np.abs(wall.normal))
         if np.abs(wall.normal).sum() == 1.0:
             if wall.normal[axis] > 0.0:

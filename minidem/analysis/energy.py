@@ -31,7 +31,7 @@ class Energy:
     dissipated_damping, dissipated_tangential, dissipated_sliding, dissipated_rolling : float
         Energies dissipated since the start by normal damping, tangential damping, sliding, and rolling resistance [J].
     work : float
-        Work of the user forces since the start [J].
+        Work of user forces and moving walls since the start [J].
     exchanged : float
         Energy of the clumps added since the first step minus that of the clumps removed, with the elastic energy of
         their contacts [J].
@@ -97,7 +97,8 @@ def measure(loop, gravity, contacts=None, rates=None, shadow=None):
     """
     if contacts is None and not loop.contacts_known:
         loop.evaluate()
-    state, population, lost, work = loop.state, loop.population, loop.dissipated(), loop.work()
+    state, population, lost = loop.state, loop.population, loop.dissipated()
+    work = [rows[:, 0] for rows in (loop.work(), loop.wall_work()) if rows is not None]
     contacts = loop.contacts() if contacts is None else contacts
     velocity, body_rate = loop.rates() if rates is None else rates
     mass = state.column("mass")
@@ -108,7 +109,7 @@ def measure(loop, gravity, contacts=None, rates=None, shadow=None):
                   potential=float(-np.sum(mass[:, None] * np.asarray(gravity) * state.column("position"))) + 0.0,
                   shadow=shadow, elastic_tangential=float(np.sum(contacts["energy_tangential"])),
                   elastic_rolling=float(np.sum(contacts["energy_rolling"])),
-                  work=population.work + (0.0 if work is None else float(np.sum(work[:, 0]))),
+                  work=population.work + sum(float(np.sum(of_clumps)) for of_clumps in work),
                   exchanged=population.exchanged, **dict(zip(DISSIPATED, lost.tolist())))
 
 

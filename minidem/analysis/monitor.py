@@ -14,6 +14,7 @@ from minidem.analysis.diagnosis import format_above, relative_overlap
 from minidem.analysis.energy import energy_input, energy_scale
 from minidem.contact.pair_table import PROPERTIES
 from minidem.core.quaternions import cross
+from minidem.walls import Plane
 
 DEEP = 0.1      # overlap over the smaller radius above which a contact law for small overlaps is doubtful
 
@@ -93,11 +94,13 @@ class Monitor:
                 f"{DEEP:g}). Take a stiffer material or slower clumps")
 
     def _wall(self, contacts):
-        at_wall = contacts[contacts["clump_j"] < 0]
+        walls = self.sim.walls_at_rest
+        planes = [-1 - k for k, wall in enumerate(walls) if isinstance(wall, Plane)]
+        at_wall = contacts[np.isin(contacts["clump_j"], planes)]
         if not len(at_wall):
             return None
         clump, wall = at_wall["clump_i"], -1 - at_wall["clump_j"]
-        normal, point = (np.array([getattr(w, name) for w in self.sim.walls]) for name in ("normal", "point"))
+        normal, point = (np.array([getattr(w, name, (0.0, 0.0, 0.0)) for w in walls]) for name in ("normal", "point"))
         height = np.sum((self.sim.position[clump] - point[wall]) * normal[wall], axis=1)
         k = np.argmin(height)
         if height[k] >= 0.0:

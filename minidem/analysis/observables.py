@@ -10,6 +10,7 @@ from minidem.core.guard import exclusive
 from minidem.core.quaternions import multiply, rotate
 from minidem.core.read_only import read_only
 from minidem.state.bodies import frames_to_drawn
+from minidem.walls.motion import at_rest
 
 
 def observable(method):
@@ -50,6 +51,27 @@ class Observables(ContactObservables):
     def n_spheres(self) -> int:
         """Number of spheres of all clumps."""
         return self._state.n_spheres
+
+    @property
+    @exclusive
+    def walls_at_rest(self) -> tuple:
+        """The `walls` at their present places, without motion: each is itself if it does not move."""
+        return tuple(at_rest(wall, self.step_count, self.dt) for wall in self.walls)
+
+    @exclusive
+    def overlap_walls(self, spheres: ArrayLike) -> np.ndarray:
+        """Which spheres overlap with walls at this instant, with a margin of rounding errors.
+
+        Parameters
+        ----------
+        spheres : (n, 4) array_like
+            Centres and radii, lab frame [m].
+
+        Returns
+        -------
+        (n,) bool ndarray
+        """
+        return self._loop.overlap_walls(finite_array("spheres", spheres, (-1, 4)))
 
     @property
     def templates(self) -> tuple:

@@ -114,6 +114,7 @@ cdef void drop_lists(Broadphase *broad) noexcept nogil:
         release(&mine.near[0])
         release(&mine.near[1])
         release(&mine.outer_walls)
+        release(&mine.triangles)
         release(&mine.pairs)
         release(&mine.spare)
         release(&mine.slab_ends)

@@ -9,6 +9,7 @@ from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
 from minidem.state.rows cimport ORIENTATION, PATH, POSITION, TURN_BOUND
 from minidem.state.state cimport StateView, fixed_rows
 from minidem.state.turn_bound cimport turn_squared
+from minidem.walls.surface cimport Walls
 
 
 cdef inline int measure_block(double *block, const double *reference, const double *turn_bound, double limit,
@@ -38,8 +39,8 @@ cdef inline int measure_block(double *block, const double *reference, const doub
     return bits
 
 
-cdef void measure_displacement(Broadphase *broad, int thread, StateView *state) noexcept nogil:
-    """Displacements of own clumps since the last outer rebuild, into the report of this thread."""
+cdef void measure_displacement(Broadphase *broad, int thread, StateView *state, const Walls *walls) noexcept nogil:
+    """Displacements of own clumps and walls since the last outer rebuild, into the report of this thread."""
     cdef Report *report = broad.reports + thread
     cdef Neighbours *mine = broad.threads + thread
     cdef double limit = 0.5 * (broad.outer_skin - broad.inner_skin), longest = 0.0
@@ -59,7 +60,8 @@ cdef void measure_displacement(Broadphase *broad, int thread, StateView *state) 
         for lane in range(LANES):
             if bits >> (lane + LANES) & 1:
                 report.lost = 1 + state.clump_number[b * LANES + lane]
-    report.outer_skin_exceeded = all_bits & ((1 << LANES) - 1)
+    report.outer_skin_exceeded = all_bits & ((1 << LANES) - 1) != 0 \
+        or walls.travelled - mine.outer_travelled > limit
     report.path = longest * 0.5 * broad.inner_skin
     broad.shares[thread].busy = mine.worked + clock() - mine.began - mine.waited
 

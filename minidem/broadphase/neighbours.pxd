@@ -4,12 +4,7 @@ from libc.stdint cimport int64_t
 from minidem.core.int_vector cimport APART, IntVector, reserve
 from minidem.core.lanes cimport LANES, row_of
 from minidem.state.state cimport StateView
-
-cdef struct Planes:
-    Py_ssize_t count
-    const double *point         # (count, 3)
-    const double *normal        # (count, 3), unit, towards the clumps
-    const double *modulus       # (count,): effective modulus against the clumps' material [Pa]
+from minidem.walls.surface cimport Walls
 
 cdef struct Neighbours:         # of one thread: its blocks and the lists for them
     Py_ssize_t first_block
@@ -18,13 +13,18 @@ cdef struct Neighbours:         # of one thread: its blocks and the lists for th
     IntVector *cross_thread     # (threads,): outer pairs of two owners, in the lists of both, with one ghost in each
     IntVector hits              # pairs of clumps whose bounding spheres are near
     IntVector near[2]           # slots of two clumps whose spheres are near the bounding sphere of the other
-    IntVector outer_walls       # (sphere slot, wall), within the outer skin
+    IntVector outer_walls       # (slot, element of a wall), within the outer skin: first planes and cylinders
+    Py_ssize_t n_outer_simple   # ints of it that are such; triangles follow, ascending for each slot
+    IntVector triangles         # of one sphere
+    double outer_travelled      # of the walls, at the last outer rebuild [m]; see Walls
+    double travelled            # at the last rebuild
     int log_slab                # a slab is 2^log_slab slots of own spheres; 0: no slabs, the state fits into the caches
     IntVector pairs             # inner list: (sphere, sphere), first those of own spheres, slab by slab
     IntVector spare             # second array for sorting it
     Py_ssize_t n_own            # ints of it that are pairs of own spheres; the others are cross-thread
     IntVector slab_ends         # ends of the pairs whose later sphere is in slab 0, 1, ... of the own spheres
-    IntVector walls             # inner list: (slot, wall)
+    IntVector walls             # inner list: (slot, element)
+    Py_ssize_t n_simple         # ints of it that are planes and cylinders
     IntVector active            # member rows with a sphere in the inner lists, ascending
     IntVector ghost_lines       # lines of own spheres in cross-thread inner pairs: see ghosts.pyx
     IntVector outer_ghost_lines  # ... in cross-thread outer pairs
@@ -51,13 +51,6 @@ cdef inline Py_ssize_t block_after_slab(const Neighbours *mine, const StateView 
     return block
 
 
-cdef inline double height(const Planes *planes, Py_ssize_t wall, const double *sphere) noexcept nogil:
-    """Distance of a sphere's centre from a plane, positive on the side of the normal."""
-    cdef const double *point = planes.point + 3 * wall
-    cdef const double *normal = planes.normal + 3 * wall
-    return (sphere[0] - point[0]) * normal[0] + (sphere[1] - point[1]) * normal[1] + (sphere[2] - point[2]) * normal[2]
-
-
 cdef extern from "broadphase/near_pairs.h" nogil:
     enum:
         PADDING "MINIDEM_PADDING"
@@ -75,8 +68,8 @@ cdef inline bint push_pair(IntVector *list, int a, int b) noexcept nogil:
     return True
 
 
-cdef bint search_walls(Neighbours *mine, const Planes *planes, const StateView *state, double skin) noexcept nogil
+cdef bint search_walls(Neighbours *mine, const Walls *walls, const StateView *state, double skin) noexcept nogil
 cdef bint find_ghost_lines(Neighbours *all, int thread, int n_threads, const StateView *state,
                            unsigned char *marks) noexcept nogil
-cdef bint prune(Neighbours *all, int thread, int n_threads, const Planes *planes, const StateView *state,
+cdef bint prune(Neighbours *all, int thread, int n_threads, const Walls *walls, const StateView *state,
                 unsigned char *marks, double skin) noexcept nogil

@@ -2,7 +2,8 @@
 
 The *outer* list holds every pair of spheres of different clumps whose gap is below the outer skin. It is built from the
 cell grid, and again when a sphere may have moved by half the difference of the skins. The *inner* list is pruned from
-it with a narrower skin, more often, and is what a step reads. Spheres near walls have the same two lists.
+it with a narrower skin, more often, and is what a step reads. Spheres near walls, that is near their
+elements, have the same two lists.
 
 Each thread owns a range of blocks. A pair is in the list of the owner of either clump, so that each thread computes all
 forces on its own clumps and none on others. Cross-thread pairs, of an own sphere and a ghost, are the last of a list:
@@ -18,6 +19,7 @@ from minidem.core.int_vector cimport IntVector, reserve
 from minidem.core.lanes cimport LANES, row_of
 from minidem.core.transpose cimport rows_from_records
 from minidem.state.state cimport StateView
+from minidem.walls.surface cimport PLACE, find_triangles, simple_height, touch_wall
 
 
 cdef extern from "broadphase/near_pairs.h" nogil:
@@ -25,26 +27,72 @@ cdef extern from "broadphase/near_pairs.h" nogil:
                                                  double skin)
 
 
-cdef bint search_walls(Neighbours *mine, const Planes *planes, const StateView *state, double skin) noexcept nogil:
+cdef unsigned int near_simple(const Walls *walls, Py_ssize_t element, const double *rows, const double *spheres,
+                              double skin) noexcept nogil:
+    """Bits 1 << lane of the spheres within `skin` of a plane or cylinder; rows : those of the records `spheres`."""
+    cdef const double *place = walls.place + PLACE * element
+    cdef unsigned int bits = 0
+    cdef int lane
+    if place[6] == 0.0 and not walls.moves[walls.wall_of[element]]:
+        return near_plane(rows, place, place + 3, skin)
+    for lane in range(LANES):
+        bits |= <unsigned int> (simple_height(walls, element, spheres + 4 * lane)
+                                < spheres[4 * lane + 3] + skin) << lane
+    return bits
+
+
+cdef bint search_walls(Neighbours *mine, const Walls *walls, const StateView *state, double skin) noexcept nogil:
     """Own spheres within the outer skin of a wall. False: memory exhausted."""
-    cdef Py_ssize_t row, slot, wall
+    cdef Py_ssize_t row, slot, element, k
     cdef double rows[4 * LANES]
     cdef int lanes[LANES]
     cdef int lane
     cdef unsigned int bits
     mine.outer_walls.size = 0
+    mine.outer_travelled = walls.travelled
     for lane in range(LANES):
         lanes[lane] = lane
     for row in range(state.first_member[mine.first_block], state.first_member[mine.last_block]):
         rows_from_records(state.spheres + row * 4 * LANES, lanes, rows)
-        for wall in range(planes.count):
-            bits = near_plane(rows, planes.point + 3 * wall, planes.normal + 3 * wall, skin)
+        for element in range(walls.n_simple):
+            bits = near_simple(walls, element, rows, state.spheres + row * 4 * LANES, skin)
             for lane in range(LANES if bits else 0):
                 slot = row * LANES + lane
                 if bits >> lane & 1 and state.sphere_number[slot] >= 0 \
-                        and not push_pair(&mine.outer_walls, <int> slot, <int> wall):
+                        and not push_pair(&mine.outer_walls, <int> slot, <int> element):
                     return False
+    mine.n_outer_simple = mine.outer_walls.size
+    if walls.n_meshes == 0:
+        return True
+    for slot in range(state.first_member[mine.first_block] * LANES, state.first_member[mine.last_block] * LANES):
+        if state.sphere_number[slot] < 0:
+            continue
+        if not find_triangles(walls, state.spheres + 4 * slot, skin, &mine.triangles):
+            return False
+        for k in range(mine.triangles.size):
+            if not push_pair(&mine.outer_walls, <int> slot, mine.triangles.data[k]):
+                return False
     return True
+
+
+cdef void prune_walls(Neighbours *mine, const Walls *walls, const StateView *state, double skin) noexcept nogil:
+    """The inner list of spheres near walls; there is room."""
+    cdef Py_ssize_t k, element, kept = 0
+    cdef const double *sphere
+    cdef double height
+    mine.travelled = walls.travelled
+    mine.n_simple = 0
+    for k in range(0, mine.outer_walls.size, 2):
+        sphere = state.spheres + 4 * <Py_ssize_t> mine.outer_walls.data[k]
+        element = mine.outer_walls.data[k + 1]
+        mine.walls.data[kept] = mine.outer_walls.data[k]
+        mine.walls.data[kept + 1] = <int> element
+        height = simple_height(walls, element, sphere) if k < mine.n_outer_simple \
+            else touch_wall(walls, element, sphere).height
+        kept += 2 * (height < sphere[3] + skin)
+        if k < mine.n_outer_simple:
+            mine.n_simple = kept
+    mine.walls.size = kept
 
 
 cdef bint sort_by_slab(Neighbours *mine, const StateView *state) noexcept nogil:
@@ -90,7 +138,7 @@ cdef bint find_ghost_lines(Neighbours *all, int thread, int n_threads, const Sta
     return list_marked(&mine.outer_ghost_lines, marks, first, last)
 
 
-cdef bint prune(Neighbours *all, int thread, int n_threads, const Planes *planes, const StateView *state,
+cdef bint prune(Neighbours *all, int thread, int n_threads, const Walls *walls, const StateView *state,
                 unsigned char *marks, double skin) noexcept nogil:
     """Inner lists from the outer ones, and the ghosts and member rows in them. False: memory exhausted.
 
@@ -98,7 +146,7 @@ cdef bint prune(Neighbours *all, int thread, int n_threads, const Planes *planes
     """
     cdef Neighbours *mine = all + thread
     cdef const IntVector *found
-    cdef Py_ssize_t k, total = 0, kept = 0, slot
+    cdef Py_ssize_t total = 0, kept = 0
     cdef Py_ssize_t first = state.first_member[mine.first_block], last = state.first_member[mine.last_block]
     cdef int source
     for source in range(n_threads):
@@ -121,14 +169,7 @@ cdef bint prune(Neighbours *all, int thread, int n_threads, const Planes *planes
         return False
     mine.previous_lifetime = mine.steps
     mine.steps = 0
-    kept = 0
-    for k in range(0, mine.outer_walls.size, 2):
-        slot = mine.outer_walls.data[k]
-        mine.walls.data[kept] = mine.outer_walls.data[k]
-        mine.walls.data[kept + 1] = mine.outer_walls.data[k + 1]
-        kept += 2 * (height(planes, mine.walls.data[kept + 1], state.spheres + 4 * slot)
-                     < state.spheres[4 * slot + 3] + skin)
-    mine.walls.size = kept
+    prune_walls(mine, walls, state, skin)
     return collect_active(mine, state, marks)
 
 

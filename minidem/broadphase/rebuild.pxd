@@ -1,6 +1,6 @@
 """Rebuild of the lists of candidates."""
 from minidem.broadphase.broadphase cimport Broadphase
-from minidem.broadphase.neighbours cimport Planes
 from minidem.state.state cimport StateView
+from minidem.walls.surface cimport Walls
 
-cdef void rebuild(Broadphase *broad, int thread, StateView *state, const Planes *planes) noexcept nogil
+cdef void rebuild(Broadphase *broad, int thread, StateView *state, const Walls *walls) noexcept nogil

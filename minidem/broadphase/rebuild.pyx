@@ -11,7 +11,7 @@ from minidem.broadphase.displacement cimport measure_displacement, store_referen
 from minidem.broadphase.ghosts cimport copy_ghosts
 from minidem.broadphase.levels cimport fill_levels, reserve_levels
 from minidem.broadphase.load_balance cimport rebalance
-from minidem.broadphase.neighbours cimport Neighbours, Planes, find_ghost_lines, prune, search_walls
+from minidem.broadphase.neighbours cimport Neighbours, find_ghost_lines, prune, search_walls
 from minidem.broadphase.search cimport search_pairs
 from minidem.broadphase.skin_model cimport choose_skins, cubed
 from minidem.broadphase.synchronisation cimport chooses_skins, wait
@@ -20,6 +20,7 @@ from minidem.state.motions cimport motions_range
 from minidem.state.pose cimport pose_range
 from minidem.state.rows cimport POSITION
 from minidem.state.state cimport StateView
+from minidem.walls.surface cimport Walls
 
 
 cdef void set_skins(Broadphase *broad) noexcept nogil:
@@ -51,7 +52,7 @@ cdef void update_bounds(Broadphase *broad, int thread, const StateView *state) n
             broad.bounds[4 * slot + k] = x[k * LANES]
 
 
-cdef void rebuild_outer(Broadphase *broad, int thread, StateView *state, const Planes *planes) noexcept nogil:
+cdef void rebuild_outer(Broadphase *broad, int thread, StateView *state, const Walls *walls) noexcept nogil:
     """Rebuild the outer lists. Called by all threads together."""
     cdef const Neighbours *mine = broad.threads + thread
     if thread == 0:
@@ -72,7 +73,7 @@ cdef void rebuild_outer(Broadphase *broad, int thread, StateView *state, const P
     broad.reports[thread].incomplete = not (
         search_pairs(broad.threads, thread, broad.n_threads, &broad.levels, state, searched_spheres(broad, state),
                      broad.outer_skin, broad.clumps_first)
-        and search_walls(broad.threads + thread, planes, state, broad.outer_skin))
+        and search_walls(broad.threads + thread, walls, state, broad.outer_skin))
     store_reference_poses(broad, thread, state)
     if thread == 0:
         broad.valid = True
@@ -84,7 +85,7 @@ cdef void rebuild_outer(Broadphase *broad, int thread, StateView *state, const P
         wait(broad, thread)
 
 
-cdef void rebuild(Broadphase *broad, int thread, StateView *state, const Planes *planes) noexcept nogil:
+cdef void rebuild(Broadphase *broad, int thread, StateView *state, const Walls *walls) noexcept nogil:
     """Rebuild the inner lists, and the outer ones if needed. Called by all threads together.
 
     After it all spheres are posed.
@@ -96,17 +97,17 @@ cdef void rebuild(Broadphase *broad, int thread, StateView *state, const Planes 
         pose_range(state, mine.first_block, mine.last_block)
         if state.motions != NULL:
             motions_range(state, mine.first_block, mine.last_block)
-    measure_displacement(broad, thread, state)
+    measure_displacement(broad, thread, state, walls)
     if broad.valid:
         copy_ghosts(&mine.outer_ghost_lines, state)
     wait(broad, thread)
     for t in range(broad.n_threads):
         outer |= broad.reports[t].outer_skin_exceeded
     if outer:
-        rebuild_outer(broad, thread, state, planes)
+        rebuild_outer(broad, thread, state, walls)
     for t in range(broad.n_threads):
         incomplete |= broad.reports[t].incomplete
-    if incomplete or not prune(broad.threads, thread, broad.n_threads, planes, state, broad.marks, broad.inner_skin):
+    if incomplete or not prune(broad.threads, thread, broad.n_threads, walls, state, broad.marks, broad.inner_skin):
         mine.failure = OUT_OF_MEMORY
     if thread == 0:
         broad.n_inner += 1

@@ -7,7 +7,7 @@ import numpy as np
 from minidem.contact.contact_table import describe
 
 from minidem.broadphase.ghosts cimport slot_of
-from minidem.broadphase.neighbours cimport Neighbours, height, owns, push_pair
+from minidem.broadphase.neighbours cimport Neighbours, owns, push_pair
 from minidem.contact.contact_motion cimport gather_contacts
 from minidem.contact.history cimport Touching, couple_of, doubles, result_of
 from minidem.contact.law cimport Contact, Law, LawKernels
@@ -21,11 +21,13 @@ from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport Vec3, norm, sub, vec3
 from minidem.state.rows cimport POSITION, load
 from minidem.state.state cimport State, StateView
+from minidem.walls.surface cimport Walls, find_triangles, simple_height
 
 
 cdef inline void write_row(int *pair, double *values, const StateView *state, int i, int j, const Law *law,
                            double correction) noexcept nogil:
-    """A row for `describe`. i : slot of a sphere;  j : of a sphere or ghost, or -1 - wall; correction of its force."""
+    """A row for `describe`. i : slot of a sphere;  j : of a sphere or ghost, or -1 - element;  correction of its force.
+    """
     cdef Contact contact = law.one(law, state, i, j)
     pair[0], pair[1] = i, slot_of(state, j)
     values[0], values[1] = contact.overlap, contact.force + correction
@@ -110,9 +112,23 @@ cdef object list_touching(State state, const StateView *view, const Contacts *co
     return describe(state, np.asarray(pair)[:count], np.asarray(values)[:count], np.asarray(friction)[:count])
 
 
-cdef bint find_overlaps(IntVector *pairs, const StateView *state, Py_ssize_t slot, const Law *law) noexcept nogil:
+cdef bint find_at_walls(IntVector *pairs, IntVector *triangles, const Walls *walls, int slot,
+                        const double *sphere) noexcept nogil:
+    """Elements of walls that overlap with a sphere. False: memory exhausted."""
+    cdef Py_ssize_t k
+    cdef bint fine = find_triangles(walls, sphere, 0.0, triangles)
+    for k in range(walls.n_simple):
+        if simple_height(walls, k, sphere) < sphere[3]:
+            fine &= push_pair(pairs, slot, -1 - <int> k)
+    for k in range(triangles.size):
+        fine &= push_pair(pairs, slot, -1 - triangles.data[k])
+    return fine
+
+
+cdef bint find_overlaps(IntVector *pairs, IntVector *triangles, const StateView *state, Py_ssize_t slot,
+                        const Law *law) noexcept nogil:
     """Contacts of the clump in a slot with walls and with clumps of lower numbers. False: memory exhausted."""
-    cdef Py_ssize_t block = slot // LANES, row, own, wall
+    cdef Py_ssize_t block = slot // LANES, row, own
     cdef int lane = slot % LANES, other, clump = state.clump_number[slot]
     cdef const double *x = state.blocks + (block * state.n_rows + POSITION) * LANES + lane
     cdef Vec3 centre = load(x)
@@ -123,10 +139,8 @@ cdef bint find_overlaps(IntVector *pairs, const StateView *state, Py_ssize_t slo
         if state.sphere_number[row * LANES + lane] >= 0:
             bounding_radius = max(bounding_radius,
                                   norm(sub(vec3(sphere[0], sphere[1], sphere[2]), centre)) + sphere[3])
-            for wall in range(law.planes.count):
-                if height(law.planes, wall, sphere) < sphere[3] \
-                        and not push_pair(pairs, <int> (row * LANES + lane), -1 - <int> wall):
-                    return False
+            if not find_at_walls(pairs, triangles, law.walls, <int> (row * LANES + lane), sphere):
+                return False
     for row in range(state.n_members):
         for other in range(<int> row * LANES, <int> (row + 1) * LANES):
             sphere = state.spheres + 4 * <Py_ssize_t> other
@@ -149,16 +163,17 @@ cdef object list_last(State state, Py_ssize_t n, const Law *law):
 
     By comparison with all other clumps: for a few clumps this is faster than the lists of candidates.
     """
-    cdef IntVector pairs
+    cdef IntVector pairs, triangles
     cdef bint fine = True
     cdef Py_ssize_t clump, k
     cdef const int[::1] clump_slot = state.clump_slot
     cdef int[:, ::1] pair
     cdef double[:, ::1] values
     memset(&pairs, 0, sizeof(pairs))
+    memset(&triangles, 0, sizeof(triangles))
     try:
         for clump in range(clump_slot.shape[0] - n, clump_slot.shape[0]):
-            fine &= find_overlaps(&pairs, &state.view, clump_slot[clump], law)
+            fine &= find_overlaps(&pairs, &triangles, &state.view, clump_slot[clump], law)
         if not fine:
             raise MemoryError("no memory for the contacts of new clumps")
         pair, values = np.empty((pairs.size // 2, 2), dtype=np.int32), np.empty((pairs.size // 2, 6))
@@ -167,4 +182,5 @@ cdef object list_last(State state, Py_ssize_t n, const Law *law):
                       0.0)
     finally:
         release(&pairs)
+        release(&triangles)
     return describe(state, np.asarray(pair), np.asarray(values))

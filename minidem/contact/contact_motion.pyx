@@ -8,7 +8,6 @@ exchanging them changes signs and no other bit.
 from libc.math cimport sqrt
 from libc.string cimport memcpy, memset
 
-from minidem.broadphase.neighbours cimport height
 from minidem.contact.law cimport Law
 from minidem.contact.rows cimport (
     ANGULAR_VELOCITY, COEFFICIENTS, MASS, MIDDLE_NORMAL, NORMAL, OVERLAP, OwnRows, RADIUS,
@@ -19,6 +18,7 @@ from minidem.core.transpose cimport rows_from_lines, rows_from_records
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, vec3
 from minidem.state.rows cimport load, store
 from minidem.state.state cimport StateView
+from minidem.walls.surface cimport Touch, WallPose, touch_wall, velocity_at
 
 cdef struct Bodies:                     # of eight contacts: one of their two sides
     double sphere[4 * LANES]            # centre [m] and radius [m]
@@ -31,7 +31,8 @@ cdef struct Geometry:                   # of eight contacts at the pose
     double overlap[LANES]               # [m]
     double radius[LANES]                # effective [m]
     double mass[LANES]                  # effective [kg]
-    double curvature[LANES]             # 1 / distance of the centres; at a wall 0 [1/m]
+    double curvature[LANES]             # change of the normal per displacement: 1 / distance of the centres [1/m]
+    double straight[3 * LANES]          # of walls: direction in which there is none; see Touch
 
 
 cdef inline void load_side(const StateView *state, const int *spheres, Bodies *side) noexcept nogil:
@@ -61,49 +62,69 @@ cdef inline void pair_geometry(const Bodies *a, const Bodies *b, Geometry *g) no
         g.mass[lane] = inverse * distance * reach
 
 
-cdef inline void wall_geometry(const Law *law, const int *walls, const Bodies *a, Bodies *b,
+cdef inline void move_wall(const WallPose *pose, Vec3 centre, Vec3 velocity, double half, Bodies *b,
+                           int lane) noexcept nogil:
+    """Motion of a wall at the centre of a sphere, half a step before the pose; arguments : those of the sphere."""
+    cdef Vec3 before = sub(vec3(pose.position[0], pose.position[1], pose.position[2]),
+                           scale(half, vec3(pose.velocity[0], pose.velocity[1], pose.velocity[2])))
+    store(b.velocity + lane, velocity_at(pose.velocity, pose.turning,
+                                         sub(add_scaled(centre, -half, velocity), before)))
+    store(b.turning + lane, vec3(pose.turning[0], pose.turning[1], pose.turning[2]))
+
+
+cdef inline void wall_geometry(const Law *law, const int *elements, const Bodies *a, double half, Bodies *b,
                                Geometry *g) noexcept nogil:
-    """Of contacts with walls. b : set to bodies at rest."""
-    cdef const double *normal
+    """Of contacts with walls. half : of the step.  b : set to the walls, as bodies whose centres are those of i."""
+    cdef Touch touch
     cdef double sphere[4]
-    cdef int lane, k, wall
+    cdef int lane, k, element, wall
     memset(b, 0, sizeof(Bodies))
     for lane in range(LANES):
-        wall = -1 - walls[lane]
-        normal = law.planes.normal + 3 * <Py_ssize_t> wall
+        element = -1 - elements[lane]
+        wall = law.walls.wall_of[element]
         for k in range(4):
             sphere[k] = a.sphere[k * LANES + lane]
-        store(g.normal + lane, vec3(normal[0], normal[1], normal[2]))
-        g.overlap[lane] = sphere[3] - height(law.planes, wall, sphere)
+        touch = touch_wall(law.walls, element, sphere)
+        store(g.normal + lane, touch.normal)
+        store(g.straight + lane, touch.straight)
+        g.overlap[lane] = sphere[3] - touch.height
         g.radius[lane] = sphere[3]
         g.mass[lane] = 1.0 / a.velocity[3 * LANES + lane]
-        g.curvature[lane] = 0.0
-        b.turning[3 * LANES + lane] = law.wall_materials[wall]
+        g.curvature[lane] = touch.curvature
+        if law.walls.moves[wall]:
+            move_wall(law.walls.now + wall, load(a.sphere + lane), load(a.velocity + lane), half, b, lane)
+        b.turning[3 * LANES + lane] = law.walls.materials[element]
 
 
 cdef inline void write_rows(bint walls, const Bodies *a, const Bodies *b, const Geometry *g, double step,
                             OwnRows contact) noexcept nogil:
     """All rows of the contacts up to STEP."""
     cdef double half = 0.5 * step, share = 1.0 if walls else 0.5        # of the overlap on the side of i
-    cdef double overlap, middle_overlap, approach, radius_i, radius_j
-    cdef Vec3 normal, middle, relative, w_i, w_j
+    cdef double overlap, middle_overlap, approach, lever_i, lever_j
+    cdef Vec3 normal, middle, relative, tangential, straight, w_i, w_j
     cdef int lane
     for lane in range(LANES):
         normal, w_i, w_j = load(g.normal + lane), load(a.turning + lane), load(b.turning + lane)
         relative = sub(load(a.velocity + lane), load(b.velocity + lane))
         approach = dot(relative, normal)
-        middle = add_scaled(normal, -half * g.curvature[lane], add_scaled(relative, -approach, normal))
+        tangential = add_scaled(relative, -approach, normal)
+        if walls:                                       # the curved part of the motion, and the rotation of the wall
+            straight = load(g.straight + lane)
+            tangential = add_scaled(tangential, -dot(tangential, straight), straight)
+        middle = add_scaled(normal, -half * g.curvature[lane], tangential)
+        if walls:
+            middle = add_scaled(middle, -half, cross(w_j, normal))
         overlap = g.overlap[lane]
         middle_overlap = overlap + half * approach
-        radius_i, radius_j = a.sphere[3 * LANES + lane], b.sphere[3 * LANES + lane]
+        lever_i = a.sphere[3 * LANES + lane] - share * middle_overlap
+        lever_j = -lever_i if walls else b.sphere[3 * LANES + lane] - share * middle_overlap
         store(contact + NORMAL * LANES + lane, normal)
         contact[OVERLAP * LANES + lane] = overlap
         contact[RADIUS * LANES + lane], contact[MASS * LANES + lane] = g.radius[lane], g.mass[lane]
         contact[ROLLING_INERTIA * LANES + lane] = 0.0
         store(contact + MIDDLE_NORMAL * LANES + lane, middle)
         store(contact + VELOCITY * LANES + lane, sub(relative, cross(
-            add(scale(radius_i - share * middle_overlap, w_i), scale(radius_j - share * middle_overlap, w_j)),
-            middle)))
+            add(scale(lever_i, w_i), scale(lever_j, w_j)), middle)))
         store(contact + ANGULAR_VELOCITY * LANES + lane, sub(w_i, w_j))
         contact[SPIN * LANES + lane] = 0.5 * dot(add(w_i, w_j), normal)
         contact[STEP * LANES + lane] = step
@@ -156,7 +177,7 @@ cdef void gather_contacts(const Law *law, const StateView *state, const int *i, 
     cdef Geometry geometry
     load_side(state, i, &a)
     if walls:
-        wall_geometry(law, j, &a, &b, &geometry)
+        wall_geometry(law, j, &a, state.half_step, &b, &geometry)
         write_rows(True, &a, &b, &geometry, 2.0 * state.half_step, contact)
     else:
         load_side(state, j, &b)

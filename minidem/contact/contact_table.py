@@ -19,7 +19,7 @@ CONTACT = np.dtype([
 def describe(state, slots, values, friction=None):
     """Rows of CONTACT, sphere_i < sphere_j, sorted by both.
 
-    slots : (n, 2) sphere slots, -1 - k for wall k
+    slots : (n, 2) sphere slots, -1 - k for element k of the walls
     values : (n, 6) overlap, force, energy, normal
     friction : (n, 12) of a law with history, force (3) on the first sphere, point (3), couple (3), energies of the
         tangential and rolling springs, whether it slides
@@ -28,17 +28,20 @@ def describe(state, slots, values, friction=None):
     clump_of_slot = state.clump_number.reshape(-1, lanes)[state.block_of_member].reshape(-1)
     sphere_of_slot = state.sphere_number.reshape(-1)
     wall = slots[:, 1] < 0
-    swap = ~wall & (sphere_of_slot[slots[:, 1]] < sphere_of_slot[slots[:, 0]])
+    other = np.maximum(slots[:, 1], 0)                  # of walls: any slot
+    swap = ~wall & (sphere_of_slot[other] < sphere_of_slot[slots[:, 0]])
     slots = np.where(swap[:, None], slots[:, ::-1], slots)
     # Sorted before the fields are filled: the padding of an array that is sorted afterwards is not zero.
-    order = np.lexsort((np.where(wall, slots[:, 1], sphere_of_slot[slots[:, 1]]), sphere_of_slot[slots[:, 0]]))
+    order = np.lexsort((np.where(wall, slots[:, 1], sphere_of_slot[np.maximum(slots[:, 1], 0)]),
+                        sphere_of_slot[slots[:, 0]]))
     slots, values, wall, swap = slots[order], values[order], wall[order], swap[order]
     friction = None if friction is None else friction[order]
     i, j = slots.T
+    other = np.maximum(j, 0)
     spheres = state.spheres.reshape(-1, 4)[i]
     found = np.zeros(len(slots), dtype=CONTACT)
-    found["clump_i"], found["clump_j"] = clump_of_slot[i], np.where(wall, j, clump_of_slot[j])
-    found["sphere_i"], found["sphere_j"] = sphere_of_slot[i], np.where(wall, j, sphere_of_slot[j])
+    found["clump_i"], found["clump_j"] = clump_of_slot[i], np.where(wall, j, clump_of_slot[other])
+    found["sphere_i"], found["sphere_j"] = sphere_of_slot[i], np.where(wall, j, sphere_of_slot[other])
     found["overlap"], found["energy"] = values[:, 0], values[:, 2]
     sign = np.where(swap[:, None], -1.0, 1.0)
     found["normal"] = sign * values[:, 3:]

@@ -27,7 +27,7 @@ cdef enum:
 
 cdef struct Touching:               # contacts at one pose
     Py_ssize_t n
-    IntVector pairs                 # (n, 2): sphere or ghost; sphere, ghost or -1 - wall
+    IntVector pairs                 # (n, 2): sphere or ghost; sphere, ghost or -1 - element of a wall
     IntVector positions             # (n,) in the lists
     IntVector parities              # (n,): of the step that evaluated them last
     IntVector records[MAX_RECORDS]  # doubles (n, 4): history, see rows.pxd
@@ -39,7 +39,7 @@ cdef struct HistoryTable:           # contacts by the lower slot of their two sp
     int first_slot
     int n_slots
     const int *start                # (n_slots + 1,): index of the first entry of each slot
-    const int *entries              # (start[n_slots], 2): other slot or -1 - wall; contact
+    const int *entries              # (start[n_slots], 2): other slot or -1 - element; contact
     IntVector room                  # of these two arrays
     const Touching *contacts
 
@@ -64,6 +64,7 @@ cdef struct History:                # of one thread
     IntVector n_contacts_of         # (own slots,): -1: to be listed again
     IntVector found_pairs           # room
     IntVector found_numbers
+    IntVector facets                # likewise, for the triangles near one sphere
     IntVector slot_rows             # doubles (own member rows, SUM_ROWS, LANES)
     HistoryTable table
 

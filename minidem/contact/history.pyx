@@ -92,5 +92,6 @@ cdef void release_history(History *history) noexcept nogil:
     release(&history.n_contacts_of)
     release(&history.found_pairs)
     release(&history.found_numbers)
+    release(&history.facets)
     release(&history.slot_rows)
     release(&history.table.room)

@@ -2,7 +2,7 @@
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 
-from minidem.broadphase.neighbours cimport Neighbours, height, select_near
+from minidem.broadphase.neighbours cimport Neighbours, select_near
 from minidem.contact.contact_motion cimport gather_contacts
 from minidem.contact.history cimport (
     LEVER, MOMENT, RESULT, History, Touching, doubles, floats, list_again, record_of, reserve_contacts,
@@ -12,6 +12,7 @@ from minidem.contact.law cimport PAIRS_AT_ONCE, Law
 from minidem.contact.rows cimport (
     CONTACT_ROWS, COUPLE, DISSIPATED, FORCE, MAX_RECORDS, NORMAL, OVERLAP, RESULT_ROWS,
 )
+from minidem.contact.wall_contacts cimport find_wall_pairs
 from minidem.core.int_vector cimport IntVector, reserve
 from minidem.core.lanes cimport LANES
 from minidem.core.prefetch cimport prefetch
@@ -99,8 +100,11 @@ cdef inline void store_results(History *history, const Law *law, const int *numb
 
 
 cdef inline void evaluate_eight(History *history, const Law *law, const StateView *state, const int *numbers,
-                                bint walls) noexcept nogil:
-    """Evaluate eight contacts, all with walls or all without. The same one may occur more than once."""
+                                bint walls, bint ended) noexcept nogil:
+    """Evaluate eight contacts, all with walls or all without. The same one may occur more than once.
+
+    ended : in this step; triangles may do so although they still overlap, see wall_contacts.pyx.
+    """
     cdef double contact[CONTACT_ROWS * LANES]
     cdef double rows[MAX_RECORDS * 4 * LANES]
     cdef double result[RESULT_ROWS * LANES]
@@ -113,6 +117,8 @@ cdef inline void evaluate_eight(History *history, const Law *law, const StateVie
         j[lane] = history.contacts.pairs.data[2 * <Py_ssize_t> numbers[lane] + 1]
         history.contacts.parities.data[numbers[lane]] = history.parity
     gather_contacts(law, state, i, j, walls, contact, NULL)
+    for lane in range(LANES if ended and walls else 0):
+        contact[OVERLAP * LANES + lane] = min(contact[OVERLAP * LANES + lane], 0.0)
     for r in range(history.n_records):
         for lane in range(0, LANES, 2):
             prefetch(record_of(&history.contacts, r, numbers[lane] + AHEAD))
@@ -123,19 +129,19 @@ cdef inline void evaluate_eight(History *history, const Law *law, const StateVie
     store_results(history, law, numbers, walls, contact, result)
 
 
-cdef void evaluate_pending(History *history, const Law *law, const StateView *state, bint walls,
-                           bint all_of_them) noexcept nogil:
-    """Evaluate the pending contacts; whole eights only, or all of them."""
+cdef void evaluate_pending(History *history, const Law *law, const StateView *state, bint walls, bint all_of_them,
+                           bint ended=False) noexcept nogil:
+    """Evaluate the pending contacts; whole eights only, or all of them. walls, ended : as for evaluate_eight."""
     cdef int *numbers = history.pending.data
     cdef Py_ssize_t k, first = 0, n = history.pending.size
     cdef int last[LANES]
     while first + <int> LANES <= n:
-        evaluate_eight(history, law, state, numbers + first, walls)
+        evaluate_eight(history, law, state, numbers + first, walls, ended)
         first += LANES
     if all_of_them and first < n:
         for k in range(LANES):
             last[k] = numbers[min(first + k, n - 1)]
-        evaluate_eight(history, law, state, last, walls)
+        evaluate_eight(history, law, state, last, walls, ended)
         first = n
     for k in range(n - first):
         numbers[k] = numbers[first + k]
@@ -171,20 +177,14 @@ cdef bint find_touching(History *history, const Law *law, const Neighbours *mine
 
 cdef bint find_walls(History *history, const Law *law, const Neighbours *mine, const StateView *state) noexcept nogil:
     """Contacts of own spheres with walls. False: memory exhausted."""
-    cdef const int *near = mine.walls.data
-    cdef const double *sphere
     cdef int *pairs
     cdef int64_t *numbers
-    cdef Py_ssize_t k, n = 0, count = mine.walls.size // 2
+    cdef Py_ssize_t n, count = mine.walls.size // 2
     if not (reserve(&history.found_pairs, 2 * count + 2) and reserve_doubles(&history.found_numbers, count + 1)):
         return False
     pairs, numbers = history.found_pairs.data, <int64_t *> history.found_numbers.data
-    for k in range(count):
-        sphere = state.spheres + 4 * <Py_ssize_t> near[2 * k]
-        pairs[2 * n], pairs[2 * n + 1] = near[2 * k], -1 - near[2 * k + 1]
-        numbers[n] = k
-        n += height(law.planes, near[2 * k + 1], sphere) < sphere[3]    # branchless: the branch is unpredictable
-    if not take_found(history, pairs, numbers, n, mine.n_own // 2):
+    n = find_wall_pairs(law.walls, mine, state, &history.facets, pairs, numbers, history)
+    if n < 0 or not take_found(history, pairs, numbers, n, mine.n_own // 2):
         return False
     evaluate_pending(history, law, state, True, True)
     return True
@@ -207,7 +207,7 @@ cdef bint find_ended(History *history, const Law *law, const StateView *state) n
         for k in range(ended.size):
             history.pending.data[history.pending.size] = ended.data[k]
             history.pending.size += (contacts.pairs.data[2 * <Py_ssize_t> ended.data[k] + 1] < 0) == walls
-        evaluate_pending(history, law, state, walls, True)
+        evaluate_pending(history, law, state, walls, True, True)
     return True
 
 

@@ -14,7 +14,6 @@ from libc.math cimport sqrt
 from libc.string cimport memcpy
 
 from minidem.broadphase.ghosts cimport clump_of, slot_of
-from minidem.broadphase.neighbours cimport Planes, height
 from minidem.contact.rows cimport HistoryFunction
 from minidem.contact.twists cimport relative_velocities, sphere_velocity, twist_of
 from minidem.core.external cimport External
@@ -24,6 +23,7 @@ from minidem.core.transpose cimport records_from_rows, rows_from_records
 from minidem.core.vec3 cimport Vec3, dot, scale, sub, vec3
 from minidem.state.rows cimport load, store
 from minidem.state.state cimport StateView
+from minidem.walls.surface cimport Touch, Walls, touch_wall
 
 cdef extern from *:
     """
@@ -57,7 +57,7 @@ cdef struct Law:                        # all that a force depends on, in additi
     PairsFunction evaluate              # `many`, or one of the three others
     ContactFunction one
     ForcesFunction forces               # of LANES overlaps
-    const Planes *planes
+    const Walls *walls
     double modulus                      # effective modulus between two clumps, if all have one compliance [Pa]
     double parameters[MAX_LAW_PARAMETERS]       # in the order of the record
     void *context                       # behind the parameters: the LawKernels, for external_law.pyx
@@ -67,14 +67,12 @@ cdef struct Law:                        # all that a force depends on, in additi
     double begins, ends                 # overlap / normal speed below which a contact may begin, end within a step [s]
     double zeta[2][ZETA_TERMS]          # -zeta(-p, 1 + a), -zeta(-p - 1, 1 + a) by powers of a
     const double *compliance            # (n_clumps,) by the user's number: (1 - nu^2) / E [1/Pa]; NULL: all the same
-    const double *wall_compliance       # (planes,) likewise
     HistoryFunction history             # of a law with history (rows.pxd); NULL: none of what follows is used
     HistoryFunction describe            # likewise, results are DescriptionRows
     int n_records                       # of its history
     bint has_couples                    # it exerts couples
     int n_materials
     const double *coefficients          # (n_materials, n_materials, MAX_COEFFICIENTS)
-    const double *wall_materials        # (walls,): numbers of their materials
 
 
 cdef class LawKernels(External):
@@ -85,7 +83,7 @@ cdef class LawKernels(External):
     cdef readonly int n_records
     cdef readonly bint has_couples
     cdef object fill(self, Law *law, values)
-    cdef object mix_materials(self, Law *law, const double *compliance, const double *wall_compliance)
+    cdef object mix_materials(self, Law *law, const double *compliance)
     cdef object correct_onsets(self, Law *law, double power, zeta, double dt)
 
 
@@ -104,11 +102,11 @@ cdef inline Contact sphere_contact(Force force, double modulus, const double *pa
 
 
 cdef inline Contact wall_contact(Force force, double modulus, const Law *law, const double *sphere,
-                                 Py_ssize_t wall) noexcept nogil:
-    cdef const double *normal = law.planes.normal + 3 * wall
+                                 Py_ssize_t element) noexcept nogil:
+    cdef Touch touch = touch_wall(law.walls, element, sphere)
     cdef Contact contact
-    contact.normal = vec3(normal[0], normal[1], normal[2])
-    contact.overlap = sphere[3] - height(law.planes, wall, sphere)
+    contact.normal = touch.normal
+    contact.overlap = sphere[3] - touch.height
     contact.force = force(contact.overlap, sphere[3], modulus, law.parameters)
     return contact
 
@@ -122,13 +120,13 @@ cdef inline double modulus_of(bint mixed, const Law *law, const StateView *state
     """Effective modulus of a contact [Pa]; mixed : clumps differ in compliance; i, j : as for over_contact."""
     if mixed:
         return 1.0 / (compliance_of(law, state, i)
-                      + (compliance_of(law, state, j) if j >= 0 else law.wall_compliance[-1 - j]))
-    return law.modulus if j >= 0 else law.planes.modulus[-1 - j]
+                      + (compliance_of(law, state, j) if j >= 0 else law.walls.compliance[-1 - j]))
+    return law.modulus if j >= 0 else law.walls.modulus[-1 - j]
 
 
 cdef inline Contact over_contact(Force force, bint mixed, const Law *law, const StateView *state, int i,
                                  int j) noexcept nogil:
-    """i : slot of a sphere or ghost; j : likewise, or -1 - wall; mixed : clumps differ in compliance."""
+    """i : slot of a sphere or ghost; j : likewise, or -1 - element of a wall; mixed : clumps differ in compliance."""
     cdef const double *a = state.spheres + 4 * <Py_ssize_t> i
     cdef const double *b = state.spheres + 4 * <Py_ssize_t> j
     cdef double modulus = modulus_of(mixed, law, state, i, j)

@@ -59,10 +59,10 @@ cdef class LawKernels(External):
         for k in range(len(values)):
             law.parameters[k] = values[k]
 
-    cdef object mix_materials(self, Law *law, const double *compliance, const double *wall_compliance):
-        """Set the compliances of clumps and walls; without effect for a law that does not read elastic constants."""
+    cdef object mix_materials(self, Law *law, const double *compliance):
+        """Set the compliances of clumps; without effect for a law that does not read elastic constants."""
         if self.many_mixed != NULL:
-            law.evaluate, law.compliance, law.wall_compliance = self.many_mixed, compliance, wall_compliance
+            law.evaluate, law.compliance = self.many_mixed, compliance
 
     cdef object correct_onsets(self, Law *law, double power, zeta, double dt):
         """Set what the onset correction needs: power p, step dt [s], zeta (2, ZETA_TERMS) of onset_series.py."""

@@ -1,5 +1,4 @@
-"""What a compiled law reads of materials and pairs."""
-from minidem.broadphase.neighbours cimport Planes
 from minidem.contact.law cimport Law, LawKernels
+from minidem.walls.wall_table cimport WallTable
 
-cdef object set_properties(Law *law, Planes *planes, LawKernels kernels, record, values, pair_table, material_index)
+cdef object set_properties(Law *law, WallTable walls, LawKernels kernels, record, values, pair_table, material_index)

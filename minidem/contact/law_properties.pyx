@@ -4,27 +4,28 @@ import numpy as np
 
 from minidem.contact.pair_table import PROPERTIES
 
-from minidem.broadphase.neighbours cimport Planes
 from minidem.contact.law cimport Law, LawKernels
+from minidem.walls.wall_table cimport WallTable
 
 
-cdef object set_properties(Law *law, Planes *planes, LawKernels kernels, record, values, pair_table, material_index):
+cdef object set_properties(Law *law, WallTable walls, LawKernels kernels, record, values, pair_table, material_index):
     """Set moduli, or compliances where clumps differ in them, and coefficients of a law with history.
 
     record, values : of the law, and its parameters;  material_index : (n_clumps,).
     Returns the arrays that the pointers belong to.
     """
-    cdef double[::1] wall_modulus, compliance, wall_compliance, wall_materials
+    cdef double[::1] compliance
     cdef double[:, :, ::1] coefficients
-    cdef int n = len(pair_table.materials)
-    modulus, wall_modulus, compliance, wall_compliance, mixed = pair_table.moduli(material_index)
-    law.modulus, planes.modulus = modulus, &wall_modulus[0]
-    keep = [wall_modulus, compliance, wall_compliance]
+    law.walls = &walls.walls
+    law.modulus, wall_modulus, compliance, wall_compliance, mixed = pair_table.moduli(material_index)
+    walls.set_modulus(wall_modulus)
+    keep = [compliance]
     if mixed:
-        kernels.mix_materials(law, &compliance[0], &wall_compliance[0])
+        walls.set_compliance(wall_compliance)
+        kernels.mix_materials(law, &compliance[0])
     if record.has_history:
         coefficients = np.stack(record.coefficient_rows(pair_table.properties(PROPERTIES), values), axis=-1)
-        wall_materials = np.append(pair_table.wall_index, 0.0)
-        law.n_materials, law.coefficients, law.wall_materials = n, &coefficients[0, 0, 0], &wall_materials[0]
-        keep += [coefficients, wall_materials]
+        walls.set_materials(pair_table.wall_index)
+        law.n_materials, law.coefficients = len(pair_table.materials), &coefficients[0, 0, 0]
+        keep.append(coefficients)
     return keep

@@ -4,6 +4,7 @@ from minidem.contact.history cimport History
 from minidem.contact.law cimport Law
 from minidem.core.int_vector cimport APART, IntVector
 from minidem.state.state cimport StateView
+from minidem.walls.surface cimport Walls
 
 cdef struct Contacts:               # of one thread
     Py_ssize_t first_block          # the first own block
@@ -12,9 +13,12 @@ cdef struct Contacts:               # of one thread
     int n_slots                     # own slots
     void *memory                    # of the arrays below
     Py_ssize_t list_cursor          # ints of the inner list that have been tested
-    IntVector pairs                 # contacts: (sphere, sphere or -1 - wall)
+    IntVector pairs                 # contacts: (sphere, sphere or -1 - element of a wall)
     Py_ssize_t n_evaluated          # ints of `pairs` whose forces are summed
-    const Law *law                  # by which they were evaluated
+    Law own_law                     # with the walls at the pose of this thread
+    Walls walls
+    const Law *law                  # the address of own_law
+    IntVector facets                # room for the triangles near one sphere
     IntVector ends                  # if the law needs velocities: first indices of contacts that may begin or end
     IntVector onset                 # doubles (ends,): their onset corrections [N]
     IntVector additions             # room for those on own spheres

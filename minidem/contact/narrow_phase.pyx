@@ -8,9 +8,10 @@ from libc.stdint cimport uintptr_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from minidem.broadphase.neighbours cimport Neighbours, Planes, height, select_near
+from minidem.broadphase.neighbours cimport Neighbours, select_near
 from minidem.contact.history cimport release_history
 from minidem.contact.law cimport PAIRS_AT_ONCE, force_record
+from minidem.contact.wall_contacts cimport find_wall_pairs
 from minidem.core.int_vector cimport APART, push, release, reserve
 from minidem.core.lanes cimport LANES, row_of
 from minidem.core.prefetch cimport FORCE_BLOCKS_AHEAD, prefetch
@@ -123,17 +124,11 @@ cdef bint evaluate_remaining(Contacts *contacts, const StateView *state, bint wa
 
 cdef bint find_wall_contacts(Contacts *contacts, const Neighbours *mine, const StateView *state) noexcept nogil:
     """Contacts of own spheres with walls, and their forces. False: memory exhausted."""
-    cdef const int *near = mine.walls.data
-    cdef const double *sphere
-    cdef Planes planes = contacts.law.planes[0]
-    cdef int *pairs = contacts.pairs.data
-    cdef Py_ssize_t k, n = contacts.pairs.size
-    for k in range(0, mine.walls.size, 2):
-        sphere = state.spheres + 4 * <Py_ssize_t> near[k]
-        pairs[n] = near[k]
-        pairs[n + 1] = -1 - near[k + 1]
-        n += 2 * (height(&planes, near[k + 1], sphere) < sphere[3])     # branchless: the branch is unpredictable
-    contacts.pairs.size = n
+    cdef Py_ssize_t n = find_wall_pairs(contacts.law.walls, mine, state, &contacts.facets,
+                                        contacts.pairs.data + contacts.pairs.size, NULL, NULL)
+    if n < 0:
+        return False
+    contacts.pairs.size += 2 * n
     return evaluate_remaining(contacts, state, True)
 
 
@@ -203,6 +198,7 @@ cdef void release_contacts(Contacts *contacts) noexcept nogil:
     release(&contacts.onset)
     release(&contacts.additions)
     release(&contacts.room)
+    release(&contacts.facets)
     release_history(&contacts.history)
 
 

@@ -27,7 +27,7 @@ cdef bint find_in_slab(Loop *loop, int thread, Py_ssize_t end) noexcept nogil:
     """Contacts of own spheres up to `end` of the inner list. False: memory exhausted."""
     cdef Contacts *contacts = loop.contacts + thread
     if loop.law.history != NULL:
-        return find_touching(&contacts.history, &loop.law, loop.broad.threads + thread, &loop.state, end)
+        return find_touching(&contacts.history, contacts.law, loop.broad.threads + thread, &loop.state, end)
     return find_contacts(contacts, loop.broad.threads + thread, &loop.state, end)
 
 
@@ -37,7 +37,7 @@ cdef bint find_remaining(Loop *loop, int thread) noexcept nogil:
     cdef Neighbours *mine = loop.broad.threads + thread
     if loop.law.history == NULL:
         return find_remaining_contacts(contacts, mine, &loop.state) and resum_in_order(contacts, &loop.state)
-    if not find_remaining_touching(&contacts.history, &loop.law, mine, &loop.state):
+    if not find_remaining_touching(&contacts.history, contacts.law, mine, &loop.state):
         return False
     sum_in_order(contacts, mine, &loop.state, loop.dissipated)
     return True
@@ -50,12 +50,12 @@ cdef bint rebuild_lists(Loop *loop, int thread) noexcept nogil:
     cdef bint fine = True, undoable = contacts.history.saved.n >= 0 and loop.imported != NULL
     if loop.law.history == NULL:
         reset_contacts(contacts, &loop.state)
-        rebuild(&loop.broad, thread, &loop.state, &loop.planes)
+        rebuild(&loop.broad, thread, &loop.state, contacts.law.walls)
         set_owned_slots(contacts, mine, &loop.state)
         return True
     if loop.imported == NULL:
         fine = tabulate(contacts, &loop.state)
-    rebuild(&loop.broad, thread, &loop.state, &loop.planes)
+    rebuild(&loop.broad, thread, &loop.state, contacts.law.walls)
     set_owned_slots(contacts, mine, &loop.state)
     if mine.failure == NO_FAILURE:                      # its lists are complete
         fine = fine and carry_over(loop.contacts, thread, loop.n_threads, loop.imported, mine, &loop.state) \

@@ -46,9 +46,9 @@ cdef class Driver(LoopOwner):
     dt : step [s]
     law : (record of the contact law, its parameter values, PairTable); None: free bodies, no contacts, torques as given
     gravity : (3,) [m/s2]
-    planes : (points (k, 3), unit normals (k, 3)) of the walls of the PairTable
+    walls : list of Wall, those of the PairTable
     threads : int
-    history, dissipated, work : what these methods returned; default: no contacts, zero
+    history, dissipated, work, wall_work : what these methods returned; default: no contacts, zero
     population : Population; default: ids from 0 on, nothing removed
     external_forces : optional function of this Driver and the number of steps since it was made, called at every pose
         after the contacts and the prediction of velocities; adds to forces and torques, or overwrites them
@@ -62,11 +62,12 @@ cdef class Driver(LoopOwner):
     cdef readonly object external_forces
     cdef Guard guard
     cdef double[:, :, ::1] saved_energies
+    cdef double[:, ::1] saved_wall_rows
     cdef object saved                   # copies of blocks and wrenches, where a step calls Python
     cdef object error
 
     def __cinit__(self, State state, scheme, *others, external_forces=None, started=None, bint forces_known=False,
-                  Guard guard=None, work=None, population=None, **settings):
+                  Guard guard=None, work=None, wall_work=None, population=None, **settings):
         cdef double[:, :, ::1] saved_blocks, saved_wrench
         self.started = np.zeros(state.n_clumps, dtype=bool) if started is None else np.array(started, dtype=bool)
         self.all_started = bool(self.started.all())
@@ -79,6 +80,10 @@ cdef class Driver(LoopOwner):
                                       np.zeros((state.n_clumps, 7)) if work is None else work)
             self.loop.owner = <void *> self
             self.loop.external_forces = call_python_forces
+        if self.walls is not None and self.walls.walls.any_moves:
+            self.wall_rows = np.zeros((state.n_clumps + 1, 2))
+            np.asarray(self.wall_rows)[:state.n_clumps] = 0.0 if wall_work is None else wall_work
+            self.loop.wall_work = &self.wall_rows[0, 0]
         in_python = self.kernels.functions or self.law_kernels is not None and self.law_kernels.functions
         if (external_forces is not None or in_python) and state.n_clumps:
             saved_blocks, saved_wrench = self.saved = state.blocks.copy(), state.wrench.copy()
@@ -86,6 +91,9 @@ cdef class Driver(LoopOwner):
             if self.memory is not None:
                 self.saved_energies = np.array(self.memory.energies)
                 self.loop.saved_dissipated = &self.saved_energies[0, 0, 0]
+            if self.loop.wall_work != NULL:
+                self.saved_wall_rows = np.array(self.wall_rows)
+                self.loop.saved_wall_work = &self.saved_wall_rows[0, 0]
 
     def run(self, long long steps):
         """Advance by so many steps; returns how many were completed.
@@ -95,7 +103,15 @@ cdef class Driver(LoopOwner):
         cdef long long before = self.loop.steps_done
         if steps <= 0:
             return 0
+        most = steps if self.walls is None or self.walls.most_steps is None else self.walls.most_steps
+        while self.loop.steps_done - before < steps:
+            self.run_piece(min(steps - (self.loop.steps_done - before), most))
+        return self.loop.steps_done - before
+
+    cdef object run_piece(self, long long steps):
+        """As run; few enough steps for one table of the poses of walls."""
         self.sort_if_due()
+        self.prepare_walls(steps)
         self.contacts_known = False
         try:
             self.advance(steps)
@@ -106,11 +122,12 @@ cdef class Driver(LoopOwner):
                 self.restore(self.saved[0], self.saved[1])
                 if self.memory is not None:
                     self.memory.energies[:] = self.saved_energies
+                if self.loop.wall_work != NULL:
+                    self.wall_rows[:] = self.saved_wall_rows
             elif self.broken is None:
                 self.broken = f"in step {self.step_count + 1} memory was exhausted, and forces are missing"
             raise
         self.contacts_known = True
-        return self.loop.steps_done - before
 
     cdef object advance(self, long long steps):
         """Run the time loop for so many steps; -1: forces at the present pose."""
@@ -144,6 +161,7 @@ cdef class Driver(LoopOwner):
         cdef bint calls_forces = self.loop.external_forces != NULL and not self.forces_known
         cdef ExternalForces saved_forces = self.loop.external_forces
         cdef const unsigned char[::1] started = np.append(self.started, False).view(np.uint8)
+        self.prepare_walls(0)
         blocks = self.state.blocks.copy() if calls_forces else self.state.blocks
         keeps_some = self.loop.external_forces == NULL and bool(self.started.any())
         wrench = self.state.wrench.copy() if calls_forces or self.forces_known or keeps_some else self.state.wrench

@@ -100,8 +100,8 @@ cdef class HistoryMemory:
 cdef object export_history(Loop *loop, Layout layout):
     """Contacts of the last step, by ascending user's numbers of their spheres.
 
-    Returns a dict: spheres (n, 2) int32, the second one larger, or -1 - wall; records (n_records, n, 4), results
-    (n, RESULT), couples (n, 4), of the first sphere (history.pxd).
+    Returns a dict: spheres (n, 2) int32, the second one larger, or -1 - element of a wall; records (n_records, n, 4),
+    results (n, RESULT), couples (n, 4), of the first sphere (history.pxd).
     """
     cdef const StateView *view = &loop.state
     cdef const Touching *touching

@@ -16,7 +16,6 @@ cdef class LoopOwner(LoopReader):
     cdef double[:, ::1] motions         # (n_blocks * LANES, 16)
     cdef object set_scheme(self, scheme, parameters)
     cdef object set_law(self, law, values)
-    cdef object set_planes(self, planes)
     cdef void take_view(self) noexcept
     cdef object allocate(self, int n_threads)
     cdef object fill(self)

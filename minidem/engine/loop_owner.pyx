@@ -23,6 +23,7 @@ from minidem.engine.loop_reader cimport LoopReader
 from minidem.rotation.scheme cimport Kernels
 from minidem.state.rows cimport ORIENTATION, SCRATCH, WRENCH_ROWS
 from minidem.state.state cimport Reordering, State, StateView
+from minidem.walls.wall_table cimport WallTable
 
 SPHERES_PER_THREAD = 2000           # with fewer, another thread costs more than it gains
 MIN_SORTED_BLOCKS = 64                 # with fewer, all clumps are in cache in any order
@@ -36,7 +37,9 @@ cdef int log_slab_for(const StateView *state):
 
 
 cdef inline void prepare_contacts(Contacts *contacts, const Law *law) noexcept nogil:
-    contacts.law = law
+    contacts.own_law, contacts.law = law[0], &contacts.own_law
+    if law.walls != NULL:
+        contacts.walls, contacts.own_law.walls = law.walls[0], &contacts.walls
     contacts.history.n_records, contacts.history.has_couples = law.n_records, law.has_couples
 
 
@@ -44,7 +47,7 @@ cdef class LoopOwner(LoopReader):
     """See `Driver`, which documents the parameters and runs the loop."""
 
     def __cinit__(self, State state, scheme, parameters, double dt, long long first_step=0, law=None,
-                  gravity=(0.0, 0.0, 0.0), planes=None, int threads=1, history=None, dissipated=None, **of_driver):
+                  gravity=(0.0, 0.0, 0.0), walls=(), int threads=1, history=None, dissipated=None, **of_driver):
         self.state = state
         self.loop.state = state.view
         self.loop.first_step = first_step
@@ -55,8 +58,8 @@ cdef class LoopOwner(LoopReader):
         self.loop.has_contacts = law is not None
         if law is not None:
             record, values, self.pair_table = law
+            self.walls = WallTable(walls, dt, first_step)
             self.set_law(record, values)
-            self.set_planes(planes)
         if self.loop.law.history != NULL:
             self.memory = HistoryMemory(
                 state.layout, state.material_index, no_history(self.loop.law.n_records) if history is None else history,
@@ -87,24 +90,15 @@ cdef class LoopOwner(LoopReader):
         cdef Py_ssize_t n_slots = self.loop.state.n_blocks * LANES
         self.law_kernels, self.loop.law_failed = kernels, &kernels.failed
         kernels.fill(&self.loop.law, values)
-        self.loop.law.planes = &self.loop.planes
-        self.keep += set_properties(&self.loop.law, &self.loop.planes, kernels, law, values, self.pair_table,
+        self.keep += set_properties(&self.loop.law, self.walls, kernels, law, values, self.pair_table,
                                     self.state.material_index)
+        self.loop.walls = &self.walls.walls
         self.loop.law.energy_factor = 1.0 / (1.0 + law.power)
         if law.corrects_onsets(values):
             kernels.correct_onsets(&self.loop.law, law.power, zeta_polynomials(law.power), self.loop.step.dt)
             self.twists, self.motions = aligned((4 * n_slots + 2 * LANES, 4)), aligned((n_slots + 1, 16))
             self.loop.motions, self.loop.twists = &self.motions[0, 0], &self.twists[0, 0]
             self.take_view()
-
-    cdef object set_planes(self, planes):
-        cdef double[:, ::1] points, normals
-        points, normals = planes
-        if len(points):
-            self.loop.planes.count = len(points)
-            self.loop.planes.point = &points[0, 0]
-            self.loop.planes.normal = &normals[0, 0]
-            self.keep += [points, normals]
 
     cdef void take_view(self) noexcept:
         """Use the arrays of the state."""

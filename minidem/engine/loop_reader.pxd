@@ -2,6 +2,7 @@
 from minidem.engine.history_memory cimport HistoryMemory
 from minidem.engine.time_loop cimport Loop
 from minidem.state.state cimport State
+from minidem.walls.wall_table cimport WallTable
 
 cdef class LoopReader:
     cdef Loop loop
@@ -11,4 +12,7 @@ cdef class LoopReader:
     cdef readonly object pair_table     # PairTable of the contact law; None: free bodies
     cdef readonly object user_work      # UserWork; None: there are no external forces
     cdef HistoryMemory memory           # of a law with history
+    cdef readonly WallTable walls       # None: free bodies
+    cdef double[:, ::1] wall_rows       # see Loop
+    cdef object prepare_walls(self, long long steps)
     cdef public object population       # Population: ids, and energies of removed clumps

@@ -9,6 +9,7 @@ from minidem.core.lanes cimport LANES
 from minidem.engine.history_memory cimport export_history
 from minidem.engine.time_loop cimport BLOCKS, CONTACTS, LISTS, N_PHASES, OUTSIDE, WAITING, record_phase
 from minidem.state.pose cimport pose_range
+from minidem.walls.surface cimport take_poses
 
 
 cdef class LoopReader:
@@ -98,10 +99,14 @@ cdef class LoopReader:
         """(n_clumps, 7) work of user forces on each clump [J], and these forces and torques; None without any."""
         return None if self.user_work is None else self.user_work.rows(self.step_count)
 
+    def wall_work(self):
+        """(n_clumps, 2) work of moving walls on each clump [J], and its power [W]; None if no wall moves."""
+        return None if self.loop.wall_work == NULL else np.array(self.wall_rows)[:self.state.n_clumps]
+
     def past(self, n_new=0):
         """Arguments of a Driver that continues this one with n_new more clumps: population, and unless they are None
-        history, dissipated, work."""
-        found = {"dissipated": self.dissipated(), "work": self.work()}
+        history, dissipated, work, wall_work."""
+        found = {"dissipated": self.dissipated(), "work": self.work(), "wall_work": self.wall_work()}
         found = {name: np.append(values, np.zeros((n_new, values.shape[1])), axis=0)
                  for name, values in found.items() if values is not None}
         history = {} if self.memory is None else {"history": self.history()}
@@ -110,21 +115,42 @@ cdef class LoopReader:
     def past_without(self, gone):
         """The same without the clumps of which `gone` (n_clumps,) is true, and without their contacts."""
         past = self.past()
-        population = self.population.without(gone, past.get("dissipated"), past.get("work"))
+        population = self.population.without(gone, *(past.get(name) for name in ("dissipated", "work", "wall_work")))
         if "history" in past:
             sizes = self.state.bodies.sizes[self.state.template_index]
             past["history"] = history_without(past["history"], np.repeat(gone, sizes))
-        return past | {name: past[name][~gone] for name in ("dissipated", "work") if name in past} \
+        return past | {name: past[name][~gone] for name in ("dissipated", "work", "wall_work") if name in past} \
             | {"population": population}
 
     def contacts(self):
         """Contacts at the present pose, a structured array (contact/contact_table.py)."""
         if self.memory is not None:
-            return list_touching(self.state, &self.loop.state, self.loop.contacts, self.loop.broad.threads,
-                                 self.loop.n_threads)
-        return list_contacts(self.state, self.loop.contacts, self.loop.broad.threads, self.loop.n_threads)
+            return self.of_walls(list_touching(self.state, &self.loop.state, self.loop.contacts,
+                                               self.loop.broad.threads, self.loop.n_threads))
+        return self.of_walls(list_contacts(self.state, self.loop.contacts, self.loop.broad.threads,
+                                           self.loop.n_threads))
 
     def contacts_of_last(self, Py_ssize_t n):
         """Contacts of the n clumps added last, at the present pose; the forces on clumps stay as they are."""
         self.pose()
-        return list_last(self.state, n, &self.loop.law)
+        return self.of_walls(list_last(self.state, n, &self.loop.law))
+
+    def overlap_walls(self, spheres):
+        """(n,) bool, spheres (n, 4) that overlap with walls; see Observables.overlap_walls."""
+        self.prepare_walls(0)
+        return self.walls.overlaps(spheres)
+
+    cdef object prepare_walls(self, long long steps):
+        """Poses of the walls from the present step on."""
+        cdef int t
+        if self.walls is not None and self.walls.walls.any_moves:
+            self.walls.prepare(self.step_count, steps)
+            for t in range(self.loop.n_threads):
+                take_poses(&self.loop.contacts[t].walls, self.loop.walls)
+
+    def of_walls(self, contacts):
+        """Contacts (n,) with the numbers of walls instead of those of their elements."""
+        for name in ("clump_j", "sphere_j"):
+            at_wall = contacts[name] < 0
+            contacts[name][at_wall] = -1 - self.walls.wall_of[-1 - contacts[name][at_wall]]
+        return contacts

@@ -13,7 +13,7 @@ class Population:
     ids : (n,) int64, ascending
     next_id : id of the next new clump; an id is never used again
     dissipated : (4,) energies dissipated at removed clumps [J], as LoopReader.dissipated
-    work : work of the user forces on removed clumps [J]
+    work : work of user forces and moving walls on removed clumps [J]
     exchanged : energy of added clumps minus that of removed ones since the first step [J]
     """
 
@@ -28,8 +28,12 @@ class Population:
         end = self.next_id + n
         return replace(self, ids=np.append(self.ids, np.arange(self.next_id, end)), next_id=end)
 
-    def without(self, gone, dissipated, work):
-        """Without the clumps of which `gone` (n,) is true; dissipated (n, 4) and work (n, 7) of all, or None."""
+    def without(self, gone, dissipated, work, wall_work):
+        """Without the clumps of which `gone` (n,) is true.
+
+        dissipated (n, 4), work (n, 7), wall_work (n, 2) : of all clumps, or None.
+        """
         return replace(self, ids=self.ids[~gone],
                        dissipated=self.dissipated + (0.0 if dissipated is None else dissipated[gone].sum(axis=0)),
-                       work=self.work + (0.0 if work is None else float(work[gone, 0].sum())))
+                       work=self.work + sum(float(rows[gone, 0].sum()) for rows in (work, wall_work)
+                                            if rows is not None))

@@ -1,6 +1,5 @@
 """The struct of the time loop: all that its threads share."""
 from minidem.broadphase.broadphase cimport Broadphase
-from minidem.broadphase.neighbours cimport Planes
 from minidem.contact.history cimport HistoryTable
 from minidem.contact.law cimport Law
 from minidem.contact.narrow_phase cimport Contacts
@@ -8,6 +7,7 @@ from minidem.core.clock cimport clock
 from minidem.core.int_vector cimport APART
 from minidem.rotation.scheme cimport MAX_STAGES, BlockFunction, Step
 from minidem.state.state cimport StateView
+from minidem.walls.surface cimport Walls
 
 cdef enum Phase:
     BLOCKS = 0                      # fused pass over own blocks: reduce, kick, rotate, drift, pose
@@ -22,8 +22,8 @@ ctypedef void (*ExternalForces)(LoopPointer loop, double steps) noexcept nogil
 
 cdef struct Loop:
     StateView state
-    Planes planes
     Law law                         # of all contacts
+    Walls *walls                    # with the poses of a run
     double *twists                  # of a law that needs velocities: room for those of the state
     const HistoryTable *imported    # contacts with history from another loop or a file, until a rebuild; NULL: none
     double *dissipated              # (n_blocks, 4, LANES): energies since the start, of laws with history [J]
@@ -49,6 +49,8 @@ cdef struct Loop:
     double *saved_blocks            # blocks and wrenches at the beginning of the step; NULL: no step calls Python
     double *saved_wrench
     double *saved_dissipated
+    double *wall_work               # (n_clumps, 2): of moving walls, wall_work.pyx; NULL: no wall moves
+    double *saved_wall_work
     const bint *scheme_failed       # a rotation scheme written in Python has raised
     const bint *law_failed          # likewise a contact law
     char apart[APART]               # members above are read in each step, members below are written

@@ -33,10 +33,12 @@ from minidem.engine.contact_phase cimport begin, find_in_slab, find_remaining, r
 from minidem.engine.fused_pass cimport advance_blocks
 from minidem.engine.leapfrog cimport predict_velocity
 from minidem.engine.onset_pass cimport add_onset_forces
+from minidem.engine.wall_work cimport add_wall_work, save_wall_work
 from minidem.rotation.scheme cimport BlockFunction
 from minidem.state.motions cimport spins_as_stored
 from minidem.state.rows cimport FORCE, TORQUE, WRENCH_ROWS
 from minidem.state.state cimport fixed_rows, wrench_of
+from minidem.walls.surface cimport place_walls
 
 cdef enum:
     STEPS_PER_NORMALISATION = 32768
@@ -55,7 +57,7 @@ cdef bint advance(Loop *loop, int thread, int stage, bint norms, bint wrench_kno
     cdef bint fine = True
     if loop.has_contacts:
         fine = begin(loop, thread, False)
-        mine.skin_exceeded = False
+        mine.skin_exceeded = loop.contacts[thread].walls.travelled - mine.travelled > 0.5 * loop.broad.inner_skin
     for slab in range(mine.slab_ends.size if by_slab else 0):
         next_block = block_after_slab(mine, &loop.state, slab, block)
         active = advance_blocks(loop, thread, stage, norms, wrench_known, block, next_block, active)
@@ -95,8 +97,10 @@ cdef void call_per_block(Loop *loop, int thread, BlockFunction function) noexcep
                  fixed_rows(&loop.state, b), &loop.step)
 
 
-cdef bint compute_forces(Loop *loop, int thread, bint between) noexcept nogil:
-    """Forces on own spheres at the published pose. Called by all threads together. between : not within a step.
+cdef bint compute_forces(Loop *loop, int thread, bint whole, bint between) noexcept nogil:
+    """Forces on own spheres at the published pose. Called by all threads together.
+
+    whole : the pose is that of a whole step.  between : no step has led to it.
 
     False, for all threads: a pose is not finite, or memory was exhausted before the publication.
     """
@@ -114,6 +118,8 @@ cdef bint compute_forces(Loop *loop, int thread, bint between) noexcept nogil:
     if fine and (mine.failure != NO_FAILURE                # its lists are incomplete
                  or not find_remaining(loop, thread)):
         mine.failure = OUT_OF_MEMORY
+    if fine and whole and loop.wall_work != NULL and mine.failure == NO_FAILURE:
+        add_wall_work(loop, thread, between)
     if fine and loop.law.ends > 0.0 and loop.external_forces == NULL \
             and not add_onset_forces(loop, thread, False, between):
         mine.failure = OUT_OF_MEMORY
@@ -167,6 +173,8 @@ cdef void save_own(Loop *loop, int thread) noexcept nogil:
     if loop.dissipated != NULL:
         memcpy(loop.saved_dissipated + mine.first_block * 4 * LANES, loop.dissipated + mine.first_block * 4 * LANES,
                count * 4 * LANES * sizeof(double))
+    if loop.wall_work != NULL:
+        save_wall_work(loop, thread)
 
 
 cdef bint step_succeeded(Loop *loop) noexcept nogil:
@@ -193,13 +201,15 @@ cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
         norms = loop.keeps_norm and (first + n + 1) % STEPS_PER_NORMALISATION == 0
         loop.broad.threads[thread].steps += 1
         for stage in range(loop.n_stages):
+            if loop.has_contacts:
+                place_walls(&loop.contacts[thread].walls, 2 * n + <int> (2.0 * loop.fraction[stage]))
             if not advance(loop, thread, stage, norms, wrench_known):
                 loop.broad.threads[thread].failure = OUT_OF_MEMORY
             if loop.external_forces != NULL:
                 predict(loop, thread, stage)
             end_phase(loop, thread, BLOCKS)
             if loop.has_contacts:
-                fine = compute_forces(loop, thread, False)
+                fine = compute_forces(loop, thread, stage == loop.n_stages - 1, False)
                 # The next fused pass reduces the wrench, unless something needs it before.
                 wrench_known = calls_python or loop.finish != NULL or n == steps - 1 or not fine
                 if wrench_known:
@@ -230,8 +240,8 @@ cdef inline void run_thread(Loop *loop, int thread, long long steps) noexcept no
         if not begin(loop, thread, True):
             mine.failure = OUT_OF_MEMORY
         publish(&loop.broad, thread, &loop.state)
-        if compute_forces(loop, thread, True) and (step_succeeded(loop) if loop.saved_blocks != NULL
-                                                   else mine.failure == NO_FAILURE):
+        if compute_forces(loop, thread, True, True) and (step_succeeded(loop) if loop.saved_blocks != NULL
+                                                         else mine.failure == NO_FAILURE):
             commit(&loop.contacts[thread].history)
         reduce_all(loop, thread)
         if loop.external_forces != NULL:

@@ -41,14 +41,11 @@ def _box(low, high):
     return tuple(low.tolist()), tuple(high.tolist())
 
 
-def _free(poses, centers, radii, walls):
-    """(n,) bool, the poses without overlap with walls and with spheres of these centres (m, 3) and radii (m,)."""
+def _free(poses, centers, radii, sim):
+    """(n,) bool, the poses without overlap with walls of `sim` and with spheres of centres (m, 3) and radii (m,)."""
     spheres, of_shape = poses.spheres, poses.shape.radii
-    free = np.ones(len(spheres), dtype=bool)
-    for wall in walls:
-        point = np.array(wall.point)
-        height = (spheres - point) @ np.array(wall.normal)
-        free &= np.all(height > of_shape + rounding(spheres, point), axis=1)
+    around = np.concatenate([spheres, np.broadcast_to(of_shape[:, None], (*spheres.shape[:2], 1))], axis=2)
+    free = ~sim.overlap_walls(around.reshape(-1, 4)).reshape(spheres.shape[:2]).any(axis=1)
     if len(centers) and len(spheres):
         margin = rounding(spheres, centers)
         tree, others = scipy.spatial.cKDTree(spheres.reshape(-1, 3)), scipy.spatial.cKDTree(centers)
@@ -176,7 +173,7 @@ class Inlet:
             missing = n - len(poses.position)
             new = propose(shape, PROPOSALS * missing, low, high, rng)
             fits |= len(new.position) > 0
-            new = new[_free(new, centers[near], radii[near], sim.walls)]
+            new = new[_free(new, centers[near], radii[near], sim)]
             new = new[np.setdiff1d(np.arange(len(new.position)), overlapping(new, poses)[:, 0])]
             poses = poses + new[in_order(new)[:missing]]
             if len(poses.position) == n:

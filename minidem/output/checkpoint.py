@@ -16,9 +16,9 @@ from minidem.engine.population import Population
 from minidem.engine.user_forces import UserForces
 from minidem.material import Material, Pair
 from minidem.output import npz_checksum
+from minidem.output.wall_records import pack_walls, unpack_walls
 from minidem.state.state import State
 from minidem.templates.clump_template import ClumpTemplate, template_scales
-from minidem.walls import Plane
 
 TEMPLATE = {        # shapes of the attributes of a ClumpTemplate; -1: number of spheres
     "centers": (-1, 3), "radii": (-1,), "offsets": (-1, 3), "center_of_mass": (3,), "inertia": (3,), "axes": (3, 3),
@@ -58,9 +58,8 @@ def pack(sim):
         "rotation": sim.rotation, "contact": sim.contact, "dt": sim.dt, "gravity": sim.gravity,
         "material": _values(sim.material), "step_count": loop.step_count, "forces_known": loop.forces_known,
         "user_forces": sim._user_forces.expected,
-        "walls": [{"point": w.point, "normal": w.normal, "material": w.material and _values(w.material)}
-                  for w in sim.walls],
     }
+    settings["walls"], walls, simple = pack_walls(sim.walls, _values)
     blocks, loads = loop.state.in_user_order()
     arrays = {"blocks": blocks, "loads": loads, "started": loop.started, "template_index": loop.state.template_index}
     if (loop.state.scale != 1.0).any():
@@ -84,6 +83,9 @@ def pack(sim):
     if population.next_id != len(population.ids):
         settings |= {"format": npz_checksum.WITH_IDS, "next_id": population.next_id}
         arrays["ids"] = population.ids
+    if not simple:
+        settings["format"] = npz_checksum.WITH_WALLS
+        arrays |= walls | {name: past[name] for name in ("wall_work",) if name in past}
     for k, template in enumerate(loop.state.templates):
         arrays |= {f"template_{k}_{name}": np.asarray(value) for name, value in vars(template).items()}
     return settings, arrays
@@ -95,7 +97,7 @@ def _values(material):
             if field.name in OF_FORMAT_4 or getattr(material, field.name) != field.default}
 
 
-def load(path, make, threads=None):
+def load(path, make, threads=None, motions=None):
     """Read a checkpoint.
 
     Parameters
@@ -105,6 +107,8 @@ def load(path, make, threads=None):
         The class Simulation, which imports this module.
     threads : int, optional
         As for a new simulation.
+    motions : dict, optional
+        See `unpack_walls`.
 
     Returns
     -------
@@ -119,15 +123,15 @@ def load(path, make, threads=None):
     """
     settings, arrays = npz_checksum.read(path)
     try:
-        return unpack(settings, arrays, make, threads), settings.get("notes")
+        return unpack(settings, arrays, make, threads, motions), settings.get("notes")
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
         reason = error if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
         raise ValueError(f"{path}: cannot be continued here: {reason}") from None
 
 
-def unpack(settings, arrays, make, threads=None):
+def unpack(settings, arrays, make, threads=None, motions=None):
     """The inverse of `pack`. The user forces must be added again before the first step."""
-    walls = [Plane(w["point"], w["normal"], w["material"] and Material(**w["material"])) for w in settings["walls"]]
+    walls = unpack_walls(settings["walls"], arrays, motions)
     pairs = [Pair(**pair | {name: Material(**pair[name]) for name in "ab"}) for pair in settings.get("pairs", [])]
     sim = make(Material(**settings["material"]), walls, settings["rotation"], settings.get("contact", "hertz"),
                settings["dt"], settings["gravity"], threads, pairs)
@@ -152,9 +156,11 @@ def unpack(settings, arrays, make, threads=None):
         template_scales(template, scale[index == k], np.count_nonzero(index == k))
     state, record = State.restore(blocks, loads, templates, index, scale, materials), sim._law
     past = _past(arrays, record.kernels_for(sim._law_parameters).n_records, n, state.n_spheres,
-                 len(walls)) if record.has_history and "history_spheres" in arrays else {}
+                 len(sim._loop.walls.wall_of)) if record.has_history and "history_spheres" in arrays else {}
     if expected:                # older versions did not hold the work: it counts from here on
         past["work"] = finite_array("work", arrays.get("work", np.zeros((n, 7))), (n, 7))
+    if sim._loop.wall_work() is not None:
+        past["wall_work"] = finite_array("wall_work", arrays.get("wall_work", np.zeros((n, 2))), (n, 2))
     past["population"] = _population(arrays, whole("next_id", settings.get("next_id", n), n), n)
     sim._loop = sim._make_loop(state, pair_table,
                                whole("step_count", settings["step_count"], 0),
@@ -175,14 +181,14 @@ def _population(arrays, next_id, n):
     return Population(ids, next_id, sums[:4].copy(), float(sums[4]), float(sums[5]))
 
 
-def _past(arrays, n_records, n_clumps, n_spheres, n_walls):
+def _past(arrays, n_records, n_clumps, n_spheres, n_elements):
     """Arguments history and dissipated of a Driver, validated."""
     spheres = arrays["history_spheres"]
     n = len(spheres)
     if spheres.dtype != np.int32 or spheres.shape != (n, 2):
         raise ValueError("history_spheres has another type or shape than pairs of int32")
     i, j = spheres.T
-    bad = (i < 0) | (i >= n_spheres) | (j >= n_spheres) | (j < -n_walls) | ((j >= 0) & (j <= i))
+    bad = (i < 0) | (i >= n_spheres) | (j >= n_spheres) | (j < -n_elements) | ((j >= 0) & (j <= i))
     bad[1:] |= (i[1:] < i[:-1]) | (i[1:] == i[:-1]) & (j[1:] <= j[:-1])
     refuse("history_spheres", i, bad, "give pairs of spheres, or of spheres and walls, in ascending order")
     shapes = {"records": (n_records, n, 4), "results": (n, 8), "couples": (n, 4)}

@@ -1,4 +1,4 @@
-"""Files for ParaView: the spheres of all clumps as points (VTU), a series of such frames (PVD), the walls as polygons.
+"""Files for ParaView: the spheres of all clumps as points (VTU), a series of such frames (PVD).
 
 Only `Mesh` and `vtu.write` of meshio are used, and only here: other writers have known faults (arrays of shape
 (n, 3, 3) are mis-written, `field_data` such as the time is dropped), so that the times are in the .pvd file. Without
@@ -19,9 +19,6 @@ from minidem.core.quaternions import multiply, rotate
 from minidem.output import replace_text, replacing
 from minidem.state.bodies import frames_to_drawn
 
-# Side of the square that represents an infinite plane, in sizes of the scene. Clipping loses about
-# HUGE * 2^-52 = 2e-13 of the scene's size, below the resolution of float32.
-HUGE = 1e3
 FIELDS = ("radius", "clump", "velocity", "angular_velocity", "orientation")     # of a frame, besides the centres
 _HEAD = '<?xml version="1.0"?>\n<VTKFile type="Collection" version="0.1">\n  <Collection>\n'
 _TAIL = "  </Collection>\n</VTKFile>\n"
@@ -98,7 +95,7 @@ class Frame:
         if "orientation" in self.fields:
             data["orientation"] = multiply(self.orientation, self.drawn)[clump].astype(real)
         vertices = np.arange(len(clump), dtype=np.int32)[:, None]
-        _write(path, meshio.Mesh(centers.astype(real), {"vertex": vertices},
+        write_mesh(path, meshio.Mesh(centers.astype(real), {"vertex": vertices},
                                  point_data={name: data[name] for name in self.fields}))
 
 
@@ -111,27 +108,8 @@ def _copies(sim, with_rates):
             state.column("orientation"), frames_to_drawn(state), sim._rates() if with_rates else None)
 
 
-def write_walls(path, sim):
-    """Write the walls of `sim` as polygons to the VTU file `path`; False if there is nothing to write.
-
-    Walls that enclose a convex room are written completely. An infinite plane is cut at the bounding box of the
-    spheres; without spheres its extent is arbitrary, and it is not written.
-    """
-    centers, radii = sim.sphere_centers(), np.asarray(sim.sphere_radii)[:, None]
-    bounds = ((centers - radii).min(axis=0), (centers + radii).max(axis=0)) if len(centers) else None
-    polygons = wall_polygons([(wall.point, wall.normal) for wall in sim.walls or ()], bounds)
-    if not polygons:
-        return False
-    cells, first = [], 0
-    for polygon in polygons:
-        corners = np.arange(first, first + len(polygon), dtype=np.int32)
-        cells.append(("quad" if len(polygon) == 4 else "polygon", corners[None, :]))
-        first += len(polygon)
-    _write(path, meshio.Mesh(np.concatenate(polygons), cells))
-    return True
-
-
-def _write(path, mesh):
+def write_mesh(path, mesh):
+    """Write a meshio.Mesh atomically."""
     with replacing(path) as temporary:
         try:
             meshio.vtu.write(temporary, mesh, compression=None)
@@ -167,74 +145,13 @@ class Pvd:
                                  "remove it to begin another one") from None
             self.frames = [frame for frame in frames if keep(frame[0])]
 
-    def add(self, time, file):
-        """Append the frame `file` (a path inside the folder of the .pvd) at `time` [s], and write the file."""
-        self.frames.append((float(time), Path(file).relative_to(self.path.parent).as_posix()))
+    def add(self, time, *files):
+        """Append the files of a frame (paths inside the folder of the .pvd) at `time` [s], and write the .pvd."""
+        self.frames += [(float(time), Path(file).relative_to(self.path.parent).as_posix()) for file in files]
         self.write()
 
     def write(self):
         """Write the file."""
-        rows = [f'    <DataSet timestep="{time!r}" part="0" file={quoteattr(file)}/>\n'
+        rows = [f'    <DataSet timestep="{time!r}" part="{int(file.endswith("_walls.vtu"))}" file={quoteattr(file)}/>\n'
                 for time, file in self.frames]
         replace_text(self.path, _HEAD + "".join(rows) + _TAIL)
-
-
-def wall_polygons(walls, bounds):
-    """The visible part of each wall, cut by the other walls, and by `bounds` where it would be infinite.
-
-    Parameters
-    ----------
-    walls : list of (point (3,), normal (3,))
-        The normal points to the side of the clumps.
-    bounds : pair of (3,), or None
-        Low and high corner of a box; with None walls that extend to infinity are omitted.
-
-    Returns
-    -------
-    list of (n, 3)
-        Corners, counter-clockwise about the wall's normal; walls of which nothing remains are omitted.
-    """
-    planes = [(np.asarray(p, dtype=float), np.asarray(n, dtype=float) / np.linalg.norm(n)) for p, n in walls]
-    marks = [point for point, _ in planes] + list(bounds or ())
-    if not planes or np.ptp(marks, axis=0).max() == 0.0:
-        return []       # a single plane without spheres: the extent is undefined
-    middle = 0.5 * (np.max(marks, axis=0) + np.min(marks, axis=0))
-    size = np.ptp(marks, axis=0).max()
-    sides = []
-    if bounds is not None:
-        sides = [(np.asarray(corner), sign * axis)
-                 for corner, sign in zip(bounds, (1.0, -1.0)) for axis in np.eye(3)]
-    polygons = []
-    for k, (point, normal) in enumerate(planes):
-        polygon = _square(middle - normal * np.dot(normal, middle - point), normal, HUGE * size)
-        for other in planes[:k] + planes[k + 1:]:
-            polygon = _clip(polygon, *other)
-        for corner, inward in sides:
-            if len(polygon) and np.min((polygon - corner) @ inward) < -0.1 * HUGE * size:  # open on this side
-                polygon = _clip(polygon, corner, inward)
-        infinite = len(polygon) and np.abs(polygon - middle).max() > 0.1 * HUGE * size
-        if len(polygon) >= 3 and not infinite:
-            polygons.append(polygon)
-    return polygons
-
-
-def _square(center, normal, side):
-    """Corners (4, 3) of a square of this side, counter-clockwise about the normal."""
-    first = np.cross(normal, np.eye(3)[np.argmin(np.abs(normal))])
-    first /= np.linalg.norm(first)
-    second = np.cross(normal, first)
-    return center + 0.5 * side * np.array([first + second, second - first, -first - second, first - second])
-
-
-def _clip(polygon, point, normal):
-    """The part of a convex polygon on the positive side of a plane (Sutherland and Hodgman)."""
-    height = (polygon - point) @ normal
-    corners = []
-    for k in range(len(polygon)):
-        last, this = k - 1, k
-        if (height[last] >= 0.0) != (height[this] >= 0.0):
-            fraction = height[last] / (height[last] - height[this])
-            corners.append(polygon[last] + fraction * (polygon[this] - polygon[last]))
-        if height[this] >= 0.0:
-            corners.append(polygon[this])
-    return np.array(corners).reshape(-1, 3)

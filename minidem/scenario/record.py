@@ -61,7 +61,7 @@ class Recorder:
         self.energy.append(time, energy_row(energy))
         self.observed.append(time, observed)
         for table in self.tables[2:]:
-            table.append(time, wall_wrenches(contacts, sim.walls).reshape(-1))
+            table.append(time, wall_wrenches(contacts, sim.walls_at_rest).reshape(-1))
         return contacts
 
     def close(self):

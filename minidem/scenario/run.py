@@ -14,6 +14,7 @@ from minidem.analysis.monitor import Monitor, capture_warnings
 from minidem.engine.chunked_run import steps_to_reach
 from minidem.output import checkpoint, vtu
 from minidem.output.background import Background
+from minidem.output.wall_shapes import wall_mesh, write_walls
 from minidem.scenario import plot
 from minidem.scenario.files import ChangedPhysics, RunFolder, check_writable
 from minidem.scenario.options import physics
@@ -177,7 +178,7 @@ class Run:
             self.series.write()
             self.folder.remove_frames(keep={file.rpartition("/")[2] for _, file in self.series.frames})
             if not self.resumed:
-                vtu.write_walls(self.folder.walls, self.sim)
+                write_walls(self.folder.walls, self.sim)        # moving ones are in each frame as well
 
     def _loop(self, interruptible, progress):
         sim, spent = self.sim, self.notes["spent"]
@@ -235,12 +236,16 @@ class Run:
         if self.last_frame != self.sim.time:
             self.output.wait(UNWRITTEN - 1)
             file, self.last_frame = self.folder.frame(self.sim.step_count), self.sim.time
-            self.output.call(self._add_frame, vtu.Frame(self.sim, True, self.fields), file, self.sim.time)
-            self.new_frames.append(file)
+            walls = wall_mesh(self.sim) if any(wall.moves for wall in self.sim.walls) else None
+            files = [file] if walls is None else [file, file.with_stem(f"{file.stem}_walls")]
+            self.output.call(self._add_frame, vtu.Frame(self.sim, True, self.fields), walls, files, self.sim.time)
+            self.new_frames += files
 
-    def _add_frame(self, frame, file, time):
-        frame.write(file)
-        self.series.add(time, file)
+    def _add_frame(self, frame, walls, files, time):
+        frame.write(files[0])
+        for file in files[1:]:
+            vtu.write_mesh(file, walls)
+        self.series.add(time, *files)
 
     def _finish(self, ended):
         self.output.wait()

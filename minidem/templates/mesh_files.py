@@ -13,7 +13,8 @@ import numpy as np
 from minidem.core.checks import file_path
 
 # Readers by suffix; meshio.read calls sys.exit on a file that it cannot read.
-MESHIO = {".stl": meshio.stl.read, ".obj": meshio.obj.read, ".ply": meshio.ply.read, ".off": meshio.off.read}
+MESHIO = {".stl": meshio.stl.read, ".obj": meshio.obj.read, ".ply": meshio.ply.read, ".off": meshio.off.read,
+          ".vtk": meshio.vtk.read, ".vtu": meshio.vtu.read, ".msh": meshio.gmsh.read}
 SUFFIXES = (*MESHIO, ".glb")
 REMEDY = "trimesh reads more files: pip install -e '.[mesh]'"
 BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}

@@ -24,7 +24,7 @@ def cleaned(vertices, triangles):
         size = float(np.linalg.norm(np.ptp(corners, axis=0))) if len(corners) else 0.0
         if part == SINGLE:
             size = min(max(size, float(np.abs(corners).max(initial=0.0))), 1e3 * size)
-        trials.append(_without_duplicates(*_merged(vertices, triangles, part * size)))
+        trials.append(_without_duplicates(*merged(vertices, triangles, part * size)))
         if not open_edges(trials[-1][1])[0].any():
             return trials[-1]
     return trials[0]
@@ -147,7 +147,7 @@ def _groups(links, n):
     return scipy.sparse.csgraph.connected_components(graph, directed=False)[1]
 
 
-def _merged(vertices, triangles, distance):
+def merged(vertices, triangles, distance):
     """Replace near vertices by the first of them, and remove triangles that become degenerate."""
     vertices, same = np.unique(vertices, axis=0, return_inverse=True)
     triangles = same.reshape(-1)[triangles]

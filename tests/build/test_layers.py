@@ -3,7 +3,7 @@ import re
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "minidem"
-LAYERS = ["isa", "core", "material", "walls", "templates", "state", "broadphase", "contact", "rotation", "engine",
+LAYERS = ["isa", "core", "material", "templates", "walls", "state", "broadphase", "contact", "rotation", "engine",
           "analysis", "clumps", "output", "simulation", "citation", "initial", "scenario",
           "reproduction validation ensemble render selftest", "__main__"]
 RANK = {name: k for k, line in enumerate(LAYERS) for name in line.split()}

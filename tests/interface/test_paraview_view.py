@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import minidem as md
-from minidem.output import vtu
+from minidem.output import vtu, wall_shapes
 
 TOOL = Path(__file__).parents[2] / "tools" / "paraview_view.py"
 DISPLAY = ["xvfb-run", "-a"] if shutil.which("xvfb-run") else []
@@ -32,7 +32,7 @@ def run(tmp_path_factory):
     sim = md.Simulation(md.Material(1e9, 0.1), md.box((0, 0, 0), (1, 1, 1)), dt=1e-4)
     sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.1]), [(0.3, 0.5, 0.5), (0.7, 0.5, 0.5)],
                    velocity=[(0, 0, 0.1), (0, 0, 0)])
-    vtu.write_walls(folder / "walls.vtu", sim)
+    wall_shapes.write_walls(folder / "walls.vtu", sim)
     lines = []
     for k in range(2):
         vtu.write_spheres(folder / "frames" / f"{k}.vtu", sim, float32=True)

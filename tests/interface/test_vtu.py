@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import minidem as md
-from minidem.output import vtu
-from minidem.output.vtu import Pvd, wall_polygons
+from minidem.output import vtu, wall_shapes
+from minidem.output.vtu import Pvd
+from minidem.output.wall_shapes import wall_polygons
 
 POINT_DATA = {"radius": (), "clump": (), "velocity": (3,), "angular_velocity": (3,), "orientation": (4,)}
 
@@ -99,7 +100,7 @@ def test_vtk_opens_frames_and_walls(sim, tmp_path):
         assert data.GetArray(name).GetNumberOfComponents() == (*shape, 1)[0]
     np.testing.assert_array_equal(vtk_to_numpy(data.GetArray("radius")), sim.sphere_radii)
 
-    assert vtu.write_walls(tmp_path / "walls.vtu", sim)
+    assert wall_shapes.write_walls(tmp_path / "walls.vtu", sim)
     np.testing.assert_allclose(read("walls.vtu").GetBounds(), (0, 9, 0, 8, 0, 7), rtol=0, atol=9e-12)
 
     empty = md.Simulation(md.Material(1e9, 0.1), dt=1e-5)
@@ -135,7 +136,7 @@ def test_open_walls_reach_as_far_as_the_spheres():
 
 def test_walls_without_extent_write_nothing(tmp_path):
     sim = md.Simulation(md.Material(1e9, 0.1), walls=[md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-5)
-    assert not vtu.write_walls(tmp_path / "walls.vtu", sim)
+    assert not wall_shapes.write_walls(tmp_path / "walls.vtu", sim)
     assert list(tmp_path.iterdir()) == []
 
 

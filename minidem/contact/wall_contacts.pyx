@@ -1,0 +1,144 @@
+"""Spheres in contact with walls: of neighbouring triangles the nearest one counts.
+
+Each triangle within the radius of a sphere has a nearest point. Of two triangles, the one farther away is dropped if
+
+* its nearest point belongs to the nearer triangle as well: the sphere is beside a face, at an edge or corner that both
+  share, or at a joint of triangles without common corners; or
+* they have a common corner, and the directions of the nearest points differ by less than the feature angle: both are
+  parts of a surface that approximates a smooth one.
+
+What remains are the places where the distance to the surface has a local minimum: a sphere over a seam of two coplanar
+triangles feels one plane, over a convex edge a force that turns continuously, and in a concave corner two forces. The
+potential energy is continuous. A dropped triangle that was a contact one step ago gives its history to the one that
+replaced it, if they are neighbours in the second sense.
+"""
+from minidem.contact.history cimport list_again
+from minidem.core.int_vector cimport reserve
+from minidem.core.vec3 cimport Vec3, add_scaled, dot, norm, sub
+from minidem.walls.surface cimport Touch, centre_in_wall, simple_height, touch_triangle
+from minidem.walls.triangle cimport nearest_of
+
+cdef extern from *:
+    """
+    #define MINIDEM_SAME_POINT 1e-5     /* distance of a point from a triangle / radius that counts as 0 */
+    """
+    const double SAME_POINT "MINIDEM_SAME_POINT"
+
+cdef struct Facet:                      # a candidate triangle of a sphere, in the frame of its wall
+    double height
+    Vec3 normal
+    Vec3 point                          # of the triangle, nearest to the centre
+    int element
+    bint dropped
+
+
+cdef inline bint are_neighbours(const Walls *walls, const Facet *a, const Facet *b) noexcept nogil:
+    """Whether two triangles have a common corner and directions within the feature angle."""
+    cdef const int *first = walls.vertices + 3 * (a.element - walls.n_simple)
+    cdef const int *second = walls.vertices + 3 * (b.element - walls.n_simple)
+    cdef int k, m
+    if dot(a.normal, b.normal) < walls.smooth[walls.wall_of[a.element]]:
+        return False
+    for k in range(3):
+        for m in range(3):
+            if first[k] == second[m]:
+                return True
+    return False
+
+
+cdef inline bint has_point(const Walls *walls, const Facet *facet, Vec3 point, double distance) noexcept nogil:
+    cdef Vec3 nearest = nearest_of(walls.corners + 9 * <Py_ssize_t> (facet.element - walls.n_simple), point).point
+    return norm(sub(nearest, point)) < distance
+
+
+cdef void drop_farther(const Walls *walls, Facet *facets, Py_ssize_t n, double radius) noexcept nogil:
+    """Mark the triangles that do not count."""
+    cdef Facet *near
+    cdef Facet *far
+    cdef Py_ssize_t k, m
+    for k in range(n):
+        facets[k].dropped = facets[k].height >= radius
+    for k in range(n):
+        for m in range(k + 1, n):
+            if facets[k].height >= radius or facets[m].height >= radius \
+                    or walls.wall_of[facets[k].element] != walls.wall_of[facets[m].element]:
+                continue
+            near, far = facets + k, facets + m
+            if far.height < near.height:
+                near, far = far, near
+            far.dropped |= are_neighbours(walls, near, far) or has_point(walls, near, far.point, SAME_POINT * radius)
+
+
+cdef void hand_over(History *history, const Walls *walls, const Facet *facets, Py_ssize_t n, int slot,
+                    Py_ssize_t first) noexcept nogil:
+    """Contacts of dropped triangles become those of the neighbours that replace them; first : position in the lists."""
+    cdef int *contact_at = history.contact_at.data + first
+    cdef int *pair
+    cdef Py_ssize_t k, m
+    for k in range(n):
+        if facets[k].dropped or contact_at[k]:
+            continue
+        for m in range(n):
+            if facets[m].dropped and contact_at[m] and are_neighbours(walls, facets + m, facets + k):
+                pair = history.contacts.pairs.data + 2 * <Py_ssize_t> (contact_at[m] - 1)
+                pair[1] = -1 - facets[k].element
+                history.contacts.positions.data[contact_at[m] - 1] = <int> (first + k)
+                contact_at[k], contact_at[m] = contact_at[m], 0
+                list_again(history, pair)
+                break
+
+
+cdef Py_ssize_t find_facets(const Walls *walls, const Neighbours *mine, const StateView *state, IntVector *room,
+                            Py_ssize_t k) noexcept nogil:
+    """The candidate triangles of one sphere from k on, into `room`; returns the end of its part of the list, or -1."""
+    cdef const int *near = mine.walls.data
+    cdef const double *sphere = state.spheres + 4 * <Py_ssize_t> near[k]
+    cdef Py_ssize_t end = k, m
+    cdef Facet *facets
+    cdef Touch touch
+    cdef Vec3 centre
+    while end < mine.walls.size and near[end] == near[k]:
+        end += 2
+    if not reserve(room, (end - k) // 2 * <Py_ssize_t> (sizeof(Facet) // sizeof(int))):
+        return -1
+    facets = <Facet *> room.data
+    for m in range((end - k) // 2):
+        facets[m].element = near[k + 2 * m + 1]
+        centre = centre_in_wall(walls, walls.wall_of[facets[m].element], sphere)
+        touch = touch_triangle(walls, facets[m].element, centre)
+        facets[m].height, facets[m].normal = touch.height, touch.normal
+        facets[m].point = add_scaled(centre, -touch.height, touch.normal)
+    drop_farther(walls, facets, (end - k) // 2, sphere[3])
+    return end
+
+
+cdef Py_ssize_t find_wall_pairs(const Walls *walls, const Neighbours *mine, const StateView *state, IntVector *room,
+                                int *pairs, int64_t *numbers, History *history) noexcept nogil:
+    """Contacts of own spheres with walls; returns how many, or -1: memory exhausted.
+
+    pairs : room for 2 ints per candidate: slot, -1 - element.  numbers : likewise, of the candidate in the list; NULL
+        or with a `history`, whose contacts are handed over from triangle to triangle.
+    """
+    cdef const int *near = mine.walls.data
+    cdef const double *sphere
+    cdef Py_ssize_t k, m, end, n = 0
+    for k in range(mine.n_simple // 2):
+        sphere = state.spheres + 4 * <Py_ssize_t> near[2 * k]
+        pairs[2 * n], pairs[2 * n + 1] = near[2 * k], -1 - near[2 * k + 1]
+        if numbers != NULL:
+            numbers[n] = k
+        n += simple_height(walls, near[2 * k + 1], sphere) < sphere[3]      # branchless: the branch is unpredictable
+    k = mine.n_simple
+    while k < mine.walls.size:
+        end = find_facets(walls, mine, state, room, k)
+        if end < 0:
+            return -1
+        if history != NULL:
+            hand_over(history, walls, <const Facet *> room.data, (end - k) // 2, near[k], (mine.n_own + k) // 2)
+        for m in range((end - k) // 2):
+            pairs[2 * n], pairs[2 * n + 1] = near[k], -1 - near[k + 2 * m + 1]
+            if numbers != NULL:
+                numbers[n] = k // 2 + m
+            n += not (<const Facet *> room.data)[m].dropped
+        k = end
+    return n

@@ -1,0 +1,114 @@
+"""Work of moving walls on clumps, by the trapezoidal rule over each step.
+
+The power on a clump is the sum over its contacts with walls, in the order of its spheres and of the elements, which
+does not depend on the run.
+"""
+from libc.string cimport memcpy
+
+from minidem.broadphase.ghosts cimport clump_of
+from minidem.broadphase.neighbours cimport Neighbours
+from minidem.contact.history cimport LEVER, MOMENT, History, couple_of, result_of
+from minidem.contact.law cimport Contact
+from minidem.contact.narrow_phase cimport Contacts
+from minidem.core.lanes cimport LANES
+from minidem.core.vec3 cimport Vec3, add_scaled, cross, dot, scale, sub, vec3
+from minidem.walls.surface cimport WallPose, Walls
+
+cdef enum:
+    WORK = 2                        # doubles of a clump: work since the start [J]; power at the last whole step [W]
+
+
+cdef inline Vec3 vector(const double *v) noexcept nogil:
+    return vec3(v[0], v[1], v[2])
+
+
+cdef inline double power(const Walls *walls, int element, const double *sphere, Vec3 force, double height, Vec3 moment,
+                         Vec3 couple) noexcept nogil:
+    """Of a wall on a sphere. height : of its centre over the contact point;  moment : of the force along the normal."""
+    cdef const WallPose *pose = walls.now + walls.wall_of[element]
+    cdef Vec3 arm = sub(vector(sphere), vector(pose.position))
+    return dot(force, vector(pose.velocity_now)) + dot(vector(pose.turning_now), add_scaled(
+        add_scaled(cross(arm, force), -height, moment), 1.0, couple))
+
+
+cdef inline void add_power(const Loop *loop, const Walls *walls, int slot, int element, Vec3 force, double height,
+                           Vec3 moment, Vec3 couple) noexcept nogil:
+    if walls.moves[walls.wall_of[element]]:
+        loop.wall_work[WORK * loop.state.clump_number[clump_of(&loop.state, slot)] + 1] += power(
+            walls, element, loop.state.spheres + 4 * <Py_ssize_t> slot, force, height, moment, couple)
+
+
+cdef void add_powers_touching(const Loop *loop, const Contacts *contacts, const Neighbours *mine) noexcept nogil:
+    """Of a law with history."""
+    cdef const History *history = &contacts.history
+    cdef const double *result
+    cdef Vec3 couple = vec3(0.0, 0.0, 0.0)
+    cdef Py_ssize_t k
+    cdef int contact, slot
+    for k in range(mine.walls.size // 2):
+        contact = history.contact_at.data[mine.n_own // 2 + k] - 1
+        if contact >= 0:
+            slot = mine.walls.data[2 * k]
+            result = result_of(&history.contacts, contact)
+            if history.has_couples:
+                couple = vector(couple_of(&history.contacts, contact))
+            add_power(loop, &contacts.walls, slot, mine.walls.data[2 * k + 1], vector(result),
+                      loop.state.spheres[4 * <Py_ssize_t> slot + 3] - result[LEVER], vector(result + MOMENT), couple)
+
+
+cdef void add_powers(const Loop *loop, const Contacts *contacts) noexcept nogil:
+    """Of a law without history."""
+    cdef const int *pair
+    cdef Vec3 none = vec3(0.0, 0.0, 0.0)
+    cdef Py_ssize_t k
+    cdef Contact contact
+    for k in range(0, contacts.pairs.size, 2):
+        pair = contacts.pairs.data + k
+        if pair[1] < 0:
+            contact = contacts.law.one(contacts.law, &loop.state, pair[0], pair[1])
+            add_power(loop, &contacts.walls, pair[0], -1 - pair[1], scale(contact.force, contact.normal), 0.0, none,
+                      none)
+
+
+cdef void add_half(Loop *loop, int thread, double half) noexcept nogil:
+    """Half a step of the present power; half : 0 to forget it."""
+    cdef Py_ssize_t slot
+    cdef double *work
+    cdef int clump
+    for slot in range(loop.broad.threads[thread].first_block * LANES, loop.broad.threads[thread].last_block * LANES):
+        clump = loop.state.clump_number[slot]
+        if clump >= 0:
+            work = loop.wall_work + WORK * <Py_ssize_t> clump
+            work[0] += half * work[1]
+
+
+cdef void forget_power(Loop *loop, int thread) noexcept nogil:
+    cdef Py_ssize_t slot
+    cdef int clump
+    for slot in range(loop.broad.threads[thread].first_block * LANES, loop.broad.threads[thread].last_block * LANES):
+        clump = loop.state.clump_number[slot]
+        if clump >= 0:
+            loop.wall_work[WORK * <Py_ssize_t> clump + 1] = 0.0
+
+
+cdef void add_wall_work(Loop *loop, int thread, bint between) noexcept nogil:
+    """At a whole step, when the contacts of own clumps are known. between : no step has led to this pose."""
+    cdef double half = 0.0 if between else 0.5 * loop.step.dt
+    add_half(loop, thread, half)
+    forget_power(loop, thread)
+    if loop.law.history != NULL:
+        add_powers_touching(loop, loop.contacts + thread, loop.broad.threads + thread)
+    else:
+        add_powers(loop, loop.contacts + thread)
+    add_half(loop, thread, half)
+
+
+cdef void save_wall_work(Loop *loop, int thread) noexcept nogil:
+    """Copy that of own clumps; it is restored if the step fails."""
+    cdef Py_ssize_t slot
+    cdef int clump
+    for slot in range(loop.broad.threads[thread].first_block * LANES, loop.broad.threads[thread].last_block * LANES):
+        clump = loop.state.clump_number[slot]
+        if clump >= 0:
+            memcpy(loop.saved_wall_work + WORK * <Py_ssize_t> clump, loop.wall_work + WORK * <Py_ssize_t> clump,
+                   WORK * sizeof(double))

@@ -1,0 +1,121 @@
+"""Walls as surfaces for ParaView: planes as polygons, cylinders as quadrilaterals, meshes as they are."""
+import meshio
+import numpy as np
+
+from minidem.output.vtu import write_mesh
+from minidem.walls import Cylinder, MeshWall, Plane
+
+# Side of the square that represents an infinite plane, in sizes of the scene. Clipping loses about
+# HUGE * 2^-52 = 2e-13 of the scene's size, below the resolution of float32.
+HUGE = 1e3
+CYLINDER_SIDES = 96
+
+
+def write_walls(path, sim):
+    """Write the walls of `sim`, see `wall_mesh`, to the VTU file `path`; False if there is nothing to write."""
+    mesh = wall_mesh(sim)
+    if mesh is not None:
+        write_mesh(path, mesh)
+    return mesh is not None
+
+
+def wall_mesh(sim):
+    """The walls of `sim` at this instant as a meshio.Mesh; None if there is nothing to draw.
+
+    Planes that enclose a convex room are written completely. An infinite plane or cylinder is cut at the bounding box
+    of the spheres; without spheres its extent is arbitrary, and it is not drawn.
+    """
+    centers, radii = sim.sphere_centers(), np.asarray(sim.sphere_radii)[:, None]
+    bounds = ((centers - radii).min(axis=0), (centers + radii).max(axis=0)) if len(centers) else None
+    walls = sim.walls_at_rest
+    planes = [(wall.point, wall.normal) for wall in walls if isinstance(wall, Plane)]
+    parts = [(polygon, np.arange(len(polygon))[None, :]) for polygon in wall_polygons(planes, bounds)]
+    parts += [cylinder_strip(wall, planes, bounds) for wall in walls if isinstance(wall, Cylinder) and bounds]
+    parts += [(wall.points, wall.triangles) for wall in walls if isinstance(wall, MeshWall)]
+    if not parts:
+        return None
+    first = np.cumsum([0] + [len(points) for points, _ in parts])
+    names = {3: "triangle", 4: "quad"}
+    cells = [(names.get(corners.shape[1], "polygon"), (corners + start).astype(np.int32))
+             for (_, corners), start in zip(parts, first)]
+    return meshio.Mesh(np.concatenate([points for points, _ in parts]), cells)
+
+
+def cylinder_strip(wall, planes, bounds):
+    """Points (n, 3) and quadrilaterals (m, 4) of a cylinder between the planes across its axis, or to the bounds."""
+    axis, point = np.array(wall.axis), np.array(wall.point)
+    corners = np.array([[bounds[(k >> a) & 1][a] for a in range(3)] for k in range(8)])
+    low, high = np.min((corners - point) @ axis), np.max((corners - point) @ axis)
+    for place, normal in planes:
+        if abs(np.dot(normal, axis)) > 1.0 - 1e-9:
+            end = np.dot(np.subtract(place, point), axis)
+            low, high = (end, high) if np.dot(normal, axis) > 0.0 else (low, end)
+    square = _square(np.zeros(3), axis, 1.0)
+    first, second = square[1] - square[2], square[0] - square[1]
+    angle = np.linspace(0.0, 2.0 * np.pi, CYLINDER_SIDES, endpoint=False)[:, None]
+    ring = point + wall.radius * (np.cos(angle) * first + np.sin(angle) * second)
+    k = np.arange(CYLINDER_SIDES)
+    after = (k + 1) % CYLINDER_SIDES
+    return (np.concatenate([ring + low * axis, ring + high * axis]),
+            np.column_stack([k, after, after + CYLINDER_SIDES, k + CYLINDER_SIDES]))
+
+
+def wall_polygons(walls, bounds):
+    """The visible part of each wall, cut by the other walls, and by `bounds` where it would be infinite.
+
+    Parameters
+    ----------
+    walls : list of (point (3,), normal (3,))
+        The normal points to the side of the clumps.
+    bounds : pair of (3,), or None
+        Low and high corner of a box; with None walls that extend to infinity are omitted.
+
+    Returns
+    -------
+    list of (n, 3)
+        Corners, counter-clockwise about the wall's normal; walls of which nothing remains are omitted.
+    """
+    planes = [(np.asarray(p, dtype=float), np.asarray(n, dtype=float) / np.linalg.norm(n)) for p, n in walls]
+    marks = [point for point, _ in planes] + list(bounds or ())
+    if not planes or np.ptp(marks, axis=0).max() == 0.0:
+        return []       # a single plane without spheres: the extent is undefined
+    middle = 0.5 * (np.max(marks, axis=0) + np.min(marks, axis=0))
+    size = np.ptp(marks, axis=0).max()
+    sides = []
+    if bounds is not None:
+        sides = [(np.asarray(corner), sign * axis)
+                 for corner, sign in zip(bounds, (1.0, -1.0)) for axis in np.eye(3)]
+    polygons = []
+    for k, (point, normal) in enumerate(planes):
+        polygon = _square(middle - normal * np.dot(normal, middle - point), normal, HUGE * size)
+        for other in planes[:k] + planes[k + 1:]:
+            polygon = _clip(polygon, *other)
+        for corner, inward in sides:
+            if len(polygon) and np.min((polygon - corner) @ inward) < -0.1 * HUGE * size:  # open on this side
+                polygon = _clip(polygon, corner, inward)
+        infinite = len(polygon) and np.abs(polygon - middle).max() > 0.1 * HUGE * size
+        if len(polygon) >= 3 and not infinite:
+            polygons.append(polygon)
+    return polygons
+
+
+def _square(center, normal, side):
+    """Corners (4, 3) of a square of this side, counter-clockwise about the normal."""
+    first = np.cross(normal, np.eye(3)[np.argmin(np.abs(normal))])
+    first /= np.linalg.norm(first)
+    second = np.cross(normal, first)
+    return center + 0.5 * side * np.array([first + second, second - first, -first - second, first - second])
+
+
+def _clip(polygon, point, normal):
+    """The part of a convex polygon on the positive side of a plane (Sutherland and Hodgman)."""
+    height = (polygon - point) @ normal
+    corners = []
+    for k in range(len(polygon)):
+        last, this = k - 1, k
+        if (height[last] >= 0.0) != (height[this] >= 0.0):
+            fraction = height[last] / (height[last] - height[this])
+            corners.append(polygon[last] + fraction * (polygon[this] - polygon[last]))
+        if height[this] >= 0.0:
+            corners.append(polygon[this])
+    return np.array(corners).reshape(-1, 3)

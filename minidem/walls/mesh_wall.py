@@ -1,0 +1,124 @@
+"""Walls of triangles."""
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from os import PathLike
+
+import numpy as np
+
+from minidem.core.checks import LARGEST, file_path, finite_array, number, positive, refuse, short_repr
+from minidem.core.read_only import read_only
+from minidem.material import Material
+from minidem.templates.mesh_files import read_triangles
+from minidem.templates.mesh_repair import MERGED, merged
+from minidem.walls.wall import Wall
+
+LEAST_HEIGHT = 1e-7                 # of a triangle / longest edge; single precision of files is about 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class MeshWall(Wall):
+    """A surface of triangles. Spheres touch it from both sides.
+
+    A sphere touches a face, an edge or a corner, each once. Where it would touch two neighbouring triangles whose
+    contact normals differ by less than the feature angle, it touches the nearer one only: a surface that approximates a
+    smooth one has one contact everywhere. The history of a contact is carried over from a triangle to the next one.
+
+    Parameters
+    ----------
+    surface : path, or ((n, 3) array_like, (m, 3) array_like of int)
+        File with triangles (STL, OBJ, PLY, VTU and others), or points [m] and triangles as indices of points.
+    scale : float
+        Factor of all coordinates; 0.001 for a file in mm.
+    material : Material, optional
+        Default: that of the simulation.
+    velocity, angular_velocity : (3,) array_like
+        Lab frame [m/s, rad/s].
+    center : (3,) array_like, optional
+        A point of the axis of rotation at time 0, lab frame [m]; default: centre of the bounding box.
+    motion : callable, optional
+        As of `Plane`.
+    feature_angle : float
+        [rad]; default 0.35 (20 degrees).
+
+    Attributes
+    ----------
+    points, triangles : (n, 3) and (m, 3) ndarray
+        In the lab frame at time 0 [m], without unused and double points, degenerate and double triangles.
+
+    Raises
+    ------
+    ValueError
+        For a file that cannot be read, numbers that are not finite, indices out of range, or a surface without area.
+
+    Warns
+    -----
+    UserWarning
+        With the number of degenerate or double triangles that are left out. Holes need no repair.
+    """
+
+    surface: object
+    scale: float = 1.0
+    material: Material | None = None
+    velocity: tuple = (0.0, 0.0, 0.0)
+    angular_velocity: tuple = (0.0, 0.0, 0.0)
+    center: tuple | None = None
+    motion: Callable | None = None
+    feature_angle: float = 0.35
+
+    def __post_init__(self):
+        object.__setattr__(self, "scale", positive("scale", self.scale))
+        object.__setattr__(self, "feature_angle", number("feature_angle", self.feature_angle))
+        if not 0.0 <= self.feature_angle < 1.6:
+            raise ValueError(f"feature_angle = {self.feature_angle}: give an angle in radians, from 0 to 1.5")
+        if isinstance(self.surface, str | PathLike):
+            points, triangles = read_triangles(file_path("surface", self.surface))
+        else:
+            points, triangles = _arrays(self.surface)
+        points = finite_array("points", points * self.scale, (-1, 3), limit=LARGEST)
+        points, triangles = _cleaned(points, triangles)
+        object.__setattr__(self, "surface", (points, triangles))        # not read again from the file
+        object.__setattr__(self, "scale", 1.0)
+        self._check_motion(0.5 * (points.min(axis=0) + points.max(axis=0)))
+
+    @property
+    def points(self) -> np.ndarray:
+        return read_only("points", self.surface[0])
+
+    @property
+    def triangles(self) -> np.ndarray:
+        return read_only("triangles", self.surface[1])
+
+    def __repr__(self):
+        return f"<MeshWall of {len(self.surface[1])} triangles>"
+
+
+def _arrays(surface):
+    """Points and triangles, checked."""
+    if not (isinstance(surface, tuple | list) and len(surface) == 2):
+        raise ValueError(f"surface = {short_repr(surface)}: give a file, or a tuple (points (n, 3), triangles (m, 3))")
+    points = finite_array("points", surface[0], (-1, 3), limit=LARGEST)
+    triangles = np.asarray(surface[1])
+    if triangles.ndim != 2 or triangles.shape[1] != 3 or triangles.dtype.kind not in "iu":
+        raise ValueError(f"triangles has shape {triangles.shape} of {triangles.dtype}; give (m, 3) indices of points")
+    refuse("triangles", triangles, (triangles < 0) | (triangles >= len(points)),
+           f"give indices of the {len(points)} points, from 0")
+    return points, triangles.astype(np.int64)
+
+
+def _cleaned(points, triangles):
+    """Without double and unused points, degenerate and double triangles."""
+    before, size = len(triangles), float(np.linalg.norm(np.ptp(points, axis=0))) if len(points) else 0.0
+    points, triangles = merged(points, triangles, MERGED * size)
+    triangles = triangles[np.sort(np.unique(np.sort(triangles, axis=1), axis=0, return_index=True)[1])]
+    corners = points[triangles]
+    edges = corners - np.roll(corners, 1, axis=1)
+    longest = (edges ** 2).sum(axis=2).max(axis=1, initial=0.0)
+    triangles = triangles[np.linalg.norm(np.cross(edges[:, 0], edges[:, 1]), axis=1) > LEAST_HEIGHT * longest]
+    if not len(triangles):
+        raise ValueError(f"surface: none of its {before} triangles has an area; give a mesh of triangles")
+    if len(triangles) < before:
+        warnings.warn(f"surface: {before - len(triangles)} of {before} triangles are degenerate or double and are left "
+                      "out", UserWarning, stacklevel=4)
+    used, triangles = np.unique(triangles, return_inverse=True)
+    return np.ascontiguousarray(points[used]), np.ascontiguousarray(triangles.reshape(-1, 3).astype(np.int32))

@@ -1,0 +1,87 @@
+"""Infinite planes, and boxes of six planes."""
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from minidem.core.checks import LARGEST, finite_array, refuse, short_repr
+from minidem.material import Material
+from minidem.walls.wall import Wall, unit_vector
+
+
+@dataclass(frozen=True)
+class Plane(Wall):
+    """An infinite plane; its normal points to the side of the clumps.
+
+    Planes compare by value: point and normal are stored as tuples of three floats.
+
+    Parameters
+    ----------
+    point : (3,) array_like
+        Any point of the plane, lab frame [m].
+    normal : (3,) array_like
+        Direction towards the clumps, lab frame, of any length but zero; it is normalised.
+    material : Material, optional
+        Material of the plane; default: that of the simulation.
+    velocity : (3,) array_like
+        Lab frame [m/s]. A component within the plane moves its surface, as of a conveyor belt.
+    angular_velocity : (3,) array_like
+        Lab frame [rad/s], along the normal: the plane turns within itself. A plate that tilts is a `MeshWall`.
+    center : (3,) array_like, optional
+        A point of the axis of rotation at time 0, lab frame [m]; default: `point`.
+    motion : callable, optional
+        An `Oscillation`, or a function of the time [s] that returns the displacement (3,) [m] and the rotation vector
+        (3,) [rad] since time 0, in addition to those by the velocities. Both are zero at time 0.
+
+    Raises
+    ------
+    ValueError
+        A wrong shape, a number that is not finite, a zero normal, or an angular velocity across the normal.
+    """
+
+    point: tuple
+    normal: tuple
+    material: Material | None = None
+    velocity: tuple = (0.0, 0.0, 0.0)
+    angular_velocity: tuple = (0.0, 0.0, 0.0)
+    center: tuple | None = None
+    motion: Callable | None = None
+
+    def __post_init__(self):
+        self._set("point", finite_array("point", self.point, (3,), limit=LARGEST))
+        self._set("normal", unit_vector("normal", self.normal, "give a direction, towards the side of the clumps"))
+        self._check_motion(self.point)
+        if np.any(np.abs(np.cross(self.angular_velocity, self.normal)) > 1e-12 * np.linalg.norm(self.angular_velocity)):
+            raise ValueError(f"angular_velocity = {list(self.angular_velocity)}: a Plane turns about its normal only; "
+                             "give a MeshWall for a plate that tilts")
+
+
+def box(low: ArrayLike, high: ArrayLike, material: Material | None = None) -> list[Plane]:
+    """The six planes of an axis-aligned box around the clumps.
+
+    Parameters
+    ----------
+    low, high : (3,) array_like
+        Opposite corners, lab frame [m]; low < high in every component.
+    material : Material, optional
+        Material of all six planes; default: that of the simulation.
+
+    Returns
+    -------
+    list of Plane
+        In the order low x, high x, low y, high y, low z, high z.
+    """
+    low, high = (finite_array(name, corner, (3,), limit=LARGEST) for name, corner in (("low", low), ("high", high)))
+    refuse("high", high, high <= low, f"give high above low = {low.tolist()} in every component")
+    inward = np.eye(3)
+    return [Plane(corner, sign * inward[axis], material)
+            for axis in range(3) for corner, sign in ((low, 1.0), (high, -1.0))]
+
+
+def require_planes_at_rest(contact, walls):
+    """Refuse other walls, for a contact law with onset correction."""
+    for k, wall in enumerate(walls):
+        if wall.moves or not isinstance(wall, Plane):
+            raise ValueError(f"walls[{k}] = {short_repr(wall)}: the onset correction of contact = {contact!r} needs "
+                             "planes at rest; take onset=plain")

@@ -1,0 +1,175 @@
+"""Walls as the time loop sees them: elements, and the pose of each wall at the present instant.
+
+A plane and a cylinder are one element each, a mesh has one element per triangle. Planes and cylinders come first, in
+the order of the walls, then the triangles. Elements are given in the frame of their wall, which is the lab frame at
+time zero with its origin in the centre of the wall's motion.
+"""
+from libc.math cimport sqrt
+
+from minidem.core.int_vector cimport IntVector
+from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, norm, scale, sub, vec3
+from minidem.walls.triangle cimport Nearest, nearest_of
+
+cdef enum:
+    PLACE = 8                       # doubles of a plane or cylinder: point (3); normal or axis (3); radius; side
+    POSE = 24                       # doubles of a WallPose
+
+cdef struct WallPose:               # of a wall at one instant
+    double position[3]              # of its centre, lab [m]
+    double matrix[9]                # wall frame -> lab, row by row
+    double velocity[3]              # of its centre, half a step before [m/s]
+    double turning[3]               # angular velocity, likewise, lab [rad/s]
+    double velocity_now[3]          # at the instant itself
+    double turning_now[3]
+
+cdef struct TriangleGrid:           # of a mesh, in its frame: the triangles with bounding boxes that overlap each cell
+    int wall
+    double low[3]                   # [m]
+    double cell                     # width of a cell [m]
+    int side[3]                     # cells in each direction
+    const int *start                # (cells + 1,)
+    const int *elements             # (start[cells],), ascending in each cell
+
+cdef struct Walls:
+    Py_ssize_t count
+    Py_ssize_t n_simple             # elements that are planes or cylinders
+    Py_ssize_t n_elements
+    int n_meshes
+    const int *wall_of              # (n_elements,)
+    const double *place             # (n_simple, PLACE); the radius of a plane is 0, the side of a cylinder 1 inside
+    const double *corners           # (triangles, 3, 3)
+    const double *normal            # (triangles, 3), unit
+    const int *vertices             # (triangles, 3): two triangles of a mesh with a common one are neighbours
+    const double *smooth            # (count,): cosine of the feature angle, of meshes
+    const TriangleGrid *grids       # (n_meshes,)
+    const double *modulus           # (n_elements,): effective modulus against the clumps' material [Pa]
+    const double *compliance        # (n_elements,), where clumps differ in compliance [1/Pa]
+    const double *materials         # (n_elements,): numbers of their materials
+    const unsigned char *moves      # (count,)
+    bint any_moves
+    Py_ssize_t stride               # walls per entry of the tables; 0: no wall moves, and there is one entry
+    const WallPose *poses           # (entries, count): at the beginning of a run and every half step after it
+    const double *travel            # (entries,): bound of the distance that any surface has moved, likewise [m]
+    const WallPose *now             # (count,): the present entry
+    double travelled                # likewise
+
+cdef struct Touch:                  # of a sphere and an element
+    double height                   # distance of the centre from the surface, positive on the side of the clumps [m]
+    Vec3 normal                     # unit, from the surface to the centre, lab
+    double curvature                # of the surface of equal height through the centre: change of the normal per length
+    Vec3 straight                   # unit, the direction in which it is not curved, lab; zero if there is none
+
+
+cdef inline void place_walls(Walls *walls, Py_ssize_t entry) noexcept nogil:
+    """Take the poses of an entry of the tables."""
+    walls.now = walls.poses + entry * walls.stride
+    walls.travelled = walls.travel[entry if walls.stride else 0]
+
+
+cdef inline void take_poses(Walls *walls, const Walls *prepared) noexcept nogil:
+    """The tables of `prepared`, and their first entry."""
+    walls.poses, walls.travel, walls.stride = prepared.poses, prepared.travel, prepared.stride
+    place_walls(walls, 0)
+
+
+cdef inline Vec3 to_wall(const WallPose *pose, Vec3 x) noexcept nogil:
+    """A point of the lab in the frame of a wall."""
+    cdef const double *m = pose.matrix
+    cdef Vec3 d = vec3(x.x - pose.position[0], x.y - pose.position[1], x.z - pose.position[2])
+    return vec3(m[0] * d.x + m[3] * d.y + m[6] * d.z, m[1] * d.x + m[4] * d.y + m[7] * d.z,
+                m[2] * d.x + m[5] * d.y + m[8] * d.z)
+
+
+cdef inline Vec3 from_wall(const WallPose *pose, Vec3 v) noexcept nogil:
+    """A vector in the frame of a wall in the lab frame."""
+    cdef const double *m = pose.matrix
+    return vec3(m[0] * v.x + m[1] * v.y + m[2] * v.z, m[3] * v.x + m[4] * v.y + m[5] * v.z,
+                m[6] * v.x + m[7] * v.y + m[8] * v.z)
+
+
+cdef inline Vec3 centre_in_wall(const Walls *walls, int wall, const double *sphere) noexcept nogil:
+    cdef Vec3 x = vec3(sphere[0], sphere[1], sphere[2])
+    return to_wall(walls.now + wall, x) if walls.moves[wall] else x
+
+
+cdef inline Vec3 along_axis(const double *place, Vec3 x) noexcept nogil:
+    """The component along the axis of a cylinder, of x minus a point of the axis."""
+    cdef Vec3 axis = vec3(place[3], place[4], place[5])
+    return scale(dot(sub(x, vec3(place[0], place[1], place[2])), axis), axis)
+
+
+cdef inline double simple_height(const Walls *walls, Py_ssize_t element, const double *sphere) noexcept nogil:
+    """Height of a sphere's centre over a plane or cylinder; see Touch."""
+    cdef const double *place = walls.place + PLACE * element
+    cdef Vec3 x = centre_in_wall(walls, walls.wall_of[element], sphere), d
+    d = sub(x, vec3(place[0], place[1], place[2]))
+    if place[6] == 0.0:
+        return d.x * place[3] + d.y * place[4] + d.z * place[5]
+    return place[7] * (place[6] - norm(sub(d, along_axis(place, x))))
+
+
+cdef inline Touch touch_simple(const Walls *walls, Py_ssize_t element, Vec3 x) noexcept nogil:
+    """x : the sphere's centre in the frame of the wall, as all vectors of the result."""
+    cdef const double *place = walls.place + PLACE * element
+    cdef Vec3 axis = vec3(place[3], place[4], place[5]), d = sub(x, vec3(place[0], place[1], place[2]))
+    cdef double distance
+    cdef Touch touch
+    touch.curvature, touch.straight = 0.0, vec3(0.0, 0.0, 0.0)
+    if place[6] == 0.0:
+        touch.height, touch.normal = d.x * place[3] + d.y * place[4] + d.z * place[5], axis
+        return touch
+    d = sub(d, along_axis(place, x))
+    distance = norm(d)
+    touch.height = place[7] * (place[6] - distance)
+    distance = 1.0 / distance if distance > 0.0 else 0.0            # on the axis: no direction, no force
+    touch.normal = scale(-place[7] * distance, d)
+    touch.curvature, touch.straight = -place[7] * distance, axis
+    return touch
+
+
+cdef inline Touch touch_triangle(const Walls *walls, Py_ssize_t element, Vec3 x) noexcept nogil:
+    """As touch_simple."""
+    cdef Py_ssize_t triangle = element - walls.n_simple
+    cdef const double *normal = walls.normal + 3 * triangle
+    cdef Nearest nearest = nearest_of(walls.corners + 9 * triangle, x)
+    cdef Vec3 d = sub(x, nearest.point)
+    cdef Touch touch
+    cdef double length
+    touch.normal, touch.straight = vec3(normal[0], normal[1], normal[2]), vec3(0.0, 0.0, 0.0)
+    touch.curvature = 0.0
+    if nearest.on_face:
+        d = sub(x, vec3(walls.corners[9 * triangle], walls.corners[9 * triangle + 1], walls.corners[9 * triangle + 2]))
+        touch.height = dot(d, touch.normal)
+        if touch.height < 0.0:                          # from the other side
+            touch.height, touch.normal = -touch.height, scale(-1.0, touch.normal)
+        return touch
+    touch.height = norm(d)
+    if touch.height > 0.0:
+        touch.curvature = 1.0 / touch.height
+        touch.normal = scale(touch.curvature, d)
+        length = norm(nearest.edge)
+        touch.straight = scale(1.0 / length if length > 0.0 else 0.0, nearest.edge)
+    return touch
+
+
+cdef inline Touch touch_wall(const Walls *walls, Py_ssize_t element, const double *sphere) noexcept nogil:
+    """How a sphere (centre, radius) is to an element."""
+    cdef int wall = walls.wall_of[element]
+    cdef Vec3 x = centre_in_wall(walls, wall, sphere)
+    cdef Touch touch
+    if element < walls.n_simple:
+        touch = touch_simple(walls, element, x)
+    else:
+        touch = touch_triangle(walls, element, x)
+    if walls.moves[wall]:
+        touch.normal = from_wall(walls.now + wall, touch.normal)
+        touch.straight = from_wall(walls.now + wall, touch.straight)
+    return touch
+
+
+cdef inline Vec3 velocity_at(const double *velocity, const double *turning, Vec3 arm) noexcept nogil:
+    """Velocity of a point of a wall; arm : from the wall's centre."""
+    return add(vec3(velocity[0], velocity[1], velocity[2]), cross(vec3(turning[0], turning[1], turning[2]), arm))
+
+
+cdef bint find_triangles(const Walls *walls, const double *sphere, double skin, IntVector *found) noexcept nogil

@@ -1,0 +1,12 @@
+"""The arrays behind the walls of a time loop."""
+from minidem.walls.surface cimport Walls
+
+cdef class WallTable:
+    cdef Walls walls
+    cdef readonly object wall_of        # (n_elements,) int32
+    cdef object _walls, _keep, _grids, _poses, _travel
+    cdef double _half_step
+    cdef object _fill_meshes(self, meshes, Py_ssize_t n_simple)
+    cdef object set_modulus(self, modulus)
+    cdef object set_compliance(self, compliance)
+    cdef object set_materials(self, materials)

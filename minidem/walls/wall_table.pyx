@@ -1,0 +1,161 @@
+# distutils: extra_compile_args = -O1
+"""The arrays behind the walls of a time loop, and the poses of the walls that move."""
+from libc.stdlib cimport calloc, free
+from libc.string cimport memset
+
+import numpy as np
+
+from minidem.walls.mesh_grid import mesh_grid
+from minidem.walls.motion import poses, travel
+
+from minidem.core.int_vector cimport IntVector, release
+from minidem.walls.surface cimport PLACE, POSE, TriangleGrid, WallPose, find_triangles, simple_height
+
+MOST_STEPS = 1000                   # in one table of poses
+ROUNDING = 1e-14                    # of a height, relative to coordinates and radius
+
+
+cdef class WallTable:
+    """Elements of walls, see surface.pxd.
+
+    Parameters
+    ----------
+    walls : list of Wall
+    dt : float
+        Step [s].
+    step : int
+        The present one.
+    """
+
+    def __cinit__(self, walls, double dt, long long step):
+        cdef double[:, ::1] place
+        cdef unsigned char[::1] moves
+        cdef int[::1] wall_of
+        simple = [k for k, wall in enumerate(walls) if not hasattr(wall, "triangles")]
+        meshes = [k for k, wall in enumerate(walls) if hasattr(wall, "triangles")]
+        self._walls, self._half_step, self._keep = walls, 0.5 * dt, []
+        self.wall_of = wall_of = np.concatenate(
+            [np.array(simple, dtype=np.int32), *(np.full(len(walls[k].triangles), k, dtype=np.int32) for k in meshes),
+             np.zeros(1, dtype=np.int32)])
+        place = np.array([_place(walls[k]) for k in simple] + [np.zeros(PLACE)])
+        moves = np.array([wall.moves for wall in walls] + [False]).view(np.uint8)
+        self.walls.count, self.walls.n_simple = len(walls), len(simple)
+        self.walls.n_elements, self.walls.wall_of = len(wall_of) - 1, &wall_of[0]
+        self.walls.place, self.walls.moves = &place[0, 0], &moves[0]
+        self.walls.any_moves = any(wall.moves for wall in walls)
+        self.wall_of = self.wall_of[:-1]
+        self._keep += [wall_of, place, moves]
+        self._fill_meshes([(k, walls[k]) for k in meshes], len(simple))
+        self.prepare(step, 0)
+
+    def __dealloc__(self):
+        free(<void *> self.walls.grids)
+
+    cdef object _fill_meshes(self, meshes, Py_ssize_t n_simple):
+        """Arrays of triangles, in the frames of their walls."""
+        cdef double[:, :, ::1] corners
+        cdef double[:, ::1] normals
+        cdef int[:, ::1] vertices
+        cdef double[::1] smooth
+        cdef int[::1] start, elements
+        cdef TriangleGrid *grids = <TriangleGrid *> calloc(len(meshes) + 1, sizeof(TriangleGrid))
+        cdef int m, k
+        if grids == NULL:
+            raise MemoryError("no memory for the grids of the meshes")
+        self.walls.grids, self.walls.n_meshes = grids, len(meshes)
+        cosines, all_corners, all_vertices = np.ones(self.walls.count + 1), [np.zeros((1, 3, 3))], [np.zeros((1, 3))]
+        first, first_point = n_simple, 0
+        for m, (number, wall) in enumerate(meshes):
+            triangles = np.asarray(wall.triangles)
+            of_mesh = (np.asarray(wall.points) - (np.array(wall.center) if wall.moves else 0.0))[triangles]
+            origin, width, sides, start, elements = mesh_grid(of_mesh, first)
+            grids[m].wall, grids[m].cell = number, width
+            grids[m].start, grids[m].elements = &start[0], &elements[0]
+            for k in range(3):
+                grids[m].low[k], grids[m].side[k] = origin[k], sides[k]
+            all_corners.insert(-1, of_mesh)
+            all_vertices.insert(-1, triangles + first_point)
+            cosines[number] = np.cos(wall.feature_angle)
+            first, first_point = first + len(triangles), first_point + len(wall.points)
+            self._keep += [start, elements]
+        corners = np.concatenate(all_corners)
+        sides = np.asarray(corners)
+        across = np.cross(sides[:, 1] - sides[:, 0], sides[:, 2] - sides[:, 0])
+        length = np.linalg.norm(across, axis=1)[:, None]
+        normals = np.divide(across, length, out=across, where=length > 0.0)
+        vertices, smooth = np.concatenate(all_vertices).astype(np.int32), cosines
+        self.walls.corners, self.walls.normal = &corners[0, 0, 0], &normals[0, 0]
+        self.walls.vertices, self.walls.smooth = &vertices[0, 0], &smooth[0]
+        self._keep += [corners, normals, vertices, smooth]
+
+    cdef object set_modulus(self, modulus):
+        """modulus : (walls,), as the two below."""
+        cdef double[::1] values = self.of_elements(modulus)
+        self.walls.modulus = &values[0]
+        self._keep.append(values)
+
+    cdef object set_compliance(self, compliance):
+        cdef double[::1] values = self.of_elements(compliance)
+        self.walls.compliance = &values[0]
+        self._keep.append(values)
+
+    cdef object set_materials(self, materials):
+        cdef double[::1] values = self.of_elements(materials)
+        self.walls.materials = &values[0]
+        self._keep.append(values)
+
+    def of_elements(self, values):
+        """(n_elements + 1,) floats of walls (n,), one for each element, and one more."""
+        return np.append(np.asarray(values, dtype=float)[self.wall_of], 0.0)
+
+    def prepare(self, long long step, long long steps):
+        """Compute the poses of all walls at the given step and every half step of the next `steps` ones."""
+        cdef double[:, :, ::1] rows
+        cdef double[::1] distances
+        moving = self.walls.any_moves
+        n = 2 * steps + 1 if moving else 1
+        self._poses = rows = np.zeros((n, self.walls.count + 1, POSE))
+        self._travel = distances = np.zeros(n)
+        np.asarray(rows)[:, :, 3:12:4] = 1.0
+        moved = np.zeros(n)
+        for k, wall in enumerate(self._walls):
+            if wall.moves:
+                rows_of_wall = poses(wall, 2 * step, n, self._half_step)
+                np.asarray(rows)[:, k] = rows_of_wall
+                moved = np.maximum(moved, travel(wall, rows_of_wall))
+        np.asarray(distances)[:] = self.walls.travelled + np.cumsum(moved)
+        self.walls.stride = self.walls.count + 1 if moving else 0
+        self.walls.poses, self.walls.travel = <const WallPose *> &rows[0, 0, 0], &distances[0]
+        self.walls.now = self.walls.poses
+
+    def overlaps(self, const double[:, ::1] spheres):
+        """(n,) bool, spheres (n, 4) that overlap with walls at the first entry of the tables, up to rounding."""
+        cdef IntVector triangles
+        cdef Py_ssize_t k, element
+        cdef double margin
+        cdef bint fine = True
+        cdef unsigned char[::1] found = np.zeros(len(spheres), dtype=np.uint8)
+        memset(&triangles, 0, sizeof(triangles))
+        for k in range(len(spheres)):
+            margin = ROUNDING * (abs(spheres[k, 0]) + abs(spheres[k, 1]) + abs(spheres[k, 2]) + spheres[k, 3])
+            fine &= find_triangles(&self.walls, &spheres[k, 0], margin, &triangles)
+            found[k] = triangles.size > 0
+            for element in range(self.walls.n_simple):
+                found[k] |= simple_height(&self.walls, element, &spheres[k, 0]) <= spheres[k, 3] + margin
+        release(&triangles)
+        if not fine:
+            raise MemoryError("no memory for the triangles near a sphere")
+        return np.asarray(found).view(bool)
+
+    @property
+    def most_steps(self):
+        """The most steps of one table."""
+        return MOST_STEPS if self.walls.any_moves else None
+
+
+def _place(wall):
+    """The row (PLACE,) of a plane or cylinder; one that does not move is in the lab frame."""
+    point = np.array(wall.point) - (np.array(wall.center) if wall.moves else 0.0)
+    if hasattr(wall, "normal"):
+        return np.array([*point, *wall.normal, 0.0, 1.0])
+    return np.array([*point, *wall.axis, wall.radius, -1.0 if wall.outside else 1.0])
