@@ -18,6 +18,7 @@ from minidem.scenario.progress import Line, duration
 SAMPLES = 16                # frames that are read beforehand, for the range of the colours and the camera
 # One palette per frame, so that no frames are kept in memory.
 GIF = "split[a][b];[a]palettegen=stats_mode=single[p];[b][p]paletteuse=new=1"
+WALLS = "_walls.vtu"        # end of the names of files with the walls of a frame, if they move
 ENCODERS = {".mp4": dict(codec="libx264", pix_fmt_out="yuv420p",
                          output_params=["-crf", "18", "-movflags", "+faststart", "-f", "mp4"]),
             ".gif": dict(codec="gif", pix_fmt_out="pal8", output_params=["-vf", GIF, "-f", "gif"])}
@@ -44,7 +45,8 @@ def parse(words):
                              f"(default: {','.join(f'{number:g}' for number in CAMERA)})")
     parser.add_argument("--background", default="white", metavar="COLOUR", help="name or #rrggbb (default: white)")
     parser.add_argument("--transparent-walls", action="store_true",
-                        help="draw all walls as glass (default: those behind the spheres, and edges)")
+                        help="draw all walls as glass (default: curved ones and meshes; of planes those behind the "
+                             "spheres, and the edges)")
     parser.add_argument("--quiet", action="store_true", help="print only errors")
     return parser.parse_args(words)
 
@@ -86,32 +88,44 @@ def find_series(folder):
 
 
 def frame_list(series, options):
-    """(time [s], file) of each picture."""
-    frames = Pvd(series, keep=lambda time: True).frames[::options.every]
+    """(time [s], file of the spheres, file of the walls or None) of each picture."""
+    listed = Pvd(series, keep=lambda time: True).frames
+    moving = {when: series.parent / file for when, file in listed if file.endswith(WALLS)}
+    frames = [(when, series.parent / file, moving.get(when)) for when, file in listed if not file.endswith(WALLS)]
+    frames = frames[::options.every]
     if not frames:
         raise ValueError(f"{series} lists no frames; run the scenario with --frames 200")
     if options.seconds:
         count = max(1, round(options.seconds * options.fps))
         frames = [frames[k] for k in np.linspace(0, len(frames) - 1, count).round().astype(int)]
-    return [(when, series.parent / file) for when, file in frames]
+    return frames
 
 
 def write(frames, walls, path, options):
-    """Render the frames and encode them; yields the number of pictures that are done."""
+    """Render the frames and encode them; yields the number of pictures that are done.
+
+    walls: mesh of the walls, or None; those of a frame replace it.
+    """
     ffmpeg = require("imageio_ffmpeg")
-    sample = [read(frames[k][1]) for k in np.unique(np.linspace(0, len(frames) - 1, SAMPLES).astype(int))]
-    values(sample[0], options.color)
-    scene = Scene(options.size, bounds_of(sample, walls), value_range(sample, options.color), walls, options.color,
+    chosen = [frames[k] for k in np.unique(np.linspace(0, len(frames) - 1, SAMPLES).astype(int))]
+    sample = [read(spheres) for _, spheres, _ in chosen]
+    around = [walls, *(read(moved) for _, _, moved in chosen if moved)]
+    values(sample[0], options.color)            # checks the name
+    scene = Scene(options.size, bounds_of(sample, around), value_range(sample, options.color), options.color,
                   options.colormap, options.background, options.camera, options.transparent_walls)
-    del sample
+    if walls is not None:
+        scene.set_walls(walls)
+    del sample, around
     digits = max(0, 2 - math.floor(math.log10(frames[-1][0] - frames[0][0] or 1.0)))
     with replacing(path) as temporary:
         encoder = ffmpeg.write_frames(str(temporary), options.size, fps=options.fps, macro_block_size=2,
                                       ffmpeg_log_level="error", quality=None, **ENCODERS[path.suffix])
         encoder.send(None)
         shown = None
-        for k, (when, file) in enumerate(frames):
+        for k, (when, file, moved) in enumerate(frames):
             if file != shown:
+                if moved:
+                    scene.set_walls(read(moved))
                 pixels = scene.draw(read(file), f"t = {when:.{digits}f} s").tobytes()
                 shown = file
             encoder.send(pixels)

@@ -19,6 +19,7 @@ CAMERA = (24.0, 18.0, 1.0)                      # default: from the front, sligh
 MARGIN = 1.08                                   # of the picture around the bounds
 LIGHTS = ((-0.6, 0.9, 1.0), 0.65), ((0.9, 0.1, 1.0), 0.45)      # position (right, up, back) relative to the camera
 SKY = np.array([-0.6, -0.1, 0.9])               # walls with such a normal are the brightest
+GLASS = 0.12                                    # opacity
 SCALE = 0.14                                    # part of the width for the scale of the colours
 SAMPLING = 2                                    # a pixel is the mean of 2 x 2; VTK's supersampling takes twice the time
 
@@ -33,14 +34,22 @@ def read(path):
         raise ValueError(f"{path}: {error}") from None
 
 
-def bounds_of(frames, walls=None):
-    """Low and high corner (2, 3) of the spheres in these frames and of the walls."""
-    corners = [walls.points] if walls is not None and walls.n_points else []
+def bounds_of(frames, walls=()):
+    """Low and high corner (2, 3) of the spheres in these frames and of these walls, None among which are left out."""
+    corners = [mesh.points for mesh in walls if mesh is not None]
     for frame in frames:
         radius = frame["radius"][:, None]
         corners += [frame.points - radius, frame.points + radius]
     corners = np.concatenate(corners)
     return np.array([corners.min(axis=0), corners.max(axis=0)], dtype=float)
+
+
+def split_planes(surface):
+    """Walls that are planes, single polygons turned to the clumps, and all others, as two surfaces."""
+    faces = surface.irregular_faces
+    used = np.bincount(np.concatenate(faces), minlength=surface.n_points)
+    alone = np.array([used[face].max() == 1 for face in faces])
+    return [surface.extract_cells(chosen).extract_surface(algorithm="dataset_surface") for chosen in (alone, ~alone)]
 
 
 def view(camera, bounds, aspect, room=1.0):
@@ -111,13 +120,12 @@ class Scene:
         What the camera shows, `bounds_of`.
     span : (float, float)
         Values at the ends of the colour map, `value_range`.
-    walls : pyvista mesh, optional
     field, colormap, background : str
         See `values`; a colour map of matplotlib (default: one that suits the field); a colour.
     camera : (float, float, float)
         See `view`.
     transparent_walls : bool
-        Draw all walls as glass. Default: those behind the spheres, and the edges of all.
+        Draw all walls as glass. Default: curved walls and meshes; of planes those behind the spheres, and the edges.
 
     Raises
     ------
@@ -125,7 +133,7 @@ class Scene:
         For an unknown colour map or colour.
     """
 
-    def __init__(self, size, bounds, span, walls=None, field="speed", colormap=None, background="white",
+    def __init__(self, size, bounds, span, field="speed", colormap=None, background="white",
                  camera=CAMERA, transparent_walls=False):
         pyvista = require()
         from vtkmodules.vtkRenderingOpenGL2 import vtkOpenGLSphereMapper
@@ -136,8 +144,7 @@ class Scene:
         table = lookup_table(field, colormap, span)
         self.plotter = _plotter(size)
         self.plotter.set_background(self.background)
-        if walls is not None and walls.n_cells:
-            self._add_walls(walls.extract_surface(algorithm="dataset_surface"), transparent_walls)
+        self.transparent_walls = transparent_walls
         self.mapper = vtkOpenGLSphereMapper()
         self.mapper.SetScaleArray("radius")
         self.mapper.SetScalarRange(*span)
@@ -153,18 +160,24 @@ class Scene:
         self.text.prop.font_size = self.font_size
         self._set_camera(camera, bounds, size[0] / size[1])
 
-    def _add_walls(self, surface, transparent):
-        """Faces seen from the side of the clumps, or all as glass; and edges."""
-        look = dict(opacity=0.12, color=self.ink)
-        if not transparent:         # shaded once: light on large areas would take as long as the spheres
-            normals = surface.compute_normals(point_normals=False, auto_orient_normals=False, consistent_normals=False)
-            ink = 0.14 - 0.05 * (normals["Normals"] @ SKY)[:, None]
-            surface["shade"] = ink * colour(self.ink).float_rgb + (1.0 - ink) * self.background.float_rgb
-            look = dict(culling="back", scalars="shade", rgb=True)
-        self.plotter.add_mesh(surface, lighting=False, reset_camera=False, **look)
-        edges = surface.extract_feature_edges(30.0)
-        if edges.n_cells:
-            self.plotter.add_mesh(edges, color="grey", line_width=1.2 * SAMPLING, lighting=False, reset_camera=False)
+    def set_walls(self, walls):
+        """Show these walls instead of earlier ones: planes behind the spheres, others as glass, and edges."""
+        surface = walls.extract_surface(algorithm="dataset_surface")
+        planes, others = split_planes(surface)
+        if self.transparent_walls:
+            planes, others = others.extract_cells([]), surface
+        self._add("planes", planes, culling="back", lighting=False, scalars="shade", rgb=True)
+        self._add("glass", others, color=self.ink, opacity=GLASS)
+        self._add("edges", surface.extract_feature_edges(30.0), color="grey", line_width=1.2 * SAMPLING, lighting=False)
+
+    def _add(self, name, mesh, **look):
+        if mesh.n_cells and "scalars" in look:      # shaded once: light on large areas would take as long as spheres
+            mesh = mesh.compute_normals(point_normals=False, auto_orient_normals=False, consistent_normals=False)
+            ink = 0.14 - 0.05 * (mesh["Normals"] @ SKY)[:, None]
+            mesh["shade"] = ink * colour(self.ink).float_rgb + (1.0 - ink) * self.background.float_rgb
+        self.plotter.remove_actor(name)
+        if mesh.n_cells:
+            self.plotter.add_mesh(mesh, name=name, reset_camera=False, **look)
 
     def _add_scale(self, table):
         bar = self.plotter.add_scalar_bar(

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from minidem.output import vtu
+from minidem.output.wall_shapes import write_walls
 from minidem.render.colour import value_range
 from minidem.render.extra import require
 from minidem.render.scene import CAMERA, Scene, bounds_of, checked_camera, read
@@ -39,7 +40,7 @@ def show(sim: Simulation, color: str = "speed", size: tuple[int, int] = (800, 60
     background : str
         Name of a colour, or "#rrggbb".
     transparent_walls : bool
-        Draw all walls as glass. Default: those behind the spheres, and the edges of all.
+        Draw all walls as glass. Default: curved walls and meshes; of planes those behind the spheres, and the edges.
 
     Returns
     -------
@@ -61,9 +62,11 @@ def show(sim: Simulation, color: str = "speed", size: tuple[int, int] = (800, 60
     with tempfile.TemporaryDirectory() as folder:       # the same files as a frame of a run
         spheres, walls = Path(folder, "spheres.vtu"), Path(folder, "walls.vtu")
         vtu.write_spheres(spheres, sim)
-        frame, mesh = read(spheres), read(walls) if vtu.write_walls(walls, sim) else None
-    scene = Scene(size, bounds_of([frame], mesh), value_range([frame], color), mesh, color, colormap, background,
-                  camera, transparent_walls)
+        frame, mesh = read(spheres), read(walls) if write_walls(walls, sim) else None
+    scene = Scene(size, bounds_of([frame], [mesh]), value_range([frame], color), color, colormap, background, camera,
+                  transparent_walls)
+    if mesh is not None:
+        scene.set_walls(mesh)
     picture = scene.draw(frame, f"t = {sim.time:.4g} s")
     scene.close()
     return picture

@@ -11,6 +11,7 @@ import pytest
 import minidem as md
 from minidem import __main__ as command_line
 from minidem.output import vtu
+from minidem.output.wall_shapes import write_walls
 from minidem.render import colour, scene
 
 pyvista = pytest.importorskip("pyvista")
@@ -27,7 +28,7 @@ def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("run")
     sim = md.Simulation(md.Material(1e9, 0.1), md.box((0, 0, 0), (1, 1, 1)), dt=1e-4)
     sim.add_clumps(BALL, [(0.2, 0.5, 0.5), (0.8, 0.5, 0.5)], velocity=[(1, 0, 0), (-0.5, 0, 0)])
-    vtu.write_walls(folder / "walls.vtu", sim)
+    write_walls(folder / "walls.vtu", sim)
     (folder / "frames").mkdir()
     series = vtu.Pvd(folder / "two.pvd")
     for k in range(3):
@@ -146,7 +147,7 @@ def test_spheres_intersect():
     so that the left one has 0.56 of the width; discs, of which it would hide the other, would give 0.67."""
     frame = pyvista.PolyData(np.array([(0, 0, 0), (0.1, 0.02, 0)], np.float32))
     frame["radius"], frame["side"] = np.array([0.1, 0.1]), np.array([0.0, 1.0])
-    view = scene.Scene((400, 300), scene.bounds_of([frame]), (0.0, 1.0), None, "side", "bwr", camera=(0.0, 0.0, 1.0))
+    view = scene.Scene((400, 300), scene.bounds_of([frame]), (0.0, 1.0), "side", "bwr", camera=(0.0, 0.0, 1.0))
     row = np.asarray(view.draw(frame))[150, :330].astype(int)
     view.close()
     red, blue = row[:, 0] > row[:, 2] + 40, row[:, 2] > row[:, 0] + 40
@@ -209,3 +210,25 @@ def test_in_a_notebook():
     data, = re.findall(r'src="data:image/png;base64,([^"]+)"', page)
     with Image.open(io.BytesIO(base64.b64decode(data))) as shown:
         assert shown.size == (320, 240) and coloured(np.asarray(shown).astype(int)).sum() > 100
+
+
+def test_moving_walls(tmp_path):
+    """A plate of two triangles falls; each frame has its walls. Cylinders and meshes are glass, so that spheres show."""
+    plate = md.MeshWall(([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)], [(0, 1, 2), (0, 2, 3)]), velocity=(0, 0, -1.0))
+    walls = [md.Plane((0, 0, -1), (0, 0, 1)), md.Cylinder((0.5, 0.5, 0), (0, 0, 1), 0.8), plate]
+    sim = md.Simulation(md.Material(1e9, 0.1), walls, dt=1e-4)
+    sim.add_clumps(BALL, [(0.5, 0.5, 0.3), (0.5, 0.5, 1.0)])
+    write_walls(tmp_path / "walls.vtu", sim)
+    (tmp_path / "frames").mkdir()
+    series = vtu.Pvd(tmp_path / "plate.pvd")
+    for k in range(2):
+        files = [tmp_path / "frames" / f"{k}.vtu", tmp_path / "frames" / f"{k}_walls.vtu"]
+        vtu.write_spheres(files[0], sim)
+        assert write_walls(files[1], sim)
+        series.add(sim.time, *files)
+        sim.run(8000)
+    assert movie(tmp_path, "--size", "320x240", "--color", "solid") == 0
+    (first, second), _ = pictures(tmp_path / "plate.mp4")
+    assert coloured(first.astype(int)).sum() > 300 and np.abs(first.astype(int) - second).max() > 20
+    planes, others = scene.split_planes(scene.read(files[1]).extract_surface(algorithm="dataset_surface"))
+    assert planes.n_cells == 1 and others.n_cells == 96 + 2
