@@ -144,6 +144,7 @@ cdef class LoopReader:
         """Poses of the walls from the present step on."""
         cdef int t
         if self.walls is not None and self.walls.walls.any_moves:
+            self.walls.walls.travelled = self.loop.contacts[0].walls.travelled      # lists remain valid over runs
             self.walls.prepare(self.step_count, steps)
             for t in range(self.loop.n_threads):
                 take_poses(&self.loop.contacts[t].walls, self.loop.walls)

@@ -58,6 +58,9 @@ class Scenario:
     forces : callable, optional
         Options -> functions for `Simulation.add_force`. They are not added by `build`, because a checkpoint does not
         hold them and a continued run needs them, too.
+    exchange : callable, optional
+        Options -> (steps, function): function(simulation) is called after every so many steps, to add and remove clumps
+        as `minidem.initial.Inlet` and `Outlet` do. What it does must depend on the simulation and the options alone.
     conservative : bool
         Whether the physics conserves energy but for dissipation in contacts. If not, with `forces`, or with a contact
         law that is not conservative, no energy error is computed, only that of the energy balance.
@@ -76,6 +79,7 @@ class Scenario:
     add_options: Callable | None = None
     observables: tuple[Observable, ...] = ()
     forces: Callable | None = None
+    exchange: Callable | None = None
     conservative: bool = True
     wall_forces: bool = False
     conclude: Callable | None = None

@@ -80,6 +80,18 @@ def at_rest(wall, step, dt):
     return replace(wall, point=moved(wall.point), **still)
 
 
+def scaled(wall, factor, origin):
+    """A wall at rest with all lengths multiplied by `factor`, about the point `origin` (3,)."""
+    def moved(points):
+        return origin + factor * (np.asarray(points) - origin)
+
+    if hasattr(wall, "triangles"):
+        return replace(wall, surface=(moved(wall.points), wall.triangles), center=None)
+    if hasattr(wall, "normal"):
+        return replace(wall, point=moved(wall.point), center=None)
+    return replace(wall, point=moved(wall.point), radius=factor * wall.radius, center=None)
+
+
 def _placed(wall, times):
     """Positions (n, 3) of the centre and matrices (n, 3, 3), wall frame -> lab."""
     position = np.array(wall.center) + times[:, None] * np.array(wall.velocity)
