@@ -213,7 +213,7 @@ def test_in_a_notebook():
 
 
 def test_moving_walls(tmp_path):
-    """A plate of two triangles falls; each frame has its walls. Cylinders and meshes are glass, so that spheres show."""
+    """A plate of two triangles falls; each frame has its walls. Cylinders and meshes are glass: spheres are seen."""
     plate = md.MeshWall(([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)], [(0, 1, 2), (0, 2, 3)]), velocity=(0, 0, -1.0))
     walls = [md.Plane((0, 0, -1), (0, 0, 1)), md.Cylinder((0.5, 0.5, 0), (0, 0, 1), 0.8), plate]
     sim = md.Simulation(md.Material(1e9, 0.1), walls, dt=1e-4)
