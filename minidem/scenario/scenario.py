@@ -156,8 +156,8 @@ class Scenario:
             text += ", a folder for each integrator, with compare.png beside them"
         if run.with_frames:
             series = run.folder.series
-            text += (f".\nTo see the motion open {series} in ParaView, or make a picture of it with\n"
-                     f"  pvbatch tools/paraview_view.py {series} --png {series.with_suffix('.png')}")
+            text += f".\nTo see the motion open {series} in ParaView, or make a movie with\n" \
+                    f"  python -m minidem movie {series.parent}"
         else:
             text += "."
         return text
