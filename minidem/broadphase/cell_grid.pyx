@@ -15,7 +15,8 @@ The entries of a cell are in the order of their slots; centres, radii and slots 
 at once. Each thread computes the cells of a part of the spheres, then sorts those of a part of the cells: the grid is
 the same for any number of threads.
 
-In a periodic box the grid holds positions within the box, and a search adds images of items near its faces (images.pxd).
+In a periodic box the grid holds positions within the box, and a search adds images of items near its faces
+(images.pxd).
 """
 from libc.math cimport ceil
 from libc.stdlib cimport free, malloc

@@ -45,7 +45,7 @@ cdef inline void load_side(const StateView *state, const int *spheres, Bodies *s
 
 
 cdef inline void pair_geometry(const double *box, const Bodies *a, const Bodies *b, Geometry *g) noexcept nogil:
-    """Of contacts of two spheres. box : a constant NULL where none is periodic, so that the loop vectorises as it is."""
+    """Of contacts of two spheres. box : a constant NULL where no axis is periodic, so that the loop vectorises."""
     cdef Vec3 between
     cdef double distance, reach, inverse_mass, inverse
     cdef int lane
