@@ -10,7 +10,7 @@ Each triangle within the radius of a sphere has a nearest point. Of two triangle
 What remains are the places where the distance to the surface has a local minimum: a sphere over a seam of two coplanar
 triangles feels one plane, over a convex edge a force that turns continuously, and in a concave corner two forces. The
 potential energy is continuous. A dropped triangle that was a contact one step ago gives its history to the one that
-replaced it, if they are neighbours in the second sense.
+replaced it, if their directions differ by less than the feature angle.
 """
 from minidem.contact.history cimport list_again
 from minidem.core.int_vector cimport reserve
@@ -32,13 +32,15 @@ cdef struct Facet:                      # a candidate triangle of a sphere, in t
     bint dropped
 
 
-cdef inline bint are_neighbours(const Walls *walls, const Facet *a, const Facet *b) noexcept nogil:
-    """Whether two triangles have a common corner and directions within the feature angle."""
+cdef inline bint same_direction(const Walls *walls, const Facet *a, const Facet *b) noexcept nogil:
+    """Whether the directions of two triangles of a mesh are within its feature angle."""
+    return dot(a.normal, b.normal) >= walls.smooth[walls.wall_of[a.element]]
+
+
+cdef inline bint have_common_corner(const Walls *walls, const Facet *a, const Facet *b) noexcept nogil:
     cdef const int *first = walls.vertices + 3 * (a.element - walls.n_simple)
     cdef const int *second = walls.vertices + 3 * (b.element - walls.n_simple)
     cdef int k, m
-    if dot(a.normal, b.normal) < walls.smooth[walls.wall_of[a.element]]:
-        return False
     for k in range(3):
         for m in range(3):
             if first[k] == second[m]:
@@ -66,12 +68,19 @@ cdef void drop_farther(const Walls *walls, Facet *facets, Py_ssize_t n, double r
             near, far = facets + k, facets + m
             if far.height < near.height:
                 near, far = far, near
-            far.dropped |= are_neighbours(walls, near, far) or has_point(walls, near, far.point, SAME_POINT * radius)
+            far.dropped |= same_direction(walls, near, far) and have_common_corner(walls, near, far) \
+                or has_point(walls, near, far.point, SAME_POINT * radius)
 
 
-cdef void hand_over(History *history, const Walls *walls, const Facet *facets, Py_ssize_t n, int slot,
+cdef inline bint replaces(const Walls *walls, const Facet *near, const Facet *far, double radius) noexcept nogil:
+    """Whether a contact with a dropped triangle goes on with another one."""
+    return walls.wall_of[near.element] == walls.wall_of[far.element] and same_direction(walls, near, far) \
+        and (have_common_corner(walls, near, far) or has_point(walls, near, far.point, SAME_POINT * radius))
+
+
+cdef void hand_over(History *history, const Walls *walls, const Facet *facets, Py_ssize_t n, double radius,
                     Py_ssize_t first) noexcept nogil:
-    """Contacts of dropped triangles become those of the neighbours that replace them; first : position in the lists."""
+    """Contacts of dropped triangles become those of the triangles that replace them; first : position in the lists."""
     cdef int *contact_at = history.contact_at.data + first
     cdef int *pair
     cdef Py_ssize_t k, m
@@ -79,7 +88,7 @@ cdef void hand_over(History *history, const Walls *walls, const Facet *facets, P
         if facets[k].dropped or contact_at[k]:
             continue
         for m in range(n):
-            if facets[m].dropped and contact_at[m] and are_neighbours(walls, facets + m, facets + k):
+            if facets[m].dropped and contact_at[m] and replaces(walls, facets + k, facets + m, radius):
                 pair = history.contacts.pairs.data + 2 * <Py_ssize_t> (contact_at[m] - 1)
                 pair[1] = -1 - facets[k].element
                 history.contacts.positions.data[contact_at[m] - 1] = <int> (first + k)
@@ -134,7 +143,8 @@ cdef Py_ssize_t find_wall_pairs(const Walls *walls, const Neighbours *mine, cons
         if end < 0:
             return -1
         if history != NULL:
-            hand_over(history, walls, <const Facet *> room.data, (end - k) // 2, near[k], (mine.n_own + k) // 2)
+            hand_over(history, walls, <const Facet *> room.data, (end - k) // 2,
+                      state.spheres[4 * <Py_ssize_t> near[k] + 3], (mine.n_own + k) // 2)
         for m in range((end - k) // 2):
             pairs[2 * n], pairs[2 * n + 1] = near[k], -1 - near[k + 2 * m + 1]
             if numbers != NULL:

@@ -1,0 +1,251 @@
+"""Moving walls: frames of reference, balances of energy and momentum, closed forms."""
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from reference_walls import BALL, CUBE, CUBE_FACES, MATERIAL, MINDLIN, ROLLING, facets, plate, simulation
+from scenes import unit_vectors
+from scipy.spatial.transform import Rotation
+
+import minidem as md
+
+CLUMP = md.ClumpTemplate([(-0.03, 0.0, 0.0), (0.03, 0.0, 0.0), (0.0, 0.03, 0.02)], [0.05, 0.05, 0.04], density=2500.0)
+FLOOR, RADIUS, G = md.Plane((0, 0, 0), (0, 0, 1)), 0.1, 9.81
+STEEP = np.array([0.0, 0.0, -G])
+
+
+def drum(surface, spin):
+    """A drum about z, between two planes that turn with it."""
+    turn = {"angular_velocity": (0, 0, spin)}
+    ends = [md.Plane((0, 0, -0.3), (0, 0, 1), **turn), md.Plane((0, 0, 0.3), (0, 0, -1), **turn)]
+    if surface == "cylinder":
+        return [md.Cylinder((0, 0, 0), (0, 0, 1), 0.5, **turn), *ends]
+    return [md.MeshWall(facets(48, 0.5, 0.8, rows=2), **turn, center=(0, 0, 0)), *ends]
+
+
+def swinging(t):
+    """A motion: displacement and rotation vector."""
+    return (0.05 * np.sin(9.0 * t), 0.02 * (1.0 - np.cos(5.0 * t)), 0.03 * np.sin(7.0 * t)), (
+        0.3 * np.sin(4.0 * t), 0.2 * np.sin(6.0 * t), 0.8 * t)
+
+
+def walls_of(kind):
+    if kind in ("cylinder", "facets"):
+        return drum(kind, 3.0)
+    box = md.box((-0.5, -0.5, -0.31), (0.5, 0.5, 0.9))
+    box[4] = {"belt": md.Plane((0, 0, -0.31), (0, 0, 1), velocity=(0.7, 0.3, 0)),
+              "oscillation": md.Plane((0, 0, -0.31), (0, 0, 1), motion=md.Oscillation((0.01, 0.02, 0.03), 5.0)),
+              "function": md.MeshWall(plate(5, height=-0.31), motion=swinging),
+              "cube": md.MeshWall((0.5 * CUBE + (-0.2, -0.2, -0.85), CUBE_FACES), motion=swinging,
+                                  angular_velocity=(0, 0, 1.0))}[kind]
+    return box if kind != "cube" else box + [md.Plane((0, 0, -0.33), (0, 0, 1))]
+
+
+KINDS = ["cylinder", "facets", "belt", "oscillation", "function", "cube"]
+
+
+def moving(kind, contact, dt=2e-4, shift=(0, 0, 0), walls=None, **options):
+    """Eighteen clumps of three spheres, that begin to move with the walls."""
+    rng = np.random.default_rng(4)
+    sim = simulation(walls_of(kind) if walls is None else walls, contact, dt,
+                     gravity=(2, -9, -1) if kind in ("cylinder", "facets") else (1, 0, -9), **options)
+    places = np.array([-0.2, -0.2, -0.17]) + 0.19 * np.argwhere(np.ones((3, 3, 2)))
+    sim.add_clumps(CLUMP, places, unit_vectors(rng, 18, 4), 0.3 * rng.normal(size=(18, 3)) + shift,
+                   3.0 * rng.normal(size=(18, 3)))
+    return sim
+
+
+@pytest.mark.parametrize("kind, contact", [(kind, contact) for kind in KINDS for contact in ("hertz", MINDLIN, ROLLING)
+                                           if contact != "hertz" or kind not in ("cylinder", "belt")])
+def test_energy_balance(kind, contact):
+    """With contacts that begin, end and slide. At the seams of a facetted drum forces are not continuous."""
+    errors = []
+    for dt in 4e-4, 1e-4:
+        sim, balance = moving(kind, contact, dt), []
+        balance.append(sim.energy().balance)
+        sim.run(round(0.24 / dt), round(0.03 / dt), lambda sim: balance.append(sim.energy().balance))
+        errors.append(np.ptp(balance))
+    energy = sim.energy()
+    assert abs(energy.work) > 0.05 and (energy.dissipated > 1.0 or contact == "hertz")
+    assert errors[1] < 1e-3 * (abs(energy.work) + energy.kinetic)
+    assert errors[1] < errors[0] / (2 if kind == "facets" else 4)
+
+
+def on_wall(kind, contact, dt):
+    """A ball that stays in contact."""
+    depth = (0.75 * BALL.mass * RADIUS**3 * G / (md.effective_modulus(MATERIAL, MATERIAL) * np.sqrt(RADIUS)))**(2 / 3)
+    wall, motion = {
+        "cylinder": (md.Cylinder((0, 0, 1), (0, 1, 0), 1.0, angular_velocity=(0, 2.0, 0), velocity=(0, 0.1, 0)), {}),
+        "oscillation": (md.Plane((0, 0, 0), (0, 0, 1), motion=md.Oscillation((0.01, 0.003, 0.001), 9.0, 0.4)), {}),
+        "function": (md.MeshWall(plate(4), motion=lambda t: (
+            (0.1 * t * t, 0.002 * np.sin(20 * t), 0.003 * np.sin(9 * t)), (0.2 * t * t, 0.1 * np.sin(5 * t), t))), {}),
+        "belt": (md.Plane((0, 0, 0), (0, 0, 1), velocity=(2.0, 0.3, 0)), {"angular_velocity": (30, -20, 5)})}[kind]
+    sim = simulation([wall], contact, dt, gravity=STEEP)
+    sim.add_clumps(BALL, [(0.01, 0.02, RADIUS - depth)], scale=RADIUS, **motion)
+    return sim
+
+
+@pytest.mark.parametrize("kind, contact", [(kind, contact) for kind in ("cylinder", "oscillation", "function", "belt")
+                                           for contact in ("hertz", MINDLIN, ROLLING, "hooke-coulomb:stiffness=1e5")
+                                           if contact != "hertz" or kind in ("oscillation", "function")])
+def test_order_of_the_energy_balance(kind, contact):
+    """The error falls with second order where contacts last and slide or stick all the time."""
+    errors = []
+    for dt in 4e-4, 1e-4:
+        sim = on_wall(kind, contact, dt)
+        first = sim.energy().balance
+        sim.run(round(0.08 / dt))
+        assert len(sim.contacts())
+        errors.append(abs(sim.energy().balance - first))
+    work = abs(sim.energy().work)
+    assert work > 1e-4 and errors[1] < 1e-3 * work and errors[1] < errors[0] / 10
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_work_is_the_power_of_wall_forces(kind):
+    """Forces and torques on the walls times their velocities, and the momentum of all clumps."""
+    sim = moving(kind, MINDLIN)
+    mass, gravity = np.sum(sim.mass), np.array(sim.gravity)
+    sim.run(900)
+    first, start, work, impulse, dt = sim.energy().work, sim.linear_momentum(), 0.0, np.zeros(3), sim.dt
+    for n in range(61):
+        force, torque, about = (np.array([wrench(sim, k) for k in range(len(sim.walls))]) for wrench in (
+            type(sim).wall_force, type(sim).wall_torque, lambda sim, k: sim.wall_torque(k, (0, 0, 0))))
+        centers = np.array([wall.center for wall in sim.walls_at_rest])
+        np.testing.assert_allclose(about, torque + np.cross(centers, force), atol=1e-9)
+        rates = [rates_of(wall, sim.time) for wall in sim.walls]
+        power = -sum(f @ v + m @ w for f, m, (v, w) in zip(force, torque, rates))
+        part = 0.5 if n in (0, 60) else 1.0
+        work += part * power * dt
+        impulse += part * dt * (mass * gravity - force.sum(axis=0))
+        sim.run(1 if n < 60 else 0)
+    assert abs(work) > 1e-3
+    np.testing.assert_allclose(sim.energy().work - first, work, rtol=2e-4)
+    np.testing.assert_allclose(sim.linear_momentum() - start, impulse, atol=1e-10)
+
+
+def rates_of(wall, t, step=1e-6):
+    """Velocity of the centre, and angular velocity, of a wall with constant ones and a motion."""
+    def pose(t):
+        shift, vector = wall.motion(t) if wall.motion else np.zeros((2, 3))
+        return (np.array(shift) + np.array(wall.velocity) * t,
+                Rotation.from_rotvec(vector) * Rotation.from_rotvec(np.array(wall.angular_velocity) * t))
+    (x, q), (y, r) = pose(t - step), pose(t + step)
+    return (y - x) / (2 * step), (r * q.inv()).as_rotvec() / (2 * step)
+
+
+@pytest.mark.parametrize("kind", ["facets", "cylinder", "box"])
+@pytest.mark.parametrize("contact", ["hertz", ROLLING])
+def test_galilean_invariance(kind, contact):
+    """All seen from a moving frame: walls at rest move, moving ones move otherwise."""
+    V, dt, steps = np.array([0.7, -0.4, 0.3]), 2e-4, 1200
+    ends = []
+    for shift in np.zeros(3), V:
+        if kind == "box":
+            walls = [md.Plane(w.point, w.normal, velocity=shift) for w in md.box((-0.5, -0.5, -0.31), (0.5, 0.5, 0.5))]
+            walls += [md.MeshWall((0.5 * CUBE + (-0.2, -0.2, -0.85), CUBE_FACES), velocity=shift,
+                                  motion=md.Oscillation((0.05, 0.03, 0.02), 4.0))]
+        else:
+            walls = [replace(wall, velocity=shift) for wall in drum(kind, 3.0)]
+        sim = moving(kind, contact, dt, shift, walls)
+        for _ in range(4):
+            sim.run(steps // 4)
+        energy = sim.energy()
+        ends.append([sim.position - sim.time * shift, sim.velocity - shift, sim.angular_velocity, sim.orientation,
+                     [energy.dissipated, energy.elastic, energy.elastic_tangential],
+                     [energy.kinetic - shift @ sim.linear_momentum() + 0.5 * np.sum(sim.mass) * (shift @ shift)],
+                     [sim.wall_force(0), sim.wall_torque(0)]])
+        assert len(sim.contacts())
+    for one, other in zip(*ends):
+        np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-8)
+
+
+REBOUNDS = {"plane": md.Plane((0, 0, 0), (0, 0, 1), velocity=(0.3, 0, 0.5)),
+            "cylinder": md.Cylinder((0, 0, -1), (0, 1, 0), 1.0, outside=True, velocity=(0, 0.2, 0.5)),
+            "inside": md.Cylinder((0, 0, 10), (0, 1, 0), 10.0, velocity=(0, 0, 0.5)),
+            "mesh": md.MeshWall(plate(3), velocity=(0.1, 0, 0.5)),
+            "corner": md.MeshWall((CUBE - 1.0, CUBE_FACES), velocity=(0, 0, 0.5)),
+            "function": md.MeshWall(plate(3), motion=lambda t: ((0, 0, 0.5 * t), (0, 0, t)))}
+
+
+@pytest.mark.parametrize("name", REBOUNDS)
+def test_elastic_rebound(name):
+    """With 2 V - v; the work is the energy gained."""
+    sim = simulation([REBOUNDS[name]], "hertz", 5e-5)
+    sim.add_clumps(BALL, [(0.0, 0.0, 0.5)], velocity=(0, 0, -1.0), scale=RADIUS)
+    start = sim.energy().total
+    sim.run(12000)
+    np.testing.assert_allclose(sim.velocity, [(0, 0, 2.0)], atol=1e-4)
+    energy = sim.energy()
+    np.testing.assert_allclose(energy.work, energy.total - start, rtol=1e-4)
+
+
+def test_piston():
+    """Each rebound adds twice the speed of the piston; slow compression keeps speed times length."""
+    speed = 0.05
+    sim = simulation([md.Plane((0, 0, 0), (1, 0, 0)), md.Plane((1.02, 0, 0), (-1, 0, 0), velocity=(-speed, 0, 0))],
+                     "hertz", 2e-5)
+    sim.add_clumps(BALL, [(0.5, 0, 0)], velocity=(2.0, 0, 0), scale=0.01)
+    start = sim.energy().total
+    sim.run(200000)
+    rebounds = (abs(sim.velocity[0, 0]) - 2.0) / (2.0 * speed)
+    assert abs(rebounds - round(rebounds)) < 1e-2 and rebounds > 4 and len(sim.contacts()) == 0
+    np.testing.assert_allclose(abs(sim.velocity[0, 0]) * (1.0 - speed * sim.time), 2.0, rtol=0.05)
+    np.testing.assert_allclose(sim.energy().work, sim.energy().total - start, rtol=1e-3)
+
+
+@pytest.mark.parametrize("belt", [md.Plane((0, 0, 0), (0, 0, 1), velocity=(1.4, 0, 0)),
+                                  md.MeshWall(plate(20, -3.0, 3.0), velocity=(1.4, 0, 0))], ids=["plane", "mesh"])
+def test_conveyor_belt(belt):
+    """A ball slips, then it rolls with V / (1 + 2.5 (arm / radius)^2), at a full lever 2 V / 7; what cannot roll slips
+    until V / (mu g)."""
+    V, mu, dt = 1.4, 0.4, 2e-5
+    tripod = md.ClumpTemplate([(0, 0, 0), (0.3, 0, 0), (0.15, 0.3, 0)], [0.1] * 3, density=2500.0)
+    sim = simulation([belt], MINDLIN, dt, gravity=STEEP, material=md.Material(1e7, 0.2, restitution=0.3, friction=mu))
+    depth = [(0.75 * m * G / (md.effective_modulus(MATERIAL, MATERIAL) * np.sqrt(RADIUS)))**(2 / 3)
+             for m in (BALL.mass * RADIUS**3, tripod.mass / 3)]
+    sim.add_clumps(BALL, [(-2, 0, RADIUS - depth[0])], scale=RADIUS)
+    sim.add_clumps(tripod, [(-2, 1, RADIUS - depth[1])])
+    rows, balance = [], sim.energy().balance
+    sim.run(25000, 20, lambda sim: rows.append([sim.contacts()["sliding"][0], *sim.velocity[:, 0]]))
+    sliding, *speeds = np.array(rows).T
+    t = 20 * dt * np.arange(1, len(rows) + 1)
+    arm = 1.0 - depth[0] / RADIUS
+    ends = V / (1.0 + 2.5 * arm**2), V
+    assert abs(t[sliding == 1][-1] - ends[0] / (mu * G)) < 5e-3
+    for v, end in zip(speeds, ends):
+        np.testing.assert_allclose(v, np.minimum(mu * G * t, end), atol=1.5e-2 * V)
+        assert abs(v[-1] - end) < 2e-3
+    assert abs(sim.angular_velocity[0, 1] * RADIUS + 2.5 * arm * ends[0]) < 2e-3
+    np.testing.assert_allclose(sim.energy().balance - balance, 0.0, atol=1e-4 * sim.energy().work)
+
+
+@pytest.mark.parametrize("outside", [False, True])
+def test_ball_on_a_turning_cylinder(outside):
+    """It stays where it is, with the speed of the surface: in the lowest place inside, on the top outside."""
+    spin, R = 2.0, 1.0
+    sign = 1.0 if outside else -1.0
+    depth = (0.75 * BALL.mass * RADIUS**3 * G / (md.effective_modulus(MATERIAL, MATERIAL) * np.sqrt(RADIUS)))**(2 / 3)
+    wall = md.Cylinder((0, 0, 0), (0, 1, 0), R, outside=outside, angular_velocity=(0, spin, 0))
+    sim = simulation([wall], MINDLIN, 2e-5, gravity=STEEP)
+    place = np.array([0.0, 0.0, sign * (R + sign * (RADIUS - depth))])
+    sim.add_clumps(BALL, [place], angular_velocity=(0, -sign * spin * R / (RADIUS - depth), 0), scale=RADIUS)
+    sim.run(25000)
+    np.testing.assert_allclose(sim.position, [place], atol=1e-7)
+    assert not sim.contacts()["sliding"].any() and np.abs(sim.contacts()["tangential"]).max() < 1e-5
+    np.testing.assert_allclose(sim.wall_force(0), [0, 0, -BALL.mass * RADIUS**3 * G], atol=1e-5)
+
+
+def test_functions_equal_constants():
+    """A function that returns what constant velocities do."""
+    V, w = np.array([0.2, -0.1, 0.05]), np.array([0.4, 0.7, -1.0])
+    surface = 0.5 * CUBE + (-0.2, -0.2, -0.85), CUBE_FACES
+    floor = md.Plane((0, 0, -0.31), (0, 0, 1))
+    ends = []
+    for options in {"velocity": V, "angular_velocity": w}, {"motion": lambda t: (tuple(V * t), tuple(w * t))}:
+        sim = moving("cube", ROLLING, walls=[floor, md.MeshWall(surface, **options)])
+        sim.run(1500)
+        ends.append((sim.position, sim.velocity, sim.wall_force(1), sim.energy().work))
+        assert np.any(sim.wall_force(1))
+    for one, other in zip(*ends):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-8)
