@@ -86,7 +86,7 @@ def simulation(arguments, seed):
     sim = impact.SCENARIO.build(impact.SCENARIO.parse([
         "--count", str(arguments.count), "--seed", str(seed), "--dt", repr(arguments.dt), "--contact",
         arguments.contact, "--threads", "1", *(["--quick"] if arguments.quick else [])]))
-    speed = impact.SPEED + impact.G * arguments.skip
+    speed = impact.SPEED - sim.gravity[2] * arguments.skip
     height = sim.position[-1, 2] - 0.5 * (impact.SPEED + speed) * arguments.skip
     template, radius, top = sim.templates[-1], sim.sphere_radii[-1], (sim.position[:, 2] + sim.sphere_radii)[:-1].max()
     if arguments.skip and height - radius < top:
