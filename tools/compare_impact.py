@@ -96,12 +96,12 @@ def simulation(arguments, seed):
     return sim
 
 
-def trace_minidem(sim, steps, every, report):
-    """Step, height and velocity of the ball (n, 3), and the time per step [us]."""
+def trace_minidem(sim, steps, every, report, sample):
+    """Step and sample(sim) every so many steps, and the time per step [us]."""
     rows = []
 
     def record(sim):
-        rows.append((sim.step_count, sim.position[-1, 2], sim.velocity[-1, 2]))
+        rows.append((sim.step_count, *sample(sim)))
         report(sim.step_count)
 
     record(sim)
@@ -110,13 +110,14 @@ def trace_minidem(sim, steps, every, report):
     return np.array(rows), 1e6 * (time.perf_counter() - begin) / steps
 
 
-def trace_lammps(sim, steps, every, report, settings):
-    """The same in LAMMPS."""
+def trace_lammps(sim, steps, every, report, settings, samples, further=()):
+    """The same in LAMMPS; samples : formulas of its variables;  further : commands before them."""
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(1) as pool:
-        folder, ball = Path(folder), len(sim.sphere_radii)
+        folder = Path(folder)
         trace = folder / "trace"
-        commands = (f"variable height equal z[{ball}]", f"variable velocity equal vz[{ball}]",
-                    f'fix trace all print {every} "$(step) $(v_height:%.17g) $(v_velocity:%.17g)" file trace screen no')
+        values = " ".join(f"$(v_sample{k}:%.17g)" for k in range(len(samples)))
+        commands = (*further, *(f"variable sample{k} equal {formula}" for k, formula in enumerate(samples)),
+                    f'fix trace all print {every} "$(step) {values}" file trace screen no')
         job = pool.submit(run, LAMMPS.find(), sim, settings, 0, steps, folder, commands)
         while wait([job], timeout=1.0).not_done:
             report(min(steps, every * trace.read_text().count("\n")) if trace.exists() else 0)
@@ -141,8 +142,12 @@ def traced(arguments, code, seed, settings):
             left = (line.last - line.start) * (steps - step) / max(step, 1)
             line.show(f"{code}, seed {seed}: {step} of {steps} steps, {duration(left)} left")
 
-    rows, us_per_step = (trace_lammps(sim, steps, every, report, settings) if code == "lammps" else
-                         trace_minidem(sim, steps, every, report))
+    if code == "lammps":
+        ball = len(sim.sphere_radii)
+        rows, us_per_step = trace_lammps(sim, steps, every, report, settings, (f"z[{ball}]", f"vz[{ball}]"))
+    else:
+        rows, us_per_step = trace_minidem(sim, steps, every, report,
+                                          lambda sim: (sim.position[-1, 2], sim.velocity[-1, 2]))
     line.close()
     rows[:, 0] = arguments.skip + arguments.dt * rows[:, 0]
     write_text(kept, json.dumps({"key": key, "us_per_step": us_per_step, "rows": rows.tolist()}) + "\n")
