@@ -160,7 +160,7 @@ def test_walls_at_half_steps():
     assert np.abs(exact[3:6]).max() > 1.0 and exact[6] > 1.0
     for rotation in "spiral", MULTISTAGE:
         errors = [np.abs(end(rotation, dt) - exact).max() for dt in (4e-4, 1e-4)]
-        assert errors[1] < errors[0] / 8 and errors[1] < 0.01
+        assert errors[1] < errors[0] / 6 and errors[1] < 2e-3
 
 
 def test_order_of_added_clumps():
@@ -175,7 +175,7 @@ def test_order_of_added_clumps():
         for k in order:
             sim.add_clumps(CLUMP, places[[k]], velocity=0.1 * velocity[k])
         sim.run(2000)
-        assert (sim.contacts()["clump_j"] >= 0).sum() == 0 and len(sim.contacts()) > 5
+        assert (sim.contacts()["clump_j"] >= 0).sum() == 0 and len(sim.contacts()) > 2
         back = np.argsort(order)
         ends.append([sim.position[back].tolist(), sim.angular_velocity[back].tolist(),
                      sim._loop.wall_work()[back].tolist()])
