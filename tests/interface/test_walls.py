@@ -1,4 +1,5 @@
 """Arguments, files, messages and observables of walls; meshes that are not what they should be."""
+import dataclasses
 import pickle
 import warnings
 import xml.etree.ElementTree as ElementTree
@@ -6,11 +7,11 @@ import xml.etree.ElementTree as ElementTree
 import meshio
 import numpy as np
 import pytest
-from reference_walls import BALL, CUBE, CUBE_FACES, MATERIAL, MINDLIN, facets, plate, simulation
+from reference_walls import BALL, CUBE, CUBE_FACES, MATERIAL, MINDLIN, facets, simulation
+from rods_in_box import SCENARIO as RODS
 
 import minidem as md
 from minidem.initial import Inlet
-from minidem.scenario.run import Run
 
 AXIS, ORIGIN = (0, 0, 1), (0, 0, 0)
 
@@ -151,7 +152,8 @@ def test_overlap_walls():
 def test_inlet_near_a_mesh():
     """New clumps overlap no triangle of a wall that moves through the box of the inlet."""
     sim = simulation([md.MeshWall((CUBE - (0, 0, 0.5), CUBE_FACES), velocity=(0, 0, -2.0))], "hertz", 1e-3)
-    inlet = Inlet(md.ClumpTemplate([(0, 0, 0)], [0.05], density=1000.0), (0.4, 0.4, 0), (1.2, 1.2, 0.8), 2000.0, every=5)
+    ball = md.ClumpTemplate([(0, 0, 0)], [0.05], density=1000.0)
+    inlet = Inlet(ball, (0.4, 0.4, 0), (1.2, 1.2, 0.8), 2000.0, every=5)
     added = 0
     for _ in range(12):
         sim.run(5)
@@ -159,30 +161,33 @@ def test_inlet_near_a_mesh():
         added += len(ids)
         places = sim.position[np.isin(sim.ids, ids)]
         assert not np.any(sim.overlap_walls(np.column_stack([places, np.full(len(ids), 0.05)])))
-        assert np.all(sim.contacts()["clump_j"] >= 0) or len(sim.contacts())
     assert added > 60
 
 
-def test_walls_for_paraview(tmp_path):
-    """Walls that move are written with each frame, as part 1; those at rest once."""
-    walls = [md.MeshWall((CUBE, CUBE_FACES), velocity=(0, 0, -2.0)), md.Plane((0, 0, -1), AXIS),
-             md.Cylinder((0.5, 0.5, 0), AXIS, 2.0)]
-    for moving in True, False:
-        sim = simulation(walls if moving else walls[1:], "hertz", 1e-3, gravity=(0, 0, -9.81))
+@pytest.mark.parametrize("moving", [True, False])
+@pytest.mark.usefixtures("without_pictures")
+def test_walls_for_paraview(moving, tmp_path):
+    """walls.vtu of all kinds; walls that move are also part 1 of each frame."""
+    def build(options):
+        walls = [md.MeshWall((CUBE, CUBE_FACES), velocity=(0, 0, -2.0 * moving)), md.Plane((0, 0, -1), AXIS),
+                 md.Cylinder((0.5, 0.5, 0), AXIS, 2.0)]
+        sim = simulation(walls, "hertz", 1e-3)
         sim.add_clumps(BALL, [(0.5, 0.5, 1.5)], scale=0.1)
-        folder = tmp_path / str(moving)
-        run = Run(folder, frames=4) if False else None
-        assert run is None
-        from minidem.output.wall_shapes import wall_mesh, write_walls
-        folder.mkdir()
-        sim.run(100)
-        assert write_walls(folder / "walls.vtu", sim)
-        mesh, expected = meshio.read(folder / "walls.vtu"), wall_mesh(sim)
-        np.testing.assert_allclose(mesh.points, expected.points, atol=1e-4)
-        cells = {block.type: len(block.data) for block in mesh.cells}
-        assert cells.get("triangle", 0) == 12 * moving and cells["quad"] >= 96
-        if moving:
-            np.testing.assert_allclose(mesh.points[-8:], CUBE - (0, 0, 0.2), atol=1e-6)
+        return sim
+
+    scenario = dataclasses.replace(RODS, build=build, observables=())
+    assert scenario.main(["--time", "0.1", "--frames", "2", "--quiet", "--out", str(tmp_path)]) == 0
+    walls = meshio.read(tmp_path / "walls.vtu")
+    assert len(walls.cells_dict["triangle"]) == 12 and len(walls.cells_dict["quad"]) == 1 + 96
+    ring = walls.points[walls.cells_dict["quad"][1:].ravel()]
+    np.testing.assert_allclose(np.linalg.norm(ring[:, :2] - 0.5, axis=1), 2.0, rtol=1e-6)
+    sets = [row.attrib for row in ElementTree.parse(tmp_path / "rods_in_box.pvd").iter("DataSet")]
+    parts = [row for row in sets if row["part"] == "1"]
+    assert len(parts) == (3 if moving else 0) and len(sets) == 3 + len(parts)
+    for row in parts:
+        points = meshio.read(tmp_path / row["file"]).points
+        np.testing.assert_allclose(points[-8:], CUBE - (0, 0, 2.0 * float(row["timestep"])), atol=1e-6)
+    assert {float(row["timestep"]) for row in parts} == ({0.0, 0.05, 0.1} if moving else set())
 
 
 def broken_meshes():
@@ -254,5 +259,5 @@ def test_scales(size):
     sim = simulation([md.MeshWall((size * CUBE, CUBE_FACES))], "hertz", 1e-4 * size)
     sim.add_clumps(BALL, [size * np.array([0.5, 0.4, 0.6])], velocity=(3, 2, -1), scale=0.1 * size)
     sim.run(8000)
-    assert np.all((sim.position > 0.05 * size) & (sim.position < 0.95 * size)) and plate(1)[0].shape == (4, 3)
+    assert np.all((sim.position > 0.05 * size) & (sim.position < 0.95 * size))
     np.testing.assert_allclose(np.linalg.norm(sim.velocity), 14**0.5, rtol=0.01)
