@@ -176,7 +176,7 @@ def test_walls_for_paraview(moving, tmp_path):
         return sim
 
     scenario = dataclasses.replace(RODS, build=build, observables=())
-    assert scenario.main(["--time", "0.1", "--frames", "2", "--quiet", "--out", str(tmp_path)]) == 0
+    assert scenario.main(["--time", "0.1", "--frames", "3", "--quiet", "--out", str(tmp_path)]) == 0
     walls = meshio.read(tmp_path / "walls.vtu")
     assert len(walls.cells_dict["triangle"]) == 12 and len(walls.cells_dict["quad"]) == 1 + 96
     ring = walls.points[walls.cells_dict["quad"][1:].ravel()]
