@@ -80,9 +80,9 @@ def at_walls(sim):
     return {(int(i), int(j)) for i, j in zip(contacts["sphere_i"], contacts["sphere_j"]) if j < 0}
 
 
-def reloaded(sim, threads, tmp_path):
+def reloaded(sim, threads, tmp_path, motions=MOTIONS):
     sim.save(tmp_path / "state.npz")
-    return md.Simulation.load(tmp_path / "state.npz", threads=threads, motions=MOTIONS)
+    return md.Simulation.load(tmp_path / "state.npz", threads=threads, motions=motions)
 
 
 @pytest.mark.parametrize("threads, shares", [(2, None), (3, None), (3, (0.5, 0.125, 0.375))])
@@ -123,6 +123,15 @@ def test_restart_at_any_step(contact, tmp_path):
             assert bits(other) == undisturbed(contact)
     sim.run(BEFORE + STEPS - sim.step_count)
     assert bits(sim) == undisturbed(contact)
+
+
+def test_walls_of_checkpoints(tmp_path):
+    """Directions of any kind keep their bits."""
+    directions = np.random.default_rng(1).normal(size=(40, 3))
+    walls = [md.Plane((0, 0, 0), n) for n in directions] + [md.Cylinder((0, 0, 0), n, 2.0) for n in directions]
+    sim = simulation(walls, "hertz")
+    for other in reloaded(sim, 1, tmp_path, {}), copy.deepcopy(sim):
+        assert other.walls == sim.walls
 
 
 def test_pieces_longer_than_a_table_of_poses(tmp_path):
