@@ -33,7 +33,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from setuptools import Extension, setup
+from setuptools import Extension, find_packages, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.command.sdist import sdist
 
@@ -125,9 +125,8 @@ class BuildKernels(build_ext):
         if wish == "1":
             sys.exit("MINIDEM_OPENMP=1, but this compiler has no OpenMP. Install its runtime (gcc: libgomp,"
                      " clang: libomp-dev, macOS: brew install libomp) or set MINIDEM_OPENMP=auto.")
-        line = "*" * 78
-        print(f"{line}\nminidem: built WITHOUT OpenMP: every run uses one thread. For more threads install gcc,\n"
-              f"or libomp-dev for clang (macOS: brew install libomp), and build again.\n{line}", file=sys.stderr)
+        print(f"{'*' * 78}\nminidem: built WITHOUT OpenMP: every run uses one thread. For more threads install gcc,\n"
+              f"or libomp-dev for clang (macOS: brew install libomp), and build again.\n{'*' * 78}", file=sys.stderr)
         return [], []
 
     def check_compiler(self):
@@ -275,9 +274,8 @@ class BuildKernels(build_ext):
 
     def remove_others(self, folder):
         """Removes modules of other levels, and of sources that have been moved or deleted: they could be imported."""
-        suffix = self.get_ext_filename("x")[1:]
         mine = {Path(self.get_ext_filename(e.name)).relative_to(PACKAGE) for e in self.extensions}
-        for path in list(folder.rglob(f"*{suffix}")):
+        for path in list(folder.rglob("*" + self.get_ext_filename("x")[1:])):
             if path.relative_to(folder) not in mine:
                 path.unlink()
                 with contextlib.suppress(OSError):
@@ -285,16 +283,18 @@ class BuildKernels(build_ext):
 
 
 class SourceDistribution(sdist):
-    """The sdist carries the scenarios, tests and tools, which are not part of the package."""
+    """The sdist carries the scenarios with their pictures, tests and tools."""
 
     def make_release_tree(self, base_dir, files):
         hidden = re.compile(r"(^|/)(\.|__pycache__/)")
         beside = [path.as_posix() for folder in ("scenarios", "tests", "tools")
                   for path in sorted(Path(folder).rglob("*")) if path.is_file()]
-        super().make_release_tree(base_dir, files + [path for path in beside if not hidden.search(path)])
+        super().make_release_tree(base_dir, sorted({*files, *(path for path in beside if not hidden.search(path))}))
 
 
 if __name__ == "__main__":          # Cython's workers may import this file
     if sys.platform == "darwin":    # the Python of python.org would build for two processors at once, with one -march
         os.environ.setdefault("ARCHFLAGS", f"-arch {platform.machine()}")
-    setup(ext_modules=extensions(), cmdclass={"build_ext": BuildKernels, "sdist": SourceDistribution})
+    setup(ext_modules=extensions(), cmdclass={"build_ext": BuildKernels, "sdist": SourceDistribution},
+          packages=[*find_packages(include=["minidem", "minidem.*"]), "minidem.scenarios"],
+          package_dir={"minidem.scenarios": "scenarios"})       # for `minidem run` where a wheel is installed

@@ -7,10 +7,11 @@ The public names, after `import minidem as md`; `help(md.Simulation)` and so on 
     md.Material             elastic constants, restitution, friction
     md.Pair                 restitution and friction between two materials
     md.Plane, md.box        a wall, and the six of a box
-    md.Cylinder, md.MeshWall, md.Oscillation    other walls, and a motion of walls
+    md.Cylinder, md.MeshWall, md.Oscillation, md.Servo  other walls, and motions of walls
     md.Energy               what sim.energy() returns
     md.contact              the contact laws: available, info
     md.rotation             the rotation integrators: available, info, register (your own), integrate (free bodies)
+    md.show                 a picture of a simulation, for notebooks (extra render)
     md.cite                 references of what a simulation used
     md.build_info           version, instruction set, OpenMP and compiler of this build
     md.effective_modulus, md.effective_shear_modulus    E* and G* of two materials in contact
@@ -54,14 +55,16 @@ from minidem import contact, rotation
 from minidem.analysis.energy import Energy
 from minidem.citation import cite
 from minidem.material import Material, Pair, effective_modulus, effective_shear_modulus
+from minidem.render.show import show
 from minidem.simulation import Simulation
 from minidem.templates import chess, fit_report as mesh_report, shapes
 from minidem.templates.clump_template import ClumpTemplate
-from minidem.walls import Cylinder, MeshWall, Oscillation, Plane, box
+from minidem.walls import Cylinder, MeshWall, Oscillation, Plane, Servo, box
 
 __version__ = "0.6.0"
-__all__ = ["ClumpTemplate", "Cylinder", "Energy", "Material", "MeshWall", "Oscillation", "Pair", "Plane", "Simulation",
-           "box", "build_info", "chess", "cite", "contact", "effective_modulus", "effective_shear_modulus", "mesh_report", "rotation", "shapes"]
+__all__ = ["ClumpTemplate", "Cylinder", "Energy", "Material", "MeshWall", "Oscillation", "Pair", "Plane", "Servo",
+           "Simulation", "box", "build_info", "chess", "cite", "contact", "effective_modulus",
+           "effective_shear_modulus", "mesh_report", "rotation", "shapes", "show"]
 
 # `import minidem.shapes` and the like: these modules have a public name beside that of their folder.
 _sys.modules |= {f"{__name__}.{name}": module for name, module in

@@ -24,7 +24,7 @@ from minidem.material import Material, Pair, require_materials
 from minidem.output import checkpoint, vtu
 from minidem.rotation import registry
 from minidem.state.state import State
-from minidem.walls import Oscillation, Wall, require_planes_at_rest, wall_list
+from minidem.walls import Oscillation, Servo, Wall, require_planes_at_rest, wall_list
 
 MOST_STEPS = 2.0 ** 53  # with more, times of different steps are equal
 
@@ -237,7 +237,7 @@ class Simulation(Clumps):
     @exclusive
     def __reduce__(self):
         motions = {k: wall.motion for k, wall in enumerate(self.walls)
-                   if wall.motion is not None and not isinstance(wall.motion, Oscillation)}
+                   if wall.motion is not None and not isinstance(wall.motion, Oscillation | Servo)}
         return _restored, (type(self), *checkpoint.pack(self), self._threads, self.user_forces, motions)
 
     def __copy__(self):

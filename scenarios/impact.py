@@ -7,7 +7,7 @@ with the volume of a sphere of 2 mm lie in a steel box of 98 mm x 60 mm; the bal
 
 The bed is placed at random and settles, which takes a few minutes; it is kept in results/beds and used again.
 --particles FILE takes the spheres of a file instead, with the columns radius, x, y, z and one line of names, as
-published with the comparison. --clump takes the shapes of settling.py, with the same volume:
+published with the comparison. --clump takes another shape of the same volume:
 
     python scenarios/impact.py --quick
     python scenarios/impact.py --threads 2
@@ -21,18 +21,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import settling
 
 import minidem as md
 from minidem.initial import kept_bed, settled_bed
 from minidem.scenario import Observable, Scenario, at_least
 from minidem.scenario.plot import COLOURS, save
 from minidem.scenario.progress import Line
+from minidem.validation import dosta
+from minidem.validation.dosta import M1, PAIRS, STEEL
 
-M1 = md.Material(1e9, 0.2, restitution=0.5, friction=0.3, density=2500.0, name="M1")
-STEEL = md.Material(210e9, 0.2, restitution=0.6, friction=0.5, density=7200.0, name="steel")
-PAIRS = [md.Pair(M1, STEEL, restitution=0.4, friction=0.2)]
-RADIUS, SPEED, G = 1e-3, 5.0, 9.81                                  # of a grain [m], of the ball [m/s], [m/s2]
+RADIUS, SPEED = 1e-3, 5.0                                           # of a grain [m], of the ball [m/s]
 BOTTOM, TOP = -0.0902431, 0.107757                                  # of the box [m]
 BED_STEP = 1e-6                                                     # while it settles [s]
 BEDS = Path("results", "beds")
@@ -56,41 +54,17 @@ def setup(options):
     return QUICK if options.quick else PUBLISHED
 
 
-def grain(shape):
-    """Template with the volume of a sphere of the radius of the comparison."""
-    clump = settling.SHAPES[shape]
-    size = (4.0 / 3.0 * np.pi * RADIUS ** 3 / clump.volume) ** (1.0 / 3.0)
-    return md.ClumpTemplate(size * clump.centers, size * clump.radii, density=M1.density)
-
-
 def add_options(group):
     group.add_argument("--quick", action="store_true", help="a smaller bed and ball, under a minute")
-    group.add_argument("--clump", choices=settling.SHAPES, default="sphere", help="grains (default: %(default)s)")
+    group.add_argument("--clump", choices=dosta.SHAPES, default="sphere", help="grains (default: %(default)s)")
     group.add_argument("--count", type=at_least(1), metavar="N", default=lambda options: setup(options).count,
                        help=f"grains of a bed that settles (default: {PUBLISHED.count}; with --quick {QUICK.count})")
     group.add_argument("--particles", metavar="FILE", help="take the spheres of this file as the bed")
 
 
-def read_spheres(path):
-    """Radii (n,) and centres (n, 3) [m] from a file of lines `radius x y z`; other lines are refused, but for the first
-    and the last, which the published files need."""
-    rows = [line.split() for line in Path(path).read_text().rstrip().splitlines()[1:]]
-    if rows and len(rows[-1]) != 4:
-        rows.pop()
-    try:
-        table = np.array(rows, dtype=float).reshape(-1, 4)
-    except ValueError:
-        bad = next((k for k, row in enumerate(rows) if len(row) != 4), None)
-        where = "" if bad is None else f" in line {bad + 2}"
-        raise ValueError(f"--particles {path}: not four numbers radius x y z{where}") from None
-    if len(table) == 0:
-        raise ValueError(f"--particles {path}: no line with radius x y z")
-    return table[:, 0], table[:, 1:]
-
-
 def add_file(sim, path):
     """Spheres of a file: one template, scaled."""
-    radius, centre = read_spheres(path)
+    radius, centre = dosta.read_spheres(path)
     unit = md.ClumpTemplate([(0, 0, 0)], [radius[0]], density=M1.density)
     sim.add_clumps(unit, centre, scale=radius / radius[0])
 
@@ -98,7 +72,7 @@ def add_file(sim, path):
 def add_bed(sim, options):
     """A bed that has settled, now or in an earlier run."""
     width = setup(options).half_width
-    template, line = grain(options.clump), Line(options.quiet)
+    template, line = dosta.grain(options.clump, RADIUS, M1), Line(options.quiet)
     bed = kept_bed(BEDS / f"impact-{options.clump}-{options.count}-width-{width[0]}-seed-{options.seed}.npz",
                    lambda: settled_bed(
                        template, options.count, (-width[0], -width[1], BOTTOM), width, M1, BED_STEP, wall=STEEL,
@@ -113,7 +87,7 @@ def build(options):
     half, ball, height, *_ = setup(options)
     walls = md.box((-half[0], -half[1], BOTTOM), (*half, TOP), material=STEEL)
     sim = md.Simulation(M1, walls, rotation=options.integrator, contact=options.contact, dt=options.dt,
-                        gravity=(0.0, 0.0, -G), threads=options.threads, pairs=PAIRS)
+                        gravity=(0.0, 0.0, -dosta.G), threads=options.threads, pairs=PAIRS)
     if options.particles:
         if options.clump != "sphere":
             raise ValueError(f"--clump {options.clump}: a file of --particles has spheres; leave one of them out")

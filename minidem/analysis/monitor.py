@@ -38,7 +38,12 @@ class Monitor:
     def __init__(self, sim, energies, issued, report, energy_limit=None):
         self.sim, self.energies, self.issued, self.report = sim, energies, issued, report
         self.energy_limit = math.inf if energy_limit is None else energy_limit
-        self.radii = sim.sphere_radii
+        self._measure_spheres()
+
+    def _measure_spheres(self):
+        """Radii and mobilities of the present spheres."""
+        sim = self.sim
+        self._ids, self.radii = sim.ids, sim.sphere_radii
         mobilities = [sphere_mobility(template) for template in sim.templates]
         self._mobility = np.concatenate([mobilities[k] / scale ** 3 for k, scale in zip(sim.template_index, sim.scale)]
                                         or [np.zeros(0)])       # of each sphere
@@ -46,6 +51,8 @@ class Monitor:
 
     def check(self, contacts):
         """Issue warnings for `contacts`, those at the last row of the table."""
+        if not np.array_equal(self._ids, self.sim.ids):         # clumps came or went
+            self._measure_spheres()
         contacts = contacts[contacts["overlap"] > self._safe_overlap]
         if len(contacts):
             for kind, find in (("overlap", self._overlap), ("wall", self._wall), ("step", self._step)):
@@ -58,7 +65,7 @@ class Monitor:
         """The reason to end the run if the last row exceeds the energy limit; else None."""
         if self.energy_limit == math.inf:
             return None
-        conservative = self.sim._law.conservative
+        conservative = self.sim._law.conservative and not any(wall.moves for wall in self.sim.walls)
         scale = energy_scale(self.energies)[0] if conservative else energy_input(self.energies) or None
         column = self.energies.columns.index("total" if conservative else "balance")
         change = self.energies.rows[-1][column] - self.energies.rows[0][column]

@@ -116,6 +116,16 @@ def flag(name, value):
     return bool(value)
 
 
+def unit_vector(name, value, remedy):
+    """`value` (3,) divided by its length; ValueError with the remedy if it is zero."""
+    vector = finite_array(name, value, (3,))
+    largest = np.abs(vector).max()
+    if largest == 0.0:
+        raise ValueError(f"{name} = {vector}: {remedy}")
+    vector /= largest               # first, so that no square overflows or underflows
+    return vector / np.sqrt((vector * vector).sum())
+
+
 def list_of(kind, name, values, remedy=""):
     """Return `values` as a list of objects of the class `kind`, empty for None."""
     if values is not None and not isinstance(values, (list, tuple)):

@@ -18,6 +18,7 @@ from minidem.engine.half_steps cimport start_clumps, synchronised
 from minidem.engine.history_memory cimport export_history
 from minidem.engine.loop_owner cimport LoopOwner
 from minidem.engine.time_loop cimport ExternalForces, Loop, run_loop
+from minidem.engine.wall_work cimport add_wall_force, add_wall_work
 from minidem.rotation.scheme cimport Step
 from minidem.state.state cimport State
 
@@ -50,6 +51,7 @@ cdef class Driver(LoopOwner):
     walls : list of Wall, those of the PairTable
     threads : int
     history, dissipated, work, wall_work : what these methods returned; default: no contacts, zero
+    glides : that of the WallTable; default: zero
     population : Population; default: ids from 0 on, nothing removed
     external_forces : optional function of this Driver and the number of steps since it was made, called at every pose
         after the contacts and the prediction of velocities; adds to forces and torques, or overwrites them
@@ -111,8 +113,15 @@ cdef class Driver(LoopOwner):
 
     cdef object run_piece(self, long long steps):
         """As run; few enough steps for one table of the poses of walls."""
-        self.sort_if_due()
+        glides = None if self.walls is None else self.walls.glides.copy()
+        if glides is not None and self.walls.servos:
+            if not self.contacts_known:
+                self.evaluate()
+            self.walls.accelerate([self.wall_force(k) for k in self.walls.servos], self.loop.step.dt)
         self.prepare_walls(steps)
+        if self.walls is not None and self.walls.servos:
+            self.reset_power()
+        self.sort_if_due()
         self.contacts_known = False
         try:
             self.advance(steps)
@@ -125,10 +134,28 @@ cdef class Driver(LoopOwner):
                     self.memory.energies[:] = self.saved_energies
                 if self.loop.wall_work != NULL:
                     self.wall_rows[:] = self.saved_wall_rows
+                if glides is not None:
+                    self.walls.glides[:] = glides
             elif self.broken is None:
                 self.broken = f"in step {self.step_count + 1} memory was exhausted, and forces are missing"
             raise
         self.contacts_known = True
+        if glides is not None:
+            self.walls.glide(steps * self.loop.step.dt)
+
+    cdef object wall_force(self, int wall):
+        """(3,) force of all clumps on a wall at the present pose [N]; summed in the user's order of the clumps."""
+        cdef double[:, ::1] of_clumps = np.zeros((self.state.n_clumps + 1, 3))
+        cdef int t
+        for t in range(self.loop.n_threads):
+            add_wall_force(&self.loop, t, wall, &of_clumps[0, 0])
+        return -np.sum(of_clumps, axis=0)
+
+    cdef object reset_power(self):
+        """The power of walls with new velocities."""
+        cdef int t
+        for t in range(self.loop.n_threads):
+            add_wall_work(&self.loop, t, True)
 
     cdef object advance(self, long long steps):
         """Run the time loop for so many steps; -1: forces at the present pose."""

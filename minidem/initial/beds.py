@@ -1,7 +1,7 @@
-"""Beds of clumps at rest on the bottom of a box, as initial states of bulk processes."""
+"""Clumps at rest, as initial states of bulk processes."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from math import sqrt
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from minidem.initial.dense_placement import place_densely
 from minidem.material import Material, Pair
 from minidem.simulation import Simulation
 from minidem.templates.clump_template import ClumpTemplate
-from minidem.walls import box
+from minidem.walls import Wall, box, scaled
 
 SOFTER, SLOWER = 100.0, 10.0        # in the first stage: Young's moduli, and the step that they allow
 FALLS, HARD = 2.0, 0.1          # durations: first stage / fall from the top, second stage / first
@@ -20,40 +20,51 @@ OVERLAP = 2.0                       # largest relative overlap over (pressure at
 REPORTS = 100
 
 
-def settled_bed(template: ClumpTemplate, number: int, low: ArrayLike, high: ArrayLike, material: Material, dt: float,
-                wall: Material | None = None, pairs: Iterable[Pair] = (), contact: str = "hertz-mindlin",
-                gravity: float = 9.81, fraction: float = 0.3, seed: int = 1, threads: int | None = None,
-                report: Callable[[float], None] | None = None) -> Simulation:
-    """Clumps that were placed at random, fell to the bottom of a box and came to rest, but for slow creep.
-
-    They fall and settle with moduli a hundred times smaller and a ten times longer step, in a box that is smaller by
-    about the largest relative overlap. Then bed and box are stretched to the given size: else the elastic energy of the
-    soft contacts, times a hundred, would throw the clumps up. A second stage with the given moduli and step follows.
+@dataclass(frozen=True)
+class Group:
+    """Clumps of one template.
 
     Parameters
     ----------
     template : ClumpTemplate
-    number : int
-        Clumps.
-    low : (3,) array_like
-        Corner of the box, lab frame [m]; low[2] is its bottom.
-    high : (2,) array_like
-        Opposite corner in x and y [m]. The height follows from `fraction`.
+    position : (n, 3) ndarray
+        Centres of mass, lab frame [m].
+    orientation : (n, 4) ndarray
+        Quaternions (w, x, y, z), template frame -> lab.
     material : Material
-        Of the clumps, with friction and restitution below 1.
+    """
+
+    template: ClumpTemplate
+    position: np.ndarray
+    orientation: np.ndarray
+    material: Material
+
+
+def settle(groups: Sequence[Group], walls: Iterable[Wall], dt: float, pairs: Iterable[Pair] = (),
+           contact: str = "hertz-mindlin", gravity: float = 9.81, softer: float = SOFTER, slower: float = SLOWER,
+           threads: int | None = None, report: Callable[[float], None] | None = None) -> Simulation:
+    """Clumps that fell to the bottom of a container and came to rest, but for slow creep.
+
+    They fall and settle with smaller moduli and a longer step, in a container that is smaller by about the largest
+    relative overlap. Then clumps and container are stretched to the given size: else the elastic energy of the soft
+    contacts, times `softer`, would throw the clumps up. A second stage with the given moduli and step follows.
+
+    Parameters
+    ----------
+    groups : sequence of Group
+        Without overlaps; of a material with friction and restitution below 1.
+    walls : iterable of Wall
+        At rest, each with a material or that of the first group.
     dt : float
         Step of the second stage [s].
-    wall : Material, optional
-        Of the box; default: that of the clumps.
     pairs : iterable of Pair
-        Of these materials.
+        Of the materials.
     contact : str
         Contact law.
     gravity : float
         Towards -z [m/s2].
-    fraction : float
-        Solid volume fraction of the placement.
-    seed : int
+    softer, slower : float
+        Ratios of the moduli and of the steps of the two stages.
     threads : int, optional
     report : callable, optional
         report(part) is called about a hundred times with the part of the steps that is done.
@@ -66,33 +77,82 @@ def settled_bed(template: ClumpTemplate, number: int, low: ArrayLike, high: Arra
     Raises
     ------
     ValueError
+        For an argument that `Simulation` refuses.
+    """
+    first, walls = groups[0].material, tuple(walls)
+    centres = np.concatenate([group.position for group in groups])
+    origin, height = centres.min(axis=0), np.ptp(centres[:, 2])
+    pressure = max(group.template.density for group in groups) * gravity * height
+    softest = min(group.material.young for group in groups) / softer
+    shrink = 1.0 / (1.0 + OVERLAP * (pressure / softest) ** (2.0 / 3.0)) if softer > 1.0 else 1.0
+
+    def simulation(softer, step, factor, states):
+        soft = {m: replace(m, young=m.young / softer)
+                for m in (first, *(group.material for group in groups), *(w.material for w in walls if w.material))}
+        sim = Simulation(soft[first], [scaled(replace(wall, material=soft[wall.material or first]), factor, origin)
+                                       for wall in walls],
+                         contact=contact, dt=step, gravity=(0.0, 0.0, -gravity), threads=threads,
+                         pairs=[replace(pair, a=soft[pair.a], b=soft[pair.b]) for pair in pairs
+                                if pair.a in soft and pair.b in soft])
+        for group, state in zip(groups, states):
+            sim.add_clumps(group.template, *state, material=soft[group.material])
+        return sim
+
+    fall = FALLS * sqrt(2.0 * max(height, 4.0 * groups[0].template.bounding_radius) / gravity)
+    soft_steps = round(fall / (slower * dt))
+    hard_steps = round(HARD * slower * soft_steps) if softer > 1.0 else 0
+    steps = soft_steps + hard_steps
+    sim = simulation(softer, slower * dt, shrink,
+                     [(origin + shrink * (g.position - origin), g.orientation) for g in groups])
+    _run(sim, soft_steps, lambda done: report and report(done / steps))
+    if hard_steps:
+        ends = np.cumsum([len(group.position) for group in groups])[:-1]
+        state = origin + (sim.position - origin) / shrink, sim.orientation, sim.velocity, sim.angular_velocity
+        sim = simulation(1.0, dt, 1.0, zip(*(np.split(np.asarray(values), ends) for values in state)))
+        _run(sim, hard_steps, lambda done: report and report((soft_steps + done) / steps))
+    return sim
+
+
+def settled_bed(template: ClumpTemplate, number: int, low: ArrayLike, high: ArrayLike, material: Material, dt: float,
+                wall: Material | None = None, fraction: float = 0.3, seed: int = 1, **others) -> Simulation:
+    """Clumps that were placed at random and settled in a box, see `settle`.
+
+    Parameters
+    ----------
+    template : ClumpTemplate
+    number : int
+        Clumps.
+    low : (3,) array_like
+        Corner of the box, lab frame [m]; low[2] is its bottom.
+    high : (2,) array_like
+        Opposite corner in x and y [m]. The height follows from `fraction`.
+    material : Material
+        Of the clumps.
+    dt : float
+        Step of the second stage [s].
+    wall : Material, optional
+        Of the box; default: that of the clumps.
+    fraction : float
+        Solid volume fraction of the placement.
+    seed : int
+    **others
+        Further arguments of `settle`.
+
+    Returns
+    -------
+    Simulation
+
+    Raises
+    ------
+    ValueError
         If the clumps cannot be placed, or for an argument that `Simulation` refuses.
     """
     low, high = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
     height = number * template.volume / (fraction * np.prod(high - low[:2]))
     top = np.append(high, low[2] + max(height, 2.0 * template.bounding_radius))
-    pressure = template.density * gravity * (top[2] - low[2])
-    stretch = 1.0 + OVERLAP * (pressure * SOFTER / material.young) ** (2.0 / 3.0)
-    [(position, orientation)] = place_densely([template], [number], low, low + (top - low) / stretch,
-                                              np.random.default_rng(seed))
-
-    def simulation(softer, step, corner, position, motion, orientation):
-        soft = {m: replace(m, young=m.young / softer) for m in (material, wall or material)}
-        between = [replace(pair, a=soft[pair.a], b=soft[pair.b]) for pair in pairs]
-        sim = Simulation(soft[material], box(low, corner, material=soft[wall or material]), contact=contact, dt=step,
-                         gravity=(0.0, 0.0, -gravity), threads=threads, pairs=between)
-        sim.add_clumps(template, position, orientation, *motion)
-        return sim
-
-    soft_steps = round(FALLS * sqrt(2.0 * (top[2] - low[2]) / gravity) / (SLOWER * dt))
-    hard_steps = round(HARD * SLOWER * soft_steps)
-    steps = soft_steps + hard_steps
-    soft = simulation(SOFTER, SLOWER * dt, low + (top - low) / stretch, position, (), orientation)
-    _run(soft, soft_steps, lambda done: report and report(done / steps))
-    hard = simulation(1.0, dt, top, low + stretch * (soft.position - low), (soft.velocity, soft.angular_velocity),
-                      soft.orientation)
-    _run(hard, hard_steps, lambda done: report and report((soft_steps + done) / steps))
-    return hard
+    [(position, orientation)] = place_densely([template], [number], low, top, np.random.default_rng(seed))
+    return settle([Group(template, position, orientation, material)], box(low, top, material=wall or material), dt,
+                  **others)
 
 
 def kept_bed(file: Path, make: Callable[[], Simulation]) -> Simulation:

@@ -5,7 +5,7 @@ import numpy as np
 
 from minidem.core.checks import LARGEST, finite_array, short_repr
 from minidem.material import Material
-from minidem.walls import Cylinder, MeshWall, Oscillation, Plane
+from minidem.walls import Cylinder, MeshWall, Oscillation, Plane, Servo
 
 KINDS = {kind.__name__: kind for kind in (Plane, Cylinder, MeshWall)}
 FUNCTION = "function"           # instead of a motion that a file cannot hold
@@ -21,7 +21,8 @@ def pack_walls(walls, material_values):
             arrays |= {f"wall_{k}_points": wall.surface[0], f"wall_{k}_triangles": wall.surface[1]}
             record.pop("surface")
         if wall.motion is not None:
-            record["motion"] = asdict(wall.motion) if isinstance(wall.motion, Oscillation) else FUNCTION
+            known = isinstance(wall.motion, Oscillation | Servo)
+            record["motion"] = asdict(wall.motion) if known else FUNCTION
         if isinstance(wall, Plane) and not wall.moves:
             record = {name: record[name] for name in ("point", "normal", "material")}
         simple &= len(record) == 3
@@ -49,7 +50,7 @@ def unpack_walls(records, arrays, motions=None):
                                  f"load(path, motions={{{k}: function}})")
             motion = motions.pop(k)
         elif motion is not None:
-            motion = Oscillation(**motion)
+            motion = Servo(**motion) if "mass" in motion else Oscillation(**motion)
         if kind is MeshWall:
             points = finite_array(f"wall_{k}_points", arrays[f"wall_{k}_points"], (-1, 3), limit=LARGEST)
             record["surface"] = points, arrays[f"wall_{k}_triangles"]

@@ -108,7 +108,7 @@ def summarise(scenario, notes, sim, recorder, ended, reason, conserved):
         "energy_scale": energy_scale(energy)[1] if conserved else None,
         "energy_balance_error": balance_error(energy),
         "contacts_max": int(np.max(observed["contacts"])),
-        "contacts_per_clump": float(np.mean(observed["contacts"])) / sim.n_clumps,
+        "contacts_per_clump": float(np.mean(observed["contacts"])) / sim.n_clumps if sim.n_clumps else None,
         "observables": {o.name: {"initial": observed[o.name][0], "final": observed[o.name][-1]}
                         for o in recorder.observables},
         "physics": physics,

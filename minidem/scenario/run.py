@@ -78,8 +78,10 @@ class Run:
             self._prepare_output()
         for force in scenario.forces(options) if scenario.forces else ():
             self.sim.add_force(force)
+        self.exchange = scenario.exchange(options) if scenario.exchange else ()
         closed = scenario.conservative and not self.sim.user_forces
-        self.conserved = closed and self.sim._law.conservative
+        self.conserved = closed and self.sim._law.conservative and not self.exchange \
+            and not any(wall.moves for wall in self.sim.walls)
         self.energy_limit = getattr(options, "energy_limit", None)
         if self.energy_limit is not None and not closed:
             raise ValueError(f"--energy-limit: {scenario.name} does not conserve energy, so a change of its energy "
@@ -196,7 +198,7 @@ class Run:
                 return ended
             events = (self.rows, self.frames, self.checkpoints)
             target = min(*(schedule.after(step) for schedule in events), self.steps)
-            spent["loop_seconds"] += interruptible.advance(sim, target)
+            spent["loop_seconds"] += interruptible.advance(sim, target, self.exchange)
             spent["steps"] += sim.step_count - step
             progress.update(sim, self.recorder.energy if self.conserved else None)
 

@@ -58,6 +58,9 @@ class Scenario:
     forces : callable, optional
         Options -> functions for `Simulation.add_force`. They are not added by `build`, because a checkpoint does not
         hold them and a continued run needs them, too.
+    exchange : callable, optional
+        Options -> (steps, function): function(simulation) is called after every so many steps, to add and remove clumps
+        as `minidem.initial.Inlet` and `Outlet` do. What it does must depend on the simulation and the options alone.
     conservative : bool
         Whether the physics conserves energy but for dissipation in contacts. If not, with `forces`, or with a contact
         law that is not conservative, no energy error is computed, only that of the energy balance.
@@ -76,6 +79,7 @@ class Scenario:
     add_options: Callable | None = None
     observables: tuple[Observable, ...] = ()
     forces: Callable | None = None
+    exchange: Callable | None = None
     conservative: bool = True
     wall_forces: bool = False
     conclude: Callable | None = None
@@ -152,8 +156,8 @@ class Scenario:
             text += ", a folder for each integrator, with compare.png beside them"
         if run.with_frames:
             series = run.folder.series
-            text += (f".\nTo see the motion open {series} in ParaView, or make a picture of it with\n"
-                     f"  pvbatch tools/paraview_view.py {series} --png {series.with_suffix('.png')}")
+            text += f".\nTo see the motion open {series} in ParaView, or make a movie with\n" \
+                    f"  python -m minidem movie {series.parent}"
         else:
             text += "."
         return text

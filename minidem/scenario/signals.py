@@ -49,8 +49,11 @@ class Interruptible:
             raise KeyboardInterrupt
         self.stop_requested = True
 
-    def advance(self, sim, step):
-        """Run `sim` up to step number `step`, or until a signal; returns the wall time [s]."""
+    def advance(self, sim, step, exchange=()):
+        """Run `sim` up to step number `step`, or until a signal; returns the wall time [s].
+
+        exchange : nothing, or the arguments `every` and `callback` of `Simulation.run`.
+        """
         start = perf_counter()
-        self._pacer.run(lambda steps: None if self.stop_requested else sim.run(steps), step - sim.step_count)
+        self._pacer.run(lambda steps: None if self.stop_requested else sim.run(steps, *exchange), step - sim.step_count)
         return perf_counter() - start

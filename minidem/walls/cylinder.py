@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from minidem.core.checks import LARGEST, finite_array, flag, positive
+from minidem.core.checks import LARGEST, finite_array, flag, positive, unit_vector
 from minidem.material import Material
-from minidem.walls.wall import Wall, unit_vector
+from minidem.walls.wall import Wall
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from minidem.core.checks import LARGEST, finite_array, number, positive
+from minidem.walls.servo import Servo
 
 FIXED = 1e-9                    # change of a normal or axis, relative displacement of an axis, that counts as none
 
@@ -46,17 +47,22 @@ class Oscillation:
         return tuple(part * a for a in self.amplitude), (0.0, 0.0, 0.0)
 
 
-def poses(wall, first, n, half_step):
+def poses(wall, first, n, half_step, glide):
     """Rows (n, POSE) of surface.pxd of one wall at the instants (first + k) half_step, 0 <= k < n.
 
     A row depends on its instant alone, so that results do not depend on how a run is divided.
+
+    glide : displacement [m] and velocity [m/s] of a Servo at the first instant, along its direction.
     """
     entries = np.arange(first - 2, first + n + 1)
     position, matrix = _placed(wall, entries * half_step)
+    if isinstance(wall.motion, Servo):
+        position = position + np.outer(glide[0] + glide[1] * half_step * np.arange(-2, n + 1), wall.motion.direction)
     rows = np.empty((n, 24))
     rows[:, :3], rows[:, 3:12] = position[2:-1], matrix[2:-1].reshape(n, 9)
-    if wall.motion is None:
-        rows[:, 12:15] = rows[:, 18:21] = wall.velocity
+    if wall.motion is None or isinstance(wall.motion, Servo):
+        own = np.zeros(3) if wall.motion is None else glide[1] * np.array(wall.motion.direction)
+        rows[:, 12:15] = rows[:, 18:21] = wall.velocity + own
         rows[:, 15:18] = rows[:, 21:24] = wall.angular_velocity
     else:
         step = 2.0 * half_step
@@ -65,11 +71,12 @@ def poses(wall, first, n, half_step):
     return rows
 
 
-def at_rest(wall, step, dt):
-    """The wall at rest where it is at a step."""
+def at_rest(wall, step, dt, glide):
+    """The wall at rest where it is at a step; glide : see poses."""
     if not wall.moves:
         return wall
-    position, matrix = (values[0] for values in _placed(wall, np.array([2 * step]) * (0.5 * dt)))
+    row = poses(wall, 2 * step, 1, 0.5 * dt, glide)[0]
+    position, matrix = row[:3], row[3:12].reshape(3, 3)
     still = {"velocity": (0.0, 0.0, 0.0), "angular_velocity": (0.0, 0.0, 0.0), "motion": None, "center": position}
 
     def moved(points):
@@ -80,11 +87,23 @@ def at_rest(wall, step, dt):
     return replace(wall, point=moved(wall.point), **still)
 
 
+def scaled(wall, factor, origin):
+    """A wall at rest with all lengths multiplied by `factor`, about the point `origin` (3,)."""
+    def moved(points):
+        return origin + factor * (np.asarray(points) - origin)
+
+    if hasattr(wall, "triangles"):
+        return replace(wall, surface=(moved(wall.points), wall.triangles), center=None)
+    if hasattr(wall, "normal"):
+        return replace(wall, point=moved(wall.point), center=None)
+    return replace(wall, point=moved(wall.point), radius=factor * wall.radius, center=None)
+
+
 def _placed(wall, times):
     """Positions (n, 3) of the centre and matrices (n, 3, 3), wall frame -> lab."""
     position = np.array(wall.center) + times[:, None] * np.array(wall.velocity)
     matrix = _rotations(times[:, None] * np.array(wall.angular_velocity))
-    if wall.motion is not None:
+    if wall.motion is not None and not isinstance(wall.motion, Servo):
         moved = np.array([_moved(wall.motion, t) for t in times.tolist()])
         position, matrix = position + moved[:, 0], _product(_rotations(moved[:, 1]), matrix)
     return position, matrix

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.core.checks import LARGEST, finite_array, refuse, short_repr
+from minidem.core.checks import LARGEST, finite_array, refuse, short_repr, unit_vector
 from minidem.material import Material
-from minidem.walls.wall import Wall, unit_vector
+from minidem.walls.wall import Wall
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class Plane(Wall):
     center : (3,) array_like, optional
         A point of the axis of rotation at time 0, lab frame [m]; default: `point`.
     motion : callable, optional
-        An `Oscillation`, or a function of the time [s] that returns the displacement (3,) [m] and the rotation vector
-        (3,) [rad] since time 0, in addition to those by the velocities. Both are zero at time 0.
+        An `Oscillation`, a `Servo`, or a function of the time [s] that returns the displacement (3,) [m] and the
+        rotation vector (3,) [rad] since time 0, in addition to those by the velocities. Both are zero at time 0.
 
     Raises
     ------

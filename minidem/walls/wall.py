@@ -1,10 +1,9 @@
 """What all walls have in common: a material and a motion."""
 from collections.abc import Callable
 
-import numpy as np
-
 from minidem.core.checks import LARGEST, finite_array, list_of, short_repr
 from minidem.material import Material
+from minidem.walls.servo import Servo
 
 
 class Wall:
@@ -14,9 +13,9 @@ class Wall:
         """Check material and motion; `reference` (3,) is the default of the centre."""
         if self.material is not None and not isinstance(self.material, Material):
             raise ValueError(f"material = {short_repr(self.material)}: give a Material, or None for the simulation's")
-        if self.motion is not None and not isinstance(self.motion, Callable):
-            raise ValueError(f"motion = {short_repr(self.motion)}: give md.Oscillation, or a function of the time that "
-                             "returns (displacement (3,), rotation vector (3,))")
+        if not (self.motion is None or isinstance(self.motion, Servo | Callable)):
+            raise ValueError(f"motion = {short_repr(self.motion)}: give md.Oscillation, md.Servo, or a function of the "
+                             "time that returns (displacement (3,), rotation vector (3,))")
         for name in ("velocity", "angular_velocity"):
             self._set(name, finite_array(name, getattr(self, name), (3,), limit=LARGEST))
         self._set("center", finite_array("center", reference if self.center is None else self.center, (3,),
@@ -30,16 +29,6 @@ class Wall:
     def moves(self) -> bool:
         """Whether a motion is given."""
         return self.motion is not None or any(self.velocity) or any(self.angular_velocity)
-
-
-def unit_vector(name, value, remedy):
-    """`value` (3,) divided by its length; ValueError with the remedy if it is zero."""
-    vector = finite_array(name, value, (3,))
-    largest = np.abs(vector).max()
-    if largest == 0.0:
-        raise ValueError(f"{name} = {vector}: {remedy}")
-    vector /= largest               # first, so that no square overflows or underflows
-    return vector / np.sqrt((vector * vector).sum())
 
 
 def wall_list(name, walls):

@@ -4,6 +4,8 @@ from minidem.walls.surface cimport Walls
 cdef class WallTable:
     cdef Walls walls
     cdef readonly object wall_of        # (n_elements,) int32
+    cdef readonly object servos         # numbers of the walls that a force moves
+    cdef readonly object glides         # (walls, 2) displacements [m] and velocities [m/s] of these
     cdef object _walls, _keep, _grids, _poses, _travel
     cdef double _half_step
     cdef object _fill_meshes(self, meshes, Py_ssize_t n_simple)

@@ -7,6 +7,7 @@ import numpy as np
 
 from minidem.walls.mesh_grid import mesh_grid
 from minidem.walls.motion import poses, travel
+from minidem.walls.servo import Servo
 
 from minidem.core.int_vector cimport IntVector, release
 from minidem.walls.surface cimport PLACE, POSE, TriangleGrid, WallPose, find_triangles, simple_height
@@ -25,15 +26,19 @@ cdef class WallTable:
         Step [s].
     step : int
         The present one.
+    glides : (walls, 2) array, optional
+        Of walls that a force moves; default: at rest at their first places.
     """
 
-    def __cinit__(self, walls, double dt, long long step):
+    def __cinit__(self, walls, double dt, long long step, glides=None):
         cdef double[:, ::1] place
         cdef unsigned char[::1] moves
         cdef int[::1] wall_of
         simple = [k for k, wall in enumerate(walls) if not hasattr(wall, "triangles")]
         meshes = [k for k, wall in enumerate(walls) if hasattr(wall, "triangles")]
         self._walls, self._half_step, self._keep = walls, 0.5 * dt, []
+        self.servos = [k for k, wall in enumerate(walls) if isinstance(wall.motion, Servo)]
+        self.glides = np.zeros((len(walls), 2)) if glides is None else np.array(glides)
         self.wall_of = wall_of = np.concatenate(
             [np.array(simple, dtype=np.int32), *(np.full(len(walls[k].triangles), k, dtype=np.int32) for k in meshes),
              np.zeros(1, dtype=np.int32)])
@@ -120,13 +125,22 @@ cdef class WallTable:
         moved = np.zeros(n)
         for k, wall in enumerate(self._walls):
             if wall.moves:
-                rows_of_wall = poses(wall, 2 * step, n, self._half_step)
+                rows_of_wall = poses(wall, 2 * step, n, self._half_step, self.glides[k])
                 np.asarray(rows)[:, k] = rows_of_wall
                 moved = np.maximum(moved, travel(wall, rows_of_wall))
         np.asarray(distances)[:] = self.walls.travelled + np.cumsum(moved)
         self.walls.stride = self.walls.count + 1 if moving else 0
         self.walls.poses, self.walls.travel = <const WallPose *> &rows[0, 0, 0], &distances[0]
         self.walls.now = self.walls.poses
+
+    def accelerate(self, forces, double dt):
+        """Velocities half a step later of the walls that a force moves; forces : of the clumps on each, (3,) [N]."""
+        for k, force in zip(self.servos, forces):
+            self.glides[k, 1] = self._walls[k].motion.accelerated(self.glides[k, 1], force, dt)
+
+    def glide(self, double dt):
+        """Move these walls by a step."""
+        self.glides[:, 0] += self.glides[:, 1] * dt
 
     def overlaps(self, const double[:, ::1] spheres):
         """(n,) bool, spheres (n, 4) that overlap with walls at the first entry of the tables, up to rounding."""
@@ -149,8 +163,8 @@ cdef class WallTable:
 
     @property
     def most_steps(self):
-        """The most steps of one table."""
-        return MOST_STEPS if self.walls.any_moves else None
+        """The most steps of one table; None: any number."""
+        return 1 if self.servos else MOST_STEPS if self.walls.any_moves else None
 
 
 def _place(wall):

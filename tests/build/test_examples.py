@@ -17,7 +17,8 @@ import meshio
 import pytest
 
 import minidem as md
-from minidem import shapes
+from minidem import __main__ as command_line, shapes
+from minidem.render import movie
 from minidem.scenario import plot
 from minidem.templates import fit_mesh
 
@@ -139,6 +140,7 @@ def test_options_of_commands_exist(where, command, reading_only, desk, monkeypat
     elif program.endswith(".py"):
         words = ["python", *words]
     if words[1] == "-m":
+        monkeypatch.undo()
         return check_module(words[2].removeprefix(".venv/bin/"), words[3:])
     path = ROOT / words[1]
     assert path.is_file(), f"{where}: {command}"
@@ -163,6 +165,14 @@ def check_module(name, words):
         extras = words[-1].strip("'").removeprefix(".").strip("[]")
         assert extras == "" or extras in EXTRAS
         assert "-e" in words or not extras          # without -e pip replaces the build for this machine
+    elif name == "minidem":
+        command, *rest = words or ["scenarios"]
+        assert command in command_line.COMMANDS
+        if command == "run":
+            assert (ROOT / "scenarios" / f"{rest[0]}.py").is_file()
+            script(ROOT / "scenarios" / f"{rest[0]}.py").SCENARIO.parse(rest[1:])
+        elif command == "movie":
+            movie.parse(rest)
     elif name == "pytest":
         assert words in ([], ["-m", "slow"])
     else:

@@ -135,6 +135,20 @@ def test_it_runs_without_a_compiler_and_gives_the_same_bits(environment, tmp_pat
     assert wheel.count("\n") > 900 and wheel == here
 
 
+def test_the_command_line_has_the_scenarios(environment, tmp_path):
+    """All are in the wheel with the C files that two of them compile; some import others."""
+    minidem = environment.parent / "minidem"
+    listed = run(minidem, "scenarios", cwd=tmp_path).splitlines()
+    assert [line.split()[0] for line in listed] == sorted(path.stem for path in (ROOT / "scenarios").glob("*.py"))
+    run(minidem, "run", "rods_in_box", "--time", "0.1", cwd=tmp_path)
+    assert (tmp_path / "results" / "rods_in_box" / "rods_in_box.pvd").is_file()
+    for name in "impact", "dense_rods", "custom_integrator":
+        assert f"usage: {name} " in run(minidem, "run", name, "--help", cwd=tmp_path)
+    package = Path(run(environment, "-c", "import minidem; print(minidem.__path__[0])", cwd=tmp_path).strip())
+    assert sorted(path.name for path in (package / "scenarios").glob("*.c")) == ["custom_integrator.c", "custom_law.c"]
+    assert "8 of 8 checks passed" in run(minidem, "selftest", cwd=tmp_path)
+
+
 def test_chess_pieces_are_in_the_wheel(environment, tmp_path):
     names = run(environment, "-c", "from minidem import chess; print(*chess.HEIGHTS, len(chess.piece('king').radii))",
                 cwd=tmp_path)

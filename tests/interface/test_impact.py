@@ -5,17 +5,17 @@ from pathlib import Path
 import impact
 import numpy as np
 import pytest
-import settling
 
 import minidem as md
 from minidem.initial import settled_bed
+from minidem.validation import dosta
 
 pytestmark = pytest.mark.usefixtures("without_pictures")
 M1 = md.Material(1e9, 0.2, restitution=0.5, friction=0.3)
 
 
 def small_bed(**others):
-    rod = impact.grain("rod")
+    rod = dosta.grain("rod", 1e-3, dosta.M1)
     return settled_bed(rod, 60, (0.0, 0.0, 0.1), (0.012, 0.012), M1, 2e-6, fraction=0.15, seed=3, threads=1, **others)
 
 
@@ -36,9 +36,9 @@ def test_settled_bed():
     assert np.mean(bottom) == pytest.approx(weight, rel=0.05)
 
 
-@pytest.mark.parametrize("clump", settling.SHAPES)
+@pytest.mark.parametrize("clump", dosta.SHAPES)
 def test_grains_have_the_volume_of_the_sphere(clump):
-    assert impact.grain(clump).volume == pytest.approx(4.0 / 3.0 * np.pi * 1e-9, rel=2e-3)
+    assert dosta.grain(clump, 1e-3, dosta.M1).volume == pytest.approx(4.0 / 3.0 * np.pi * 1e-9, rel=2e-3)
 
 
 @pytest.mark.parametrize("last", ("", "5 0.01 0.01 0 0 0.06\n \n"))

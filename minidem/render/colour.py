@@ -1,0 +1,100 @@
+"""Fields by which spheres are coloured, their ranges and colour maps."""
+import math
+
+import numpy as np
+
+from minidem.render.extra import require
+
+CONSTANT, SPEED = "solid", "speed"          # fields of every frame, and of those with clump and velocity
+SOLID = "#4f86b5"
+UNITS = {"radius": "m", "velocity": "m/s", "angular_velocity": "1/s"}
+UNLABELLED = {CONSTANT: (SOLID,), "clump": None}
+GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
+
+
+def fields(frame):
+    """Names of the fields of a frame: its arrays, components of those that are vectors, and what follows from them."""
+    arrays = frame.point_data
+    names = [CONSTANT, *([SPEED] if {"velocity", "clump"} <= set(arrays.keys()) else [])]
+    for name in arrays.keys():
+        if arrays[name].ndim == 1:
+            names.append(name)
+        elif arrays[name].shape[1] == 3:
+            names += [name, *(f"{name}_{axis}" for axis in "xyz")]
+    return names
+
+
+def values(frame, field):
+    """Numbers (n,) by which the spheres are coloured; of a vector its magnitude.
+
+    ValueError for an unknown field; lists the known ones.
+    """
+    if field not in fields(frame):
+        raise ValueError(f"color: the frames have no field {field!r}; known are {', '.join(fields(frame))}")
+    arrays = frame.point_data
+    if field == CONSTANT:
+        return np.zeros(frame.n_points)
+    if field == SPEED:
+        return clump_speed(arrays["clump"], arrays["velocity"], arrays["radius"])
+    if field == "clump":
+        return arrays["clump"] * GOLDEN % 1.0          # consecutive numbers get distant colours
+    if field not in arrays:
+        return arrays[field[:-2]][:, "xyz".index(field[-1])]
+    return arrays[field] if arrays[field].ndim == 1 else np.linalg.norm(arrays[field], axis=1)
+
+
+def clump_speed(clump, velocity, radius):
+    """Speed of each sphere's clump: that of the mean velocity of its spheres, weighted with their volumes."""
+    _, index = np.unique(clump, return_inverse=True)
+    weight = radius.astype(float) ** 3
+    total = np.bincount(index, weight)
+    mean = [np.bincount(index, weight * component) / total for component in velocity.T]
+    return np.linalg.norm(mean, axis=0)[index]
+
+
+def value_range(frames, field):
+    """Smallest and largest value in these frames; magnitudes begin at 0, components are symmetric about 0."""
+    if field in UNLABELLED:
+        return 0.0, 1.0
+    found = [values(frame, field) for frame in frames if frame.n_points]
+    low, high = (float(f([f(one) for one in found] or [0.0])) for f in (np.min, np.max))
+    if field[-2:] in ("_x", "_y", "_z"):
+        high = max(-low, high)
+        low = -high
+    elif low >= 0.0 and field != "radius":
+        low = 0.0
+    return (low, high) if high > low else (low, low + (abs(low) or 1.0))
+
+
+def label(field):
+    """Title of the colour scale with the unit; empty for fields without a scale."""
+    if field in UNLABELLED:
+        return ""
+    if field == SPEED:
+        return "speed (m/s)"
+    name, component = (field[:-2], field[-2:]) if field[-2:] in ("_x", "_y", "_z") else (field, "")
+    unit = UNITS.get(name)
+    return (name + component).replace("_", " ") + (f" ({unit})" if unit else "")
+
+
+def lookup_table(field, colormap, span):
+    """Colour map of a field; ValueError for an unknown name."""
+    pyvista = require()
+    if field == CONSTANT and colormap is None:
+        return pyvista.LookupTable(values=np.array([pyvista.Color(SOLID).int_rgba]), scalar_range=span)
+    if colormap is None:
+        component = field[-2:] in ("_x", "_y", "_z")
+        colormap = "tab20" if field == "clump" else "coolwarm" if component else "viridis"
+    try:
+        return pyvista.LookupTable(colormap, scalar_range=span)
+    except ValueError:
+        raise ValueError(f"colormap: {colormap!r} is unknown; give a name of matplotlib such as viridis, plasma, "
+                         "coolwarm, turbo, tab20") from None
+
+
+def colour(name):
+    """A pyvista.Color; ValueError for an unknown name."""
+    try:
+        return require().Color(name)
+    except ValueError:
+        raise ValueError(f"background: {name!r} is no colour; give a name such as black, or #rrggbb") from None

@@ -1,0 +1,12 @@
+"""Packages of the extra `render`, imported when they are needed."""
+import importlib
+import sys
+
+
+def require(name="pyvista"):
+    """The module of this name; ModuleNotFoundError with the command that installs it."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(f"pictures and movies need the package {error.name}; install it with\n"
+                                  f"    {sys.executable} -m pip install pyvista imageio-ffmpeg") from None

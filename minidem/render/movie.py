@@ -1,0 +1,157 @@
+"""The command `movie`: an MP4 or GIF file of the frames of a run."""
+import argparse
+import math
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from minidem.output import replacing
+from minidem.output.vtu import Pvd
+from minidem.render.colour import value_range, values
+from minidem.render.extra import require
+from minidem.render.scene import CAMERA, Scene, bounds_of, checked_camera, read
+from minidem.scenario.options import Parser, at_least, positive
+from minidem.scenario.progress import Line, duration
+
+SAMPLES = 16                # frames that are read beforehand, for the range of the colours and the camera
+# One palette per frame, so that no frames are kept in memory.
+GIF = "split[a][b];[a]palettegen=stats_mode=single[p];[b][p]paletteuse=new=1"
+WALLS = "_walls.vtu"        # end of the names of files with the walls of a frame, if they move
+ENCODERS = {".mp4": dict(codec="libx264", pix_fmt_out="yuv420p",
+                         output_params=["-crf", "18", "-movflags", "+faststart", "-f", "mp4"]),
+            ".gif": dict(codec="gif", pix_fmt_out="pal8", output_params=["-vf", GIF, "-f", "gif"])}
+
+
+def parse(words):
+    """Options of a command line; ValueError if invalid."""
+    parser = Parser(prog="minidem movie", description=__doc__, epilog="Needs pyvista and imageio-ffmpeg; a display is "
+                    "not needed.")
+    parser.add_argument("folder", metavar="FOLDER", help="output folder of a scenario, or its .pvd file")
+    parser.add_argument("--out", metavar="FILE", help="file to write, .mp4 or .gif (default: NAME.mp4 in FOLDER)")
+    parser.add_argument("--size", type=size, default=(1280, 720), metavar="WxH", help="pixels (default: 1280x720)")
+    parser.add_argument("--fps", type=positive, default=25.0, metavar="N",
+                        help="pictures per second (default: %(default)g)")
+    parser.add_argument("--seconds", type=positive, metavar="S",
+                        help="duration of the movie: frames are repeated or left out (default: each frame once)")
+    parser.add_argument("--every", type=at_least(1), default=1, metavar="N", help="take every N-th frame")
+    parser.add_argument("--color", default="speed", metavar="FIELD",
+                        help="solid, clump, speed (of the clump), radius, or a field of the frames: velocity, "
+                             "velocity_x, angular_velocity ... (default: %(default)s)")
+    parser.add_argument("--colormap", metavar="NAME", help="colour map of matplotlib, such as plasma")
+    parser.add_argument("--camera", type=camera, default=CAMERA, metavar="A,E,Z",
+                        help="azimuth and elevation in degrees, and zoom; or x, y, z for the view along an axis "
+                             f"(default: {','.join(f'{number:g}' for number in CAMERA)})")
+    parser.add_argument("--background", default="white", metavar="COLOUR", help="name or #rrggbb (default: white)")
+    parser.add_argument("--transparent-walls", action="store_true",
+                        help="draw all walls as glass (default: curved ones and meshes; of planes those behind the "
+                             "spheres, and the edges)")
+    parser.add_argument("--quiet", action="store_true", help="print only errors")
+    return parser.parse_args(words)
+
+
+def size(text):
+    """Type of an option: WxH in pixels, both even as H.264 needs."""
+    width, cross, height = text.partition("x")
+    try:
+        pixels = int(width), int(height)
+    except ValueError:
+        pixels = (0, 0)
+    if not cross or min(pixels) < 16 or max(pixels) > 4096 or any(number % 2 for number in pixels):
+        raise argparse.ArgumentTypeError(f"give two even numbers from 16 to 4096 as in 1280x720, not {text!r}")
+    return pixels
+
+
+def camera(text):
+    """Type of an option: a camera."""
+    try:
+        return checked_camera(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def find_series(folder):
+    """The .pvd file of a run."""
+    path = Path(folder)
+    if path.is_file() and path.suffix == ".pvd":
+        return path
+    if not path.is_dir():
+        raise ValueError(f"there is no folder {path}; give the output folder of a run, such as results/rods_in_box")
+    found = sorted(path.glob("*.pvd"))
+    if len(found) == 1:
+        return found[0]
+    below = found or sorted(path.glob("*/*.pvd"))
+    if below:
+        raise ValueError(f"{path} has several series of frames; give one of {', '.join(map(str, below))}")
+    raise ValueError(f"{path} has no frames (*.pvd); run the scenario with --frames 200")
+
+
+def frame_list(series, options):
+    """(time [s], file of the spheres, file of the walls or None) of each picture."""
+    listed = Pvd(series, keep=lambda time: True).frames
+    moving = {when: series.parent / file for when, file in listed if file.endswith(WALLS)}
+    frames = [(when, series.parent / file, moving.get(when)) for when, file in listed if not file.endswith(WALLS)]
+    frames = frames[::options.every]
+    if not frames:
+        raise ValueError(f"{series} lists no frames; run the scenario with --frames 200")
+    if options.seconds:
+        count = max(1, round(options.seconds * options.fps))
+        frames = [frames[k] for k in np.linspace(0, len(frames) - 1, count).round().astype(int)]
+    return frames
+
+
+def write(frames, walls, path, options):
+    """Render the frames and encode them; yields the number of pictures that are done.
+
+    walls: mesh of the walls, or None; those of a frame replace it.
+    """
+    ffmpeg = require("imageio_ffmpeg")
+    chosen = [frames[k] for k in np.unique(np.linspace(0, len(frames) - 1, SAMPLES).astype(int))]
+    sample = [read(spheres) for _, spheres, _ in chosen]
+    around = [walls, *(read(moved) for _, _, moved in chosen if moved)]
+    values(sample[0], options.color)            # checks the name
+    scene = Scene(options.size, bounds_of(sample, around), value_range(sample, options.color), options.color,
+                  options.colormap, options.background, options.camera, options.transparent_walls)
+    if walls is not None:
+        scene.set_walls(walls)
+    del sample, around
+    digits = max(0, 2 - math.floor(math.log10(frames[-1][0] - frames[0][0] or 1.0)))
+    with replacing(path) as temporary:
+        encoder = ffmpeg.write_frames(str(temporary), options.size, fps=options.fps, macro_block_size=2,
+                                      ffmpeg_log_level="error", quality=None, **ENCODERS[path.suffix])
+        encoder.send(None)
+        shown = None
+        for k, (when, file, moved) in enumerate(frames):
+            if file != shown:
+                if moved:
+                    scene.set_walls(read(moved))
+                pixels = scene.draw(read(file), f"t = {when:.{digits}f} s").tobytes()
+                shown = file
+            encoder.send(pixels)
+            yield k + 1
+        encoder.close()
+    scene.close()
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the command line; ValueError for bad arguments. Returns the exit status."""
+    options = parse(argv)
+    require()
+    series = find_series(options.folder)
+    path = Path(options.out or series.with_suffix(".mp4"))
+    if path.suffix not in ENCODERS:
+        raise ValueError(f"--out: {path} does not end in .mp4 or .gif")
+    if not path.parent.is_dir():
+        raise ValueError(f"--out: there is no folder {path.parent}")
+    frames = frame_list(series, options)
+    walls = series.parent / "walls.vtu"
+    line, start = Line(options.quiet), time.perf_counter()
+    for done in write(frames, read(walls) if walls.exists() else None, path, options):
+        if line.is_due():
+            left = (time.perf_counter() - start) * (len(frames) - done) / done
+            line.show(f"movie: {done} of {len(frames)} pictures, {duration(left)} left")
+    line.close()
+    if not options.quiet:
+        print(f"{path}: {len(frames)} pictures, {len(frames) / options.fps:.3g} s, {path.stat().st_size / 1e6:.2g} MB")
+    return 0

@@ -1,0 +1,216 @@
+"""Pictures of spheres and walls.
+
+Spheres are drawn by VTK's sphere mapper: one billboard per sphere, on which the graphics processor, or Mesa's software
+renderer, computes the exact surface and depth of each pixel. 25 000 of them take a third of a second in software, where
+triangulated spheres take 16 s. Without a display VTK 9.4 or newer renders by EGL, or by OSMesa if there is no EGL.
+"""
+import math
+from ctypes.util import find_library
+from pathlib import Path
+
+import numpy as np
+
+from minidem.render.colour import colour, label, lookup_table, values
+from minidem.render.extra import require
+
+VIEW_ANGLE = 30.0                               # vertical [degrees]
+VIEWS = {"x": (90.0, 0.0), "y": (0.0, 0.0), "z": (0.0, 90.0)}
+CAMERA = (24.0, 18.0, 1.0)                      # default: from the front, slightly from the right and above
+MARGIN = 1.08                                   # of the picture around the bounds
+LIGHTS = ((-0.6, 0.9, 1.0), 0.65), ((0.9, 0.1, 1.0), 0.45)      # position (right, up, back) relative to the camera
+SKY = np.array([-0.6, -0.1, 0.9])               # walls with such a normal are the brightest
+GLASS = 0.12                                    # opacity
+SCALE = 0.14                                    # part of the width for the scale of the colours
+SAMPLING = 2                                    # a pixel is the mean of 2 x 2; VTK's supersampling takes twice the time
+
+
+def read(path):
+    """Spheres or walls of a .vtu file; ValueError if it is missing or damaged."""
+    if not Path(path).is_file():
+        raise ValueError(f"there is no file {path}")
+    try:
+        return require().read(path)
+    except RuntimeError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def bounds_of(frames, walls=()):
+    """Low and high corner (2, 3) of the spheres in these frames and of these walls, None among which are left out."""
+    corners = [mesh.points for mesh in walls if mesh is not None]
+    for frame in frames:
+        radius = frame["radius"][:, None]
+        corners += [frame.points - radius, frame.points + radius]
+    corners = np.concatenate(corners)
+    return np.array([corners.min(axis=0), corners.max(axis=0)], dtype=float)
+
+
+def split_planes(surface):
+    """Walls that are planes, single polygons turned to the clumps, and all others, as two surfaces."""
+    faces = surface.irregular_faces
+    used = np.bincount(np.concatenate(faces), minlength=surface.n_points)
+    alone = np.array([used[face].max() == 1 for face in faces])
+    return [surface.extract_cells(chosen).extract_surface(algorithm="dataset_surface") for chosen in (alone, ~alone)]
+
+
+def view(camera, bounds, aspect, room=1.0):
+    """Position, focal point, up direction and view angle [degrees] of a camera that shows the bounds.
+
+    They fill the picture, but for a strip at the right if they may have a part of its width only, `room`.
+
+    camera: azimuth and elevation [degrees] and zoom; at azimuth 0 the camera is on the side of negative y, at 90 on
+    that of positive x.
+    """
+    azimuth, elevation = np.radians(camera[:2])
+    back = np.array([np.sin(azimuth) * np.cos(elevation), -np.cos(azimuth) * np.cos(elevation), np.sin(elevation)])
+    up = np.array([-np.sin(azimuth) * np.sin(elevation), np.cos(azimuth) * np.sin(elevation), np.cos(elevation)])
+    right = np.cross(up, back)
+    center, half = bounds.mean(axis=0), 0.5 * MARGIN * np.ptp(bounds, axis=0)
+    corners = half * np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+    slope = math.tan(math.radians(VIEW_ANGLE / 2))
+    distance = 0.0
+    for across, slope_across in ((right, slope * aspect * room), (up, slope)):      # two sides of the picture each
+        one, other = ((sign * corners @ across / slope_across + corners @ back).max() for sign in (1.0, -1.0))
+        distance = max(distance, 0.5 * (one + other))
+        center = center + 0.5 * slope_across * (one - other) * across
+    slope /= camera[2]
+    center = center + distance * slope * aspect * (1.0 - room) * right
+    angle = 2.0 * math.degrees(math.atan(slope))
+    return center + distance * back, center, up, angle
+
+
+def checked_camera(camera):
+    """Azimuth and elevation [degrees] and zoom from two or three numbers, or text: such numbers, or x, y, z."""
+    pieces = camera.split(",") if isinstance(camera, str) else list(camera)
+    numbers = [*VIEWS[pieces[0]], *pieces[1:]] if pieces and pieces[0] in VIEWS else pieces
+    try:
+        azimuth, elevation, zoom = map(float, numbers if len(numbers) == 3 else [*numbers, 1.0])
+        if not (math.isfinite(azimuth + elevation) and 0.01 <= zoom <= 100.0):
+            raise ValueError
+    except (TypeError, ValueError):
+        raise ValueError(f"camera: {camera!r}; give azimuth,elevation or azimuth,elevation,zoom, with a zoom from 0.01 "
+                         "to 100, or x, y, z") from None
+    return azimuth, elevation, zoom
+
+
+def _plotter(size):
+    """An off-screen window. Without a display VTK logs that there is no X server before it takes EGL or OSMesa."""
+    pyvista = require()
+    from vtkmodules.vtkCommonCore import vtkLogger
+    vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_ERROR)
+    plotter = pyvista.Plotter(off_screen=True, window_size=[SAMPLING * number for number in size], lighting="none")
+    if plotter.render_window.GetClassName() == "vtkOSOpenGLRenderWindow" and not find_library("OSMesa"):
+        raise OSError("there is neither a display nor a library for rendering without one; install EGL, on Debian or "
+                      "Ubuntu:  apt-get install libegl1 libgl1-mesa-dri")       # VTK would end the process
+    plotter.render_window.SetMultiSamples(0)            # has no effect on billboards and takes most of the time
+    for position, intensity in LIGHTS:
+        light = pyvista.Light(light_type="camera light", intensity=intensity)
+        light.position = position
+        plotter.add_light(light)
+    return plotter
+
+
+class Scene:
+    """A picture that is drawn again for each frame, with the same camera, walls and colours.
+
+    Parameters
+    ----------
+    size : (int, int)
+        Width and height in pixels.
+    bounds : (2, 3)
+        What the camera shows, `bounds_of`.
+    span : (float, float)
+        Values at the ends of the colour map, `value_range`.
+    field, colormap, background : str
+        See `values`; a colour map of matplotlib (default: one that suits the field); a colour.
+    camera : (float, float, float)
+        See `view`.
+    transparent_walls : bool
+        Draw all walls as glass. Default: curved walls and meshes; of planes those behind the spheres, and the edges.
+
+    Raises
+    ------
+    ValueError
+        For an unknown colour map or colour.
+    """
+
+    def __init__(self, size, bounds, span, field="speed", colormap=None, background="white",
+                 camera=CAMERA, transparent_walls=False):
+        pyvista = require()
+        from vtkmodules.vtkRenderingOpenGL2 import vtkOpenGLSphereMapper
+        self.field, self.background = field, colour(background)
+        dark = sum(self.background.float_rgb) < 1.5
+        self.ink = "white" if dark else "black"
+        self.font_size = SAMPLING * max(9, round(min(size) / 36))
+        table = lookup_table(field, colormap, span)
+        self.plotter = _plotter(size)
+        self.plotter.set_background(self.background)
+        self.transparent_walls = transparent_walls
+        self.mapper = vtkOpenGLSphereMapper()
+        self.mapper.SetScaleArray("radius")
+        self.mapper.SetScalarRange(*span)
+        self.mapper.SetLookupTable(table)
+        self.mapper.SetInputData(pyvista.PolyData())
+        actor = pyvista.Actor()
+        actor.SetMapper(self.mapper)
+        actor.prop.specular, actor.prop.specular_power, actor.prop.ambient = 0.3, 20.0, 0.1
+        self.plotter.add_actor(actor, reset_camera=False)
+        if label(field):
+            self._add_scale(table)
+        self.text = self.plotter.add_text("t", position=(0.02, 0.93), viewport=True, color=self.ink)
+        self.text.prop.font_size = self.font_size
+        self._set_camera(camera, bounds, size[0] / size[1])
+
+    def set_walls(self, walls):
+        """Show these walls instead of earlier ones: planes behind the spheres, others as glass, and edges."""
+        surface = walls.extract_surface(algorithm="dataset_surface")
+        planes, others = split_planes(surface)
+        if self.transparent_walls:
+            planes, others = others.extract_cells([]), surface
+        self._add("planes", planes, culling="back", lighting=False, scalars="shade", rgb=True)
+        self._add("glass", others, color=self.ink, opacity=GLASS)
+        self._add("edges", surface.extract_feature_edges(30.0), color="grey", line_width=1.2 * SAMPLING, lighting=False)
+
+    def _add(self, name, mesh, **look):
+        if mesh.n_cells and "scalars" in look:      # shaded once: light on large areas would take as long as spheres
+            mesh = mesh.compute_normals(point_normals=False, auto_orient_normals=False, consistent_normals=False)
+            ink = 0.14 - 0.05 * (mesh["Normals"] @ SKY)[:, None]
+            mesh["shade"] = ink * colour(self.ink).float_rgb + (1.0 - ink) * self.background.float_rgb
+        self.plotter.remove_actor(name)
+        if mesh.n_cells:
+            self.plotter.add_mesh(mesh, name=name, reset_camera=False, **look)
+
+    def _add_scale(self, table):
+        bar = self.plotter.add_scalar_bar(
+            label(self.field), lookup_table=table, color=self.ink, vertical=True, position_x=1.0 - 0.85 * SCALE,
+            position_y=0.25, height=0.5, width=0.05, n_labels=5, fmt="%.3g", title_font_size=self.font_size,
+            label_font_size=round(0.8 * self.font_size))
+        bar.SetVerticalTitleSeparation(self.font_size // 2)
+
+    def _set_camera(self, camera, bounds, aspect):
+        position, focus, up, angle = view(camera, bounds, aspect, 1.0 - SCALE if label(self.field) else 1.0)
+        self.plotter.camera_position = [position, focus, up]
+        self.plotter.camera.view_angle = angle
+        distance, size = np.linalg.norm(position - focus), np.linalg.norm(np.ptp(bounds, axis=0))
+        self.plotter.camera.clipping_range = (max(distance - size, 0.01 * distance), distance + 2.0 * size)
+
+    def draw(self, frame, text=""):
+        """Picture, a PIL.Image, of the spheres of a frame, with a text in the upper left corner."""
+        from PIL import Image  # a dependency of pyvista
+        from vtkmodules.vtkCommonCore import vtkUnsignedCharArray
+        # The sphere mapper reads radii as float32, whatever they are.
+        spheres = require().PolyData(np.asarray(frame.points, dtype=np.float32))
+        spheres["radius"] = np.asarray(frame["radius"], dtype=np.float32)
+        spheres["colour"] = values(frame, self.field)
+        self.mapper.SetInputData(spheres)
+        self.mapper.SetScalarModeToUsePointFieldData()
+        self.mapper.SelectColorArray("colour")
+        self.text.input = text
+        self.plotter.render_window.Render()
+        width, height = self.plotter.window_size
+        pixels = vtkUnsignedCharArray()
+        self.plotter.render_window.GetPixelData(0, 0, width - 1, height - 1, 0, pixels, 0)
+        upwards = -1                # the first row is the lowest
+        return Image.frombuffer("RGB", (width, height), pixels, "raw", "RGB", 0, upwards).reduce(SAMPLING)
+
+    def close(self):
+        self.plotter.close()

@@ -1,0 +1,72 @@
+"""A picture of a simulation, for notebooks."""
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from minidem.output import vtu
+from minidem.output.wall_shapes import write_walls
+from minidem.render.colour import value_range
+from minidem.render.extra import require
+from minidem.render.scene import CAMERA, Scene, bounds_of, checked_camera, read
+from minidem.simulation import Simulation
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+
+def show(sim: Simulation, color: str = "speed", size: tuple[int, int] = (800, 600),
+         camera: str | Sequence[float] = CAMERA, colormap: str | None = None, background: str = "white",
+         transparent_walls: bool = False) -> "Image":
+    """Draw the spheres and walls at the present time.
+
+    A notebook displays the picture as the last value of a cell; elsewhere, ``md.show(sim).save("picture.png")``. No
+    display is needed, but the packages pyvista and imageio-ffmpeg (extra `render`). `python -m minidem movie` draws
+    the frames of a run in the same way.
+
+    Parameters
+    ----------
+    sim : Simulation
+    color : str
+        Field by which spheres are coloured: "speed" (of the clump), "clump", "solid" (one colour), "radius",
+        "velocity" (magnitude at the sphere's centre), "velocity_x", "angular_velocity" and so on.
+    size : (int, int)
+        Width and height in pixels.
+    camera : (float, float) or (float, float, float), or str
+        Azimuth and elevation in degrees, and zoom; at azimuth 0 the camera is on the side of negative y, at 90 on that
+        of positive x. Or "x", "y", "z" for a view along this axis.
+    colormap : str, optional
+        Name of a colour map of matplotlib; default: one that suits the field.
+    background : str
+        Name of a colour, or "#rrggbb".
+    transparent_walls : bool
+        Draw all walls as glass. Default: curved walls and meshes; of planes those behind the spheres, and the edges.
+
+    Returns
+    -------
+    PIL.Image.Image
+
+    Raises
+    ------
+    ValueError
+        For a simulation without clumps, an unknown field, colour map or colour, and a camera or size out of range.
+    ModuleNotFoundError
+        Without pyvista; the message has the command that installs it.
+    """
+    require()
+    if sim.n_clumps == 0:
+        raise ValueError("sim: there are no clumps to show; add some first")
+    if len(size) != 2 or not all(16 <= number <= 4096 for number in size):
+        raise ValueError(f"size = {size}: give width and height in pixels, from 16 to 4096")
+    camera = checked_camera(camera)
+    with tempfile.TemporaryDirectory() as folder:       # the same files as a frame of a run
+        spheres, walls = Path(folder, "spheres.vtu"), Path(folder, "walls.vtu")
+        vtu.write_spheres(spheres, sim)
+        frame, mesh = read(spheres), read(walls) if write_walls(walls, sim) else None
+    scene = Scene(size, bounds_of([frame], [mesh]), value_range([frame], color), color, colormap, background, camera,
+                  transparent_walls)
+    if mesh is not None:
+        scene.set_walls(mesh)
+    picture = scene.draw(frame, f"t = {sim.time:.4g} s")
+    scene.close()
+    return picture

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Clumps drain from a box over an edge until a slope remains: the angle of repose.
+
+A bed settles in a box of 0.2 m. Then one side is opened: clumps fall over the edge of the floor and are removed. Floor
+and back are rough, the two other sides smooth, so that the slope is that of a wide bed. observables.csv has the number
+of clumps and the angle over time, repose.png the angle and the slope at the end. The angle is that of a straight line
+through the highest spheres of ten strips between 0.15 and 0.75 of the length.
+
+    python scenarios/angle_of_repose.py --quick
+    python scenarios/angle_of_repose.py --clump rod
+    python scenarios/angle_of_repose.py --friction 0.8 --seed 2
+
+The bed is kept in results/beds and used again. Shapes have the volume of a sphere of 10 mm.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import minidem as md
+from minidem.initial import Group, Outlet, kept_bed, place_densely, settle
+from minidem.scenario import Observable, Scenario, at_least, finite
+from minidem.scenario.plot import COLOURS, save
+from minidem.scenario.progress import Line
+from minidem.validation import dosta
+
+RADIUS, YOUNG, DENSITY, RESTITUTION = 5e-3, 1e7, 2500.0, 0.5        # [m], [Pa], [kg/m3]
+LENGTH, WIDTH, QUICK_WIDTH = 0.2, 0.08, 0.03                        # of the box [m]
+COUNT, FRACTION = 2000, 0.3                                         # in a box of WIDTH; of the placement
+STRIPS = np.linspace(0.15, 0.75, 11)
+BELOW, INTERVAL = 0.05, 0.02                                        # where and how often clumps are removed [m], [s]
+BEDS = Path("results", "beds")
+
+
+def width(options):
+    return QUICK_WIDTH if options.quick else WIDTH
+
+
+def add_options(group):
+    group.add_argument("--quick", action="store_true", help="a narrow box, under a minute")
+    group.add_argument("--clump", choices=dosta.SHAPES, default="rod", help="(default: %(default)s)")
+    group.add_argument("--count", type=at_least(10), metavar="N",
+                       default=lambda options: round(COUNT * width(options) / WIDTH),
+                       help=f"clumps (default: {COUNT}, with --quick in proportion to the width)")
+    group.add_argument("--friction", type=finite, default=0.5, metavar="MU",
+                       help="coefficient of sliding friction (default: %(default)s)")
+
+
+def materials(options):
+    """Of clumps and rough walls, of smooth walls, and their pair."""
+    rough = md.Material(YOUNG, 0.2, restitution=RESTITUTION, friction=options.friction, density=DENSITY, name="rough")
+    smooth = md.Material(YOUNG, 0.25, name="smooth")
+    return rough, smooth, [md.Pair(rough, smooth, restitution=RESTITUTION)]
+
+
+def walls(options, smooth):
+    """The back and the smooth sides."""
+    half = 0.5 * width(options)
+    return [md.Plane((0.0, 0.0, 0.0), (1.0, 0.0, 0.0)), md.Plane((0.0, -half, 0.0), (0.0, 1.0, 0.0), smooth),
+            md.Plane((0.0, half, 0.0), (0.0, -1.0, 0.0), smooth)]
+
+
+def floor(options):
+    """A rectangle from behind the back to the edge."""
+    wide = 10.0 * width(options)
+    points = [(-LENGTH, -wide, 0.0), (LENGTH, -wide, 0.0), (LENGTH, wide, 0.0), (-LENGTH, wide, 0.0)]
+    return md.MeshWall((points, [(0, 1, 2), (0, 2, 3)]))
+
+
+def fall_and_settle(options, report):
+    """The bed in the closed box."""
+    rough, smooth, pairs = materials(options)
+    half, template = 0.5 * width(options), dosta.grain(options.clump, RADIUS, rough)
+    high = options.count * template.volume / (FRACTION * LENGTH * 2.0 * half)
+    [(position, orientation)] = place_densely([template], [options.count], (0.0, -half, 0.0), (LENGTH, half, high),
+                                              np.random.default_rng(options.seed))
+    closed = [*walls(options, smooth), md.Plane((LENGTH, 0.0, 0.0), (-1.0, 0.0, 0.0)),
+              md.Plane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))]
+    return settle([Group(template, position, orientation, rough)], closed, options.dt, pairs, softer=1.0, slower=1.0,
+                  threads=options.threads, report=report)
+
+
+def build(options):
+    """The bed in the open box."""
+    rough, smooth, pairs = materials(options)
+    sim = md.Simulation(rough, [*walls(options, smooth), floor(options)], rotation=options.integrator,
+                        contact=options.contact, dt=options.dt, gravity=(0.0, 0.0, -dosta.G), threads=options.threads,
+                        pairs=pairs)
+    line = Line(options.quiet)
+    name = f"repose-{options.clump}-{options.count}-{width(options)}-mu-{options.friction:g}-seed-{options.seed}.npz"
+    bed = kept_bed(BEDS / name, lambda: fall_and_settle(
+        options, lambda part: line.is_due() and line.show(f"angle_of_repose: the bed settles, {part:.0%}")))
+    line.close()
+    sim.add_clumps(bed.templates[0], bed.position, bed.orientation, bed.velocity, bed.angular_velocity)
+    return sim
+
+
+def exchange(options):
+    """Clumps below the floor are removed."""
+    return max(1, round(INTERVAL / options.dt)), Outlet((-1e3, -1e3, -1e3), (1e3, 1e3, -BELOW))
+
+
+def profile(sim):
+    """Middles of the strips and heights of the highest spheres above them, (n, 2) [m]; strips without any are left
+    out."""
+    centre, radius = sim.sphere_centers(), np.asarray(sim.sphere_radii)
+    strip = np.digitize(centre[:, 0] / LENGTH, STRIPS) - 1
+    top = [(0.5 * LENGTH * (STRIPS[k] + STRIPS[k + 1]), np.max(centre[:, 2] + radius, where=strip == k, initial=0.0))
+           for k in range(len(STRIPS) - 1)]
+    return np.array([point for point in top if point[1] > 0.0]).reshape(-1, 2)
+
+
+def angle(sim):
+    """Inclination of the surface [degrees]."""
+    points = profile(sim)
+    return float(np.degrees(np.arctan(-np.polyfit(*points.T, 1)[0]))) if len(points) > 2 else float("nan")
+
+
+def conclude(sim, recorder, folder):
+    """The angle, the mean over the last tenth of the rows, and the picture."""
+    observed, points = recorder.observed, profile(sim)
+    last = observed["angle"][-max(1, len(observed["angle"]) // 10):]
+    save(folder / "repose.png", (9.0, 3.8), lambda figure: draw(figure, sim, observed, points))
+    return ({"angle": np.mean(last), "angle_change": np.ptp(last), "left": sim.n_clumps},
+            f"The slope has {np.mean(last):.1f} degrees; {sim.n_clumps} clumps are left.")
+
+
+def draw(figure, sim, observed, points):
+    time, side = figure.subplots(1, 2)
+    time.plot(observed["time"], observed["angle"], color=COLOURS[0])
+    time.set(xlabel="time (s)", ylabel="inclination (degrees)")
+    centre = sim.sphere_centers()
+    side.plot(1e3 * centre[:, 0], 1e3 * centre[:, 2], ".", color="0.7", markersize=2)
+    side.plot(*(1e3 * points.T), "o", color=COLOURS[1])
+    side.set(xlabel="x (mm)", ylabel="z (mm)", aspect="equal")
+
+
+SCENARIO = Scenario(
+    name="angle_of_repose",
+    description=__doc__,
+    build=build,
+    defaults={"integrator": "spiral", "contact": "hertz-mindlin", "dt": 4e-5,
+              "time": lambda options: 1.5 if options.quick else 3.0, "seed": 1, "frames": 100},
+    add_options=add_options,
+    observables=(Observable("angle", "inclination / degrees", angle),
+                 Observable("clumps", "clumps", lambda sim: float(sim.n_clumps))),
+    exchange=exchange,
+    conclude=conclude,
+)
+main = SCENARIO.main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,234 @@
+"""python -m minidem movie and md.show: size, number and content of pictures, spheres of the right radius, errors."""
+import base64
+import io
+import math
+import re
+import sys
+
+import numpy as np
+import pytest
+
+import minidem as md
+from minidem import __main__ as command_line
+from minidem.output import vtu
+from minidem.output.wall_shapes import write_walls
+from minidem.render import colour, scene
+
+pyvista = pytest.importorskip("pyvista")
+ffmpeg = pytest.importorskip("imageio_ffmpeg")
+Image = pytest.importorskip("PIL.Image")
+
+SIZE = 160, 120
+BALL = md.ClumpTemplate([(0, 0, 0)], [0.1], density=1000.0)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Folder of a run with three frames: two spheres in a box approach each other."""
+    folder = tmp_path_factory.mktemp("run")
+    sim = md.Simulation(md.Material(1e9, 0.1), md.box((0, 0, 0), (1, 1, 1)), dt=1e-4)
+    sim.add_clumps(BALL, [(0.2, 0.5, 0.5), (0.8, 0.5, 0.5)], velocity=[(1, 0, 0), (-0.5, 0, 0)])
+    write_walls(folder / "walls.vtu", sim)
+    (folder / "frames").mkdir()
+    series = vtu.Pvd(folder / "two.pvd")
+    for k in range(3):
+        vtu.write_spheres(folder / "frames" / f"{k}.vtu", sim, float32=True)
+        series.add(sim.time, folder / "frames" / f"{k}.vtu")
+        sim.run(1000)
+    return folder
+
+
+def movie(*words):
+    return command_line.main(["movie", *map(str, words), "--quiet"])
+
+
+def pictures(path):
+    """Pictures (n, height, width, 3) of a movie, and its duration in seconds."""
+    reader = ffmpeg.read_frames(str(path))
+    about = next(reader)
+    width, height = about["size"]
+    return np.array([np.frombuffer(data, np.uint8).reshape(height, width, 3) for data in reader]), about["duration"]
+
+
+def still(spheres, camera=scene.CAMERA, **how):
+    """Pixels of md.show for spheres at these positions, in one colour."""
+    sim = md.Simulation(md.Material(1e9, 0.1), how.pop("walls", None), dt=1e-5)
+    sim.add_clumps(BALL, spheres)
+    return np.asarray(md.show(sim, "solid", how.pop("size", (200, 150)), camera, **how)).astype(int)
+
+
+def coloured(pixels):
+    """Pixels that belong to spheres: neither white nor grey."""
+    return np.ptp(pixels, axis=-1) > 20
+
+
+def test_mp4(run):
+    assert movie(run, "--size", "160x120", "--fps", "10") == 0
+    shown, seconds = pictures(run / "two.mp4")
+    assert shown.shape == (3, SIZE[1], SIZE[0], 3) and seconds == pytest.approx(0.3)
+    middle = [np.flatnonzero(coloured(picture.astype(int))[:, :130].any(axis=0)) for picture in shown]
+    widths = [columns.max() - columns.min() for columns in middle]
+    assert widths[0] > widths[1] + 5 > widths[2] + 10           # the spheres come closer
+
+
+def test_gif(run, tmp_path):
+    file = tmp_path / "two.gif"
+    assert movie(run / "two.pvd", "--out", file, "--size", "160x120", "--every", "2", "--color", "clump") == 0
+    with Image.open(file) as gif:
+        assert gif.format == "GIF" and gif.size == SIZE and gif.n_frames == 2
+
+
+def test_duration(run, tmp_path):
+    """Frames are repeated: 3 frames in 1.2 s at 10 pictures per second."""
+    file = tmp_path / "two.mp4"
+    assert movie(run, "--out", file, "--size", "64x48", "--fps", "10", "--seconds", "1.2") == 0
+    shown, seconds = pictures(file)
+    assert len(shown) == 12 and seconds == pytest.approx(1.2)
+
+
+@pytest.mark.parametrize("words, message", [
+    (["--color", "mass"], "color: the frames have no field 'mass'; known are solid, speed, radius, clump, velocity,"),
+    (["--colormap", "nothing"], "colormap: 'nothing' is unknown"),
+    (["--background", "nothing"], "background: 'nothing' is no colour"),
+    (["--camera", "1"], "camera: '1'; give azimuth,elevation"),
+    (["--camera", "0,0,0"], "camera: '0,0,0'; give"),
+    (["--size", "161x120"], "give two even numbers from 16 to 4096 as in 1280x720, not '161x120'"),
+    (["--out", "movie.avi"], "--out: movie.avi does not end in .mp4 or .gif"),
+    (["--out", "nowhere/movie.mp4"], "--out: there is no folder nowhere"),
+    (["--fps", "0"], "must be above 0"),
+])
+def test_bad_arguments(run, words, message, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (run / "two.mp4").unlink(missing_ok=True)
+    assert movie(run, *words) == 2
+    assert message in capsys.readouterr().err
+    assert not list(tmp_path.iterdir()) and not list(run.glob("*.mp4")) and not list(run.glob(".minidem*"))
+
+
+def test_no_frames(run, tmp_path, capsys):
+    assert movie(tmp_path / "missing") == 2 and "there is no folder" in capsys.readouterr().err
+    assert movie(tmp_path) == 2 and "has no frames (*.pvd); run the scenario with --frames" in capsys.readouterr().err
+    vtu.Pvd(tmp_path / "empty.pvd").write()
+    assert movie(tmp_path) == 2 and "lists no frames" in capsys.readouterr().err
+    (tmp_path / "other.pvd").write_text("")
+    assert movie(tmp_path) == 2 and "has several series" in capsys.readouterr().err
+    (tmp_path / "empty.pvd").write_text((run / "two.pvd").read_text())
+    assert movie(tmp_path / "empty.pvd") == 2 and "there is no file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["pyvista", "imageio_ffmpeg"])
+def test_missing_package(run, name, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, name, None)
+    assert movie(run) == 1
+    assert re.search(rf"need the package {name}.*\n.*-m pip install pyvista imageio-ffmpeg", capsys.readouterr().err)
+
+
+def test_no_library_to_render(run, monkeypatch, capsys):
+    monkeypatch.setenv("VTK_DEFAULT_OPENGL_WINDOW", "vtkOSOpenGLRenderWindow")
+    monkeypatch.setattr(scene, "find_library", lambda name: None)
+    assert movie(run) == 1 and "apt-get install libegl1" in capsys.readouterr().err
+
+
+def test_a_sphere_is_round_and_has_its_radius():
+    """Width and height of the outline of a sphere at the focal point, against the projection by hand."""
+    size, camera = (640, 480), (0.0, 0.0, 0.5)
+    shown = np.any(still([(0.3, 0.2, 0.1)], camera, size=size)[60:-60, 80:-80] < 245, axis=-1)      # without the time
+    position, focus, _, angle = scene.view(camera, np.array([(0.2, 0.1, 0.0), (0.4, 0.3, 0.2)]), size[0] / size[1])
+    assert focus == pytest.approx((0.3, 0.2, 0.1))
+    distance = np.linalg.norm(position - focus)
+    pixels = size[1] / math.tan(math.radians(angle / 2)) * math.tan(math.asin(0.1 / distance))
+    assert shown.any(axis=0).sum() == pytest.approx(pixels, abs=2)
+    assert shown.any(axis=1).sum() == pytest.approx(pixels, abs=2)
+    assert shown.sum() == pytest.approx(math.pi / 4 * pixels ** 2, rel=0.01)
+
+
+def test_spheres_intersect():
+    """Two overlapping spheres, the left one nearer. In the middle row they meet where x = 0.052 + 0.2 sqrt(0.01 - x^2),
+    so that the left one has 0.56 of the width; discs, of which it would hide the other, would give 0.67."""
+    frame = pyvista.PolyData(np.array([(0, 0, 0), (0.1, 0.02, 0)], np.float32))
+    frame["radius"], frame["side"] = np.array([0.1, 0.1]), np.array([0.0, 1.0])
+    view = scene.Scene((400, 300), scene.bounds_of([frame]), (0.0, 1.0), "side", "bwr", camera=(0.0, 0.0, 1.0))
+    row = np.asarray(view.draw(frame))[150, :330].astype(int)
+    view.close()
+    red, blue = row[:, 0] > row[:, 2] + 40, row[:, 2] > row[:, 0] + 40
+    assert blue.sum() / (blue | red).sum() == pytest.approx(0.56, abs=0.02)
+
+
+def test_views_along_axes():
+    """Three spheres in a triangle: where their pictures are tells the directions of the axes."""
+    spheres = [(0, 0, 0), (1, 0, 0), (0, 0, 2)]
+    along_y = coloured(still(spheres, "y"))
+    assert along_y[:75].sum() < along_y[75:].sum()              # z upwards: one above, two below
+    left = along_y[75:, :100].sum()
+    assert 0.4 < left / along_y[75:].sum() < 0.6 and along_y[:75, 100:].sum() == 0      # x to the right
+    assert coloured(still(spheres, "x")).any(axis=0).sum() < along_y.any(axis=0).sum()
+
+
+def test_walls_are_visible_and_not_in_the_way():
+    walls = md.box((0, 0, 0), (1, 1, 1))
+    center = [(0.5, 0.5, 0.5)]
+    shown, glass = still(center, walls=walls), still(center, walls=walls, transparent_walls=True)
+    assert coloured(shown).sum() > 100                          # the sphere is not hidden
+    assert (shown.sum(axis=-1) < 750).mean() > 0.25             # walls are not white
+    assert np.any(shown != glass)
+
+
+def test_values():
+    frame = pyvista.PolyData(np.zeros((3, 3), np.float32))
+    frame["radius"] = np.array([1.0, 1.0, 2.0])
+    frame["clump"] = np.array([4, 4, 7])
+    frame["velocity"] = np.array([(3.0, 0, 0), (0, 4.0, 0), (0, 0, -2.0)])
+    assert colour.values(frame, "speed") == pytest.approx([2.5, 2.5, 2.0])
+    assert colour.values(frame, "velocity") == pytest.approx([3.0, 4.0, 2.0])
+    assert colour.values(frame, "velocity_z") == pytest.approx([0.0, 0.0, -2.0])
+    first, second, third = colour.values(frame, "clump")
+    assert first == second != third
+    assert colour.value_range([frame], "velocity_z") == (-2.0, 2.0)
+    assert colour.value_range([frame], "speed") == (0.0, 2.5) and colour.value_range([frame], "radius") == (1.0, 2.0)
+    assert colour.label("angular_velocity_x") == "angular velocity x (1/s)" and colour.label("clump") == ""
+
+
+def test_show_refuses():
+    sim = md.Simulation(md.Material(1e9, 0.1), dt=1e-5)
+    with pytest.raises(ValueError, match="there are no clumps to show"):
+        md.show(sim)
+    sim.add_clumps(BALL, [(0, 0, 0)])
+    with pytest.raises(ValueError, match="size = .*from 16 to 4096"):
+        md.show(sim, size=(8, 8))
+
+
+def test_in_a_notebook():
+    """Executed by nbconvert, the page has the picture."""
+    nbformat, nbconvert = pytest.importorskip("nbformat"), pytest.importorskip("nbconvert")
+    pytest.importorskip("ipykernel")
+    code = ("import minidem as md\nsim = md.Simulation(md.Material(1e9, 0.1), md.box((0, 0, 0), (1, 1, 1)), dt=1e-4)\n"
+            "ball = md.ClumpTemplate([(0, 0, 0)], [0.1])\n_ = sim.add_clumps(ball, [(0.5, 0.5, 0.5)])\n"
+            "md.show(sim, color='solid', size=(320, 240))")
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
+    nbconvert.preprocessors.ExecutePreprocessor(timeout=120, kernel_name="python3").preprocess(book)
+    page, _ = nbconvert.HTMLExporter().from_notebook_node(book)
+    data, = re.findall(r'src="data:image/png;base64,([^"]+)"', page)
+    with Image.open(io.BytesIO(base64.b64decode(data))) as shown:
+        assert shown.size == (320, 240) and coloured(np.asarray(shown).astype(int)).sum() > 100
+
+
+def test_moving_walls(tmp_path):
+    """A plate of two triangles falls; each frame has its walls. Cylinders and meshes are glass: spheres are seen."""
+    plate = md.MeshWall(([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)], [(0, 1, 2), (0, 2, 3)]), velocity=(0, 0, -1.0))
+    walls = [md.Plane((0, 0, -1), (0, 0, 1)), md.Cylinder((0.5, 0.5, 0), (0, 0, 1), 0.8), plate]
+    sim = md.Simulation(md.Material(1e9, 0.1), walls, dt=1e-4)
+    sim.add_clumps(BALL, [(0.5, 0.5, 0.3), (0.5, 0.5, 1.0)])
+    write_walls(tmp_path / "walls.vtu", sim)
+    (tmp_path / "frames").mkdir()
+    series = vtu.Pvd(tmp_path / "plate.pvd")
+    for k in range(2):
+        files = [tmp_path / "frames" / f"{k}.vtu", tmp_path / "frames" / f"{k}_walls.vtu"]
+        vtu.write_spheres(files[0], sim)
+        assert write_walls(files[1], sim)
+        series.add(sim.time, *files)
+        sim.run(8000)
+    assert movie(tmp_path, "--size", "320x240", "--color", "solid") == 0
+    (first, second), _ = pictures(tmp_path / "plate.mp4")
+    assert coloured(first.astype(int)).sum() > 300 and np.abs(first.astype(int) - second).max() > 20
+    planes, others = scene.split_planes(scene.read(files[1]).extract_surface(algorithm="dataset_surface"))
+    assert planes.n_cells == 1 and others.n_cells == 96 + 2
