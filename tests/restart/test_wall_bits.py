@@ -223,7 +223,7 @@ def test_undone_step(threads, tmp_path):
     whole.add_force(force)
     sim = copy.deepcopy(whole)
     whole.run(STEPS)
-    for step in range(5, STEPS - 10, 33):
+    for step in range(5, STEPS - 10, 7):
         sim.run(BEFORE + step - sim.step_count)
         before, fails[0] = bits(sim), True
         for _ in range(2):
@@ -239,7 +239,7 @@ def test_undone_step(threads, tmp_path):
     assert bits(sim) == bits(whole)
 
 
-@pytest.mark.parametrize("fails_at", [0.2, 0.19])
+@pytest.mark.parametrize("fails_at", [0.2, 0.19, 0.1802])
 def test_motion_that_raises(fails_at):
     """The state is the one before; the run goes on when the function works again."""
     def motion(t):
@@ -255,8 +255,9 @@ def test_motion_that_raises(fails_at):
     end[0], before = fails_at, bits(sims[0])
     with pytest.raises(ZeroDivisionError):
         sims[0].run(500)
-    assert bits(sims[0]) == before or sims[0].step_count > 900
+    junk = [np.full((n, 2, 24), 7.0) for n in (1, 101, 201, 301, 401, 501, 1001)]       # in memory that was freed
     end[0] = np.inf
+    assert bits(sims[0]) == before or sims[0].step_count > 900 and junk
     for sim in sims:
         sim.run(1500 - sim.step_count)
     assert bits(sims[0]) == bits(sims[1])
