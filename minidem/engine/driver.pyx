@@ -114,13 +114,11 @@ cdef class Driver(LoopOwner):
     cdef object run_piece(self, long long steps):
         """As run; few enough steps for one table of the poses of walls."""
         glides = None if self.walls is None else self.walls.glides.copy()
-        if glides is not None and self.walls.servos:
-            if not self.contacts_known:
-                self.evaluate()
-            self.walls.accelerate([self.wall_force(k) for k in self.walls.servos], self.loop.step.dt)
-        self.prepare_walls(steps)
-        if self.walls is not None and self.walls.servos:
-            self.reset_power()
+        try:
+            self.start_walls(steps)
+        except BaseException:                           # from the function of a motion
+            self.walls.glides[:] = glides
+            raise
         self.sort_if_due()
         self.contacts_known = False
         try:
@@ -142,6 +140,17 @@ cdef class Driver(LoopOwner):
         self.contacts_known = True
         if glides is not None:
             self.walls.glide(steps * self.loop.step.dt)
+
+    cdef object start_walls(self, long long steps):
+        """Poses of the walls for so many steps, and new velocities of those that a force moves."""
+        cdef bint servos = self.walls is not None and bool(self.walls.servos)
+        if servos:
+            if not self.contacts_known:
+                self.evaluate()
+            self.walls.accelerate([self.wall_force(k) for k in self.walls.servos], self.loop.step.dt)
+        self.prepare_walls(steps)
+        if servos:
+            self.reset_power()
 
     cdef object wall_force(self, int wall):
         """(3,) force of all clumps on a wall at the present pose [N]; summed in the user's order of the clumps."""

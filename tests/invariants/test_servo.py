@@ -116,3 +116,30 @@ def test_a_step_undone():
 def test_refused(arguments, hint):
     with pytest.raises(ValueError, match=hint):
         md.Servo(**{"direction": (0, 0, 1), "force": 1.0, "mass": 1.0} | arguments)
+
+
+def test_a_motion_that_raises():
+    """The lid is where it was, and goes on."""
+    calls = [False]
+
+    def motion(t):
+        if calls[0]:
+            raise RuntimeError("once")
+        return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+
+    def scene():
+        sim = press()
+        walls = [*sim.walls, md.Plane((0, 0, -1), (0, 0, 1), motion=motion)]
+        other = md.Simulation(MATERIAL, walls, contact=sim.contact, dt=sim.dt, gravity=sim.gravity, threads=1)
+        other.add_clumps(ROD, sim.position, sim.orientation)
+        return other
+
+    sims = [scene(), scene()]
+    sims[0].run(700)
+    sims[1].run(500)
+    calls[0] = True
+    with pytest.raises(RuntimeError, match="once"):
+        sims[1].run(200)
+    calls[0] = False
+    sims[1].run(200)
+    assert state(sims[0]) == state(sims[1])
