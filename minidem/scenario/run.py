@@ -266,7 +266,8 @@ class Run:
             file, self.last_frame = self.folder.frame(self.sim.step_count), self.sim.time
             walls = wall_mesh(self.sim) if any(wall.moves for wall in self.sim.walls) else None
             contacts = contact_mesh(self.sim) if self.with_contacts else None
-            parts = {file.with_name(file.stem + end): mesh for end, mesh in zip(vtu.PARTS, (walls, contacts)) if mesh}
+            parts = {file.with_name(file.stem + end): mesh for end, mesh in zip(vtu.PARTS, (walls, contacts))
+                     if mesh is not None}
             self.output.call(self._add_frame, vtu.Frame(self.sim, True, self.fields), file, parts, self.sim.time)
             self.new_frames += [file, *parts]
 
