@@ -43,8 +43,8 @@ class Trajectory:
     Notes
     -----
     CSV: one row per clump and time with all digits, in the lab frame: `time` [s], `clump` (id), `position_x` ... of the
-    centre of mass [m], `orientation_w` ... (template frame to lab frame), `velocity_x` ... [m/s], `angular_velocity_x`
-    ... [rad/s].
+    centre of mass [m], without jumps in a periodic box, `orientation_w` ... (template frame to lab frame), `velocity_x`
+    ... [m/s], `angular_velocity_x` ... [rad/s].
 
     GSD, schema hoomd, single precision, SI units: see output/trajectory_gsd.py.
 
@@ -131,7 +131,8 @@ def _sample(sim, clumps):
                  "angular_velocity": rotate(orientation, rate), "template": np.asarray(sim.template_index),
                  "mass": state.column("mass"), "inertia": state.column("inertia")}
     return SimpleNamespace(
-        step=sim.step_count, time=sim.time, walls=sim.walls_at_rest, templates=sim.templates, spheres=spheres,
+        step=sim.step_count, time=sim.time, walls=sim.walls_at_rest, box=state.box, templates=sim.templates,
+        spheres=spheres,
         clump=(np.cumsum(chosen) - 1)[of_sphere[chosen[of_sphere]]],
         **{name: values[chosen] for name, values in per_clump.items()})
 

@@ -10,10 +10,13 @@ First there is one particle per clump, its centre, and then the spheres of all c
   principal frame, `angmom` the quaternion 2 q (0, L) with the angular momentum L in the principal frame [kg m2/s];
 - `mass` [kg] and `moment_inertia` of spheres of rigid bodies are zero, so that sums over all particles are right;
 - `velocity` [m/s] of each particle's centre;
-- `log/time` [s]; `log/particles/clump`, id of the clump.
+- `image`: box lengths by which each particle, sphere or centre, was moved into a periodic box; position + image times
+  the length of the box is without jumps;
+- `log/time` [s]; `log/particles/clump`, id of the clump; `log/periodic` (3,), whether each axis is periodic. Other
+  axes are open or end at walls, for which box.periodic of freud and pbc of OVITO have to be set to false.
 
-The box is that of the walls, moving ones at their present places; where it is open or clumps have left it, it contains
-all spheres. There are no periodic boundaries: images are 0 and positions are unwrapped.
+The box is the periodic box, or that of the walls, moving ones at their present places; where it is open or clumps have
+left it, it contains all spheres.
 
 H. Kamberaj, R. J. Li, S. M. Anderson, J. Chem. Phys. 122, 224114 (2005), doi 10.1063/1.1906216, for `angmom`.
 """
@@ -46,35 +49,36 @@ class GsdFile:
 
     def append(self, sample):
         frame, n = gsd.hoomd.Frame(), len(sample.ids)
-        low, high = _box(sample)
+        alone = np.bincount(sample.clump, minlength=n) == 1
+        first, part = np.searchsorted(sample.clump, np.arange(n)), ~alone[sample.clump]
+        clump, radii = sample.clump[part], sample.spheres[:, 3]
+        smallest = np.minimum.reduceat(radii, first) if n else np.zeros(0)
+        position = np.concatenate([sample.position, sample.spheres[part, :3]])
+        arm, at_rest = position[n:] - sample.position[clump], np.zeros((len(clump), 3))
+        diameter = np.concatenate([np.where(alone, 2.0, 2.0 * MARKER) * smallest, 2.0 * radii[part]])
+        image, position = _into(sample.box, position)
+        low, high = _box(sample, position, 0.5 * diameter[:, None])
         if self.origin is None:
             self.origin = 0.5 * (low + high)
-        frame.configuration.step = sample.step
-        frame.configuration.box = _single([*(2.0 * np.maximum(high - self.origin, self.origin - low)), 0.0, 0.0, 0.0])
-        alone = np.bincount(sample.clump, minlength=n) == 1
-        first = np.searchsorted(sample.clump, np.arange(n))
-        part = ~alone[sample.clump]
-        clump, (centers, radii) = sample.clump[part], np.split(sample.spheres, [3], axis=1)
-        smallest = np.minimum.reduceat(radii[:, 0], first) if n else np.zeros(0)
-        types, of_center, of_sphere = _types(sample, first)
-        arm = centers[part] - sample.position[clump]
-        at_rest = np.zeros((len(clump), 3))
         spin = np.column_stack([np.zeros(n), sample.inertia * sample.rate])
         columns = {
-            "position": (sample.position - self.origin, centers[part] - self.origin),
+            "position": position - self.origin, "diameter": diameter,
             "orientation": (sample.principal, sample.principal[clump]),
             "velocity": (sample.velocity, sample.velocity[clump] + np.cross(sample.angular_velocity[clump], arm)),
             "angmom": (2.0 * multiply(sample.principal, spin), np.zeros((len(clump), 4))),
-            "mass": (sample.mass, at_rest[:, 0]), "moment_inertia": (sample.inertia, at_rest),
-            "diameter": (np.where(alone, 2.0, 2.0 * MARKER) * smallest, 2.0 * radii[part, 0])}
+            "mass": (sample.mass, at_rest[:, 0]), "moment_inertia": (sample.inertia, at_rest)}
         particles = frame.particles
-        particles.N, particles.types = n + len(clump), types
+        for name, values in columns.items():
+            setattr(particles, name, _single(np.concatenate(values) if isinstance(values, tuple) else values))
+        types, of_center, of_sphere = _types(sample, first)
         typeid = np.where(alone, of_sphere[first], of_center), of_sphere[part]
+        particles.N, particles.types, particles.image = len(position), types, image.astype(np.int32)
         particles.typeid = np.concatenate(typeid).astype(np.uint32)
         particles.body = np.concatenate([np.where(alone, -1, np.arange(n)), clump]).astype(np.int32)
-        for name, values in columns.items():
-            setattr(particles, name, _single(np.concatenate(values)))
+        frame.configuration.step = sample.step
+        frame.configuration.box = _single([*(2.0 * np.maximum(high - self.origin, self.origin - low)), 0.0, 0.0, 0.0])
         frame.log = {"time": np.array([sample.time]), "origin": self.origin,
+                     "periodic": np.array(sample.box.axes if sample.box else 3 * [False]).astype(np.uint8),
                      "particles/clump": np.concatenate([sample.ids, sample.ids[clump]]).astype(np.int32)}
         self._file.append(frame)
         self._file.file.flush()
@@ -114,12 +118,16 @@ def _types(sample, first):
     return names, centers[sample.template], np.concatenate(of_member)[member]
 
 
-def _box(sample):
-    """(low, high) corners of the box that the walls enclose; where it is open or left, of the bounding box."""
-    low, high = enclosed_box(sample.walls)
-    centers, radii = np.split(sample.spheres, [3], axis=1)
-    if len(centers):
-        closed = np.isfinite(low) & (low <= centers.min(axis=0)), np.isfinite(high) & (high >= centers.max(axis=0))
-        return (np.where(closed[0], low, (centers - radii).min(axis=0)),
-                np.where(closed[1], high, (centers + radii).max(axis=0)))
+def _into(box, position):
+    """(images, positions (n, 3) moved into the periodic box)."""
+    return (np.zeros(position.shape), position) if box is None else (box.image(position), box.wrapped(position))
+
+
+def _box(sample, position, radius):
+    """(low, high) corners of the box of walls and periodic axes; where it is open or left, of the particles."""
+    low, high = enclosed_box(sample.walls, sample.box)
+    if len(position):
+        closed = np.isfinite(low) & (low <= position.min(axis=0)), np.isfinite(high) & (high >= position.max(axis=0))
+        return (np.where(closed[0], low, (position - radius).min(axis=0)),
+                np.where(closed[1], high, (position + radius).max(axis=0)))
     return np.where(np.isfinite(low), low, -0.5), np.where(np.isfinite(high), high, 0.5)

@@ -21,7 +21,7 @@ from minidem.output import replace_text, replacing
 from minidem.state.bodies import frames_to_drawn
 
 FIELDS = ("radius", "clump", "velocity", "angular_velocity", "orientation", "template", "clump_center",
-          "contact_force")     # of a frame, besides the centres
+          "contact_force", "image")     # of a frame, besides the centres
 PARTS = ("_walls.vtu", "_contacts.vtu")     # ends of the names of further files of a frame
 _END = b"</UnstructuredGrid>\n</VTKFile>\n"
 _TIME = b"""<FieldData>
@@ -64,6 +64,8 @@ def write_spheres(path, sim, float32=False, fields=None):
     - `radius` [m], `clump` (int32, id of the sphere's clump, which is its index unless clumps were removed);
     - `velocity` [m/s] of the sphere's centre, v + w x (centre - x);
     - `angular_velocity` [rad/s] and `orientation` (w, x, y, z; template frame to lab frame) of its clump;
+    - `image` (3, int32) of its clump, if an axis is periodic: each clump is drawn whole, with its centre of mass in the
+      box, and was moved there by so many lengths of the box;
     - `template` (int32, index in `sim.templates`) and `clump_center`, the centre of mass [m], of its clump;
     - `contact_force` [N], the sum of the forces of all contacts on its clump, without gravity and user forces.
 
@@ -92,6 +94,8 @@ class Frame:
     def __init__(self, sim, float32=False, fields=None):
         self.fields, self.real = field_names(fields), np.float32 if float32 else np.float64
         vars(self).update(_copies(sim, self.fields))
+        if self.box is None:
+            self.fields = tuple(name for name in self.fields if name != "image")
 
     def write(self, path):
         """Write the VTU file `path` atomically."""
@@ -104,6 +108,10 @@ class Frame:
             arm = centers - self.position[clump]
             data["velocity"] = velocity[clump] + np.cross(angular_velocity, arm)
             data["angular_velocity"] = angular_velocity
+        if self.box is not None:
+            inside, image = self.box.wrapped(self.position), self.box.image(self.position)
+            centers = centers + (inside - self.position)[clump]
+            data |= {"image": image[clump].astype(np.int32), "clump_center": inside[clump]}
         if "orientation" in self.fields:
             data["orientation"] = multiply(self.orientation, self.drawn)[clump]
         if self.contact_force is not None:
@@ -119,7 +127,7 @@ def _copies(sim, fields):
     """What a Frame needs of `sim`, by name."""
     sim._loop.pose()
     state = sim._state
-    return {"time": sim.time, "spheres": sim._of_spheres(), "clump": np.asarray(sim.sphere_clump),
+    return {"time": sim.time, "box": state.box, "spheres": sim._of_spheres(), "clump": np.asarray(sim.sphere_clump),
             "ids": np.asarray(sim.ids), "template": np.asarray(sim.template_index),
             "position": state.column("position"), "orientation": state.column("orientation"),
             "drawn": frames_to_drawn(state),

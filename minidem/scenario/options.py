@@ -90,6 +90,8 @@ def parse(scenario, argv):
     options = resolve_defaults(parser.parse_args(argv))
     if options.track_every and not options.track:
         raise ValueError(f"--track-every {options.track_every:g}: give --track N or --track all as well")
+    if options.contacts and not options.frames:
+        raise ValueError("--contacts: they are written with frames, of which there are none with --frames 0")
     if options.track and not options.track_every and options.frames < 2:
         raise ValueError(f"--track: there are no times of frames with --frames {options.frames}; give --track-every")
     return options

@@ -42,6 +42,21 @@ def test_contacts_as_lines(between, dimers_on_floor, tmp_path):
         np.testing.assert_array_equal(mesh.points[line[1]], contact["point"] if j < 0 else centers[j])
 
 
+@pytest.mark.parametrize("between", ["clumps", "spheres"])
+def test_lines_in_a_periodic_box_are_short(between, tmp_path):
+    """They begin at a clump in the box, whole as in a frame, and end at the image that it touches."""
+    dimer = md.ClumpTemplate(centers=[(-0.3, 0, 0), (0.3, 0, 0)], radii=[0.5, 0.5], density=1000.0)
+    sim = md.Simulation(md.Material(1e7, 0.2), dt=1e-4, periodic=((0, 0, 0), (5, 3, 3), (True, True, False)))
+    sim.add_clumps(dimer, [(0.2, 1, 1), (8.61, 1, 1)])      # the image of the second at -1.39
+    sim.write_contacts(tmp_path / "a.vtu", between)
+    sim.write_vtu(tmp_path / "spheres.vtu")
+    mesh, frame = meshio.read(tmp_path / "a.vtu"), meshio.read(tmp_path / "spheres.vtu")
+    assert len(mesh.cells[0].data) == 1 and mesh.cell_data["force"][0] > 0.0
+    x = {"clumps": (0.2, -1.39), "spheres": (-0.1, -1.09)}[between]
+    np.testing.assert_allclose(mesh.points, [(x[0], 1, 1), (x[1], 1, 1)], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(frame.point_data["clump_center"][:, 0], [0.2, 0.2, 3.61, 3.61], rtol=0, atol=1e-12)
+
+
 def test_lines_between_other_things(dimers_on_floor, tmp_path):
     with pytest.raises(ValueError, match="between = 'walls': give one of 'clumps', 'spheres'"):
         dimers_on_floor.write_contacts(tmp_path / "a.vtu", "walls")

@@ -156,6 +156,26 @@ def test_open_box_contains_all_spheres(rod, tmp_path):
 
 
 @needs_gsd
+def test_periodic_box(rod, tmp_path):
+    """Every particle is in the box; its position without jumps is position + image times the length of the box."""
+    sim = md.Simulation(md.Material(1e9, 0.1), walls=[md.Plane((0, 0, 1), (0, 0, 1)), md.Plane((0, 0, 3), (0, 0, -1))],
+                        dt=1e-4, periodic=((1, 1, 0), (2, 3, 1), (True, True, False)))
+    sim.add_clumps(rod.template, [(1.98, 2, 1.5), (1.2, 2.99, 2)], velocity=[(9, 0, 0), (0, -50, 0)])
+    with md.Trajectory(tmp_path / "a.gsd") as trajectory:
+        for _ in range(3):
+            trajectory(sim)
+            sim.run(500)
+        trajectory(sim)
+    for frame in frames_of(tmp_path / "a.gsd"):
+        box, p = frame.configuration.box[:3], frame.particles
+        assert box.tolist() == [1, 2, 2] and frame.log["periodic"].tolist() == [1, 1, 0]
+        assert (np.abs(p.position) <= 0.5 * box).all() and not p.image[:, 2].any()
+    unwrapped = p.position + p.image * box + frame.log["origin"]
+    np.testing.assert_allclose(unwrapped, np.concatenate([sim.position, sim.sphere_centers()]), rtol=0, atol=1e-6)
+    assert p.image[0, 0] == 2 and p.image[1, 1] == -3
+
+
+@needs_gsd
 def test_changing_clumps(sim, lumpy, tmp_path):
     with md.Trajectory(tmp_path / "a.gsd", clumps=range(1, 7)) as trajectory:
         trajectory(sim)
@@ -225,10 +245,10 @@ def test_trajectory_of_a_scenario(with_gsd, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("options", [["--track-every", "0.1"], ["--track", "all", "--frames", "1"], ["--track", "0"],
-                                     ["--track", "some"]])
+                                     ["--track", "some"], ["--contacts", "--frames", "0"]])
 def test_refused_options(options, tmp_path, capsys):
     assert main(tmp_path / "out", *options) == 2
-    assert "--track" in capsys.readouterr().err
+    assert options[0] in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
