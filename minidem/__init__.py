@@ -11,6 +11,7 @@ The public names, after `import minidem as md`; `help(md.Simulation)` and so on 
     md.Energy               what sim.energy() returns
     md.contact              the contact laws: available, info
     md.rotation             the rotation integrators: available, info, register (your own), integrate (free bodies)
+    md.Trajectory           GSD or CSV file of clumps over time, a callback of sim.run
     md.show                 a picture of a simulation, for notebooks (extra render)
     md.cite                 references of what a simulation used
     md.build_info           version, instruction set, OpenMP and compiler of this build
@@ -55,6 +56,7 @@ from minidem import contact, rotation
 from minidem.analysis.energy import Energy
 from minidem.citation import cite
 from minidem.material import Material, Pair, effective_modulus, effective_shear_modulus
+from minidem.output.trajectory import Trajectory
 from minidem.render.show import show
 from minidem.simulation import Simulation
 from minidem.templates import chess, fit_report as mesh_report, shapes
@@ -63,7 +65,7 @@ from minidem.walls import Cylinder, MeshWall, Oscillation, Plane, Servo, box
 
 __version__ = "0.6.0"
 __all__ = ["ClumpTemplate", "Cylinder", "Energy", "Material", "MeshWall", "Oscillation", "Pair", "Plane", "Servo",
-           "Simulation", "box", "build_info", "chess", "cite", "contact", "effective_modulus",
+           "Simulation", "Trajectory", "box", "build_info", "chess", "cite", "contact", "effective_modulus",
            "effective_shear_modulus", "mesh_report", "rotation", "shapes", "show"]
 
 # `import minidem.shapes` and the like: these modules have a public name beside that of their folder.

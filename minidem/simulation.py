@@ -22,6 +22,7 @@ from minidem.engine.driver import Driver, NotFinite
 from minidem.engine.user_forces import UserForces
 from minidem.material import Material, Pair, require_materials
 from minidem.output import checkpoint, vtu
+from minidem.output.contact_lines import write_contacts
 from minidem.rotation import registry
 from minidem.state.periodic_box import periodic_box
 from minidem.state.state import State
@@ -221,10 +222,23 @@ class Simulation(Clumps):
         ----------
         path : path
         fields : list of str, or str, optional
-            Out of clump, velocity, angular_velocity, orientation (see output/vtu.py); centres and radii are always
-            written. Default: all.
+            Out of clump, velocity, angular_velocity, orientation, template, clump_center, contact_force (see
+            output/vtu.py); centres and radii are always written. Default: all.
         """
         vtu.write_spheres(file_path("path", path), self, fields=fields)
+
+    @exclusive
+    def write_contacts(self, path: str | Path, between: str = "clumps") -> None:
+        """Write the contacts to a VTU file for ParaView as lines, which show force chains.
+
+        Parameters
+        ----------
+        path : path
+        between : {"clumps", "spheres"}
+            Lines from centre to centre of these, or to the contact point on a wall. Cell data are force, normal_force,
+            tangential_force [N], overlap [m], sliding, clump_i, clump_j (see output/contact_lines.py).
+        """
+        write_contacts(file_path("path", path), self, between)
 
     @exclusive
     def save(self, path: str | Path) -> None:

@@ -31,6 +31,17 @@ def lumpy():
     return scenes.lumpy()
 
 
+@pytest.fixture
+def dimers_on_floor():
+    """Two dimers on a floor, with friction, under a load."""
+    dimer = md.ClumpTemplate(centers=[(-0.3, 0, 0), (0.3, 0, 0)], radii=[0.5, 0.5], density=1000.0)
+    sim = md.Simulation(md.Material(1e7, 0.2, restitution=0.5, friction=0.3), walls=md.box((0, 0, 0), (9, 9, 9)),
+                        dt=1e-4, gravity=(0, 0, -9.81), contact="hertz-mindlin")
+    sim.add_clumps(dimer, [(3, 3, 0.499), (3.1, 3, 1.48)], velocity=[(0.1, 0, 0), (0, 0, -0.1)])
+    sim.run(20)
+    return sim
+
+
 @pytest.fixture(scope="session", autouse=True)
 def import_path_of_child_processes():
     """Child processes import the modules of this project that the tests import, also those of another Python

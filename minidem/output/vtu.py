@@ -1,10 +1,11 @@
 """Files for ParaView: the spheres of all clumps as points (VTU), a series of such frames (PVD).
 
-Only `Mesh` and `vtu.write` of meshio are used, and only here: other writers have known faults (arrays of shape
-(n, 3, 3) are mis-written, `field_data` such as the time is dropped), so that the times are in the .pvd file. Without
-compression frames are 1.5 times as large and written ten times as fast.
+Only `Mesh` and `vtu.write` of meshio are used: other writers have known faults (arrays of shape (n, 3, 3) are
+mis-written). `vtu.write` drops `field_data`, so that the time is added here. Without compression frames are 1.5 times
+as large and written ten times as fast.
 """
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from xml.etree import ElementTree
@@ -19,7 +20,14 @@ from minidem.core.quaternions import multiply, rotate
 from minidem.output import replace_text, replacing
 from minidem.state.bodies import frames_to_drawn
 
-FIELDS = ("radius", "clump", "velocity", "angular_velocity", "orientation", "image")    # of a frame, besides centres
+FIELDS = ("radius", "clump", "velocity", "angular_velocity", "orientation", "template", "clump_center",
+          "contact_force", "image")     # of a frame, besides the centres
+PARTS = ("_walls.vtu", "_contacts.vtu")     # ends of the names of further files of a frame
+_END = b"</UnstructuredGrid>\n</VTKFile>\n"
+_TIME = b"""<FieldData>
+<DataArray type="Float64" Name="TimeValue" NumberOfTuples="1" format="ascii">%r</DataArray>
+</FieldData>
+"""
 _HEAD = '<?xml version="1.0"?>\n<VTKFile type="Collection" version="0.1">\n  <Collection>\n'
 _TAIL = "  </Collection>\n</VTKFile>\n"
 
@@ -57,7 +65,11 @@ def write_spheres(path, sim, float32=False, fields=None):
     - `velocity` [m/s] of the sphere's centre, v + w x (centre - x);
     - `angular_velocity` [rad/s] and `orientation` (w, x, y, z; template frame to lab frame) of its clump;
     - `image` (3, int32) of its clump, if an axis is periodic: each clump is drawn whole, with its centre of mass in the
-      box, and was moved there by so many lengths of the box.
+      box, and was moved there by so many lengths of the box;
+    - `template` (int32, index in `sim.templates`) and `clump_center`, the centre of mass [m], of its clump;
+    - `contact_force` [N], the sum of the forces of all contacts on its clump, without gravity and user forces.
+
+    The field data `TimeValue` is the time [s], which ParaView shows for single files too.
 
     Parameters
     ----------
@@ -81,47 +93,71 @@ class Frame:
 
     def __init__(self, sim, float32=False, fields=None):
         self.fields, self.real = field_names(fields), np.float32 if float32 else np.float64
-        self.spheres, self.clump, self.ids, self.position, self.orientation, self.drawn, self.rates = _copies(
-            sim, {"velocity", "angular_velocity"} & set(self.fields))
-        self.box = sim._state.box
+        vars(self).update(_copies(sim, self.fields))
         if self.box is None:
             self.fields = tuple(name for name in self.fields if name != "image")
 
     def write(self, path):
         """Write the VTU file `path` atomically."""
-        centers, radii, clump, real = self.spheres[:, :3], self.spheres[:, 3], self.clump, self.real
-        data = {"radius": radii.astype(real), "clump": self.ids[clump].astype(np.int32)}
+        centers, radii, clump = self.spheres[:, :3], self.spheres[:, 3], self.clump
+        data = {"radius": radii, "clump": self.ids[clump].astype(np.int32), "template": self.template[clump],
+                "clump_center": self.position[clump]}
         if self.rates:
             velocity, rate = self.rates
             angular_velocity = rotate(self.orientation, rate)[clump]
             arm = centers - self.position[clump]
-            data["velocity"] = (velocity[clump] + np.cross(angular_velocity, arm)).astype(real)
-            data["angular_velocity"] = angular_velocity.astype(real)
+            data["velocity"] = velocity[clump] + np.cross(angular_velocity, arm)
+            data["angular_velocity"] = angular_velocity
         if self.box is not None:
             inside, image = self.box.wrapped(self.position), self.box.image(self.position)
             centers = centers + (inside - self.position)[clump]
-            data["image"] = image[clump].astype(np.int32)
+            data |= {"image": image[clump].astype(np.int32), "clump_center": inside[clump]}
         if "orientation" in self.fields:
-            data["orientation"] = multiply(self.orientation, self.drawn)[clump].astype(real)
+            data["orientation"] = multiply(self.orientation, self.drawn)[clump]
+        if self.contact_force is not None:
+            data["contact_force"] = self.contact_force[clump]
         vertices = np.arange(len(clump), dtype=np.int32)[:, None]
-        write_mesh(path, meshio.Mesh(centers.astype(real), {"vertex": vertices},
-                                 point_data={name: data[name] for name in self.fields}))
+        point_data = {name: data[name] if data[name].dtype == np.int32 else data[name].astype(self.real)
+                      for name in self.fields}
+        write_mesh(path, meshio.Mesh(centers.astype(self.real), {"vertex": vertices}, point_data=point_data), self.time)
 
 
 @exclusive
-def _copies(sim, with_rates):
-    """What a Frame needs of `sim`."""
+def _copies(sim, fields):
+    """What a Frame needs of `sim`, by name."""
     sim._loop.pose()
     state = sim._state
-    return (sim._of_spheres(), np.asarray(sim.sphere_clump), np.asarray(sim.ids), state.column("position"),
-            state.column("orientation"), frames_to_drawn(state), sim._rates() if with_rates else None)
+    return {"time": sim.time, "box": state.box, "spheres": sim._of_spheres(), "clump": np.asarray(sim.sphere_clump),
+            "ids": np.asarray(sim.ids), "template": np.asarray(sim.template_index),
+            "position": state.column("position"), "orientation": state.column("orientation"),
+            "drawn": frames_to_drawn(state),
+            "rates": sim._rates() if {"velocity", "angular_velocity"} & set(fields) else None,
+            "contact_force": contact_forces(sim) if "contact_force" in fields else None}
 
 
-def write_mesh(path, mesh):
-    """Write a meshio.Mesh atomically."""
+def contact_forces(sim):
+    """(n_clumps, 3) force of all contacts on each clump [N].
+
+    Without user forces it is the force minus the weight, which takes less time than a table of contacts.
+    """
+    if sim.user_forces:
+        contacts = sim.contacts()
+        force, of_pair = np.zeros((sim.n_clumps, 3)), contacts["clump_j"] >= 0
+        np.add.at(force, contacts["clump_i"], contacts["force"])
+        np.add.at(force, contacts["clump_j"][of_pair], -contacts["force"][of_pair])
+        return force
+    return np.asarray(sim.force) - np.asarray(sim.mass)[:, None] * np.array(sim.gravity)
+
+
+def write_mesh(path, mesh, time=None):
+    """Write a meshio.Mesh atomically; time: TimeValue of the field data [s]."""
     with replacing(path) as temporary:
         try:
             meshio.vtu.write(temporary, mesh, compression=None)
+            if time is not None:
+                with open(temporary, "r+b") as file:
+                    file.seek(-len(_END), os.SEEK_END)
+                    file.write(_TIME % float(time) + _END)
         except OSError as error:        # as for a full disk, which the system reports without the name of the file
             raise OSError(error.errno, error.strerror, str(path)) from None
 
@@ -161,6 +197,11 @@ class Pvd:
 
     def write(self):
         """Write the file."""
-        rows = [f'    <DataSet timestep="{time!r}" part="{int(file.endswith("_walls.vtu"))}" file={quoteattr(file)}/>\n'
+        rows = [f'    <DataSet timestep="{time!r}" part="{part_number(file)}" file={quoteattr(file)}/>\n'
                 for time, file in self.frames]
         replace_text(self.path, _HEAD + "".join(rows) + _TAIL)
+
+
+def part_number(file):
+    """0 for the spheres of a frame; 1, 2 for its further files, PARTS."""
+    return next((k for k, end in enumerate(PARTS, 1) if file.endswith(end)), 0)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from minidem.output import replacing
-from minidem.output.vtu import Pvd
+from minidem.output.vtu import Pvd, part_number
 from minidem.render.colour import value_range, values
 from minidem.render.extra import require
 from minidem.render.scene import CAMERA, Scene, bounds_of, checked_camera, read
@@ -18,7 +18,6 @@ from minidem.scenario.progress import Line, duration
 SAMPLES = 16                # frames that are read beforehand, for the range of the colours and the camera
 # One palette per frame, so that no frames are kept in memory.
 GIF = "split[a][b];[a]palettegen=stats_mode=single[p];[b][p]paletteuse=new=1"
-WALLS = "_walls.vtu"        # end of the names of files with the walls of a frame, if they move
 ENCODERS = {".mp4": dict(codec="libx264", pix_fmt_out="yuv420p",
                          output_params=["-crf", "18", "-movflags", "+faststart", "-f", "mp4"]),
             ".gif": dict(codec="gif", pix_fmt_out="pal8", output_params=["-vf", GIF, "-f", "gif"])}
@@ -90,8 +89,8 @@ def find_series(folder):
 def frame_list(series, options):
     """(time [s], file of the spheres, file of the walls or None) of each picture."""
     listed = Pvd(series, keep=lambda time: True).frames
-    moving = {when: series.parent / file for when, file in listed if file.endswith(WALLS)}
-    frames = [(when, series.parent / file, moving.get(when)) for when, file in listed if not file.endswith(WALLS)]
+    moving = {when: series.parent / file for when, file in listed if part_number(file) == 1}
+    frames = [(when, series.parent / file, moving.get(when)) for when, file in listed if part_number(file) == 0]
     frames = frames[::options.every]
     if not frames:
         raise ValueError(f"{series} lists no frames; run the scenario with --frames 200")

@@ -48,6 +48,8 @@ def check_writable(path, files=()):
 
 
 EARLIER = {"contact": "hertz"}          # options that runs of older versions did not have
+UNTRACKED = {"track": 0, "track_steps": 0}      # of the schedule: clumps in the trajectory, steps between two instants
+ALL = -1                                # clumps in the trajectory
 
 
 class RunFolder:
@@ -66,6 +68,7 @@ class RunFolder:
         self.summary = self.path / "summary.json"
         self.series = self.path / f"{name}.pvd"
         self.walls = self.path / "walls.vtu"
+        self.trajectories = self.path / f"{name}.gsd", self.path / "trajectory.csv"     # at most one exists
         self.frames = self.path / "frames"
         self.checkpoint = self.path / "checkpoint.npz"
         self.earlier = self.path / "checkpoint_before.npz"
@@ -84,7 +87,7 @@ class RunFolder:
         self.lock()
         # First the checkpoints, then the list of frames, then the frames: no file refers to a missing one.
         for file in (self.earlier, self.checkpoint, self.summary, self.picture, self.series, self.walls,
-                     self.wall_forces):
+                     self.wall_forces, *self.trajectories):
             file.unlink(missing_ok=True)
         self.remove_frames()
 
@@ -120,7 +123,7 @@ class RunFolder:
 
     def save(self, sim, notes, frames):
         """Save a checkpoint with `notes`, after tables, series and `frames` (since the last one) are on the disk."""
-        synced = (self.energy, self.observables, self.wall_forces, self.series, self.walls, *frames)
+        synced = (self.energy, self.observables, self.wall_forces, self.series, self.walls, *self.trajectories, *frames)
         to_disk([file for file in synced if file.exists()])
         checkpoint.save(self._next, sim, notes)
         if self._last_is_good:
@@ -133,9 +136,9 @@ class RunFolder:
         sim, notes = checkpoint.load(file, Simulation, threads)
         try:
             here, there = json.loads(json.dumps(physics)), {**EARLIER, **notes["physics"]}
-            schedule, spent = dict(notes["schedule"]), dict(notes["spent"])
-            if not all(type(schedule[name]) is int and schedule[name] >= least
-                       for name, least in (("steps", 1), ("rows", 1), ("frames", 0))):
+            schedule, spent = UNTRACKED | notes["schedule"], dict(notes["spent"])
+            if not all(type(schedule[name]) is int and schedule[name] >= least for name, least in (
+                    ("steps", 1), ("rows", 1), ("frames", 0), ("track", ALL), ("track_steps", 0))):
                 raise ValueError
             spent = {name: float(spent[name]) for name in ("steps", "loop_seconds", "wall_seconds")}
             warnings = {str(kind): str(text) for kind, text in notes.get("warnings", {}).items()}

@@ -8,10 +8,11 @@ from collections.abc import Callable
 
 from minidem import contact, rotation
 from minidem.output import vtu
+from minidem.scenario.files import ALL
 
 # Options of output and resources, which a continued run may change. All others define the physics.
 _NOT_PHYSICS = {"time", "out", "threads", "frames", "fields", "quiet", "checkpoint_every", "resume", "compare",
-                "energy_limit"}
+                "energy_limit", "track", "track_every", "contacts"}
 
 _EPILOG = """\
 warnings, each kind once, on standard error and in summary.json: an overlap beyond a tenth of the smaller radius, a
@@ -66,6 +67,12 @@ def fields(text):
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
+def clump_count(text):
+    """Type of an option: a number of clumps, or all."""
+    return ALL if text == "all" else at_least(1)(text)
+
+
+clump_count.__name__ = "whole number, or all"
 finite.__name__ = positive.__name__ = "number"
 
 
@@ -80,7 +87,14 @@ def parse(scenario, argv):
     for word in argv:
         if word.startswith("-") and word.endswith("=--"):      # argparse would parse it as a list
             raise ValueError(f"{word}: give a value")
-    return resolve_defaults(parser.parse_args(argv))
+    options = resolve_defaults(parser.parse_args(argv))
+    if options.track_every and not options.track:
+        raise ValueError(f"--track-every {options.track_every:g}: give --track N or --track all as well")
+    if options.contacts and not options.frames:
+        raise ValueError("--contacts: they are written with frames, of which there are none with --frames 0")
+    if options.track and not options.track_every and options.frames < 2:
+        raise ValueError(f"--track: there are no times of frames with --frames {options.frames}; give --track-every")
+    return options
 
 
 def resolve_defaults(options):
@@ -137,6 +151,14 @@ def _add_standard(group, scenario):
     group.add_argument("--fields", type=fields, default="all", metavar="A,B,...",
                        help=f"fields of the frames out of {', '.join(vtu.FIELDS)}; centres and radius are always "
                             "written (default: %(default)s)")
+    group.add_argument("--contacts", action="store_true",
+                       help="write the contacts of each frame as lines between the centres of clumps, for force chains")
+    group.add_argument("--track", type=clump_count, default=0, metavar="N",
+                       help="trajectory of the first N clumps by id, or of all, in SCENARIO.gsd (OVITO, freud, "
+                            "HOOMD-blue) if the package gsd is installed, otherwise trajectory.csv (default: none; a "
+                            "continued run keeps it)")
+    group.add_argument("--track-every", type=positive, metavar="SECONDS",
+                       help="simulated time between the instants of the trajectory (default: those of the frames)")
     group.add_argument("--threads", type=at_least(1), metavar="N",
                        help="maximum number of OpenMP threads (default: all processors)")
     group.add_argument("--checkpoint-every", type=positive, metavar="SECONDS",

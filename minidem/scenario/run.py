@@ -14,9 +14,11 @@ from minidem.analysis.monitor import Monitor, capture_warnings
 from minidem.engine.chunked_run import steps_to_reach
 from minidem.output import checkpoint, vtu
 from minidem.output.background import Background
+from minidem.output.contact_lines import contact_mesh
+from minidem.output.trajectory import Trajectory, has_gsd
 from minidem.output.wall_shapes import wall_mesh, write_walls
 from minidem.scenario import plot
-from minidem.scenario.files import ChangedPhysics, RunFolder, check_writable
+from minidem.scenario.files import ALL, ChangedPhysics, RunFolder, check_writable
 from minidem.scenario.options import physics
 from minidem.scenario.progress import Progress
 from minidem.scenario.record import Recorder, summarise, write_summary
@@ -56,7 +58,7 @@ class Run:
 
     def __init__(self, scenario, options, out):
         self.scenario, self.quiet = scenario, options.quiet
-        self.folder, self.fields = RunFolder(out, scenario.name), options.fields
+        self.folder, self.fields, self.with_contacts = RunFolder(out, scenario.name), options.fields, options.contacts
         check_writable(out, [self.folder.frame(0), self.folder.earlier])
         self.resumed = options.resume and bool(self.folder.checkpoints())
         if self.resumed:
@@ -71,11 +73,11 @@ class Run:
             self.steps = steps_to_reach(options.time, self.sim.dt)
             self.notes = {
                 "physics": physics(options),
-                "schedule": {"steps": self.steps, "rows": ROWS, "frames": options.frames},
+                "schedule": {"steps": self.steps, "rows": ROWS, "frames": options.frames},      # and the trajectory
                 "spent": {"steps": 0, "loop_seconds": 0.0, "wall_seconds": 0.0},
                 "warnings": {f"start {k}": text for k, text in enumerate(texts)},
             }
-            self._prepare_output()
+            self._prepare_output(options)
         for force in scenario.forces(options) if scenario.forces else ():
             self.sim.add_force(force)
         self.exchange = scenario.exchange(options) if scenario.exchange else ()
@@ -101,7 +103,7 @@ class Run:
         for file in self.folder.checkpoints():
             try:
                 self.sim, self.notes = self.folder.load(file, physics(options), options.threads)
-                self._prepare_output(self._on_schedule)
+                self._prepare_output(options, self._on_schedule)
                 self._check_rows(file)
                 break
             except ChangedPhysics:
@@ -113,7 +115,7 @@ class Run:
         for reason in refused:
             warnings.warn(f"{reason}: going on from {file}, at {self.sim.time:g} s", stacklevel=2)
 
-    def _prepare_output(self, keep=lambda schedule: None):
+    def _prepare_output(self, options, keep=lambda schedule: None):
         """Set up schedules, tables and series. keep(schedule) is the `keep` of tables and series, None in a new run."""
         schedule = self.notes["schedule"]
         self.rows = Schedule(schedule["steps"], schedule["rows"])
@@ -123,6 +125,23 @@ class Run:
         self.recorder = Recorder(self.folder, self.scenario.observables, n_walls, keep(self.rows))
         self.series = vtu.Pvd(self.folder.series, keep(self.frames))
         self.last_frame = self.series.frames[-1][0] if self.series.frames else None     # its time
+        self._prepare_trajectory(options)
+
+    def _prepare_trajectory(self, options):
+        """Set up the trajectory of the earlier session, or of the options if there was none."""
+        schedule, gsd_file = self.notes["schedule"], self.folder.trajectories[0]
+        existing = [file for file in self.folder.trajectories if self.resumed and file.exists()]
+        if not schedule.get("track"):
+            every = options.track_every and max(1, round(options.track_every / self.sim.dt))
+            schedule |= {"track": options.track, "track_steps": every or 0}
+        elif not existing:
+            raise ValueError(f"the trajectory {gsd_file} is missing, with which the run would go on")
+        count, every = schedule["track"], schedule["track_steps"]
+        self.trajectory, self.instants = None, Schedule(1, 0)
+        if count:
+            file = existing[0] if existing else self.folder.trajectories[not has_gsd()]
+            self.trajectory = Trajectory(file, None if count == ALL else range(count), append=bool(existing))
+            self.instants = Schedule(every, 1) if every else self.frames
 
     def _check_rows(self, file):
         """ValueError unless all tables have all rows up to the current step."""
@@ -163,6 +182,8 @@ class Run:
         finally:
             progress.close()
             self.recorder.close()
+            if self.trajectory:
+                self.trajectory.close()
             self.folder.unlock()
 
     def _label(self):
@@ -175,6 +196,8 @@ class Run:
         else:
             self.folder.start()
         self.recorder.open()
+        if self.trajectory:
+            self.trajectory.open(self.sim.time)
         if self.with_frames:
             self.folder.frames.mkdir(exist_ok=True)
             self.series.write()
@@ -192,11 +215,14 @@ class Run:
                 ended = "energy limit"
             if self.with_frames and (ended or step in self.frames):
                 self._write_frame()
+            if step in self.instants:
+                self.output.wait(UNWRITTEN - 1)
+                self.output.call(self.trajectory.append, self.trajectory.sample(sim))
             if ended or step in self.checkpoints:
                 self._save(sim)
             if ended:
                 return ended
-            events = (self.rows, self.frames, self.checkpoints)
+            events = (self.rows, self.frames, self.instants, self.checkpoints)
             target = min(*(schedule.after(step) for schedule in events), self.steps)
             spent["loop_seconds"] += interruptible.advance(sim, target, self.exchange)
             spent["steps"] += sim.step_count - step
@@ -239,15 +265,17 @@ class Run:
             self.output.wait(UNWRITTEN - 1)
             file, self.last_frame = self.folder.frame(self.sim.step_count), self.sim.time
             walls = wall_mesh(self.sim) if any(wall.moves for wall in self.sim.walls) else None
-            files = [file] if walls is None else [file, file.with_stem(f"{file.stem}_walls")]
-            self.output.call(self._add_frame, vtu.Frame(self.sim, True, self.fields), walls, files, self.sim.time)
-            self.new_frames += files
+            contacts = contact_mesh(self.sim) if self.with_contacts else None
+            parts = {file.with_name(file.stem + end): mesh for end, mesh in zip(vtu.PARTS, (walls, contacts))
+                     if mesh is not None}
+            self.output.call(self._add_frame, vtu.Frame(self.sim, True, self.fields), file, parts, self.sim.time)
+            self.new_frames += [file, *parts]
 
-    def _add_frame(self, frame, walls, files, time):
-        frame.write(files[0])
-        for file in files[1:]:
-            vtu.write_mesh(file, walls)
-        self.series.add(time, *files)
+    def _add_frame(self, frame, file, parts, time):
+        frame.write(file)
+        for part, mesh in parts.items():
+            vtu.write_mesh(part, mesh, time)
+        self.series.add(time, file, *parts)
 
     def _finish(self, ended):
         self.output.wait()

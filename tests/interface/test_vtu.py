@@ -10,7 +10,8 @@ from minidem.output import vtu, wall_shapes
 from minidem.output.vtu import Pvd
 from minidem.output.wall_shapes import wall_polygons
 
-POINT_DATA = {"radius": (), "clump": (), "velocity": (3,), "angular_velocity": (3,), "orientation": (4,)}
+POINT_DATA = {"radius": (), "clump": (), "velocity": (3,), "angular_velocity": (3,), "orientation": (4,),
+              "template": (), "clump_center": (3,), "contact_force": (3,)}
 
 
 def rotated(q, v):
@@ -46,7 +47,7 @@ def test_spheres_read_back(sim, tmp_path, float32):
     np.testing.assert_array_equal(cells.data[:, 0], np.arange(n))
     assert {name: data.shape for name, data in mesh.point_data.items()} == {
         name: (n, *shape) for name, shape in POINT_DATA.items()}
-    assert mesh.point_data.pop("clump").dtype == np.int32
+    assert mesh.point_data.pop("clump").dtype == mesh.point_data.pop("template").dtype == np.int32
     assert {data.dtype for data in mesh.point_data.values()} == {np.dtype(real)}
 
 
@@ -58,6 +59,8 @@ def test_point_data_belong_to_the_spheres(sim, tmp_path):
     np.testing.assert_array_equal(clump, np.repeat(np.arange(4), [len(t.radii) for t in templates]))
     np.testing.assert_array_equal(mesh.point_data["radius"], np.concatenate([t.radii for t in templates]))
     np.testing.assert_array_equal(mesh.point_data["angular_velocity"], sim.angular_velocity[clump])
+    np.testing.assert_array_equal(mesh.point_data["template"], sim.template_index[clump])
+    np.testing.assert_array_equal(mesh.point_data["clump_center"], sim.position[clump])
     # The orientation takes the spheres from where they were drawn to where they are: component order
     # and sense. Coordinates of up to 9 m carry half an ulp (9e-16) from each of a few sums.
     drawn = np.concatenate([t.centers - t.center_of_mass for t in templates])
@@ -81,6 +84,25 @@ def test_velocity_is_that_of_the_spheres_centre(sim, tmp_path):
     assert np.max(np.abs(sim.velocity[sim.sphere_clump] - shift)) > 100 * limit  # not that of the clump
 
 
+@pytest.mark.parametrize("with_user_force", [False, True])
+def test_contact_force(with_user_force, tmp_path):
+    """Neither gravity nor user forces are in it; of clumps without contacts it is zero."""
+    rod = md.ClumpTemplate(centers=[(-0.3, 0, 0), (0, 0, 0), (0.3, 0, 0)], radii=[0.1] * 3, density=1000.0)
+    sim = md.Simulation(md.Material(1e9, 0.1), walls=md.box((0, 0, 0), (9, 8, 7)), dt=1e-5, gravity=(0, 0, -9.81))
+    sim.add_clumps(rod, [(2, 2, 0.0999), (2, 2, 0.2997), (4, 4, 4)])
+    if with_user_force:
+        sim.add_force(lambda t, x, v, q, w: (np.ones_like(x), np.zeros_like(x)))
+    sim.write_vtu(tmp_path / "a.vtu")
+    force = meshio.read(tmp_path / "a.vtu").point_data["contact_force"].reshape(3, 3, 3)
+    contacts, expected = sim.contacts(), np.zeros((3, 3))
+    for contact in contacts:
+        expected[contact["clump_i"]] += contact["force"]
+        if contact["clump_j"] >= 0:
+            expected[contact["clump_j"]] -= contact["force"]
+    assert len(contacts) == 6 and not force[2].any()
+    np.testing.assert_allclose(force, np.broadcast_to(expected[:, None], force.shape), rtol=1e-9, atol=1e-9)
+
+
 def test_vtk_opens_frames_and_walls(sim, tmp_path):
     vtk = pytest.importorskip("vtk")
     from vtk.util.numpy_support import vtk_to_numpy
@@ -99,6 +121,7 @@ def test_vtk_opens_frames_and_walls(sim, tmp_path):
     for name, shape in POINT_DATA.items():
         assert data.GetArray(name).GetNumberOfComponents() == (*shape, 1)[0]
     np.testing.assert_array_equal(vtk_to_numpy(data.GetArray("radius")), sim.sphere_radii)
+    assert spheres.GetFieldData().GetArray("TimeValue").GetValue(0) == sim.time
 
     assert wall_shapes.write_walls(tmp_path / "walls.vtu", sim)
     np.testing.assert_allclose(read("walls.vtu").GetBounds(), (0, 9, 0, 8, 0, 7), rtol=0, atol=9e-12)

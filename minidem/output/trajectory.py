@@ -1,0 +1,181 @@
+"""Trajectories of clumps: positions, orientations and velocities over time, in one GSD or CSV file."""
+from collections.abc import Iterable
+from importlib.util import find_spec
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from minidem.core.checks import file_path, short_repr
+from minidem.core.guard import exclusive
+from minidem.core.quaternions import multiply, rotate
+from minidem.output import replace_text
+from minidem.state.bodies import frames_to_drawn
+
+COLUMNS = ("time", "clump", *(f"{name}_{axis}" for name, axes in (
+    ("position", "xyz"), ("orientation", "wxyz"), ("velocity", "xyz"), ("angular_velocity", "xyz")) for axis in axes))
+
+
+class Trajectory:
+    """A file to which each call appends the state of clumps: a callback of `Simulation.run`.
+
+    The first call opens the file. A second call at the same time writes nothing.
+
+    Parameters
+    ----------
+    path : path
+        NAME.gsd, which OVITO, freud and HOOMD-blue read and which needs the package gsd (extra `trajectories`), or
+        NAME.csv.
+    clumps : (n,) array_like of int, optional
+        Ids of the clumps (`sim.ids`); those that are not present are omitted. Default: all.
+    append : bool
+        Continue the file, if it exists, after its rows or frames up to the time of the simulation; later ones are
+        removed. Default: replace the file.
+
+    Raises
+    ------
+    ValueError
+        For another suffix, ids that are not whole numbers, or a file to continue that is no trajectory.
+    ModuleNotFoundError
+        For NAME.gsd without the package gsd.
+
+    Notes
+    -----
+    CSV: one row per clump and time with all digits, in the lab frame: `time` [s], `clump` (id), `position_x` ... of the
+    centre of mass [m], without jumps in a periodic box, `orientation_w` ... (template frame to lab frame), `velocity_x`
+    ... [m/s], `angular_velocity_x` ... [rad/s].
+
+    GSD, schema hoomd, single precision, SI units: see output/trajectory_gsd.py.
+
+    Examples
+    --------
+    Ten rows of each clump::
+
+        import minidem as md
+        sphere = md.ClumpTemplate(centers=[(0, 0, 0)], radii=[0.1], density=2500.0)
+        sim = md.Simulation(md.Material(young=1e7, poisson=0.2), dt=1e-5)
+        sim.add_clumps(sphere, position=[(0, 0, 0), (1, 0, 0)], velocity=(0, 0, 1))
+        with md.Trajectory("two.csv") as trajectory:
+            sim.run(1000, every=100, callback=trajectory)
+    """
+
+    def __init__(self, path: str | Path, clumps: ArrayLike | None = None, append: bool = False):
+        self.path, self.continued, self._file = file_path("path", path), bool(append), None
+        if self.path.suffix not in (".gsd", ".csv"):
+            raise ValueError(f"path = {short_repr(str(path))}: give a name that ends in .gsd or .csv")
+        if self.path.suffix == ".gsd" and not has_gsd():
+            raise ModuleNotFoundError("GSD files need the package gsd: python -m pip install gsd; or give NAME.csv")
+        if clumps is not None:
+            clumps = np.asarray(list(clumps) if isinstance(clumps, Iterable) else clumps)
+            if clumps.ndim != 1 or clumps.size and clumps.dtype.kind not in "iu":
+                raise ValueError(f"clumps = {short_repr(clumps)}: give a list of whole numbers, as in sim.ids")
+        self.clumps = clumps
+
+    def __call__(self, sim) -> None:
+        """Append the state of `sim`."""
+        self.open(sim.time)
+        self.append(self.sample(sim))
+
+    def open(self, time: float) -> None:
+        """Open the file, unless it is open; rows of a continued file that are later than `time` [s] are removed."""
+        if self._file is None:
+            if self.path.suffix == ".gsd":
+                from minidem.output.trajectory_gsd import GsdFile as File
+            else:
+                File = CsvFile
+            self._file = File(self.path, time if self.continued and self.path.exists() else None)
+            self.last = self._file.last
+
+    def sample(self, sim) -> SimpleNamespace:
+        """What `append` needs of `sim` at this instant, as copies."""
+        return _sample(sim, self.clumps)
+
+    def append(self, sample: SimpleNamespace) -> None:
+        """Append a sample to the open file."""
+        if self.last is None or sample.time > self.last:
+            try:
+                self._file.append(sample)
+            except OSError as error:        # as for a full disk, which is reported without the name of the file
+                raise OSError(error.errno, error.strerror, str(self.path)) from None
+            self.last = sample.time
+
+    def close(self) -> None:
+        """Close the file; a further call continues it."""
+        if self._file is not None:
+            self._file.close()
+            self._file, self.continued = None, True
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *failure):
+        self.close()
+
+
+def has_gsd():
+    """Whether the package gsd is installed."""
+    return find_spec("gsd") is not None
+
+
+@exclusive
+def _sample(sim, clumps):
+    """State of the clumps with these ids, None: all; `clump` is the index in the sample of each sphere's clump."""
+    sim._loop.pose()
+    state, (velocity, rate) = sim._state, sim._rates()
+    ids, of_sphere = np.asarray(sim.ids), np.asarray(sim.sphere_clump)
+    chosen = np.ones(len(ids), dtype=bool) if clumps is None else np.isin(ids, clumps)
+    spheres, orientation = sim._of_spheres()[chosen[of_sphere]], state.column("orientation")
+    per_clump = {"ids": ids, "position": state.column("position"), "principal": orientation, "velocity": velocity,
+                 "orientation": multiply(orientation, frames_to_drawn(state)), "rate": rate,
+                 "angular_velocity": rotate(orientation, rate), "template": np.asarray(sim.template_index),
+                 "mass": state.column("mass"), "inertia": state.column("inertia")}
+    return SimpleNamespace(
+        step=sim.step_count, time=sim.time, walls=sim.walls_at_rest, box=state.box, templates=sim.templates,
+        spheres=spheres,
+        clump=(np.cumsum(chosen) - 1)[of_sphere[chosen[of_sphere]]],
+        **{name: values[chosen] for name, values in per_clump.items()})
+
+
+class CsvFile:
+    """Rows of COLUMNS. until: time up to which the rows of an existing file are kept; None: a new file."""
+
+    def __init__(self, path, until=None):
+        self.last, header = None, ",".join(COLUMNS) + "\n"
+        if until is None:
+            replace_text(path, header)
+        else:
+            self._cut(path, header.encode(), until)
+        self._file = open(path, "ab", buffering=0)
+
+    def _cut(self, path, header, until):
+        """Remove rows after `until`, and the last instant if its rows end in the middle of a line."""
+        with open(path, "r+b") as file:
+            if file.readline() != header:
+                raise ValueError(f"{path}: no trajectory; its columns are not {header.decode().strip()}")
+            end = start = len(header)       # of the kept rows, and of those of the last instant among them
+            before = None                   # time of the instant before it
+            for line in file:
+                try:
+                    time = float(line.split(b",", 1)[0])
+                except ValueError:
+                    raise ValueError(f"{path}: {line[:40]!r} is no row of a trajectory") from None
+                if time > until:
+                    break
+                if time != self.last:
+                    before, self.last, start = self.last, time, end
+                if not line.endswith(b"\n"):
+                    end, self.last = start, before
+                    break
+                end += len(line)
+            file.truncate(end)
+
+    def append(self, sample):
+        values = np.concatenate([sample.position, sample.orientation, sample.velocity, sample.angular_velocity], axis=1)
+        text = "".join(f"{sample.time!r},{clump},{','.join(map(repr, row))}\n"
+                       for clump, row in zip(sample.ids.tolist(), values.tolist())).encode()
+        while text:
+            text = text[self._file.write(text):]
+
+    def close(self):
+        self._file.close()

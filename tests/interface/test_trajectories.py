@@ -1,0 +1,248 @@
+"""Trajectories in GSD and CSV files, read back with gsd and OVITO."""
+import csv
+
+import numpy as np
+import pytest
+from rods_in_box import SCENARIO as RODS
+from trajectory_files import SINGLE, content, frames_of, needs_gsd
+
+import minidem as md
+from minidem.core.quaternions import conjugate, multiply, rotate, rotate_back
+from minidem.output import trajectory as trajectories, vtu
+from minidem.scenario import run as scenario_run
+
+pytestmark = pytest.mark.usefixtures("without_pictures")
+FORMATS = [pytest.param("a.gsd", marks=needs_gsd), "a.csv"]
+
+
+@pytest.fixture
+def sim(rod, lumpy):
+    """Rods, lumpy clumps and scaled spheres in a box, with spin."""
+    rng = np.random.default_rng(3)
+    sim = md.Simulation(md.Material(1e9, 0.1), walls=md.box((0, 0, 0), (9, 8, 7)), dt=5e-5, gravity=(0, 0, -9.81))
+    sphere = md.ClumpTemplate(centers=[(0, 0, 0)], radii=[0.2], density=1000.0)
+    for k, template in enumerate((rod.template, sphere, lumpy.template)):
+        q = rng.standard_normal((2, 4))
+        sim.add_clumps(template, [(2.0 + 2 * k, 2.0, 2.0), (2.0 + 2 * k, 5.0, 4.0)],
+                       q / np.linalg.norm(q, axis=1, keepdims=True), rng.standard_normal((2, 3)),
+                       5.0 * rng.standard_normal((2, 3)), scale=[1.0, 0.5])
+    return sim
+
+
+@needs_gsd
+def test_rigid_bodies(sim, tmp_path):
+    """Positions, diameters and bodies are those of the spheres; energies from the file are those of the simulation."""
+    states = []
+    with md.Trajectory(tmp_path / "a.gsd") as trajectory:
+        for _ in range(3):
+            sim.run(100)
+            trajectory(sim)
+            states.append((sim.time, sim.sphere_centers(), sim.position, sim.energy(), sim.velocity))
+    n, of_sphere, offsets = sim.n_clumps, np.asarray(sim.sphere_clump), []
+    part = np.bincount(of_sphere)[of_sphere] > 1
+    for (now, spheres, position, energy, velocity), frame in zip(states, frames_of(tmp_path / "a.gsd"), strict=True):
+        p, origin = frame.particles, frame.log["origin"]
+        frame.validate()
+        assert frame.log["time"] == now and frame.configuration.step == round(now / sim.dt)
+        assert frame.configuration.box.tolist() == [9, 8, 7, 0, 0, 0] and not p.image.any()
+        np.testing.assert_allclose(p.position[:n] + origin, position, rtol=0, atol=9 * SINGLE)
+        np.testing.assert_allclose(p.position[n:] + origin, spheres[part], rtol=0, atol=9 * SINGLE)
+        np.testing.assert_array_equal(p.body, [0, 1, -1, -1, 4, 5, *of_sphere[part]])
+        np.testing.assert_allclose(p.diameter[n:], 2.0 * sim.sphere_radii[part], rtol=SINGLE)
+        np.testing.assert_allclose(p.diameter[2:4], (0.4, 0.2), rtol=SINGLE)
+        np.testing.assert_array_equal(frame.log["particles/clump"], [*range(n), *of_sphere[part]])
+        np.testing.assert_allclose(p.velocity[:n], velocity, rtol=SINGLE)
+        np.testing.assert_allclose(p.mass.sum(), np.sum(sim.mass), rtol=SINGLE)
+        spin = 0.5 * multiply(conjugate(p.orientation), p.angmom)[:n, 1:]
+        np.testing.assert_allclose(np.sum(spin ** 2 / p.moment_inertia[:n]) / 2, energy.rotational, rtol=9 * SINGLE)
+        np.testing.assert_allclose(np.sum(p.mass[:, None] * p.velocity.astype(float) ** 2) / 2, energy.translational,
+                                   rtol=9 * SINGLE)
+        offsets.append(rotate_back(p.orientation[n:], p.position[n:] - p.position[p.body[n:]]))
+    np.testing.assert_allclose(offsets, np.broadcast_to(offsets[0], np.shape(offsets)), rtol=0, atol=9 * SINGLE)
+    assert [p.types[k] for k in p.typeid[[0, 2, n]]] == ["template_0", "template_1_r0.2", "template_0_r0.034641"]
+    w = rotate(p.orientation[:n], spin / p.moment_inertia[:n])
+    expected = p.velocity[p.body[n:]] + np.cross(w[p.body[n:]], p.position[n:] - p.position[p.body[n:]])
+    np.testing.assert_allclose(p.velocity[n:], expected, rtol=0, atol=1e-5)
+
+
+def test_rows_of_a_csv_file(sim, tmp_path):
+    """All digits, only of the chosen clumps that are present."""
+    states = []
+
+    def both(sim):
+        trajectory(sim)
+        trajectory(sim)     # writes nothing
+        states.extend([sim.time, k, *sim.position[i], *sim.orientation[i], *sim.velocity[i], *sim.angular_velocity[i]]
+                      for i, k in enumerate(sim.ids) if k in (1, 3))
+
+    with md.Trajectory(tmp_path / "a.csv", clumps=[3, 1, 77]) as trajectory:
+        sim.run(200, every=100, callback=both)
+        sim.remove_clumps([1])
+        sim.run(100, every=100, callback=both)
+    with open(tmp_path / "a.csv", newline="") as file:
+        header, *rows = csv.reader(file)
+    assert header[:6] == ["time", "clump", "position_x", "position_y", "position_z", "orientation_w"]
+    assert header[-1] == "angular_velocity_z" and len(rows) == 5
+    assert [[float(value) for value in row] for row in rows] == states
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_continued_file_equals_an_uninterrupted_one(name, sim, tmp_path):
+    whole, parts = tmp_path / f"whole_{name}", tmp_path / name
+    with md.Trajectory(whole) as first, md.Trajectory(parts) as second:
+        for k in range(6):
+            sim.run(50)
+            first(sim)
+            second(sim)
+            if k == 2:
+                sim.save(tmp_path / "a.npz")
+    assert content(parts) == content(whole)
+    again = md.Simulation.load(tmp_path / "a.npz")
+    with md.Trajectory(parts, append=True) as trajectory:
+        trajectory(again)                   # exists; the later ones are removed
+        assert len(content(parts)) < len(content(whole))
+        again.run(150, every=50, callback=trajectory)
+    assert content(parts) == content(whole)
+    with md.Trajectory(parts) as trajectory:
+        trajectory(again)
+    assert len(content(parts)) < len(content(whole))
+
+
+def test_incomplete_instant_of_a_csv_file_is_removed(sim, tmp_path):
+    file = tmp_path / "a.csv"
+    with md.Trajectory(file) as trajectory:
+        sim.run(200, every=100, callback=trajectory)
+    whole = file.read_text()
+    file.write_text(whole[:-60])            # in the last row of six
+    with md.Trajectory(file, append=True) as trajectory:
+        trajectory(sim)
+    assert file.read_text() == whole
+
+
+@needs_gsd
+def test_open_box_contains_all_spheres(rod, tmp_path):
+    """The origin stays that of the first frame, also in a continued file, so that displacements are differences."""
+    sim = md.Simulation(md.Material(1e9, 0.1), walls=[md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-4)
+    sim.add_clumps(rod.template, [(3, 0, 1), (4, 0, 1)], velocity=[(0, 0, 0), (50, 20, 0)])
+    for _ in range(2):
+        with md.Trajectory(tmp_path / "a.gsd", append=True) as trajectory:
+            sim.run(400, every=100, callback=trajectory)
+    frames = frames_of(tmp_path / "a.gsd")
+    assert len(frames) == 8 and len({tuple(frame.log["origin"]) for frame in frames}) == 1
+    for frame in frames:
+        reach = np.abs(frame.particles.position) + 0.5 * frame.particles.diameter[:, None]
+        assert (reach <= 0.5 * frame.configuration.box[:3] * (1.0 + SINGLE)).all()
+    moved = frames[-1].particles.position - frames[0].particles.position
+    np.testing.assert_allclose(moved[:2], [(0, 0, 0), (3.5, 1.4, 0)], rtol=0, atol=1e-5)
+
+
+@needs_gsd
+def test_periodic_box(rod, tmp_path):
+    """Every particle is in the box; its position without jumps is position + image times the length of the box."""
+    sim = md.Simulation(md.Material(1e9, 0.1), walls=[md.Plane((0, 0, 1), (0, 0, 1)), md.Plane((0, 0, 3), (0, 0, -1))],
+                        dt=1e-4, periodic=((1, 1, 0), (2, 3, 1), (True, True, False)))
+    sim.add_clumps(rod.template, [(1.98, 2, 1.5), (1.2, 2.99, 2)], velocity=[(9, 0, 0), (0, -50, 0)])
+    with md.Trajectory(tmp_path / "a.gsd") as trajectory:
+        for _ in range(3):
+            trajectory(sim)
+            sim.run(500)
+        trajectory(sim)
+    for frame in frames_of(tmp_path / "a.gsd"):
+        box, p = frame.configuration.box[:3], frame.particles
+        assert box.tolist() == [1, 2, 2] and frame.log["periodic"].tolist() == [1, 1, 0]
+        assert (np.abs(p.position) <= 0.5 * box).all() and not p.image[:, 2].any()
+    unwrapped = p.position + p.image * box + frame.log["origin"]
+    np.testing.assert_allclose(unwrapped, np.concatenate([sim.position, sim.sphere_centers()]), rtol=0, atol=1e-6)
+    assert p.image[0, 0] == 2 and p.image[1, 1] == -3
+
+
+@needs_gsd
+def test_changing_clumps(sim, lumpy, tmp_path):
+    with md.Trajectory(tmp_path / "a.gsd", clumps=range(1, 7)) as trajectory:
+        trajectory(sim)
+        sim.run(1)
+        sim.remove_clumps([0, 4, 1, 2, 3, 5])
+        trajectory(sim)
+        sim.add_clumps(lumpy.template, [(1, 1, 1)])
+        sim.run(1)
+        trajectory(sim)
+    clumps = [frame.log["particles/clump"].tolist() for frame in frames_of(tmp_path / "a.gsd")]
+    assert clumps == [[*range(1, 6), 1, 1, 1, *4 * [4], *4 * [5]], [], 5 * [6]]
+
+
+@pytest.mark.parametrize("arguments, message", [
+    (("a.xyz",), "path = 'a.xyz': give a name that ends in .gsd or .csv"),
+    (("a.csv", [0.5]), r"clumps = .*0.5.*: give a list of whole numbers"),
+    (("a.csv", 3), "clumps = .*3.*: give a list of whole numbers"),
+])
+def test_refused_arguments(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        md.Trajectory(*arguments)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_other_files_are_not_continued(name, sim, tmp_path):
+    (tmp_path / name).write_text("time,x\n0.0,1.0\n" * 40)
+    with pytest.raises(ValueError, match="a.*: no trajectory"):
+        md.Trajectory(tmp_path / name, append=True)(sim)
+    assert (tmp_path / name).read_text() == "time,x\n0.0,1.0\n" * 40
+
+
+def test_missing_package(monkeypatch):
+    monkeypatch.setattr(trajectories, "find_spec", lambda name: None)
+    with pytest.raises(ModuleNotFoundError, match="pip install gsd; or give NAME.csv"):
+        md.Trajectory("a.gsd")
+
+
+def main(out, *options):
+    return RODS.main(["--time", "0.05", "--frames", "6", "--quiet", "--out", str(out), *options])
+
+
+@pytest.mark.parametrize("with_gsd", [pytest.param(True, marks=needs_gsd), False])
+def test_trajectory_of_a_scenario(with_gsd, tmp_path, monkeypatch):
+    """A continued run leaves the trajectory of an uninterrupted one, at its times."""
+    monkeypatch.setattr(scenario_run, "has_gsd", lambda: with_gsd)
+    name = "rods_in_box.gsd" if with_gsd else "trajectory.csv"
+    track = ["--track", "3", "--track-every", "0.003"]
+    assert main(tmp_path / "whole", *track) == 0
+    whole = content(tmp_path / "whole" / name)
+    assert main(tmp_path / "two", *track, "--time", "0.02") == 0
+    with md.Trajectory(tmp_path / "two" / name, append=True) as trajectory:    # as of a killed run
+        sim = md.Simulation.load(tmp_path / "two" / "checkpoint.npz")
+        sim.run(500, every=100, callback=trajectory)
+    assert main(tmp_path / "two", "--resume") == 0
+    assert content(tmp_path / "two" / name) == whole
+    assert main(tmp_path / "two", "--time", "0.01", "--track", "all") == 0     # a new run, at the times of its frames
+    times = vtu.Pvd(tmp_path / "two" / "rods_in_box.pvd", keep=lambda time: True).frames
+    table = content(tmp_path / "two" / name)
+    if with_gsd:
+        assert [dict(frame)["time"] for frame in table] == [[when] for when, _ in times]
+    else:
+        rows = [line.split(",") for line in table.splitlines()[1:]]
+        assert [float(row[0]) for row in rows] == [when for when, _ in times for _ in range(sim.n_clumps)]
+    (tmp_path / "two" / name).unlink()
+    assert main(tmp_path / "two", "--resume") == 2
+    assert main(tmp_path / "two") == 0 and not (tmp_path / "two" / name).exists()
+
+
+@pytest.mark.parametrize("options", [["--track-every", "0.1"], ["--track", "all", "--frames", "1"], ["--track", "0"],
+                                     ["--track", "some"], ["--contacts", "--frames", "0"]])
+def test_refused_options(options, tmp_path, capsys):
+    assert main(tmp_path / "out", *options) == 2
+    assert options[0] in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+@needs_gsd
+def test_ovito_reads_radii(sim, tmp_path):
+    io = pytest.importorskip("ovito.io")
+    with md.Trajectory(tmp_path / "a.gsd") as trajectory:
+        sim.run(20, every=10, callback=trajectory)
+    pipeline = io.import_file(str(tmp_path / "a.gsd"))
+    data = pipeline.compute(1)
+    assert pipeline.source.num_frames == 2 and data.particles.count == sim.n_clumps + sim.n_spheres - 2
+    assert data.attributes["time"] == sim.time
+    radii, n = data.particles["Radius"][...], sim.n_clumps
+    part = np.bincount(sim.sphere_clump)[sim.sphere_clump] > 1
+    np.testing.assert_allclose(radii[n:], sim.sphere_radii[part], rtol=SINGLE)
+    assert 0.0 < radii[[0, 1, 4, 5]].max() < 0.02 * radii[n:].min() + 0.001
