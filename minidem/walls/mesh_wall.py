@@ -22,8 +22,8 @@ class MeshWall(Wall):
 
     A sphere touches a face, an edge or a corner, each once. Where it would touch two neighbouring triangles whose
     contact normals differ by less than the feature angle, it touches the nearer one only: a surface that approximates a
-    smooth one has one contact everywhere, also where a sphere fits into a round hole. The history of a contact is carried
-    over from a triangle to the next one.
+    smooth one has one contact everywhere, also where a sphere fits into a round hole. The history of a contact is
+    carried over from a triangle to the next one.
 
     Parameters
     ----------
