@@ -54,10 +54,13 @@ class Clumps(Observables):
         ------
         ValueError
             For a bad value, an overlap with another clump or a wall of more than a tenth of the smaller radius, a
-            missing pair, or a template of another density than the material. Nothing is added then.
+            missing pair, a template of another density than the material, or a clump too large for the periodic box.
+            Nothing is added then.
         """
         material = self.material if material is None else material
         columns = clump_columns(template, position, orientation, velocity, angular_velocity, scale, material)
+        if self._state.box is not None:
+            self._state.box.refuse_large(template, columns[-1])
         self._add(template, columns, material)
         return self._loop.population.ids[self.n_clumps - len(columns[0]):].copy()
 

@@ -24,6 +24,7 @@ from minidem.engine.user_forces import Force, UserForces
 from minidem.material import Material, Pair, require_materials
 from minidem.output import checkpoint, vtu
 from minidem.rotation import registry
+from minidem.state.periodic_box import periodic_box
 from minidem.state.state import State
 from minidem.walls import Oscillation, Servo, Wall, require_planes_at_rest, wall_list
 
@@ -31,7 +32,7 @@ MOST_STEPS = 2.0 ** 53  # with more, times of different steps are equal
 
 
 class Simulation(Clumps):
-    """Rigid clumps with contacts between them and with walls.
+    """Rigid clumps with contacts between them and with walls, in unbounded space or a periodic box.
 
     Parameters
     ----------
@@ -53,6 +54,10 @@ class Simulation(Clumps):
     pairs : list of Pair, optional
         Of each two different materials that can meet, for a contact law that reads properties of pairs
         (`md.contact.info(name).reads_of_pairs`).
+    periodic : tuple, optional
+        (low (3,), high (3,), (bool, bool, bool)): corners of a box [m], and along which axes it is periodic. Along open
+        axes the corners are drawn only. The box must be longer than the diameter of any clump and than four radii of
+        any sphere. Walls must be the same along periodic axes: planes, or a cylinder along the only periodic axis.
 
     Raises
     ------
@@ -66,13 +71,17 @@ class Simulation(Clumps):
 
     Notes
     -----
+    In a periodic box two spheres interact by their nearest images. `position` and all that is computed from it are in
+    unbounded space, without jumps at the faces; `wrapped_position` is in the box. So `energy().balance` is constant
+    with gravity along a periodic axis. Angular momentum is not conserved.
+
     copy.deepcopy and pickle make an independent simulation that continues with the same bits. Only one Python thread at
     a time may use a simulation; another thread, or a user force during a step, gets a RuntimeError.
     """
 
     def __init__(self, material: Material, walls: Iterable[Wall] | None = None, rotation: str = "spiral",
                  contact: str = "hertz", dt: float | None = None, gravity: ArrayLike = (0.0, 0.0, 0.0),
-                 threads: int | None = None, pairs: Iterable[Pair] | None = None):
+                 threads: int | None = None, pairs: Iterable[Pair] | None = None, periodic: tuple | None = None):
         require_materials(material=material)
         if dt is None:
             raise ValueError("dt = None: give the time step in seconds; material.rayleigh_step(radius, density) "
@@ -81,13 +90,16 @@ class Simulation(Clumps):
         self._guard, self._pacer = Guard(), Pacer()
         self._scheme, self._parameters = registry.select(rotation)
         self._law, self._law_parameters = contact_laws.select(contact, self._scheme)
-        vars(self).update(material=material, walls=tuple(wall_list("walls", walls)), dt=positive("dt", dt),
+        box, walls = periodic_box(periodic), tuple(wall_list("walls", walls))
+        if box is not None:
+            box.refuse_walls(walls)
+        vars(self).update(material=material, walls=walls, periodic=box and box.values, dt=positive("dt", dt),
                           gravity=tuple(finite_array("gravity", gravity, (3,), limit=LARGEST).tolist()),
                           rotation=str(rotation), contact=str(contact), pairs=tuple(list_of(Pair, "pairs", pairs)))
         if self._law.corrects_onsets(self._law_parameters):
             require_planes_at_rest(self.contact, self.walls)
         warn_of_ignored_properties(self._law, material)
-        self._loop = self._make_loop(State(self._scheme.n_scratch), PairTable(material, self.walls, self.pairs))
+        self._loop = self._make_loop(State(self._scheme.n_scratch, box), PairTable(material, self.walls, self.pairs))
 
     def __setattr__(self, name, value):
         """Refuse to change settings: the time loop has copies of them."""

@@ -20,6 +20,7 @@ class ContactObservables:
         structured array (n,)
             `clump_i`, `clump_j`, `sphere_i`, `sphere_j` (indices; both j fields are -1 - k for wall k), `overlap` [m],
             `normal` (3,) unit vector from j to i, `force` (3,) on i with its onset correction [N], `point` (3,) [m],
+            across a face of a periodic box that next to the `position` of clump i,
             `energy` of the normal force [J]; of laws with friction also `tangential` (3,) part of the force [N],
             `couple` (3,) of rolling resistance on i [N m], `sliding` bool, `energy_tangential`, `energy_rolling` [J];
             lab frame.
@@ -53,9 +54,9 @@ class ContactObservables:
         Parameters
         ----------
         volume : float, optional
-            Volume V of all clumps and contacts [m3]. Default: of the box that the walls enclose.
+            Volume V of all clumps and contacts [m3]. Default: of the box that walls and periodic axes enclose.
         low, high : (3,) array_like, optional
-            Instead of volume: corners of a box to average over, lab frame [m].
+            Instead of volume: corners of a box to average over, lab frame [m]; inside the periodic box.
         kinetic : bool
             Add the kinetic part, the sum of m v' v' / V over the clumps with their centres in the box; v' is their
             velocity relative to their mean velocity.
@@ -64,21 +65,26 @@ class ContactObservables:
         -------
         (3, 3) ndarray
             Sum of F_a l_b / V over the contacts [Pa], lab frame: F is the force on a clump, l the vector to its centre
-            from that of the other clump, or from the contact point on a wall. Of a vector l that crosses the faces of
-            the box the part inside counts. The tensor is symmetric only in the mean over time.
+            from that of the other clump, or of its image in a periodic box, or from the contact point on a wall. Of a
+            vector l that crosses the faces of the box low, high the part inside counts. The tensor is symmetric only in
+            the mean over time.
 
         Raises
         ------
         ValueError
-            For arguments out of range, or none where the walls do not enclose a box.
+            For arguments out of range, or none where walls and periodic axes do not enclose a box.
 
         Notes
         -----
         J. Christoffersen, M. M. Mehrabadi, S. Nemat-Nasser, J. Appl. Mech. 48, 339 (1981), doi 10.1115/1.3157619.
         """
         low, high, volume = self._averaging_volume(volume, low, high)
-        position = self._state.column("position")
-        total = love_weber(self.contacts(), position, low, high)
+        position, box = self._state.column("position"), self._state.box
+        if box is None:
+            total = love_weber(self.contacts(), position, low, high)
+        else:
+            total = love_weber(self.contacts(), position, low, high, box, self.sphere_centers())
+            position = box.wrapped(position)
         if kinetic:
             inside = ((low <= position) & (position <= high)).all(axis=1)
             mass, velocity = self._state.column("mass")[inside, None], self._rates()[0][inside]
@@ -95,12 +101,15 @@ class ContactObservables:
         if (low is None) != (high is None):
             raise ValueError("low and high belong together: give both or none")
         if low is None:
-            low, high = enclosed_box(self.walls_at_rest)
+            low, high = enclosed_box(self.walls_at_rest, self._state.box)
             if not np.isfinite([low, high]).all():
-                raise ValueError("volume = None: the walls do not enclose a box; give volume, or low and high")
+                raise ValueError("volume = None: walls and periodic axes do not enclose a box; give volume, or low and "
+                                 "high")
             return *everything, float(np.prod(high - low))
         low, high = (finite_array(name, corner, (3,)) for name, corner in (("low", low), ("high", high)))
         refuse("high", high, high <= low, f"give high above low = {low.tolist()} in every component")
+        if self._state.box is not None:
+            self._state.box.refuse_outside(low, high)
         return low, high, float(np.prod(high - low))
 
     @exclusive

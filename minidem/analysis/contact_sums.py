@@ -26,15 +26,23 @@ def wall_wrenches(contacts, walls, about=None):
     return found
 
 
-def love_weber(contacts, position, low, high):
-    """(3, 3) sum of force times branch vector [J]; of branches that leave the box, the part inside.
+def love_weber(contacts, position, low, high, box=None, centers=None):
+    """(3, 3) sum of force times branch vector [J]; of branches that leave the volume, the part inside.
 
-    position : (n, 3) of the clumps;  low, high : (3,) corners of the box, infinite ones included.
+    position : (n, 3) of the clumps;  low, high : (3,) corners of the volume, infinite ones included.
+    box : PeriodicBox, or None;  centers : (n_spheres, 3), needed with it.
     """
     start = position[contacts["clump_i"]]
     at_wall = (contacts["clump_j"] < 0)[:, None]
     branch = start - np.where(at_wall, contacts["point"], position[np.where(at_wall[:, 0], 0, contacts["clump_j"])])
-    return np.einsum("ni,nj->ij", _share_inside(start, branch, low, high)[:, None] * contacts["force"], branch)
+    if box is None:
+        share = _share_inside(start, branch, low, high)
+    else:                               # between images of two clumps whose spheres are nearest images
+        i, j = contacts["sphere_i"], contacts["sphere_j"]
+        branch -= np.where(at_wall, 0.0, box.length * box.lengths_in(centers[i] - centers[np.where(j < 0, 0, j)]))
+        images = box.shifts() if np.isfinite(low).all() else np.zeros((1, 3))
+        share = sum(_share_inside(box.wrapped(start) + shift, branch, low, high) for shift in images)
+    return np.einsum("ni,nj->ij", share[:, None] * contacts["force"], branch)
 
 
 def _share_inside(start, branch, low, high):
@@ -47,9 +55,11 @@ def _share_inside(start, branch, low, high):
     return np.maximum(0.0, np.minimum(1.0, leave.min(axis=1)) - np.maximum(0.0, enter.max(axis=1)))
 
 
-def enclosed_box(walls):
-    """(low, high) corners (3,) of the box that planes normal to the axes enclose; infinite where there is none."""
+def enclosed_box(walls, box=None):
+    """(low, high) corners (3,) of the room that planes normal to the axes, or a PeriodicBox, enclose; else infinite."""
     low, high = np.full(3, -np.inf), np.full(3, np.inf)
+    if box is not None:
+        low, high = np.where(box.axes, box.low, low), np.where(box.axes, box.high, high)
     for wall in walls:
         if not isinstance(wall, Plane):
             continue

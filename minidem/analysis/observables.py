@@ -127,8 +127,20 @@ class Observables(ContactObservables):
 
     @observable
     def position(self) -> np.ndarray:
-        """(n_clumps, 3) centres of mass, lab frame [m]."""
+        """(n_clumps, 3) centres of mass, lab frame [m]; in a periodic box without jumps at its faces."""
         return self._state.column("position")
+
+    @observable
+    def wrapped_position(self) -> np.ndarray:
+        """(n_clumps, 3) `position` moved by whole lengths of the periodic box into it, lab frame [m]."""
+        position, box = self._state.column("position"), self._state.box
+        return position if box is None else box.wrapped(position)
+
+    @observable
+    def image(self) -> np.ndarray:
+        """(n_clumps, 3) int64, by how many lengths of the periodic box `position` is outside; 0 along open axes."""
+        position, box = self._state.column("position"), self._state.box
+        return np.zeros(position.shape, dtype=np.int64) if box is None else box.image(position)
 
     @observable
     def orientation(self) -> np.ndarray:
@@ -176,7 +188,7 @@ class Observables(ContactObservables):
 
     @exclusive
     def sphere_centers(self) -> np.ndarray:
-        """(n_spheres, 3) lab frame [m]."""
+        """(n_spheres, 3) lab frame [m]; in a periodic box next to the `position` of their clump."""
         self._loop.pose()
         return self._of_spheres()[:, :3].copy()
 
@@ -210,7 +222,10 @@ class Observables(ContactObservables):
 
     @exclusive
     def angular_momentum(self, about: ArrayLike = (0.0, 0.0, 0.0)) -> np.ndarray:
-        """(3,) angular momentum about the point `about` (3,) [m], lab frame [kg m2/s]."""
+        """(3,) angular momentum about the point `about` (3,) [m], lab frame [kg m2/s].
+
+        Of `position` in unbounded space. A contact across the faces of a periodic box changes it: see `Simulation`.
+        """
         velocity, rate = self._rates()
         spin = rotate(self._state.column("orientation"), self._state.column("inertia") * rate)
         arm = self._state.column("position") - finite_array("about", about, (3,))
@@ -223,5 +238,10 @@ class Observables(ContactObservables):
         return self._loop.rates()
 
     def _of_spheres(self):
-        """(n_spheres, 4) centres and radii, in the user's order."""
-        return self._state.spheres.reshape(-1, 4).take(self._state.sphere_slot, axis=0)
+        """(n_spheres, 4) centres and radii, in the user's order; next to the positions of the clumps."""
+        state = self._state
+        spheres = state.spheres.reshape(-1, 4).take(state.sphere_slot, axis=0)
+        if state.box is not None:
+            sizes = state.bodies.sizes[state.template_index]
+            spheres[:, :3] += np.repeat(state.shift * state.box.length, sizes, axis=0)
+        return spheres

@@ -13,6 +13,7 @@ cdef struct CellGrid:
     IntVector items             # slots of its items
     double largest_diameter     # of the items [m]
     double scale                # units to a metre
+    const double *box           # periodic: the items are at their positions within it; NULL: none
     int skin                    # with a margin [units], see cell_grid.pyx
     int log_side                # the table has 2^log_side cells in each direction, repeated periodically
     IntVector cell              # (items,): cell of each item
@@ -32,9 +33,10 @@ cdef struct FixedSphere:        # a sphere in the fixed-point units of a grid
     int z
     int radius                  # rounded up
 
-cdef bint prepare_grid(CellGrid *grid, double skin) noexcept nogil
+cdef bint prepare_grid(CellGrid *grid, double skin, const double *box) noexcept nogil
 cdef void assign_cells(CellGrid *grid, const double *spheres, double part_before, double part_end) noexcept nogil
 cdef void fill_cells(CellGrid *grid, const double *spheres, double part_before, double part_end) noexcept nogil
+cdef Py_ssize_t entry_after(const CellGrid *grid, double part) noexcept nogil
 cdef void empty_grid(CellGrid *grid) noexcept nogil
 cdef void free_grid(CellGrid *grid) noexcept nogil
 
@@ -55,6 +57,20 @@ cdef inline FixedSphere fixed_sphere_of(const CellGrid *grid, const double *sphe
     fixed.z = fixed_point(sphere[2], grid.scale)
     fixed.radius = <int> ceil(sphere[3] * grid.scale)
     return fixed
+
+
+cdef inline FixedSphere fixed_sphere_at(const CellGrid *grid, Py_ssize_t entry) noexcept nogil:
+    cdef FixedSphere fixed
+    fixed.x = grid.entries[entry]
+    fixed.y = grid.entries[grid.stride + entry]
+    fixed.z = grid.entries[2 * grid.stride + entry]
+    fixed.radius = grid.entries[3 * grid.stride + entry]
+    return fixed
+
+
+cdef inline double cell_width(const CellGrid *grid) noexcept nogil:
+    """[m]"""
+    return (1 << LOG_UNITS) / grid.scale
 
 
 cdef inline int cell_of(const CellGrid *grid, const FixedSphere *fixed) noexcept nogil:

@@ -14,11 +14,15 @@ search adds MARGIN to the skin, and the cells are wide enough for it.
 The entries of a cell are in the order of their slots; centres, radii and slots are columns, so that sixteen are tested
 at once. Each thread computes the cells of a part of the spheres, then sorts those of a part of the cells: the grid is
 the same for any number of threads.
+
+In a periodic box the grid holds positions within the box, and a search adds images of items near its faces
+(images.pxd).
 """
 from libc.math cimport ceil
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
+from minidem.broadphase.images cimport item_in_box
 from minidem.core.int_vector cimport release, reserve
 
 cdef enum:
@@ -26,13 +30,22 @@ cdef enum:
     MARGIN = 3                  # units
     SPHERES_PER_CELL = 4        # at most, averaged over the table
     SAMPLE = 256                # items by which the cells are divided among threads
+    ENTRIES = 64                # entries by which the search is
 
 
-cdef bint prepare_grid(CellGrid *grid, double skin) noexcept nogil:
-    """Set the width of the cells to largest diameter + skin [m] and allocate. False: memory exhausted."""
+cdef bint prepare_grid(CellGrid *grid, double skin, const double *box) noexcept nogil:
+    """Set the width of the cells to largest diameter + skin [m] and allocate. False: memory exhausted.
+
+    box : see CellGrid. Its lengths are 2^30 units at most: no two images of an item have equal coordinates modulo 2^32.
+    """
     cdef Py_ssize_t n = grid.items.size
+    cdef int axis
     # Two radii, the skin, all rounded up, and the margin are less than a cell.
     grid.scale = ((1 << LOG_UNITS) - MARGIN - 3) / (grid.largest_diameter + skin)
+    grid.box = box
+    for axis in range(3 if box != NULL else 0):
+        if grid.scale * box[axis] > 1 << 30:
+            grid.scale = (1 << 30) / box[axis]
     grid.skin = <int> ceil(skin * grid.scale) + MARGIN
     grid.log_side = 2
     while grid.log_side < 10 and SPHERES_PER_CELL * (<Py_ssize_t> 1 << (3 * grid.log_side)) < n:
@@ -52,9 +65,10 @@ cdef void assign_cells(CellGrid *grid, const double *spheres, double part_before
     spheres : (slots, 4) centres and radii [m].
     """
     cdef Py_ssize_t k, n = grid.items.size
+    cdef double room[4]
     cdef FixedSphere fixed
     for k in range(<Py_ssize_t> (part_before * n), <Py_ssize_t> (part_end * n)):
-        fixed = fixed_sphere_of(grid, spheres + 4 * <Py_ssize_t> grid.items.data[k])
+        fixed = fixed_sphere_of(grid, item_in_box(grid.box, spheres + 4 * <Py_ssize_t> grid.items.data[k], room))
         grid.cell.data[k] = cell_of(grid, &fixed)
 
 
@@ -85,6 +99,7 @@ cdef void fill_cells(CellGrid *grid, const double *spheres, double part_before, 
     cdef const int *cell = grid.cell.data
     cdef int *start = grid.start.data
     cdef int *entry = NULL
+    cdef double room[4]
     cdef FixedSphere fixed
     cdef int total = 0
     memset(start + first, 0, (last - first) * sizeof(int))
@@ -101,12 +116,33 @@ cdef void fill_cells(CellGrid *grid, const double *spheres, double part_before, 
         if first <= cell[k] < last:
             start[cell[k]] -= 1
             entry = grid.entries + start[cell[k]]
-            fixed = fixed_sphere_of(grid, spheres + 4 * <Py_ssize_t> grid.items.data[k])
+            fixed = fixed_sphere_of(grid, item_in_box(grid.box, spheres + 4 * <Py_ssize_t> grid.items.data[k], room))
             entry[0] = fixed.x
             entry[grid.stride] = fixed.y
             entry[2 * grid.stride] = fixed.z
             entry[3 * grid.stride] = fixed.radius
             entry[SLOT * grid.stride] = grid.items.data[k]
+
+
+cdef Py_ssize_t entry_after(const CellGrid *grid, double part) noexcept nogil:
+    """The entry that ends this part of the work, estimated by a sample: the last cells have fewer candidates."""
+    cdef Py_ssize_t n = grid.items.size, k
+    cdef double work[ENTRIES]
+    cdef double total = 0.0, below = 0.0
+    cdef CellRanges ranges
+    cdef FixedSphere fixed
+    if part <= 0.0 or part >= 1.0:
+        return n if part > 0.0 else 0
+    for k in range(ENTRIES):
+        fixed = fixed_sphere_at(grid, k * n // ENTRIES)
+        ranges_ahead(&ranges, grid, cell_of(grid, &fixed))
+        work[k] = 1.0 + ranges.total
+        total += work[k]
+    k = 0
+    while k < ENTRIES - 1 and below + work[k] <= part * total:
+        below += work[k]
+        k += 1
+    return min(<Py_ssize_t> ((k + (part * total - below) / work[k]) * n / ENTRIES), n)
 
 
 cdef void empty_grid(CellGrid *grid) noexcept nogil:

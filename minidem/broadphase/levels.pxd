@@ -11,7 +11,7 @@ cdef struct Levels:
     CellGrid grid[MOST_LEVELS]      # from the smallest spheres to the largest
 
 cdef bint sort_by_size(Levels *levels, const double *spheres, const int *numbers, Py_ssize_t n_slots) noexcept nogil
-cdef bint reserve_levels(Levels *levels, double skin) noexcept nogil
+cdef bint reserve_levels(Levels *levels, double skin, const double *box) noexcept nogil
 cdef void fill_levels(Levels *levels, const double *spheres, Barrier *barrier, int n_threads, double part_before,
                       double part_end) noexcept nogil
 cdef void free_levels(Levels *levels) noexcept nogil

@@ -60,11 +60,11 @@ cdef void drop_empty(Levels *levels) noexcept nogil:
     levels.count = kept
 
 
-cdef bint reserve_levels(Levels *levels, double skin) noexcept nogil:
-    """Allocate the cells of all grids. False: memory exhausted."""
+cdef bint reserve_levels(Levels *levels, double skin, const double *box) noexcept nogil:
+    """Allocate the cells of all grids, box : periodic, or NULL. False: memory exhausted."""
     cdef int level
     for level in range(levels.count):
-        if not prepare_grid(&levels.grid[level], skin):
+        if not prepare_grid(&levels.grid[level], skin, box):
             return False
     return True
 

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 #include "core/lanes.h"
+#include "core/nearest_image.h"
 
 /* Spheres are prefetched so many ints ahead: the time of 128 pairs is about the latency of memory. */
 enum { MINIDEM_PREFETCH_DISTANCE = 256, MINIDEM_PADDING = MINIDEM_PREFETCH_DISTANCE + 16 };
@@ -25,8 +26,9 @@ static inline ptrdiff_t minidem_find_pairs(const int *candidates, ptrdiff_t room
 static inline unsigned minidem_near_plane(const double *rows, const double *point, const double *normal, double skin);
 
 /* The first part of minidem_select_near, whole vectors of pairs; returns how many of the n ints have been tested. */
-static inline ptrdiff_t minidem_select_many(const double *spheres, const int *pairs, ptrdiff_t n, double skin,
-                                            int *near, int64_t *numbers, ptrdiff_t *selected);
+static inline __attribute__((always_inline)) ptrdiff_t minidem_select_many(
+        const double *spheres, const double *box, const int *pairs, ptrdiff_t n, double skin, int *near,
+        int64_t *numbers, ptrdiff_t *selected);
 
 #if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512DQ__)
 #include "broadphase/near_pairs_avx512.h"
@@ -36,17 +38,19 @@ static inline ptrdiff_t minidem_select_many(const double *spheres, const int *pa
 #include "broadphase/near_pairs_plain.h"
 #endif
 
-/* Copy those pairs of slots (n ints, two by two) whose gap is below `skin` to `near`, in their order; returns how many
- * ints. spheres: centre and radius of each slot. `near` may be `pairs`, and has room for n ints. The MINIDEM_PADDING
- * ints after the pairs are read and prefetched, but not used.
- * numbers: unless NULL, the numbers of these pairs, 0 to n / 2 - 1; room for n / 2. */
-static inline __attribute__((always_inline)) ptrdiff_t minidem_select_near(
-        const double *spheres, const int *pairs, ptrdiff_t n, double skin, int *near, int64_t *numbers) {
-    ptrdiff_t kept, k = minidem_select_many(spheres, pairs, n, skin, near, numbers, &kept);
+static inline __attribute__((always_inline)) ptrdiff_t minidem_select(
+        const double *spheres, const double *box, const int *pairs, ptrdiff_t n, double skin, int *near,
+        int64_t *numbers) {
+    ptrdiff_t kept, k = minidem_select_many(spheres, box, pairs, n, skin, near, numbers, &kept);
     for (; k < n; k += 2) {
         const double *a = spheres + 4 * (ptrdiff_t) pairs[k], *b = spheres + 4 * (ptrdiff_t) pairs[k + 1];
         double x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2], reach = a[3] + b[3] + skin;
         int i = pairs[k], j = pairs[k + 1];
+        if (box) {
+            x = MINIDEM_NEAREST(x, box, 0);
+            y = MINIDEM_NEAREST(y, box, 1);
+            z = MINIDEM_NEAREST(z, box, 2);
+        }
         near[kept] = i;
         near[kept + 1] = j;
         if (numbers)
@@ -54,5 +58,28 @@ static inline __attribute__((always_inline)) ptrdiff_t minidem_select_near(
         kept += 2 * (x * x + y * y + z * z < reach * reach);
     }
     return kept;
+}
+
+/* Each on its own, so that the one without a box is compiled as if there were none. */
+static __attribute__((noinline, unused)) ptrdiff_t minidem_select_periodic(
+        const double *spheres, const double *box, const int *pairs, ptrdiff_t n, double skin, int *near,
+        int64_t *numbers) {
+    return minidem_select(spheres, box, pairs, n, skin, near, numbers);
+}
+
+static __attribute__((noinline, unused)) ptrdiff_t minidem_select_open(
+        const double *spheres, const int *pairs, ptrdiff_t n, double skin, int *near, int64_t *numbers) {
+    return minidem_select(spheres, NULL, pairs, n, skin, near, numbers);
+}
+
+/* Copy those pairs of slots (n ints, two by two) whose gap is below `skin` to `near`, in their order; returns how many
+ * ints. spheres: centre and radius of each slot; box: periodic, or NULL. `near` may be `pairs`, and has room for n ints.
+ * The MINIDEM_PADDING ints after the pairs are read and prefetched, but not used.
+ * numbers: unless NULL, the numbers of these pairs, 0 to n / 2 - 1; room for n / 2. */
+static inline __attribute__((always_inline)) ptrdiff_t minidem_select_near(
+        const double *spheres, const double *box, const int *pairs, ptrdiff_t n, double skin, int *near,
+        int64_t *numbers) {
+    return box ? minidem_select_periodic(spheres, box, pairs, n, skin, near, numbers)
+               : minidem_select_open(spheres, pairs, n, skin, near, numbers);
 }
 #endif

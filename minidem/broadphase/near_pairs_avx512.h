@@ -45,8 +45,9 @@ static inline unsigned minidem_near_plane(const double *rows, const double *poin
 }
 
 /* The first part of minidem_select_near; returns how many of the n ints are tested. */
-static inline ptrdiff_t minidem_select_many(const double *spheres, const int *pairs, ptrdiff_t n, double skin,
-                                            int *near, int64_t *numbers, ptrdiff_t *selected) {
+static inline __attribute__((always_inline)) ptrdiff_t minidem_select_many(
+        const double *spheres, const double *box, const int *pairs, ptrdiff_t n, double skin, int *near,
+        int64_t *numbers, ptrdiff_t *selected) {
     ptrdiff_t k = 0, kept = 0;
     const __m512i even = _mm512_setr_epi64(0, 4, 8, 12, 1, 5, 9, 13);
     const __m512i odd = _mm512_setr_epi64(2, 6, 10, 14, 3, 7, 11, 15);
@@ -71,6 +72,11 @@ static inline ptrdiff_t minidem_select_many(const double *spheres, const int *pa
         }
         __m512d x = _mm512_shuffle_f64x2(xy[0], xy[1], 0x44), y = _mm512_shuffle_f64x2(xy[0], xy[1], 0xee);
         __m512d z = _mm512_shuffle_f64x2(zr[0], zr[1], 0x44), radii = _mm512_shuffle_f64x2(zr[0], zr[1], 0xee);
+        if (box) {
+            x = MINIDEM_NEAREST(x, box, 0);
+            y = MINIDEM_NEAREST(y, box, 1);
+            z = MINIDEM_NEAREST(z, box, 2);
+        }
         __m512d reach = _mm512_add_pd(radii, _mm512_set1_pd(skin));
         __m512d squared = _mm512_add_pd(_mm512_add_pd(_mm512_mul_pd(x, x), _mm512_mul_pd(y, y)),
                                         _mm512_mul_pd(z, z));

@@ -39,8 +39,9 @@ static inline unsigned minidem_near_plane(const double *rows, const double *poin
     return near;
 }
 
-static inline ptrdiff_t minidem_select_many(const double *spheres, const int *pairs, ptrdiff_t n, double skin,
-                                            int *near, int64_t *numbers, ptrdiff_t *selected) {
+static inline __attribute__((always_inline)) ptrdiff_t minidem_select_many(
+        const double *spheres, const double *box, const int *pairs, ptrdiff_t n, double skin, int *near,
+        int64_t *numbers, ptrdiff_t *selected) {
     ptrdiff_t k = 0, kept = 0;
     for (; k + 4 <= n; k += 4) {                        /* two pairs at a time */
         const double *a = spheres + 4 * (ptrdiff_t) pairs[k], *b = spheres + 4 * (ptrdiff_t) pairs[k + 1];
@@ -50,6 +51,11 @@ static inline ptrdiff_t minidem_select_many(const double *spheres, const int *pa
         minidem_two zc = minidem_load_two(c + 2), zd = minidem_load_two(d + 2);
         minidem_two z_ab = za - zb, z_cd = zc - zd, r_ab = za + zb, r_cd = zc + zd;
         minidem_two x = {ab[0], cd[0]}, y = {ab[1], cd[1]}, z = {z_ab[0], z_cd[0]}, reach = {r_ab[1], r_cd[1]};
+        if (box) {
+            x = MINIDEM_NEAREST(x, box, 0);
+            y = MINIDEM_NEAREST(y, box, 1);
+            z = MINIDEM_NEAREST(z, box, 2);
+        }
         minidem_two squared = x * x + y * y + z * z;
         uint64_t first, second;
         for (int l = 0; l < 4; ++l)

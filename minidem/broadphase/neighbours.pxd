@@ -54,8 +54,8 @@ cdef inline Py_ssize_t block_after_slab(const Neighbours *mine, const StateView 
 cdef extern from "broadphase/near_pairs.h" nogil:
     enum:
         PADDING "MINIDEM_PADDING"
-    Py_ssize_t select_near "minidem_select_near"(const double *spheres, const int *pairs, Py_ssize_t n, double skin,
-                                                 int *near, int64_t *numbers)
+    Py_ssize_t select_near "minidem_select_near"(const double *spheres, const double *box, const int *pairs,
+                                                 Py_ssize_t n, double skin, int *near, int64_t *numbers)
 
 
 cdef inline bint push_pair(IntVector *list, int a, int b) noexcept nogil:

@@ -155,11 +155,13 @@ cdef bint prune(Neighbours *all, int thread, int n_threads, const Walls *walls, 
         return False
     for source in range(n_threads):
         found = all[source].found + thread
-        kept += select_near(state.spheres, found.data, found.size, skin, mine.pairs.data + kept, NULL)
+        kept += select_near(state.spheres, state.box, found.data, found.size, skin, mine.pairs.data + kept,
+                            NULL)
     mine.n_own = kept
     for source in range(n_threads):
         found = all[source].cross_thread + thread
-        kept += select_near(state.spheres, found.data, found.size, skin, mine.pairs.data + kept, NULL)
+        kept += select_near(state.spheres, state.box, found.data, found.size, skin, mine.pairs.data + kept,
+                            NULL)
     mine.pairs.size = kept
     if n_threads > 1:
         mark_lines(marks, mine.pairs.data + mine.n_own, kept - mine.n_own, first, last)

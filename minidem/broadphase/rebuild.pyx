@@ -58,7 +58,7 @@ cdef void rebuild_outer(Broadphase *broad, int thread, StateView *state, const W
     if thread == 0:
         set_skins(broad)
         broad.rebalanced = not broad.fixed_shares and rebalance(broad.shares, broad.n_threads)
-        broad.levels.ready = reserve_levels(&broad.levels, broad.outer_skin)
+        broad.levels.ready = reserve_levels(&broad.levels, broad.outer_skin, state.box)
         broad.n_outer += 1
     if broad.clumps_first:
         update_bounds(broad, thread, state)

@@ -3,13 +3,17 @@ from libc.string cimport memset
 
 from minidem.broadphase.candidates cimport AT_ONCE, Candidates, collect, free_candidates
 from minidem.broadphase.cell_grid cimport (
-    SLOT, CellGrid, CellRanges, FixedSphere, cell_of, fixed_sphere_of, ranges_ahead, ranges_around,
+    SLOT, CellGrid, CellRanges, FixedSphere, cell_of, cell_width, entry_after, fixed_sphere_at, fixed_sphere_of,
+    ranges_ahead, ranges_around,
 )
 from minidem.broadphase.ghosts cimport ghost_of
+from minidem.broadphase.images cimport Images, are_nearest, find_images
 from minidem.broadphase.levels cimport MOST_LEVELS
 from minidem.broadphase.neighbours cimport PADDING, push_pair
 from minidem.core.int_vector cimport IntVector, reserve
 from minidem.core.lanes cimport LANES, lane_of, row_of
+from minidem.core.vec3 cimport Vec3, dot, vec3
+from minidem.state.periodic_box cimport nearest_image
 from minidem.state.state cimport StateView
 
 
@@ -17,9 +21,6 @@ cdef extern from "broadphase/near_pairs.h" nogil:
     Py_ssize_t find_pairs "minidem_find_pairs"(const int *candidates, Py_ssize_t room, int first, int count,
                                                int cx, int cy, int cz, int reach, int slot, int clump_first,
                                                int clump_slots, int *pairs)
-
-cdef enum:
-    SAMPLE = 64                     # entries by which the search is divided among threads
 
 cdef struct Search:                 # of one thread
     Neighbours *all
@@ -32,6 +33,8 @@ cdef struct Search:                 # of one thread
     const double *items             # (slots, 4): centres and radii of the items of the grids [m]
     double skin                     # [m]
     bint clumps_first               # they are bounding spheres of clumps
+    double width                    # of the widest cells [m]
+    bint small_box                  # two images of a pair may be within the skin
 
 
 cdef inline int owner_of(const Search *search, int slot) noexcept nogil:
@@ -72,10 +75,11 @@ cdef bint move_cross_thread(const Search *search, int owner, Py_ssize_t first) n
     return True
 
 
-cdef inline bint are_near(const double *a, const double *b, double skin) noexcept nogil:
-    """Whether the gap between two spheres (centre, radius) is below `skin`."""
-    cdef double x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2], reach = a[3] + b[3] + skin
-    return x * x + y * y + z * z < reach * reach
+cdef inline bint are_near(const double *box, const double *a, const double *b, double skin) noexcept nogil:
+    """Whether the gap between two spheres (centre, radius), or the nearest images of them, is below `skin`."""
+    cdef Vec3 d = nearest_image(box, vec3(a[0] - b[0], a[1] - b[1], a[2] - b[2]))
+    cdef double reach = a[3] + b[3] + skin
+    return dot(d, d) < reach * reach
 
 
 cdef bint collect_near(IntVector *near, const StateView *state, int clump, const double *sphere,
@@ -88,7 +92,8 @@ cdef bint collect_near(IntVector *near, const StateView *state, int clump, const
         return False
     for row in range(state.first_member[block], state.first_member[block + 1]):
         slot = <int> row * LANES + lane_of(clump)
-        if state.sphere_number[slot] >= 0 and are_near(state.spheres + 4 * <Py_ssize_t> slot, sphere, skin):
+        if state.sphere_number[slot] >= 0 and are_near(state.box, state.spheres + 4 * <Py_ssize_t> slot, sphere,
+                                                        skin):
             near.data[near.size] = slot
             near.size += 1
     return True
@@ -109,8 +114,8 @@ cdef bint compare_clumps(const Search *search, int first, int second) noexcept n
         for m in range(near[1].size):
             j = near[1].data[m]
             owner_j = owner_of(search, j)
-            if are_near(state.spheres + 4 * <Py_ssize_t> i, state.spheres + 4 * <Py_ssize_t> j, search.skin) \
-                    and not add_pair(search, owner_i, owner_j, i, j):
+            if are_near(state.box, state.spheres + 4 * <Py_ssize_t> i, state.spheres + 4 * <Py_ssize_t> j,
+                        search.skin) and not add_pair(search, owner_i, owner_j, i, j):
                 return False
     return True
 
@@ -126,17 +131,29 @@ cdef inline bint append_near(IntVector *pairs, int slot, const FixedSphere *fixe
     return True
 
 
+cdef void keep_nearest(const Search *search, IntVector *pairs, Py_ssize_t first, const int *shift) noexcept nogil:
+    """Of the pairs from `first` on, found at an image of their first item, keep those whose nearest image it is."""
+    cdef Py_ssize_t k, n = pairs.size
+    pairs.size = first
+    for k in range(first, n, 2):
+        pairs.data[pairs.size], pairs.data[pairs.size + 1] = pairs.data[k], pairs.data[k + 1]
+        pairs.size += 2 * are_nearest(search.state.box, search.items + 4 * <Py_ssize_t> pairs.data[k],
+                                      search.items + 4 * <Py_ssize_t> pairs.data[k + 1], shift)
+
+
 cdef inline bint search_around(const Search *search, int slot, const FixedSphere *fixed, int reach,
-                               const Candidates *candidates, int first) noexcept nogil:
-    """Outer pairs of an item with the candidates from `first` on. False: memory exhausted."""
+                               const Candidates *candidates, int first, const int *shift) noexcept nogil:
+    """Outer pairs of an item, or its image by `shift`, with the candidates from `first` on. False: memory exhausted."""
     cdef const Py_ssize_t *first_member = search.state.first_member
     cdef IntVector *found = &search.mine.hits
     cdef int block, owner
     cdef Py_ssize_t k, before
     if search.clumps_first:
         found.size = 0
-        if not append_near(found, slot, fixed, reach, candidates, first, 0, 0):
+        if not append_near(found, slot, fixed, reach, candidates, first, slot, 1):
             return False
+        if search.small_box:
+            keep_nearest(search, found, 0, shift)
         for k in range(0, found.size, 2):
             if not compare_clumps(search, slot, found.data[k + 1]):
                 return False
@@ -148,6 +165,8 @@ cdef inline bint search_around(const Search *search, int slot, const FixedSphere
     if not append_near(found, slot, fixed, reach, candidates, first, <int> first_member[block] * LANES,
                        <int> (first_member[block + 1] - first_member[block]) * LANES):
         return False
+    if search.small_box:
+        keep_nearest(search, found, before, shift)
     return candidates.own and owner == search.thread or move_cross_thread(search, owner, before)
 
 
@@ -165,80 +184,73 @@ cdef inline bint collect_own(const Search *search, Candidates *candidates, const
     return True
 
 
-cdef inline FixedSphere fixed_sphere_at(const CellGrid *grid, Py_ssize_t entry) noexcept nogil:
-    cdef FixedSphere fixed
-    fixed.x = grid.entries[entry]
-    fixed.y = grid.entries[grid.stride + entry]
-    fixed.z = grid.entries[2 * grid.stride + entry]
-    fixed.radius = grid.entries[3 * grid.stride + entry]
-    return fixed
+cdef bint search_images(const Search *search, const Levels *levels, int level, int slot, const Images *images,
+                        Candidates *candidates, int *cells) noexcept nogil:
+    """Search around an item of a grid in those of larger spheres; around its images in its own, too.
 
-
-cdef Py_ssize_t entry_after(const CellGrid *grid, double part) noexcept nogil:
-    """The entry that ends this part of the work, estimated by a sample: the last cells have fewer candidates."""
-    cdef Py_ssize_t n = grid.items.size, k
-    cdef double work[SAMPLE]
-    cdef double total = 0.0, below = 0.0
+    candidates, cells : (2 * MOST_LEVELS,), see search_level; those of images are the second half.
+    """
+    cdef const CellGrid *grid
+    cdef Candidates *around
     cdef CellRanges ranges
     cdef FixedSphere fixed
-    if part <= 0.0 or part >= 1.0:
-        return n if part > 0.0 else 0
-    for k in range(SAMPLE):
-        fixed = fixed_sphere_at(grid, k * n // SAMPLE)
-        ranges_ahead(&ranges, grid, cell_of(grid, &fixed))
-        work[k] = 1.0 + ranges.total
-        total += work[k]
-    k = 0
-    while k < SAMPLE - 1 and below + work[k] <= part * total:
-        below += work[k]
-        k += 1
-    return min(<Py_ssize_t> ((k + (part * total - below) / work[k]) * n / SAMPLE), n)
+    cdef int m, k, n, cell
+    for m in range(images.count):
+        for k in range(level + (not images.ahead[m]), levels.count):
+            grid = &levels.grid[k]
+            n = k + (MOST_LEVELS if m > 0 else 0)
+            around = candidates + n
+            fixed = fixed_sphere_of(grid, images.sphere[m])
+            cell = cell_of(grid, &fixed)
+            if cell != cells[n]:
+                cells[n] = cell
+                ranges_around(&ranges, grid, cell)
+                if not collect_own(search, around, grid, &ranges):
+                    return False
+            if not search_around(search, slot, &fixed, fixed.radius + grid.skin, around, 0, images.shift[m]):
+                return False
+    return True
 
 
 cdef bint search_level(const Search *search, const Levels *levels, int level,
                        Candidates *candidates) noexcept nogil:
     """Search the own part of a grid, within it and in the grids of larger spheres. False: memory exhausted.
 
-    candidates : (levels,)
+    candidates : (2 * MOST_LEVELS,), those around the cell of the item or of its image in each grid.
     """
     cdef const CellGrid *grid = &levels.grid[level]
-    cdef const CellGrid *larger
     cdef double n_blocks = search.state.n_blocks        # the part of the grid is that of the blocks
     cdef Py_ssize_t p, first = entry_after(grid, search.mine.first_block / n_blocks)
     cdef Py_ssize_t last = entry_after(grid, search.mine.last_block / n_blocks)
     cdef const int *start = grid.start.data
+    cdef int cells[2 * MOST_LEVELS]
     cdef CellRanges ranges
     cdef FixedSphere fixed
-    cdef int cells[MOST_LEVELS]
-    cdef int cell = 0, k, around, slot
-    for k in range(level, levels.count):
-        cells[k] = -1                                   # none collected
+    cdef Images images
+    cdef int no_shift[3]
+    cdef int cell = 0, known = -1, slot
+    memset(no_shift, 0, sizeof(no_shift))
+    for p in range(2 * MOST_LEVELS):
+        cells[p] = -1                                   # none collected
     if first < last:
         fixed = fixed_sphere_at(grid, first)
         cell = cell_of(grid, &fixed)
     for p in range(first, last):
         while start[cell + 1] <= p:
             cell += 1
-        if cell != cells[level]:
-            cells[level] = cell
+        if cell != known:
+            known = cell
             ranges_ahead(&ranges, grid, cell)
             if not collect_own(search, candidates + level, grid, &ranges):
                 return False
         fixed = fixed_sphere_at(grid, p)
         slot = grid.entries[SLOT * grid.stride + p]
         if not search_around(search, slot, &fixed, fixed.radius + grid.skin, candidates + level,
-                             <int> p - start[cell] + 1):
+                             <int> p - start[cell] + 1, no_shift):
             return False
-        for k in range(level + 1, levels.count):
-            larger = &levels.grid[k]
-            fixed = fixed_sphere_of(larger, search.items + 4 * <Py_ssize_t> slot)
-            around = cell_of(larger, &fixed)
-            if around != cells[k]:
-                cells[k] = around
-                ranges_around(&ranges, larger, around)
-                if not collect_own(search, candidates + k, larger, &ranges):
-                    return False
-            if not search_around(search, slot, &fixed, fixed.radius + larger.skin, candidates + k, 0):
+        if search.state.box != NULL or level + 1 < levels.count:
+            find_images(&images, search.state.box, search.items + 4 * <Py_ssize_t> slot, search.width)
+            if not search_images(search, levels, level, slot, &images, candidates, cells):
                 return False
     return True
 
@@ -250,10 +262,10 @@ cdef bint search_pairs(Neighbours *all, int thread, int n_threads, const Levels 
     items : (slots, 4) centres and radii of the items of the grids: spheres, or with `clumps_first` bounding spheres of
         clumps.
     """
-    cdef Candidates candidates[MOST_LEVELS]
+    cdef Candidates candidates[2 * MOST_LEVELS]
     cdef Search search
     cdef bint fine = True
-    cdef int level, owner
+    cdef int level, owner, axis
     memset(candidates, 0, sizeof(candidates))
     search.all = all
     search.mine = all + thread
@@ -265,11 +277,16 @@ cdef bint search_pairs(Neighbours *all, int thread, int n_threads, const Levels 
     search.items = items
     search.skin = skin
     search.clumps_first = clumps_first
+    search.width, search.small_box = 0.0, False
+    for level in range(levels.count):
+        search.width = max(search.width, cell_width(&levels.grid[level]))
+    for axis in range(3 if state.box != NULL else 0):
+        search.small_box |= 0.0 < state.box[axis] < 2.0 * search.width
     for owner in range(n_threads):
         search.mine.found[owner].size = search.mine.cross_thread[owner].size = 0
     for level in range(levels.count):
         fine &= search_level(&search, levels, level, candidates)
-    for level in range(levels.count):
+    for level in range(2 * MOST_LEVELS):
         free_candidates(candidates + level)
     for owner in range(n_threads):
         fine &= reserve(search.mine.found + owner, search.mine.found[owner].size + PADDING)

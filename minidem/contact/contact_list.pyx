@@ -19,6 +19,7 @@ from minidem.core.int_vector cimport IntVector, release
 from minidem.core.lanes cimport LANES
 from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport Vec3, norm, sub, vec3
+from minidem.state.periodic_box cimport nearest_image
 from minidem.state.rows cimport POSITION, load
 from minidem.state.state cimport State, StateView
 from minidem.walls.surface cimport Walls, find_triangles, simple_height
@@ -147,7 +148,7 @@ cdef bint find_overlaps(IntVector *pairs, IntVector *triangles, const StateView 
             if state.sphere_number[other] < 0 \
                     or state.clump_number[<Py_ssize_t> state.block_of_member[row] * LANES + other % LANES] >= clump:
                 continue
-            distance = norm(sub(vec3(sphere[0], sphere[1], sphere[2]), centre))
+            distance = norm(nearest_image(state.box, sub(vec3(sphere[0], sphere[1], sphere[2]), centre)))
             if distance >= bounding_radius + sphere[3]:
                 continue
             for own in range(state.first_member[block], state.first_member[block + 1]):

@@ -16,6 +16,7 @@ from minidem.contact.rows cimport (
 from minidem.core.lanes cimport LANES
 from minidem.core.transpose cimport rows_from_lines, rows_from_records
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, vec3
+from minidem.state.periodic_box cimport nearest_image
 from minidem.state.rows cimport load, store
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Touch, WallPose, touch_wall, velocity_at
@@ -43,13 +44,13 @@ cdef inline void load_side(const StateView *state, const int *spheres, Bodies *s
     memcpy(side.turning, motions + 4 * LANES, sizeof(side.turning))
 
 
-cdef inline void pair_geometry(const Bodies *a, const Bodies *b, Geometry *g) noexcept nogil:
-    """Of contacts of two spheres."""
+cdef inline void pair_geometry(const double *box, const Bodies *a, const Bodies *b, Geometry *g) noexcept nogil:
+    """Of contacts of two spheres. box : a constant NULL where no axis is periodic, so that the loop vectorises."""
     cdef Vec3 between
     cdef double distance, reach, inverse_mass, inverse
     cdef int lane
     for lane in range(LANES):
-        between = sub(load(a.sphere + lane), load(b.sphere + lane))
+        between = nearest_image(box, sub(load(a.sphere + lane), load(b.sphere + lane)))
         distance = sqrt(dot(between, between))
         reach = a.sphere[3 * LANES + lane] + b.sphere[3 * LANES + lane]
         inverse_mass = a.velocity[3 * LANES + lane] + b.velocity[3 * LANES + lane]
@@ -181,7 +182,10 @@ cdef void gather_contacts(const Law *law, const StateView *state, const int *i, 
         write_rows(True, &a, &b, &geometry, 2.0 * state.half_step, contact)
     else:
         load_side(state, j, &b)
-        pair_geometry(&a, &b, &geometry)
+        if state.box != NULL:
+            pair_geometry(state.box, &a, &b, &geometry)
+        else:
+            pair_geometry(NULL, &a, &b, &geometry)
         write_rows(False, &a, &b, &geometry, 2.0 * state.half_step, contact)
     if points != NULL:
         write_points(walls, &a, &b, &geometry, points)

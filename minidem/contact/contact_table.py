@@ -7,7 +7,8 @@ CONTACT = np.dtype([
     ("overlap", float),                                 # [m]
     ("normal", float, 3),                               # unit, from j to i
     ("force", float, 3),                                # on i [N]
-    ("point", float, 3),                                # middle of the overlap; on a wall the sphere's lowest point [m]
+    ("point", float, 3),                                # middle of the overlap, at sphere_i; on a wall the sphere's
+                                                        # lowest point [m]
     ("energy", float),                                  # elastic, of the normal force [J]
     ("tangential", float, 3),                           # part of the force, of laws with friction [N]
     ("couple", float, 3),                               # on i, of rolling resistance [N m]
@@ -45,17 +46,20 @@ def describe(state, slots, values, friction=None):
     found["overlap"], found["energy"] = values[:, 0], values[:, 2]
     sign = np.where(swap[:, None], -1.0, 1.0)
     found["normal"] = sign * values[:, 3:]
+    arm = spheres[:, 3] - np.where(wall, 0.0, 0.5) * found["overlap"]
+    found["point"] = spheres[:, :3] - arm[:, None] * found["normal"]
     if friction is None:
         found["force"] = values[:, 1:2] * found["normal"]
-        arm = spheres[:, 3] - np.where(wall, 0.0, 0.5) * found["overlap"]
-        found["point"] = spheres[:, :3] - arm[:, None] * found["normal"]
     else:
         found["force"], found["couple"] = sign * friction[:, :3] + 0.0, sign * friction[:, 6:9] + 0.0   # not -0.0
-        found["point"] = friction[:, 3:6]
+        known = wall | (state.box is None)              # else the mean of two images, one of which may be elsewhere
+        found["point"][known] = friction[known, 3:6]
         along = np.sum(found["force"] * found["normal"], axis=1)
         found["tangential"] = found["force"] - along[:, None] * found["normal"] + 0.0
         found["energy_tangential"], found["energy_rolling"] = friction[:, 9], friction[:, 10]
         found["sliding"] = friction[:, 11] > 0.0
+    if state.box is not None:
+        found["point"] += state.shift[found["clump_i"]] * state.box.length
     return found
 
 

@@ -157,8 +157,8 @@ cdef bint find_among(History *history, const Law *law, const Neighbours *mine, c
         return False
     while history.list_cursor < end:
         count = min(<Py_ssize_t> PAIRS_AT_ONCE, end - history.list_cursor)
-        n = select_near(state.spheres, mine.pairs.data + history.list_cursor, count, 0.0, history.found_pairs.data,
-                        <int64_t *> history.found_numbers.data)
+        n = select_near(state.spheres, state.box, mine.pairs.data + history.list_cursor, count, 0.0,
+                        history.found_pairs.data, <int64_t *> history.found_numbers.data)
         if not take_found(history, history.found_pairs.data, <int64_t *> history.found_numbers.data, n // 2,
                           history.list_cursor // 2 + shift):
             return False

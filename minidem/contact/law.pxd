@@ -21,6 +21,7 @@ from minidem.core.int_vector cimport IntVector, reserve
 from minidem.core.lanes cimport LANES
 from minidem.core.transpose cimport records_from_rows, rows_from_records
 from minidem.core.vec3 cimport Vec3, dot, scale, sub, vec3
+from minidem.state.periodic_box cimport nearest_differences, nearest_image
 from minidem.state.rows cimport load, store
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Touch, Walls, touch_wall
@@ -132,8 +133,8 @@ cdef inline Contact over_contact(Force force, bint mixed, const Law *law, const 
     cdef double modulus = modulus_of(mixed, law, state, i, j)
     if j < 0:
         return wall_contact(force, modulus, law, a, -1 - <Py_ssize_t> j)
-    return sphere_contact(force, modulus, law.parameters, sub(vec3(a[0], a[1], a[2]), vec3(b[0], b[1], b[2])),
-                          a[3], b[3])
+    return sphere_contact(force, modulus, law.parameters, nearest_image(
+        state.box, sub(vec3(a[0], a[1], a[2]), vec3(b[0], b[1], b[2]))), a[3], b[3])
 
 
 cdef inline double margin(double begins, double ends, const Contact *contact, Vec3 relative) noexcept nogil:
@@ -153,11 +154,12 @@ cdef inline void set_forces(double *on_i, double *on_j, Py_ssize_t stride, const
     on_i[3 * stride] = on_j[3 * stride] = 1.0
 
 
-cdef inline void evaluate_eight(Force force, bint moving, bint mixed, const Law *law, const StateView *state,
-                                const int *pairs, const int *twists, double *on_i, double *on_j,
-                                double *margins) noexcept nogil:
+cdef inline void evaluate_eight(Force force, bint moving, bint mixed, const double *box, const Law *law,
+                                const StateView *state, const int *pairs, const int *twists, double *on_i,
+                                double *on_j, double *margins) noexcept nogil:
     """Evaluate eight contacts of two spheres each, into records (LANES, 4) of forces.
 
+    box : that of the state.
     twists, margins : (2 LANES,), (LANES,) with `moving`: see relative_velocities; margin of each.
     """
     cdef double a[4][LANES]
@@ -181,6 +183,8 @@ cdef inline void evaluate_eight(Force force, bint moving, bint mixed, const Law 
     elif moving:
         for lane in range(LANES):
             store(relative + lane, sub(sphere_velocity(state, i[lane]), sphere_velocity(state, j[lane])))
+    if box != NULL:
+        nearest_differences(box, a[0], b[0])
     if mixed:
         for lane in range(LANES):
             moduli[lane] = modulus_of(True, law, state, i[lane], j[lane])
@@ -212,16 +216,10 @@ cdef inline void over_lanes(Force force, const double *overlap, const double *ra
     memcpy(result, forces, sizeof(forces))
 
 
-cdef inline bint over_pairs(Force force, bint moving, bint mixed, const Law *law, const StateView *state,
-                            const int *pairs, Py_ssize_t first, Py_ssize_t n, bint walls, double *forces,
-                            IntVector *ends) noexcept nogil:
-    """Evaluate n ints of contacts, two by two, into forces: see force_record. False: memory exhausted.
-
-    moving, mixed : constants at compile time. Append to `ends` the contacts that may begin or end within a step; clumps
-        differ in compliance.
-    first : number of the first int in the list of the thread.
-    walls : some of them are contacts with a wall.
-    """
+cdef inline bint over_pairs_in(const double *box, Force force, bint moving, bint mixed, const Law *law,
+                               const StateView *state, const int *pairs, Py_ssize_t first, Py_ssize_t n, bint walls,
+                               double *forces, IntVector *ends) noexcept nogil:
+    """See over_pairs. box : of the state; a constant NULL, so that loops are compiled as if there were no boxes."""
     cdef Py_ssize_t eight, k, eights = 0 if walls else n // (2 * LANES)
     cdef int twists[PAIRS_AT_ONCE + 2 * LANES]
     cdef double margins[LANES]
@@ -236,8 +234,8 @@ cdef inline bint over_pairs(Force force, bint moving, bint mixed, const Law *law
             twists[k] = twist_of(clump_of(state, pairs[k]))
     for eight in range(eights):
         k = 2 * LANES * eight
-        evaluate_eight(force, moving, mixed, law, state, pairs + k, twists + k, force_record(forces, k),
-                       force_record(forces, k) + 4 * LANES, margins)
+        on_i = force_record(forces, k)
+        evaluate_eight(force, moving, mixed, box, law, state, pairs + k, twists + k, on_i, on_i + 4 * LANES, margins)
         if moving:
             for lane in range(LANES):
                 ends.data[ends.size] = <int> (first + k) + 2 * lane
@@ -253,3 +251,18 @@ cdef inline bint over_pairs(Force force, bint moving, bint mixed, const Law *law
             ends.data[ends.size] = <int> (first + k)
             ends.size += margin(law.begins, law.ends, &contact, relative) > 0.0
     return True
+
+
+cdef inline bint over_pairs(Force force, bint moving, bint mixed, const Law *law, const StateView *state,
+                            const int *pairs, Py_ssize_t first, Py_ssize_t n, bint walls, double *forces,
+                            IntVector *ends) noexcept nogil:
+    """Evaluate n ints of contacts, two by two, into forces: see force_record. False: memory exhausted.
+
+    moving, mixed : constants at compile time. Append to `ends` the contacts that may begin or end within a step; clumps
+        differ in compliance.
+    first : number of the first int in the list of the thread.
+    walls : some of them are contacts with a wall.
+    """
+    if state.box != NULL:
+        return over_pairs_in(state.box, force, moving, mixed, law, state, pairs, first, n, walls, forces, ends)
+    return over_pairs_in(NULL, force, moving, mixed, law, state, pairs, first, n, walls, forces, ends)

@@ -117,7 +117,7 @@ cdef class Driver(LoopOwner):
             return 0
         most = steps if self.walls is None or self.walls.most_steps is None else self.walls.most_steps
         while self.loop.steps_done - before < steps:
-            self.run_piece(min(steps - (self.loop.steps_done - before), most))
+            self.run_piece(min(steps - (self.loop.steps_done - before), most, self.wrap_if_due()))
         return self.loop.steps_done - before
 
     cdef object run_piece(self, long long steps):

@@ -20,6 +20,7 @@ cdef class LoopOwner(LoopReader):
     cdef object allocate(self, int n_threads)
     cdef object fill(self)
     cdef object body_force_of(self, fixed)
+    cdef long long wrap_if_due(self) except -1
     cdef object sort_if_due(self)
     cdef object release_lists(self)
     cdef object sort_with_lists(self, Reordering new, HistoryMemory memory)

@@ -29,6 +29,7 @@ SPHERES_PER_THREAD = 2000           # with fewer, another thread costs more than
 MIN_SORTED_BLOCKS = 64                 # with fewer, all clumps are in cache in any order
 SLOTS_IN_CACHE = 200000             # with fewer, a step stays in cache, and slabs gain nothing
 LOG_SLAB = 13                       # 2^13 slots: half a megabyte of spheres and clumps; 11 to 15 are equally good
+STEPS_PER_WRAP = 32768              # rounding errors of 32768 steps are a small part of those far from the origin
 REBUILDS_PER_SORT = 50                # outer rebuilds after which the clumps have mixed enough to be sorted again
 
 
@@ -138,6 +139,17 @@ cdef class LoopOwner(LoopReader):
         free_lists(&self.loop.broad, self.loop.contacts, self.loop.n_threads)
         free(self.loop.contacts)
 
+    cdef long long wrap_if_due(self) except -1:
+        """Wrap positions where the number of the step is a multiple of STEPS_PER_WRAP; returns the steps to the next.
+
+        By the number of the step, so that bits depend on nothing else. The lists remain valid: nearest images do not
+        change, and a displacement plus lengths of the box is a displacement to the same nearest images.
+        """
+        cdef long long past = self.step_count % STEPS_PER_WRAP
+        if past == 0:
+            self.state.wrap()
+        return STEPS_PER_WRAP - past
+
     cdef object sort_if_due(self):
         if (self.loop.has_contacts and self.loop.state.n_blocks > MIN_SORTED_BLOCKS
                 and self.loop.broad.n_outer >= self.next_sort):
@@ -153,7 +165,8 @@ cdef class LoopOwner(LoopReader):
         cdef int t
         cdef Reordering new
         cdef HistoryMemory memory = None
-        order = spatial_sort.row_major(self.state.in_slot_order("position"))
+        position = self.state.in_slot_order("position")
+        order = spatial_sort.row_major(position if self.state.box is None else self.state.box.wrapped(position))
         history, dissipated = self.history(), self.dissipated()
         if self.state.layout.is_mixed:                  # room for a second layout: the lists are rebuilt anyway
             self.release_lists()

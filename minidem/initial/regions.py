@@ -28,6 +28,7 @@ from minidem.core.checks import finite_array, positive, refuse, short_repr, whol
 from minidem.initial.random_placement import Shape, in_order, overlapping, propose, rounding
 from minidem.material import Material
 from minidem.simulation import Simulation
+from minidem.state.periodic_box import periodic_box
 from minidem.templates.clump_template import ClumpTemplate
 
 ROUNDS = 10             # of proposals per missing clump ...
@@ -59,6 +60,8 @@ def _free(poses, centers, radii, sim):
 class Outlet:
     """A box that removes the clumps whose centres of mass are inside, when it is called with the simulation.
 
+    In a periodic box of the simulation, `wrapped_position` counts.
+
     Parameters
     ----------
     low, high : (3,) array_like
@@ -78,7 +81,7 @@ class Outlet:
 
     def __call__(self, sim: Simulation) -> np.ndarray:
         """Remove clumps; returns their ids (n,)."""
-        position = sim.position
+        position = sim.wrapped_position
         ids = sim.ids[np.all((self.low <= position) & (position <= self.high), axis=1)].copy()
         sim.remove_clumps(ids)
         return ids
@@ -96,7 +99,7 @@ class Inlet:
     ----------
     template : ClumpTemplate
     low, high : (3,) array_like
-        Corners, lab frame [m].
+        Corners, lab frame [m]; inside the periodic box of the simulation, if it has one.
     rate : float
         Clumps per time [1/s].
     velocity, angular_velocity : (3,) array_like
@@ -166,7 +169,10 @@ class Inlet:
         """Poses of up to n clumps."""
         shape, rng = Shape(self.template), np.random.default_rng([self.seed, sim.step_count])
         low, high, fits = np.array(self.low), np.array(self.high), False
-        centers, radii = sim.sphere_centers(), np.asarray(sim.sphere_radii)
+        centers, radii, periodic = sim.sphere_centers(), np.asarray(sim.sphere_radii), periodic_box(sim.periodic)
+        if periodic is not None:
+            periodic.refuse_outside(low, high)
+            centers, radii = periodic.images(centers, radii)
         near = np.all((centers + radii[:, None] > low) & (centers - radii[:, None] < high), axis=1)
         poses = propose(shape, 0, low, high, rng)
         for _ in range(ROUNDS):

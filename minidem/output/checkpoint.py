@@ -86,6 +86,9 @@ def pack(sim):
     if not simple:
         settings["format"] = npz_checksum.WITH_WALLS
         arrays |= walls | {name: past[name] for name in ("wall_work", "glides") if name in past}
+    if sim.periodic:
+        settings |= {"format": npz_checksum.PERIODIC, "periodic": sim.periodic}
+        arrays["shift"] = loop.state.shift
     for k, template in enumerate(loop.state.templates):
         arrays |= {f"template_{k}_{name}": np.asarray(value) for name, value in vars(template).items()}
     return settings, arrays
@@ -134,7 +137,7 @@ def unpack(settings, arrays, make, threads=None, motions=None):
     walls = unpack_walls(settings["walls"], arrays, motions)
     pairs = [Pair(**pair | {name: Material(**pair[name]) for name in "ab"}) for pair in settings.get("pairs", [])]
     sim = make(Material(**settings["material"]), walls, settings["rotation"], settings.get("contact", "hertz"),
-               settings["dt"], settings["gravity"], threads, pairs)
+               settings["dt"], settings["gravity"], threads, pairs, settings.get("periodic"))
     pair_table = sim._loop.pair_table
     for material in settings.get("materials", []):
         pair_table = pair_table.with_material(Material(**material))
@@ -154,7 +157,12 @@ def unpack(settings, arrays, make, threads=None, motions=None):
     scale = finite_array("scale", arrays.get("scale", np.ones(n)), (n,), limit=LARGEST)
     for k, template in enumerate(templates if "scale" in arrays else []):
         template_scales(template, scale[index == k], np.count_nonzero(index == k))
-    state, record = State.restore(blocks, loads, templates, index, scale, materials), sim._law
+    shift, box = arrays.get("shift", np.zeros((n, 3), dtype=np.int64)), sim._state.box
+    if shift.dtype != np.int64 or shift.shape != (n, 3):
+        raise ValueError("shift has another type or shape than lengths of the periodic box for each clump")
+    for k, template in enumerate(templates if box is not None else []):
+        box.refuse_large(template, scale[index == k])
+    state, record = State.restore(blocks, loads, templates, index, scale, materials, box, shift), sim._law
     past = _past(arrays, record.kernels_for(sim._law_parameters).n_records, n, state.n_spheres,
                  len(sim._loop.walls.wall_of)) if record.has_history and "history_spheres" in arrays else {}
     for name, columns in (("work", 7), ("force_work", 2)) if expected else ():      # missing in older versions

@@ -21,7 +21,8 @@ WITH_LAWS = 6           # with a contact law
 WITH_MATERIALS = 7      # with several materials, or properties of their contacts
 WITH_HISTORY = 9        # with the history of contacts
 WITH_IDS = 10           # with ids, where clumps were removed
-WITH_WALLS = NEWEST = 11        # with walls other than planes at rest; the newest that is read
+WITH_WALLS = 11         # with walls other than planes at rest
+PERIODIC = NEWEST = 12          # with a periodic box; the newest that is read
 DISCARDED = 8                   # of 0.5.0: history without the moments of contacts
 
 

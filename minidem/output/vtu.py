@@ -19,7 +19,7 @@ from minidem.core.quaternions import multiply, rotate
 from minidem.output import replace_text, replacing
 from minidem.state.bodies import frames_to_drawn
 
-FIELDS = ("radius", "clump", "velocity", "angular_velocity", "orientation")     # of a frame, besides the centres
+FIELDS = ("radius", "clump", "velocity", "angular_velocity", "orientation", "image")    # of a frame, besides centres
 _HEAD = '<?xml version="1.0"?>\n<VTKFile type="Collection" version="0.1">\n  <Collection>\n'
 _TAIL = "  </Collection>\n</VTKFile>\n"
 
@@ -55,7 +55,9 @@ def write_spheres(path, sim, float32=False, fields=None):
     - points: centre [m];
     - `radius` [m], `clump` (int32, id of the sphere's clump, which is its index unless clumps were removed);
     - `velocity` [m/s] of the sphere's centre, v + w x (centre - x);
-    - `angular_velocity` [rad/s] and `orientation` (w, x, y, z; template frame to lab frame) of its clump.
+    - `angular_velocity` [rad/s] and `orientation` (w, x, y, z; template frame to lab frame) of its clump;
+    - `image` (3, int32) of its clump, if an axis is periodic: each clump is drawn whole, with its centre of mass in the
+      box, and was moved there by so many lengths of the box.
 
     Parameters
     ----------
@@ -81,6 +83,9 @@ class Frame:
         self.fields, self.real = field_names(fields), np.float32 if float32 else np.float64
         self.spheres, self.clump, self.ids, self.position, self.orientation, self.drawn, self.rates = _copies(
             sim, {"velocity", "angular_velocity"} & set(self.fields))
+        self.box = sim._state.box
+        if self.box is None:
+            self.fields = tuple(name for name in self.fields if name != "image")
 
     def write(self, path):
         """Write the VTU file `path` atomically."""
@@ -92,6 +97,10 @@ class Frame:
             arm = centers - self.position[clump]
             data["velocity"] = (velocity[clump] + np.cross(angular_velocity, arm)).astype(real)
             data["angular_velocity"] = angular_velocity.astype(real)
+        if self.box is not None:
+            inside, image = self.box.wrapped(self.position), self.box.image(self.position)
+            centers = centers + (inside - self.position)[clump]
+            data["image"] = image[clump].astype(np.int32)
         if "orientation" in self.fields:
             data["orientation"] = multiply(self.orientation, self.drawn)[clump].astype(real)
         vertices = np.arange(len(clump), dtype=np.int32)[:, None]

@@ -9,6 +9,7 @@ from minidem.walls import Cylinder, MeshWall, Plane
 # HUGE * 2^-52 = 2e-13 of the scene's size, below the resolution of float32.
 HUGE = 1e3
 CYLINDER_SIDES = 96
+EDGES = np.array([(k, k | 1 << axis) for k in range(8) for axis in range(3) if not k >> axis & 1])    # of a box
 
 
 def write_walls(path, sim):
@@ -23,19 +24,25 @@ def wall_mesh(sim):
     """The walls of `sim` at this instant as a meshio.Mesh; None if there is nothing to draw.
 
     Planes that enclose a convex room are written completely. An infinite plane or cylinder is cut at the bounding box
-    of the spheres; without spheres its extent is arbitrary, and it is not drawn.
+    of the spheres; without spheres its extent is arbitrary, and it is not drawn. Along periodic axes the periodic box
+    replaces the bounding box; its edges are drawn as lines.
     """
-    centers, radii = sim.sphere_centers(), np.asarray(sim.sphere_radii)[:, None]
+    centers, radii, box = sim.sphere_centers(), np.asarray(sim.sphere_radii)[:, None], sim._state.box
     bounds = ((centers - radii).min(axis=0), (centers + radii).max(axis=0)) if len(centers) else None
+    if box is not None:
+        ends = box.low, box.high
+        bounds = tuple(np.where(box.axes, end, bound) for end, bound in zip(ends, bounds or ends))
     walls = sim.walls_at_rest
     planes = [(wall.point, wall.normal) for wall in walls if isinstance(wall, Plane)]
     parts = [(polygon, np.arange(len(polygon))[None, :]) for polygon in wall_polygons(planes, bounds)]
     parts += [cylinder_strip(wall, planes, bounds) for wall in walls if isinstance(wall, Cylinder) and bounds]
     parts += [(wall.points, wall.triangles) for wall in walls if isinstance(wall, MeshWall)]
+    if box is not None:
+        parts.append((np.where(np.arange(8)[:, None] >> np.arange(3) & 1, box.high, box.low), EDGES))
     if not parts:
         return None
     first = np.cumsum([0] + [len(points) for points, _ in parts])
-    names = {3: "triangle", 4: "quad"}
+    names = {2: "line", 3: "triangle", 4: "quad"}
     cells = [(names.get(corners.shape[1], "polygon"), (corners + start).astype(np.int32))
              for (_, corners), start in zip(parts, first)]
     return meshio.Mesh(np.concatenate([points for points, _ in parts]), cells)

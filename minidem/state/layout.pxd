@@ -22,6 +22,7 @@ cdef struct StateView:
     double *spins                   # (n_blocks, 4, LANES): angular velocity, lab [rad/s]; number of the material
     double *motions                 # (2 * n_members, LANES, 8): of spheres, then of ghosts; NULL: not needed
     double half_step                # by which velocities of spins and motions are behind the pose [s]
+    const double *box               # periodic: see periodic_box.pxd; NULL: no periodic axis
     double *spheres                 # (2 * n_members, LANES, 4): centre in the lab and radius [m]; then all ghosts
     const int *clump_number         # (n_blocks * LANES,): the user's number of a clump; -1: empty lane
     const int *sphere_number        # (n_members * LANES,): the user's number of a sphere; -1: empty slot

@@ -14,7 +14,9 @@ cdef class State:
     cdef readonly object blocks, wrench
     cdef readonly object bodies, template_index, scale, material_index
     cdef readonly Layout layout
+    cdef readonly object box, shift     # PeriodicBox or None; (n_clumps, 3) int64, see wrap
     cdef readonly int n_scratch
     cdef StateView view
+    cdef object wrap(self)
     cdef object take(self, blocks, wrench, Layout layout)
     cdef void put(self, Reordering order) noexcept

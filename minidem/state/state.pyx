@@ -12,7 +12,8 @@ import numpy as np
 from minidem.state.bodies import Bodies
 from minidem.state.layout import aligned
 
-from minidem.core.lanes cimport LANES, LOG_LANES, lane_of, row_of
+from minidem.core.lanes cimport LANES
+from minidem.state.block_rows cimport read_rows, reorder, wrap_far, write_rows
 from minidem.state.rows cimport (
     ANGULAR_VELOCITY, FORCE, INERTIA, MASS, ORIENTATION, PATH, POSITION, PREDICTED, PREDICTED_VELOCITY, SCRATCH,
     TORQUE, VELOCITY, WRENCH_ROWS,
@@ -24,46 +25,6 @@ COLUMNS = {     # first row and width of what Python reads and writes; see rows.
 }
 WRENCH = {"torque": (TORQUE, 3), "force": (FORCE, 3)}
 FIXED = {"inertia": (INERTIA, 3), "mass": (MASS, 1)}    # read only
-
-
-cdef void reorder(double *blocks, Py_ssize_t n_rows, const long long *slots, Py_ssize_t n, double *room) noexcept nogil:
-    """Put n clumps of blocks (n_blocks, n_rows, LANES) into the order given by their present slots (n,).
-
-    room : (n,), for one row at a time.
-    """
-    cdef Py_ssize_t row, k
-    cdef double *first
-    for row in range(n_rows):
-        first = blocks + row * LANES
-        for k in range(n):
-            room[k] = first[(slots[k] >> LOG_LANES) * n_rows * LANES + (slots[k] & (LANES - 1))]
-        for k in range(n):
-            first[(k >> LOG_LANES) * n_rows * LANES + (k & (LANES - 1))] = room[k]
-
-
-cdef void read_rows(const double[:, :, ::1] blocks, const int[::1] block_of, Py_ssize_t first, const int[::1] slots,
-                    double[:, ::1] values) noexcept nogil:
-    """Copy the rows first, first + 1, ... of the clumps in slots (n,) into values (n, width).
-
-    block_of : index into `blocks` for each block of slots; empty: the same.
-    """
-    cdef Py_ssize_t k, b
-    cdef int i
-    for k in range(slots.shape[0]):
-        b = block_of[row_of(slots[k])] if block_of.shape[0] else row_of(slots[k])
-        for i in range(values.shape[1]):
-            values[k, i] = blocks[b, first + i, lane_of(slots[k])]
-
-
-cdef void write_rows(double[:, :, ::1] blocks, Py_ssize_t first, const int[::1] slots,
-                     const double[:, ::1] values) noexcept nogil:
-    """Copy values (n, width) to the rows; values of one row are those of all clumps."""
-    cdef Py_ssize_t k, row
-    cdef int i
-    for k in range(slots.shape[0]):
-        row = k if values.shape[0] > 1 else 0
-        for i in range(values.shape[1]):
-            blocks[row_of(slots[k]), first + i, lane_of(slots[k])] = values[row, i]
 
 
 def copied(rows):
@@ -84,10 +45,11 @@ cdef class State:
     ----------
     n_scratch : int
         Scratch rows of the rotation scheme.
+    box : PeriodicBox, optional
     """
 
-    def __init__(self, int n_scratch=0):
-        self.n_scratch = n_scratch
+    def __init__(self, int n_scratch=0, box=None):
+        self.n_scratch, self.box, self.shift = n_scratch, box, np.zeros((0, 3), dtype=np.int64)
         self.bodies = Bodies()
         self.template_index, self.scale = np.zeros(0, dtype=np.int32), np.zeros(0)
         self.material_index = np.zeros(0, dtype=np.int32)
@@ -136,11 +98,16 @@ cdef class State:
         return self.layout.block_of_member
 
     def column(self, name):
-        """Copy of a quantity of all clumps (COLUMNS, WRENCH, FIXED), as (n_clumps, width); (n_clumps,) for width 1."""
+        """Copy of a quantity of all clumps (COLUMNS, WRENCH, FIXED), as (n_clumps, width); (n_clumps,) for width 1.
+
+        Positions are those in unbounded space: see wrap.
+        """
         if name in FIXED:
             values = self.rows(self.layout.fixed, *FIXED[name], self.layout.block_type)
         else:
             values = self.rows(*self.array_of(name))
+        if name == "position" and self.box is not None:
+            values += self.shift * self.box.length
         return values.reshape(-1) if values.shape[1] == 1 else values
 
     def scratch(self, first, width):
@@ -184,6 +151,7 @@ cdef class State:
         new.slots, new.room = &slots[0], &room[0]
         new.view = new.layout.view
         new.view.n_rows, new.view.blocks, new.view.wrench = self.view.n_rows, self.view.blocks, self.view.wrench
+        new.view.box = self.view.box
         return new
 
     cdef void put(self, Reordering order) noexcept:
@@ -192,11 +160,25 @@ cdef class State:
         reorder(self.view.wrench, WRENCH_ROWS, order.slots, order.layout.n_clumps, order.room)
         self.view, self.layout = order.view, order.layout
 
+    cdef object wrap(self):
+        """Move the stored positions of clumps that have left the periodic box far behind into it.
+
+        Far from the origin numbers are less precise. `shift` counts the lengths of the box by which the position of a
+        clump in unbounded space differs from the stored one. It cannot be interrupted halfway. A second call changes
+        nothing.
+        """
+        if self.layout.n_clumps and self.view.box != NULL:
+            wrap_far(self.blocks, self.clump_slot, self.view.box, self.shift)
+
     cdef object take(self, blocks, wrench, Layout layout):
         """Set the arrays of this state; the clumps are in the slots of the layout."""
         cdef double[:, :, ::1] block_rows = blocks
         cdef double[:, :, ::1] wrench_rows = wrench
+        cdef double[::1] box
         self.view = layout.view
+        if self.box is not None:
+            box = self.box.record
+            self.view.box = &box[0]
         self.view.n_rows = block_rows.shape[1]
         if layout.n_clumps:
             self.view.blocks, self.view.wrench = &block_rows[0, 0, 0], &wrench_rows[0, 0, 0]
@@ -235,7 +217,8 @@ cdef class State:
         scales = np.concatenate([self.scale, np.broadcast_to(np.asarray(scale, dtype=np.float64), count)])
         material_index = np.concatenate([self.material_index, np.full(count, material, dtype=np.int32)])
         return State.made_of(blocks, wrench, bodies, template_index, scales, material_index,
-                             np.concatenate([self.clump_number[:first], slots]))
+                             np.concatenate([self.clump_number[:first], slots]), self.box,
+                             np.append(self.shift, np.zeros((count, 3), dtype=np.int64), axis=0))
 
     def without(self, gone):
         """A new state without the clumps of which `gone` (n_clumps,) is true; the others keep their order."""
@@ -250,12 +233,13 @@ cdef class State:
             new[block, :, lane] = old[slots // LANES, :, slots % LANES]
         number = np.cumsum(~gone, dtype=np.int32) - 1
         return State.made_of(blocks, wrench, self.bodies, self.template_index[~gone], self.scale[~gone],
-                             self.material_index[~gone], number[kept[slots]].astype(np.int32))
+                             self.material_index[~gone], number[kept[slots]].astype(np.int32), self.box,
+                             self.shift[~gone])
 
     def copy(self):
         """Deep copy in the same order."""
         return State.made_of(copied(self.blocks), copied(self.wrench), self.bodies, self.template_index, self.scale,
-                             self.material_index, self.clump_number[:self.n_clumps])
+                             self.material_index, self.clump_number[:self.n_clumps], self.box, self.shift.copy())
 
     def in_user_order(self):
         """Copies of blocks and wrenches in the user's order, with PATH set to zero."""
@@ -270,25 +254,27 @@ cdef class State:
         return np.asarray(blocks), np.asarray(wrench)
 
     @classmethod
-    def restore(cls, blocks, wrench, templates, template_index, scale=None, material_index=None):
+    def restore(cls, blocks, wrench, templates, template_index, scale=None, material_index=None, box=None, shift=None):
         """The state of saved blocks and wrenches in the user's order, templates and template indices.
 
         scale : (n_clumps,) of the lengths of the clumps; default: 1.
         material_index : (n_clumps,); default: 0.
+        box : PeriodicBox, optional;  shift : (n_clumps, 3) as in `wrap`; default: 0.
         """
         n = len(template_index)
         return State.made_of(copied(blocks), copied(wrench), Bodies(templates),
                              np.array(template_index, dtype=np.int32),
                              np.ones(n) if scale is None else np.array(scale, dtype=np.float64),
                              np.array(np.zeros(n) if material_index is None else material_index, dtype=np.int32),
-                             np.arange(n, dtype=np.int32))
+                             np.arange(n, dtype=np.int32), box,
+                             np.zeros((n, 3), dtype=np.int64) if shift is None else np.array(shift, dtype=np.int64))
 
     @staticmethod
-    def made_of(blocks, wrench, bodies, template_index, scale, material_index, clump_number):
+    def made_of(blocks, wrench, bodies, template_index, scale, material_index, clump_number, box, shift):
         """A state of these arrays, not copied."""
         cdef State state = State.__new__(State)
         state.n_scratch = blocks.shape[1] - SCRATCH
         state.bodies, state.template_index, state.scale = bodies, template_index, scale
-        state.material_index = material_index
+        state.material_index, state.box, state.shift = material_index, box, shift
         state.take(blocks, wrench, Layout(bodies, template_index, scale, clump_number))
         return state

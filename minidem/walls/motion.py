@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from minidem.core.checks import LARGEST, finite_array, number, positive
+from minidem.walls.mesh_wall import MeshWall
+from minidem.walls.plane import Plane
 from minidem.walls.servo import Servo
 
 FIXED = 1e-9                    # change of a normal or axis, relative displacement of an axis, that counts as none
@@ -82,7 +84,7 @@ def at_rest(wall, step, dt, glide):
     def moved(points):
         return position + (np.asarray(points) - wall.center) @ matrix.T
 
-    if hasattr(wall, "triangles"):
+    if isinstance(wall, MeshWall):
         return replace(wall, surface=(moved(wall.points), wall.triangles), **still)
     return replace(wall, point=moved(wall.point), **still)
 
@@ -92,9 +94,9 @@ def scaled(wall, factor, origin):
     def moved(points):
         return origin + factor * (np.asarray(points) - origin)
 
-    if hasattr(wall, "triangles"):
+    if isinstance(wall, MeshWall):
         return replace(wall, surface=(moved(wall.points), wall.triangles), center=None)
-    if hasattr(wall, "normal"):
+    if isinstance(wall, Plane):
         return replace(wall, point=moved(wall.point), center=None)
     return replace(wall, point=moved(wall.point), radius=factor * wall.radius, center=None)
 
@@ -154,14 +156,14 @@ def travel(wall, rows):
     """
     shift = np.diff(rows[:, :3], axis=0, prepend=rows[:1, :3])
     matrix = rows[:, 3:12].reshape(-1, 3, 3)
-    if hasattr(wall, "triangles"):
+    if isinstance(wall, MeshWall):
         radius = np.sqrt(((wall.points - np.array(wall.center)) ** 2).sum(axis=1).max())
         turn = np.diff(matrix, axis=0, prepend=matrix[:1])
         return np.sqrt((shift ** 2).sum(axis=1)) + radius * np.sqrt((turn ** 2).sum(axis=(1, 2)))
-    direction = np.array(wall.normal if hasattr(wall, "normal") else wall.axis)
+    direction = np.array(wall.normal if isinstance(wall, Plane) else wall.axis)
     tilt = np.abs(matrix @ direction - direction).max(axis=1)
     along = shift @ direction
-    if hasattr(wall, "normal"):
+    if isinstance(wall, Plane):
         off, moved = 0.0, np.abs(along)
     else:
         arm = np.subtract(wall.point, wall.center)

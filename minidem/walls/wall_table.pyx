@@ -6,7 +6,9 @@ from libc.string cimport memset
 import numpy as np
 
 from minidem.walls.mesh_grid import mesh_grid
+from minidem.walls.mesh_wall import MeshWall
 from minidem.walls.motion import poses, travel
+from minidem.walls.plane import Plane
 from minidem.walls.servo import Servo
 
 from minidem.core.int_vector cimport IntVector, release
@@ -34,8 +36,8 @@ cdef class WallTable:
         cdef double[:, ::1] place
         cdef unsigned char[::1] moves
         cdef int[::1] wall_of
-        simple = [k for k, wall in enumerate(walls) if not hasattr(wall, "triangles")]
-        meshes = [k for k, wall in enumerate(walls) if hasattr(wall, "triangles")]
+        simple = [k for k, wall in enumerate(walls) if not isinstance(wall, MeshWall)]
+        meshes = [k for k, wall in enumerate(walls) if isinstance(wall, MeshWall)]
         self._walls, self._half_step, self._keep = walls, 0.5 * dt, []
         self.servos = [k for k, wall in enumerate(walls) if isinstance(wall.motion, Servo)]
         self.glides = np.zeros((len(walls), 2)) if glides is None else np.array(glides)
@@ -170,6 +172,6 @@ cdef class WallTable:
 def _place(wall):
     """The row (PLACE,) of a plane or cylinder; one that does not move is in the lab frame."""
     point = np.array(wall.point) - (np.array(wall.center) if wall.moves else 0.0)
-    if hasattr(wall, "normal"):
+    if isinstance(wall, Plane):
         return np.array([*point, *wall.normal, 0.0, 1.0])
     return np.array([*point, *wall.axis, wall.radius, -1.0 if wall.outside else 1.0])

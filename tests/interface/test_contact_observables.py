@@ -140,7 +140,7 @@ def test_contacts_of_neighbours():
 
 
 @pytest.mark.parametrize("arguments, words", [
-    ({}, "volume = None: the walls do not enclose a box; give volume, or low and high"),
+    ({}, "volume = None: walls and periodic axes do not enclose a box; give volume, or low and high"),
     ({"volume": 0.0}, "volume"),
     ({"volume": 1.0, "low": (0, 0, 0)}, "give the volume, or both corners"),
     ({"low": (0, 0, 0)}, "low and high belong together"),

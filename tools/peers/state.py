@@ -21,7 +21,14 @@ def clump_state(sim):
         mass; ``principal_orientation`` (n, 4), quaternion (w, x, y, z) from the principal frame to the lab.
         Per sphere, in the order of the clumps: ``sphere_center`` (m, 3), ``sphere_radius``, ``sphere_clump`` (m,).
         Per wall: ``wall_point, wall_normal`` (k, 3). Scalars: ``young, poisson, dt``.
+
+    Raises
+    ------
+    RuntimeError
+        For a periodic box.
     """
+    if sim.periodic:
+        raise RuntimeError(f"periodic = {sim.periodic}: the peers are run in open boxes only; leave periodic out")
     templates, index = sim.templates, sim.template_index
     principal = multiply(sim.orientation, np.array([template.orientation for template in templates])[index])
     axes = rotate(principal[:, None], np.eye(3)).swapaxes(1, 2)

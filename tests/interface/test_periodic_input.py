@@ -1,0 +1,197 @@
+"""Arguments, files, regions and error messages of periodic boxes."""
+import copy
+import pickle
+
+import meshio
+import numpy as np
+import pytest
+import scenes
+
+import minidem as md
+from minidem.initial import Inlet, Outlet
+from minidem.output import npz_checksum, vtu, wall_shapes
+
+BOX = ((0.0, 0.0, 0.0), (1.0, 0.8, 0.6), (True, False, True))
+MATERIAL = md.Material(young=1e8, poisson=0.1)
+ROD = scenes.rod().template
+
+
+def simulation(periodic=BOX, walls=None, **options):
+    return md.Simulation(MATERIAL, walls, dt=2e-5, periodic=periodic, **options)
+
+
+def filled(**options):
+    sim = simulation(**options)
+    sim.add_clumps(ROD, [(0.99, 0.4, 0.3), (2.3, 0.4, -1.55), (0.5, 0.9, 0.3)], velocity=(40.0, 3.0, 0.0))
+    return sim
+
+
+@pytest.mark.parametrize("periodic, message", [
+    (True, "periodic = True: give .low .3,., high .3,., .True, False, True.., or None"),
+    (((0, 0, 0), (1, 1, 1)), "periodic = .*: give .low"),
+    (((0, 0), (1, 1, 1), (True,) * 3), r"periodic: low has shape \(2,\); give shape \(3,\)"),
+    (((0, 0, 0), (1, np.nan, 1), (True,) * 3), r"periodic: high\[1\] = nan: give finite numbers"),
+    (((0, 0, 0), (1, 1, 0), (True,) * 3), r"periodic: high\[2\] = 0.0: give high above low = \[0.0, 0.0, 0.0\]"),
+    (((0, 0, 0), (1, 1, 1), (True, 1, False)), r"periodic: axes = \(True, 1, False\): give three times True or False"),
+    (((0, 0, 0), (1, 1, 1), (True, False)), "periodic: axes = .*: give three times True or False"),
+    (((0, 0, 0), (1, 1, 1), "xyz"), "periodic: axes = 'xyz': give three times True or False"),
+    (((0, 0, 0), (1, 1, 1), (False,) * 3), "periodic: axes = .*: no axis is periodic; leave periodic out"),
+])
+def test_malformed_box(periodic, message):
+    with pytest.raises(ValueError, match=message):
+        simulation(periodic)
+
+
+@pytest.mark.parametrize("wall, axis", [
+    (md.Plane((0, 0, 0), (0, 1, 0)), None), (md.Plane((0, 0, 0), (1, 0, 0)), "x"),
+    (md.Plane((0, 0, 0), (0, 1, 1)), "z"),
+    (md.Plane((0, 0, 0), (0, 1, 0), velocity=(1.0, 0.0, 0.0)), None),
+    (md.Plane((0, 0, 0), (0, 1, 0), angular_velocity=(0.0, 2.0, 0.0)), "x"),
+    (md.Cylinder((0.5, 0.4, 0.3), (0, 0, 1), 0.3), "x"),
+    (md.MeshWall(([(0, 0, 0), (1, 0, 0), (0, 0, 1)], [(0, 1, 2)])), "x"),
+])
+def test_walls(wall, axis):
+    if axis is None:
+        assert simulation(walls=[wall]).walls == (wall,)
+    else:
+        with pytest.raises(ValueError, match=rf"walls\[1\] = .* not the same along the periodic axis {axis}; "):
+            simulation(walls=[md.Plane((0, 0, 0), (0, 1, 0)), wall])
+
+
+def test_cylinder_along_the_periodic_axis():
+    """A ball at its wall feels the same anywhere along the axis, also across the faces."""
+    wall = md.Cylinder((0, 0, 0), (0, 0, 1), 0.3, angular_velocity=(0.0, 0.0, 3.0))
+    forces = []
+    for z in (0.3, 0.0, -7.2):
+        sim = simulation((BOX[0], BOX[1], (False, False, True)), [wall])
+        sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.05], density=2500.0), (0.251, 0.0, z))
+        forces.append(np.array(sim.force[0]))
+    assert forces[0][0] < 0.0 and np.array_equal(forces[0], forces[1]) and np.array_equal(forces[0], forces[2])
+
+
+def test_least_length():
+    """Longer than the diameter of a clump and four radii of a sphere, along periodic axes only."""
+    radius, ball = 0.1, scenes.ball(0.1).template
+    for template, least in ((ball, 4.0 * radius), (ROD, 2.0 * ROD.bounding_radius)):
+        for axes, refused in (((True, False, True), True), ((True, False, False), False)):
+            for length in (least * (1.0 - 1e-9), least * (1.0 + 1e-9)):
+                sim = simulation(((0, 0, 0), (5.0, 0.01, length), axes))
+                if refused and length < least:
+                    with pytest.raises(ValueError, match=f"template: the periodic box is {length:.6g} m long along z, "
+                                                         f"which is not more than .*, {least:.6g} m; take a longer"):
+                        sim.add_clumps(template, (0, 0, 0))
+                    assert sim.n_clumps == 0
+                else:
+                    sim.add_clumps(template, (0, 0, 0))
+                    assert not len(sim.contacts())
+    sim = simulation(((0, 0, 0), (1.0, 1.0, 0.5), (True,) * 3))
+    with pytest.raises(ValueError, match=r"not more than four radii of the largest sphere of the template, 0.52 m"):
+        sim.add_clumps(ball, [(0, 0, 0), (0.5, 0.5, 0.2)], scale=[1.0, 1.3])
+
+
+def test_overlap_across_a_face_is_refused():
+    with pytest.raises(ValueError, match="position of clump 0: it overlaps clump 1 by 0.02 m"):
+        simulation().add_clumps(scenes.ball(0.05).template, [(0.02, 0.4, 0.3), (0.94, 0.4, 0.3)])
+
+
+def test_checkpoint_pickle_copy(tmp_path):
+    sim = filled()
+    sim.run(50_000)
+    assert np.any(sim._state.shift)
+    sim.save(tmp_path / "state.npz")
+    settings, _ = npz_checksum.read(tmp_path / "state.npz")
+    assert settings["format"] == npz_checksum.PERIODIC
+    for other in md.Simulation.load(tmp_path / "state.npz"), pickle.loads(pickle.dumps(sim)), copy.deepcopy(sim):
+        assert other.periodic == sim.periodic == BOX
+        assert np.array_equal(other.position, sim.position) and np.array_equal(other.image, sim.image)
+    md.Simulation(MATERIAL, dt=1e-5).save(tmp_path / "open.npz")
+    assert md.Simulation.load(tmp_path / "open.npz").periodic is None
+
+
+@pytest.mark.parametrize("change, message", [
+    ({"shift": np.zeros((2, 3), dtype=np.int64)}, "shift has another type or shape"),
+    ({"shift": np.zeros((3, 3))}, "shift has another type or shape"),
+    ({"periodic": [[0, 0, 0], [0.1, 1, 1], [True, False, True]]}, "the periodic box is 0.1 m long along x"),
+    ({"periodic": [[0, 0, 0], [1, 1, 1], [True, False]]}, "periodic: axes"),
+])
+def test_malformed_checkpoint(change, message, tmp_path):
+    filled().save(tmp_path / "state.npz")
+    settings, arrays = npz_checksum.read(tmp_path / "state.npz")
+    for name, value in change.items():
+        (arrays if name == "shift" else settings)[name] = value
+    npz_checksum.write(tmp_path / "state.npz", settings, arrays)
+    with pytest.raises(ValueError, match=f"state.npz: cannot be continued here: .*{message}"):
+        md.Simulation.load(tmp_path / "state.npz")
+
+
+def test_frames(tmp_path):
+    """Each clump is drawn whole, with its centre of mass in the box; one is across a face."""
+    sim = filled()
+    sim.run(1)
+    sim.write_vtu(tmp_path / "frame.vtu")
+    mesh = meshio.read(tmp_path / "frame.vtu")
+    centers = mesh.points.reshape(3, 3, 3)
+    np.testing.assert_allclose(centers.mean(axis=1), sim.wrapped_position, rtol=0, atol=1e-12)
+    relative = sim.sphere_centers().reshape(3, 3, 3) - sim.position[:, None]
+    np.testing.assert_allclose(centers - centers.mean(axis=1, keepdims=True), relative, rtol=0, atol=1e-12)
+    image = mesh.point_data["image"]
+    assert image.dtype == np.int32 and np.array_equal(image[::3], sim.image) and len(np.unique(image, axis=0)) == 2
+    assert centers[:, :, 0].max() > 1.0
+    np.testing.assert_allclose(mesh.point_data["velocity"][::3], sim.velocity, atol=1e-12)
+    sim.write_vtu(tmp_path / "frame.vtu", fields="clump")
+    assert "image" not in meshio.read(tmp_path / "frame.vtu").point_data
+    assert "image" in vtu.FIELDS
+    open_space = md.Simulation(MATERIAL, dt=1e-5)
+    open_space.add_clumps(ROD, (0, 0, 0))
+    open_space.write_vtu(tmp_path / "frame.vtu")
+    assert "image" not in meshio.read(tmp_path / "frame.vtu").point_data
+
+
+def test_drawn_walls(tmp_path):
+    """The edges of the box as lines; planes are cut at its periodic faces."""
+    sim = filled(walls=[md.Plane((0, 0, 0), (0, 1, 0))])
+    assert wall_shapes.write_walls(tmp_path / "walls.vtu", sim)
+    mesh = meshio.read(tmp_path / "walls.vtu")
+    lines, plane = mesh.points[mesh.cells_dict["line"]], mesh.points[mesh.cells_dict["quad"][0]]
+    lengths = np.abs(lines[:, 0] - lines[:, 1])
+    assert sorted(map(tuple, lengths)) == sorted([(1.0, 0, 0), (0, 0.8, 0), (0, 0, 0.6)] * 4)
+    np.testing.assert_allclose([plane.min(axis=0), plane.max(axis=0)], [(0, 0, 0), (1.0, 0, 0.6)], atol=1e-12)
+    assert wall_shapes.write_walls(tmp_path / "walls.vtu", simulation())
+
+
+def test_inlet_and_outlet():
+    """An inlet avoids images of spheres; an outlet takes positions in the box."""
+    ball = scenes.ball(0.05).template
+    sim = simulation(((0, 0, 0), (1, 1, 1), (True, True, True)))
+    lattice = 0.5 + np.argwhere(np.ones((8, 8, 4)))
+    sim.add_clumps(ball, np.concatenate([lattice * 0.125 + [0, 0, 0.54], [(5.0, -3.0, 0.1)]]))
+    inlet = Inlet(ball, (0, 0, 0), (1, 1, 0.5), rate=5e6, every=1, seed=3)
+    sim.run(1)
+    for _ in range(3):
+        new = inlet(sim)
+        assert len(new) > 5 and not np.any(sim.contacts()["overlap"] > 0.0)
+        sim.run(1)
+    with pytest.raises(ValueError, match=r"high\[2\] = 1.5: stay within the periodic box"):
+        Inlet(ball, (0, 0, 0.2), (1, 1, 1.5), rate=5e6, seed=3)(sim)
+    gone = Outlet((0, 0, 0.5), (1, 1, 1))(sim)
+    assert set(range(256)) <= set(gone) and np.all(sim.wrapped_position[:, 2] < 0.5)
+    Outlet((-9, -9, -9), (9, 9, 9))(sim)
+    assert sim.n_clumps == 0
+
+
+def test_stress_needs_a_closed_box():
+    sim = filled()
+    with pytest.raises(ValueError, match="volume = None: walls and periodic axes do not enclose a box"):
+        sim.stress()
+    with pytest.raises(ValueError, match=r"high\[0\] = 1.2: stay within the periodic box"):
+        sim.stress(low=(0, 0, 0), high=(1.2, 1, 0.5))
+    assert sim.stress(low=(0, -5, 0), high=(1, 5, 0.6)).shape == (3, 3)
+    planes = [md.Plane((0, 0, 0), (0, 1, 0)), md.Plane((0, 2, 0), (0, -1, 0))]
+    assert filled(walls=planes).stress().shape == (3, 3)
+
+
+def test_settings_cannot_be_changed():
+    sim = simulation()
+    for name in ("periodic", "image", "wrapped_position"):
+        with pytest.raises(AttributeError, match=f"{name} cannot be set"):
+            setattr(sim, name, None)

@@ -1,0 +1,82 @@
+"""Contacts, forces and torques in a periodic box against brute force over all images of all spheres."""
+import numpy as np
+import periodic_scenes
+import pytest
+import scenes
+from periodic_scenes import AXES, brute_force, scattered
+
+DT = 1e-6
+SHAPES = {"spheres": [scenes.ball(0.05)], "rods": [scenes.rod()],
+          "radii of ratio 10": [scenes.ball(0.1), scenes.ball(0.01), scenes.lumpy(scale=0.5)],
+          "many-sphere clumps": [scenes.bunch(), scenes.bunch(12)]}
+
+
+def assert_agrees(sim, scene, length, axes):
+    """Returns the number of contacts."""
+    rows, forces, force, torque = brute_force(scene.world(), sim.position, sim.orientation, length, axes)
+    found = sim.contacts()
+    assert np.array_equal(np.column_stack([found["sphere_i"], found["sphere_j"]]), rows[:, :2])
+    np.testing.assert_allclose(found["overlap"], rows[:, 2], rtol=0, atol=1e-14)
+    scale = max(1.0, np.abs(forces).max(initial=0.0))
+    np.testing.assert_allclose(found["force"], forces, rtol=0, atol=1e-7 * scale)
+    np.testing.assert_allclose(sim.force, force, rtol=0, atol=1e-7 * scale)
+    np.testing.assert_allclose(sim.torque, torque, rtol=0, atol=1e-8 * scale)
+    return len(found)
+
+
+def made(seed, shapes, n, low, length, axes, **options):
+    scene = scattered(seed, shapes, n, low, length, axes, tries=60 if n < 100 else 1)
+    return scene, scene.simulation(DT, periodic=(low, low + length, axes), **options)
+
+
+@pytest.mark.parametrize("axes", AXES)
+@pytest.mark.parametrize("name", SHAPES)
+def test_all_axes(name, axes):
+    """At the start and after steps in which lists were used again and rebuilt."""
+    low, length = np.array([-0.3, 0.1, 5.0]), np.array([0.7, 0.9, 0.8])
+    scene, sim = made(4, SHAPES[name], 20, low, length, axes)
+    across = 0
+    for steps in (0, 1, 1500):
+        sim.run(steps)
+        across += assert_agrees(sim, scene, length, axes)
+    assert across
+
+
+def test_random_boxes():
+    """Boxes down to the least length: the skins exceed half of it."""
+    rng, contacts = np.random.default_rng(8), 0
+    for seed in range(40):
+        axes = AXES[rng.integers(len(AXES))]
+        shapes = list(SHAPES.values())[seed % 4]
+        least = max(max(2.0 * shape.template.bounding_radius, 4.0 * shape.body.radii.max()) for shape in shapes)
+        length = least * np.where(rng.random(3) < 0.3, 1.0001, rng.uniform(1.0001, 4.0, 3))
+        volume = sum(shape.template.volume for shape in shapes) / len(shapes)
+        n = max(2, int(0.15 * np.prod(length) / volume)) if seed % 4 < 3 else 4
+        scene, sim = made(seed, shapes, min(n, 30), rng.normal(size=3), length, axes)
+        sim.run(rng.integers(300))
+        contacts += assert_agrees(sim, scene, length, axes)
+    assert contacts > 100
+
+
+def test_contacts_of_the_clumps_added_last():
+    """They are found by comparison with all others, as those that the search finds, to the last bit."""
+    low, length = np.array([-0.3, 0.1, 5.0]), np.array([0.7, 0.9, 0.8])
+    for name in SHAPES:
+        _, sim = made(4, SHAPES[name], 20, low, length, (True, True, True))
+        contacts = sim.contacts()
+        assert len(contacts) and np.array_equal(sim._loop.contacts_of_last(20), contacts)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_many_clumps(threads):
+    """Enough for several threads and a spatial sort; most of them are outside of the box."""
+    scene, length = periodic_scenes.lattice(1, (20, 18, 17)), 0.102 * np.array([20, 18, 17])
+    axes = (True, False, True)
+    sim = scene.simulation(DT, periodic=(np.zeros(3), length, axes), threads=threads)
+    assert sim.threads == threads
+    sim.run(20)
+    sim._loop.sort_clumps()
+    sim.run(20)
+    pairs = periodic_scenes.touching(sim.sphere_centers(), sim.sphere_radii, length, axes)
+    found = sim.contacts()
+    assert len(pairs) > 300 and np.array_equal(np.column_stack([found["sphere_i"], found["sphere_j"]]), pairs)
