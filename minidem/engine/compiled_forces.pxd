@@ -6,6 +6,7 @@ cdef class CompiledForces:
     cdef double[:, ::1] lines           # (n_clumps, 8)
     cdef double[:, ::1] saved           # work and power at the beginning of a step that calls Python
     cdef size_t[:, ::1] functions       # (n_forces, 2): a UserForce each
+    cdef long long[:, ::1] shifts       # those of the state
     cdef object keep                    # arrays of the parameters
     cdef object bind(self, Loop *loop)
     cdef object restore(self)

@@ -59,7 +59,7 @@ cdef class CompiledForces:
         lines[:-1, MASS_AND_ID], lines[:-1, MASS_AND_ID + 1] = state.column("mass"), ids
         lines[:-1, WORK:] = 0.0 if work is None else work
         self.lines, self.keep = lines, [parameters for _, parameters in forces]
-        self.saved = lines[:, WORK:].copy()
+        self.saved, self.shifts = lines[:, WORK:].copy(), state.shift
         self.functions = np.array([(address, parameters.ctypes.data) for address, parameters in forces],
                                   dtype=np.uintp).reshape(-1, 2)
 
@@ -67,6 +67,8 @@ cdef class CompiledForces:
         loop.n_forces, loop.force_lines = <int> len(self.functions), &self.lines[0, 0]
         if loop.n_forces:
             loop.forces = <const UserForce *> &self.functions[0, 0]
+        if len(self.shifts):
+            loop.shifts = &self.shifts[0, 0]
 
     cdef object restore(self):
         """Work and power of the beginning of the step."""
@@ -145,6 +147,9 @@ cdef void add_compiled_forces(Loop *loop, Py_ssize_t b, double time, double half
     rows_from_records(loop.force_lines, first, lines)
     rows_from_records(loop.force_lines, second, lines + MASS_AND_ID * LANES)
     describe(block, lines, clumps)
+    for k in range(3 if loop.state.box != NULL else 0):         # to unbounded space
+        for lane in range(count):
+            clumps[(X + k) * LANES + lane] += loop.shifts[3 * <Py_ssize_t> numbers[lane] + k] * loop.state.box[k]
     for k in range(MASS_ID if count < LANES else 0):
         for lane in range(count, LANES):
             clumps[k * LANES + lane] = clumps[k * LANES]

@@ -56,6 +56,7 @@ cdef struct Loop:
     const UserForce *forces         # (n_forces,)
     double *force_lines             # (n_clumps, 8): compiled_forces.pyx
     double *saved_force_work        # (n_clumps, 2)
+    const long long *shifts         # (n_clumps, 3): State.shift, in a periodic box
     double *saved_blocks            # blocks and wrenches at the beginning of the step; NULL: no step calls Python
     double *saved_wrench
     double *saved_dissipated
