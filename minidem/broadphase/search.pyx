@@ -92,8 +92,8 @@ cdef bint collect_near(IntVector *near, const StateView *state, int clump, const
         return False
     for row in range(state.first_member[block], state.first_member[block + 1]):
         slot = <int> row * LANES + lane_of(clump)
-        if state.sphere_number[slot] >= 0 and are_near(state.box, state.spheres + 4 * <Py_ssize_t> slot, sphere,
-                                                        skin):
+        if state.sphere_number[slot] >= 0 \
+                and are_near(state.box, state.spheres + 4 * <Py_ssize_t> slot, sphere, skin):
             near.data[near.size] = slot
             near.size += 1
     return True

@@ -16,6 +16,7 @@ from minidem.core.guard cimport Guard
 from minidem.core.lanes cimport LANES
 from minidem.engine.compiled_forces cimport CompiledForces
 from minidem.engine.half_steps cimport start_clumps, synchronised
+from minidem.engine.history_memory cimport export_history
 from minidem.engine.loop_owner cimport LoopOwner
 from minidem.engine.time_loop cimport ExternalForces, Loop, run_loop
 from minidem.engine.wall_work cimport add_wall_force, add_wall_work
@@ -188,6 +189,10 @@ cdef class Driver(LoopOwner):
         self.state.wrench[:] = wrench
         for t in range(self.loop.n_threads if self.memory is not None else 0):
             restore_contacts(&self.loop.contacts[t].history)
+        if self.memory is not None and self.loop.imported == NULL:      # clumps may have got other owners in the step
+            self.memory.history = export_history(&self.loop, self.state.layout)
+            self.memory.make_table(self.state.layout)
+            self.memory.bind(&self.loop)
         self.loop.broad.valid = self.contacts_known = False
 
     def evaluate(self):

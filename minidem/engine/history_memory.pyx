@@ -9,7 +9,6 @@ import numpy as np
 from minidem.state.layout import aligned
 
 from minidem.broadphase.ghosts cimport slot_of
-from minidem.broadphase.neighbours cimport owns
 from minidem.contact.history cimport RESULT, Touching, couple_of, record_of, result_of
 from minidem.core.int_vector cimport IntVector
 from minidem.core.lanes cimport LANES
@@ -121,8 +120,6 @@ cdef object export_history(Loop *loop, Layout layout):
         touching = &loop.contacts[t].history.contacts
         for k in range(touching.n):
             i, j = touching.pairs.data[2 * k], touching.pairs.data[2 * k + 1]
-            if not owns(loop.broad.threads + t, view, i):
-                continue                                # the owner of i lists it
             i = view.sphere_number[slot_of(view, i)]
             j = view.sphere_number[slot_of(view, j)] if j >= 0 else j
             sign = -1.0 if 0 <= j < i else 1.0
@@ -136,7 +133,9 @@ cdef object export_history(Loop *loop, Layout layout):
             for m in range(3 if loop.law.has_couples else 0):
                 couples[n, m] = sign * couple_of(touching, k)[m] + 0.0
             n += 1
-    found = np.asarray(spheres)[:n]
+    found = np.asarray(spheres)
     order = np.lexsort((found[:, 1], found[:, 0]))
+    both_owners = (found[order][1:] == found[order][:-1]).all(axis=1)       # list a pair of two threads
+    order = order[~np.append(False, both_owners)[:n]]
     return {"spheres": found[order], "records": np.ascontiguousarray(np.asarray(records)[:, order]),
             "results": np.asarray(results)[order], "couples": np.asarray(couples)[order]}

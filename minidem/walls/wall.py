@@ -1,7 +1,7 @@
 """What all walls have in common: a material and a motion."""
 from collections.abc import Callable
 
-from minidem.core.checks import LARGEST, finite_array, list_of, short_repr
+from minidem.core.checks import LARGEST, finite_array, short_repr
 from minidem.material import Material
 from minidem.walls.servo import Servo
 
@@ -33,4 +33,10 @@ class Wall:
 
 def wall_list(name, walls):
     """Return `walls` as a list, empty for None; raise ValueError for anything else."""
-    return list_of(Wall, name, walls, ", such as those of minidem.box(low, high)")
+    remedy = "give minidem.Plane, Cylinder and MeshWall objects, or those of minidem.box(low, high)"
+    if walls is not None and not isinstance(walls, list | tuple):
+        raise ValueError(f"{name} = {short_repr(walls)}: give a list; {remedy}")
+    for k, wall in enumerate(walls or []):
+        if not isinstance(wall, Wall):
+            raise ValueError(f"{name}[{k}] = {short_repr(wall)}: {remedy}")
+    return list(walls or [])

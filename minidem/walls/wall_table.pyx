@@ -121,8 +121,7 @@ cdef class WallTable:
         cdef double[::1] distances
         moving = self.walls.any_moves
         n = 2 * steps + 1 if moving else 1
-        self._poses = rows = np.zeros((n, self.walls.count + 1, POSE))
-        self._travel = distances = np.zeros(n)
+        rows, distances = np.zeros((n, self.walls.count + 1, POSE)), np.zeros(n)
         np.asarray(rows)[:, :, 3:12:4] = 1.0
         moved = np.zeros(n)
         for k, wall in enumerate(self._walls):
@@ -131,6 +130,7 @@ cdef class WallTable:
                 np.asarray(rows)[:, k] = rows_of_wall
                 moved = np.maximum(moved, travel(wall, rows_of_wall))
         np.asarray(distances)[:] = self.walls.travelled + np.cumsum(moved)
+        self._poses, self._travel = rows, distances     # not before a motion may raise: the old ones are pointed to
         self.walls.stride = self.walls.count + 1 if moving else 0
         self.walls.poses, self.walls.travel = <const WallPose *> &rows[0, 0, 0], &distances[0]
         self.walls.now = self.walls.poses

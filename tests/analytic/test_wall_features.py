@@ -167,6 +167,23 @@ def test_spring_around_an_edge():
     np.testing.assert_allclose(tangential, stiffness * 2e-4 * np.arange(1, 1001), rtol=2e-3)
 
 
+@pytest.mark.parametrize("wall, normal", [
+    (md.Cylinder((0, 0, 1), (0, 1, 0), 1.0), (0, 0, 1)),
+    (md.Cylinder((0, 0, -1), (0, 1, 0), 1.0, outside=True), (0, 0, 1)),
+    (md.MeshWall((5 * CUBE - (5, 2, 5), CUBE_FACES)), (1, 0, 1))], ids=["inside", "outside", "edge"])
+def test_straight_way_along_a_curved_wall(wall, normal):
+    """Along the axis of a cylinder and along an edge, a ball slips and rolls as on a plane."""
+    up, ends = np.array(normal) / np.linalg.norm(normal), []
+    for walls in [wall], [md.Plane((0, 0, 0), normal)]:
+        sim = simulation(walls, ROLLING, 1e-4, gravity=-9.81 * up)
+        sim.add_clumps(BALL, [0.0985 * up], velocity=(0, 2.0, 0), scale=RADIUS)
+        sim.run(1500)
+        ends.append((sim.position, sim.velocity, sim.angular_velocity, sim.energy().dissipated))
+    assert ends[0][1][0, 1] < 1.7
+    for one, other in zip(*ends):
+        np.testing.assert_allclose(one, other, atol=1e-9)
+
+
 @pytest.mark.parametrize("outside", [False, True])
 @pytest.mark.parametrize("contact", ["hertz", MINDLIN])
 def test_facets_of_a_cylinder(contact, outside):

@@ -76,15 +76,16 @@ def test_a_folder_without_chess_pieces(tmp_path, run_tool, monkeypatch):
 
 @pytest.fixture(scope="module")
 def colliding(rod, lumpy):
-    """Dense system of rods and lumpy clumps in contact, and a bound for the rounding of its energy."""
+    """Dense system of rods and softer lumpy clumps in contact, and a bound for the rounding of its energy."""
     rng = np.random.default_rng(4)
     templates, numbers = [rod.template, lumpy.template], [60, 60]
     edge = (sum(n * t.volume for n, t in zip(numbers, templates)) / 0.25) ** (1 / 3)
-    sim = md.Simulation(md.Material(1e9, 0.1), walls=md.box((0, 0, 0), (edge,) * 3), dt=2e-5, threads=1)
+    stiff, soft = md.Material(1e9, 0.1), md.Material(3e8, 0.3)
+    sim = md.Simulation(stiff, walls=md.box((0, 0, 0), (edge,) * 3), dt=2e-5, threads=1)
     placed = place_densely(templates, numbers, (0,) * 3, (edge,) * 3, rng)
-    for template, n, poses in zip(templates, numbers, placed):
+    for template, n, poses, material in zip(templates, numbers, placed, (stiff, soft)):
         velocity, spin = rng.standard_normal((2, n, 3))
-        sim.add_clumps(template, *poses, 4.0 * velocity, 20.0 * spin)
+        sim.add_clumps(template, *poses, 4.0 * velocity, 20.0 * spin, material=material)
     sim.run(500)
     contacts = sim.contacts()
     assert np.any(contacts["clump_j"] >= 0) and np.any(contacts["clump_j"] < 0)

@@ -104,7 +104,7 @@ def test_order_of_the_energy_balance(kind, contact):
 @pytest.mark.parametrize("kind", KINDS)
 def test_work_is_the_power_of_wall_forces(kind):
     """Forces and torques on the walls times their velocities, and the momentum of all clumps."""
-    sim = moving(kind, MINDLIN)
+    sim = moving(kind, ROLLING)
     mass, gravity = np.sum(sim.mass), np.array(sim.gravity)
     sim.run(900)
     first, start, work, impulse, dt = sim.energy().work, sim.linear_momentum(), 0.0, np.zeros(3), sim.dt

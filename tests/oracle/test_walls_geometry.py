@@ -150,10 +150,14 @@ def test_wall_reaches_a_clump_at_rest(pieces):
     """Lists remain valid from one call of `run` to the next one, in which only the wall moves."""
     sim = simulation([md.Plane((0, 0, 0), (1, 0, 0), velocity=(1, 0, 0)),
                       md.MeshWall((CUBE + (5, 0, 0), CUBE_FACES), velocity=(0, 0, -1))], "hertz", 1e-5)
+    paddle = simulation([md.MeshWall((CUBE, CUBE_FACES), angular_velocity=(0, 0, 1), center=(0, 0, 0))], "hertz", 1e-5)
     sim.add_clumps(BALL, [(0.5, 3.0, 0.0), (5.4, 0.4, -0.5)], scale=0.05)
+    paddle.add_clumps(BALL, [0.7 * np.array([-np.sin(0.4), np.cos(0.4), 0.0]) + (0, 0, 0.5)], scale=0.05)
     for _ in range(pieces):
         sim.run(60000 // pieces)
+        paddle.run(60000 // pieces)
     np.testing.assert_allclose(sim.velocity, [(2, 0, 0), (0, 0, -2)], atol=1e-6)
+    np.testing.assert_allclose(np.linalg.norm(paddle.velocity), 1.4, rtol=0.02)
 
 
 @pytest.mark.parametrize("contact, threads", [("hertz", 1), ("hertz-mindlin", 3)])

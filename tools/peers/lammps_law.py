@@ -3,7 +3,7 @@
 What LAMMPS (22Jul2025) computes for "hertz k e tangential mindlin_rescale/force kt x mu damping coeff_restitution".
 Sources: https://docs.lammps.org/pair_granular.html; src/GRANULAR of https://github.com/lammps/lammps, files
 granular_model.cpp (geometry), gran_sub_mod_tangential.cpp, gran_sub_mod_damping.cpp, gran_sub_mod.cpp (mixing),
-fix_wall_gran.cpp. "Same": as in minidem's hertz-mindlin.
+fix_wall_gran.cpp, fix_wall_gran_region.cpp. "Same": as in minidem's hertz-mindlin.
 
 normal force    k a d, a = sqrt(R* d). Same with k = 4/3 E*. The form "hertz/material E e nu" computes 4/3 E* between
                 two particles of one type. Between types it stores E* as the Young's modulus, from which the tangential
@@ -21,30 +21,33 @@ velocity        v and omega of the half step before, at the positions and normal
 arms            The torque has the arm R - d/2 of the contact point. The velocity u has the arm R: u differs by
                 omega d/2 from that of the contact point, relative d / (2 R), and work is not conserved to this order.
 walls           R* = R. Torque and velocity have the arm R, while the distance to the plane is R - d.
+cylinders       1/R* = 1/R - 1/(2 R_c) inside a region cylinder of radius R_c. A region that rotates has the velocity
+                omega x r at the contact point, on its ends too; omega is the change of the angle over the last step.
 """
 
 from math import sqrt
 
 from minidem.contact import registry
+from minidem.contact.pair_table import PROPERTIES
 from minidem.core.parameters import named_values
-from minidem.material import effective_modulus, effective_shear_modulus
 
 
-def law(sim):
-    """Coefficients for pair_coeff and fix wall/gran. RuntimeError if LAMMPS cannot run the law of `sim`."""
-    material = sim.material
-    if len(sim._loop.pair_table.materials) > 1:
-        raise RuntimeError("lammps: all clumps and walls must have the same material")
+def law(sim, first, second):
+    """Coefficients for pair_coeff and fix wall/gran between the materials of these indices in `sim.materials`.
+
+    RuntimeError if LAMMPS cannot run the law of `sim`.
+    """
     record, values = registry.select(sim.contact)
     values = named_values(record.parameters, values)
-    modulus = effective_modulus(material, material)
+    pair = {name: table[first, second] for name, table in sim._loop.pair_table.properties(PROPERTIES).items()}
+    modulus, shear = pair["modulus"], pair["shear_modulus"]
     stiffness = f"hertz {4.0 / 3.0 * modulus:.17g}"
     if sim.contact == "hertz":
         return f"{stiffness} 0.0 tangential linear_nohistory 0.0 0.0 damping velocity"
     if record.name != "hertz-mindlin" or values["rolling"] != "none":
         raise RuntimeError(f"lammps: pair_style granular has no law equal to '{sim.contact}'")
-    shear, ratio = effective_shear_modulus(material, material), values["tangential_damping"]
+    ratio = values["tangential_damping"]
     x = sqrt(4.0 * shear / modulus) if ratio == "stiffness-ratio" else ratio
     limit = " limit_damping" if values["limit_damping"] == "yes" else ""
-    return (f"{stiffness} {material.restitution:.17g} tangential mindlin_rescale/force {8.0 * shear:.17g} {x:.17g} "
-            f"{material.friction:.17g} damping coeff_restitution{limit}")
+    return (f"{stiffness} {pair['restitution']:.17g} tangential mindlin_rescale/force {8.0 * shear:.17g} {x:.17g} "
+            f"{pair['friction']:.17g} damping coeff_restitution{limit}")

@@ -6,8 +6,8 @@ Arrays are in SI units and the lab frame.
 import numpy as np
 from scipy.spatial import cKDTree
 
+import minidem as md
 from minidem.core.quaternions import multiply, rotate
-from minidem.material import effective_modulus
 
 
 def clump_state(sim):
@@ -20,7 +20,7 @@ def clump_state(sim):
         (n, 3), half a step earlier, for leapfrog codes; ``mass`` (n,); ``inertia`` (n, 3, 3) about the centre of
         mass; ``principal_orientation`` (n, 4), quaternion (w, x, y, z) from the principal frame to the lab.
         Per sphere, in the order of the clumps: ``sphere_center`` (m, 3), ``sphere_radius``, ``sphere_clump`` (m,).
-        Per wall: ``wall_point, wall_normal`` (k, 3). Scalars: ``young, poisson, dt``.
+        Per plane: ``wall_point, wall_normal`` (k, 3). Scalars: ``young, poisson, dt``.
 
     Raises
     ------
@@ -35,7 +35,7 @@ def clump_state(sim):
     moments = np.array([template.inertia for template in templates])[index] * sim.scale[:, None] ** 5
     inertia = (axes * moments[:, None, :]) @ axes.swapaxes(1, 2)
     angular_momentum = np.einsum("nij,nj->ni", inertia, sim.angular_velocity)
-    half_step = 0.5 * sim.dt
+    half_step, planes = 0.5 * sim.dt, [wall for wall in sim.walls if isinstance(wall, md.Plane)]
     return {"position": sim.position, "principal_orientation": principal,
             "mass": sim.mass, "inertia": inertia, "velocity": sim.velocity,
             "velocity_before": sim.velocity - half_step * sim.force / sim.mass[:, None],
@@ -43,13 +43,15 @@ def clump_state(sim):
             "angular_momentum_before": angular_momentum - half_step * sim.torque,
             "sphere_center": sim.sphere_centers(), "sphere_radius": sim.sphere_radii,
             "sphere_clump": sim.sphere_clump,
-            "wall_point": np.array([wall.point for wall in sim.walls]),
-            "wall_normal": np.array([wall.normal for wall in sim.walls]),
+            "wall_point": np.array([wall.point for wall in planes]),
+            "wall_normal": np.array([wall.normal for wall in planes]),
             "young": sim.material.young, "poisson": sim.material.poisson, "dt": sim.dt}
 
 
 def box_of(sim):
     """Corners low and high (3,) of the box formed by the six walls; RuntimeError for other walls."""
+    if any(wall.moves or not isinstance(wall, md.Plane) for wall in sim.walls):
+        raise RuntimeError("this peer needs six walls at rest that form a box, see minidem.box")
     planes = {(int(np.argmax(np.abs(wall.normal))), float(np.sum(wall.normal))): wall for wall in sim.walls}
     if len(sim.walls) != 6 or set(planes) != {(axis, sign) for axis in range(3) for sign in (1.0, -1.0)}:
         raise RuntimeError("this peer needs six walls that form a box, see minidem.box")
@@ -57,11 +59,45 @@ def box_of(sim):
     return np.array(low), np.array(high)
 
 
+def drum_of(sim):
+    """Axis (0, 1 or 2), a point of it (3,), radius, low and high end along it and rate of rotation of a drum.
+
+    RuntimeError for walls other than a cylinder and two planes that close it, of one material, which turn together.
+    """
+    cylinders = [wall for wall in sim.walls if isinstance(wall, md.Cylinder)]
+    axis = int(np.argmax(np.abs(cylinders[0].axis)))
+    ends = {float(wall.normal[axis]): wall.point[axis] for wall in sim.walls if isinstance(wall, md.Plane)}
+    if (len(sim.walls) != 3 or set(ends) != {1.0, -1.0} or abs(cylinders[0].axis[axis]) != 1.0 or cylinders[0].outside
+            or len({(wall.angular_velocity, wall.velocity, wall.material) for wall in sim.walls}) > 1
+            or any(cylinders[0].velocity) or any(wall.motion for wall in sim.walls)):
+        raise RuntimeError("this peer needs a cylinder along x, y or z and two planes that close it, of one material "
+                           "and with one angular velocity")
+    [cylinder] = cylinders
+    return axis, cylinder.point, cylinder.radius, ends[1.0], ends[-1.0], cylinder.angular_velocity[axis]
+
+
+def bounds_of(sim):
+    """Corners low and high (3,) of the box around the walls: a box, or a drum; RuntimeError for other walls."""
+    if not any(isinstance(wall, md.Cylinder) for wall in sim.walls):
+        return box_of(sim)
+    axis, point, radius, low, high, _ = drum_of(sim)
+    corners = np.array(point) + [[-radius], [radius]]
+    corners[:, axis] = low, high
+    return corners
+
+
+def depth(wall, center):
+    """Distances (m,) of points within a plane or a cylinder from it."""
+    if isinstance(wall, md.Plane):
+        return (center - wall.point) @ np.array(wall.normal)
+    return wall.radius - np.linalg.norm(np.cross(center - wall.point, wall.axis), axis=1)
+
+
 def total_energy(sim, mass, velocity, angular_velocity, angular_momentum, sphere_center):
     """Kinetic, rotational and elastic energy [J] of the clumps of `sim` in another state.
 
     mass (n,); velocity, angular_velocity, angular_momentum (n, 3); sphere_center (m, 3) in minidem's order. All
-    belong to the same time. Radii, walls and material are those of `sim`.
+    belong to the same time. Radii, walls and materials are those of `sim`.
     """
     kinetic = 0.5 * np.sum(mass * np.sum(velocity * velocity, axis=1))
     rotational = 0.5 * np.sum(angular_velocity * angular_momentum)
@@ -70,15 +106,17 @@ def total_energy(sim, mass, velocity, angular_velocity, angular_momentum, sphere
 
 def elastic_energy(sim, center):
     """Elastic energy [J] of Hertz contacts, 8/15 E* sqrt(R*) overlap^(5/2) each; R* = R at a wall."""
-    radius, clump = sim.sphere_radii, sim.sphere_clump
-    i, j = cKDTree(center).query_pairs(2.0 * radius.max(), output_type="ndarray").T
-    different = clump[i] != clump[j]
-    i, j = i[different], j[different]
+    radius, clump, table = sim.sphere_radii, sim.sphere_clump, sim._loop.pair_table
+    material, modulus = sim.material_index[clump], table.properties(["modulus"])["modulus"]
+    near = cKDTree(center).query_ball_point(center, 2.0 * radius)       # of each sphere, those that are not larger
+    i, j = np.repeat(np.arange(len(near)), [len(found) for found in near]), np.concatenate(near).astype(int)
+    once = (clump[i] != clump[j]) & ((radius[j] < radius[i]) | (radius[j] == radius[i]) & (j < i))
+    i, j = i[once], j[once]
     overlaps = [radius[i] + radius[j] - np.linalg.norm(center[i] - center[j], axis=1)]
-    radii = [radius[i] * radius[j] / (radius[i] + radius[j])]
-    for wall in sim.walls:
-        overlaps.append(radius - (center - wall.point) @ np.array(wall.normal))
+    radii, moduli = [radius[i] * radius[j] / (radius[i] + radius[j])], [modulus[material[i], material[j]]]
+    for wall, of_wall in zip(sim.walls, table.wall_index):
+        overlaps.append(radius - depth(wall, center))
         radii.append(radius)
-    overlap = np.maximum(0.0, np.concatenate(overlaps))
-    modulus = effective_modulus(sim.material, sim.material)
-    return 8.0 / 15.0 * modulus * np.sum(np.sqrt(np.concatenate(radii)) * overlap ** 2.5)
+        moduli.append(modulus[material, of_wall])
+    overlap, radius, modulus = (np.concatenate(parts) for parts in (overlaps, radii, moduli))
+    return 8.0 / 15.0 * np.sum(modulus * np.sqrt(radius) * np.maximum(0.0, overlap) ** 2.5)

