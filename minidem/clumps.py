@@ -69,9 +69,9 @@ class Clumps(Observables):
         pair_table, first = old.pair_table.with_material(material), old.state.n_clumps
         state = old.state.with_clumps(template, *columns, pair_table.index(material))
         n = state.n_clumps - first
-        new = self._make_loop(state, pair_table, old.step_count, old.external_forces,
+        new = self._make_loop(state, pair_table, old.step_count, old.user_forces,
                               started=np.concatenate([old.started, np.zeros(n, dtype=bool)]), **old.past(n))
-        if n > FEW or old.external_forces:
+        if n > FEW or old.user_forces:
             new.evaluate()
             refuse_deep_overlaps(new.contacts(), state, first)
         else:
@@ -111,7 +111,7 @@ class Clumps(Observables):
             rates = np.where(changed[:, None], rates, old.state.column(name))
             state.set_column(name, rates[~gone])
         self._exchange(self._make_loop(
-            state, old.pair_table, old.step_count, old.external_forces, started=(old.started & ~changed)[~gone],
+            state, old.pair_table, old.step_count, old.user_forces, started=(old.started & ~changed)[~gone],
             forces_known=not changed[~gone].any(), **old.past_without(gone)))
 
     def _marked(self, ids):
@@ -134,7 +134,7 @@ class Clumps(Observables):
         """
         contacts = self.contacts()
         i, j = (contacts[name][contacts["clump_j"] >= 0] for name in ("clump_i", "clump_j"))
-        changed = np.full(len(gone), self._loop.external_forces is not None)
+        changed = np.full(len(gone), self._loop.user_forces is not None)
         for _ in range(2 if self._law.corrects_onsets(self._law_parameters) else 1):
             reached = gone | changed
             changed[np.concatenate([j[reached[i]], i[reached[j]]])] = True

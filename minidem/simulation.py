@@ -5,6 +5,7 @@ old one by one assignment, so that Ctrl-C or an error leaves the simulation as i
 """
 import copy
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from minidem.core.guard import Guard, exclusive
 from minidem.core.threads import checked_threads
 from minidem.engine.chunked_run import Pacer, steps_to_reach
 from minidem.engine.driver import Driver, NotFinite
-from minidem.engine.user_forces import UserForces
+from minidem.engine.user_forces import Force, UserForces
 from minidem.material import Material, Pair, require_materials
 from minidem.output import checkpoint, vtu
 from minidem.output.contact_lines import write_contacts
@@ -119,44 +120,63 @@ class Simulation(Clumps):
                 f"dt {self.dt:g} s, step {self.step_count}, time {self.time:.6g} s>")
 
     @exclusive
-    def add_force(self, function: Callable) -> None:
-        """Add forces and torques computed by a Python function.
+    def add_force(self, function: Callable | object, parameters: ArrayLike = ()) -> None:
+        """Add forces and torques computed by a function, in Python or compiled.
 
         Parameters
         ----------
-        function : callable
-            function(t, x, v, q, w) -> (force (n, 3) [N], torque (n, 3) [N m]), lab frame, for all clumps in one call.
-            Arguments: time [s], position, velocity, orientation (template frame -> lab), angular velocity (lab). It is
-            called at the pose of every force evaluation, with velocities predicted for that instant, so that damping
-            does not reduce the order of a scheme.
+        function : callable or compiled function
+            In Python: function(t, x, v, q, w, *parameters) -> (force (n, 3) [N], torque (n, 3) [N m]), lab frame, for
+            all clumps in one call. Arguments: time [s], position, velocity, orientation (template frame -> lab),
+            angular velocity (lab). Compiled: see Notes. Either is called at the pose of every force evaluation, with
+            velocities predicted for that instant, so that damping does not reduce the order of a scheme.
+        parameters : (k,) array_like
+            Numbers for the function.
+
+        Raises
+        ------
+        ValueError
+            For a wrong signature or parameter. No force is added then.
 
         Notes
         -----
-        Several functions add up. Checkpoints do not contain them: add them again after `load`.
+        A compiled function is
+        ``void f(const double *time, const double *clumps, double *wrenches, const double *parameters)``, made anywhere:
+        a numba cfunc, a ctypes function with restype and argtypes, a scipy.LowLevelCallable, or a capsule whose name is
+        the signature. It is called for eight clumps at a time, by all threads without the GIL, and must not have a
+        memory of its own. `time` points to one number; the other arrays are rows of eight doubles, one per clump:
+
+            clumps    0-2 position   3-5 velocity   6-9 orientation (w, x, y, z)   10-12 angular velocity   13 mass
+                      14 id (`ids`)
+            wrenches  0-2 force   3-5 torque, zero before the call
+
+        all in the lab frame, in SI units. Lanes behind the last clump repeat another one; their results are ignored.
+
+        Several functions add up. Their work is in `energy().work`: with compiled ones the integral of the power by the
+        trapezoidal rule. Checkpoints do not contain them: add them again after `load`, or drop them. A copy contains
+        them; pickle contains those that can be pickled.
         """
-        if not callable(function):
-            raise ValueError(f"function = {short_repr(function)}: give a function of (t, x, v, q, w)")
-        old, forces = self._loop, self._user_forces
-        functions = forces.functions + (function,)
-        self._loop = self._make_loop(old.state, old.pair_table, old.step_count, UserForces(functions, forces.expected),
+        old, expected = self._loop, self._user_forces.expected
+        forces = (*self._user_forces.forces, Force(function, parameters))
+        self._loop = self._make_loop(old.state, old.pair_table, old.step_count, UserForces(forces, expected),
                                      started=old.started, **old.past(),
-                                     forces_known=old.forces_known and len(functions) <= forces.expected)
+                                     forces_known=old.forces_known and len(forces) <= expected)
 
     @property
     def user_forces(self):
-        """Functions given to `add_force`, a tuple."""
-        return self._user_forces.functions
+        """Functions given to `add_force`, a tuple, in the order of the calls."""
+        return tuple(force.function for force in self._user_forces.forces)
 
     @property
     def _user_forces(self):
-        return self._loop.external_forces or UserForces()
+        return self._loop.user_forces or UserForces()
 
     def _make_loop(self, state, pair_table, step_count=0, forces=None, **known):
         """A Driver for `state` at step number step_count; `known` are further arguments."""
         pair_table.require_pairs(self._law, state.material_index)
         return Driver(state, self._scheme, self._parameters, self.dt, first_step=step_count,
                       law=(self._law, self._law_parameters, pair_table), gravity=self.gravity,
-                      walls=self.walls, threads=self._threads, external_forces=forces,
+                      walls=self.walls, threads=self._threads, user_forces=forces,
                       guard=self._guard, **known)
 
     @exclusive
@@ -247,7 +267,7 @@ class Simulation(Clumps):
 
     @classmethod
     def load(cls, path: str | Path, threads: int | None = None,
-             motions: dict[int, Callable] | None = None) -> "Simulation":
+             motions: dict[int, Callable] | None = None, forces: str = "expect") -> "Simulation":
         """Read a checkpoint.
 
         Parameters
@@ -257,14 +277,30 @@ class Simulation(Clumps):
             As for a new simulation.
         motions : dict, optional
             Motions of walls that are functions, by the number of the wall; files do not contain them.
+        forces : {"expect", "drop"}
+            User forces of the simulation that was saved: "expect" that they are added again before the next step, or
+            continue without them from the same positions and velocities. `energy().work` keeps what they have done.
         """
-        return checkpoint.load(file_path("path", path), cls, threads, motions)[0]
+        if forces not in ("expect", "drop"):
+            raise ValueError(f"forces = {short_repr(forces)}: give 'expect', to add the user forces again, or 'drop'")
+        sim = checkpoint.load(file_path("path", path), cls, threads, motions)[0]
+        return sim._without_forces() if forces == "drop" and sim._user_forces.expected else sim
+
+    def _without_forces(self):
+        """Itself without user forces, which act up to the present pose; the next step begins with half a step back."""
+        old, past = self._loop, self._loop.past()
+        work = sum(float(past.pop(name)[:, 0].sum()) for name in ("work", "force_work"))
+        past["population"] = replace(past["population"], work=past["population"].work + work)
+        for name, rates in zip(("velocity", "angular_velocity"), old.rates()):
+            old.state.set_column(name, rates)
+        self._loop = self._make_loop(old.state, old.pair_table, old.step_count, **past)
+        return self
 
     @exclusive
     def __reduce__(self):
         motions = {k: wall.motion for k, wall in enumerate(self.walls)
                    if wall.motion is not None and not isinstance(wall.motion, Oscillation | Servo)}
-        return _restored, (type(self), *checkpoint.pack(self), self._threads, self.user_forces, motions)
+        return _restored, (type(self), *checkpoint.pack(self), self._threads, self._user_forces.forces, motions)
 
     def __copy__(self):
         return copy.deepcopy(self)
@@ -273,6 +309,6 @@ class Simulation(Clumps):
 def _restored(make, settings, arrays, threads, forces, motions):
     """Inverse of `Simulation.__reduce__`."""
     sim = checkpoint.unpack(settings, arrays, make, threads, motions)
-    for function in forces:
-        sim.add_force(function)
+    for force in forces:
+        sim.add_force(force.function, force.parameters)
     return sim

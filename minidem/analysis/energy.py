@@ -98,7 +98,7 @@ def measure(loop, gravity, contacts=None, rates=None, shadow=None):
     if contacts is None and not loop.contacts_known:
         loop.evaluate()
     state, population, lost = loop.state, loop.population, loop.dissipated()
-    work = [rows[:, 0] for rows in (loop.work(), loop.wall_work()) if rows is not None]
+    work = [rows[:, 0] for rows in loop.works().values() if rows is not None]
     contacts = loop.contacts() if contacts is None else contacts
     velocity, body_rate = loop.rates() if rates is None else rates
     mass = state.column("mass")

@@ -14,6 +14,7 @@ from minidem.broadphase.broadphase cimport IN_CALLBACK, NO_FAILURE, OUT_OF_MEMOR
 from minidem.contact.history cimport restore_contacts
 from minidem.core.guard cimport Guard
 from minidem.core.lanes cimport LANES
+from minidem.engine.compiled_forces cimport CompiledForces
 from minidem.engine.half_steps cimport start_clumps, synchronised
 from minidem.engine.history_memory cimport export_history
 from minidem.engine.loop_owner cimport LoopOwner
@@ -50,11 +51,12 @@ cdef class Driver(LoopOwner):
     gravity : (3,) [m/s2]
     walls : list of Wall, those of the PairTable
     threads : int
-    history, dissipated, work, wall_work : what these methods returned; default: no contacts, zero
+    history, dissipated, work, wall_work, force_work : what these methods returned; default: no contacts, zero
     glides : that of the WallTable; default: zero
     population : Population; default: ids from 0 on, nothing removed
     external_forces : optional function of this Driver and the number of steps since it was made, called at every pose
         after the contacts and the prediction of velocities; adds to forces and torques, or overwrites them
+    user_forces : UserForces, instead of external_forces
     started : (n_clumps,) bool, clumps whose velocities are half a step behind already; default: none
     forces_known : the forces in the state belong to its pose
     guard : Guard of the simulation, optional
@@ -62,7 +64,7 @@ cdef class Driver(LoopOwner):
     cdef readonly object started
     cdef readonly bint all_started
     cdef readonly bint forces_known
-    cdef readonly object external_forces
+    cdef readonly object user_forces, external_forces
     cdef Guard guard
     cdef double[:, :, ::1] saved_energies
     cdef double[:, ::1] saved_wall_rows
@@ -70,17 +72,23 @@ cdef class Driver(LoopOwner):
     cdef object error
 
     def __cinit__(self, State state, scheme, *others, external_forces=None, started=None, bint forces_known=False,
-                  Guard guard=None, work=None, wall_work=None, population=None, **settings):
+                  Guard guard=None, user_forces=None, work=None, wall_work=None, force_work=None, population=None,
+                  **settings):
         cdef double[:, :, ::1] saved_blocks, saved_wrench
         self.started = np.zeros(state.n_clumps, dtype=bool) if started is None else np.array(started, dtype=bool)
         self.all_started = bool(self.started.all())
         self.forces_known = forces_known
         self.population = Population().with_new(state.n_clumps) if population is None else population
         self.guard = Guard() if guard is None else guard
-        if external_forces is not None:
-            self.external_forces = external_forces
+        self.user_forces = user_forces
+        if user_forces is not None:
             self.user_work = UserWork(self.first_step, state.column("position"), state.column("orientation"),
                                       np.zeros((state.n_clumps, 7)) if work is None else work)
+            self.compiled_forces = CompiledForces(state, self.population.ids, user_forces.compiled, force_work)
+            self.compiled_forces.bind(&self.loop)
+            external_forces = user_forces if user_forces.in_python else None
+        if external_forces is not None:
+            self.external_forces = external_forces
             self.loop.owner = <void *> self
             self.loop.external_forces = call_python_forces
         if self.walls is not None and self.walls.walls.any_moves:
@@ -97,6 +105,8 @@ cdef class Driver(LoopOwner):
             if self.loop.wall_work != NULL:
                 self.saved_wall_rows = np.array(self.wall_rows)
                 self.loop.saved_wall_work = &self.saved_wall_rows[0, 0]
+            if self.compiled_forces is not None:
+                self.loop.saved_force_work = &self.compiled_forces.saved[0, 0]
 
     def run(self, long long steps):
         """Advance by so many steps; returns how many were completed.
@@ -132,6 +142,8 @@ cdef class Driver(LoopOwner):
                     self.memory.energies[:] = self.saved_energies
                 if self.loop.wall_work != NULL:
                     self.wall_rows[:] = self.saved_wall_rows
+                if self.compiled_forces is not None:
+                    self.compiled_forces.restore()
                 if glides is not None:
                     self.walls.glides[:] = glides
             elif self.broken is None:
@@ -199,12 +211,14 @@ cdef class Driver(LoopOwner):
         last bits from those of the whole step. So are those on started clumps if no new one touches them: the same
         holds for onset corrections.
         """
-        cdef bint calls_forces = self.loop.external_forces != NULL and not self.forces_known
+        cdef bint has_forces = self.loop.external_forces != NULL or self.loop.n_forces > 0
+        cdef bint calls_forces = has_forces and not self.forces_known
         cdef ExternalForces saved_forces = self.loop.external_forces
+        cdef int n_forces = self.loop.n_forces
         cdef const unsigned char[::1] started = np.append(self.started, False).view(np.uint8)
         self.prepare_walls(0)
         blocks = self.state.blocks.copy() if calls_forces else self.state.blocks
-        keeps_some = self.loop.external_forces == NULL and bool(self.started.any())
+        keeps_some = not has_forces and bool(self.started.any())
         wrench = self.state.wrench.copy() if calls_forces or self.forces_known or keeps_some else self.state.wrench
         self.contacts_known = self.loop.broad.valid = False
         try:
@@ -212,14 +226,14 @@ cdef class Driver(LoopOwner):
                 for name, rate in zip(("predicted_velocity", "predicted"), self.rates()):
                     self.state.set_column(name, rate)
             if not calls_forces:
-                self.loop.external_forces = NULL
+                self.loop.external_forces, self.loop.n_forces = NULL, 0
             self.loop.started = &started[0]
             self.advance(-1)
         except BaseException:
             self.restore(blocks, wrench)
             raise
         finally:
-            self.loop.external_forces = saved_forces
+            self.loop.external_forces, self.loop.n_forces = saved_forces, n_forces
         if self.forces_known:
             self.state.wrench[:] = wrench
         elif keeps_some and not self.new_touch_started():

@@ -96,17 +96,25 @@ cdef class LoopReader:
         return np.ascontiguousarray(np.asarray(self.memory.energies)[block, :, lane])
 
     def work(self):
-        """(n_clumps, 7) work of user forces on each clump [J], and these forces and torques; None without any."""
+        """(n_clumps, 7) work of user forces in Python on each clump [J], these forces and torques; None without any."""
         return None if self.user_work is None else self.user_work.rows(self.step_count)
+
+    def force_work(self):
+        """(n_clumps, 2) work of compiled user forces on each clump [J], and its power [W]; None without user forces."""
+        return None if self.compiled_forces is None else self.compiled_forces.work()
 
     def wall_work(self):
         """(n_clumps, 2) work of moving walls on each clump [J], and its power [W]; None if no wall moves."""
         return None if self.loop.wall_work == NULL else np.array(self.wall_rows)[:self.state.n_clumps]
 
+    def works(self):
+        """Arrays (n_clumps, k) of which the first column is work on each clump [J], or None, by name."""
+        return {"work": self.work(), "wall_work": self.wall_work(), "force_work": self.force_work()}
+
     def past(self, n_new=0):
         """Arguments of a Driver that continues this one with n_new more clumps: population, and unless they are None
-        history, dissipated, work, wall_work, glides."""
-        found = {"dissipated": self.dissipated(), "work": self.work(), "wall_work": self.wall_work()}
+        history, dissipated, work, wall_work, force_work, glides."""
+        found = {"dissipated": self.dissipated()} | self.works()
         found = {name: np.append(values, np.zeros((n_new, values.shape[1])), axis=0)
                  for name, values in found.items() if values is not None}
         history = {} if self.memory is None else {"history": self.history()}
@@ -116,11 +124,11 @@ cdef class LoopReader:
     def past_without(self, gone):
         """The same without the clumps of which `gone` (n_clumps,) is true, and without their contacts."""
         past = self.past()
-        population = self.population.without(gone, *(past.get(name) for name in ("dissipated", "work", "wall_work")))
+        population = self.population.without(gone, self.dissipated(), self.works())
         if "history" in past:
             sizes = self.state.bodies.sizes[self.state.template_index]
             past["history"] = history_without(past["history"], np.repeat(gone, sizes))
-        return past | {name: past[name][~gone] for name in ("dissipated", "work", "wall_work") if name in past} \
+        return past | {name: past[name][~gone] for name in ("dissipated", *self.works()) if name in past} \
             | {"population": population}
 
     def contacts(self):

@@ -18,7 +18,13 @@ cdef enum Phase:
     N_PHASES = 5
 
 ctypedef Loop *LoopPointer
+ctypedef void (*ForceFunction)(const double *time, const double *clumps, double *wrench,
+                               const double *parameters) noexcept nogil
 ctypedef void (*ExternalForces)(LoopPointer loop, double steps) noexcept nogil
+
+cdef struct UserForce:              # compiled
+    ForceFunction function
+    const double *parameters
 
 cdef struct Loop:
     StateView state
@@ -46,6 +52,11 @@ cdef struct Loop:
     Contacts *contacts              # (n_threads,)
     ExternalForces external_forces  # adds or writes wrenches at the pose `steps` steps after the first; may be NULL
     void *owner                     # of external_forces
+    int n_forces
+    const UserForce *forces         # (n_forces,)
+    double *force_lines             # (n_clumps, 8): compiled_forces.pyx
+    double *saved_force_work        # (n_clumps, 2)
+    const long long *shifts         # (n_clumps, 3): State.shift, in a periodic box
     double *saved_blocks            # blocks and wrenches at the beginning of the step; NULL: no step calls Python
     double *saved_wrench
     double *saved_dissipated

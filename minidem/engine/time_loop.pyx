@@ -7,7 +7,7 @@
     rebuild         of the lists, if a sphere of any thread may have left its skin
     narrow phase    contacts of own spheres with each other, walls, ghosts; then re-summation in canonical order
     onset pass      corrections of contacts that begin or end, if the contact law has them; after external forces
-    external        forces of the user, which see predicted velocities
+    user forces     which see predicted velocities: compiled ones by each thread, then those in Python by one
     finish          of the rotation scheme, if it has one, after the last stage
 
 A scheme with several stages repeats all but the last line for each. Between steps the state is x_n, v_(n-1/2), the
@@ -29,6 +29,7 @@ from minidem.contact.reduce cimport reduce_block
 from minidem.core.clock cimport clock
 from minidem.core.lanes cimport LANES
 from minidem.core.openmp cimport advance_epoch, barrier_wait, require_full_team, restore_team_setting, team_size
+from minidem.engine.compiled_forces cimport add_compiled_forces, save_force_work
 from minidem.engine.contact_phase cimport begin, find_in_slab, find_remaining, rebuild_lists
 from minidem.engine.fused_pass cimport advance_blocks
 from minidem.engine.leapfrog cimport predict_velocity
@@ -42,6 +43,10 @@ from minidem.walls.surface cimport place_walls
 
 cdef enum:
     STEPS_PER_NORMALISATION = 32768
+
+
+cdef inline bint has_user_forces(const Loop *loop) noexcept nogil:
+    return loop.n_forces > 0 or loop.external_forces != NULL
 
 
 cdef bint advance(Loop *loop, int thread, int stage, bint norms, bint wrench_known) noexcept nogil:
@@ -73,20 +78,42 @@ cdef bint advance(Loop *loop, int thread, int stage, bint norms, bint wrench_kno
     return fine
 
 
-cdef void reduce_all(Loop *loop, int thread) noexcept nogil:
-    """Reduce and store the wrenches of own blocks."""
+cdef inline void predict(Loop *loop, Py_ssize_t b, int stage) noexcept nogil:
+    """Predict velocities of a block at the instant of the pose, from the last wrench.
+
+    Forces that depend on velocities would be of first order otherwise.
+    """
+    cdef double *block = loop.state.blocks + b * loop.state.n_rows * LANES
+    cdef const double *wrench = wrench_of(&loop.state, b)
+    cdef const double *fixed = fixed_rows(&loop.state, b)
+    loop.predict(block, wrench + TORQUE * LANES, fixed, &loop.step)
+    predict_velocity(block, wrench + FORCE * LANES, fixed, (loop.fraction[stage] - 0.5) * loop.step.dt)
+
+
+cdef void reduce_all(Loop *loop, int thread, double steps, int stage, double half) noexcept nogil:
+    """Reduce and store the wrenches of own blocks, compiled user forces included.
+
+    steps : of the pose, since the loop was made.
+    stage : for which velocities are predicted if there are user forces; -1: they are known.
+    half : see add_compiled_forces.
+    """
+    cdef bint predicts = has_user_forces(loop) and stage >= 0
     cdef Contacts *contacts = loop.contacts + thread
     cdef const double *wrench
     cdef double *stored
     cdef Py_ssize_t b
     for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
         stored = wrench_of(&loop.state, b)
+        if predicts:
+            predict(loop, b, stage)
         if loop.law.history != NULL:
             wrench = reduce_couples(contacts, &loop.state, b, loop.body_force, stored)
         else:
             wrench = reduce_block(contacts, &loop.state, b, contacts.sphere_force, loop.body_force, stored)
         if wrench != stored:
             memcpy(stored, wrench, WRENCH_ROWS * LANES * sizeof(double))
+        if loop.n_forces > 0:
+            add_compiled_forces(loop, b, (loop.first_step + steps) * loop.step.dt, half)
 
 
 cdef void call_per_block(Loop *loop, int thread, BlockFunction function) noexcept nogil:
@@ -120,7 +147,7 @@ cdef bint compute_forces(Loop *loop, int thread, bint whole, bint between) noexc
         mine.failure = OUT_OF_MEMORY
     if fine and whole and loop.wall_work != NULL and mine.failure == NO_FAILURE:
         add_wall_work(loop, thread, between)
-    if fine and loop.law.ends > 0.0 and loop.external_forces == NULL \
+    if fine and loop.law.ends > 0.0 and not has_user_forces(loop) \
             and not add_onset_forces(loop, thread, False, between):
         mine.failure = OUT_OF_MEMORY
     if loop.law.ends > 0.0 and loop.n_threads == 1:    # twists are worth while if there are more contacts than blocks
@@ -130,35 +157,27 @@ cdef bint compute_forces(Loop *loop, int thread, bint whole, bint between) noexc
     return fine
 
 
-cdef void predict(Loop *loop, int thread, int stage) noexcept nogil:
-    """Predict velocities at the instant of the pose: forces that depend on them would be of first order otherwise."""
-    cdef Py_ssize_t b
-    cdef double ahead = (loop.fraction[stage] - 0.5) * loop.step.dt
-    call_per_block(loop, thread, loop.predict)
-    for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
-        predict_velocity(loop.state.blocks + b * loop.state.n_rows * LANES,
-                         wrench_of(&loop.state, b) + FORCE * LANES, fixed_rows(&loop.state, b), ahead)
-
-
 cdef inline bint python_failed(const Loop *loop) noexcept nogil:
     """Whether a rotation scheme or contact law written in Python has raised."""
     return loop.scheme_failed[0] or loop.law_failed[0]
 
 
-cdef bint add_external_forces(Loop *loop, int thread, double ahead, bint between) noexcept nogil:
-    """Call external_forces for the pose `ahead` steps after this one, when all wrenches are stored. False: an error.
+cdef bint complete_wrenches(Loop *loop, int thread, double steps, bint between) noexcept nogil:
+    """Call external_forces for the pose `steps` after the loop was made, when wrenches are stored. False: an error.
 
-    Onset corrections, which depend on external forces, follow them.
+    Onset corrections, which depend on user forces, follow them.
     """
-    barrier_wait(&loop.broad.barrier, loop.n_threads)
-    if thread == 0 and not python_failed(loop):
-        loop.external_forces(loop, loop.steps_done + ahead)
-    barrier_wait(&loop.broad.barrier, loop.n_threads)
+    if loop.external_forces != NULL:
+        barrier_wait(&loop.broad.barrier, loop.n_threads)
+        if thread == 0 and not python_failed(loop):
+            loop.external_forces(loop, steps)
+        barrier_wait(&loop.broad.barrier, loop.n_threads)
     if loop.law.ends > 0.0:
         if not add_onset_forces(loop, thread, True, between):
             loop.broad.threads[thread].failure = OUT_OF_MEMORY
         barrier_wait(&loop.broad.barrier, loop.n_threads)       # ghosts and motions are read until here
-    return loop.broad.reports[0].failure == NO_FAILURE
+    # Without Python the report may be that of the next step already.
+    return loop.external_forces == NULL or loop.broad.reports[0].failure == NO_FAILURE
 
 
 cdef void save_own(Loop *loop, int thread) noexcept nogil:
@@ -175,6 +194,8 @@ cdef void save_own(Loop *loop, int thread) noexcept nogil:
                count * 4 * LANES * sizeof(double))
     if loop.wall_work != NULL:
         save_wall_work(loop, thread)
+    if loop.saved_force_work != NULL:
+        save_force_work(loop, thread)
 
 
 cdef bint step_succeeded(Loop *loop) noexcept nogil:
@@ -191,7 +212,8 @@ cdef bint step_succeeded(Loop *loop) noexcept nogil:
 
 cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
     """The part of one thread in so many steps."""
-    cdef long long n, first = loop.first_step + loop.steps_done
+    cdef long long n, done = loop.steps_done, first = loop.first_step + done
+    cdef Py_ssize_t b
     cdef int stage
     cdef bint norms, fine = True, wrench_known = True, calls_python = loop.saved_blocks != NULL
     end_phase(loop, thread, OUTSIDE)
@@ -205,18 +227,21 @@ cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
                 place_walls(&loop.contacts[thread].walls, 2 * n + <int> (2.0 * loop.fraction[stage]))
             if not advance(loop, thread, stage, norms, wrench_known):
                 loop.broad.threads[thread].failure = OUT_OF_MEMORY
-            if loop.external_forces != NULL:
-                predict(loop, thread, stage)
+            if loop.external_forces != NULL and not loop.has_contacts:
+                for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
+                    predict(loop, b, stage)
             end_phase(loop, thread, BLOCKS)
             if loop.has_contacts:
                 fine = compute_forces(loop, thread, stage == loop.n_stages - 1, False)
                 # The next fused pass reduces the wrench, unless something needs it before.
-                wrench_known = calls_python or loop.finish != NULL or n == steps - 1 or not fine
+                wrench_known = has_user_forces(loop) or calls_python or loop.finish != NULL or n == steps - 1 \
+                    or not fine
                 if wrench_known:
-                    reduce_all(loop, thread)
+                    reduce_all(loop, thread, done + n + loop.fraction[stage], stage,
+                               0.5 * loop.step.dt if stage == loop.n_stages - 1 else -1.0)
                     end_phase(loop, thread, BLOCKS)
-            if fine and loop.external_forces != NULL:
-                fine = add_external_forces(loop, thread, loop.fraction[stage], False)
+            if fine and has_user_forces(loop):
+                fine = complete_wrenches(loop, thread, done + n + loop.fraction[stage], False)
                 end_phase(loop, thread, OUTSIDE)
             if not fine:
                 return
@@ -243,9 +268,9 @@ cdef inline void run_thread(Loop *loop, int thread, long long steps) noexcept no
         if compute_forces(loop, thread, True, True) and (step_succeeded(loop) if loop.saved_blocks != NULL
                                                          else mine.failure == NO_FAILURE):
             commit(&loop.contacts[thread].history)
-        reduce_all(loop, thread)
-        if loop.external_forces != NULL:
-            add_external_forces(loop, thread, 0.0, True)
+        reduce_all(loop, thread, loop.steps_done, -1, 0.0)
+        if has_user_forces(loop):
+            complete_wrenches(loop, thread, loop.steps_done, True)
     else:
         run_steps(loop, thread, steps)
     mine.worked += clock() - mine.began

@@ -1,27 +1,61 @@
-"""Forces and torques from the user's Python functions, and their work."""
+"""Forces and torques from functions of the user, and the work of those in Python."""
+import copy
+
 import numpy as np
 
 from minidem.core.checks import LARGEST, finite_array, short_repr
+from minidem.core.external import compiled_address
 from minidem.core.quaternions import conjugate, multiply, rotate, rotate_back
 from minidem.state.bodies import frames_to_drawn
 
+SIGNATURE = "void (const double *time, const double *clumps, double *wrenches, const double *parameters)"
+
+
+class Force:
+    """A function given to `Simulation.add_force`, with its parameters.
+
+    Attributes
+    ----------
+    function : callable, numba cfunc, ctypes function, scipy.LowLevelCallable or capsule
+    parameters : (k,) array
+    address : int
+        Of a compiled function; None: it is written in Python.
+    """
+
+    def __init__(self, function, parameters=()):
+        self.function, self.address = function, compiled_address("function", function, SIGNATURE)
+        self.parameters = finite_array("parameters", parameters, (-1,))
+
+    def __reduce__(self):
+        return Force, (self.function, self.parameters)
+
+    def __deepcopy__(self, memo):
+        return Force(copy.deepcopy(self.function, memo), self.parameters) if self.address is None else self
+
 
 class UserForces:
-    """Functions f(t, x, v, q, w) -> (force, torque), see `Simulation.add_force`; the time loop calls this object.
+    """The forces of a simulation. The time loop calls this object for those in Python, and compiled ones directly.
 
-    functions : tuple of callables
+    forces : tuple of Force
     expected : how many there are to be; a checkpoint says how many it had, and holds none.
     """
 
-    def __init__(self, functions=(), expected=0):
-        self.functions, self.expected = tuple(functions), max(expected, len(functions))
+    def __init__(self, forces=(), expected=0):
+        self.forces, self.expected = tuple(forces), max(expected, len(forces))
+        self.compiled = [(force.address, force.parameters) for force in self.forces if force.address is not None]
         self._state, self._to_drawn = None, None
+
+    @property
+    def in_python(self):
+        """Whether the time loop must call this object."""
+        return len(self.compiled) < self.expected
 
     def check(self):
         """ValueError unless all are there."""
-        if len(self.functions) < self.expected:
+        if len(self.forces) < self.expected:
             raise ValueError(f"this simulation was saved with {self.expected} user forces and has "
-                             f"{len(self.functions)}: call add_force again after load, before run")
+                             f"{len(self.forces)}: call add_force again after load, before run, or load it with "
+                             "forces='drop'")
 
     def __call__(self, loop, steps):
         """Add them to the forces in the state of the `Driver`, at the pose `steps` after the loop was made."""
@@ -34,9 +68,10 @@ class UserForces:
         user_force, user_torque = np.zeros((2, state.n_clumps, 3))
         pose = (state.column("position"), state.column("predicted_velocity"), multiply(frame, self._to_drawn),
                 rotate(frame, state.column("predicted")))
-        for function in self.functions:
+        for force_of_user in (one for one in self.forces if one.address is None):
             # Copies: a function may use its arguments as scratch memory.
-            f, m = _checked(function((loop.first_step + steps) * loop.dt, *(values.copy() for values in pose)),
+            f, m = _checked(force_of_user.function((loop.first_step + steps) * loop.dt,
+                                                   *(values.copy() for values in pose), *force_of_user.parameters),
                             state.n_clumps)
             force += f
             torque += rotate_back(frame, m)

@@ -76,7 +76,7 @@ def pack(sim):
     if sums.any():
         arrays["exchanged"] = sums
     if "work" in past:
-        arrays["work"] = past["work"]
+        arrays |= {name: past[name] for name in ("work", "force_work")}
     if "history" in past:
         settings["format"] = npz_checksum.WITH_HISTORY
         arrays |= {"dissipated": past["dissipated"]} | {f"history_{name}": a for name, a in past["history"].items()}
@@ -165,8 +165,8 @@ def unpack(settings, arrays, make, threads=None, motions=None):
     state, record = State.restore(blocks, loads, templates, index, scale, materials, box, shift), sim._law
     past = _past(arrays, record.kernels_for(sim._law_parameters).n_records, n, state.n_spheres,
                  len(sim._loop.walls.wall_of)) if record.has_history and "history_spheres" in arrays else {}
-    if expected:                # older versions did not hold the work: it counts from here on
-        past["work"] = finite_array("work", arrays.get("work", np.zeros((n, 7))), (n, 7))
+    for name, columns in (("work", 7), ("force_work", 2)) if expected else ():      # missing in older versions
+        past[name] = finite_array(name, arrays.get(name, np.zeros((n, columns))), (n, columns))
     if sim._loop.wall_work() is not None:
         past["wall_work"] = finite_array("wall_work", arrays.get("wall_work", np.zeros((n, 2))), (n, 2))
     if sim._loop.walls.servos:

@@ -1,0 +1,175 @@
+"""Compiled functions of the user (core/external.pyx) for forces and torques on clumps, and their work.
+
+`Simulation.add_force` documents the signature. Each thread calls them for its own blocks, after the reduction of the
+wrenches. A function sees eight clumps and nothing else, so results do not depend on the threads.
+
+Of each clump there is a line of eight doubles: the rotation from the frame of the template to the principal frame (4),
+mass, id, work since the start [J], power at the last whole step [W]. The work is the integral of the power by the
+trapezoidal rule over each step.
+"""
+from libc.string cimport memcpy, memset
+
+import numpy as np
+
+from minidem.core.lanes cimport LANES
+from minidem.core.quaternion cimport Quat, multiply, rotate, rotate_back
+from minidem.core.transpose cimport rows_from_records
+from minidem.core.vec3 cimport add, dot
+from minidem.engine.leapfrog cimport Restrict
+from minidem.engine.time_loop cimport Loop, UserForce
+from minidem.state.rows cimport (
+    FORCE, ORIENTATION, POSITION, PREDICTED, PREDICTED_VELOCITY, TORQUE, WRENCH_ROWS, load, load_quat, store,
+    store_quat,
+)
+from minidem.state.state cimport State, wrench_of
+
+from minidem.state.bodies import frames_to_drawn
+from minidem.state.layout import aligned
+
+cdef enum:                           # of a line
+    TO_DRAWN = 0
+    MASS_AND_ID = 4
+    WORK = 6
+    POWER = 7
+    LINE = 8
+
+cdef enum:                           # rows that a function reads
+    X = 0
+    V = 3
+    Q = 6
+    W = 10
+    MASS_ID = 13
+    CLUMP_ROWS = 15
+
+
+cdef class CompiledForces:
+    """The functions, and the lines of the clumps.
+
+    Parameters
+    ----------
+    state : State
+    ids : (n_clumps,)
+    forces : list of (address, parameters array)
+    work : (n_clumps, 2) work and power, or None for zero
+    """
+
+    def __cinit__(self, State state, ids, forces, work):
+        lines = aligned((state.n_clumps + 1, <int> LINE))
+        lines[:-1, :MASS_AND_ID] = frames_to_drawn(state)
+        lines[:-1, MASS_AND_ID], lines[:-1, MASS_AND_ID + 1] = state.column("mass"), ids
+        lines[:-1, WORK:] = 0.0 if work is None else work
+        self.lines, self.keep = lines, [parameters for _, parameters in forces]
+        self.saved, self.shifts = lines[:, WORK:].copy(), state.shift
+        self.functions = np.array([(address, parameters.ctypes.data) for address, parameters in forces],
+                                  dtype=np.uintp).reshape(-1, 2)
+
+    cdef object bind(self, Loop *loop):
+        loop.n_forces, loop.force_lines = <int> len(self.functions), &self.lines[0, 0]
+        if loop.n_forces:
+            loop.forces = <const UserForce *> &self.functions[0, 0]
+        if len(self.shifts):
+            loop.shifts = &self.shifts[0, 0]
+
+    cdef object restore(self):
+        """Work and power of the beginning of the step."""
+        np.asarray(self.lines)[:, WORK:] = self.saved
+
+    def work(self):
+        """(n_clumps, 2) work [J] and power [W] of each clump."""
+        return np.array(self.lines)[:-1, WORK:]
+
+
+cdef void call_functions(const Loop *loop, const double *clumps, double time, double *total) noexcept nogil:
+    """Sum of the forces and torques (6, LANES), lab."""
+    cdef double wrench[WRENCH_ROWS * LANES]
+    cdef int k, m
+    memset(total, 0, sizeof(wrench))
+    loop.forces[0].function(&time, clumps, total, loop.forces[0].parameters)
+    for k in range(1, loop.n_forces):
+        memset(wrench, 0, sizeof(wrench))
+        loop.forces[k].function(&time, clumps, wrench, loop.forces[k].parameters)
+        for m in range(WRENCH_ROWS * LANES):
+            total[m] += wrench[m]
+
+
+cdef inline void describe(Restrict block, Restrict lines, double *clumps) noexcept nogil:
+    """Rows that a function reads."""
+    cdef Quat q
+    cdef int lane
+    memcpy(clumps + X * LANES, block + POSITION * LANES, 3 * LANES * sizeof(double))
+    memcpy(clumps + V * LANES, block + PREDICTED_VELOCITY * LANES, 3 * LANES * sizeof(double))
+    memcpy(clumps + MASS_ID * LANES, lines + MASS_AND_ID * LANES, 2 * LANES * sizeof(double))
+    for lane in range(LANES):
+        q = load_quat(block + ORIENTATION * LANES + lane)
+        store_quat(clumps + Q * LANES + lane, multiply(q, load_quat(lines + TO_DRAWN * LANES + lane)))
+        store(clumps + W * LANES + lane, rotate(q, load(block + PREDICTED * LANES + lane)))
+
+
+cdef inline void add_wrenches(Restrict q, Restrict total, double *stored) noexcept nogil:
+    """Add forces and torques (6, LANES), lab, to the stored wrenches; q : (4, LANES) orientations."""
+    cdef int lane
+    for lane in range(LANES):
+        store(stored + FORCE * LANES + lane, add(load(stored + FORCE * LANES + lane), load(total + lane)))
+        store(stored + TORQUE * LANES + lane, add(load(stored + TORQUE * LANES + lane), rotate_back(
+            load_quat(q + lane), load(total + 3 * LANES + lane))))
+
+
+cdef inline void find_power(Restrict clumps, Restrict total, double half, double *lines) noexcept nogil:
+    """Replace work and power, two rows of the lines."""
+    cdef double power
+    cdef int lane
+    for lane in range(LANES):
+        power = dot(load(total + lane), load(clumps + V * LANES + lane)) \
+            + dot(load(total + 3 * LANES + lane), load(clumps + W * LANES + lane))
+        lines[WORK * LANES + lane] += half * (lines[POWER * LANES + lane] + power)
+        lines[POWER * LANES + lane] = power
+
+
+cdef void add_compiled_forces(Loop *loop, Py_ssize_t b, double time, double half) noexcept nogil:
+    """Add the forces on a block, at the predicted velocities, to its stored wrenches.
+
+    half : half a step at the end of a step; 0 where no step has led to the pose; negative at a stage before the end.
+    """
+    cdef const double *block = loop.state.blocks + b * loop.state.n_rows * LANES
+    cdef const int *numbers = loop.state.clump_number + b * LANES
+    cdef double clumps[CLUMP_ROWS * LANES]
+    cdef double lines[LINE * LANES]
+    cdef double total[WRENCH_ROWS * LANES]
+    cdef double *line
+    cdef int first[LANES]
+    cdef int second[LANES]
+    cdef int lane, k, count = LANES
+    while numbers[count - 1] < 0:                       # empty lanes, which repeat the first clump
+        count -= 1
+    for lane in range(LANES):
+        first[lane] = 2 * (numbers[lane] if numbers[lane] >= 0 else numbers[0])
+        second[lane] = first[lane] + 1
+    rows_from_records(loop.force_lines, first, lines)
+    rows_from_records(loop.force_lines, second, lines + MASS_AND_ID * LANES)
+    describe(block, lines, clumps)
+    for k in range(3 if loop.state.box != NULL else 0):         # to unbounded space
+        for lane in range(count):
+            clumps[(X + k) * LANES + lane] += loop.shifts[3 * <Py_ssize_t> numbers[lane] + k] * loop.state.box[k]
+    for k in range(MASS_ID if count < LANES else 0):
+        for lane in range(count, LANES):
+            clumps[k * LANES + lane] = clumps[k * LANES]
+    call_functions(loop, clumps, time, total)
+    for k in range(WRENCH_ROWS if count < LANES else 0):
+        memset(total + k * LANES + count, 0, (LANES - count) * sizeof(double))
+    add_wrenches(block + ORIENTATION * LANES, total, wrench_of(&loop.state, b))
+    if half >= 0.0:
+        find_power(clumps, total, half, lines)
+        for lane in range(count):
+            line = loop.force_lines + LINE * <Py_ssize_t> numbers[lane]
+            line[WORK], line[POWER] = lines[WORK * LANES + lane], lines[POWER * LANES + lane]
+
+
+cdef void save_force_work(Loop *loop, int thread) noexcept nogil:
+    """Copy work and power of own clumps; they are restored if the step fails."""
+    cdef Py_ssize_t slot
+    cdef int clump
+    for slot in range(loop.broad.threads[thread].first_block * LANES, loop.broad.threads[thread].last_block * LANES):
+        clump = loop.state.clump_number[slot]
+        if clump >= 0:
+            memcpy(loop.saved_force_work + 2 * <Py_ssize_t> clump,
+                   loop.force_lines + LINE * <Py_ssize_t> clump + WORK, 2 * sizeof(double))
