@@ -5,14 +5,12 @@ old one by one assignment, so that Ctrl-C or an error leaves the simulation as i
 """
 import copy
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
 from numpy.typing import ArrayLike
 
 from minidem.analysis.diagnosis import explain_pose, warn_of_ignored_properties
-from minidem.clumps import Clumps
 from minidem.contact import registry as contact_laws
 from minidem.contact.pair_table import PairTable
 from minidem.core.checks import LARGEST, file_path, finite_array, list_of, non_negative, positive, short_repr, whole
@@ -20,7 +18,7 @@ from minidem.core.guard import Guard, exclusive
 from minidem.core.threads import checked_threads
 from minidem.engine.chunked_run import Pacer, steps_to_reach
 from minidem.engine.driver import Driver, NotFinite
-from minidem.engine.user_forces import Force, UserForces
+from minidem.forces import Forces
 from minidem.material import Material, Pair, require_materials
 from minidem.output import checkpoint, vtu
 from minidem.output.contact_lines import write_contacts
@@ -32,7 +30,7 @@ from minidem.walls import Oscillation, Servo, Wall, require_planes_at_rest, wall
 MOST_STEPS = 2.0 ** 53  # with more, times of different steps are equal
 
 
-class Simulation(Clumps):
+class Simulation(Forces):
     """Rigid clumps with contacts between them and with walls, in unbounded space or a periodic box.
 
     Parameters
@@ -68,6 +66,7 @@ class Simulation(Clumps):
     See Also
     --------
     Clumps : add_clumps and remove_clumps.
+    Forces : add_force.
     Observables : position, velocity, energy(), contacts() and all else that can be read.
 
     Notes
@@ -118,58 +117,6 @@ class Simulation(Clumps):
     def __repr__(self):
         return (f"<Simulation of {self.n_clumps} clumps ({self.n_spheres} spheres): rotation {self.rotation!r}, "
                 f"dt {self.dt:g} s, step {self.step_count}, time {self.time:.6g} s>")
-
-    @exclusive
-    def add_force(self, function: Callable | object, parameters: ArrayLike = ()) -> None:
-        """Add forces and torques computed by a function, in Python or compiled.
-
-        Parameters
-        ----------
-        function : callable or compiled function
-            In Python: function(t, x, v, q, w, *parameters) -> (force (n, 3) [N], torque (n, 3) [N m]), lab frame, for
-            all clumps in one call. Arguments: time [s], position, velocity, orientation (template frame -> lab),
-            angular velocity (lab). Compiled: see Notes. Either is called at the pose of every force evaluation, with
-            velocities predicted for that instant, so that damping does not reduce the order of a scheme.
-        parameters : (k,) array_like
-            Numbers for the function.
-
-        Raises
-        ------
-        ValueError
-            For a wrong signature or parameter. No force is added then.
-
-        Notes
-        -----
-        A compiled function is
-        ``void f(const double *time, const double *clumps, double *wrenches, const double *parameters)``, made anywhere:
-        a numba cfunc, a ctypes function with restype and argtypes, a scipy.LowLevelCallable, or a capsule whose name is
-        the signature. It is called for eight clumps at a time, by all threads without the GIL, and must not have a
-        memory of its own. `time` points to one number; the other arrays are rows of eight doubles, one per clump:
-
-            clumps    0-2 position   3-5 velocity   6-9 orientation (w, x, y, z)   10-12 angular velocity   13 mass
-                      14 id (`ids`)
-            wrenches  0-2 force   3-5 torque, zero before the call
-
-        all in the lab frame, in SI units. Lanes behind the last clump repeat another one; their results are ignored.
-
-        Several functions add up. Their work is in `energy().work`: with compiled ones the integral of the power by the
-        trapezoidal rule. Checkpoints do not contain them: add them again after `load`, or drop them. A copy contains
-        them; pickle contains those that can be pickled.
-        """
-        old, expected = self._loop, self._user_forces.expected
-        forces = (*self._user_forces.forces, Force(function, parameters))
-        self._loop = self._make_loop(old.state, old.pair_table, old.step_count, UserForces(forces, expected),
-                                     started=old.started, **old.past(),
-                                     forces_known=old.forces_known and len(forces) <= expected)
-
-    @property
-    def user_forces(self):
-        """Functions given to `add_force`, a tuple, in the order of the calls."""
-        return tuple(force.function for force in self._user_forces.forces)
-
-    @property
-    def _user_forces(self):
-        return self._loop.user_forces or UserForces()
 
     def _make_loop(self, state, pair_table, step_count=0, forces=None, **known):
         """A Driver for `state` at step number step_count; `known` are further arguments."""
@@ -285,16 +232,6 @@ class Simulation(Clumps):
             raise ValueError(f"forces = {short_repr(forces)}: give 'expect', to add the user forces again, or 'drop'")
         sim = checkpoint.load(file_path("path", path), cls, threads, motions)[0]
         return sim._without_forces() if forces == "drop" and sim._user_forces.expected else sim
-
-    def _without_forces(self):
-        """Itself without user forces, which act up to the present pose; the next step begins with half a step back."""
-        old, past = self._loop, self._loop.past()
-        work = sum(float(past.pop(name)[:, 0].sum()) for name in ("work", "force_work"))
-        past["population"] = replace(past["population"], work=past["population"].work + work)
-        for name, rates in zip(("velocity", "angular_velocity"), old.rates()):
-            old.state.set_column(name, rates)
-        self._loop = self._make_loop(old.state, old.pair_table, old.step_count, **past)
-        return self
 
     @exclusive
     def __reduce__(self):
