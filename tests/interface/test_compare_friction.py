@@ -3,10 +3,10 @@ import compare_friction
 import numpy as np
 import pytest
 from installed_lammps import needs_lammps
-from peers.lammps_law import law
-from peers.lammps_peer import contact_commands
 
 import minidem as md
+from minidem.output.lammps.law import law
+from minidem.output.lammps.walls import contact_commands
 
 GLASS = md.Material(4.8e10, 0.2, restitution=0.7, friction=0.3)
 BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.01], density=2800.0)
@@ -31,7 +31,7 @@ def test_coefficients_of_lammps():
 @pytest.mark.parametrize("contact", ["hertz-mindlin:rolling=epsd", "hertz:onset=corrected",
                                      "hooke-coulomb:stiffness=1e5"])
 def test_laws_without_an_equal_in_lammps_are_refused(contact):
-    with pytest.raises(RuntimeError, match=contact):
+    with pytest.raises(ValueError, match=contact):
         law(simulation(contact), 0, 0)
 
 

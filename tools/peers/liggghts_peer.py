@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from peers.peer import Measurement, Peer, read_dump, run_script
+from minidem.output.lammps.dump import read_dump
+from peers.peer import Measurement, Peer, run_script
 from peers.state import box_of, clump_state, total_energy
 
 SKINS = (0.5, 1.0, 2.0)                 # in radii of the largest sphere

@@ -9,8 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 
 @dataclass(frozen=True)
 class Measurement:
@@ -96,9 +94,3 @@ def run_script(program, script, variables, folder):
     output, steps = run_on_one_thread(command, folder), variables["steps"]
     times = re.findall(rf"^Loop time of (\S+) on 1 procs for {steps} steps", output, re.MULTILINE)
     return output, 1e6 * float(times[-1]) / steps
-
-
-def read_dump(path):
-    """Rows of a LAMMPS dump, sorted by their first column."""
-    rows = np.loadtxt(path, skiprows=9, ndmin=2)
-    return rows[np.argsort(rows[:, 0])]

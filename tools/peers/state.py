@@ -7,7 +7,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 import minidem as md
-from minidem.core.quaternions import multiply, rotate
+from minidem.output.lammps.data import inertia_of
 
 
 def clump_state(sim):
@@ -29,11 +29,7 @@ def clump_state(sim):
     """
     if sim.periodic:
         raise RuntimeError(f"periodic = {sim.periodic}: the peers are run in open boxes only; leave periodic out")
-    templates, index = sim.templates, sim.template_index
-    principal = multiply(sim.orientation, np.array([template.orientation for template in templates])[index])
-    axes = rotate(principal[:, None], np.eye(3)).swapaxes(1, 2)
-    moments = np.array([template.inertia for template in templates])[index] * sim.scale[:, None] ** 5
-    inertia = (axes * moments[:, None, :]) @ axes.swapaxes(1, 2)
+    principal, inertia = inertia_of(sim)
     angular_momentum = np.einsum("nij,nj->ni", inertia, sim.angular_velocity)
     half_step, planes = 0.5 * sim.dt, [wall for wall in sim.walls if isinstance(wall, md.Plane)]
     return {"position": sim.position, "principal_orientation": principal,
@@ -57,33 +53,6 @@ def box_of(sim):
         raise RuntimeError("this peer needs six walls that form a box, see minidem.box")
     low, high = ([planes[axis, sign].point[axis] for axis in range(3)] for sign in (1.0, -1.0))
     return np.array(low), np.array(high)
-
-
-def drum_of(sim):
-    """Axis (0, 1 or 2), a point of it (3,), radius, low and high end along it and rate of rotation of a drum.
-
-    RuntimeError for walls other than a cylinder and two planes that close it, of one material, which turn together.
-    """
-    cylinders = [wall for wall in sim.walls if isinstance(wall, md.Cylinder)]
-    axis = int(np.argmax(np.abs(cylinders[0].axis)))
-    ends = {float(wall.normal[axis]): wall.point[axis] for wall in sim.walls if isinstance(wall, md.Plane)}
-    if (len(sim.walls) != 3 or set(ends) != {1.0, -1.0} or abs(cylinders[0].axis[axis]) != 1.0 or cylinders[0].outside
-            or len({(wall.angular_velocity, wall.velocity, wall.material) for wall in sim.walls}) > 1
-            or any(cylinders[0].velocity) or any(wall.motion for wall in sim.walls)):
-        raise RuntimeError("this peer needs a cylinder along x, y or z and two planes that close it, of one material "
-                           "and with one angular velocity")
-    [cylinder] = cylinders
-    return axis, cylinder.point, cylinder.radius, ends[1.0], ends[-1.0], cylinder.angular_velocity[axis]
-
-
-def bounds_of(sim):
-    """Corners low and high (3,) of the box around the walls: a box, or a drum; RuntimeError for other walls."""
-    if not any(isinstance(wall, md.Cylinder) for wall in sim.walls):
-        return box_of(sim)
-    axis, point, radius, low, high, _ = drum_of(sim)
-    corners = np.array(point) + [[-radius], [radius]]
-    corners[:, axis] = low, high
-    return corners
 
 
 def depth(wall, center):

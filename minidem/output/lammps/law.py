@@ -35,7 +35,7 @@ from minidem.core.parameters import named_values
 def law(sim, first, second):
     """Coefficients for pair_coeff and fix wall/gran between the materials of these indices in `sim.materials`.
 
-    RuntimeError if LAMMPS cannot run the law of `sim`.
+    ValueError if LAMMPS cannot run the law of `sim`.
     """
     record, values = registry.select(sim.contact)
     values = named_values(record.parameters, values)
@@ -45,7 +45,8 @@ def law(sim, first, second):
     if sim.contact == "hertz":
         return f"{stiffness} 0.0 tangential linear_nohistory 0.0 0.0 damping velocity"
     if record.name != "hertz-mindlin" or values["rolling"] != "none":
-        raise RuntimeError(f"lammps: pair_style granular has no law equal to '{sim.contact}'")
+        raise ValueError(f"contact = {sim.contact!r}: pair_style granular of LAMMPS has no equal law; use 'hertz' or "
+                         "'hertz-mindlin' without rolling friction")
     ratio = values["tangential_damping"]
     x = sqrt(4.0 * shear / modulus) if ratio == "stiffness-ratio" else ratio
     limit = " limit_damping" if values["limit_damping"] == "yes" else ""

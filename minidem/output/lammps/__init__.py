@@ -1,0 +1,13 @@
+"""A simulation in the files of LAMMPS, and the state that LAMMPS reaches in a new simulation.
+
+    law.py      contact laws as coefficients
+    walls.py    walls as commands
+    data.py     spheres and clumps as data files
+    script.py   the input script; `write` makes a folder of all files
+    dump.py     dumps; `read` makes a simulation
+"""
+
+from minidem.output.lammps.dump import read
+from minidem.output.lammps.script import write
+
+__all__ = ["read", "write"]
