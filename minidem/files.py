@@ -45,8 +45,8 @@ class Files(Forces):
         Parameters
         ----------
         folder : path
-            For spheres.data, clumps.state (fix rigid/small; without it all clumps are spheres, for fix nve/sphere),
-            in.minidem, and start.npz, a checkpoint.
+            For spheres.data, clumps.state (fix rigid/small; clumps of one sphere have fix nve/sphere), in.minidem, and
+            start.npz, a checkpoint.
         steps : int
             Number of steps, unless lmp is started with `-var steps N`.
 
@@ -54,8 +54,8 @@ class Files(Forces):
         ------
         ValueError
             For what LAMMPS does not compute equally: contact laws other than 'hertz' and 'hertz-mindlin' without
-            rolling friction, walls other than planes at rest along the axes and a closed drum, periodic boxes, user
-            forces. Nothing is written then.
+            rolling friction, walls other than planes at rest along the axes and a closed drum, user forces. Nothing is
+            written then.
 
         Notes
         -----
@@ -71,7 +71,7 @@ class Files(Forces):
         Parameters
         ----------
         folder : path
-            The folder of `write_lammps`, in which LAMMPS has written start.clumps and end.clumps.
+            The folder of `write_lammps`, in which LAMMPS has run in.minidem.
         threads : int, optional
             As for a new simulation.
 
@@ -90,6 +90,6 @@ class Files(Forces):
         Notes
         -----
         The history of contacts is not read: tangential springs begin at zero again. Sums of `energy()` (dissipated,
-        work, exchanged) begin at zero, too. If all clumps are spheres, orientations are those of the start.
+        work, exchanged) begin at zero, too. Clumps of one sphere have the orientations of the start.
         """
         return lammps.read(file_path("folder", folder), cls, threads)

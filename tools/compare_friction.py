@@ -166,7 +166,8 @@ def motion_of_lammps(sim, steps):
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         run(LAMMPS.find(), sim, {"skin": 0.5}, 1, steps - 1, folder)
-        return read_motion(folder, "end")[2:4]
+        motion = read_motion(sim, folder, "end")[0]
+        return motion["velocity"], motion["angular_velocity"]
 
 
 def motion_of_minidem(sim, steps):

@@ -9,8 +9,8 @@ comes first in `PATH`.
 
 The law is hertz-mindlin without tangential damping, which LAMMPS' pair_style granular computes equally;
 minidem/output/lammps/law.py lists the differences that remain. Each seed gives a bed; both codes start from its
-positions, velocities and angular velocities, without history of contacts. minidem makes the beds (results/beds). Most of the free
-flight of the ball is left out (--skip); times count from its release.
+positions, velocities and angular velocities, without history of contacts. minidem makes the beds (results/beds). Most
+of the free flight of the ball is left out (--skip); times count from its release.
 
 heights.csv has height [m] and velocity [m/s] of the centre of the ball over time [s], impact.png the heights and their
 differences. The tables list for each run

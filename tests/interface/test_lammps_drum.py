@@ -35,7 +35,8 @@ def test_spheres_in_a_drum_that_turns(tmp_path):
     """Direction and size of friction in LAMMPS; minidem agrees, but for LAMMPS' effective radius."""
     sim, radius = drum(), BALL.radii[0]
     run(LAMMPS.find(), sim, {"skin": 0.5}, 0, STEPS, tmp_path)
-    _, position, velocity, spin = read_motion(tmp_path, "end")
+    motion = read_motion(sim, tmp_path, "end")[0]
+    position, velocity, spin = (motion[name] for name in ("position", "velocity", "angular_velocity"))
     sliding = GLASS.friction * G * STEPS * STEP                             # the cylinder moves towards -x
     assert [-velocity[0, 0], 0.4 * radius * spin[0, 1]] == pytest.approx([sliding] * 2, rel=0.01)
     kick = 2.0 * GLASS.friction * IMPACT * np.array([0.6, 0.0, -0.8])       # along the end's motion

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from minidem.output.lammps.dump import read_dump, read_motion
-from minidem.output.lammps.script import dump_command, setup, write_data
+from minidem.output.lammps.script import dump_commands, setup, write_data
 from peers.peer import Measurement, Peer, run_script
 from peers.state import total_energy
 
@@ -19,7 +19,7 @@ def run(program, sim, settings, warmup, steps, folder, commands=()):
     Returns the output and the time per step [us].
     """
     (folder / "setup.in").write_text("\n".join([setup(sim), *commands, ""]))
-    (folder / "dumps.in").write_text(dump_command(sim) + "\n")
+    (folder / "dumps.in").write_text(dump_commands(sim) + "\n")
     write_data(sim, folder)
     skin = settings["skin"] * np.median(sim.sphere_radii)
     return run_script(program, "lammps.in", {"skin": skin, "warmup": warmup, "steps": steps}, folder)
@@ -30,16 +30,16 @@ def measure(program, sim, settings, warmup, steps, folder):
     output, us_per_step = run(program, sim, settings, warmup, steps, folder)
     version = re.search(r"^LAMMPS \((.*?)\)", output, re.MULTILINE)[1].replace(" ", "")
     energies = [energy(sim, folder, moment) for moment in ("start", "end")]
-    position = read_motion(folder, "warm")[1]
+    position = read_motion(sim, folder, "warm")[0]["position"]
     return Measurement(version, us_per_step, *energies, position.tolist())
 
 
 def energy(sim, folder, moment):
-    mass, position, velocity, spin, *momentum = read_motion(folder, moment)
+    motion = read_motion(sim, folder, moment)[0]
+    mass, position, *rates = (motion[name] for name in ("mass", "position", "velocity", "angular_velocity",
+                                                        "angular_momentum"))
     potential = -float(mass @ position @ np.array(sim.gravity))
-    momentum = momentum[0] if momentum else 0.4 * (mass * sim.sphere_radii ** 2)[:, None] * spin
-    center = read_dump(folder / f"{moment}.spheres")[:, 1:4]
-    return potential + total_energy(sim, mass, velocity, spin, momentum, center)
+    return potential + total_energy(sim, mass, *rates, read_dump(folder / f"{moment}.spheres")[:, 1:4])
 
 
 LAMMPS = Peer(name="lammps", program="lmp", package="lammps", measure=measure,

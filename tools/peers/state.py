@@ -27,8 +27,7 @@ def clump_state(sim):
     RuntimeError
         For a periodic box.
     """
-    if sim.periodic:
-        raise RuntimeError(f"periodic = {sim.periodic}: the peers are run in open boxes only; leave periodic out")
+    require_open(sim)
     principal, inertia = inertia_of(sim)
     angular_momentum = np.einsum("nij,nj->ni", inertia, sim.angular_velocity)
     half_step, planes = 0.5 * sim.dt, [wall for wall in sim.walls if isinstance(wall, md.Plane)]
@@ -42,6 +41,11 @@ def clump_state(sim):
             "wall_point": np.array([wall.point for wall in planes]),
             "wall_normal": np.array([wall.normal for wall in planes]),
             "young": sim.material.young, "poisson": sim.material.poisson, "dt": sim.dt}
+
+
+def require_open(sim):
+    if sim.periodic:
+        raise RuntimeError(f"periodic = {sim.periodic}: the peers are run in open boxes only; leave periodic out")
 
 
 def box_of(sim):
@@ -75,6 +79,7 @@ def total_energy(sim, mass, velocity, angular_velocity, angular_momentum, sphere
 
 def elastic_energy(sim, center):
     """Elastic energy [J] of Hertz contacts, 8/15 E* sqrt(R*) overlap^(5/2) each; R* = R at a wall."""
+    require_open(sim)
     radius, clump, table = sim.sphere_radii, sim.sphere_clump, sim._loop.pair_table
     material, modulus = sim.material_index[clump], table.properties(["modulus"])["modulus"]
     near = cKDTree(center).query_ball_point(center, 2.0 * radius)       # of each sphere, those that are not larger

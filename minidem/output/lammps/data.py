@@ -5,9 +5,9 @@ from minidem.core.quaternions import rotate
 from minidem.output.lammps.walls import bounds_of
 
 
-def is_rigid(sim):
-    """Whether fix rigid/small is needed; else all clumps are spheres, for fix nve/sphere."""
-    return any(len(template.radii) > 1 for template in sim.templates)
+def single_spheres(sim):
+    """(n_clumps,) bool, the clumps of one sphere, which fix rigid/small refuses; they are for fix nve/sphere."""
+    return np.array([len(template.radii) == 1 for template in sim.templates])[sim.template_index]
 
 
 def inertia_of(sim):
@@ -19,18 +19,19 @@ def inertia_of(sim):
 
 
 def write_spheres(sim, path):
-    """Data file. Lines: id, type, position, diameter, density (of clumps of one sphere), molecule id (the clump).
+    """Data file. Lines: id, type, position, diameter, density (of clumps of one sphere), molecule id.
 
-    The k-th material of the clumps, in the order of `sim.materials`, is type k.
+    The k-th material of the clumps, in the order of `sim.materials`, is type k. The molecule is the clump, from 1 on,
+    or 0 for clumps of one sphere.
     """
     center, radius, clump = sim.sphere_centers(), sim.sphere_radii, sim.sphere_clump
     low, high, _ = bounds_of(sim)
     n, density = len(radius), sim.mass[clump] / (4.0 / 3.0 * np.pi * radius ** 3)
     sides = "".join(f"{a:.17g} {b:.17g} {axis}lo {axis}hi\n" for a, b, axis in zip(low, high, "xyz"))
-    motion = np.zeros((n, 6)) if is_rigid(sim) else np.column_stack([sim.velocity, sim.angular_velocity])
-    ids = np.arange(1, n + 1)
+    single, ids = single_spheres(sim)[clump], np.arange(1, n + 1)
+    motion = np.column_stack([sim.velocity, sim.angular_velocity])[clump] * single[:, None]
     materials, kind = np.unique(sim.material_index, return_inverse=True)
-    table = np.column_stack([ids, kind[clump] + 1, center, 2.0 * radius, density, clump + 1])
+    table = np.column_stack([ids, kind[clump] + 1, center, 2.0 * radius, density, np.where(single, 0, clump + 1)])
     with path.open("w") as file:
         np.savetxt(file, table, "%d %d %.17g %.17g %.17g %.17g %.17g %d", comments="",
                    header=f"spheres\n\n{n} atoms\n{len(materials)} atom types\n{sides}\nAtoms # hybrid\n")
@@ -40,9 +41,8 @@ def write_spheres(sim, path):
 def write_clumps(sim, path):
     """Infile of fix rigid/small. Lines: molecule id, mass, centre, inertia xx yy zz xy xz yz, velocity, angular
     momentum, three image flags."""
-    n, (_, inertia) = sim.n_clumps, inertia_of(sim)
+    inertia, bodies = inertia_of(sim)[1], ~single_spheres(sim)
     momentum = np.einsum("nij,nj->ni", inertia, sim.angular_velocity)
-    table = np.column_stack([np.arange(1, n + 1), sim.mass, sim.position,
-                             inertia[:, [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]],
-                             sim.velocity, momentum, np.zeros((n, 3))])
-    np.savetxt(path, table, "%d" + 16 * " %.17g" + 3 * " %d", header=str(n), comments="")
+    table = np.column_stack([np.arange(1, sim.n_clumps + 1), sim.mass, sim.wrapped_position,
+                             inertia[:, [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]], sim.velocity, momentum, sim.image])
+    np.savetxt(path, table[bodies], "%d" + 16 * " %.17g" + 3 * " %d", header=str(np.count_nonzero(bodies)), comments="")

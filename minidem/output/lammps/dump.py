@@ -5,11 +5,9 @@ from minidem.core.checks import LARGEST, finite_array
 from minidem.core.quaternions import conjugate, multiply, rotate_back
 from minidem.engine.population import Population
 from minidem.output import checkpoint
-from minidem.output.lammps.data import is_rigid
-from minidem.output.lammps.script import CHECKPOINT
+from minidem.output.lammps.data import single_spheres
+from minidem.output.lammps.script import CHECKPOINT, groups_of
 from minidem.state.state import State
-
-COLUMNS = {False: 11, True: 18}         # of dumps, by whether clumps are rigid bodies of several spheres
 
 
 def read_dump(path):
@@ -18,17 +16,49 @@ def read_dump(path):
     return rows[np.argsort(rows[:, 0])]
 
 
-def read_motion(folder, moment):
-    """Mass (n,), position, velocity, angular velocity (n, 3) and, of rigid bodies, angular momentum of the clumps.
+def read_motion(sim, folder, moment):
+    """Motion of the clumps of `sim`, in their order, in the dumps of `moment`, "start" or "end".
 
-    The columns of rigid bodies: molecule id, mass, these, and the quaternion from LAMMPS' principal frame to the lab.
+    Returns
+    -------
+    (dict, int)
+        mass (n,); position, velocity, angular_velocity, angular_momentum (n, 3); orientation (n, 4), quaternions from
+        LAMMPS' principal frames to the lab, (1, 0, 0, 0) of single spheres; and the number of steps.
+
+    Raises
+    ------
+    ValueError
+        For dumps that do not belong to `sim`, or are not finite.
     """
-    rows = read_dump(folder / f"{moment}.clumps")
-    return rows[:, 1], *np.split(rows[:, 2:14], range(3, min(rows.shape[1], 14) - 2, 3), axis=1)
+    single, values, widths = single_spheres(sim), np.zeros((sim.n_clumps, 17)), {"bodies": 17, "singles": 10}
+    values[:, 13] = 1.0
+    numbers = {"bodies": np.flatnonzero(~single), "singles": np.flatnonzero(single[sim.sphere_clump])}
+    for group in groups_of(sim):
+        rows, steps = checked_rows(folder / f"{moment}.{group}", numbers[group] + 1, widths[group])
+        values[single == (group == "singles"), :rows.shape[1]] = rows
+    mass, *vectors = np.split(values, (1, 4, 7, 10, 13), axis=1)
+    motion = dict(zip(("position", "velocity", "angular_velocity", "angular_momentum", "orientation"), vectors))
+    radius = sim.sphere_radii[numbers["singles"], None]
+    motion["angular_momentum"][single] = 0.4 * mass[single] * radius ** 2 * motion["angular_velocity"][single]
+    return {"mass": mass[:, 0], **motion}, steps
+
+
+def checked_rows(path, numbers, columns):
+    """Columns behind the number of a dump of these numbers, and its step; ValueError for another file."""
+    with path.open() as file:
+        header = [file.readline() for _ in range(9)]
+    try:
+        steps, rows = int(header[1]), read_dump(path)
+    except ValueError as error:
+        raise ValueError(f"{path}: this is not a dump of in.minidem: {error}") from None
+    if rows.shape[1] != 1 + columns or not np.array_equal(rows[:, 0], numbers):
+        raise ValueError(f"{path}: {len(rows)} rows of {rows.shape[1]} columns are not the {len(numbers)} of "
+                         f"{1 + columns} of {CHECKPOINT}; run in.minidem in this folder")
+    return finite_array(str(path), rows[:, 1:], (len(rows), columns), limit=LARGEST), steps
 
 
 def read(folder, make, threads=None):
-    """A new simulation in the state of the dump end.clumps, with the settings of the checkpoint start.npz.
+    """A new simulation in the state at the end of in.minidem, with the settings of the checkpoint start.npz.
 
     Parameters
     ----------
@@ -40,35 +70,18 @@ def read(folder, make, threads=None):
     Raises
     ------
     ValueError
-        For a dump that does not belong to the checkpoint, or is not finite.
+        See read_motion.
     """
     sim = checkpoint.load(folder / CHECKPOINT, make, threads)[0]
-    rows, steps = checked_rows(sim, folder / "end.clumps")
-    position, velocity, spin = np.split(rows[:, 2:11], 3, axis=1)
-    orientation = sim._state.column("orientation")
-    if is_rigid(sim):           # LAMMPS chooses principal frames of its own: only turns since the start can be compared
-        first = checked_rows(sim, folder / "start.clumps")[0]
-        turn = multiply(rows[:, 14:], conjugate(first[:, 14:]))
-        orientation = multiply(turn / np.linalg.norm(turn, axis=1, keepdims=True), orientation)
+    (start, _), (end, steps) = (read_motion(sim, folder, moment) for moment in ("start", "end"))
+    # LAMMPS chooses principal frames of its own: only turns since the start can be compared.
+    turn = multiply(end["orientation"], conjugate(start["orientation"]))
     old, population = sim._state, sim._loop.population
-    state = State(old.n_scratch).extended(
-        old.bodies, old.template_index, old.scale, old.material_index, position=position, orientation=orientation,
-        velocity=velocity, angular_velocity=rotate_back(orientation, spin))
+    orientation = multiply(turn / np.linalg.norm(turn, axis=1, keepdims=True), old.column("orientation"))
+    state = State(old.n_scratch, old.box).extended(
+        old.bodies, old.template_index, old.scale, old.material_index,
+        position=end["position"], orientation=orientation, velocity=end["velocity"],
+        angular_velocity=rotate_back(orientation, end["angular_velocity"]))
     sim._loop = sim._make_loop(state, sim._loop.pair_table, sim.step_count + steps,
                                population=Population(population.ids, population.next_id))
     return sim
-
-
-def checked_rows(sim, path):
-    """Rows of a dump that belongs to `sim`, and its step; ValueError for another file."""
-    with path.open() as file:
-        header = [file.readline() for _ in range(9)]
-    columns = COLUMNS[is_rigid(sim)]
-    try:
-        steps, rows = int(header[1]), read_dump(path)
-    except ValueError as error:
-        raise ValueError(f"{path}: this is not a dump of in.minidem: {error}") from None
-    if rows.shape != (sim.n_clumps, columns) or not np.array_equal(rows[:, 0], 1.0 + np.arange(sim.n_clumps)):
-        raise ValueError(f"{path}: {len(rows)} rows of {rows.shape[1]} columns; {CHECKPOINT} has {sim.n_clumps} "
-                         f"clumps, of which a dump has {columns} columns, numbered from 1 on")
-    return finite_array(str(path), rows, rows.shape, limit=LARGEST), steps

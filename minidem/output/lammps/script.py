@@ -1,13 +1,15 @@
 """The input script of LAMMPS, and all files of a simulation in a folder."""
+from itertools import product
+
 import numpy as np
 
 from minidem.core.atomic import replace_text, replacing
-from minidem.output.lammps.data import is_rigid, write_clumps, write_spheres
+from minidem.output.lammps.data import single_spheres, write_clumps, write_spheres
 from minidem.output.lammps.walls import bounds_of, contact_commands
 
 SPHERES, CLUMPS, INPUT, CHECKPOINT = "spheres.data", "clumps.state", "in.minidem", "start.npz"
 SKIN = 0.5                  # in radii, the median of the spheres
-MOTION = "mass x y z vx vy vz omegax omegay omegaz"
+MOTION = "mass xu yu zu vx vy vz omegax omegay omegaz"
 HEADER = """\
 # A simulation of minidem in LAMMPS. `mpirun -np 8 lmp -in in.minidem -var steps 100000` runs so many steps; then
 # Simulation.read_lammps reads this folder. Needs LAMMPS of 2022 or later, with the packages GRANULAR and RIGID.
@@ -28,23 +30,25 @@ neigh_modify    delay 0 every 1 check yes one 10000 page 1000000
 timestep        {dt:.17g}
 thermo_style    custom step cpu"""
 RIGID = """\
-neigh_modify    exclude molecule/intra all
-fix             gravity all gravity {gravity} disable
-fix             clumps all rigid/small molecule infile clumps.state reinit no gravity gravity
-compute         motion all rigid/local clumps mol {row} angmomx angmomy angmomz quatw quati quatj quatk"""
-SPHERICAL = """\
-fix             gravity all gravity {gravity}
-fix             spheres all nve/sphere"""
+group           bodies molecule > 0
+neigh_modify    exclude molecule/intra bodies
+fix             gravity bodies gravity {gravity} disable
+fix             bodies bodies rigid/small molecule infile clumps.state reinit no gravity gravity
+compute         motion bodies rigid/local bodies mol {row} angmomx angmomy angmomz quatw quati quatj quatk"""
+SINGLE = """\
+group           singles molecule 0
+fix             weight singles gravity {gravity}
+fix             singles singles nve/sphere"""
+DUMP = """\
+dump            {group} {group} {columns}
+dump_modify     {group} format float %.17g"""
 RUN = """\
 thermo          1000
 variable        moment index start end
 variable        part index 0 ${{steps}}
 label           again
 run             ${{part}}
-{dump}
-dump_modify     clumps format float %.17g
-run             0 post no                       # writes the dump
-undump          clumps
+{dumps}
 next            part moment
 jump            SELF again
 """
@@ -60,6 +64,8 @@ def write(folder, sim, steps):
     """
     script = input_script(sim, steps)
     folder.mkdir(parents=True, exist_ok=True)
+    for moment, group in product(("start", "end"), ("bodies", "singles")):      # dumps of another state
+        (folder / f"{moment}.{group}").unlink(missing_ok=True)
     write_data(sim, folder)
     sim.save(folder / CHECKPOINT)
     replace_text(folder / INPUT, script)
@@ -67,15 +73,13 @@ def write(folder, sim, steps):
 
 def input_script(sim, steps):
     skin = SKIN * np.median(sim.sphere_radii) if sim.n_clumps else 0.0
-    return "\n".join([HEADER.format(steps=steps, skin=skin), setup(sim), RUN.format(dump=dump_command(sim))])
+    return "\n".join([HEADER.format(steps=steps, skin=skin), setup(sim), RUN.format(dumps=dump_commands(sim))])
 
 
 def setup(sim):
     """Commands up to the first step; the variable skin must be set. ValueError: see `write`."""
     if not sim.n_clumps:
         raise ValueError("there are no clumps: add some before the files of LAMMPS are written")
-    if sim.periodic:
-        raise ValueError(f"periodic = {sim.periodic}: boxes for LAMMPS have walls or open sides; leave periodic out")
     if sim._user_forces.expected:
         raise ValueError("user forces cannot be given to LAMMPS; write the files of a simulation without them, as of "
                          "Simulation.load(path, forces='drop')")
@@ -83,20 +87,29 @@ def setup(sim):
     size = np.linalg.norm(sim.gravity)
     direction = np.divide(sim.gravity, size) if size else (0.0, 0.0, -1.0)
     gravity = f"{size:.17g} vector " + " ".join(f"{x:.17g}" for x in direction)
-    motion = (RIGID if is_rigid(sim) else SPHERICAL).format(gravity=gravity, row=MOTION)
+    motion = "\n".join({"bodies": RIGID, "singles": SINGLE}[group].format(gravity=gravity, row=MOTION)
+                       for group in groups_of(sim))
     return SETUP.format(boundary=bounds_of(sim)[2], cutoff=2.0 * bounding.max(), dt=sim.dt, motion=motion,
                         contacts="\n".join(contact_commands(sim)),
                         search="multi" if len(np.unique(sim.material_index)) > 1 else "bin")
 
 
-def dump_command(sim):
-    """The command that dumps the motion of the clumps to the file ${moment}.clumps; see dump.py."""
-    return "dump            clumps all " + ("local 1 ${moment}.clumps c_motion[*]" if is_rigid(sim) else
-                                            f"custom 1 ${{moment}}.clumps id {MOTION}")
+def dump_commands(sim):
+    """Commands that write the motion of the clumps to ${moment}.bodies and ${moment}.singles; see dump.py."""
+    columns = {"bodies": "local 1 ${moment}.bodies c_motion[*]", "singles": f"custom 1 ${{moment}}.singles id {MOTION}"}
+    groups = groups_of(sim)
+    return "\n".join([*(DUMP.format(group=group, columns=columns[group]) for group in groups),
+                      "run             0 post no", *(f"undump          {group}" for group in groups)])
+
+
+def groups_of(sim):
+    """Groups of LAMMPS that are not empty: bodies of several spheres, single spheres."""
+    single = single_spheres(sim)
+    return [group for group, some in (("bodies", not single.all()), ("singles", single.any())) if some]
 
 
 def write_data(sim, folder):
     """Write the files that the commands of `setup` read."""
-    for name, write_rows in ((SPHERES, write_spheres), (CLUMPS, write_clumps))[:1 + is_rigid(sim)]:
+    for name, write_rows in ((SPHERES, write_spheres), (CLUMPS, write_clumps))[:1 + ("bodies" in groups_of(sim))]:
         with replacing(folder / name) as path:
             write_rows(sim, path)

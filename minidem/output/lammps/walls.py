@@ -82,14 +82,19 @@ def drum_region(sim):
 
 
 def bounds_of(sim):
-    """Corners low and high (3,) of the box of LAMMPS, and its boundaries: f at a wall, s (shrink-wrapped) elsewhere."""
+    """Corners low and high (3,) of the box of LAMMPS, and its boundaries: p (periodic), f at a wall, else s
+    (shrink-wrapped)."""
     if has_drum(sim):
         axis, point, radius, low, high, _ = drum_of(sim)
         corners = np.array(point) + [[-radius], [radius]]
         corners[:, axis] = low, high
         return *corners, "f f f"
-    center, sides, margin = sim.sphere_centers(), sides_of(sim), sim.sphere_radii.max()
+    center, margin = sim.sphere_centers(), sim.sphere_radii.max()
     corners = np.array([center.min(axis=0) - margin, center.max(axis=0) + margin])
-    for (axis, side), (wall, _) in sides.items():
-        corners[side, axis] = wall.point[axis]
-    return *corners, " ".join("".join("sf"[(axis, side) in sides] for side in (0, 1)) for axis in range(3))
+    letters = np.full((3, 2), "s")
+    for (axis, side), (wall, _) in sides_of(sim).items():
+        corners[side, axis], letters[axis, side] = wall.point[axis], "f"
+    if sim.periodic:
+        *box, along = sim.periodic
+        corners[:, along], letters[along, :] = np.array(box)[:, along], "p"
+    return *corners, " ".join(map("".join, letters))

