@@ -66,6 +66,7 @@ class Simulation(Files):
     --------
     Clumps : add_clumps and remove_clumps.
     Forces : add_force.
+    Files : write_vtu, write_contacts, write_lammps, read_lammps.
     Observables : position, velocity, energy(), contacts() and all else that can be read.
 
     Notes

@@ -1,6 +1,7 @@
 """sim.write_lammps and Simulation.read_lammps: files, errors, and runs of LAMMPS on one and two ranks."""
 import shutil
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,39 +10,41 @@ from installed_lammps import needs_lammps
 import minidem as md
 from minidem.core.quaternions import multiply
 
-RADIUS, EDGE = 0.01, 0.2
+RADIUS, EDGE, G = 0.01, 0.2, 9.81
 BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [RADIUS], density=2500.0)
 ROD = md.ClumpTemplate([(-RADIUS, 0.0, 0.0), (0.0, 0.0, 0.0), (RADIUS, 0.0, 0.0)], [RADIUS] * 3, density=2500.0)
-ELASTIC = md.Material(1e8, 0.2)
-GLASS = md.Material(1e8, 0.2, restitution=0.9, friction=0.3)
-STEEL = md.Material(2e8, 0.3, restitution=0.8, friction=0.5)
+SOFT, STIFF = ([md.Material(young, 0.2, restitution=0.9, friction=0.3),
+                md.Material(2.0 * young, 0.3, restitution=0.8, friction=0.5)] for young in (1e8, 1e10))
+GLASS, STEEL = SOFT
 FRICTION = "hertz-mindlin:tangential_damping=0"
-BOX, FLOOR = md.box((0.0,) * 3, (EDGE,) * 3), md.Plane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), STEEL)
+BOX, FLOOR = md.box((0.0,) * 3, (EDGE,) * 3), md.Plane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
 SIDES = ((0.0,) * 3, (EDGE,) * 3, (True, True, False))
 
 
-def drum(**options):
+def drum():
     turn, middle = (0.0, 3.0, 0.0), (0.5 * EDGE,) * 3
-    ends = [md.Plane((middle[0], y, middle[2]), (0.0, side, 0.0), STEEL, angular_velocity=turn, center=middle)
+    ends = [md.Plane((middle[0], y, middle[2]), (0.0, side, 0.0), angular_velocity=turn, center=middle)
             for y, side in ((0.0, 1.0), (EDGE, -1.0))]
-    return [md.Cylinder(middle, (0.0, 1.0, 0.0), 0.75 * EDGE, angular_velocity=turn, material=STEEL, **options), *ends]
+    return [md.Cylinder(middle, (0.0, 1.0, 0.0), 0.75 * EDGE, angular_velocity=turn), *ends]
 
 
-def simulation(material=GLASS, walls=None, contact=FRICTION, dt=2e-6, **options):
-    return md.Simulation(material, walls, contact=contact, dt=dt, gravity=(0.0, 0.0, -9.81), threads=1,
-                         pairs=[md.Pair(GLASS, STEEL, restitution=0.7, friction=0.2)], **options)
+def simulation(materials=SOFT, walls=None, contact=FRICTION, dt=2e-6, **options):
+    """The walls are of the second material."""
+    first, second = materials
+    return md.Simulation(first, [replace(wall, material=second) for wall in walls or []], contact=contact, dt=dt,
+                         gravity=(0.0, 0.0, -G), threads=1,
+                         pairs=[md.Pair(first, second, restitution=0.7, friction=0.2)], **options)
 
 
-def grid(sim, templates, materials, spacing=2.0 * RADIUS, speed=2.0):
-    """125 clumps near to each other, in any orientation, half of each template and material; the state of a short run,
-    without history of contacts."""
+def grid(sim, templates, materials=SOFT):
+    """125 clumps near to each other, without contacts, half of each template and material."""
     rng = np.random.default_rng(8)
-    places = np.arange(-2, 3) * (2.0 * RADIUS + spacing) + 0.5 * EDGE
+    places = (np.arange(5) + 0.5) / 5 * EDGE
     position = np.array(np.meshgrid(places, places, places)).reshape(3, -1).T
     for template, material, scale, part in zip(templates, materials, (0.95, 0.9), np.split(position, [60])):
         n, direction = len(part), rng.standard_normal((len(part), 4))
         sim.add_clumps(template, part, direction / np.linalg.norm(direction, axis=1, keepdims=True),
-                       speed * rng.standard_normal((n, 3)), 20.0 * rng.standard_normal((n, 3)), scale, material)
+                       2.0 * rng.standard_normal((n, 3)), 20.0 * rng.standard_normal((n, 3)), scale, material)
     return sim
 
 
@@ -69,7 +72,7 @@ def lines_of(folder, name):
 
 def test_files_of_rods(tmp_path):
     """Numbers of a data file and a file of rigid bodies are those of the simulation, to the last bit."""
-    sim = grid(simulation(walls=BOX), [ROD, ROD], [GLASS, GLASS])
+    sim = grid(simulation(walls=BOX), [ROD, ROD])
     sim.write_lammps(tmp_path / "new" / "folder", steps=7)
     folder = tmp_path / "new" / "folder"
     assert {path.name for path in folder.iterdir()} == {"in.minidem", "spheres.data", "clumps.state", "start.npz"}
@@ -87,7 +90,7 @@ def test_files_of_rods(tmp_path):
 
 
 def test_files_of_spheres(tmp_path):
-    sim = grid(simulation(), [BALL, BALL], [GLASS, GLASS])
+    sim = grid(simulation(), [BALL, BALL])
     sim.write_lammps(tmp_path)
     assert not (tmp_path / "clumps.state").exists()
     commands = lines_of(tmp_path, "in.minidem")
@@ -98,7 +101,7 @@ def test_files_of_spheres(tmp_path):
 
 
 def test_commands_of_two_materials_and_a_floor(tmp_path):
-    grid(simulation(walls=[FLOOR], periodic=SIDES), [ROD, BALL], [GLASS, STEEL]).write_lammps(tmp_path)
+    grid(simulation(walls=[FLOOR], periodic=SIDES), [ROD, BALL]).write_lammps(tmp_path)
     commands = lines_of(tmp_path, "in.minidem")
     assert ["boundary", "pp", "pp", "fs"] in commands and ["fix", "singles", "singles", "nve/sphere"] in commands
     pairs = {tuple(line[1:3]): (float(line[5]), float(line[-3])) for line in commands if line[:1] == ["pair_coeff"]}
@@ -108,7 +111,7 @@ def test_commands_of_two_materials_and_a_floor(tmp_path):
 
 
 def test_commands_of_a_drum(tmp_path):
-    grid(simulation(walls=drum()), [BALL, BALL], [GLASS, GLASS]).write_lammps(tmp_path)
+    grid(simulation(walls=drum()), [BALL, BALL]).write_lammps(tmp_path)
     assert ["variable", "angle", "equal", "3*time"] in lines_of(tmp_path, "in.minidem")
 
 
@@ -154,7 +157,7 @@ def dumps_of(sim, folder, turn=(1.0, 0.0, 0.0, 0.0)):
 
 
 def test_a_state_is_read(tmp_path):
-    sim = grid(simulation(walls=BOX), [ROD, ROD], [GLASS, STEEL])
+    sim = grid(simulation(walls=BOX), [ROD, ROD])
     sim.remove_clumps([3])
     sim.run(10)
     turn = (0.6, 0.0, 0.8, 0.0)
@@ -162,7 +165,7 @@ def test_a_state_is_read(tmp_path):
     assert found.step_count == 60 and found.contact == sim.contact and found.walls == sim.walls
     assert np.array_equal(found.ids, sim.ids) and np.array_equal(found.material_index, sim.material_index)
     assert np.array_equal(found.position, sim.position) and np.array_equal(found.velocity, sim.velocity)
-    np.testing.assert_allclose(found.angular_velocity, sim.angular_velocity, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(found.angular_velocity, sim.angular_velocity, rtol=0, atol=1e-12)
     np.testing.assert_allclose(found.orientation, multiply(np.array(turn), sim.orientation), rtol=0, atol=1e-15)
     assert found.energy().dissipated_damping == 0.0
     found.run(1)
@@ -180,7 +183,7 @@ def test_another_dump_is_refused(content, complaint, tmp_path):
 
 
 def test_dumps_of_an_earlier_state_are_removed(tmp_path):
-    sim = grid(simulation(), [ROD, ROD], [GLASS, GLASS])
+    sim = grid(simulation(), [ROD, ROD])
     dumps_of(sim, tmp_path)
     sim.write_lammps(tmp_path)
     with pytest.raises(FileNotFoundError):
@@ -198,7 +201,7 @@ needs_mpi = pytest.mark.skipif(shutil.which("mpirun") is None, reason="needs mpi
 def test_elastic_rods_agree(options, tmp_path):
     """Over a hundred steps with contacts both codes have the same trajectories, on one rank and two; then minidem
     continues from the state of LAMMPS."""
-    sim = grid(simulation(ELASTIC, contact="hertz", **options), [ROD, ROD], [ELASTIC, ELASTIC], 0.7 * RADIUS)
+    sim = grid(simulation(contact="hertz", **options), [ROD, ROD])
     sim.run(5000)
     if sim.periodic:
         assert np.any(sim.image != 0)
@@ -219,28 +222,34 @@ def test_elastic_rods_agree(options, tmp_path):
 @needs_lammps
 @needs_mpi
 @pytest.mark.parametrize("templates, options", [
-    ((ROD, ROD), {"walls": BOX}), ((ROD, BALL), {"walls": [FLOOR], "periodic": SIDES}), ((ROD, BALL), {"walls": drum()})],
-    ids=["rods in a box", "rods and spheres on a floor", "drum"])
+    ((ROD, ROD), {"walls": BOX}), ((ROD, BALL), {"walls": [FLOOR], "periodic": SIDES}),
+    ((ROD, BALL), {"walls": drum()})], ids=["rods in a box", "rods and spheres on a floor", "drum"])
 def test_clumps_with_friction_agree(templates, options, tmp_path):
-    """Collisions of two materials from before they begin; half the step, half the difference or less."""
-    apart = []
-    for steps in (600, 1200):
-        sim = grid(simulation(dt=1.2e-3 / steps, **options), templates, [GLASS, STEEL], 0.7 * RADIUS)
-        assert not len(sim.contacts())
+    """Collisions of two materials. LAMMPS takes the velocity at contacts with the arm R and not R - d/2: a hundred
+    times the stiffness makes the overlaps d, and with them the differences, 6.3 times smaller."""
+    time, medians = 4e-3, []
+    for materials, steps in ((SOFT, 2000), (STIFF, 6000)):
+        sim = grid(simulation(materials, dt=time / steps, **options), templates, materials)
         sim.write_lammps(tmp_path, steps)
+        free = sim.velocity + [0.0, 0.0, -G * time]
         sim.run(steps)
-        assert len(sim.contacts()) > 3 and sim.energy().dissipated_sliding > 0.0
         there = lammps(tmp_path)
-        apart.append(difference(there, sim))
-    print(apart)
+        collided = np.abs(sim.velocity - free).max(axis=1) > 1e-9
+        apart = np.abs(there.velocity - sim.velocity).max(axis=1)
+        assert collided.sum() > 20 and sim.energy().dissipated_sliding > 0.0
+        assert apart[~collided].max() < 1e-10
+        medians.append(np.median(apart[collided]))
+    assert medians[0] < 0.02 and medians[1] < medians[0] / 3.0          # speeds are 2 m/s
 
 
 @needs_lammps
 @needs_mpi
+@pytest.mark.filterwarnings("ignore:contact law 'hertz' does not read:UserWarning")
 def test_energy_over_thousands_of_steps(tmp_path):
-    sim = grid(simulation(ELASTIC, BOX, "hertz"), [ROD, BALL], [ELASTIC, ELASTIC], 0.7 * RADIUS)
+    """Contacts begin and end within steps, by which energies perform random walks in both codes."""
+    sim = grid(simulation(walls=BOX, contact="hertz"), [ROD, BALL])
     sim.write_lammps(tmp_path)
     before = sim.energy().total
     sim.run(5000)
-    there = lammps(tmp_path, steps=5000)
-    print(there.energy().total / before - 1, sim.energy().total / before - 1)
+    energies = [sim.energy().total / before - 1.0, lammps(tmp_path, steps=5000).energy().total / before - 1.0]
+    assert np.abs(energies).max() < 1e-5
