@@ -1,6 +1,7 @@
 """Files for other programs: frames for ParaView, input and state of LAMMPS."""
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Self
 
 from minidem.core.checks import file_path, whole
 from minidem.core.guard import exclusive
@@ -65,7 +66,7 @@ class Files(Forces):
         lammps.write(file_path("folder", folder), self, whole("steps", steps, 1))
 
     @classmethod
-    def read_lammps(cls, folder: str | Path, threads: int | None = None) -> "Files":
+    def read_lammps(cls, folder: str | Path, threads: int | None = None) -> Self:
         """Read the state that LAMMPS has reached with the input of `write_lammps`.
 
         Parameters

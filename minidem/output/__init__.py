@@ -1,4 +1,5 @@
-"""Output files: frames for ParaView (vtu.py) and checkpoints (checkpoint.py), all written atomically.
+"""Output files: frames for ParaView (vtu.py), checkpoints (checkpoint.py), input of LAMMPS (lammps/), all
+written atomically.
 
 Frames of scenarios are written by another thread (background.py).
 """
