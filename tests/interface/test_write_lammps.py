@@ -51,7 +51,7 @@ def grid(sim, templates, materials=SOFT):
 def lammps(folder, ranks=2, **variables):
     options = [word for name, value in variables.items() for word in ("-var", name, str(value))]
     done = subprocess.run(["mpirun", "-np", str(ranks), "lmp", "-in", "in.minidem", *options], cwd=folder,
-                          capture_output=True, text=True)
+                          capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert f"on {ranks} procs" in done.stdout
     return md.Simulation.read_lammps(folder, threads=1)
@@ -253,3 +253,16 @@ def test_energy_over_thousands_of_steps(tmp_path):
     sim.run(5000)
     energies = [sim.energy().total / before - 1.0, lammps(tmp_path, steps=5000).energy().total / before - 1.0]
     assert np.abs(energies).max() < 1e-5
+
+
+@needs_lammps
+@needs_mpi
+def test_twenty_thousand_rods_on_two_ranks(tmp_path):
+    """With "newton off" fix rigid/small of LAMMPS 22Jul2025 overwrites memory here."""
+    places = 0.05 * (np.arange(27) + 0.5)
+    position = np.array(np.meshgrid(places, places, places)).reshape(3, -1).T
+    sim = simulation(walls=md.box((0.0,) * 3, (27 * 0.05,) * 3))
+    sim.add_clumps(ROD, position, velocity=np.random.default_rng(1).standard_normal(position.shape))
+    sim.write_lammps(tmp_path, steps=20)
+    sim.run(20)
+    assert max(difference(lammps(tmp_path), sim)) < 1e-12

@@ -19,7 +19,7 @@ SETUP = """\
 units           si
 atom_style      hybrid sphere bond              # bond: for the molecule id; there are no bonds
 boundary        {boundary}
-newton          off
+newton          on                              # off: memory errors of fix rigid/small on several ranks
 comm_modify     vel yes cutoff {cutoff:.17g}    # fix rigid/small requires the length of a clump
 read_data       spheres.data
 pair_style      granular
