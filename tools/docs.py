@@ -5,8 +5,8 @@
 
 The guide is README.md and the other Markdown files. The API is made from docstrings by pdoc, of the extra `docs`. Pages
 of schemes and laws are made from their records, the gallery from the docstrings of scenarios/, the pictures of
-scenarios/pictures and those of runs in results/NAME. All links between the pages are checked. Exit status: 0, or 1 if
-a link is broken; the message names it.
+scenarios/pictures and those of runs in results/NAME. All links between the pages are checked. Exit status: 0, 1 if a
+link is broken, which is then named, 2 without pdoc.
 """
 import argparse
 import ast
@@ -224,7 +224,10 @@ def main(argv=None):
     parser.add_argument("--results", type=Path, default=Path("results"), metavar="FOLDER",
                         help="folder with pictures of runs in FOLDER/NAME, for the gallery (default: %(default)s)")
     options = parser.parse_args(argv)
-    renderer()                                  # an error before any work
+    try:
+        renderer()                              # an error before any work
+    except ModuleNotFoundError as error:
+        parser.error(str(error))
     write_guide(options.out)
     write_records(options.out)
     write_gallery(options.out, options.results)

@@ -44,6 +44,13 @@ def test_guide_api_and_gallery_are_there(pages):
     assert not [name for name, page in pages.items() if "](" in page and not name.startswith("api/minidem")]
 
 
+def test_without_pdoc_the_remedy_is_named(monkeypatch, capsys, tmp_path):
+    monkeypatch.setitem(sys.modules, "pdoc", None)
+    with pytest.raises(SystemExit) as ended:
+        docs.main(["--out", str(tmp_path / "out")])
+    assert ended.value.code == 2 and "pip install pdoc" in capsys.readouterr().err and not (tmp_path / "out").exists()
+
+
 def test_broken_links_are_found(tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "one.html").write_text('<p id="here"><a href="#here"><a href="../two.html#there"><a href="#no">')

@@ -18,7 +18,8 @@ BLOCKS = examples.FENCE.findall(BOTH)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
-@pytest.mark.parametrize("script", ["scenarios/dense_rods", "tools/paper_report", "tools/compare_peers"])
+@pytest.mark.parametrize("script", ["scenarios/dense_rods", "tools/paper_report", "tools/compare_peers",
+                                    "tools/docs"])
 def test_scripts_run_from_any_folder(script, tmp_path):
     """They import modules beside them and of scenarios/."""
     command = [sys.executable, ROOT / f"{script}.py", "--help"]
@@ -65,9 +66,10 @@ def test_script(tmp_path):
     assert 0.0 < abs(error) < 1e-3
 
 
-def test_own_integrator():
-    """The scheme that the guide writes down is direct Euler: it prints how far the two are apart, roundings."""
-    script, = (text for kind, text in BLOCKS if kind == "python" and "md.rotation.register(" in text)
+@pytest.mark.parametrize("name", ["mine", "my-leapfrog"])
+def test_own_integrator(name):
+    """The schemes that the guide writes down are built-in ones: it prints how far the two are apart, roundings."""
+    script, = (text for kind, text in BLOCKS if kind == "python" and f'md.rotation.register("{name}"' in text)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, timeout=100)
     assert done.returncode == 0, done.stderr
     assert float(done.stdout) < 99 * 1e-15
