@@ -67,11 +67,12 @@ def write_page(out, name, markdown):
     """The page `name`, such as "rotation/spiral.html", from Markdown."""
     helpers = renderer()
     body = helpers.to_html(re.sub(r"(\]\((?!https?:)[^)\s]*)\.md(?=[)#])", r"\1.html", markdown))
+    colours = helpers.formatter.get_style_defs(".codehilite")
     title = html.escape(markdown.partition("\n")[0].strip("# ").replace("`", ""))
     path = out / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>\n'
-                    f"<style>{STYLE}{helpers.formatter.get_style_defs()}</style></head>\n"
+                    f"<style>{STYLE}{colours}</style></head>\n"
                     f"<body>{navigation(name.count('/'))}\n<main>{body}</main></body></html>\n", encoding="utf-8")
 
 
