@@ -87,6 +87,8 @@ def run(code, folder):
 
 @pytest.mark.parametrize("where, code", PYTHON, ids=[where for where, _ in PYTHON])
 def test_python_runs_as_printed(where, code, desk):
+    if "import freud" in code:                          # has wheels for few platforms
+        pytest.importorskip("freud")
     done = run(code, desk)
     assert done.returncode == 0, done.stderr
     if "run_ensemble" in code:
