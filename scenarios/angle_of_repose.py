@@ -14,15 +14,13 @@ The bed is kept in results/beds and used again. Shapes have the volume of a sphe
 """
 
 import sys
-from pathlib import Path
 
 import numpy as np
 
 import minidem as md
-from minidem.initial import Group, Outlet, kept_bed, place_densely, settle
-from minidem.scenario import Observable, Scenario, at_least, finite
+from minidem.initial import Group, Outlet, place_densely, settle
+from minidem.scenario import Observable, Scenario, at_least, finite, settled
 from minidem.scenario.plot import COLOURS, save
-from minidem.scenario.progress import Line
 from minidem.validation import dosta
 
 RADIUS, YOUNG, DENSITY, RESTITUTION = 5e-3, 1e7, 2500.0, 0.5        # [m], [Pa], [kg/m3]
@@ -30,7 +28,6 @@ LENGTH, WIDTH, QUICK_WIDTH = 0.2, 0.08, 0.03                        # of the box
 COUNT, FRACTION = 2000, 0.3                                         # in a box of WIDTH; of the placement
 STRIPS = np.linspace(0.15, 0.75, 11)
 BELOW, INTERVAL = 0.05, 0.02                                        # where and how often clumps are removed [m], [s]
-BEDS = Path("results", "beds")
 
 
 def width(options):
@@ -87,11 +84,8 @@ def build(options):
     sim = md.Simulation(rough, [*walls(options, smooth), floor(options)], rotation=options.integrator,
                         contact=options.contact, dt=options.dt, gravity=(0.0, 0.0, -dosta.G), threads=options.threads,
                         pairs=pairs)
-    line = Line(options.quiet)
-    name = f"repose-{options.clump}-{options.count}-{width(options)}-mu-{options.friction:g}-seed-{options.seed}.npz"
-    bed = kept_bed(BEDS / name, lambda: fall_and_settle(
-        options, lambda part: line.is_due() and line.show(f"angle_of_repose: the bed settles, {part:.0%}")))
-    line.close()
+    name = f"repose-{options.clump}-{options.count}-{width(options)}-mu-{options.friction:g}-seed-{options.seed}"
+    bed = settled(name, lambda report: fall_and_settle(options, report), options.quiet)
     sim.add_clumps(bed.templates[0], bed.position, bed.orientation, bed.velocity, bed.angular_velocity)
     return sim
 

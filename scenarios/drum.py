@@ -19,15 +19,13 @@ drum and the numbers of grains. --quick is a soft drum of 12 mm for 1 s.
 """
 
 import sys
-from pathlib import Path
 
 import numpy as np
 
 import minidem as md
-from minidem.initial import Group, kept_bed, place_densely, settle
-from minidem.scenario import Observable, Scenario, positive
+from minidem.initial import Group, place_densely, settle
+from minidem.scenario import Observable, Scenario, positive, settled
 from minidem.scenario.plot import COLOURS, save
-from minidem.scenario.progress import Line
 from minidem.validation import dosta
 
 RADIUS, LENGTH, RATE = 0.1, 0.06, 2.0                               # of the drum [m], [m], [rad/s]
@@ -36,7 +34,6 @@ SOFT = {"M1": 2e6, "M2": 1e6}                                       # Young's mo
 QUICK_LENGTH = 0.012                                                # [m]
 PLACES = {"M2": (-0.07, 0.02), "M1": (0.02, 0.07)}                  # heights at the start [m], ...
 HALF_WIDTH = 0.07                                                   # ... within the circle of the drum
-BEDS = Path("results", "beds")
 
 
 def is_soft(options):
@@ -78,11 +75,9 @@ def fall_and_settle(options, materials, pairs, report):
 
 def add_bed(sim, options, materials, pairs):
     """A bed that has settled, now or in an earlier run."""
-    line, kind = Line(options.quiet), "soft" if is_soft(options) else "hard"
-    bed = kept_bed(BEDS / f"drum-{options.clump}-{kind}-{options.length:g}-dt-{options.dt:g}-seed-{options.seed}.npz",
-                   lambda: fall_and_settle(options, materials, pairs, lambda part: line.is_due() and line.show(
-                       f"drum: the bed settles, {part:.0%}")))
-    line.close()
+    kind = "soft" if is_soft(options) else "hard"
+    bed = settled(f"drum-{options.clump}-{kind}-{options.length:g}-dt-{options.dt:g}-seed-{options.seed}",
+                  lambda report: fall_and_settle(options, materials, pairs, report), options.quiet)
     for k, name in enumerate(GRAINS):
         mine = bed.template_index == k
         sim.add_clumps(bed.templates[k], bed.position[mine], bed.orientation[mine], bed.velocity[mine],

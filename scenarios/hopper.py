@@ -21,10 +21,10 @@ import meshio
 import numpy as np
 
 import minidem as md
-from minidem.initial import Group, Outlet, kept_bed, place_densely, settle
+from minidem.initial import Group, Outlet, place_densely, settle
 from minidem.output import vtu
 from minidem.reproduction import Finding, PaperExperiment
-from minidem.scenario import at_least
+from minidem.scenario import at_least, settled
 from minidem.scenario.plot import COLOURS
 from minidem.validation import dosta
 
@@ -36,7 +36,6 @@ FRACTION, SIDES = 0.3, 120                                          # of the pla
 BEGIN, END = 0.05, 0.3                                              # discharged fractions: limits for the rate
 INTERVAL, LONGEST = 2e-3, 20.0                                      # between counts, of a run [s]
 BELOW, FRAMES = 0.05, 50                                            # where grains are removed [m]; interval in counts
-BEDS = Path("results", "beds")
 
 
 def add_options(group):
@@ -64,7 +63,7 @@ def cylinder():
     return md.Cylinder((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), RADIUS)
 
 
-def fall_and_settle(options):
+def fall_and_settle(options, report):
     """The bed on a closed bottom."""
     template = dosta.grain(options.clump, 0.5 * DIAMETER, GRAINS)
     half = 0.68 * RADIUS
@@ -72,7 +71,7 @@ def fall_and_settle(options):
     [(position, orientation)] = place_densely([template], [options.count], (-half, -half, 0.0), (half, half, high),
                                               np.random.default_rng(options.seed))
     return settle([Group(template, position, orientation, GRAINS)], [cylinder(), md.Plane((0, 0, 0), (0, 0, 1))],
-                  options.dt, threads=options.threads, softer=1.0, slower=1.0)
+                  options.dt, threads=options.threads, softer=1.0, slower=1.0, report=report)
 
 
 def discharge(options, report, bed, ratio, with_frames):
@@ -105,8 +104,8 @@ def flow_rate(rows, total):
 
 
 def run(options, report):
-    name = f"hopper-{options.clump}-{options.count}-dt-{options.dt:g}-seed-{options.seed}.npz"
-    [bed] = [kept_bed(BEDS / name, lambda: fall_and_settle(options)) for _ in report.progress("the bed settles", [0])]
+    bed = settled(f"hopper-{options.clump}-{options.count}-dt-{options.dt:g}-seed-{options.seed}",
+                  lambda report: fall_and_settle(options, report), options.quiet)
     ratios = QUICK_RATIOS if options.quick else RATIOS
     total, table, curves = options.count * bed.templates[0].mass, [], {}
     for ratio in report.progress("orifices", ratios):

@@ -17,23 +17,20 @@ published with the comparison. --clump takes another shape of the same volume:
 """
 
 import sys
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 import minidem as md
-from minidem.initial import kept_bed, settled_bed
-from minidem.scenario import Observable, Scenario, at_least
+from minidem.initial import settled_bed
+from minidem.scenario import Observable, Scenario, at_least, settled
 from minidem.scenario.plot import COLOURS, save
-from minidem.scenario.progress import Line
 from minidem.validation import dosta
 from minidem.validation.dosta import M1, PAIRS, STEEL
 
 RADIUS, SPEED = 1e-3, 5.0                                           # of a grain [m], of the ball [m/s]
 BOTTOM, TOP = -0.0902431, 0.107757                                  # of the box [m]
 BED_STEP = 1e-6                                                     # while it settles [s]
-BEDS = Path("results", "beds")
 
 
 class Setup(NamedTuple):
@@ -72,13 +69,11 @@ def add_file(sim, path):
 def add_bed(sim, options):
     """A bed that has settled, now or in an earlier run."""
     width = setup(options).half_width
-    template, line = dosta.grain(options.clump, RADIUS, M1), Line(options.quiet)
-    bed = kept_bed(BEDS / f"impact-{options.clump}-{options.count}-width-{width[0]}-seed-{options.seed}.npz",
-                   lambda: settled_bed(
-                       template, options.count, (-width[0], -width[1], BOTTOM), width, M1, BED_STEP, wall=STEEL,
-                       pairs=PAIRS, seed=options.seed, threads=options.threads,
-                       report=lambda part: line.is_due() and line.show(f"impact: the bed settles, {part:.0%}")))
-    line.close()
+    template = dosta.grain(options.clump, RADIUS, M1)
+    bed = settled(f"impact-{options.clump}-{options.count}-width-{width[0]}-seed-{options.seed}",
+                  lambda report: settled_bed(template, options.count, (-width[0], -width[1], BOTTOM), width, M1,
+                                             BED_STEP, wall=STEEL, pairs=PAIRS, seed=options.seed,
+                                             threads=options.threads, report=report), options.quiet)
     sim.add_clumps(template, bed.position, bed.orientation, bed.velocity, bed.angular_velocity)
 
 

@@ -17,15 +17,13 @@ the spheres of a file instead, with the columns radius, x, y, z and one line of 
 """
 
 import sys
-from pathlib import Path
 
 import numpy as np
 
 import minidem as md
-from minidem.initial import Group, Outlet, kept_bed, place_densely, settle
-from minidem.scenario import Observable, Scenario, at_least
+from minidem.initial import Group, Outlet, place_densely, settle
+from minidem.scenario import Observable, Scenario, at_least, settled
 from minidem.scenario.plot import COLOURS, save
-from minidem.scenario.progress import Line
 from minidem.validation import dosta
 
 CYLINDER = 0.1                                                      # radius [m]
@@ -35,7 +33,6 @@ QUICK_RADIUS, QUICK_COUNT, QUICK_YOUNG, QUICK_STEP = 5e-3, 1500, 1e7, 4e-5
 HALF_WIDTH, FRACTION = 0.068, 0.3                                   # of the grains placed at random [m]
 SIDES, RINGS = 180, 16                                              # of the cone
 BELOW, INTERVAL = 0.02, 0.01                                        # where and how often grains are removed [m], [s]
-BEDS = Path("results", "beds")
 
 
 def add_options(group):
@@ -98,12 +95,9 @@ def build(options):
         radius, centre = dosta.read_spheres(options.particles)
         sim.add_clumps(dosta.grain("sphere", radius[0], material), centre, scale=radius / radius[0])
         return sim
-    line = Line(options.quiet)
     kind = "quick" if options.quick else "full"
-    name = f"silo-{options.clump}-{options.material}-{options.orifice}-{kind}-{options.count}-seed-{options.seed}.npz"
-    bed = kept_bed(BEDS / name, lambda: fall_and_settle(
-        options, lambda part: line.is_due() and line.show(f"silo: the grains settle, {part:.0%}")))
-    line.close()
+    name = f"silo-{options.clump}-{options.material}-{options.orifice}-{kind}-{options.count}-seed-{options.seed}"
+    bed = settled(name, lambda report: fall_and_settle(options, report), options.quiet)
     sim.add_clumps(bed.templates[0], bed.position, bed.orientation, bed.velocity, bed.angular_velocity)
     return sim
 

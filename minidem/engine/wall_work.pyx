@@ -96,8 +96,8 @@ cdef void add_wall_force(const Loop *loop, int thread, int wall, double *of_clum
     visit_contacts(loop, thread, add_force, wall, of_clumps)
 
 
-cdef void add_half(Loop *loop, int thread, double half) noexcept nogil:
-    """Half a step of the present power; half : 0 to forget it."""
+cdef void add_half(Loop *loop, int thread, double half, bint forget) noexcept nogil:
+    """Add the work of half a step with the present power of own clumps. forget : then set the power to zero."""
     cdef Py_ssize_t slot
     cdef double *work
     cdef int clump
@@ -106,24 +106,15 @@ cdef void add_half(Loop *loop, int thread, double half) noexcept nogil:
         if clump >= 0:
             work = loop.wall_work + WORK * <Py_ssize_t> clump
             work[0] += half * work[1]
-
-
-cdef void forget_power(Loop *loop, int thread) noexcept nogil:
-    cdef Py_ssize_t slot
-    cdef int clump
-    for slot in range(loop.broad.threads[thread].first_block * LANES, loop.broad.threads[thread].last_block * LANES):
-        clump = loop.state.clump_number[slot]
-        if clump >= 0:
-            loop.wall_work[WORK * <Py_ssize_t> clump + 1] = 0.0
+            work[1] = 0.0 if forget else work[1]
 
 
 cdef void add_wall_work(Loop *loop, int thread, bint between) noexcept nogil:
     """At a whole step, when the contacts of own clumps are known. between : no step has led to this pose."""
     cdef double half = 0.0 if between else 0.5 * loop.step.dt
-    add_half(loop, thread, half)
-    forget_power(loop, thread)
+    add_half(loop, thread, half, True)
     visit_contacts(loop, thread, add_power, -1, loop.wall_work)
-    add_half(loop, thread, half)
+    add_half(loop, thread, half, False)
 
 
 cdef void save_wall_work(Loop *loop, int thread) noexcept nogil:

@@ -25,8 +25,8 @@ A scenario is a function from options to a Simulation with a name and defaults::
     if __name__ == "__main__":
         sys.exit(main())
 
-Public names: `Scenario` and `Observable`; the option types `finite`, `positive`, `at_least`; and those of
-`minidem.initial`.
+Public names: `Scenario` and `Observable`; `settled`, for beds; the option types `finite`, `positive`, `at_least`; those
+of `minidem.initial`.
 
 The flow of a run: options.py parses the command line; scenario.py sets up one run, or several to compare; run.py
 advances each from event to event (signals.py, progress.py); record.py writes the rows of the tables and summary.json;
@@ -34,8 +34,9 @@ files.py holds the output folder, its checkpoints and the tables; plot.py draws 
 c_functions.py compiles functions of a user in C.
 '''
 from minidem.initial import Inlet, Outlet, place, place_densely, random_directions, random_orientations
+from minidem.scenario.beds import settled
 from minidem.scenario.options import at_least, finite, positive
 from minidem.scenario.scenario import Observable, Scenario
 
 __all__ = ["Inlet", "Observable", "Outlet", "Scenario", "at_least", "finite", "place", "place_densely", "positive",
-           "random_directions", "random_orientations"]
+           "random_directions", "random_orientations", "settled"]

@@ -8,6 +8,7 @@ cdef class WallTable:
     cdef readonly object glides         # (walls, 2) displacements [m] and velocities [m/s] of these
     cdef object _walls, _keep, _grids, _poses, _travel
     cdef double _half_step
+    cdef long long _first               # step of the first entry of the tables
     cdef object _fill_meshes(self, meshes, Py_ssize_t n_simple)
     cdef object set_modulus(self, modulus)
     cdef object set_compliance(self, compliance)

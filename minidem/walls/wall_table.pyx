@@ -14,7 +14,7 @@ from minidem.walls.servo import Servo
 from minidem.core.int_vector cimport IntVector, release
 from minidem.walls.surface cimport PLACE, POSE, TriangleGrid, WallPose, find_triangles, simple_height
 
-MOST_STEPS = 1000                   # in one table of poses
+MOST_STEPS, AHEAD = 1000, 16        # in one table of poses; its length / that of a piece of a run
 ROUNDING = 1e-14                    # of a height, relative to coordinates and radius
 
 
@@ -116,24 +116,34 @@ cdef class WallTable:
         return np.append(np.asarray(values, dtype=float)[self.wall_of], 0.0)
 
     def prepare(self, long long step, long long steps):
-        """Compute the poses of all walls at the given step and every half step of the next `steps` ones."""
+        """Compute the poses of all walls at the given step and every half step of the next `steps` ones, at least."""
         cdef double[:, :, ::1] rows
         cdef double[::1] distances
-        moving = self.walls.any_moves
-        n = 2 * steps + 1 if moving else 1
-        rows, distances = np.zeros((n, self.walls.count + 1, POSE)), np.zeros(n)
-        np.asarray(rows)[:, :, 3:12:4] = 1.0
-        moved = np.zeros(n)
+        cdef Py_ssize_t offset = 2 * (step - self._first)
+        moving = bool(self.walls.any_moves)
+        if self.servos or self._poses is None or not 0 <= offset <= offset + 2 * steps < len(self._poses):
+            offset, wanted = 0, min(AHEAD * steps, MOST_STEPS) if moving and not self.servos else 0
+            try:
+                tables = self._tables(step, max(steps, wanted) if moving else 0)
+            except Exception:                           # a function may end with the run
+                tables = self._tables(step, steps)
+            self._first, (self._poses, self._travel) = step, tables     # the old ones are pointed to until here
+        rows, distances = self._poses, self._travel
+        self.walls.stride = self.walls.count + 1 if moving else 0
+        self.walls.poses = <const WallPose *> &rows[offset if moving else 0, 0, 0]
+        self.walls.travel = &distances[offset if moving else 0]
+        self.walls.now = self.walls.poses
+
+    def _tables(self, step, steps):
+        """Poses (2 steps + 1, walls + 1, POSE) and bounds of the distance travelled (2 steps + 1,)."""
+        n = 2 * steps + 1
+        rows, moved = np.zeros((n, self.walls.count + 1, POSE)), np.zeros(n)
+        rows[:, :, 3:12:4] = 1.0
         for k, wall in enumerate(self._walls):
             if wall.moves:
-                rows_of_wall = poses(wall, 2 * step, n, self._half_step, self.glides[k])
-                np.asarray(rows)[:, k] = rows_of_wall
-                moved = np.maximum(moved, travel(wall, rows_of_wall))
-        np.asarray(distances)[:] = self.walls.travelled + np.cumsum(moved)
-        self._poses, self._travel = rows, distances     # not before a motion may raise: the old ones are pointed to
-        self.walls.stride = self.walls.count + 1 if moving else 0
-        self.walls.poses, self.walls.travel = <const WallPose *> &rows[0, 0, 0], &distances[0]
-        self.walls.now = self.walls.poses
+                rows[:, k] = poses(wall, 2 * step, n, self._half_step, self.glides[k])
+                moved = np.maximum(moved, travel(wall, rows[:, k]))
+        return rows, self.walls.travelled + np.cumsum(moved)
 
     def accelerate(self, forces, double dt):
         """Velocities half a step later of the walls that a force moves; forces : of the clumps on each, (3,) [N]."""

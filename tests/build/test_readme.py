@@ -1,4 +1,4 @@
-"""Commands and scripts of the README. .ci/run runs the test command itself in a clean clone."""
+"""Commands, scripts and links of the README and the guide. .ci/run runs the test command itself in a clean clone."""
 import json
 import os
 import re
@@ -6,15 +6,20 @@ import subprocess
 import sys
 from pathlib import Path
 
+import examples
 import pytest
 from rods_in_box import SCENARIO as RODS
 
 ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text()
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", README, re.M | re.S)
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "minidem" / "guide").glob("*.md"))}
+BOTH = "\n".join([README, *PAGES.values()])
+BLOCKS = examples.FENCE.findall(BOTH)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
-@pytest.mark.parametrize("script", ["scenarios/dense_rods", "tools/paper_report", "tools/compare_peers"])
+@pytest.mark.parametrize("script", ["scenarios/dense_rods", "tools/paper_report", "tools/compare_peers",
+                                    "tools/docs"])
 def test_scripts_run_from_any_folder(script, tmp_path):
     """They import modules beside them and of scenarios/."""
     command = [sys.executable, ROOT / f"{script}.py", "--help"]
@@ -31,9 +36,24 @@ def test_two_set_up_commands_of_one_line_each():
     assert commands[0].endswith("scenarios/rods_in_box.py") and commands[1].endswith("-m pytest")
 
 
+def test_the_readme_is_short():
+    assert len(README.split()) <= 1500
+
+
 def test_files_named_exist():
-    for name in set(re.findall(r"[\w/]+/[\w./]+\.(?:py|png)\b", README)):
+    for name in set(re.findall(r"[\w/]+/[\w./]+\.(?:py|png)\b", LINK.sub("]", BOTH))):
         assert name.startswith("results/") or (ROOT / name).exists(), name
+
+
+@pytest.mark.parametrize("where, text", examples.documents(), ids=[where for where, _ in examples.documents()])
+def test_links_lead_to_files(where, text):
+    for link in LINK.findall(examples.FENCE.sub("", text)):
+        assert link.startswith("https://") or ((ROOT / where).parent / link.partition("#")[0]).exists(), link
+
+
+def test_the_readme_links_to_every_page_of_the_guide():
+    linked = {(ROOT / link).resolve() for link in LINK.findall(README)}
+    assert len(PAGES) >= 8 and set(PAGES) <= linked
 
 
 def test_script(tmp_path):
@@ -46,9 +66,10 @@ def test_script(tmp_path):
     assert 0.0 < abs(error) < 1e-3
 
 
-def test_own_integrator():
-    """The scheme that the README writes down is direct Euler: it prints how far the two are apart, roundings."""
-    script, = (text for kind, text in BLOCKS if kind == "python" and "md.rotation.register(" in text)
+@pytest.mark.parametrize("name", ["mine", "my-leapfrog"])
+def test_own_integrator(name):
+    """The schemes that the guide writes down are built-in ones: it prints how far the two are apart, roundings."""
+    script, = (text for kind, text in BLOCKS if kind == "python" and f'md.rotation.register("{name}"' in text)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, timeout=100)
     assert done.returncode == 0, done.stderr
     assert float(done.stdout) < 99 * 1e-15
@@ -76,12 +97,12 @@ def test_the_picture_of_the_comparison_is_what_its_command_makes(tmp_path):
 
 def test_what_differs_after_a_resume_is_said():
     """tests/interface/test_scenario_resume.py finds just this to differ."""
-    claim, = re.findall(r"byte for\s+byte, but for ([^;]*);", README)
+    claim, = re.findall(r"byte\s+for\s+byte, but for ([^;]*);", BOTH)
     assert all(word in claim for word in ("`wall_seconds`", "`us_per_step`", "`summary.json`", "checkpoint"))
 
 
 def test_the_cluster_is_installed_without_replacing_the_build():
     """pip install '.[cluster]' would build anew, for any machine."""
     package = (path.read_text() for path in (ROOT / "minidem").rglob("*.py"))
-    said = re.findall(r"pip install [^`\n]*\[cluster\]", "\n".join([README, *package]))
+    said = re.findall(r"pip install [^`\n]*\[cluster\]", "\n".join([BOTH, *package]))
     assert len(said) >= 2 and all("-e '.[cluster]" in one for one in said)

@@ -156,6 +156,13 @@ def test_chess_pieces_are_in_the_wheel(environment, tmp_path):
     run(environment, "-c", "from minidem import chess; list(map(chess.piece, chess.HEIGHTS))", cwd=tmp_path)
 
 
+def test_pages_are_in_the_wheel(dist):
+    pages = {path.relative_to(ROOT).as_posix() for path in (ROOT / "minidem").rglob("*.md")}
+    wheel, = dist.glob("*.whl")
+    with zipfile.ZipFile(wheel) as packed:
+        assert pages <= set(packed.namelist())
+
+
 def test_others_can_cimport(environment, tmp_path):
     """A rotation scheme in a Cython module of its own, from the .pxd files that the wheel installs."""
     run(environment, "-m", "pip", "install", "Cython", "setuptools")
