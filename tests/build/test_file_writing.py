@@ -13,6 +13,7 @@ OTHERS = {       # file -> why it writes in another way
     "minidem/output/trajectory.py": "lines that are appended",
     "minidem/scenario/files.py": "lines that are appended",
     "tools/benchmark.py": "lines that are appended",
+    "tools/docs.py": "pages, made again as a whole",
     "tools/emulate_arm64.py": "a folder of its own",
     "tools/sanitize.py": "a temporary folder",
     "tools/peers/lammps_peer.py": "a temporary folder",
