@@ -58,6 +58,7 @@ def built(tmp_path_factory):
         assert importlib.util.find_spec(name), f"the extra `test` brings {name}"
     tree = Tree(tmp_path_factory.mktemp("built"))
     shutil.copytree(ROOT / "minidem", tree.folder / "minidem", ignore=shutil.ignore_patterns("__pycache__", "*.so"))
+    (tree.folder / "scenarios").mkdir()                 # a package of the wheel
     for path in (tree.folder / "minidem").rglob("*.pyx"):
         if ".".join(path.relative_to(tree.folder / "minidem").with_suffix("").parts) not in MODULES:
             path.unlink()
