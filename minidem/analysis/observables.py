@@ -56,8 +56,8 @@ class Observables(ContactObservables):
     @exclusive
     def walls_at_rest(self) -> tuple:
         """The `walls` at their present places, without motion: each is itself if it does not move."""
-        return tuple(at_rest(wall, self.step_count, self.dt, glide)
-                     for wall, glide in zip(self.walls, self._loop.walls.glides))
+        return tuple(at_rest(wall, self.step_count, self.dt, state)
+                     for wall, state in zip(self.walls, self._loop.walls.servo_states))
 
     @exclusive
     def overlap_walls(self, spheres: ArrayLike) -> np.ndarray:

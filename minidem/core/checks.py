@@ -12,6 +12,7 @@ import numpy as np
 # A quaternion farther from unit length than this is normalised with a warning: single precision
 # or seven printed digits leave about 1e-7, so a larger departure is more likely a mistake.
 QUATERNION_TOLERANCE = 1e-6
+UNIT_ROUNDING = 1e-15        # largest error of the squared length of a vector that was divided by its length
 
 # Limit of every quantity with a unit; positive ones have the reciprocal as their lower limit. Values beyond it
 # indicate wrong units. The fifth power, in an inertia, stays within the range of double precision.
@@ -117,11 +118,16 @@ def flag(name, value):
 
 
 def unit_vector(name, value, remedy):
-    """`value` (3,) divided by its length; ValueError with the remedy if it is zero."""
+    """`value` (3,) divided by its length, unless that is 1 but for rounding; ValueError with the remedy if it is zero.
+
+    So a vector that this function has returned keeps its bits when it passes through it again, as from a checkpoint.
+    """
     vector = finite_array(name, value, (3,))
     largest = np.abs(vector).max()
     if largest == 0.0:
         raise ValueError(f"{name} = {vector}: {remedy}")
+    if 0.5 < largest < 1.5 and abs((vector * vector).sum() - 1.0) <= UNIT_ROUNDING:
+        return vector
     vector /= largest               # first, so that no square overflows or underflows
     return vector / np.sqrt((vector * vector).sum())
 

@@ -16,6 +16,7 @@ from minidem.core.quaternion cimport Quat, multiply, rotate, rotate_back
 from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport add, dot
 from minidem.engine.leapfrog cimport Restrict
+from minidem.engine.own_clumps cimport copy_own_pairs
 from minidem.engine.time_loop cimport Loop, UserForce
 from minidem.state.rows cimport (
     FORCE, ORIENTATION, POSITION, PREDICTED, PREDICTED_VELOCITY, TORQUE, WRENCH_ROWS, load, load_quat, store,
@@ -166,10 +167,4 @@ cdef void add_compiled_forces(Loop *loop, Py_ssize_t b, double time, double half
 
 cdef void save_force_work(Loop *loop, int thread) noexcept nogil:
     """Copy work and power of own clumps; they are restored if the step fails."""
-    cdef Py_ssize_t slot
-    cdef int clump
-    for slot in range(loop.broad.threads[thread].first_block * LANES, loop.broad.threads[thread].last_block * LANES):
-        clump = loop.state.clump_number[slot]
-        if clump >= 0:
-            memcpy(loop.saved_force_work + 2 * <Py_ssize_t> clump,
-                   loop.force_lines + LINE * <Py_ssize_t> clump + WORK, 2 * sizeof(double))
+    copy_own_pairs(loop, thread, loop.force_lines + WORK, LINE, loop.saved_force_work)

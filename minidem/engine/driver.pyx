@@ -52,7 +52,7 @@ cdef class Driver(LoopOwner):
     walls : list of Wall, those of the PairTable
     threads : int
     history, dissipated, work, wall_work, force_work : what these methods returned; default: no contacts, zero
-    glides : that of the WallTable; default: zero
+    servo_states : that of the WallTable; default: zero
     population : Population; default: ids from 0 on, nothing removed
     external_forces : optional function of this Driver and the number of steps since it was made, called at every pose
         after the contacts and the prediction of velocities; adds to forces and torques, or overwrites them
@@ -123,11 +123,11 @@ cdef class Driver(LoopOwner):
 
     cdef object run_piece(self, long long steps):
         """As run; few enough steps for one table of the poses of walls."""
-        glides = None if self.walls is None else self.walls.glides.copy()
+        servo_states = None if self.walls is None else self.walls.servo_states.copy()
         try:
             self.start_walls(steps)
         except BaseException:                           # from the function of a motion
-            self.walls.glides[:] = glides
+            self.walls.servo_states[:] = servo_states
             raise
         self.sort_if_due()
         self.contacts_known = False
@@ -144,14 +144,14 @@ cdef class Driver(LoopOwner):
                     self.wall_rows[:] = self.saved_wall_rows
                 if self.compiled_forces is not None:
                     self.compiled_forces.restore()
-                if glides is not None:
-                    self.walls.glides[:] = glides
+                if servo_states is not None:
+                    self.walls.servo_states[:] = servo_states
             elif self.broken is None:
                 self.broken = f"in step {self.step_count + 1} memory was exhausted, and forces are missing"
             raise
         self.contacts_known = True
-        if glides is not None:
-            self.walls.glide(steps * self.loop.step.dt)
+        if servo_states is not None:
+            self.walls.move_servos(steps * self.loop.step.dt)
 
     cdef object start_walls(self, long long steps):
         """Poses of the walls for so many steps, and new velocities of those that a force moves."""

@@ -48,7 +48,7 @@ cdef class LoopOwner(LoopReader):
     """See `Driver`, which documents the parameters and runs the loop."""
 
     def __cinit__(self, State state, scheme, parameters, double dt, long long first_step=0, law=None,
-                  gravity=(0.0, 0.0, 0.0), walls=(), int threads=1, history=None, dissipated=None, glides=None,
+                  gravity=(0.0, 0.0, 0.0), walls=(), int threads=1, history=None, dissipated=None, servo_states=None,
                   **of_driver):
         self.state = state
         self.loop.state = state.view
@@ -60,7 +60,7 @@ cdef class LoopOwner(LoopReader):
         self.loop.has_contacts = law is not None
         if law is not None:
             record, values, self.pair_table = law
-            self.walls = WallTable(walls, dt, first_step, glides)
+            self.walls = WallTable(walls, dt, first_step, servo_states)
             self.set_law(record, values)
         if self.loop.law.history != NULL:
             self.memory = HistoryMemory(

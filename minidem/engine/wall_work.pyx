@@ -3,8 +3,6 @@
 The power on a clump is the sum over its contacts with walls, in the order of its spheres and of the elements, which
 does not depend on the run.
 """
-from libc.string cimport memcpy
-
 from minidem.broadphase.ghosts cimport clump_of
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.history cimport LEVER, MOMENT, History, couple_of, result_of
@@ -12,6 +10,7 @@ from minidem.contact.law cimport Contact
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, add_scaled, cross, dot, scale, sub, vec3
+from minidem.engine.own_clumps cimport copy_own_pairs
 from minidem.walls.surface cimport WallPose, Walls
 
 cdef enum:
@@ -119,10 +118,4 @@ cdef void add_wall_work(Loop *loop, int thread, bint between) noexcept nogil:
 
 cdef void save_wall_work(Loop *loop, int thread) noexcept nogil:
     """Copy that of own clumps; it is restored if the step fails."""
-    cdef Py_ssize_t slot
-    cdef int clump
-    for slot in range(loop.broad.threads[thread].first_block * LANES, loop.broad.threads[thread].last_block * LANES):
-        clump = loop.state.clump_number[slot]
-        if clump >= 0:
-            memcpy(loop.saved_wall_work + WORK * <Py_ssize_t> clump, loop.wall_work + WORK * <Py_ssize_t> clump,
-                   WORK * sizeof(double))
+    copy_own_pairs(loop, thread, loop.wall_work, WORK, loop.saved_wall_work)

@@ -85,7 +85,7 @@ def pack(sim):
         arrays["ids"] = population.ids
     if not simple:
         settings["format"] = npz_checksum.WITH_WALLS
-        arrays |= walls | {name: past[name] for name in ("wall_work", "glides") if name in past}
+        arrays |= walls | {name: past[name] for name in ("wall_work", "servo_states") if name in past}
     if sim.periodic:
         settings |= {"format": npz_checksum.PERIODIC, "periodic": sim.periodic}
         arrays["shift"] = loop.state.shift
@@ -170,7 +170,7 @@ def unpack(settings, arrays, make, threads=None, motions=None):
     if sim._loop.wall_work() is not None:
         past["wall_work"] = finite_array("wall_work", arrays.get("wall_work", np.zeros((n, 2))), (n, 2))
     if sim._loop.walls.servos:
-        past["glides"] = finite_array("glides", arrays["glides"], (len(walls), 2))
+        past["servo_states"] = finite_array("servo_states", arrays["servo_states"], (len(walls), 2))
     past["population"] = _population(arrays, whole("next_id", settings.get("next_id", n), n), n)
     sim._loop = sim._make_loop(state, pair_table,
                                whole("step_count", settings["step_count"], 0),

@@ -1,8 +1,6 @@
 """Walls in checkpoints: settings in types of JSON, and arrays of meshes."""
 from dataclasses import asdict, fields
 
-import numpy as np
-
 from minidem.core.checks import LARGEST, finite_array, short_repr
 from minidem.material import Material
 from minidem.walls import Cylinder, MeshWall, Oscillation, Plane, Servo
@@ -55,15 +53,7 @@ def unpack_walls(records, arrays, motions=None):
             points = finite_array(f"wall_{k}_points", arrays[f"wall_{k}_points"], (-1, 3), limit=LARGEST)
             record["surface"] = points, arrays[f"wall_{k}_triangles"]
         material = record.pop("material")
-        walls.append(_with_bits(kind(**record, material=material and Material(**material), motion=motion), record))
+        walls.append(kind(**record, material=material and Material(**material), motion=motion))
     if motions:
         raise ValueError(f"motions = {short_repr(motions)}: the motion of these walls is no function")
     return walls
-
-
-def _with_bits(wall, record):
-    """The wall with the direction of its record: to normalise a unit vector again may change its last bit."""
-    for name in {"normal", "axis"} & record.keys():
-        if np.allclose(getattr(wall, name), record[name], rtol=0.0, atol=1e-15):
-            object.__setattr__(wall, name, tuple(record[name]))
-    return wall

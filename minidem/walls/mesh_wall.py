@@ -90,6 +90,12 @@ class MeshWall(Wall):
     def triangles(self) -> np.ndarray:
         return read_only("triangles", self.surface[1])
 
+    def with_points(self, points, **changes):
+        """The same triangles with other points (n, 3), which are not cleaned again, and other attributes."""
+        wall = object.__new__(MeshWall)
+        vars(wall).update(vars(self), surface=(points, self.surface[1]), **changes)
+        return wall
+
     def __repr__(self):
         return f"<MeshWall of {len(self.surface[1])} triangles>"
 

@@ -49,21 +49,22 @@ class Oscillation:
         return tuple(part * a for a in self.amplitude), (0.0, 0.0, 0.0)
 
 
-def poses(wall, first, n, half_step, glide):
+def poses(wall, first, n, half_step, servo_state):
     """Rows (n, POSE) of surface.pxd of one wall at the instants (first + k) half_step, 0 <= k < n.
 
     A row depends on its instant alone, so that results do not depend on how a run is divided.
 
-    glide : displacement [m] and velocity [m/s] of a Servo at the first instant, along its direction.
+    servo_state : displacement [m] and velocity [m/s] of a Servo at the first instant, along its direction.
     """
     entries = np.arange(first - 2, first + n + 1)
     position, matrix = _placed(wall, entries * half_step)
     if isinstance(wall.motion, Servo):
-        position = position + np.outer(glide[0] + glide[1] * half_step * np.arange(-2, n + 1), wall.motion.direction)
+        along = servo_state[0] + servo_state[1] * half_step * np.arange(-2, n + 1)
+        position = position + np.outer(along, wall.motion.direction)
     rows = np.empty((n, 24))
     rows[:, :3], rows[:, 3:12] = position[2:-1], matrix[2:-1].reshape(n, 9)
     if wall.motion is None or isinstance(wall.motion, Servo):
-        own = np.zeros(3) if wall.motion is None else glide[1] * np.array(wall.motion.direction)
+        own = np.zeros(3) if wall.motion is None else servo_state[1] * np.array(wall.motion.direction)
         rows[:, 12:15] = rows[:, 18:21] = wall.velocity + own
         rows[:, 15:18] = rows[:, 21:24] = wall.angular_velocity
     else:
@@ -73,19 +74,20 @@ def poses(wall, first, n, half_step, glide):
     return rows
 
 
-def at_rest(wall, step, dt, glide):
-    """The wall at rest where it is at a step; glide : see poses."""
+def at_rest(wall, step, dt, servo_state):
+    """The wall at rest where it is at a step; servo_state : see poses."""
     if not wall.moves:
         return wall
-    row = poses(wall, 2 * step, 1, 0.5 * dt, glide)[0]
+    row = poses(wall, 2 * step, 1, 0.5 * dt, servo_state)[0]
     position, matrix = row[:3], row[3:12].reshape(3, 3)
-    still = {"velocity": (0.0, 0.0, 0.0), "angular_velocity": (0.0, 0.0, 0.0), "motion": None, "center": position}
+    still = {"velocity": (0.0, 0.0, 0.0), "angular_velocity": (0.0, 0.0, 0.0), "motion": None,
+             "center": tuple(position.tolist())}
 
     def moved(points):
         return position + (np.asarray(points) - wall.center) @ matrix.T
 
     if isinstance(wall, MeshWall):
-        return replace(wall, surface=(moved(wall.points), wall.triangles), **still)
+        return wall.with_points(moved(wall.points), **still)
     return replace(wall, point=moved(wall.point), **still)
 
 
@@ -95,7 +97,7 @@ def scaled(wall, factor, origin):
         return origin + factor * (np.asarray(points) - origin)
 
     if isinstance(wall, MeshWall):
-        return replace(wall, surface=(moved(wall.points), wall.triangles), center=None)
+        return wall.with_points(moved(wall.points), center=tuple(moved(wall.center).tolist()))
     if isinstance(wall, Plane):
         return replace(wall, point=moved(wall.point), center=None)
     return replace(wall, point=moved(wall.point), radius=factor * wall.radius, center=None)

@@ -5,8 +5,8 @@ cdef class WallTable:
     cdef Walls walls
     cdef readonly object wall_of        # (n_elements,) int32
     cdef readonly object servos         # numbers of the walls that a force moves
-    cdef readonly object glides         # (walls, 2) displacements [m] and velocities [m/s] of these
-    cdef object _walls, _keep, _grids, _poses, _travel
+    cdef readonly object servo_states         # (walls, 2) displacements [m] and velocities [m/s] of these
+    cdef object _walls, _keep, _poses, _travel
     cdef double _half_step
     cdef long long _first               # step of the first entry of the tables
     cdef object _fill_meshes(self, meshes, Py_ssize_t n_simple)

@@ -28,11 +28,11 @@ cdef class WallTable:
         Step [s].
     step : int
         The present one.
-    glides : (walls, 2) array, optional
+    servo_states : (walls, 2) array, optional
         Of walls that a force moves; default: at rest at their first places.
     """
 
-    def __cinit__(self, walls, double dt, long long step, glides=None):
+    def __cinit__(self, walls, double dt, long long step, servo_states=None):
         cdef double[:, ::1] place
         cdef unsigned char[::1] moves
         cdef int[::1] wall_of
@@ -40,7 +40,7 @@ cdef class WallTable:
         meshes = [k for k, wall in enumerate(walls) if isinstance(wall, MeshWall)]
         self._walls, self._half_step, self._keep = walls, 0.5 * dt, []
         self.servos = [k for k, wall in enumerate(walls) if isinstance(wall.motion, Servo)]
-        self.glides = np.zeros((len(walls), 2)) if glides is None else np.array(glides)
+        self.servo_states = np.zeros((len(walls), 2)) if servo_states is None else np.array(servo_states)
         self.wall_of = wall_of = np.concatenate(
             [np.array(simple, dtype=np.int32), *(np.full(len(walls[k].triangles), k, dtype=np.int32) for k in meshes),
              np.zeros(1, dtype=np.int32)])
@@ -141,18 +141,18 @@ cdef class WallTable:
         rows[:, :, 3:12:4] = 1.0
         for k, wall in enumerate(self._walls):
             if wall.moves:
-                rows[:, k] = poses(wall, 2 * step, n, self._half_step, self.glides[k])
+                rows[:, k] = poses(wall, 2 * step, n, self._half_step, self.servo_states[k])
                 moved = np.maximum(moved, travel(wall, rows[:, k]))
         return rows, self.walls.travelled + np.cumsum(moved)
 
     def accelerate(self, forces, double dt):
         """Velocities half a step later of the walls that a force moves; forces : of the clumps on each, (3,) [N]."""
         for k, force in zip(self.servos, forces):
-            self.glides[k, 1] = self._walls[k].motion.accelerated(self.glides[k, 1], force, dt)
+            self.servo_states[k, 1] = self._walls[k].motion.accelerated(self.servo_states[k, 1], force, dt)
 
-    def glide(self, double dt):
+    def move_servos(self, double dt):
         """Move these walls by a step."""
-        self.glides[:, 0] += self.glides[:, 1] * dt
+        self.servo_states[:, 0] += self.servo_states[:, 1] * dt
 
     def overlaps(self, const double[:, ::1] spheres):
         """(n,) bool, spheres (n, 4) that overlap with walls at the first entry of the tables, up to rounding."""

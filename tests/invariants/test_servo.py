@@ -87,6 +87,18 @@ def test_equal_bits(tmp_path, contact):
     assert state(sim) == expected
 
 
+def undone_and_repeated(sims, fails):
+    """Run two equal simulations for 700 steps, one with an exception in between while fails[0] is true."""
+    sims[0].run(700)
+    sims[1].run(500)
+    fails[0] = True
+    with pytest.raises(RuntimeError, match="once"):
+        sims[1].run(200)
+    fails[0] = False
+    sims[1].run(200)
+    assert state(sims[0]) == state(sims[1])
+
+
 def test_a_step_undone():
     """An exception in a user force leaves the lid where it was."""
     fails = [False]
@@ -99,31 +111,15 @@ def test_a_step_undone():
     sims = [press(), press()]
     for sim in sims:
         sim.add_force(force)
-    sims[0].run(700)
-    sims[1].run(500)
-    fails[0] = True
-    with pytest.raises(RuntimeError, match="once"):
-        sims[1].run(200)
-    fails[0] = False
-    sims[1].run(200)
-    assert state(sims[0]) == state(sims[1])
-
-
-@pytest.mark.parametrize(("arguments", "hint"), (
-    ({"direction": (0, 0, 0)}, "direction"), ({"mass": 0.0}, "mass"), ({"damping": -1.0}, "damping"),
-    ({"force": float("nan")}, "force"),
-))
-def test_refused(arguments, hint):
-    with pytest.raises(ValueError, match=hint):
-        md.Servo(**{"direction": (0, 0, 1), "force": 1.0, "mass": 1.0} | arguments)
+    undone_and_repeated(sims, fails)
 
 
 def test_a_motion_that_raises():
     """The lid is where it was, and goes on."""
-    calls = [False]
+    fails = [False]
 
     def motion(t):
-        if calls[0]:
+        if fails[0]:
             raise RuntimeError("once")
         return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
 
@@ -134,12 +130,13 @@ def test_a_motion_that_raises():
         other.add_clumps(ROD, sim.position, sim.orientation)
         return other
 
-    sims = [scene(), scene()]
-    sims[0].run(700)
-    sims[1].run(500)
-    calls[0] = True
-    with pytest.raises(RuntimeError, match="once"):
-        sims[1].run(200)
-    calls[0] = False
-    sims[1].run(200)
-    assert state(sims[0]) == state(sims[1])
+    undone_and_repeated([scene(), scene()], fails)
+
+
+@pytest.mark.parametrize(("arguments", "hint"), (
+    ({"direction": (0, 0, 0)}, "direction"), ({"mass": 0.0}, "mass"), ({"damping": -1.0}, "damping"),
+    ({"force": float("nan")}, "force"),
+))
+def test_refused(arguments, hint):
+    with pytest.raises(ValueError, match=hint):
+        md.Servo(**{"direction": (0, 0, 1), "force": 1.0, "mass": 1.0} | arguments)

@@ -132,6 +132,9 @@ def test_walls_of_checkpoints(tmp_path):
     sim = simulation(walls, "hertz")
     for other in reloaded(sim, 1, tmp_path, {}), copy.deepcopy(sim):
         assert other.walls == sim.walls
+    for n in directions:
+        servo = md.Servo(n, force=1.0, mass=1.0)
+        assert md.Servo(servo.direction, force=1.0, mass=1.0) == servo
 
 
 def test_order_of_contacts_over_seams(tmp_path):
