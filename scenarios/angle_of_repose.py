@@ -28,6 +28,8 @@ LENGTH, WIDTH, QUICK_WIDTH = 0.2, 0.08, 0.03                        # of the box
 COUNT, FRACTION = 2000, 0.3                                         # in a box of WIDTH; of the placement
 STRIPS = np.linspace(0.15, 0.75, 11)
 BELOW, INTERVAL = 0.05, 0.02                                        # where and how often clumps are removed [m], [s]
+STEP = 4e-5                                                         # the default, and that of the bed [s]
+CLOSED = md.Plane((LENGTH, 0.0, 0.0), (-1.0, 0.0, 0.0)), md.Plane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
 
 
 def width(options):
@@ -72,16 +74,19 @@ def fall_and_settle(options, report):
     high = options.count * template.volume / (FRACTION * LENGTH * 2.0 * half)
     [(position, orientation)] = place_densely([template], [options.count], (0.0, -half, 0.0), (LENGTH, half, high),
                                               np.random.default_rng(options.seed))
-    closed = [*walls(options, smooth), md.Plane((LENGTH, 0.0, 0.0), (-1.0, 0.0, 0.0)),
-              md.Plane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))]
-    return settle([Group(template, position, orientation, rough)], closed, options.dt, pairs, softer=1.0, slower=1.0,
-                  threads=options.threads, report=report)
+    return settle([Group(template, position, orientation, rough)], [*walls(options, smooth), *CLOSED], STEP, pairs,
+                  softer=1.0, slower=1.0, threads=options.threads, report=report)
 
 
 def build(options):
     """The bed in the open box."""
+    return bed_between(options, floor(options))
+
+
+def bed_between(options, *further_walls):
+    """The bed that has settled, between the back, the smooth sides and further walls."""
     rough, smooth, pairs = materials(options)
-    sim = md.Simulation(rough, [*walls(options, smooth), floor(options)], rotation=options.integrator,
+    sim = md.Simulation(rough, [*walls(options, smooth), *further_walls], rotation=options.integrator,
                         contact=options.contact, dt=options.dt, gravity=(0.0, 0.0, -dosta.G), threads=options.threads,
                         pairs=pairs)
     name = f"repose-{options.clump}-{options.count}-{width(options)}-mu-{options.friction:g}-seed-{options.seed}"
@@ -95,25 +100,32 @@ def exchange(options):
     return max(1, round(INTERVAL / options.dt)), Outlet((-1e3, -1e3, -1e3), (1e3, 1e3, -BELOW))
 
 
-def profile(sim):
-    """Middles of the strips and heights of the highest spheres above them, (n, 2) [m]; strips without any are left
-    out."""
+def heights(sim):
+    """Heights of the highest spheres above the strips, (n,) [m]; 0 without any."""
     centre, radius = sim.sphere_centers(), np.asarray(sim.sphere_radii)
     strip = np.digitize(centre[:, 0] / LENGTH, STRIPS) - 1
-    top = [(0.5 * LENGTH * (STRIPS[k] + STRIPS[k + 1]), np.max(centre[:, 2] + radius, where=strip == k, initial=0.0))
-           for k in range(len(STRIPS) - 1)]
-    return np.array([point for point in top if point[1] > 0.0]).reshape(-1, 2)
+    return [np.max(centre[:, 2] + radius, where=strip == k, initial=0.0) for k in range(len(STRIPS) - 1)]
+
+
+def profile(heights):
+    """Middles of the strips and heights, (n, 2) [m]; strips without spheres are left out."""
+    points = np.column_stack([0.5 * LENGTH * (STRIPS[:-1] + STRIPS[1:]), heights])
+    return points[points[:, 1] > 0.0]
+
+
+def inclination(heights):
+    """Inclination of the surface with these heights above the strips [degrees]."""
+    points = profile(heights)
+    return float(np.degrees(np.arctan(-np.polyfit(*points.T, 1)[0]))) if len(points) > 2 else float("nan")
 
 
 def angle(sim):
-    """Inclination of the surface [degrees]."""
-    points = profile(sim)
-    return float(np.degrees(np.arctan(-np.polyfit(*points.T, 1)[0]))) if len(points) > 2 else float("nan")
+    return inclination(heights(sim))
 
 
 def conclude(sim, recorder, folder):
     """The angle, the mean over the last tenth of the rows, and the picture."""
-    observed, points = recorder.observed, profile(sim)
+    observed, points = recorder.observed, profile(heights(sim))
     last = observed["angle"][-max(1, len(observed["angle"]) // 10):]
     save(folder / "repose.png", (9.0, 3.8), lambda figure: draw(figure, sim, observed, points))
     return ({"angle": np.mean(last), "angle_change": np.ptp(last), "left": sim.n_clumps},
@@ -134,7 +146,7 @@ SCENARIO = Scenario(
     name="angle_of_repose",
     description=__doc__,
     build=build,
-    defaults={"integrator": "spiral", "contact": "hertz-mindlin", "dt": 4e-5,
+    defaults={"integrator": "spiral", "contact": "hertz-mindlin", "dt": STEP,
               "time": lambda options: 1.5 if options.quick else 3.0, "seed": 1, "frames": 100},
     add_options=add_options,
     observables=(Observable("angle", "inclination / degrees", angle),

@@ -14,22 +14,26 @@ percent. A run that has ended is kept in the folder of --out, and not repeated b
 """
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
 import numpy as np
 from benchmark_cases import print_table
-from compare_impact import CODES, CONTACT, DONE, EXIT_STATUS, FAILED, INTERRUPTED, SKIPPED, trace_lammps, trace_minidem
-from peers.comparison import compare
-from peers.lammps_peer import LAMMPS
+from peers.traces import (
+    CODES,
+    CONTACT,
+    EXIT_STATUS,
+    exit_status,
+    kept_trace,
+    short_runs,
+    trace_lammps,
+    trace_minidem,
+    write_traces,
+)
 from scenario_modules import scenario_module
 
-import minidem as md
-from minidem.core.atomic import write_text
 from minidem.scenario import positive
 from minidem.scenario.plot import COLOURS, STYLES, save
-from minidem.scenario.progress import Line, duration
 
 ROWS, WARMUP, STEPS, REPEATS = 200, 100, 100, 3         # of zones.csv; of the short runs for the ratio
 ZONES = {1: "0 INF INF INF 0 INF", 2: "INF 0 INF INF INF 0"}            # regions of LAMMPS
@@ -62,29 +66,21 @@ def samples(sim, zones):
 
 def traced(arguments, code, settings):
     """Time and numbers of grains (n, 5), and the time per step [us]; from the folder of --out if there."""
-    drum, kept = scenario_module("drum"), arguments.out / f"{code}.json"
-    sim, line = simulation(arguments), Line()
+    drum, sim = scenario_module("drum"), simulation(arguments)
     steps = round(arguments.time / sim.dt)
     every = max(1, steps // ROWS)
-    key = {"quick": arguments.quick, "steps": steps, "version": md.__version__}
-    if kept.exists() and (known := json.loads(kept.read_text()))["key"] == key:
-        return np.array(known["rows"]), known["us_per_step"]
 
-    def report(step):
-        if line.is_due():
-            left = (line.last - line.start) * (steps - step) / max(step, 1)
-            line.show(f"{code}: {step} of {steps} steps, {duration(left)} left")
+    def trace(report):
+        if code == "lammps":
+            rows, us_per_step = trace_lammps(sim, steps, every, report, settings, samples(sim, drum.ZONES),
+                                             [f"region zone{k} block {box} units box" for k, box in ZONES.items()])
+        else:
+            rows, us_per_step = trace_minidem(sim, steps, every, report,
+                                              lambda sim: [of.value(sim) for of in drum.OBSERVABLES])
+        rows[:, 0] *= sim.dt
+        return rows, us_per_step
 
-    if code == "lammps":
-        rows, us_per_step = trace_lammps(sim, steps, every, report, settings, samples(sim, drum.ZONES),
-                                         [f"region zone{zone} block {box} units box" for zone, box in ZONES.items()])
-    else:
-        rows, us_per_step = trace_minidem(sim, steps, every, report,
-                                          lambda sim: [of.value(sim) for of in drum.OBSERVABLES])
-    line.close()
-    rows[:, 0] *= sim.dt
-    write_text(kept, json.dumps({"key": key, "us_per_step": us_per_step, "rows": rows.tolist()}) + "\n")
-    return rows, us_per_step
+    return kept_trace(arguments.out / f"{code}.json", {"quick": arguments.quick}, code, steps, trace)
 
 
 def table_of(traces, names, totals):
@@ -101,10 +97,7 @@ def table_of(traces, names, totals):
 def write_results(out, traces, names):
     """zones.csv and drum.png."""
     when = next(iter(traces.values()))[:, 0]
-    header = ["time", *(f"{code}_{name}" for code in traces for name in names)]
-    table = np.column_stack([when, *(rows[:, 1:] for rows in traces.values())])
-    write_text(out / "zones.csv", "\n".join([",".join(header), *(",".join(map(repr, row)) for row in table.tolist()),
-                                             ""]))
+    write_traces(out / "zones.csv", [f"{code}_{name}" for code in traces for name in names], list(traces.values()))
 
     def draw(figure):
         for axes, zone in zip(figure.subplots(2, 1, sharex=True), (0, 2)):
@@ -118,32 +111,21 @@ def write_results(out, traces, names):
     save(out / "drum.png", (6.4, 6.0), draw)
 
 
-def main(argv=None):
-    arguments = parse_arguments(argv)
-    if not LAMMPS.find():
-        print(LAMMPS.how_to_install())
-        return SKIPPED
-    drum, traces, speeds = scenario_module("drum"), {}, {}
-    try:
-        arguments.out.mkdir(parents=True, exist_ok=True)
-        sim = simulation(arguments)
-        report = compare(LAMMPS, sim, WARMUP, STEPS, REPEATS)
-        print(f"LAMMPS {report['peer_runs'][0]['version']}, skin {report['settings']['skin']:g} radii, takes "
-              f"{report['ratio']:.2f} times as long as minidem {md.__version__} ({min(report['ratios']):.2f} to "
-              f"{max(report['ratios']):.2f}, {REPEATS} pairs of {STEPS} steps)", flush=True)
-        for code in CODES:
-            traces[code], speeds[code] = traced(arguments, code, report["settings"])
-    except (RuntimeError, ValueError, OSError) as error:
-        print(error, file=sys.stderr)
-        return FAILED
-    except KeyboardInterrupt:
-        return INTERRUPTED
+def compare_codes(arguments):
+    drum, sim = scenario_module("drum"), simulation(arguments)
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    settings = short_runs(sim, WARMUP, STEPS, REPEATS)
+    traces = {code: traced(arguments, code, settings)[0] for code in CODES}
     names = [of.name for of in drum.OBSERVABLES]
     kinds = [m.name for m in sim.materials]
     totals = [np.count_nonzero(sim.material_index == kinds.index(name)) for name, _ in drum.ZONES]
     write_results(arguments.out, traces, names)
     print_table(table_of(traces, names, np.array(totals)))
-    return DONE
+
+
+def main(argv=None):
+    arguments = parse_arguments(argv)
+    return exit_status(lambda: compare_codes(arguments))
 
 
 if __name__ == "__main__":

@@ -25,29 +25,27 @@ the same command.
 """
 
 import argparse
-import json
 import sys
-import tempfile
-import time
-from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import numpy as np
 from benchmark_cases import print_table
-from peers.comparison import compare
-from peers.lammps_peer import LAMMPS, run
+from peers.traces import (
+    CODES,
+    CONTACT,
+    EXIT_STATUS,
+    exit_status,
+    kept_trace,
+    short_runs,
+    trace_lammps,
+    trace_minidem,
+    write_traces,
+)
 from scenario_modules import scenario_module
 
-import minidem as md
-from minidem.core.atomic import write_text
 from minidem.scenario import at_least, positive
 from minidem.scenario.plot import COLOURS, STYLES, save
-from minidem.scenario.progress import Line, duration
 
-DONE, FAILED, SKIPPED, INTERRUPTED = 0, 1, 77, 130
-EXIT_STATUS = "exit status: 0 done; 1 a run failed; 2 bad arguments; 77 LAMMPS is not installed; 130 interrupted"
-CONTACT = "hertz-mindlin:tangential_damping=0"
-CODES = ("minidem", "lammps")
 ROWS, TIMES = 400, 8                        # of heights.csv, of the table at several times
 WARMUP, STEPS, REPEATS = 200, 400, 3        # of the short runs for the ratio
 SKIP = 0.02                                 # of 21 ms of flight [s]
@@ -96,62 +94,24 @@ def simulation(arguments, seed):
     return sim
 
 
-def trace_minidem(sim, steps, every, report, sample):
-    """Step and sample(sim) every so many steps, and the time per step [us]."""
-    rows = []
-
-    def record(sim):
-        rows.append((sim.step_count, *sample(sim)))
-        report(sim.step_count)
-
-    record(sim)
-    begin = time.perf_counter()
-    sim.run(steps, every=every, callback=record)
-    return np.array(rows), 1e6 * (time.perf_counter() - begin) / steps
-
-
-def trace_lammps(sim, steps, every, report, settings, samples, further=()):
-    """The same in LAMMPS; samples : formulas of its variables;  further : commands before them."""
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(1) as pool:
-        folder = Path(folder)
-        trace = folder / "trace"
-        values = " ".join(f"$(v_sample{k}:%.17g)" for k in range(len(samples)))
-        commands = (*further, *(f"variable sample{k} equal {formula}" for k, formula in enumerate(samples)),
-                    f'fix trace all print {every} "$(step) {values}" file trace screen no')
-        job = pool.submit(run, LAMMPS.find(), sim, settings, 0, steps, folder, commands)
-        while wait([job], timeout=1.0).not_done:
-            report(min(steps, every * trace.read_text().count("\n")) if trace.exists() else 0)
-        us_per_step = job.result()[1]
-        rows = np.loadtxt(trace, ndmin=2)
-    return rows[np.unique(rows[:, 0], return_index=True)[1]], us_per_step
-
-
 def traced(arguments, code, seed, settings):
     """Time, height and velocity of the ball (n, 3), and the time per step [us]; from the folder of --out if there."""
-    kept = arguments.out / f"{code}-seed-{seed}.json"
     steps = round((arguments.time - arguments.skip) / arguments.dt)
     every = max(1, steps // ROWS)
-    key = {"count": arguments.count, "quick": arguments.quick, "contact": arguments.contact, "dt": arguments.dt,
-           "skip": arguments.skip, "steps": steps, "version": md.__version__}
-    if kept.exists() and (known := json.loads(kept.read_text()))["key"] == key:
-        return np.array(known["rows"]), known["us_per_step"]
-    sim, line = simulation(arguments, seed), Line()
 
-    def report(step):
-        if line.is_due():
-            left = (line.last - line.start) * (steps - step) / max(step, 1)
-            line.show(f"{code}, seed {seed}: {step} of {steps} steps, {duration(left)} left")
+    def trace(report):
+        sim = simulation(arguments, seed)
+        if code == "lammps":
+            ball = len(sim.sphere_radii)
+            rows, us_per_step = trace_lammps(sim, steps, every, report, settings, (f"z[{ball}]", f"vz[{ball}]"))
+        else:
+            rows, us_per_step = trace_minidem(sim, steps, every, report,
+                                              lambda sim: (sim.position[-1, 2], sim.velocity[-1, 2]))
+        rows[:, 0] = arguments.skip + arguments.dt * rows[:, 0]
+        return rows, us_per_step
 
-    if code == "lammps":
-        ball = len(sim.sphere_radii)
-        rows, us_per_step = trace_lammps(sim, steps, every, report, settings, (f"z[{ball}]", f"vz[{ball}]"))
-    else:
-        rows, us_per_step = trace_minidem(sim, steps, every, report,
-                                          lambda sim: (sim.position[-1, 2], sim.velocity[-1, 2]))
-    line.close()
-    rows[:, 0] = arguments.skip + arguments.dt * rows[:, 0]
-    write_text(kept, json.dumps({"key": key, "us_per_step": us_per_step, "rows": rows.tolist()}) + "\n")
-    return rows, us_per_step
+    key = {name: getattr(arguments, name) for name in ("count", "quick", "contact", "dt", "skip")}
+    return kept_trace(arguments.out / f"{code}-seed-{seed}.json", key, f"{code}, seed {seed}", steps, trace)
 
 
 def ending(rows):
@@ -187,19 +147,16 @@ def tables(traces, speeds):
 def write_results(out, traces):
     """heights.csv and impact.png."""
     names = [f"{code}_{seed}_{what}" for code, seed in traces for what in ("height", "velocity")]
-    when = next(iter(traces.values()))[:, 0]
-    table = np.column_stack([when, *(rows[:, 1:] for rows in traces.values())])
-    write_text(out / "heights.csv", "\n".join([",".join(["time", *names]),
-                                               *(",".join(map(repr, row)) for row in table.tolist()), ""]))
+    write_traces(out / "heights.csv", names, list(traces.values()))
 
     def draw(figure):
         height, apart = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
         for (code, seed), rows in traces.items():
             colour = COLOURS[(seed - 1) % len(COLOURS)]
-            height.plot(MS * when, MM * rows[:, 1], STYLES[CODES.index(code)], color=colour,
+            height.plot(MS * rows[:, 0], MM * rows[:, 1], STYLES[CODES.index(code)], color=colour,
                         label=f"{code}, seed {seed}")
             if code == "lammps":
-                apart.plot(MS * when, MM * (rows[:, 1] - traces["minidem", seed][:, 1]), color=colour)
+                apart.plot(MS * rows[:, 0], MM * (rows[:, 1] - traces["minidem", seed][:, 1]), color=colour)
         height.legend()
         height.set_ylabel("height of the ball (mm)")
         apart.set(xlabel="time (ms)", ylabel="LAMMPS - minidem (mm)")
@@ -207,31 +164,21 @@ def write_results(out, traces):
     save(out / "impact.png", (6.4, 5.0), draw)
 
 
-def main(argv=None):
-    arguments = parse_arguments(argv)
-    if not LAMMPS.find():
-        print(LAMMPS.how_to_install())
-        return SKIPPED
-    traces, speeds = {}, {}
-    try:
-        arguments.out.mkdir(parents=True, exist_ok=True)
-        report = compare(LAMMPS, simulation(arguments, 1), WARMUP, STEPS, REPEATS)
-        print(f"LAMMPS {report['peer_runs'][0]['version']}, skin {report['settings']['skin']:g} radii, takes "
-              f"{report['ratio']:.2f} times as long as minidem {md.__version__} ({min(report['ratios']):.2f} to "
-              f"{max(report['ratios']):.2f}, {REPEATS} pairs of {STEPS} steps)", flush=True)
-        for seed in range(1, arguments.seeds + 1):
-            for code in CODES:
-                traces[code, seed], speeds[code, seed] = traced(arguments, code, seed, report["settings"])
-    except (RuntimeError, ValueError, OSError) as error:
-        print(error, file=sys.stderr)
-        return FAILED
-    except KeyboardInterrupt:
-        return INTERRUPTED
+def compare_codes(arguments):
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    settings, traces, speeds = short_runs(simulation(arguments, 1), WARMUP, STEPS, REPEATS), {}, {}
+    for seed in range(1, arguments.seeds + 1):
+        for code in CODES:
+            traces[code, seed], speeds[code, seed] = traced(arguments, code, seed, settings)
     write_results(arguments.out, traces)
     for table in tables(traces, speeds):
         print()
         print_table(table)
-    return DONE
+
+
+def main(argv=None):
+    arguments = parse_arguments(argv)
+    return exit_status(lambda: compare_codes(arguments))
 
 
 if __name__ == "__main__":
