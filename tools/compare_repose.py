@@ -139,7 +139,7 @@ def table_of(traces, speeds):
     for (code, seed), rows in sorted(traces.items(), key=lambda item: item[0][1]):
         last = rows[-max(1, len(rows) // TENTH):, 1]
         found[code].append((last.mean(), rows[-1, 2]))
-        table.append((str(seed), code, f"{last.mean():.2f}", f"{np.ptp(last):.2f}", f"{rows[-1, 2]:g}",
+        table.append((str(seed), code, f"{last.mean():.2f}", f"{np.ptp(last):.2f}", f"{rows[-1, 2]:.0f}",
                       f"{speeds[code, seed]:.0f}"))
     for label, value in (("mean", np.mean), ("spread", np.ptp)):
         for code in CODES:
