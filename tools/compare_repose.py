@@ -10,7 +10,7 @@ comes first in `PATH`. The law is hertz-mindlin without tangential damping, as i
 Each seed gives a bed, which minidem makes (results/beds). Both codes start from its positions, velocities and angular
 velocities, without history of contacts. The floor, a rectangle in minidem, is a block without thickness in LAMMPS,
 region block with side out: its edge is round for the spheres in both. minidem removes clumps that have fallen; in
-LAMMPS they come to rest on a second floor, half a metre below the first, where they touch no other clumps.
+LAMMPS they come to rest on a second floor, half a metre below the first, and do not touch the clumps of the slope any more.
 
 Before the side is opened the closed bed is run in both codes for the ratio of the times. angles.csv has the angle
 [degrees] and the number of clumps above the outlet over time [s], repose.png the angles, and the slopes at the end. The
