@@ -63,6 +63,7 @@ CASES = {
     "F": dense(333_000),
     "G": Case("25 000 spheres with friction, a settled bed", 25_000, bed(1, 25_000, 0.45), 500, 500, CONTACT),
     "H": Case("10 000 rods of 3 spheres with friction, a settled bed", 10_000, bed(3, 10_000, 0.35), 500, 500, CONTACT),
+    "I": Case("500 dumbbells with friction, a settled bed", 500, bed(2, 500, 0.14), 10_000, 1000, CONTACT),
 }
 EPILOG = "\n".join(f"case {name}: {case.description}" for name, case in CASES.items())
 
