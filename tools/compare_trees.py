@@ -34,7 +34,7 @@ from minidem.scenario import at_least
 
 ROOT = Path(__file__).resolve().parents[1]
 STEPS = {"A": 60_000, "B": 20_000, "C": 200, "D": 16, "E": 1000, "F": 5, "G": 60, "H": 20,
-         "I": 2000}                                                                     # 0.02 to 0.3 s each
+         "I": 2000, "J": 40, "K": 2}                                                              # 0.02 to 0.3 s each
 WORKER = """
 import hashlib, sys, time
 import minidem
