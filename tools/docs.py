@@ -29,7 +29,8 @@ ROOT = Path(__file__).resolve().parents[1]
 MODULES = ("minidem", *(f"minidem.{name}" for name in (
     "rotation.record", "contact.record", "initial", "scenario", "ensemble", "reproduction", "templates.shapes",
     "templates.chess", "templates.fit_report")))
-SECTIONS = {"minidem": "index.html", "Rotation schemes": "rotation/index.html", "Contact laws": "contact/index.html",
+SECTIONS = {"minidem": "index.html", "Tutorial": "minidem/guide/tutorial.html",
+            "Rotation schemes": "rotation/index.html", "Contact laws": "contact/index.html",
             "Scenarios": "scenarios/index.html", "API": "api/index.html"}
 STYLE = """
 body {font: 16px/1.5 sans-serif; max-width: 60em; margin: auto; padding: 0 1em 3em; color: #222}
