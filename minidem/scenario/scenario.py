@@ -1,11 +1,13 @@
 """Definition of a scenario, and its command line."""
 
+import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from minidem.core.interpreter import this_python
 from minidem.scenario import plot
 from minidem.scenario.options import parse
 from minidem.scenario.record import verdict
@@ -157,7 +159,7 @@ class Scenario:
         if run.with_frames:
             series = run.folder.series
             text += f".\nTo see the motion open {series} in ParaView, or make a movie with\n" \
-                    f"  python -m minidem movie {series.parent}"
+                    f"  {this_python()} -m minidem movie {shlex.quote(str(series.parent))}"
         else:
             text += "."
         return text
