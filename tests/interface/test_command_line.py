@@ -145,6 +145,7 @@ def test_the_command_for_a_movie_works_as_shown(tmp_path):
     words = "run", "rods_in_box", "--time", "0.01", "--frames", "2", "--out", "my results"
     done = subprocess.run([sys.executable, "-m", "minidem", *words], cwd=tmp_path, capture_output=True, text=True,
                           check=True, env=elsewhere)
+    assert "matplotlib" not in done.stdout
     command = done.stdout.splitlines()[-1]
     assert command.endswith(" -m minidem movie 'my results'")
     subprocess.run(f"{command} --help", shell=True, cwd=tmp_path, check=True, env=elsewhere)
