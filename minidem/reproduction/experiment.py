@@ -156,7 +156,7 @@ class PaperExperiment:
                                help="OpenMP threads at most (default: all processors)")
         group.add_argument("--out", type=folder, default=f"results/{self.name}", metavar="DIR",
                            help="folder for all files; files of an earlier run are replaced (default: %(default)s)")
-        group.add_argument("--quick", action="store_true", help="fewer points or a smaller system, in a fraction of the time")
+        group.add_argument("--quick", action="store_true", help="fewer points, smaller systems: a fraction of the time")
         group.add_argument("--quiet", action="store_true", help="print errors only")
         return parser
 
