@@ -147,8 +147,8 @@ def write_records(out):
 
 def write_gallery(out, results):
     """A list of the scenarios with their docstrings and pictures."""
-    text = ["# Scenarios", "", "`python -m minidem run NAME` runs a scenario; `--help` after it lists the options. Pictures "
-            "are those of the project and of runs in results/NAME at the time when these pages were made.", "",
+    text = ["# Scenarios", "", "`python -m minidem run NAME` runs a scenario; `--help` after it lists the options. "
+            "Pictures are those of the project, and of the runs in results/NAME when these pages were made.", "",
             ", ".join(f"[{name}](#{name})" for name in scenario_files())]
     shutil.copytree(SCENARIOS / "pictures", out / "scenarios" / "pictures", dirs_exist_ok=True)
     for name, path in scenario_files().items():
