@@ -1,9 +1,10 @@
-"""Settled beds with friction, for the benchmark cases G and H. They are kept in files of results/beds."""
+"""Settled beds with friction, for the benchmark cases G to K. They are kept in files of results/beds."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from scenario_modules import scenario_module
 
 import minidem as md
 from minidem.initial import kept_bed, settled_bed
@@ -42,3 +43,23 @@ def without_history(sim):
     new = md.Simulation(sim.material, walls=sim.walls, contact=CONTACT, dt=STEP, gravity=GRAVITY, threads=1)
     new.add_clumps(sim.templates[0], sim.position, sim.orientation, sim.velocity, sim.angular_velocity)
     return new
+
+
+def drums(copies: int) -> Callable:
+    """Function simulation(seed, clumps) of the bed of drum.py --soft, so many times side by side in one long drum."""
+    def simulation(seed, clumps):
+        drum = scenario_module("drum")
+        one = drum.build(drum.SCENARIO.parse(["--soft", "--seed", str(seed), "--threads", "1"]))
+        walls = drum.walls(copies * drum.LENGTH, drum.RATE, one.walls[0].material)
+        sim = md.Simulation(one.material, walls, contact=CONTACT, dt=one.dt, gravity=one.gravity, pairs=one.pairs,
+                            threads=1)
+        aside = drum.LENGTH * (np.arange(copies) - 0.5 * (copies - 1))
+        for k, template in enumerate(one.templates):
+            mine = one.template_index == k
+            position = one.position[mine] + aside[:, None, None] * np.array([0.0, 1.0, 0.0])
+            rest = (np.tile(values[mine], (copies, 1)) for values in (one.orientation, one.velocity,
+                                                                      one.angular_velocity))
+            sim.add_clumps(template, position.reshape(-1, 3), *rest,
+                           material=one.materials[one.material_index[mine][0]])
+        return sim
+    return simulation

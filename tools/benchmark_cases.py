@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from benchmark_beds import CONTACT, bed
+from benchmark_beds import CONTACT, bed, drums
 from scenario_modules import scenario_module
 
 from minidem.scenario import at_least
@@ -63,6 +63,9 @@ CASES = {
     "F": dense(333_000),
     "G": Case("25 000 spheres with friction, a settled bed", 25_000, bed(1, 25_000, 0.45), 500, 500, CONTACT),
     "H": Case("10 000 rods of 3 spheres with friction, a settled bed", 10_000, bed(3, 10_000, 0.35), 500, 500, CONTACT),
+    "I": Case("500 dumbbells with friction, a settled bed", 500, bed(2, 500, 0.14), 10_000, 1000, CONTACT),
+    "J": Case("38 000 spheres in a turning drum, drum.py --soft", 38_000, drums(1), 500, 1500, CONTACT),
+    "K": Case("988 000 spheres, 26 of these drums in a row", 988_000, drums(26), 20, 40, CONTACT),
 }
 EPILOG = "\n".join(f"case {name}: {case.description}" for name, case in CASES.items())
 

@@ -8,29 +8,44 @@ It is the soft variant. It needs LAMMPS of 2022 or later, such as `lammps` and `
 their own whose `bin` comes first in `PATH`. The law is hertz-mindlin without tangential damping, as in
 compare_impact.py; the effective radius at the cylinder differs by 1 to 2 % (minidem/output/lammps/law.py).
 
-zones.csv and drum.png have the numbers of grains of both materials in both zones. The table has their means over the
-last half, and the largest difference of the codes over time; both relative to the number of grains of the material, in
-percent. A run that has ended is kept in the folder of --out, and not repeated by the same command.
+Each seed gives a bed, which minidem makes (results/beds) and both codes start from. zones.csv and drum.png have the
+numbers of grains of both materials in both zones over time. The table lists, in percent of the grains of the material,
+
+    minidem, lammps     mean over the last half and over the seeds
+    spread of ...       over the seeds, largest minus smallest of these means over the last half
+    at any time ...     largest difference of the means over the seeds, largest spread of either code
+
+A run that has ended is kept in the folder of --out, and not repeated by the same command.
 """
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
 import numpy as np
 from benchmark_cases import print_table
-from compare_impact import CODES, CONTACT, DONE, EXIT_STATUS, FAILED, INTERRUPTED, SKIPPED, trace_lammps, trace_minidem
+from compare_impact import (
+    CODES,
+    CONTACT,
+    DONE,
+    EXIT_STATUS,
+    FAILED,
+    INTERRUPTED,
+    SKIPPED,
+    once,
+    trace_lammps,
+    trace_minidem,
+)
 from peers.comparison import compare
 from peers.lammps_peer import LAMMPS
 from scenario_modules import scenario_module
 
 import minidem as md
 from minidem.core.atomic import write_text
-from minidem.scenario import positive
+from minidem.scenario import at_least, positive
 from minidem.scenario.plot import COLOURS, STYLES, save
-from minidem.scenario.progress import Line, duration
 
+STEP = 1e-4                                              # of drum.py --soft [s]
 ROWS, WARMUP, STEPS, REPEATS = 200, 100, 100, 3         # of zones.csv; of the short runs for the ratio
 ZONES = {1: "0 INF INF INF 0 INF", 2: "INF 0 INF INF INF 0"}            # regions of LAMMPS
 
@@ -41,6 +56,7 @@ def parse_arguments(argv):
     option = parser.add_argument
     option("--quick", action="store_true", help="the drum and the time of drum.py --quick")
     option("--time", type=positive, metavar="SECONDS", help="simulated time (default: 5, with --quick 1)")
+    option("--seeds", type=at_least(1), default=3, metavar="K", help="beds, of seeds 1 to K (default: %(default)s)")
     option("--out", type=Path, default=Path("results", "compare_drum"), metavar="DIR",
            help="folder for all files (default: %(default)s)")
     arguments = parser.parse_args(argv)
@@ -48,9 +64,9 @@ def parse_arguments(argv):
     return arguments
 
 
-def simulation(arguments):
+def simulation(arguments, seed):
     drum = scenario_module("drum")
-    return drum.build(drum.SCENARIO.parse(["--soft", "--contact", CONTACT, "--threads", "1",
+    return drum.build(drum.SCENARIO.parse(["--soft", "--contact", CONTACT, "--threads", "1", "--seed", str(seed),
                                            *(["--quick"] if arguments.quick else [])]))
 
 
@@ -60,57 +76,58 @@ def samples(sim, zones):
     return [f"count(type{types.index(name) + 1},zone{zone})" for name, zone in zones]
 
 
-def traced(arguments, code, settings):
+def traced(arguments, code, seed, settings):
     """Time and numbers of grains (n, 5), and the time per step [us]; from the folder of --out if there."""
-    drum, kept = scenario_module("drum"), arguments.out / f"{code}.json"
-    sim, line = simulation(arguments), Line()
-    steps = round(arguments.time / sim.dt)
+    drum = scenario_module("drum")
+    steps = round(arguments.time / STEP)
     every = max(1, steps // ROWS)
-    key = {"quick": arguments.quick, "steps": steps, "version": md.__version__}
-    if kept.exists() and (known := json.loads(kept.read_text()))["key"] == key:
-        return np.array(known["rows"]), known["us_per_step"]
 
-    def report(step):
-        if line.is_due():
-            left = (line.last - line.start) * (steps - step) / max(step, 1)
-            line.show(f"{code}: {step} of {steps} steps, {duration(left)} left")
+    def run(report):
+        sim = simulation(arguments, seed)
+        if code == "minidem":
+            return trace_minidem(sim, steps, every, report, lambda sim: [of.value(sim) for of in drum.OBSERVABLES])
+        return trace_lammps(sim, steps, every, report, settings, samples(sim, drum.ZONES),
+                            [f"region zone{zone} block {box} units box" for zone, box in ZONES.items()])
 
-    if code == "lammps":
-        rows, us_per_step = trace_lammps(sim, steps, every, report, settings, samples(sim, drum.ZONES),
-                                         [f"region zone{zone} block {box} units box" for zone, box in ZONES.items()])
-    else:
-        rows, us_per_step = trace_minidem(sim, steps, every, report,
-                                          lambda sim: [of.value(sim) for of in drum.OBSERVABLES])
-    line.close()
-    rows[:, 0] *= sim.dt
-    write_text(kept, json.dumps({"key": key, "us_per_step": us_per_step, "rows": rows.tolist()}) + "\n")
+    rows, us_per_step = once(arguments.out / f"{code}-seed-{seed}.json", {"quick": arguments.quick},
+                             f"{code}, seed {seed}", steps, run)
+    rows[:, 0] *= STEP
     return rows, us_per_step
 
 
+def shares_of(traces, totals):
+    """Numbers of grains relative to all of the material, in percent: for each code (seeds, n, 4)."""
+    return {code: np.array([100.0 * rows[:, 1:] / totals for (of, _), rows in traces.items() if of == code])
+            for code in CODES}
+
+
 def table_of(traces, names, totals):
-    """Means over the last half and largest differences, in percent of all grains of the material."""
-    share = {code: 100.0 * rows[:, 1:] / totals for code, rows in traces.items()}
-    late = next(iter(traces.values()))[:, 0] >= 0.5 * next(iter(traces.values()))[-1, 0]
-    apart = share["lammps"] - share["minidem"]
-    largest = np.take_along_axis(apart, np.abs(apart).argmax(axis=0)[None], axis=0)[0]
-    return [("grains", *(f"{code} / %" for code in CODES), "largest LAMMPS - minidem / %"),
-            *((name, *(f"{share[code][late, k].mean():.2f}" for code in CODES), f"{largest[k]:+.2f}")
+    """The table of the results, a list of rows of strings."""
+    when, share = next(iter(traces.values()))[:, 0], shares_of(traces, totals)
+    late = {code: share[code][:, when >= 0.5 * when[-1]].mean(axis=1) for code in CODES}
+    apart = np.abs(share["lammps"].mean(axis=0) - share["minidem"].mean(axis=0)).max(axis=0)
+    spread = np.maximum(*(np.ptp(share[code], axis=0).max(axis=0) for code in CODES))
+    return [("grains", *(f"{code} / %" for code in CODES), *(f"spread of {code}" for code in CODES),
+             "at any time: difference", "spread"),
+            *((name, *(f"{late[code][:, k].mean():.2f}" for code in CODES),
+               *(f"{np.ptp(late[code][:, k]):.2f}" for code in CODES), f"{apart[k]:.2f}", f"{spread[k]:.2f}")
               for k, name in enumerate(names))]
 
 
 def write_results(out, traces, names):
     """zones.csv and drum.png."""
     when = next(iter(traces.values()))[:, 0]
-    header = ["time", *(f"{code}_{name}" for code in traces for name in names)]
+    header = ["time", *(f"{code}_{seed}_{name}" for code, seed in traces for name in names)]
     table = np.column_stack([when, *(rows[:, 1:] for rows in traces.values())])
     write_text(out / "zones.csv", "\n".join([",".join(header), *(",".join(map(repr, row)) for row in table.tolist()),
                                              ""]))
 
     def draw(figure):
         for axes, zone in zip(figure.subplots(2, 1, sharex=True), (0, 2)):
-            for (code, rows), style in zip(traces.items(), STYLES):
+            for (code, seed), rows in traces.items():
                 for k, colour in zip((zone, zone + 1), COLOURS):
-                    axes.plot(when, rows[:, 1 + k], style, color=colour, label=f"{names[k]}, {code}")
+                    axes.plot(when, rows[:, 1 + k], STYLES[CODES.index(code)], color=colour, linewidth=0.8,
+                              label=f"{names[k]}, {code}" if seed == 1 else None)
             axes.set_ylabel("grains")
             axes.legend(fontsize=7)
         axes.set_xlabel("time (s)")
@@ -123,16 +140,17 @@ def main(argv=None):
     if not LAMMPS.find():
         print(LAMMPS.how_to_install())
         return SKIPPED
-    drum, traces, speeds = scenario_module("drum"), {}, {}
+    drum, traces = scenario_module("drum"), {}
     try:
         arguments.out.mkdir(parents=True, exist_ok=True)
-        sim = simulation(arguments)
+        sim = simulation(arguments, 1)
         report = compare(LAMMPS, sim, WARMUP, STEPS, REPEATS)
         print(f"LAMMPS {report['peer_runs'][0]['version']}, skin {report['settings']['skin']:g} radii, takes "
               f"{report['ratio']:.2f} times as long as minidem {md.__version__} ({min(report['ratios']):.2f} to "
               f"{max(report['ratios']):.2f}, {REPEATS} pairs of {STEPS} steps)", flush=True)
-        for code in CODES:
-            traces[code], speeds[code] = traced(arguments, code, report["settings"])
+        for seed in range(1, arguments.seeds + 1):
+            for code in CODES:
+                traces[code, seed], _ = traced(arguments, code, seed, report["settings"])
     except (RuntimeError, ValueError, OSError) as error:
         print(error, file=sys.stderr)
         return FAILED

@@ -126,31 +126,44 @@ def trace_lammps(sim, steps, every, report, settings, samples, further=()):
     return rows[np.unique(rows[:, 0], return_index=True)[1]], us_per_step
 
 
-def traced(arguments, code, seed, settings):
-    """Time, height and velocity of the ball (n, 3), and the time per step [us]; from the folder of --out if there."""
-    kept = arguments.out / f"{code}-seed-{seed}.json"
-    steps = round((arguments.time - arguments.skip) / arguments.dt)
-    every = max(1, steps // ROWS)
-    key = {"count": arguments.count, "quick": arguments.quick, "contact": arguments.contact, "dt": arguments.dt,
-           "skip": arguments.skip, "steps": steps, "version": md.__version__}
+def once(kept, key, label, steps, run):
+    """Rows and time per step [us] of run(report), from the file `kept` if it has those of the same key and version.
+
+    report(step) shows the progress.
+    """
+    key = {**key, "steps": steps, "version": md.__version__}
     if kept.exists() and (known := json.loads(kept.read_text()))["key"] == key:
         return np.array(known["rows"]), known["us_per_step"]
-    sim, line = simulation(arguments, seed), Line()
+    line = Line()
 
     def report(step):
         if line.is_due():
             left = (line.last - line.start) * (steps - step) / max(step, 1)
-            line.show(f"{code}, seed {seed}: {step} of {steps} steps, {duration(left)} left")
+            line.show(f"{label}: {step} of {steps} steps, {duration(left)} left")
 
-    if code == "lammps":
-        ball = len(sim.sphere_radii)
-        rows, us_per_step = trace_lammps(sim, steps, every, report, settings, (f"z[{ball}]", f"vz[{ball}]"))
-    else:
-        rows, us_per_step = trace_minidem(sim, steps, every, report,
-                                          lambda sim: (sim.position[-1, 2], sim.velocity[-1, 2]))
+    rows, us_per_step = run(report)
     line.close()
-    rows[:, 0] = arguments.skip + arguments.dt * rows[:, 0]
     write_text(kept, json.dumps({"key": key, "us_per_step": us_per_step, "rows": rows.tolist()}) + "\n")
+    return rows, us_per_step
+
+
+def traced(arguments, code, seed, settings):
+    """Time, height and velocity of the ball (n, 3), and the time per step [us]; from the folder of --out if there."""
+    steps = round((arguments.time - arguments.skip) / arguments.dt)
+    every = max(1, steps // ROWS)
+
+    def run(report):
+        sim = simulation(arguments, seed)
+        if code == "minidem":
+            return trace_minidem(sim, steps, every, report, lambda sim: (sim.position[-1, 2], sim.velocity[-1, 2]))
+        ball = len(sim.sphere_radii)
+        return trace_lammps(sim, steps, every, report, settings, (f"z[{ball}]", f"vz[{ball}]"))
+
+    rows, us_per_step = once(
+        arguments.out / f"{code}-seed-{seed}.json",
+        {name: getattr(arguments, name) for name in ("count", "quick", "contact", "dt", "skip")},
+        f"{code}, seed {seed}", steps, run)
+    rows[:, 0] = arguments.skip + arguments.dt * rows[:, 0]
     return rows, us_per_step
 
 

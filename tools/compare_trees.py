@@ -13,6 +13,10 @@ For each case and number of threads the table lists
 With --contact the other tree uses another contact law; with this tree as the other one, the cost of the law:
 
     python tools/compare_trees.py . --contact hertz:onset=corrected --cases A,B,C
+
+With --zero-force the other tree calls a compiled force on each clump, a numba function that leaves the force at zero:
+
+    python tools/compare_trees.py . --zero-force --cases E,I
 """
 import argparse
 import os
@@ -29,12 +33,17 @@ from minidem.output import checkpoint
 from minidem.scenario import at_least
 
 ROOT = Path(__file__).resolve().parents[1]
-STEPS = {"A": 60_000, "B": 20_000, "C": 200, "D": 16, "E": 1000, "F": 5, "G": 60, "H": 20}      # 0.02 to 0.3 s each
+STEPS = {"A": 60_000, "B": 20_000, "C": 200, "D": 16, "E": 1000, "F": 5, "G": 60, "H": 20,
+         "I": 2000, "J": 40, "K": 2}                                                              # 0.02 to 0.3 s each
 WORKER = """
 import hashlib, sys, time
 import minidem
 path, threads, steps = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 sim = minidem.Simulation.load(path, threads=threads)
+if sys.argv[4] == "zero-force":
+    import numba
+    signature = "void(" + ", ".join(["CPointer(float64)"] * 4) + ")"
+    sim.add_force(numba.cfunc(signature)(lambda time, clumps, wrenches, parameters: None))
 clock = time.process_time if threads == 1 else time.perf_counter
 sim.run(2 * steps)
 print(minidem.__file__, flush=True)
@@ -77,10 +86,10 @@ def with_contact(sim, law, properties=None):
     return checkpoint.unpack(settings, arrays, md.Simulation)
 
 
-def compare(other, starts, threads, steps, turns):
+def compare(other, starts, threads, steps, turns, force="no-force"):
     """Row of the table, without case and threads. starts : checkpoints of the other tree and of this one."""
-    workers = [Worker(tree, start, threads, steps)
-               for tree, start in zip((other, ROOT), starts)][::-1]     # the other may not run
+    workers = [Worker(tree, start, threads, steps, forces)              # the other may not run
+               for tree, start, forces in zip((other, ROOT), starts, (force, "no-force"))][::-1]
     times = []
     for turn in range(turns):
         order = (0, 1) if turn % 2 else (1, 0)
@@ -102,6 +111,8 @@ def main(argv=None):
     parser.add_argument("--threads", type=numbers, default="1", metavar="N,...",
                         help="numbers of threads (default: %(default)s)")
     parser.add_argument("--contact", metavar="NAME", help="contact law in the other tree (default: that of the case)")
+    parser.add_argument("--zero-force", action="store_const", const="zero-force", default="no-force", dest="force",
+                        help="the other tree calls a compiled force of zeros (needs numba)")
     parser.add_argument("--turns", type=at_least(2), default=21, metavar="K", help="portions (default: %(default)s)")
     arguments = parser.parse_args(argv)
     rows = [("case", "threads", "us/step", "other/this", "bits")]
@@ -113,7 +124,8 @@ def main(argv=None):
                 sim.save(starts[1])
                 (with_contact(sim, arguments.contact) if arguments.contact else sim).save(starts[0])
                 rows += [(name, str(number), *compare(arguments.other.resolve(), starts, number, STEPS[name],
-                                                      arguments.turns)) for number in arguments.threads]
+                                                      arguments.turns, arguments.force))
+                         for number in arguments.threads]
             except (RuntimeError, ValueError) as error:
                 print(error, file=sys.stderr)
                 return 1

@@ -66,7 +66,8 @@ def warn_of_ignored_properties(law, material):
                if getattr(material, name) != default and name not in law.reads_of_pairs]
     if ignored:
         warnings.warn(f"contact law {law.name!r} does not read {', '.join(ignored)} of the material, and contacts are "
-                      "without; take contact='hertz-mindlin', or leave it out", UserWarning, stacklevel=3)
+                      "without; take a law that reads them, such as contact='hertz-mindlin', or leave them out",
+                      UserWarning, stacklevel=3)
 
 
 def explain_pose(sim):

@@ -23,7 +23,7 @@ from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Walls
 
 
-cdef void set_skins(Broadphase *broad) noexcept nogil:
+cdef void set_skins(Broadphase *broad, const StateView *state) noexcept nogil:
     """Choose both skins from the statistics of the last lists. Called before an outer rebuild only."""
     cdef double speed = 0.0, pairs = 0.0
     cdef int t, source
@@ -38,7 +38,7 @@ cdef void set_skins(Broadphase *broad) noexcept nogil:
     broad.density = max(pairs / cubed(broad.mean_diameter + broad.outer_skin), 0.5 * broad.density)
     if isfinite(speed) and speed > 0.0:
         choose_skins(broad.mean_diameter, speed, broad.n_spheres, broad.n_items, broad.density,
-                     &broad.outer_skin, &broad.inner_skin)
+                     state.motions != NULL, &broad.outer_skin, &broad.inner_skin)
 
 
 cdef void update_bounds(Broadphase *broad, int thread, const StateView *state) noexcept nogil:
@@ -56,7 +56,7 @@ cdef void rebuild_outer(Broadphase *broad, int thread, StateView *state, const W
     """Rebuild the outer lists. Called by all threads together."""
     cdef const Neighbours *mine = broad.threads + thread
     if thread == 0:
-        set_skins(broad)
+        set_skins(broad, state)
         broad.rebalanced = not broad.fixed_shares and rebalance(broad.shares, broad.n_threads)
         broad.levels.ready = reserve_levels(&broad.levels, broad.outer_skin, state.box)
         broad.n_outer += 1

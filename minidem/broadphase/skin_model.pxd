@@ -8,21 +8,24 @@ cdef inline double cubed(double x) noexcept nogil:
 
 
 cdef inline void choose_skins(double diameter, double speed, Py_ssize_t n_spheres, Py_ssize_t n_items,
-                              double density, double *outer_skin, double *inner_skin) noexcept nogil:
+                              double density, bint carries, double *outer_skin, double *inner_skin) noexcept nogil:
     """Replace both skins [m] by those with the least modelled cost of a step.
 
     diameter : mean diameter of the spheres [m]
     speed : largest displacement of a sphere in one step [m]
     n_items : items of the grids, spheres or bounding spheres of clumps
     density : pairs in a list / (mean diameter + skin)^3
+    carries : contacts have a history, which is carried over when the inner list is pruned
 
     A list is valid until the fastest sphere has moved by half its margin. Costs in ns, roughly those of a core of 2023;
     the minimum is flat: 1.8 to test a pair of the inner list or to prune one of the outer list, 4 to pose a sphere and
     to measure its displacement, 60 to sort an item into the grid and to search around it, 10 to find and store an outer
     pair. With AVX-512 the last two are about half and a third of that; the skins of ten thousand rods are much the same
-    then.
+    then. With history, 60 to sort an inner pair into the canonical order and to carry its contact over: in a drum of
+    38 000 spheres the lists take half the time that they take without this term.
     """
     cdef double outer, inner, steps_outer, steps_inner, cost, best = -1.0, wide, narrow
+    cdef double carrying = 60.0 if carries else 0.0
     cdef int _
     outer = 0.1 * diameter
     for _ in range(20):
@@ -34,7 +37,7 @@ cdef inline void choose_skins(double diameter, double speed, Py_ssize_t n_sphere
             narrow = density * cubed(diameter + inner)
             steps_outer = 1.0 + (outer - inner) / (2.0 * speed)
             steps_inner = 1.0 + inner / (2.0 * speed)
-            cost = 1.8 * narrow + (4.0 * n_spheres + 1.8 * wide) / steps_inner \
+            cost = 1.8 * narrow + (4.0 * n_spheres + 1.8 * wide + carrying * narrow) / steps_inner \
                 + (60.0 * n_items + 10.0 * wide) / steps_outer
             if best < 0.0 or cost < best:
                 best = cost

@@ -7,8 +7,8 @@ CONTACT = np.dtype([
     ("overlap", float),                                 # [m]
     ("normal", float, 3),                               # unit, from j to i
     ("force", float, 3),                                # on i [N]
-    ("point", float, 3),                                # middle of the overlap, at sphere_i; on a wall the sphere's
-                                                        # lowest point [m]
+    ("point", float, 3),                                # middle of the overlap, at sphere_i; at a wall the point of
+                                                        # the wall [m]
     ("energy", float),                                  # elastic, of the normal force [J]
     ("tangential", float, 3),                           # part of the force, of laws with friction [N]
     ("couple", float, 3),                               # on i, of rolling resistance [N m]
@@ -46,7 +46,7 @@ def describe(state, slots, values, friction=None):
     found["overlap"], found["energy"] = values[:, 0], values[:, 2]
     sign = np.where(swap[:, None], -1.0, 1.0)
     found["normal"] = sign * values[:, 3:]
-    arm = spheres[:, 3] - np.where(wall, 0.0, 0.5) * found["overlap"]
+    arm = spheres[:, 3] - np.where(wall, 1.0, 0.5) * found["overlap"]
     found["point"] = spheres[:, :3] - arm[:, None] * found["normal"]
     if friction is None:
         found["force"] = values[:, 1:2] * found["normal"]

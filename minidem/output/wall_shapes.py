@@ -23,9 +23,9 @@ def write_walls(path, sim):
 def wall_mesh(sim):
     """The walls of `sim` at this instant as a meshio.Mesh; None if there is nothing to draw.
 
-    Planes that enclose a convex room are written completely. An infinite plane or cylinder is cut at the bounding box
-    of the spheres; without spheres its extent is arbitrary, and it is not drawn. Along periodic axes the periodic box
-    replaces the bounding box; its edges are drawn as lines.
+    Planes that enclose a convex room are written completely, and so are the ends of a cylinder with clumps inside. An
+    infinite plane or cylinder is cut at the bounding box of the spheres; without spheres its extent is arbitrary, and
+    it is not drawn. Along periodic axes the periodic box replaces the bounding box; its edges are drawn as lines.
     """
     centers, radii, box = sim.sphere_centers(), np.asarray(sim.sphere_radii)[:, None], sim._state.box
     bounds = ((centers - radii).min(axis=0), (centers + radii).max(axis=0)) if len(centers) else None
@@ -34,8 +34,9 @@ def wall_mesh(sim):
         bounds = tuple(np.where(box.axes, end, bound) for end, bound in zip(ends, bounds or ends))
     walls = sim.walls_at_rest
     planes = [(wall.point, wall.normal) for wall in walls if isinstance(wall, Plane)]
-    parts = [(polygon, np.arange(len(polygon))[None, :]) for polygon in wall_polygons(planes, bounds)]
-    parts += [cylinder_strip(wall, planes, bounds) for wall in walls if isinstance(wall, Cylinder) and bounds]
+    cylinders = [wall for wall in walls if isinstance(wall, Cylinder)]
+    parts = [(polygon, np.arange(len(polygon))[None, :]) for polygon in wall_polygons(planes, bounds, cylinders)]
+    parts += [cylinder_strip(wall, planes, bounds) for wall in cylinders if bounds]
     parts += [(wall.points, wall.triangles) for wall in walls if isinstance(wall, MeshWall)]
     if box is not None:
         parts.append((np.where(np.arange(8)[:, None] >> np.arange(3) & 1, box.high, box.low), EDGES))
@@ -54,20 +55,37 @@ def cylinder_strip(wall, planes, bounds):
     corners = np.array([[bounds[(k >> a) & 1][a] for a in range(3)] for k in range(8)])
     low, high = np.min((corners - point) @ axis), np.max((corners - point) @ axis)
     for place, normal in planes:
-        if abs(np.dot(normal, axis)) > 1.0 - 1e-9:
+        if is_across(wall, normal):
             end = np.dot(np.subtract(place, point), axis)
             low, high = (end, high) if np.dot(normal, axis) > 0.0 else (low, end)
-    square = _square(np.zeros(3), axis, 1.0)
-    first, second = square[1] - square[2], square[0] - square[1]
-    angle = np.linspace(0.0, 2.0 * np.pi, CYLINDER_SIDES, endpoint=False)[:, None]
-    ring = point + wall.radius * (np.cos(angle) * first + np.sin(angle) * second)
+    ring = ring_of(wall)
     k = np.arange(CYLINDER_SIDES)
     after = (k + 1) % CYLINDER_SIDES
     return (np.concatenate([ring + low * axis, ring + high * axis]),
             np.column_stack([k, after, after + CYLINDER_SIDES, k + CYLINDER_SIDES]))
 
 
-def wall_polygons(walls, bounds):
+def ring_of(cylinder):
+    """Points (CYLINDER_SIDES, 3) of the circle about `point`."""
+    square = _square(np.zeros(3), np.array(cylinder.axis), 1.0)
+    angle = np.linspace(0.0, 2.0 * np.pi, CYLINDER_SIDES, endpoint=False)[:, None]
+    return cylinder.point + cylinder.radius * (np.cos(angle) * (square[1] - square[2])
+                                               + np.sin(angle) * (square[0] - square[1]))
+
+
+def is_across(cylinder, normal):
+    """Whether a plane with this unit normal is perpendicular to the axis."""
+    return abs(np.dot(normal, cylinder.axis)) > 1.0 - 1e-9
+
+
+def sides_of(cylinder):
+    """Point and inward normal of the sides of the polygon that represents the circle."""
+    ring = ring_of(cylinder)
+    middle = 0.5 * (ring + np.roll(ring, -1, axis=0))
+    return [(point, cylinder.point - point) for point in middle]
+
+
+def wall_polygons(walls, bounds, cylinders=()):
     """The visible part of each wall, cut by the other walls, and by `bounds` where it would be infinite.
 
     Parameters
@@ -76,6 +94,8 @@ def wall_polygons(walls, bounds):
         The normal points to the side of the clumps.
     bounds : pair of (3,), or None
         Low and high corner of a box; with None walls that extend to infinity are omitted.
+    cylinders : list of Cylinder
+        Planes across one with clumps inside are cut by it.
 
     Returns
     -------
@@ -95,7 +115,8 @@ def wall_polygons(walls, bounds):
     polygons = []
     for k, (point, normal) in enumerate(planes):
         polygon = _square(middle - normal * np.dot(normal, middle - point), normal, HUGE * size)
-        for other in planes[:k] + planes[k + 1:]:
+        around = [side for wall in cylinders if is_across(wall, normal) and not wall.outside for side in sides_of(wall)]
+        for other in planes[:k] + planes[k + 1:] + around:
             polygon = _clip(polygon, *other)
         for corner, inward in sides:
             if len(polygon) and np.min((polygon - corner) @ inward) < -0.1 * HUGE * size:  # open on this side

@@ -28,8 +28,8 @@ The counterpart of `Scenario` for many runs of few bodies. A complete paper expe
         sys.exit(main())
 
 From Python: ``report = EXPERIMENT.run_into("folder", quick=True)``, then ``report.findings``, each with a
-``.verdict``, and ``report.lines()``. Every paper experiment has --out, --quick (fewer points, seconds instead of
-minutes) and --quiet, and writes summary.json, findings.csv, its tables and its figures into --out.
+``.verdict``, and ``report.lines()``. Every paper experiment has --out, --quick (fewer points, a fraction of the
+time) and --quiet, and writes summary.json, findings.csv, its tables and its figures into --out.
 `minidem.scenario.plot.styles` gives colours and line styles for curves of many schemes.
 '''
 
@@ -142,6 +142,7 @@ class PaperExperiment:
         if self.add_options:
             self.add_options(parser.add_argument_group("options of this experiment"))
         group = parser.add_argument_group("options of every experiment")
+        group.add_argument("--quick", action="store_true", help="fewer points, smaller systems: a fraction of the time")
         defaults = self.defaults
         if "integrator" in defaults:
             group.add_argument("--integrator", type=_scheme, default=defaults["integrator"], metavar="NAME",
@@ -150,13 +151,12 @@ class PaperExperiment:
         for name, meaning in (("dt", "time step"), ("time", "simulated time")):
             if name in defaults:
                 group.add_argument(f"--{name}", type=positive, default=defaults[name], metavar="SECONDS",
-                                   help=f"{meaning} (default: {default_text(defaults[name])})")
+                                   help=f"{meaning} (default: {default_text(defaults[name], parser)})")
         if "threads" in defaults:
             group.add_argument("--threads", type=at_least(1), default=defaults["threads"], metavar="N",
                                help="OpenMP threads at most (default: all processors)")
         group.add_argument("--out", type=folder, default=f"results/{self.name}", metavar="DIR",
                            help="folder for all files; files of an earlier run are replaced (default: %(default)s)")
-        group.add_argument("--quick", action="store_true", help="fewer points, smaller systems: a fraction of the time")
         group.add_argument("--quiet", action="store_true", help="print errors only")
         return parser
 

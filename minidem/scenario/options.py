@@ -82,7 +82,7 @@ def parse(scenario, argv):
                     formatter_class=argparse.RawDescriptionHelpFormatter)
     if scenario.add_options:
         scenario.add_options(parser.add_argument_group("this scenario"))
-    _add_standard(parser.add_argument_group("every scenario"), scenario)
+    _add_standard(parser, scenario)
     argv = sys.argv[1:] if argv is None else argv
     for word in argv:
         if word.startswith("-") and word.endswith("=--"):      # argparse would parse it as a list
@@ -124,8 +124,8 @@ class Parser(argparse.ArgumentParser):
         raise ValueError(message)
 
 
-def _add_standard(group, scenario):
-    defaults = scenario.defaults
+def _add_standard(parser, scenario):
+    group, defaults = parser.add_argument_group("every scenario"), scenario.defaults
     if "integrator" in defaults:
         choice = group.add_mutually_exclusive_group()
         choice.add_argument("--integrator", default=defaults["integrator"], metavar="NAME",
@@ -140,9 +140,9 @@ def _add_standard(group, scenario):
                                 "hertz:onset=corrected or hooke:stiffness=1e6 (default: %(default)s)")
     if "dt" in defaults:
         group.add_argument("--dt", type=positive, default=defaults["dt"], metavar="SECONDS",
-                           help=f"time step (default: {default_text(defaults['dt'])})")
+                           help=f"time step (default: {default_text(defaults['dt'], parser)})")
     group.add_argument("--time", type=positive, default=defaults["time"], metavar="SECONDS",
-                       help="simulated time (default: %(default)s)")
+                       help=f"simulated time (default: {default_text(defaults['time'], parser)})")
     if "seed" in defaults:
         group.add_argument("--seed", type=at_least(0), default=defaults["seed"], metavar="N",
                            help="seed of the random initial state (default: %(default)s)")
@@ -185,9 +185,15 @@ def _epilog(scenario):
     return f"{names}\n\n{_EPILOG}"
 
 
-def default_text(default):
-    """Text of a default in --help, which may be a function of other options."""
-    return "see above" if callable(default) else f"{default:g}"
+def default_text(default, parser):
+    """Text of a default in --help; of a function of the options in the parser, without options and with --quick."""
+    if not callable(default):
+        return f"{default:g}"
+    try:
+        alone, quick = (f"{default(parser.parse_args(words)):g}" for words in ([], ["--quick"]))
+    except ValueError:                                  # an option is required, or there is no --quick
+        return "depends on other options"
+    return f"{alone}; with --quick {quick}"
 
 
 def _scheme_list(text):

@@ -13,6 +13,12 @@ def test_a_tree_beside_itself(capsys):
     assert 0.1 < float(ratio) < 10
 
 
+def test_a_force_of_zeros_keeps_the_bits(capsys):
+    pytest.importorskip("numba")
+    assert compare_trees.main([str(compare_trees.ROOT), "--cases", "A", "--turns", "2", "--zero-force"]) == 0
+    assert capsys.readouterr().out.rstrip().endswith("equal")
+
+
 def test_a_folder_without_a_build_is_refused(tmp_path, capsys):
     assert compare_trees.main([str(tmp_path), "--cases", "A"]) == 1
     assert "build it in place" in capsys.readouterr().err

@@ -29,6 +29,21 @@ def test_defaults_are_the_published_scenario():
     assert {name: options[name] for name in expected} == expected
 
 
+@pytest.mark.parametrize("required", [False, True])
+def test_help_has_defaults_that_are_functions(required, capsys):
+    def add(group):
+        group.add_argument("--quick", action="store_true")
+        group.add_argument("--count", type=int, default=lambda options: 7, required=required)
+
+    scenario = Scenario("pair", "Two steps.", build=None, add_options=add, defaults={
+        "time": lambda options: 0.25 if options.quick else 1.5, "dt": 1e-5})
+    with pytest.raises(SystemExit):
+        scenario.main(["--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert "simulated time (default: 1.5; with --quick 0.25)" in text or required
+    assert "simulated time (default: depends on other options)" in text or not required
+
+
 def test_box_keeps_the_number_density():
     assert RODS.parse(["--rods", "7"]).box == 1.0
     assert RODS.parse(["--rods", str(30 * 8)]).box == pytest.approx(2.0, rel=1e-15)

@@ -157,6 +157,20 @@ def test_open_walls_reach_as_far_as_the_spheres():
     assert corners(wall_polygons(open_box, bounds)) == expected
 
 
+@pytest.mark.parametrize("outside", [False, True])
+def test_ends_of_a_cylinder_are_discs(outside):
+    """Without clumps inside they are cut at the bounds."""
+    drum = md.Cylinder((0, 5, 1), (0, 1, 0), 2.0, outside=outside)
+    ends = [((0, 4, 0), (0, 1, 0)), ((0, 7, 0), (0, -1, 0))]
+    bounds = np.array([0.0, 4.0, 0.5]), np.array([1.0, 6.0, 2.0])
+    polygons = wall_polygons(ends, bounds, [drum])
+    assert [len(polygon) for polygon in polygons] == 2 * [4 if outside else 96]
+    for polygon, y in zip(polygons, (4, 7)):
+        assert np.all(np.abs(polygon[:, 1] - y) < 1e-9)
+        if not outside:
+            np.testing.assert_allclose(np.hypot(polygon[:, 0], polygon[:, 2] - 1), 2.0, rtol=1e-9)
+
+
 def test_walls_without_extent_write_nothing(tmp_path):
     sim = md.Simulation(md.Material(1e9, 0.1), walls=[md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-5)
     assert not wall_shapes.write_walls(tmp_path / "walls.vtu", sim)
