@@ -34,10 +34,10 @@ SECTIONS = {"minidem": "index.html", "Tutorial": "minidem/guide/tutorial.html",
             "Rotation schemes": "rotation/index.html", "Contact laws": "contact/index.html",
             "Scenarios": "scenarios/index.html", "API": "api/index.html"}
 STYLE = """
-body {font: 16px/1.5 sans-serif; max-width: 60em; margin: auto; padding: 0 1em 3em; color: #222}
+body {font: 16px/1.5 sans-serif; max-width: 62em; margin: auto; padding: 0 1em 3em; color: #222}
 div.site a {margin-right: 1.5em} div.site {padding: 1em 0; border-bottom: 1px solid #ccc}
 a {color: #06c; text-decoration: none} img {max-width: 100%}
-code {font-size: .88em} pre code {font-size: 14px}
+code {font-size: .88em} pre code {font-size: 13px}
 pre {background: #f5f5f5; padding: .7em; overflow-x: auto; line-height: 1.35}
 table {border-collapse: collapse; display: block; overflow-x: auto; font-size: .9em}
 th, td {border: 1px solid #ccc; padding: .2em .6em}
