@@ -60,7 +60,7 @@ cdef class LoopOwner(LoopReader):
         self.loop.has_contacts = law is not None
         if law is not None:
             record, values, self.pair_table = law
-            self.walls = WallTable(walls, dt, first_step, servo_states)
+            self.walls = WallTable(walls, dt, first_step, servo_states, state.box is not None)
             self.set_law(record, values)
         if self.loop.law.history != NULL:
             self.memory = HistoryMemory(

@@ -148,13 +148,13 @@ def _rates(position, later_position, matrix, later_matrix, step):
     return (later_position - position) / step, vector * (1.0 + squared / 6.0) / step
 
 
-def travel(wall, rows):
+def travel(wall, rows, periodic=False):
     """Bounds (n,) of the displacements of the surface of a wall from each of its poses to the next, the first one 0.
 
     Raises
     ------
     ValueError
-        For a motion that tilts a plane or a cylinder.
+        For a motion that tilts a plane or a cylinder, or turns a plane in a periodic box.
     """
     shift = np.diff(rows[:, :3], axis=0, prepend=rows[:1, :3])
     matrix = rows[:, 3:12].reshape(-1, 3, 3)
@@ -167,6 +167,8 @@ def travel(wall, rows):
     along = shift @ direction
     if isinstance(wall, Plane):
         off, moved = 0.0, np.abs(along)
+        if periodic and np.any(np.abs(matrix - np.eye(3)) > FIXED):
+            raise ValueError(f"motion of {wall}: a plane that turns needs open axes, without periodic ones")
     else:
         arm = np.subtract(wall.point, wall.center)
         off = np.abs(np.cross(matrix @ arm - arm, direction)).max(axis=1) / wall.radius

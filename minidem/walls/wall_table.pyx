@@ -30,15 +30,17 @@ cdef class WallTable:
         The present one.
     servo_states : (walls, 2) array, optional
         Of walls that a force moves; default: at rest at their first places.
+    periodic : bool
+        Planes may not turn.
     """
 
-    def __cinit__(self, walls, double dt, long long step, servo_states=None):
+    def __cinit__(self, walls, double dt, long long step, servo_states=None, periodic=False):
         cdef double[:, ::1] place
         cdef unsigned char[::1] moves
         cdef int[::1] wall_of
         simple = [k for k, wall in enumerate(walls) if not isinstance(wall, MeshWall)]
         meshes = [k for k, wall in enumerate(walls) if isinstance(wall, MeshWall)]
-        self._walls, self._half_step, self._keep = walls, 0.5 * dt, []
+        self._walls, self._half_step, self._periodic, self._keep = walls, 0.5 * dt, periodic, []
         self.servos = [k for k, wall in enumerate(walls) if isinstance(wall.motion, Servo)]
         self.servo_states = np.zeros((len(walls), 2)) if servo_states is None else np.array(servo_states)
         self.wall_of = wall_of = np.concatenate(
@@ -142,7 +144,7 @@ cdef class WallTable:
         for k, wall in enumerate(self._walls):
             if wall.moves:
                 rows[:, k] = poses(wall, 2 * step, n, self._half_step, self.servo_states[k])
-                moved = np.maximum(moved, travel(wall, rows[:, k]))
+                moved = np.maximum(moved, travel(wall, rows[:, k], self._periodic))
         return rows, self.walls.travelled + np.cumsum(moved)
 
     def accelerate(self, forces, double dt):

@@ -58,6 +58,18 @@ def test_walls(wall, axis):
             simulation(walls=[md.Plane((0, 0, 0), (0, 1, 0)), wall])
 
 
+def test_a_function_that_turns_a_plane():
+    """It is refused before the first step; about an open axis of a cylinder it is not."""
+    def motion(t):
+        return (0.0, 0.0, 0.0), (0.0, 2.0 * t, 0.0)
+
+    sim = simulation(walls=[md.Plane((0, 0, 0), (0, 1, 0), motion=motion)])
+    with pytest.raises(ValueError, match="motion of Plane.*: a plane that turns needs open axes"):
+        sim.run(3)
+    assert sim.step_count == 0
+    simulation((*BOX[:2], (False, True, False)), [md.Cylinder((0, 0, 0), (0, 1, 0), 0.3, motion=motion)]).run(3)
+
+
 def test_cylinder_along_the_periodic_axis():
     """A ball at its wall feels the same anywhere along the axis, also across the faces."""
     wall = md.Cylinder((0, 0, 0), (0, 0, 1), 0.3, angular_velocity=(0.0, 0.0, 3.0))
