@@ -49,6 +49,8 @@ try:
 except _isa.LevelError:
     raise
 except ImportError as error:
+    if error.name and error.name.partition(".")[0] != "minidem":
+        raise                                   # of a package that minidem needs
     raise ImportError("minidem's compiled modules are missing or stale; build them from the source folder with\n"
                       "    python -m pip install -e .") from error
 

@@ -20,6 +20,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
+from numpy.typing import ArrayLike
 from order_table import instant
 
 import minidem as md
@@ -29,15 +30,17 @@ ROOT = Path(__file__).resolve().parents[1]
 MODULES = ("minidem", *(f"minidem.{name}" for name in (
     "rotation.record", "contact.record", "initial", "scenario", "ensemble", "reproduction", "templates.shapes",
     "templates.chess", "templates.fit_report")))
-SECTIONS = {"minidem": "index.html", "Rotation schemes": "rotation/index.html", "Contact laws": "contact/index.html",
+SECTIONS = {"minidem": "index.html", "Tutorial": "minidem/guide/tutorial.html",
+            "Rotation schemes": "rotation/index.html", "Contact laws": "contact/index.html",
             "Scenarios": "scenarios/index.html", "API": "api/index.html"}
 STYLE = """
-body {font: 16px/1.5 sans-serif; max-width: 60em; margin: auto; padding: 0 1em 3em; color: #222}
+body {font: 16px/1.5 sans-serif; max-width: 62em; margin: auto; padding: 0 1em 3em; color: #222}
 div.site a {margin-right: 1.5em} div.site {padding: 1em 0; border-bottom: 1px solid #ccc}
 a {color: #06c; text-decoration: none} img {max-width: 100%}
-code {font-size: .88em} pre code {font-size: 14px}
+code {font-size: .88em} pre code {font-size: 13px}
 pre {background: #f5f5f5; padding: .7em; overflow-x: auto; line-height: 1.35}
-table {border-collapse: collapse; display: block; overflow-x: auto} th, td {border: 1px solid #ccc; padding: .2em .6em}
+table {border-collapse: collapse; display: block; overflow-x: auto; font-size: .9em}
+th, td {border: 1px solid #ccc; padding: .2em .6em}
 th {text-align: left; background: #f5f5f5}
 """
 
@@ -66,6 +69,7 @@ def navigation(depth):
 def write_page(out, name, markdown):
     """The page `name`, such as "rotation/spiral.html", from Markdown."""
     helpers = renderer()
+    markdown = re.sub(r"(?<=[/(])README\.md(?=[)#])", "index.md", markdown)
     body = helpers.to_html(re.sub(r"(\]\((?!https?:)[^)\s]*)\.md(?=[)#])", r"\1.html", markdown))
     colours = helpers.formatter.get_style_defs(".codehilite")
     title = html.escape(markdown.partition("\n")[0].strip("# ").replace("`", ""))
@@ -119,9 +123,10 @@ def record_page(kind, record, rows):
              "equations": record.equations, **rows, "used in": record.used_in}
     lines = [f"| {name} | {value} |" for name, value in table.items() if value not in ("", None)]
     works = {work.key: work for group in (record.cites, *getattr(record, "cites_with", {}).values()) for work in group}
+    linked = re.sub(r"\b(FRICTION|ONSET)\.md", r"[\g<0>](../minidem/contact/\g<0>)", examples_marked(record.doc))
     return "\n".join([f"# `{record.name}`: {record.title}", "", "| property | value |", "| --- | --- |", *lines, "",
-                      "## Formula", "", examples_marked(record.doc), "", "## References", "",
-                      *(f"* {work.text}" + (f" [doi](https://doi.org/{work.doi})" if work.doi else "")
+                      "## Formula", "", linked, "", "## References", "",
+                      *("* " + work.text.replace(f"doi:{work.doi}", f"[doi:{work.doi}](https://doi.org/{work.doi})")
                         for work in works.values())])
 
 
@@ -142,7 +147,9 @@ def write_records(out):
 
 def write_gallery(out, results):
     """A list of the scenarios with their docstrings and pictures."""
-    text = ["# Scenarios", "", "`python -m minidem run NAME` runs a scenario; `--help` after it lists the options."]
+    text = ["# Scenarios", "", "`python -m minidem run NAME` runs a scenario; `--help` after it lists the options. "
+            "Pictures are those of the project, and of the runs in results/NAME when these pages were made.", "",
+            ", ".join(f"[{name}](#{name})" for name in scenario_files())]
     shutil.copytree(SCENARIOS / "pictures", out / "scenarios" / "pictures", dirs_exist_ok=True)
     for name, path in scenario_files().items():
         title, _, rest = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))).partition("\n")
@@ -162,6 +169,11 @@ def write_api(out):
     import pdoc
     pdoc.render.configure(docformat="numpy", show_source=False)
     pdoc.render.env.filters["to_html"] = lambda text: helpers.to_html(examples_marked(text))
+    annotation = inspect.formatannotation
+    members = annotation(ArrayLike).removeprefix("Union[").removesuffix("]")     # too long to be read
+    inspect.formatannotation = pdoc.doc.formatannotation = lambda kind, *others: re.sub(
+        r"Union\[ArrayLike(, NoneType)?\]", lambda found: "ArrayLike | None" if found[1] else "ArrayLike",
+        annotation(kind, *others).replace(members, "ArrayLike"))
     # Members of base classes in modules without a page are shown with the class.
     pdoc.doc.Class.own_members = property(lambda self: [member for member in self.members.values()
                                                         if member.taken_from[0].startswith("minidem")])
@@ -184,7 +196,7 @@ def write_api(out):
 def title(thing):
     """First line of the docstring, behind the signature that Cython puts there."""
     lines = inspect.getdoc(thing).splitlines()
-    return next(line for line in lines if line and not re.fullmatch(r"\w+\(.*\).*", line)).replace("::", ":")
+    return next(line for line in lines if line and not re.fullmatch(r"\w+\(.*\).*", line)).rstrip(":")
 
 
 class Links(HTMLParser):

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from minidem.core.checks import file_path, short_repr
 from minidem.core.guard import exclusive
+from minidem.core.interpreter import this_python
 from minidem.core.quaternions import multiply, rotate
 from minidem.output import replace_text
 from minidem.state.bodies import frames_to_drawn
@@ -65,7 +66,8 @@ class Trajectory:
         if self.path.suffix not in (".gsd", ".csv"):
             raise ValueError(f"path = {short_repr(str(path))}: give a name that ends in .gsd or .csv")
         if self.path.suffix == ".gsd" and not has_gsd():
-            raise ModuleNotFoundError("GSD files need the package gsd: python -m pip install gsd; or give NAME.csv")
+            raise ModuleNotFoundError(f"GSD files need the package gsd: {this_python()} -m pip install gsd; or give "
+                                      "NAME.csv")
         if clumps is not None:
             clumps = np.asarray(list(clumps) if isinstance(clumps, Iterable) else clumps)
             if clumps.ndim != 1 or clumps.size and clumps.dtype.kind not in "iu":

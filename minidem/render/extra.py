@@ -1,6 +1,7 @@
 """Packages of the extra `render`, imported when they are needed."""
 import importlib
-import sys
+
+from minidem.core.interpreter import this_python
 
 
 def require(name="pyvista"):
@@ -9,4 +10,4 @@ def require(name="pyvista"):
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(f"pictures and movies need the package {error.name}; install it with\n"
-                                  f"    {sys.executable} -m pip install pyvista imageio-ffmpeg") from None
+                                  f"    {this_python()} -m pip install pyvista imageio-ffmpeg") from None

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from minidem.output import vtu
 from minidem.output.wall_shapes import write_walls
 from minidem.render.colour import value_range
@@ -56,7 +58,7 @@ def show(sim: Simulation, color: str = "speed", size: tuple[int, int] = (800, 60
     require()
     if sim.n_clumps == 0:
         raise ValueError("sim: there are no clumps to show; add some first")
-    if len(size) != 2 or not all(16 <= number <= 4096 for number in size):
+    if np.shape(size) != (2,) or not all(16 <= number <= 4096 for number in size):
         raise ValueError(f"size = {size}: give width and height in pixels, from 16 to 4096")
     camera = checked_camera(camera)
     with tempfile.TemporaryDirectory() as folder:       # the same files as a frame of a run

@@ -28,8 +28,8 @@ The counterpart of `Scenario` for many runs of few bodies. A complete paper expe
         sys.exit(main())
 
 From Python: ``report = EXPERIMENT.run_into("folder", quick=True)``, then ``report.findings``, each with a
-``.verdict``, and ``report.lines()``. Every paper experiment has --out, --quick (fewer points, seconds instead of
-minutes) and --quiet, and writes summary.json, findings.csv, its tables and its figures into --out.
+``.verdict``, and ``report.lines()``. Every paper experiment has --out, --quick (fewer points, a fraction of the
+time) and --quiet, and writes summary.json, findings.csv, its tables and its figures into --out.
 `minidem.scenario.plot.styles` gives colours and line styles for curves of many schemes.
 '''
 
@@ -142,7 +142,7 @@ class PaperExperiment:
         if self.add_options:
             self.add_options(parser.add_argument_group("options of this experiment"))
         group = parser.add_argument_group("options of every experiment")
-        group.add_argument("--quick", action="store_true", help="fewer points: seconds instead of minutes")
+        group.add_argument("--quick", action="store_true", help="fewer points, smaller systems: a fraction of the time")
         defaults = self.defaults
         if "integrator" in defaults:
             group.add_argument("--integrator", type=_scheme, default=defaults["integrator"], metavar="NAME",

@@ -1,6 +1,7 @@
 '''Scenario scripts: command line, tables, frames, checkpoints, figures, comparisons.
 
-A scenario is a function from options to a Simulation with a name and defaults::
+A scenario is a function from options to a Simulation with a name and defaults. `--integrator`, `--contact`, `--dt` and
+`--seed` are options of those that have a default for them::
 
     """Two rods meet head on."""
     import sys
@@ -13,14 +14,15 @@ A scenario is a function from options to a Simulation with a name and defaults::
     def build(options):
         rod = md.ClumpTemplate([(-0.05, 0, 0), (0, 0, 0), (0.05, 0, 0)], [0.03] * 3, density=2500.0)
         sim = md.Simulation(md.Material(young=1e9, poisson=0.1), walls=md.box((0, 0, 0), (1, 1, 1)),
-                            rotation=options.integrator, dt=options.dt, threads=options.threads)
+                            rotation=options.integrator, contact=options.contact, dt=options.dt,
+                            threads=options.threads)
         v = options.speed
         sim.add_clumps(rod, [(0.2, 0.5, 0.5), (0.8, 0.55, 0.5)], velocity=[(v, 0, 0), (-v, 0, 0)])
         return sim
 
     main = Scenario(
         name="two_rods", description=__doc__, build=build, add_options=add_options,
-        defaults={"integrator": "spiral", "dt": 1e-5, "time": 1.0}).main
+        defaults={"integrator": "spiral", "contact": "hertz", "dt": 1e-5, "time": 1.0}).main
 
     if __name__ == "__main__":
         sys.exit(main())

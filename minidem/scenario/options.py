@@ -115,7 +115,10 @@ def physics(options):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that raises ValueError for invalid arguments."""
+    """A parser that raises ValueError for invalid arguments, also for abbreviated options."""
+
+    def __init__(self, **settings):
+        super().__init__(allow_abbrev=False, **settings)        # without --contact, --contact is not --contacts
 
     def error(self, message):
         raise ValueError(message)

@@ -1,11 +1,13 @@
 """Definition of a scenario, and its command line."""
 
+import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from minidem.core.interpreter import this_python
 from minidem.scenario import plot
 from minidem.scenario.options import parse
 from minidem.scenario.record import verdict
@@ -122,7 +124,8 @@ class Scenario:
         else:
             runs = {self.name: Run(self, options, options.out)}
         if options.resume and not any(run.resumed for run in runs.values()):
-            raise ValueError(f"--resume: there is no checkpoint in {options.out}; start without --resume")
+            raise ValueError(f"--resume: there is no checkpoint in {options.out}; start without --resume, "
+                             "and with --checkpoint-every for runs that may be killed")
         return runs
 
     def _execute(self, runs, options, interruptible):
@@ -154,10 +157,12 @@ class Scenario:
         text = f"Files are in {options.out}"
         if getattr(options, "compare", None):
             text += ", a folder for each integrator, with compare.png beside them"
+        if not run.folder.picture.exists():
+            text += f".\nFigures need matplotlib: {this_python()} -m pip install matplotlib"
         if run.with_frames:
             series = run.folder.series
             text += f".\nTo see the motion open {series} in ParaView, or make a movie with\n" \
-                    f"  python -m minidem movie {series.parent}"
+                    f"  {this_python()} -m minidem movie {shlex.quote(str(series.parent))}"
         else:
             text += "."
         return text

@@ -1,4 +1,5 @@
 """HTML pages of tools/docs.py: one per scheme, law and module, with no broken link. The API needs the extra docs."""
+import re
 import subprocess
 import sys
 
@@ -36,11 +37,15 @@ def test_schemes_and_laws_have_a_page_of_their_record(pages, kind):
 
 def test_guide_api_and_gallery_are_there(pages):
     assert all(f"minidem/guide/{name}.html" in pages for name in ("clumps", "extensions", "friction", "studies"))
+    sections = re.findall(r"<a href=\"(.*?)\"", pages["index.html"].partition('<div class="site">')[2])[:2]
+    assert sections == ["index.html", "minidem/guide/tutorial.html"]
     for name, page in (("Simulation.add_clumps", "minidem"), ("ClumpTemplate.from_mesh", "minidem"),
                        ("integrate", "minidem/rotation")):
         assert f'id="{name}"' in pages[f"api/{page}.html"]
     assert all(f'<h2 id="{name}">' in pages["scenarios/index.html"] for name in docs.scenario_files())
     assert 'src="settling/energy.png"' in pages["scenarios/index.html"]
+    assert "add_clumps</span>" in pages["api/minidem.html"] and "_ArrayLike" not in pages["api/minidem.html"]
+    assert 'href="../../index.html"' in pages["minidem/guide/tutorial.html"]
     assert not [name for name, page in pages.items() if "](" in page and not name.startswith("api/minidem")]
 
 

@@ -99,7 +99,8 @@ def test_python_runs_as_printed(where, code, desk):
 
 def test_there_are_examples_of_all_kinds():
     places = {where.split()[0] for where, _ in PYTHON}
-    pages = {f"minidem/guide/{name}.md" for name in ("clumps", "extensions", "friction", "measurements", "studies")}
+    names = "clumps", "extensions", "friction", "measurements", "studies", "tutorial"
+    pages = {f"minidem/guide/{name}.md" for name in names}
     assert {"README.md", *pages, *(f"minidem/{name}__init__.py" for name in ("", "ensemble/", "scenario/"))} <= places
     assert len([where for where, _ in PYTHON if where.startswith("minidem/guide/")]) >= 8
     assert any(where.endswith(".pyx") for where, _ in examples.docstrings())

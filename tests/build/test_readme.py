@@ -13,6 +13,7 @@ from rods_in_box import SCENARIO as RODS
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "minidem" / "guide").glob("*.md"))}
+TUTORIAL = PAGES[ROOT / "minidem" / "guide" / "tutorial.md"]
 BOTH = "\n".join([README, *PAGES.values()])
 BLOCKS = examples.FENCE.findall(BOTH)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -28,10 +29,15 @@ def test_scripts_run_from_any_folder(script, tmp_path):
     assert done.returncode == 0 and "usage: " in done.stdout, done.stderr
 
 
+def set_up_commands(text):
+    return [line for kind, block in examples.FENCE.findall(text) if kind == "bash"
+            for line in block.splitlines() if "-m venv" in line]
+
+
 def test_two_set_up_commands_of_one_line_each():
-    lines = [line for kind, text in BLOCKS if kind == "bash" for line in text.splitlines()]
-    commands = [line for line in lines if "pip install" in line]
-    assert len(commands) == 2
+    commands = set_up_commands(README)
+    assert len(commands) == 2 and set_up_commands(BOTH) == [*commands, commands[0]]
+    assert set_up_commands(TUTORIAL) == commands[:1]
     assert all(line.startswith("python3 -m venv .venv && .venv/bin/pip install -e") for line in commands)
     assert commands[0].endswith("scenarios/rods_in_box.py") and commands[1].endswith("-m pytest")
 
@@ -52,8 +58,10 @@ def test_links_lead_to_files(where, text):
 
 
 def test_the_readme_links_to_every_page_of_the_guide():
+    """The tutorial first, in the table too."""
     linked = {(ROOT / link).resolve() for link in LINK.findall(README)}
-    assert len(PAGES) >= 8 and set(PAGES) <= linked
+    assert len(PAGES) >= 9 and set(PAGES) <= linked
+    assert re.search(r"^\| --- \|.*\n\| \[(\w+)\]", README, re.M).group(1) == "Tutorial"
 
 
 def test_script(tmp_path):
@@ -92,6 +100,7 @@ def test_the_picture_of_the_comparison_is_what_its_command_makes(tmp_path):
     assert [line.partition(":")[0] for line in shown] == names.split(",")
     assert RODS.main(["--frames", "0", "--quiet", "--out", str(tmp_path)]) == 0
     made = json.loads((tmp_path / "summary.json").read_text())
+    assert f"is {made['max_relative_energy_error']:.1e}; " in TUTORIAL
     assert shown[0] == "spiral: {energy_initial} J, after {time:.8g} s {energy_final} J".format(**made)
 
 

@@ -8,14 +8,16 @@ import pytest
 
 import minidem as md
 from minidem import __main__ as command_line, selftest
+from minidem.core.interpreter import this_python
 
 ROOT = Path(__file__).parents[2]
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
 
 
 def minidem(*words, folder=None, status=0):
     """What `python -m minidem` prints; on failure what it prints as an error."""
     done = subprocess.run([sys.executable, "-m", "minidem", *map(str, words)], cwd=folder, capture_output=True,
-                          text=True, timeout=300, env=os.environ | {"PYTHONPATH": str(ROOT)})
+                          text=True, timeout=300, env=ENVIRONMENT)
     assert done.returncode == status, done.stderr
     return done.stderr if status else done.stdout
 
@@ -135,3 +137,35 @@ def test_selftest_fails_for_wrong_results(check, fault, message, monkeypatch, ca
     line, last = capsys.readouterr().out.splitlines()
     assert line.startswith("FAILED") and name in line and message in line
     assert last.startswith("0 of 1 checks passed")
+
+
+def test_the_command_for_a_movie_works_as_shown(tmp_path):
+    """Also where this Python is not the first on the path, as in a venv that is not active."""
+    elsewhere = ENVIRONMENT | {"PATH": "/bin:/usr/bin"}
+    words = "run", "rods_in_box", "--time", "0.01", "--frames", "2", "--out", "my results"
+    done = subprocess.run([sys.executable, "-m", "minidem", *words], cwd=tmp_path, capture_output=True, text=True,
+                          check=True, env=elsewhere)
+    assert "matplotlib" not in done.stdout
+    command = done.stdout.splitlines()[-1]
+    assert command.endswith(" -m minidem movie 'my results'")
+    subprocess.run(f"{command} --help", shell=True, cwd=tmp_path, check=True, env=elsewhere)
+
+
+def test_this_python_is_named_as_shortly_as_possible(monkeypatch, tmp_path):
+    for folder in ("one", "other"):
+        program = tmp_path / folder / "bin" / "python"
+        program.parent.mkdir(parents=True)
+        program.symlink_to(sys.executable)          # as in a venv
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "one" / "bin" / "python"))
+    for first, here, said in (("one", tmp_path, "python"), ("other", tmp_path, "one/bin/python"),
+                              ("other", tmp_path / "other", sys.executable)):
+        monkeypatch.setenv("PATH", str(tmp_path / first / "bin"))
+        monkeypatch.chdir(here)
+        assert this_python() == said
+
+
+def test_a_missing_package_is_named(tmp_path):
+    """It is not a reason to build minidem again."""
+    code = "import sys; sys.modules['meshio'] = None; import minidem"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, env=ENVIRONMENT)
+    assert done.returncode == 1 and "meshio" in done.stderr.splitlines()[-1] and "stale" not in done.stderr

@@ -193,8 +193,9 @@ def test_show_refuses():
     with pytest.raises(ValueError, match="there are no clumps to show"):
         md.show(sim)
     sim.add_clumps(BALL, [(0, 0, 0)])
-    with pytest.raises(ValueError, match="size = .*from 16 to 4096"):
-        md.show(sim, size=(8, 8))
+    for size in (8, 8), 800:
+        with pytest.raises(ValueError, match="size = .*from 16 to 4096"):
+            md.show(sim, size=size)
 
 
 def test_in_a_notebook():

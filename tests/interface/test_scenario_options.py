@@ -61,6 +61,8 @@ def test_a_scenario_has_only_the_options_that_it_wants():
     assert not {"integrator", "compare", "dt", "seed"} & options.keys()
     with pytest.raises(ValueError, match="--seed"):
         plain.parse(["--seed", "3"])
+    with pytest.raises(ValueError, match="unrecognized arguments: --contact hertz"):    # --contacts is an option
+        plain.parse(["--contact", "hertz"])
 
 
 BAD = {

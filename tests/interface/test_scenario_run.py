@@ -138,7 +138,7 @@ def test_what_it_says(tmp_path, capsys, undrawn):
     assert RODS.main(arguments) == 0
     said = capsys.readouterr()
     assert said.out.startswith("Energy is conserved with spiral")
-    for word in (str(tmp_path), "rods_in_box.pvd", "ParaView", "minidem movie"):
+    for word in (str(tmp_path), "rods_in_box.pvd", "ParaView", "minidem movie", "-m pip install matplotlib"):
         assert word in said.out
     assert said.err == ""  # no progress line before five seconds where there is no terminal
     assert RODS.main([*arguments, "--quiet"]) == 0
