@@ -88,6 +88,7 @@ def discharge(options, report, bed, ratio, with_frames):
     while not rows or rows[-1][1] < END * options.count * mass and sim.time < LONGEST:
         below = options.count - np.count_nonzero(sim.position[:, 2] > 0.0)
         rows.append((sim.time, mass * below))
+        report.part(f"orifice of {ratio:g} grains", below / (END * options.count))
         if with_frames and len(rows) % FRAMES == 1:
             frame = folder / f"flow_{len(rows):06d}.vtu"
             sim.write_vtu(frame)

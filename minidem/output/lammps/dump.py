@@ -45,6 +45,8 @@ def read_motion(sim, folder, moment):
 
 def checked_rows(path, numbers, columns):
     """Columns behind the number of a dump of these numbers, and its step; ValueError for another file."""
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {path}: run in.minidem in this folder with LAMMPS first")
     with path.open() as file:
         header = [file.readline() for _ in range(9)]
     try:
@@ -69,9 +71,13 @@ def read(folder, make, threads=None):
 
     Raises
     ------
+    FileNotFoundError
+        If the folder is not one of write_lammps.
     ValueError
         See read_motion.
     """
+    if not (folder / CHECKPOINT).is_file():
+        raise FileNotFoundError(f"there is no file {folder / CHECKPOINT}: give a folder that write_lammps has written")
     sim = checkpoint.load(folder / CHECKPOINT, make, threads)[0]
     (start, _), (end, steps) = (read_motion(sim, folder, moment) for moment in ("start", "end"))
     # LAMMPS chooses principal frames of its own: only turns since the start can be compared.
