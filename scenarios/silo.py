@@ -96,7 +96,8 @@ def build(options):
         sim.add_clumps(dosta.grain("sphere", radius[0], material), centre, scale=radius / radius[0])
         return sim
     kind = "quick" if options.quick else "full"
-    name = f"silo-{options.clump}-{options.material}-{options.orifice}-{kind}-{options.count}-seed-{options.seed}"
+    name = (f"silo-{options.clump}-{options.material}-{options.orifice}-{kind}-{options.count}-dt-{options.dt:g}-seed-"
+            f"{options.seed}")
     bed = settled(name, lambda report: fall_and_settle(options, report), options.quiet)
     sim.add_clumps(bed.templates[0], bed.position, bed.orientation, bed.velocity, bed.angular_velocity)
     return sim
