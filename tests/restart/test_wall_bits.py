@@ -137,23 +137,24 @@ def test_walls_of_checkpoints(tmp_path):
         assert md.Servo(servo.direction, force=1.0, mass=1.0) == servo
 
 
-def test_order_of_contacts_over_seams(tmp_path):
+@pytest.mark.parametrize("seed", [2, 3])
+def test_order_of_contacts_over_seams(seed, tmp_path):
     """Balls in a groove of triangles in random order, pushed by a plane: the sums of three forces do not depend on the
-    triangles on which contacts began."""
+    triangles on which contacts began, of which a simulation that is loaded knows nothing."""
     points, triangles = plate(16, -1.0, 1.0, jitter=0.0)
     points[:, 2] = 0.8 * np.abs(points[:, 0])
-    triangles = np.random.default_rng(2).permutation(triangles)
+    triangles = np.random.default_rng(seed).permutation(triangles)
     walls = [md.MeshWall((points, triangles)), md.Plane((0, -0.9, 0), (0, 1, 0), velocity=(0, 1.0, 0))]
     sim = simulation(walls, MINDLIN, 2e-4, gravity=(0, -6, -9))
     ball = md.ClumpTemplate([(0, 0, 0)], [0.1], density=2500.0)
     sim.add_clumps(ball, [(0.0, y, 0.127) for y in (-0.79, -0.58)])
-    other, counts = copy.deepcopy(sim), []
-    sim.run(900)
-    for _ in range(20):
-        other = reloaded(other, 1, tmp_path, {})
-        other.run(45)
-        counts.append(np.bincount(other.contacts()["clump_i"], minlength=1).max())
-    assert np.count_nonzero(np.array(counts) > 2) > 1 and bits(other) == bits(sim)
+    sim.run(610)
+    for _ in range(50):                                 # each contact moves on to another triangle
+        sim.run(5)
+        other = reloaded(sim, 1, tmp_path, {})
+        for simulated in sim, other:
+            simulated.run(1)
+        assert np.array_equal(other.force, sim.force) and np.array_equal(other.velocity, sim.velocity)
 
 
 def test_pieces_longer_than_a_table_of_poses(tmp_path):
