@@ -40,6 +40,11 @@ def is_soft(options):
     return options.soft or options.quick
 
 
+def step(options):
+    """Time step by default, and of the settling bed [s]."""
+    return 1e-4 if is_soft(options) else 8e-7
+
+
 def add_options(group):
     group.add_argument("--quick", action="store_true", help="a short soft drum, under a minute")
     group.add_argument("--soft", action="store_true", help="smaller Young's moduli and a longer step")
@@ -69,14 +74,14 @@ def fall_and_settle(options, materials, pairs, report):
                                                   (-HALF_WIDTH, -half, low), (HALF_WIDTH, half, high), rng)
         groups.append(Group(template, position, orientation, materials[name]))
     stage = {"softer": 1.0, "slower": 1.0} if is_soft(options) else {}
-    return settle(groups, walls(options.length, 0.0, materials["steel"]), options.dt, pairs, threads=options.threads,
-                  report=report, **stage)
+    return settle(groups, walls(options.length, 0.0, materials["steel"]), step(options), pairs,
+                  threads=options.threads, report=report, **stage)
 
 
 def add_bed(sim, options, materials, pairs):
     """A bed that has settled, now or in an earlier run."""
     kind = "soft" if is_soft(options) else "hard"
-    bed = settled(f"drum-{options.clump}-{kind}-{options.length:g}-dt-{options.dt:g}-seed-{options.seed}",
+    bed = settled(f"drum-{options.clump}-{kind}-{options.length:g}-dt-{step(options):g}-seed-{options.seed}",
                   lambda report: fall_and_settle(options, materials, pairs, report), options.quiet)
     for k, name in enumerate(GRAINS):
         mine = bed.template_index == k
@@ -149,8 +154,7 @@ SCENARIO = Scenario(
     description=__doc__,
     build=build,
     defaults={"integrator": "spiral", "contact": "hertz-mindlin",
-              "dt": lambda options: 1e-4 if is_soft(options) else 8e-7,
-              "time": lambda options: 1.0 if options.quick else 5.0, "seed": 1, "frames": 100},
+              "dt": step, "time": lambda options: 1.0 if options.quick else 5.0, "seed": 1, "frames": 100},
     add_options=add_options,
     observables=OBSERVABLES,
     wall_forces=True,

@@ -40,7 +40,6 @@ from scenario_modules import scenario_module
 from minidem.scenario import at_least, positive
 from minidem.scenario.plot import COLOURS, STYLES, save
 
-STEP = 1e-4                                              # of drum.py --soft [s]
 ROWS, WARMUP, STEPS, REPEATS = 200, 100, 100, 3         # of zones.csv; of the short runs for the ratio
 ZONES = {1: "0 INF INF INF 0 INF", 2: "INF 0 INF INF INF 0"}            # regions of LAMMPS
 
@@ -51,6 +50,8 @@ def parse_arguments(argv):
     option = parser.add_argument
     option("--quick", action="store_true", help="the drum and the time of drum.py --quick")
     option("--time", type=positive, metavar="SECONDS", help="simulated time (default: 5, with --quick 1)")
+    option("--dt", type=positive, default=1e-4, metavar="SECONDS",
+           help="time step; the beds do not depend on it (default: %(default)s)")
     option("--seeds", type=at_least(1), default=3, metavar="K", help="beds, of seeds 1 to K (default: %(default)s)")
     option("--out", type=Path, default=Path("results", "compare_drum"), metavar="DIR",
            help="folder for all files (default: %(default)s)")
@@ -62,7 +63,7 @@ def parse_arguments(argv):
 def simulation(arguments, seed):
     drum = scenario_module("drum")
     return drum.build(drum.SCENARIO.parse(["--soft", "--contact", CONTACT, "--threads", "1", "--seed", str(seed),
-                                           *(["--quick"] if arguments.quick else [])]))
+                                           "--dt", repr(arguments.dt), *(["--quick"] if arguments.quick else [])]))
 
 
 def samples(sim, zones):
@@ -74,7 +75,7 @@ def samples(sim, zones):
 def traced(arguments, code, seed, settings):
     """Time and numbers of grains (n, 5), and the time per step [us]; from the folder of --out if there."""
     drum = scenario_module("drum")
-    steps = round(arguments.time / STEP)
+    steps = round(arguments.time / arguments.dt)
     every = max(1, steps // ROWS)
 
     def run(report):
@@ -84,9 +85,10 @@ def traced(arguments, code, seed, settings):
         return trace_lammps(sim, steps, every, report, settings, samples(sim, drum.ZONES),
                             [f"region zone{zone} block {box} units box" for zone, box in ZONES.items()])
 
-    rows, us_per_step = kept_trace(arguments.out / f"{code}-seed-{seed}.json", {"quick": arguments.quick},
-                                   f"{code}, seed {seed}", steps, run)
-    rows[:, 0] *= STEP
+    rows, us_per_step = kept_trace(
+        arguments.out / f"{code}-seed-{seed}.json", {"quick": arguments.quick, "dt": arguments.dt},
+        f"{code}, seed {seed}", steps, run)
+    rows[:, 0] *= arguments.dt
     return rows, us_per_step
 
 
