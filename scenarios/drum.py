@@ -7,7 +7,7 @@ with 2 rad/s about the y axis; the side x > 0 rises. observables.csv and drum.pn
 materials in zone 1 (x > 0, z > 0) and zone 2 (x < 0, z < 0), as the comparison has.
 
 The full case has 6.25 million steps. --soft takes Young's moduli of 2 and 1 MPa, and 50 000 steps of 0.1 ms. A contact
-has about six of these steps: the restitution of grains M1 is 0.42 to 0.47 in place of 0.5, and the grains flow more
+has about six of these steps: the restitution of grains M1 is 0.42 to 0.48 in place of 0.5, and the grains flow more
 slowly than with --dt 2.5e-5.
 
     python scenarios/drum.py --quick

@@ -22,7 +22,7 @@ cdef inline void choose_skins(double diameter, double speed, Py_ssize_t n_sphere
     to measure its displacement, 60 to sort an item into the grid and to search around it, 10 to find and store an outer
     pair. With AVX-512 the last two are about half and a third of that; the skins of ten thousand rods are much the same
     then. With history, 60 to sort an inner pair into the canonical order and to carry its contact over: in a drum of
-    38 000 spheres the lists take half the time that they take without this term.
+    38 000 spheres the lists take 40 % less time than without this term.
     """
     cdef double outer, inner, steps_outer, steps_inner, cost, best = -1.0, wide, narrow
     cdef double carrying = 60.0 if carries else 0.0
