@@ -5,22 +5,27 @@
     rolling      the same with the relative rotation: a couple M, |M + M_d| <= mu_r R* |F_n|
 
 Time levels. Springs are stretched by the velocity half a step before the pose, which is exact over the step. The
-dashpots need the velocity at the pose, which leapfrog predicts by 3/2 of this velocity minus 1/2 of that of the last
-step. The damping coefficient rises from zero like d^(1/4) as a contact begins, so that a sample of the force would be
-of order 5/4 only: steps in which a contact begins or ends take the integral of the coefficient instead.
+dashpots have the velocity at the pose: the normal one as in damped_normal.pxd, the others extrapolated, 3/2 of this
+velocity minus 1/2 of that of the last step.
 
 The limit of friction is zero where F_n changes its sign, before the lift-off of a damped contact. The springs are then
 gone, and are stretched by the rest of the step only.
 """
 from libc.math cimport fabs, sqrt
 
+from minidem.contact.damped_normal cimport Normal, contact_radius, find_normal_forces
+from minidem.contact.friction_records cimport (
+    DASHPOT, FRICTION, LIMIT_DAMPING, ROLLING_DAMPING, ROLLING_DASHPOT, ROLLING_FRICTION, ROLLING_RATE, ROLLING_SPRING,
+    ROLLING_STIFFNESS, SLIP, SPRING, STIFFNESS, TANGENTIAL_DAMPING, TANGENTIAL_STIFFNESS, predicted, record,
+    store_record,
+)
 from minidem.contact.rows cimport (
-    ANGULAR_VELOCITY, COEFFICIENTS, COUPLE, DISSIPATED, FORCE, MASS, MIDDLE_NORMAL, NORMAL, NORMAL_ENERGY, OVERLAP,
-    OwnRows, RADIUS, ROLLING_ENERGY, ROLLING_INERTIA, SLIDING, SPIN, STEP, TANGENTIAL_ENERGY, VELOCITY,
+    ANGULAR_VELOCITY, COEFFICIENTS, COUPLE, DISSIPATED, FORCE, MIDDLE_NORMAL, NORMAL, NORMAL_ENERGY, OVERLAP, OwnRows,
+    RADIUS, ROLLING_ENERGY, ROLLING_INERTIA, SLIDING, SPIN, STEP, TANGENTIAL_ENERGY, VELOCITY,
 )
 from minidem.contact.spring cimport Change, Springs, dissipate, slide, stretch
 from minidem.core.lanes cimport LANES
-from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, scale, sub, vec3
+from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, scale, vec3
 from minidem.state.rows cimport load, store
 
 cdef extern from *:
@@ -29,141 +34,12 @@ cdef extern from *:
     #define CYTHON_INLINE inline __attribute__((always_inline))
     """
 
-cdef enum Coefficient:              # of a pair of materials, rows from COEFFICIENTS on
-    STIFFNESS = 0                   # F_e = STIFFNESS a d, contact radius a; of linear springs a = 1
-    DAMPING = 1                     # c = DAMPING sqrt(m* a)
-    TANGENTIAL_STIFFNESS = 2        # times a [N/m]
-    TANGENTIAL_DAMPING = 3          # tangential dashpot / c
-    FRICTION = 4
-    ROLLING_STIFFNESS = 5           # times a R*^2 [N m]
-    ROLLING_FRICTION = 6
-    ROLLING_DAMPING = 7             # fraction of the critical one
-
-cdef enum Record:                   # of the history: three numbers, and a fourth one
-    SPRING = 0                      # T on i [N]; contact radius a
-    SLIP = 1                        # velocity at the contact point, half a step before the pose; normal dashpot [N]
-    DASHPOT = 2                     # T_d on i [N]; F_n [N]
-    ROLLING_SPRING = 3              # M on i [N m]; -
-    ROLLING_RATE = 4                # relative angular velocity, half a step before the pose; -
-    ROLLING_DASHPOT = 5             # M_d on i [N m]; -
-    SLIDING_RECORDS = 3             # records without those of rolling
-
-cdef enum Parameter:                # of both laws; others follow
-    LIMIT_DAMPING = 0               # clip attraction
-
-cdef struct Normal:                 # of eight contacts
-    double a[LANES]                 # contact radius
-    double rate[LANES]              # approach velocity at the pose
-    double c[LANES]                 # damping coefficient
-    double damping[LANES]           # c * rate: normal dashpot [N]
-    double force[LANES]             # F_n [N]
-    double onset[LANES]             # see Change
-    double fresh[LANES]
-
-cdef inline double contact_radius(bint hertzian, double radius, double overlap) noexcept nogil:
-    if hertzian:
-        return sqrt(radius * (overlap if overlap > 0.0 else 0.0))
-    return 1.0 if overlap > 0.0 else 0.0
-
-
-cdef inline double damping_integral(bint hertzian, double damping, double mass, double radius,
-                                    double overlap) noexcept nogil:
-    """Integral of the damping coefficient over the overlap, from zero."""
-    cdef double d = overlap if overlap > 0.0 else 0.0
-    return (0.8 if hertzian else 1.0) * damping * sqrt(mass * contact_radius(hertzian, radius, d)) * d
-
-
-cdef inline const double *record(const double *history, int number) noexcept nogil:
-    return history + 4 * LANES * number
-
-
-cdef inline void store_record(double *history, int number, Vec3 v, double fourth) noexcept nogil:
-    store(history + 4 * LANES * number, v)
-    history[(4 * number + 3) * LANES] = fourth
-
-
-cdef inline Vec3 predicted(Vec3 now, Vec3 last, double old) noexcept nogil:
-    """Velocity at the pose by those half and one and a half steps before; old : 0 in a new contact, else 1."""
-    return add_scaled(now, 0.5 * old, sub(now, last))
-
-
-cdef inline bint find_damping(bint hertzian, const double *contact, const double *history,
-                              Normal *normal) noexcept nogil:
-    """Damping coefficients, approach velocities at the pose; True if a contact begins or ends in this step."""
-    cdef double overlap, step, a_old
-    cdef Vec3 u, u_old
-    cdef long long edges = 0
-    cdef int lane
-    for lane in range(LANES):
-        overlap, step = contact[OVERLAP * LANES + lane], contact[STEP * LANES + lane]
-        u, u_old = load(contact + VELOCITY * LANES + lane), load(record(history, SLIP) + lane)
-        a_old = history[(4 * SPRING + 3) * LANES + lane]
-        normal.rate[lane] = -dot(predicted(u, u_old, 1.0 if a_old > 0.0 else 0.0),
-                                 load(contact + NORMAL * LANES + lane))
-        normal.a[lane] = contact_radius(hertzian, contact[RADIUS * LANES + lane], overlap)
-        normal.c[lane] = contact[(COEFFICIENTS + DAMPING) * LANES + lane] * sqrt(contact[MASS * LANES + lane]
-                                                                                 * normal.a[lane])
-        normal.onset[lane] = 1.0
-        edges |= <long long> ((a_old == 0.0) | (overlap + step * normal.rate[lane] <= 0.0))
-    return edges != 0
-
-
-cdef inline void correct_edges(bint hertzian, const double *contact, const double *history,
-                               Normal *normal) noexcept nogil:
-    """Means over the step where a contact begins or ends: of the damping coefficient, and of the tangential stiffness.
-
-    The force at the pose acts from half a step before to half a step after it. The first one of a contact acts from the
-    touch on, the last one until lift-off.
-    """
-    cdef double overlap, step, coefficient, mass, radius, half, first, last, mean, largest, approach
-    cdef bint begins, ends
-    cdef int lane
-    for lane in range(LANES):
-        overlap, step = contact[OVERLAP * LANES + lane], contact[STEP * LANES + lane]
-        mass, radius = contact[MASS * LANES + lane], contact[RADIUS * LANES + lane]
-        coefficient = contact[(COEFFICIENTS + DAMPING) * LANES + lane]
-        begins = history[(4 * SPRING + 3) * LANES + lane] == 0.0
-        ends = overlap + step * normal.rate[lane] <= 0.0
-        half = 0.5 * step * normal.rate[lane]
-        first, last = 0.0 if begins else overlap - half, 0.0 if ends else overlap + half
-        mean = (damping_integral(hertzian, coefficient, mass, radius, last)
-                - damping_integral(hertzian, coefficient, mass, radius, first)) / (2.0 * half if half != 0.0 else 1.0)
-        largest = 1.5 * normal.c[lane]
-        mean = mean if mean < largest else largest
-        normal.c[lane] = mean if (begins and half > 0.0) or (ends and step > 0.0) else normal.c[lane]
-        approach = -step * dot(load(contact + VELOCITY * LANES + lane), load(contact + MIDDLE_NORMAL * LANES + lane))
-        normal.onset[lane] = (2.0 / 3.0 if hertzian else 1.0) * overlap \
-            / (approach if approach > overlap else overlap) if begins and overlap > 0.0 else 1.0
-
-
-cdef inline void find_normal_forces(bint hertzian, const double *contact, const double *history,
-                                    double limits_damping, Normal *normal) noexcept nogil:
-    """F_n = F_e + c d' of the docstrings of the laws [N], and whether it changed its sign in this step."""
-    cdef double overlap, elastic, damping, force, last
-    cdef long long reversed = 0
-    cdef int lane
-    if find_damping(hertzian, contact, history, normal):
-        correct_edges(hertzian, contact, history, normal)
-    for lane in range(LANES):
-        overlap = contact[OVERLAP * LANES + lane]
-        elastic = contact[(COEFFICIENTS + STIFFNESS) * LANES + lane] * normal.a[lane] \
-            * (overlap if overlap > 0.0 else 0.0)
-        damping = normal.c[lane] * normal.rate[lane]
-        damping = -elastic if limits_damping > 0.0 and damping < -elastic else damping
-        damping = damping if overlap > 0.0 else 0.0
-        force = elastic + damping
-        normal.damping[lane], normal.force[lane], normal.fresh[lane] = damping, force, 1.0
-        reversed |= <long long> (force * history[(4 * DASHPOT + 3) * LANES + lane] < 0.0)
-    for lane in range(LANES if reversed else 0):
-        force, last = normal.force[lane], history[(4 * DASHPOT + 3) * LANES + lane]
-        normal.fresh[lane] = force / (force - last) if force * last < 0.0 else 1.0
-
 
 cdef inline Change change_of(const double *contact, const double *history, const Normal *normal,
                              int lane) noexcept nogil:
     """What the springs of a contact need."""
     cdef Change change
-    change.a_old, change.a = history[(4 * SPRING + 3) * LANES + lane], normal.a[lane]
+    change.a_old, change.a = fabs(history[(4 * SPRING + 3) * LANES + lane]), normal.a[lane]
     change.onset, change.fresh = normal.onset[lane], normal.fresh[lane]
     change.turn = contact[STEP * LANES + lane] * contact[SPIN * LANES + lane]
     change.normal, change.middle = load(contact + NORMAL * LANES + lane), load(contact + MIDDLE_NORMAL * LANES + lane)
@@ -252,7 +128,7 @@ cdef inline void friction_forces(bint hertzian, bint rolls, const double *contac
         if not rolls:
             result[(DISSIPATED + 3) * LANES + lane] = 0.0
             store(result + COUPLE * LANES + lane, vec3(0.0, 0.0, 0.0))
-        store_record(history + lane, SPRING, load(friction.spring + lane), normal.a[lane])
+        store_record(history + lane, SPRING, load(friction.spring + lane), normal.kept[lane])
         store_record(history + lane, SLIP, u, normal.damping[lane])
         store_record(history + lane, DASHPOT, load(friction.dashpot + lane), normal.force[lane])
 

@@ -1,11 +1,11 @@
-"""Coefficients of pairs of materials for laws with friction (friction.pxd), and the parameters that they share."""
+"""Coefficients of pairs of materials for laws with friction (friction_records.pxd), and their common parameters."""
 import numpy as np
 
 from minidem.core.literature import article
 from minidem.core.parameters import NonNegative
 
 READS_OF_PAIRS = ("restitution", "friction", "rolling_friction")
-FRICTION_PARAMETERS = {        # the first one is read by friction.pxd
+FRICTION_PARAMETERS = {        # the first one is read by damped_normal.pxd
     "limit_damping": ("no", "yes"), "tangential_damping": ("stiffness-ratio", NonNegative),
     "rolling": ("none", "epsd"), "rolling_damping": NonNegative(0.3),
 }
@@ -27,7 +27,7 @@ def damping_ratio(restitution):
 
 
 def coefficient_rows(pair, values, stiffness, damping, tangential, ratio, rolling):
-    """The eight coefficients in the order of friction.pxd, each (n, n).
+    """The eight coefficients in the order of friction_records.pxd, each (n, n).
 
     pair : properties of the pairs of materials;  values : parameters of the law by name.
     damping : at critical damping;  ratio : of the dashpots for stiffness-ratio;  rolling : stiffness without factor.

@@ -35,7 +35,7 @@ def impacts(radii, law, speed, modulus, steps=50, density=2500.0, tangential=0.0
 
 @pytest.mark.parametrize("restitution", np.arange(1, 11) / 10)
 def test_restitution(restitution):
-    """Within 2e-3 at fifty steps per elastic contact, for pairs and walls, speeds, ratios of radii and fractions of a
+    """Within 3e-4 at fifty steps per elastic contact, for pairs and walls, speeds, ratios of radii and fractions of a
     step at which the spheres touch."""
     law, modulus = Law(restitution), effective_modulus(1e9, 0.3, 1e9, 0.3)
     for radii in (0.01,), (0.01, 0.01), (0.01, 0.03), (0.01, 0.1):
@@ -43,7 +43,7 @@ def test_restitution(restitution):
             scene, dt = impacts(radii, law, speed, modulus)
             v, w = scene.after(law, dt, 400)
             relative = (v[:, 0] - np.roll(v, 1, 1)[:, 0] * (len(radii) > 1))[:, 2]
-            np.testing.assert_allclose(relative / (speed * len(radii)), restitution, rtol=0, atol=2e-3)
+            np.testing.assert_allclose(relative / (speed * len(radii)), restitution, rtol=0, atol=3e-4)
             assert not w.any() and np.max(np.abs(v[..., :2])) == 0.0
 
 
@@ -79,12 +79,12 @@ def on_plane(sphere, law, normal, tangential=0.0, steps=200, lasts=300, phases=(
 
 
 @pytest.mark.filterwarnings("ignore:dt = .*above the Rayleigh step:UserWarning")
-@pytest.mark.parametrize("dt, found", [(1e-4, (0.476, 0.452, 0.423)), (2.5e-5, (0.498, 0.497, 0.495))])
-def test_restitution_with_few_steps(dt, found):
-    """Grains of scenarios/drum.py --soft at 0.02, 0.1 and 0.3 m/s have about six steps per contact with 1e-4 s."""
+@pytest.mark.parametrize("dt, error", [(1e-4, 4e-3), (2.5e-5, 5e-5)])
+def test_restitution_with_few_steps(dt, error):
+    """Grains of scenarios/drum.py --soft at 0.02, 0.1 and 0.3 m/s have nine to five steps per contact with 1e-4 s."""
     materials, pairs = dosta.with_moduli({"M1": 2e6, "M2": 1e6})
     radius, n = 1e-3, len(PHASES)
-    for speed, restitution in zip((0.02, 0.1, 0.3), found):
+    for speed in 0.02, 0.1, 0.3:
         sim = md.Simulation(materials["M1"], pairs=pairs, contact="hertz-mindlin", dt=dt, threads=1)
         gap = 0.5 * (1e-6 + PHASES * speed * dt)
         x, y = np.concatenate([-radius - gap, radius + gap]), np.tile(0.01 * np.arange(n), 2)
@@ -93,7 +93,7 @@ def test_restitution_with_few_steps(dt, found):
         sim.run(round(6e-3 / dt))
         assert len(sim.contacts()) == 0
         rebound = (sim.velocity[n:, 0] - sim.velocity[:n, 0]) / speed
-        assert np.mean(rebound) == pytest.approx(restitution, abs=1e-3)
+        assert np.mean(rebound) == pytest.approx(0.5, abs=error)
 
 
 @pytest.mark.parametrize("restitution", [0.2, 0.4, 0.6, 0.8, 1.0])
@@ -261,12 +261,12 @@ def on_other_material(sphere, wall, restitution, friction, density, height, velo
 
 def test_mercurydpm_hertz_self_test():
     """MercuryDPM prints 0.40107538 and 1.00724021886788e-3 m after a collision with restitution 0.4, for the same step
-    of a 57th of a contact."""
+    of a 57th of a contact. The position for shorter and shorter steps is 1.00713494e-3 m."""
     sim = on_other_material(SOFT, HARD, 0.4, 0.0, 2500.0, 1.01e-3, [0.0, 0.0, -1.0], (0.0, 0.0, 0.0))
     sim.run(121)
     assert sim.velocity[0, 2] == pytest.approx(0.40107538074925, abs=3e-3)
-    assert sim.velocity[0, 2] == pytest.approx(0.4, abs=2e-3)
-    assert sim.position[0, 2] - 1e-3 == pytest.approx(7.24021886788e-6, rel=1e-2)
+    assert sim.velocity[0, 2] == pytest.approx(0.4, abs=1e-4)
+    assert sim.position[0, 2] - 1e-3 == pytest.approx(7.13494e-6, rel=1e-3) == pytest.approx(7.24021886788e-6, rel=2e-2)
 
 
 def test_mercurydpm_mindlin_self_test():

@@ -1,9 +1,7 @@
 """Order of convergence of velocities after oblique impacts with friction, against the reference solution.
 
 Copies of one impact touch at fractions of a step that are spread evenly over it. The mean of their errors over this
-fraction is what many contacts accumulate. The errors of single copies scatter about it: the damping coefficient grows
-as d^(1/4), whose sampling by whole steps leaves h^(5/4) times a periodic function of the fraction with mean zero, and
-the elastic force leaves h^(5/2).
+fraction is what many contacts accumulate. The errors of single copies scatter about it.
 """
 from dataclasses import replace
 from itertools import product
@@ -15,9 +13,7 @@ from scenes import ball, lumpy
 
 from minidem.validation.driven_bodies import order, rms
 
-# Elastic sliding reaches its order late; with damping, the errors of touch and lift-off are of a lower order (1.6), and
-# are seen below 1e-4 of the velocity.
-STEPS = {1.0: (50, 100, 200, 400), 0.6: (25, 50, 100, 200)}
+STEPS = {1.0: (50, 100, 200, 400), 0.6: (25, 50, 100, 200)}        # elastic sliding reaches its order late
 PHASES = 16
 SHAPES = {
     "equal spheres": lambda law, sine: pair([ball(0.01), ball(0.01)], law, sine),
@@ -39,16 +35,16 @@ def test_order(name, motion, restitution):
     impact = SHAPES[name](Law(restitution, friction, tangential_damping=0.0), sine)
     errors = [rms(np.mean(impact.errors(steps, PHASES), axis=0)) for steps in STEPS[restitution]]
     assert order(errors) > 1.8, errors
-    assert errors[-1] < 2e-4
+    assert errors[-1] < (2e-4 if restitution == 1.0 or name == "asymmetric clumps" else 2e-5)
 
 
-@pytest.mark.parametrize("motion", MOTIONS)
-def test_tangential_damping(motion):
-    """With the default tangential dashpot, the solution converges to the reference as well."""
+@pytest.mark.parametrize("motion, largest", [("sticking", 1e-3), ("sliding", 4e-5)])
+def test_tangential_damping(motion, largest):
+    """With the default tangential dashpot, the solution converges to the reference as well, but to first order."""
     friction, sine = MOTIONS[motion]
     impact = SHAPES["spheres of ratio 4"](Law(0.6, friction), sine)
-    errors = [rms(np.mean(impact.errors(steps, PHASES), axis=0)) for steps in STEPS[0.6]]
-    assert order(errors) > 1.5, errors
+    errors = np.array([rms(np.mean(impact.errors(steps, PHASES), axis=0)) for steps in STEPS[0.6]])
+    assert np.all(errors < largest * 25.0 / np.array(STEPS[0.6])), errors
 
 
 ROLLING = {
@@ -93,7 +89,7 @@ def with_linear_springs(impact):
 
 
 @pytest.mark.parametrize("name", ROLLING)
-@pytest.mark.parametrize("law, least", [(Law(0.6, 0.9), 0.8), (Law(0.6, 0.9, 0.3, 0.0, rolling_damping=1.0), 1.6)])
+@pytest.mark.parametrize("law, least", [(Law(0.6, 0.9), 0.8), (Law(0.6, 0.9, 0.3, 0.0, rolling_damping=1.0), 1.4)])
 def test_linear_springs(name, law, least):
     """Dashpots of linear springs begin and end with a jump; the tangential one leaves an error of first order."""
     impact = with_linear_springs(about_one_axis(ROLLING[name](law)))

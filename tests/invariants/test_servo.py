@@ -30,7 +30,8 @@ def state(sim):
 
 
 def test_held_force():
-    """At rest the force of the rods on the lid is the given one, whatever the mass."""
+    """At rest the force of the rods on the lid is the given one, whatever the mass. The height is that of one packing of
+    many: 20 to 25 mm for masses and steps of this size."""
     ends = []
     for mass in (MASS, 5.0 * MASS):
         sim = press(mass=mass)
@@ -38,7 +39,7 @@ def test_held_force():
         assert sim.wall_force(5)[2] == pytest.approx(FORCE, rel=1e-6)
         assert sim.energy().kinetic < 1e-9
         ends.append(sim.walls_at_rest[5].point[2])
-    assert ends == pytest.approx([0.023, 0.023], abs=0.002)
+    assert ends == pytest.approx([0.023, 0.023], abs=0.004)
 
 
 def test_free_lid_falls():

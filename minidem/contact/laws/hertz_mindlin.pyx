@@ -20,7 +20,8 @@ from minidem.contact.friction_coefficients import FRICTION_PARAMETERS, READS_OF_
 from minidem.contact.record import ContactLaw
 from minidem.core.literature import article
 
-from minidem.contact.friction cimport SLIDING_RECORDS, describe_friction, friction_forces
+from minidem.contact.friction cimport describe_friction, friction_forces
+from minidem.contact.friction_records cimport SLIDING_RECORDS
 from minidem.contact.law cimport LawKernels
 from minidem.contact.rows cimport MAX_RECORDS
 
@@ -44,7 +45,7 @@ cdef void describe_rolling(const double *contact, double *history, double *resul
 
 
 def coefficients(pair, values):
-    """Rows of coefficients (friction.pxd) of pairs of materials."""
+    """Rows of coefficients (friction_records.pxd) of pairs of materials."""
     stiffness, tangential = 4.0 / 3.0 * pair["modulus"], 8.0 * pair["shear_modulus"]
     return coefficient_rows(pair, values, stiffness, sqrt(5.0) * stiffness ** 0.5, tangential,
                             2.0 * (pair["shear_modulus"] / pair["modulus"]) ** 0.5, 2.0 * pair["modulus"])

@@ -12,7 +12,8 @@ from minidem.contact.friction_coefficients import FRICTION_PARAMETERS, READS_OF_
 from minidem.contact.laws.hooke import CUNDALL
 from minidem.contact.record import ContactLaw
 
-from minidem.contact.friction cimport SLIDING_RECORDS, describe_friction, friction_forces
+from minidem.contact.friction cimport describe_friction, friction_forces
+from minidem.contact.friction_records cimport SLIDING_RECORDS
 from minidem.contact.law cimport LawKernels
 from minidem.contact.rows cimport MAX_RECORDS
 
@@ -36,7 +37,7 @@ cdef void describe_rolling(const double *contact, double *history, double *resul
 
 
 def coefficients(pair, values):
-    """Rows of coefficients (friction.pxd) of pairs of materials."""
+    """Rows of coefficients (friction_records.pxd) of pairs of materials."""
     stiffness, ratio = values["stiffness"], values["tangential_stiffness"]
     return coefficient_rows(pair, values, stiffness, 2.0 * stiffness ** 0.5, ratio * stiffness, ratio ** 0.5, stiffness)
 
