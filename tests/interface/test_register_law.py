@@ -35,23 +35,26 @@ def test_energy_of_the_example(own_law):
 
 
 def damped_spring(c, stiffness):
-    """The normal force of hooke-coulomb. Records: velocity and 1 in old contacts; - and the last damping force."""
+    """The normal force of hooke-coulomb. Records: velocity and, in old contacts, 1, or -1 if lift-off was expected;
+    the last normal force and the last damping force."""
     spring, damping = c.coefficients.T[:2]
-    u, old, last_force = c.velocity, c.history[:, 0, 3] > 0.0, c.history[:, 1, 3].copy()
-    predicted = u + 0.5 * old[:, None] * (u - c.history[:, 0, :3])
-    rate = -np.sum(predicted * c.normal, axis=1)
-
-    def integral(overlap):
-        return damping * np.sqrt(c.mass) * np.maximum(overlap, 0.0)
-
-    ends, half = c.overlap + c.step * rate <= 0.0, 0.5 * c.step * rate
-    change = integral(np.where(ends, 0.0, c.overlap + half)) - integral(np.where(old, c.overlap - half, 0.0))
-    whole = damping * np.sqrt(c.mass) * (c.overlap > 0.0)
-    mean = np.minimum(change / np.where(half != 0.0, 2.0 * half, 1.0), 1.5 * whole)
-    damper = np.where(~old & (half > 0.0) | ends & (c.step > 0.0), mean, whole) * rate * (c.overlap > 0.0)
-    c.force = (spring * np.maximum(c.overlap, 0.0) + damper)[:, None] * c.normal
-    c.dissipated[:, 0] = -0.5 * c.step * (last_force + damper) * np.sum(u * c.middle_normal, axis=1)
-    c.history[:, 0, :3], c.history[:, 0, 3], c.history[:, 1, 3] = u, c.overlap > 0.0, damper
+    kept, last_force, last_damper = c.history[:, :, 3].T.copy()
+    u, coefficient = c.velocity, damping * np.sqrt(c.mass)
+    elastic, whole = spring * np.maximum(c.overlap, 0.0), coefficient * (c.overlap > 0.0)
+    predicted = u + 0.5 * (kept != 0.0)[:, None] * (u - c.history[:, 0, :3])
+    rate = (-c.mass * np.sum(predicted * c.normal, axis=1) - 0.5 * c.step * (elastic - last_force)) \
+        / (c.mass + 0.5 * c.step * whole)
+    half, begins, repeats = 0.5 * c.step * rate, kept == 0.0, (kept < 0.0) & (rate * c.step < 0.0)
+    ends = c.mass * (c.overlap + c.step * rate) <= 0.5 * c.step ** 2 * (elastic + whole * rate)
+    change = np.maximum(np.where(ends, 0.0, c.overlap + half), 0.0) \
+        - np.maximum(np.where(begins | repeats, 0.0, c.overlap - half), 0.0)
+    mean = np.clip(change / np.where(half != 0.0, 2.0 * half, 1.0), 0.0, 1.5) * coefficient
+    edge = begins & (half > 0.0) | ends & (c.step > 0.0) | repeats
+    damper = np.where(edge, mean, whole) * rate * (c.overlap > 0.0)
+    c.force = (elastic + damper)[:, None] * c.normal
+    c.dissipated[:, 0] = -0.5 * c.step * (last_damper + damper) * np.sum(u * c.middle_normal, axis=1)
+    c.history[:, 0, :3], c.history[:, 0, 3] = u, np.where(ends, -1.0, 1.0) * (c.overlap > 0.0)
+    c.history[:, 1, 3], c.history[:, 2, 3] = elastic + damper, damper
 
 
 def spring_energy(c, stiffness):
@@ -66,7 +69,7 @@ def spring_coefficients(pair, values):
 
 def test_a_built_in_law_written_again(own_law):
     """hooke-coulomb without friction, to round-off, which 200 steps with collisions amplify."""
-    own_law("mine", damped_spring, spring_energy, records=2, coefficients=spring_coefficients,
+    own_law("mine", damped_spring, spring_energy, records=3, coefficients=spring_coefficients,
             parameters={"stiffness": None}, reads_of_pairs=("restitution",))
     for found, expected in zip(state(rods(steps=200)), state(rods("hooke-coulomb:stiffness=4e6", steps=200))):
         for name in found.dtype.names or [()]:
