@@ -30,8 +30,8 @@ def state(sim):
 
 
 def test_held_force():
-    """At rest the force of the rods on the lid is the given one, whatever the mass. The height is that of one packing of
-    many: 20 to 25 mm for masses and steps of this size."""
+    """At rest the force of the rods on the lid is the given one, whatever the mass. The height is that of one packing
+    of many: 20 to 25 mm for masses and steps of this size."""
     ends = []
     for mass in (MASS, 5.0 * MASS):
         sim = press(mass=mass)
