@@ -6,9 +6,8 @@ of a sphere of 4 mm lie below 30 000 grains M1 of 2 mm in a steel drum of radius
 with 2 rad/s about the y axis; the side x > 0 rises. observables.csv and drum.png have the numbers of grains of both
 materials in zone 1 (x > 0, z > 0) and zone 2 (x < 0, z < 0), as the comparison has.
 
-The full case has 6.25 million steps. --soft takes Young's moduli of 2 and 1 MPa, and 50 000 steps of 0.1 ms. A contact
-has about six of these steps: the restitution of grains M1 is 0.42 to 0.48 in place of 0.5, and the grains flow more
-slowly than with --dt 2.5e-5.
+The full case has 6.25 million steps. --soft takes Young's moduli of 2 and 1 MPa, and 50 000 steps of 0.1 ms, about six
+per contact.
 
     python scenarios/drum.py --quick
     python scenarios/drum.py --soft --threads 2

@@ -4,11 +4,10 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from minidem.contact.contact_table import describe
-
 from minidem.broadphase.ghosts cimport slot_of
 from minidem.broadphase.neighbours cimport Neighbours, owns, push_pair
 from minidem.contact.contact_motion cimport gather_contacts
+from minidem.contact.contact_rows cimport describe
 from minidem.contact.history cimport Touching, couple_of, doubles, result_of
 from minidem.contact.law cimport Contact, Law, LawKernels
 from minidem.contact.narrow_phase cimport Contacts
@@ -58,42 +57,53 @@ cdef object list_contacts(State state, const Contacts *contacts, const Neighbour
             if owns(threads + t, &state.view, i):                       # else the owner of i lists it
                 write_row(&pair[count, 0], &values[count, 0], &state.view, i, j, contacts[t].law, correction)
                 count += 1
-    return describe(state, np.asarray(pair)[:count], np.asarray(values)[:count])
+    return describe(state, pair, values, None, count)
 
 
-cdef inline void write_friction(double *values, double *friction, const StateView *view, const Law *law,
-                                const Touching *touching, Py_ssize_t k) noexcept nogil:
-    """Values of one contact for `describe`: energies, and those of its friction."""
+cdef void write_friction(int *numbers, const Py_ssize_t *places, int n, double[:, ::1] values,
+                         double[:, ::1] friction, const StateView *view, const Law *law,
+                         const Touching *touching) noexcept nogil:
+    """Rows for `describe` of up to eight contacts, all with walls or all without: energies, and what friction has.
+
+    numbers : of the contacts, room for eight;  places : of their rows.
+    """
     cdef double contact[CONTACT_ROWS * LANES]
     cdef double rows[MAX_RECORDS * 4 * LANES]
     cdef double result[DESCRIPTION_ROWS * LANES]
     cdef double points[3 * LANES]
-    cdef int numbers[LANES]
     cdef int i[LANES]
     cdef int j[LANES]
-    cdef int m, r
-    for m in range(LANES):
-        numbers[m], i[m], j[m] = <int> k, touching.pairs.data[2 * k], touching.pairs.data[2 * k + 1]
+    cdef int lane, m, r
+    cdef double *row
+    for lane in range(LANES if n > 0 else 0):
+        numbers[lane] = numbers[min(lane, n - 1)]
+        i[lane], j[lane] = touching.pairs.data[2 * numbers[lane]], touching.pairs.data[2 * numbers[lane] + 1]
+    if n == 0:
+        return
     gather_contacts(law, view, i, j, j[0] < 0, contact, points)
     for r in range(law.n_records):
         rows_from_records(doubles(&touching.records[r]), numbers, rows + 4 * LANES * r)
     law.describe(contact, rows, result, law.parameters)
-    memcpy(friction, result_of(touching, k), 3 * sizeof(double))
-    for m in range(3):
-        friction[3 + m] = points[m * LANES]
-    memset(friction + 6, 0, 3 * sizeof(double))
-    if law.has_couples:
-        memcpy(friction + 6, couple_of(touching, k), 3 * sizeof(double))
-    values[2] = result[NORMAL_ENERGY * LANES]
-    friction[9], friction[10] = result[TANGENTIAL_ENERGY * LANES], result[ROLLING_ENERGY * LANES]
-    friction[11] = result[SLIDING * LANES]
+    for lane in range(n):
+        row = &friction[places[lane], 0]
+        memcpy(row, result_of(touching, numbers[lane]), 3 * sizeof(double))
+        memset(row + 6, 0, 3 * sizeof(double))
+        if law.has_couples:
+            memcpy(row + 6, couple_of(touching, numbers[lane]), 3 * sizeof(double))
+        for m in range(3):
+            row[3 + m] = points[m * LANES + lane]
+        values[places[lane], 2] = result[NORMAL_ENERGY * LANES + lane]
+        row[9], row[10] = result[TANGENTIAL_ENERGY * LANES + lane], result[ROLLING_ENERGY * LANES + lane]
+        row[11] = result[SLIDING * LANES + lane]
 
 
 cdef object list_touching(State state, const StateView *view, const Contacts *contacts, const Neighbours *threads,
                           int n_threads):
     """All contacts of a law with history, of all threads, a structured array of CONTACT; the spheres are posed."""
     cdef Py_ssize_t count = 0, k
-    cdef int t, i, j
+    cdef Py_ssize_t places[LANES]
+    cdef int numbers[LANES]
+    cdef int t, i, j, walls, n
     cdef const Touching *touching
     cdef int[:, ::1] pair
     cdef double[:, ::1] values, friction
@@ -103,14 +113,21 @@ cdef object list_touching(State state, const StateView *view, const Contacts *co
     count = 0
     for t in range(n_threads):
         touching = &contacts[t].history.contacts
-        for k in range(touching.n):
-            i, j = touching.pairs.data[2 * k], touching.pairs.data[2 * k + 1]
-            if owns(threads + t, view, i):              # else the owner of i lists it
+        for walls in range(2):
+            n = 0
+            for k in range(touching.n):
+                i, j = touching.pairs.data[2 * k], touching.pairs.data[2 * k + 1]
+                if (j < 0) != walls or not owns(threads + t, view, i):      # the owner of i lists it
+                    continue
                 write_row(&pair[count, 0], &values[count, 0], view, i, j, contacts[t].law, 0.0)
-                write_friction(&values[count, 0], &friction[count, 0], view, contacts[t].law, touching, k)
-                count += 1
+                places[n], numbers[n] = count, <int> k
+                n, count = n + 1, count + 1
+                if n == LANES:
+                    write_friction(numbers, places, n, values, friction, view, contacts[t].law, touching)
+                    n = 0
+            write_friction(numbers, places, n, values, friction, view, contacts[t].law, touching)
     (<LawKernels> contacts[0].law.context).raise_error()
-    return describe(state, np.asarray(pair)[:count], np.asarray(values)[:count], np.asarray(friction)[:count])
+    return describe(state, pair, values, friction, count)
 
 
 cdef bint find_at_walls(IntVector *pairs, IntVector *triangles, const Walls *walls, int slot,
@@ -184,4 +201,4 @@ cdef object list_last(State state, Py_ssize_t n, const Law *law):
     finally:
         release(&pairs)
         release(&triangles)
-    return describe(state, np.asarray(pair), np.asarray(values))
+    return describe(state, pair, values, None, pair.shape[0])

@@ -9,6 +9,7 @@ import numpy as np
 from minidem.state.layout import aligned
 
 from minidem.broadphase.ghosts cimport slot_of
+from minidem.broadphase.neighbours cimport owns
 from minidem.contact.history cimport RESULT, Touching, couple_of, record_of, result_of
 from minidem.core.int_vector cimport IntVector
 from minidem.core.lanes cimport LANES
@@ -104,38 +105,40 @@ cdef object export_history(Loop *loop, Layout layout):
     """
     cdef const StateView *view = &loop.state
     cdef const Touching *touching
-    cdef const double *source
-    cdef int n_records = loop.law.n_records
-    cdef Py_ssize_t k, n = 0
+    cdef Py_ssize_t k, row, place, n = 0
     cdef int t, r, m, i, j
     cdef double sign
     for t in range(loop.n_threads):
         n += loop.contacts[t].history.contacts.n
     cdef int[:, ::1] spheres = np.empty((n, 2), dtype=np.int32)
-    cdef double[:, :, ::1] records = np.empty((n_records, n, 4))
-    cdef double[:, ::1] results = np.zeros((n, RESULT))
-    cdef double[:, ::1] couples = np.zeros((n, 4))
+    cdef int[:, ::1] sources = np.empty((n, 3), dtype=np.int32)         # thread, contact, whether i and j are exchanged
     n = 0
     for t in range(loop.n_threads):
         touching = &loop.contacts[t].history.contacts
         for k in range(touching.n):
             i, j = touching.pairs.data[2 * k], touching.pairs.data[2 * k + 1]
-            i = view.sphere_number[slot_of(view, i)]
-            j = view.sphere_number[slot_of(view, j)] if j >= 0 else j
-            sign = -1.0 if 0 <= j < i else 1.0
-            spheres[n, 0], spheres[n, 1] = (j, i) if sign < 0.0 else (i, j)
-            for r in range(n_records):
-                source = record_of(touching, r, k)
-                for m in range(4):
-                    records[r, n, m] = (sign if m < 3 else 1.0) * source[m] + 0.0       # never -0.0
-            for m in range(RESULT):
-                results[n, m] = (sign if m < 3 else 1.0) * result_of(touching, k)[m] + 0.0
-            for m in range(3 if loop.law.has_couples else 0):
-                couples[n, m] = sign * couple_of(touching, k)[m] + 0.0
-            n += 1
-    found = np.asarray(spheres)
-    order = np.lexsort((found[:, 1], found[:, 0]))
-    both_owners = (found[order][1:] == found[order][:-1]).all(axis=1)       # list a pair of two threads
-    order = order[~np.append(False, both_owners)[:n]]
-    return {"spheres": found[order], "records": np.ascontiguousarray(np.asarray(records)[:, order]),
-            "results": np.asarray(results)[order], "couples": np.asarray(couples)[order]}
+            if owns(loop.broad.threads + t, view, i):                   # else the owner of i lists it
+                i = view.sphere_number[slot_of(view, i)]
+                j = view.sphere_number[slot_of(view, j)] if j >= 0 else j
+                spheres[n, 0], spheres[n, 1] = (j, i) if 0 <= j < i else (i, j)
+                sources[n, 0], sources[n, 1], sources[n, 2] = t, <int> k, 0 <= j < i
+                n += 1
+    cdef double[:, :, ::1] records = np.empty((loop.law.n_records, n, 4))
+    cdef double[:, ::1] results = np.empty((n, RESULT))
+    cdef double[:, ::1] couples = np.zeros((n, 4))
+    listed = np.asarray(spheres)[:n]
+    order = np.argsort((listed[:, 0].astype(np.int64) << 32) + listed[:, 1])
+    cdef long long[::1] places = np.empty(n, dtype=np.int64)
+    np.asarray(places)[order] = np.arange(n)
+    for row in range(n):                                                # as stored: reads in order are faster
+        touching, k = &loop.contacts[sources[row, 0]].history.contacts, sources[row, 1]
+        place, sign = places[row], -1.0 if sources[row, 2] else 1.0
+        for r in range(loop.law.n_records):
+            for m in range(4):
+                records[r, place, m] = (sign if m < 3 else 1.0) * record_of(touching, r, k)[m] + 0.0    # never -0.0
+        for m in range(RESULT):
+            results[place, m] = (sign if m < 3 else 1.0) * result_of(touching, k)[m] + 0.0
+        for m in range(3 if loop.law.has_couples else 0):
+            couples[place, m] = sign * couple_of(touching, k)[m] + 0.0
+    return {"spheres": listed[order], "records": np.asarray(records), "results": np.asarray(results),
+            "couples": np.asarray(couples)}
