@@ -1,0 +1,47 @@
+"""Collisions with damping, of five to thirty-five steps per contact: minidem/contact/FRICTION.md."""
+import numpy as np
+import pytest
+from scenes import ball
+
+import minidem as md
+from minidem.validation import dosta
+
+pytestmark = pytest.mark.filterwarnings("ignore:dt = .*above the Rayleigh step:UserWarning")
+RADIUS, PHASES = 1e-3, (np.arange(8) + 0.5) / 8         # fractions of a step at which the spheres touch
+
+
+@pytest.mark.parametrize("dt, error", [(1e-4, 4e-3), (2.5e-5, 5e-5)])
+def test_restitution_with_few_steps(dt, error):
+    """Grains of scenarios/drum.py --soft at 0.02, 0.1 and 0.3 m/s have nine to five steps per contact with 1e-4 s."""
+    materials, pairs = dosta.with_moduli({"M1": 2e6, "M2": 1e6})
+    n = len(PHASES)
+    for speed in 0.02, 0.1, 0.3:
+        sim = md.Simulation(materials["M1"], pairs=pairs, contact="hertz-mindlin", dt=dt, threads=1)
+        gap = 0.5 * (1e-6 + PHASES * speed * dt)
+        x, y = np.concatenate([-RADIUS - gap, RADIUS + gap]), np.tile(0.01 * np.arange(n), 2)
+        velocity = np.outer(np.repeat([0.5, -0.5], n), [speed, 0.0, 0.0])
+        sim.add_clumps(ball(RADIUS).template, np.column_stack([x, y, 0.0 * x]), velocity=velocity)
+        sim.run(round(6e-3 / dt))
+        assert len(sim.contacts()) == 0
+        rebound = (sim.velocity[n:, 0] - sim.velocity[:n, 0]) / speed
+        assert np.mean(rebound) == pytest.approx(0.5, abs=error)
+
+
+@pytest.mark.parametrize("number, speed", [(2, 0.1), (2, 0.3), (6, 0.1), (6, 0.3)])
+def test_a_row_of_grains_hits_a_wall(number, speed):
+    """All contacts of these grains change together: the energy left has an error of second order, in either sense."""
+    material = md.Material(2e6, 0.2, restitution=0.5)
+
+    def energy_left(dt):
+        sim = md.Simulation(material, [md.Plane([0.0] * 3, (0.0, 0.0, 1.0))], contact="hertz-mindlin", dt=dt, threads=1)
+        height = RADIUS + 1e-5 + 2.0 * RADIUS * np.arange(number) + (PHASES * speed * dt)[:, None]
+        site = np.broadcast_to(0.01 * np.arange(len(PHASES))[:, None], height.shape)
+        sim.add_clumps(ball(RADIUS).template, np.column_stack([site.ravel(), 0.0 * site.ravel(), height.ravel()]),
+                       velocity=[[0.0, 0.0, -speed]] * height.size)
+        before = sim.energy().kinetic
+        sim.run(round(8e-3 / dt))
+        assert len(sim.contacts()) == 0
+        return sim.energy().kinetic / before
+
+    errors = np.array([energy_left(dt) for dt in (1e-4, 5e-5, 2.5e-5)]) - energy_left(1e-6)
+    assert abs(errors[0]) < 0.04 and np.all(np.abs(errors[1:]) < 0.3 * np.abs(errors[:-1]))
