@@ -63,9 +63,9 @@ cdef object list_contacts(State state, const Contacts *contacts, const Neighbour
 cdef void write_friction(int *numbers, const Py_ssize_t *places, int n, double[:, ::1] values,
                          double[:, ::1] friction, const StateView *view, const Law *law,
                          const Touching *touching) noexcept nogil:
-    """Rows for `describe` of up to eight contacts, all with walls or all without: energies, and what friction has.
+    """Energies and friction, as `describe` reads them, of n <= LANES contacts, all with walls or all without.
 
-    numbers : of the contacts, room for eight;  places : of their rows.
+    numbers : of the contacts, room for LANES;  places : of their rows.
     """
     cdef double contact[CONTACT_ROWS * LANES]
     cdef double rows[MAX_RECORDS * 4 * LANES]
@@ -75,11 +75,11 @@ cdef void write_friction(int *numbers, const Py_ssize_t *places, int n, double[:
     cdef int j[LANES]
     cdef int lane, m, r
     cdef double *row
-    for lane in range(LANES if n > 0 else 0):
-        numbers[lane] = numbers[min(lane, n - 1)]
-        i[lane], j[lane] = touching.pairs.data[2 * numbers[lane]], touching.pairs.data[2 * numbers[lane] + 1]
     if n == 0:
         return
+    for lane in range(LANES):
+        numbers[lane] = numbers[min(lane, n - 1)]
+        i[lane], j[lane] = touching.pairs.data[2 * numbers[lane]], touching.pairs.data[2 * numbers[lane] + 1]
     gather_contacts(law, view, i, j, j[0] < 0, contact, points)
     for r in range(law.n_records):
         rows_from_records(doubles(&touching.records[r]), numbers, rows + 4 * LANES * r)

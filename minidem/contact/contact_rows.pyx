@@ -1,8 +1,7 @@
 # distutils: extra_compile_args = -O2
 """Rows of the structured array of contacts (contact_table.py), in the user's order.
 
-Compiled, because a scenario lists all contacts a thousand times in a run: with NumPy, whose temporary arrays leave the
-caches, a bed of 25 000 spheres took as long as eight steps.
+Compiled, because a scenario lists all contacts a thousand times in a run.
 """
 import numpy as np
 
@@ -91,7 +90,7 @@ cdef object describe(State state, const int[:, ::1] slots, const double[:, ::1] 
         row.overlap, row.energy = values[k, 0], values[k, 2]
         row.normal = scale(sign, at(&values[k, 3]))
         row.point = add_scaled(at(sphere), (1.0 if wall else 0.5) * row.overlap - sphere[3], row.normal)
-        if has_friction:                # in a box the point is the mean of two images, one of which may be elsewhere
+        if has_friction:                # its point in a periodic box: mean of two images, one of which may be elsewhere
             add_friction(row, &friction[k, 0], sign, wall or not in_box)
         else:
             row.force = scale(values[k, 1], row.normal)

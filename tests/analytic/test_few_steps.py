@@ -1,4 +1,6 @@
 """Collisions with damping, of five to thirty-five steps per contact: minidem/contact/FRICTION.md."""
+from functools import cache
+
 import numpy as np
 import pytest
 from scenes import ball
@@ -27,21 +29,58 @@ def test_restitution_with_few_steps(dt, error):
         assert np.mean(rebound) == pytest.approx(0.5, abs=error)
 
 
+@pytest.mark.parametrize("steps, mean, error", [
+    (5, 0.4958, 7.8e-3), (6, 0.4985, 5.9e-3), (8, 0.4995, 2.8e-3), (12, 0.4999, 8.3e-4), (25, 0.5, 8.2e-5),
+    (50, 0.5, 2.8e-5), (100, 0.5, 3.9e-6)])
+def test_restitution_of_two_spheres(steps, mean, error):
+    """The table of FRICTION.md."""
+    speed, density, n = 0.1, 2500.0, 64
+    mass, modulus = density * 4 / 3 * np.pi * RADIUS**3 / 2, 2e6 / 2 / (1 - 0.25**2)
+    dt = 2.94 * (15 / 16 * mass / (modulus * np.sqrt(RADIUS / 2)))**0.4 * speed**-0.2 / steps
+    sim = md.Simulation(md.Material(2e6, 0.25, restitution=0.5), contact="hertz-mindlin", dt=dt, threads=1)
+    gap = 0.5 * (1e-7 + (np.arange(n) + 0.5) / n * speed * dt)
+    x, y = np.concatenate([-RADIUS - gap, RADIUS + gap]), np.tile(0.01 * np.arange(n), 2)
+    sim.add_clumps(ball(RADIUS, density=density).template, np.column_stack([x, y, 0.0 * x]),
+                   velocity=np.outer(np.repeat([0.5, -0.5], n), [speed, 0.0, 0.0]))
+    sim.run(4 * steps + 20)
+    rebound = (sim.velocity[n:, 0] - sim.velocity[:n, 0]) / speed
+    assert np.mean(rebound) == pytest.approx(mean, abs=6e-5)
+    assert np.sqrt(np.mean((rebound - 0.5)**2)) == pytest.approx(error, rel=0.03)
+
+
+@cache
+def energy_left(number, speed, dt, restitution=0.5):
+    """Part of the kinetic energy that a row of grains keeps when it hits a wall."""
+    material = md.Material(2e6, 0.2, restitution=restitution)
+    sim = md.Simulation(material, [md.Plane([0.0] * 3, (0.0, 0.0, 1.0))], contact="hertz-mindlin", dt=dt, threads=1)
+    height = RADIUS + 1e-5 + 2.0 * RADIUS * np.arange(number) + (PHASES * speed * dt)[:, None]
+    site = np.broadcast_to(0.01 * np.arange(len(PHASES))[:, None], height.shape)
+    sim.add_clumps(ball(RADIUS).template, np.column_stack([site.ravel(), 0.0 * site.ravel(), height.ravel()]),
+                   velocity=[[0.0, 0.0, -speed]] * height.size)
+    before = sim.energy().kinetic
+    sim.run(round(8e-3 / dt))
+    assert len(sim.contacts()) == 0
+    return sim.energy().kinetic / before
+
+
 @pytest.mark.parametrize("number, speed", [(2, 0.1), (2, 0.3), (6, 0.1), (6, 0.3)])
 def test_a_row_of_grains_hits_a_wall(number, speed):
     """All contacts of these grains change together: the energy left has an error of second order, in either sense."""
-    material = md.Material(2e6, 0.2, restitution=0.5)
-
-    def energy_left(dt):
-        sim = md.Simulation(material, [md.Plane([0.0] * 3, (0.0, 0.0, 1.0))], contact="hertz-mindlin", dt=dt, threads=1)
-        height = RADIUS + 1e-5 + 2.0 * RADIUS * np.arange(number) + (PHASES * speed * dt)[:, None]
-        site = np.broadcast_to(0.01 * np.arange(len(PHASES))[:, None], height.shape)
-        sim.add_clumps(ball(RADIUS).template, np.column_stack([site.ravel(), 0.0 * site.ravel(), height.ravel()]),
-                       velocity=[[0.0, 0.0, -speed]] * height.size)
-        before = sim.energy().kinetic
-        sim.run(round(8e-3 / dt))
-        assert len(sim.contacts()) == 0
-        return sim.energy().kinetic / before
-
-    errors = np.array([energy_left(dt) for dt in (1e-4, 5e-5, 2.5e-5)]) - energy_left(1e-6)
+    errors = np.array([energy_left(number, speed, dt) for dt in (1e-4, 5e-5, 2.5e-5)])
+    errors -= energy_left(number, speed, 1e-6)
     assert abs(errors[0]) < 0.04 and np.all(np.abs(errors[1:]) < 0.3 * np.abs(errors[:-1]))
+
+
+@pytest.mark.parametrize("number, left, five, ten", [(1, 0.25, 0.002, 0.0), (2, 0.41, 0.034, 0.009),
+                                                     (6, 0.60, 0.034, 0.008)])
+def test_errors_of_a_row(number, left, five, ten):
+    """The table of FRICTION.md."""
+    exact = energy_left(number, 0.3, 1e-6)
+    assert exact == pytest.approx(left, abs=6e-3)
+    assert energy_left(number, 0.3, 1e-4) - exact == pytest.approx(five, abs=6e-4)
+    assert energy_left(number, 0.3, 5e-5) - exact == pytest.approx(ten, abs=6e-4)
+
+
+def test_a_row_with_strong_damping_comes_apart():
+    assert energy_left(6, 0.3, 1e-4, 0.1) == pytest.approx(0.46, abs=6e-3)
+    assert energy_left(6, 0.3, 1e-6, 0.1) == pytest.approx(0.39, abs=6e-3)
