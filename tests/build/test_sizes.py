@@ -1,4 +1,4 @@
-"""No source file has more than 300 lines, no function more than 60 lines of code."""
+"""No source file has more than 500 lines, no function more than 60 lines of code."""
 import re
 from pathlib import Path
 
@@ -23,7 +23,7 @@ def functions(text):
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_sizes(name):
-    assert SOURCES[name].count("\n") <= 300
+    assert SOURCES[name].count("\n") <= 500
     long = {line: size for line, size in functions(SOURCES[name]) if size > 60}
     assert not long
 
