@@ -27,6 +27,7 @@ from minidem.state.state import State
 from minidem.walls import Oscillation, Servo, Wall, require_planes_at_rest, wall_list
 
 MOST_STEPS = 2.0 ** 53  # with more, times of different steps are equal
+STEPS_PER_COPY = 1024   # of the state, to which a run goes back if memory is exhausted within a step
 
 
 class Simulation(Files):
@@ -88,6 +89,7 @@ class Simulation(Files):
                              "is its usual upper limit")
         self._threads = checked_threads(threads)
         self._guard, self._pacer = Guard(), Pacer()
+        self._due = None                        # the step whose callback has not returned
         self._scheme, self._parameters = registry.select(rotation)
         self._law, self._law_parameters = contact_laws.select(contact, self._scheme)
         box, walls = periodic_box(periodic), tuple(wall_list("walls", walls))
@@ -134,7 +136,9 @@ class Simulation(Files):
         ----------
         steps : int
         every, callback : int and callable, optional
-            callback(simulation) is called after every `every` steps, at whole steps.
+            callback(simulation) is called after every `every` steps, at whole steps. If it raises, clumps and forces
+            that it has added or removed are taken back, and the next run with a callback first calls it again at the
+            same step, also after `save` and `load`. So a callback that writes files may be called twice at a step.
 
         Raises
         ------
@@ -142,9 +146,12 @@ class Simulation(Files):
             In the step in which a pose becomes non-finite, with step, clump, likely cause and remedy. A non-finite
             velocity, force or torque reaches the pose in the next step.
         KeyboardInterrupt
-            Within a fraction of a second after Ctrl-C, between two steps. The simulation can be queried, saved or run
-            on with the bits of an undisturbed run; likewise when a user function raises during a step, which is then
-            undone.
+            Within a fraction of a second after Ctrl-C, between two steps or in a callback. The simulation can be
+            queried, saved or run on with the bits of an undisturbed run; likewise when a user function raises during a
+            step, which is then undone.
+        MemoryError
+            The simulation can be queried, saved or run on with the bits of an undisturbed run. If memory was exhausted
+            within a step, it is at an earlier step: the message says which. Callbacks since then are called again.
         """
         steps = whole("steps", steps, 0)
         if (every is None) != (callback is None):
@@ -153,12 +160,26 @@ class Simulation(Files):
             raise ValueError(f"callback = {short_repr(callback)}: give a function of the simulation")
         every = steps if every is None else whole("every", every, 1)
         end = self.step_count + steps
-        while self.step_count < end:
+        while True:
+            if callback and self._due == self.step_count and self.step_count % every == 0:
+                self._call(callback)
+            if self.step_count >= end:
+                return
             stop = min(end, (self.step_count // every + 1) * every) if callback else end
+            self._due = stop if callback and stop % every == 0 else None
             self._prepare()
             self._advance(stop - self.step_count)
-            if callback and self.step_count % every == 0:
-                callback(self)
+
+    def _call(self, callback):
+        """Call the callback that is due; if it raises it remains so, with the clumps and forces of before."""
+        loop, step = self._loop, self.step_count
+        try:
+            callback(self)
+            self._due = None
+        except BaseException:
+            if self.step_count == step:
+                self._loop, self._due = loop, step
+            raise
 
     def run_until(self, t: float) -> None:
         """Advance by the fewest steps that reach time t [s]; by none if t is past."""
@@ -176,10 +197,32 @@ class Simulation(Files):
 
     def _advance(self, steps):
         try:
-            self._pacer.run(self._loop.run, steps)
+            self._pacer.run(self._run_piece, steps)
         except NotFinite as error:
             raise FloatingPointError(f"step {self.step_count + 1} (time {self.time + self.dt:.6g} s): {error}. "
                                      + explain_pose(self)) from None
+        except MemoryError as error:
+            if self._loop.broken is None:
+                raise
+            step, due = self.step_count + 1, self._due
+            other = _restored(*self._loop.copy)
+            self._loop, self._guard = other._loop, other._guard
+            self._due = due if due == self.step_count else None
+            raise MemoryError(f"{error} in step {step}: the simulation is back at step {self.step_count} (time "
+                              f"{self.time:.6g} s), where it can be read, saved and run on with equal bits") from None
+
+    def _run_piece(self, steps):
+        """Run so many steps, with a copy of the state of at most STEPS_PER_COPY steps before.
+
+        A step that exhausts memory leaves forces and contacts incomplete. Loops that call Python in each step keep a
+        copy of their own.
+        """
+        loop = self._loop
+        if not loop.undoes_steps and (loop.copy is None
+                                      or loop.step_count - loop.copy[1]["step_count"] >= STEPS_PER_COPY):
+            loop.copy = None                    # its memory is used for the next one
+            loop.copy = self.__reduce__()[1]
+        loop.run(steps)
 
     @exclusive
     def save(self, path: str | Path) -> None:

@@ -8,7 +8,8 @@ limit of short steps T shrinks along its own direction, T' = ... - lambda T with
     SLIP    T = y t, where y >= 0 is the larger solution of |y t + T_d| = mu |F_n| and the unit vector t follows the
             equation above. It ends when, without lambda, |T + T_d| would grow more slowly than mu |F_n|;
     FREE    no such y exists: T = 0, and the total force is mu |F_n| in the direction of T_d.
-Where F_n passes through zero, before the attraction that precedes lift-off, the limit is zero and so is T.
+Where F_n passes through zero, before the attraction that precedes lift-off, the limit is zero and so is T; without
+friction_limit="magnitude" it stays so, FREE, while F_n attracts. mu |F_n| above is mu max(F_n, 0) then.
 Changes of phase, touch and lift-off are located as roots, where the integration starts anew.
 """
 import numpy as np
@@ -93,7 +94,7 @@ class FrictionWorld(FrictionForces):
         margin, free = np.where(phase == STICK, -excess, norm(now.dashpot) - now.limit), np.where(slip, exists, 1.0)
         if np.any(slip):
             margin = np.where(slip, self.growth_of_excess(y, touching, phase), margin)
-        inactive = ~(touching & self.has_limit)
+        inactive = ~(touching & self.has_limit) | self.without_limit
         margin[inactive] = free[inactive] = 1.0
         pushing = np.where(touching, self.sign * now.normal_force, 1.0)
         return np.concatenate([[np.where(touching, now.overlap, -now.overlap)], margin, free, [pushing]])
@@ -106,7 +107,7 @@ class FrictionWorld(FrictionForces):
             touching[k] ^= row == 0
             spring[:, k], phase[:, k] = 0.0, FREE
             growth = 2 / 3 if row == 0 and not self.law.stiffness else 1.0      # at touch the stiffness is ~ sqrt(t)
-            for kind in np.flatnonzero(self.has_limit[:, 0] & touching[k]):
+            for kind in np.flatnonzero(self.has_limit[:, 0] & touching[k] & ~self.without_limit[k]):
                 phase[kind, k] = self.first_phase(y, touching, phase, kind, k, growth)
             started = phase[:, k] == SLIP
         else:
@@ -121,6 +122,11 @@ class FrictionWorld(FrictionForces):
         for kind in np.flatnonzero(started):            # a slipping spring has a direction only
             along = spring[kind, k] if spring[kind, k].any() else -motion[kind, k]
             spring[kind, k] = self.force_scale * along / norm(along)
+
+    @property
+    def without_limit(self):
+        """(m,) the contacts whose normal force attracts, without friction."""
+        return (self.sign < 0) & (self.law.friction_limit == "repulsion")
 
     def first_phase(self, y, touching, phase, kind, k, growth):
         """Phase of a spring of zero length just after its limit has been zero; growth : its length / (rate * time)."""

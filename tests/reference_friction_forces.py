@@ -33,6 +33,7 @@ class Law:
     tangential_damping: float | None = None         # x; None: square root of the ratio of the stiffnesses
     rolling_damping: float = 0.0
     limit_damping: bool = False
+    friction_limit: str = "repulsion"
     stiffness: float | None = None
     ratio: float = 2 / 7
 
@@ -137,7 +138,8 @@ class FrictionForces(World):
         factor = ratio if law.tangential_damping is None else law.tangential_damping
         dashpot = np.array([factor * damping, 2 * law.rolling_damping * np.sqrt(self.rolling_inertia * stiffness[1])])
         dashpot = -dashpot[..., None] * motion
-        limit = np.abs(normal_force) * np.array([law.friction + 0 * d, law.rolling_friction * self.radius])
+        load = np.abs(normal_force) if law.friction_limit == "magnitude" else np.maximum(normal_force, 0.0)
+        limit = load * np.array([law.friction + 0 * d, law.rolling_friction * self.radius])
         return Contacts(overlap, rate, n, normal_force, elastic_force, (arm_i, arm_j), motion, turning,
                         np.array(stiffness), dashpot, limit, elastic)
 

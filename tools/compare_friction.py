@@ -150,8 +150,8 @@ def simulation(collision, speed, dt):
     wall = collision.bodies == "wall"
     normal, tangent, side = np.eye(3)[[2, 0, 1]] if wall else (NORMAL, TANGENT, SIDE)
     walls = md.box((-RADIUS * 10, -RADIUS * 10, 0.0), (RADIUS * 10,) * 3, other) if wall else []
-    sim = md.Simulation(glass, walls=walls, contact=f"hertz-mindlin:tangential_damping={collision.damping!r}", dt=dt,
-                        threads=1, pairs=pairs)
+    sim = md.Simulation(glass, walls=walls, dt=dt, threads=1, pairs=pairs,
+                        contact=f"hertz-mindlin:tangential_damping={collision.damping!r},friction_limit=magnitude")
     templates, position, orientation = placed(collision)
     velocity, spin = np.zeros((2, len(templates), 3))
     velocity[0] = speed * (tan(radians(collision.angle)) * tangent - normal)

@@ -12,7 +12,9 @@ acted and is not repeated.
 """
 from libc.math cimport fabs, sqrt
 
-from minidem.contact.friction_records cimport DAMPING, DASHPOT, SLIP, SPRING, STIFFNESS, predicted, record
+from minidem.contact.friction_records cimport (
+    DAMPING, DASHPOT, FRICTION_LIMIT, LIMIT_DAMPING, SLIP, SPRING, STIFFNESS, predicted, record,
+)
 from minidem.contact.rows cimport COEFFICIENTS, MASS, MIDDLE_NORMAL, NORMAL, OVERLAP, RADIUS, STEP, VELOCITY
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, dot
@@ -32,6 +34,7 @@ cdef struct Normal:                 # of eight contacts
     double elastic[LANES]           # F_e [N]
     double damping[LANES]           # c * rate: normal dashpot [N]
     double force[LANES]             # F_n [N]
+    double load[LANES]              # L of the limits mu L and mu_r R* L [N]
     double onset[LANES]             # see Change
     double fresh[LANES]
 
@@ -121,8 +124,13 @@ cdef inline void correct_edges(bint hertzian, const double *contact, const doubl
             / (approach if approach > overlap else overlap) if begins and overlap > 0.0 else 1.0
 
 
+cdef inline double load_of(double force, const double *parameters) noexcept nogil:
+    """L of the limits mu L of friction and mu_r R* L of rolling resistance [N], of a normal force."""
+    return force if force > 0.0 else -force * parameters[<int> FRICTION_LIMIT] + 0.0       # never -0.0
+
+
 cdef inline void find_normal_forces(bint hertzian, const double *contact, const double *history,
-                                    double limits_damping, Normal *normal) noexcept nogil:
+                                    const double *parameters, Normal *normal) noexcept nogil:
     """F_n = F_e + c d' of the docstrings of the laws [N], and whether it changed its sign in this step."""
     cdef double elastic, damping, force, last
     cdef long long reversed = 0
@@ -132,10 +140,11 @@ cdef inline void find_normal_forces(bint hertzian, const double *contact, const 
     for lane in range(LANES):
         elastic = normal.elastic[lane]
         damping = normal.c[lane] * normal.rate[lane]
-        damping = -elastic if limits_damping > 0.0 and damping < -elastic else damping
+        damping = -elastic if parameters[<int> LIMIT_DAMPING] > 0.0 and damping < -elastic else damping
         damping = damping if contact[OVERLAP * LANES + lane] > 0.0 else 0.0
         force = elastic + damping
         normal.damping[lane], normal.force[lane], normal.fresh[lane] = damping, force, 1.0
+        normal.load[lane] = load_of(force, parameters)
         reversed |= <long long> (force * history[(4 * DASHPOT + 3) * LANES + lane] < 0.0)
     for lane in range(LANES if reversed else 0):
         force, last = normal.force[lane], history[(4 * DASHPOT + 3) * LANES + lane]

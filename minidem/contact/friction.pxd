@@ -1,21 +1,22 @@
 """Damped normal force, friction and rolling resistance of eight contacts: the formulas that laws with friction share.
 
     normal       F_n = F_e(d) + c d', attraction before lift-off included
-    tangential   spring T, stretched by the motion of the contact point, with a dashpot; |T + T_d| <= mu |F_n|
-    rolling      the same with the relative rotation: a couple M, |M + M_d| <= mu_r R* |F_n|
+    tangential   spring T, stretched by the motion of the contact point, with a dashpot; |T + T_d| <= mu L
+    rolling      the same with the relative rotation: a couple M, |M + M_d| <= mu_r R* L
 
 Time levels. Springs are stretched by the velocity half a step before the pose, which is exact over the step. The
 dashpots have the velocity at the pose: the normal one as in damped_normal.pxd, the others extrapolated, 3/2 of this
 velocity minus 1/2 of that of the last step.
 
-The limit of friction is zero where F_n changes its sign, before the lift-off of a damped contact. The springs are then
-gone, and are stretched by the rest of the step only.
+L = max(F_n, 0): while the damped force attracts, before lift-off, there is no friction. With friction_limit=magnitude
+L = |F_n|. Either is zero where F_n changes its sign. The springs are then gone, and are stretched by the rest of the step
+only.
 """
 from libc.math cimport fabs, sqrt
 
-from minidem.contact.damped_normal cimport Normal, contact_radius, find_normal_forces
+from minidem.contact.damped_normal cimport Normal, contact_radius, find_normal_forces, load_of
 from minidem.contact.friction_records cimport (
-    DASHPOT, FRICTION, LIMIT_DAMPING, ROLLING_DAMPING, ROLLING_DASHPOT, ROLLING_FRICTION, ROLLING_RATE, ROLLING_SPRING,
+    DASHPOT, FRICTION, ROLLING_DAMPING, ROLLING_DASHPOT, ROLLING_FRICTION, ROLLING_RATE, ROLLING_SPRING,
     ROLLING_STIFFNESS, SLIP, SPRING, STIFFNESS, TANGENTIAL_DAMPING, TANGENTIAL_STIFFNESS, predicted, record,
     store_record,
 )
@@ -58,7 +59,7 @@ cdef inline long long roll(const double *contact, const double *history, const N
         change, stiffness, load(record(history, ROLLING_SPRING) + lane), load(record(history, ROLLING_DASHPOT) + lane),
         scale(contact[STEP * LANES + lane], w), predicted(w, w_old, 1.0 if change.a_old > 0.0 else 0.0),
         of_pair[ROLLING_DAMPING * LANES] * 2.0 * sqrt(contact[ROLLING_INERTIA * LANES + lane] * stiffness * change.a),
-        of_pair[ROLLING_FRICTION * LANES] * radius * fabs(normal.force[lane]), rolling, lane)
+        of_pair[ROLLING_FRICTION * LANES] * radius * normal.load[lane], rolling, lane)
 
 
 cdef inline void resist_rolling(const double *contact, OwnRows history, const Normal *normal,
@@ -97,7 +98,7 @@ cdef inline void friction_forces(bint hertzian, bint rolls, const double *contac
     cdef Normal normal
     cdef Springs friction
     cdef int lane
-    find_normal_forces(hertzian, contact, history, parameters[<int> LIMIT_DAMPING], &normal)
+    find_normal_forces(hertzian, contact, history, parameters, &normal)
     for lane in range(LANES):
         of_pair = contact + COEFFICIENTS * LANES + lane
         u, u_old = load(contact + VELOCITY * LANES + lane), load(record(history, SLIP) + lane)
@@ -107,7 +108,7 @@ cdef inline void friction_forces(bint hertzian, bint rolls, const double *contac
             change, of_pair[TANGENTIAL_STIFFNESS * LANES], load(record(history, SPRING) + lane),
             load(record(history, DASHPOT) + lane), scale(contact[STEP * LANES + lane], u),
             predicted(u, u_old, 1.0 if change.a_old > 0.0 else 0.0),
-            of_pair[TANGENTIAL_DAMPING * LANES] * normal.c[lane], of_pair[FRICTION * LANES] * fabs(normal.force[lane]),
+            of_pair[TANGENTIAL_DAMPING * LANES] * normal.c[lane], of_pair[FRICTION * LANES] * normal.load[lane],
             &friction, lane)
     if any_slides:
         slide(&friction, slides)
@@ -134,7 +135,7 @@ cdef inline void friction_forces(bint hertzian, bint rolls, const double *contac
 
 
 cdef inline void describe_friction(bint hertzian, bint rolls, const double *contact, const double *history,
-                                   double *result) noexcept nogil:
+                                   double *result, const double *parameters) noexcept nogil:
     """Elastic energies of contacts at the pose, and whether they slide (DescriptionRow)."""
     cdef const double *of_pair
     cdef double overlap, a, stiffness, limit
@@ -150,7 +151,7 @@ cdef inline void describe_friction(bint hertzian, bint rolls, const double *cont
         stiffness = 2.0 * a * of_pair[TANGENTIAL_STIFFNESS * LANES]
         result[TANGENTIAL_ENERGY * LANES + lane] = dot(spring, spring) / (stiffness if stiffness > 0.0 else 1.0)
         total = add(spring, load(record(history, DASHPOT) + lane))
-        limit = of_pair[FRICTION * LANES] * history[(4 * DASHPOT + 3) * LANES + lane]
+        limit = of_pair[FRICTION * LANES] * load_of(history[(4 * DASHPOT + 3) * LANES + lane], parameters)
         result[SLIDING * LANES + lane] = 1.0 if dot(total, total) >= limit * limit * (1.0 - 1e-9) else 0.0
         result[ROLLING_ENERGY * LANES + lane] = 0.0
         if rolls:

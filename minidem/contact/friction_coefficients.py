@@ -5,8 +5,9 @@ from minidem.core.literature import article
 from minidem.core.parameters import NonNegative
 
 READS_OF_PAIRS = ("restitution", "friction", "rolling_friction")
-FRICTION_PARAMETERS = {        # the first one is read by damped_normal.pxd
-    "limit_damping": ("no", "yes"), "tangential_damping": ("stiffness-ratio", NonNegative),
+FRICTION_PARAMETERS = {        # the first two are read by damped_normal.pxd
+    "limit_damping": ("no", "yes"), "friction_limit": ("repulsion", "magnitude"),
+    "tangential_damping": ("stiffness-ratio", NonNegative),
     "rolling": ("none", "epsd"), "rolling_damping": NonNegative(0.3),
 }
 AI = article(

@@ -31,6 +31,7 @@ cdef enum Record:                   # of the history: three numbers, and a fourt
 
 cdef enum Parameter:                # of both laws; others follow
     LIMIT_DAMPING = 0               # clip attraction
+    FRICTION_LIMIT = 1              # 0: friction is limited by the repulsion, 1: by |F_n|
 
 
 cdef inline const double *record(const double *history, int number) noexcept nogil:

@@ -16,7 +16,6 @@ from minidem.core.guard cimport Guard
 from minidem.core.lanes cimport LANES
 from minidem.engine.compiled_forces cimport CompiledForces
 from minidem.engine.half_steps cimport start_clumps, synchronised
-from minidem.engine.history_memory cimport export_history
 from minidem.engine.loop_owner cimport LoopOwner
 from minidem.engine.time_loop cimport ExternalForces, Loop, run_loop
 from minidem.engine.wall_work cimport add_wall_force, add_wall_work
@@ -68,6 +67,7 @@ cdef class Driver(LoopOwner):
     cdef Guard guard
     cdef double[:, :, ::1] saved_energies
     cdef double[:, ::1] saved_wall_rows
+    cdef public object copy             # what Simulation keeps to go back to, if a step exhausts memory
     cdef object saved                   # copies of blocks and wrenches, where a step calls Python
     cdef object error
 
@@ -107,6 +107,11 @@ cdef class Driver(LoopOwner):
                 self.loop.saved_wall_work = &self.saved_wall_rows[0, 0]
             if self.compiled_forces is not None:
                 self.loop.saved_force_work = &self.compiled_forces.saved[0, 0]
+
+    @property
+    def undoes_steps(self):
+        """Whether a step that raises is undone, because it calls Python."""
+        return self.saved is not None
 
     def run(self, long long steps):
         """Advance by so many steps; returns how many were completed.
@@ -148,6 +153,7 @@ cdef class Driver(LoopOwner):
                     self.walls.servo_states[:] = servo_states
             elif self.broken is None:
                 self.broken = f"in step {self.step_count + 1} memory was exhausted, and forces are missing"
+                self.release_lists()
             raise
         self.contacts_known = True
         if servo_states is not None:
@@ -198,10 +204,7 @@ cdef class Driver(LoopOwner):
         self.state.wrench[:] = wrench
         for t in range(self.loop.n_threads if self.memory is not None else 0):
             restore_contacts(&self.loop.contacts[t].history)
-        if self.memory is not None and self.loop.imported == NULL:      # clumps may have got other owners in the step
-            self.memory.history = export_history(&self.loop, self.state.layout)
-            self.memory.make_table(self.state.layout)
-            self.memory.bind(&self.loop)
+        self.hold_history()                             # clumps may have got other owners in the step
         self.loop.broad.valid = self.contacts_known = False
 
     def evaluate(self):

@@ -14,6 +14,7 @@ from minidem.contact.history cimport RESULT, Touching, couple_of, record_of, res
 from minidem.core.int_vector cimport IntVector
 from minidem.core.lanes cimport LANES
 from minidem.engine.time_loop cimport Loop
+from minidem.state.block_rows cimport write_rows
 from minidem.state.state cimport Layout, StateView
 
 
@@ -58,9 +59,8 @@ cdef class HistoryMemory:
         self.history, self.dissipated = history, dissipated
         self.motions = aligned((2 * layout.view.n_members * LANES + 1, 8))
         spins, energies = aligned((n_blocks + 1, 4, LANES)), aligned((n_blocks + 1, 4, LANES))
-        block, lane = np.divmod(layout.clump_slot, LANES)
-        spins[block, 3, lane] = material_index
-        energies[block, :, lane] = dissipated
+        write_rows(spins, 3, layout.clump_slot, np.reshape(material_index, (-1, 1)).astype(float))
+        write_rows(energies, 0, layout.clump_slot, dissipated)
         self.spins, self.energies = spins, energies
         self.make_table(layout)
 

@@ -22,6 +22,7 @@ cdef class LoopOwner(LoopReader):
     cdef object body_force_of(self, fixed)
     cdef long long wrap_if_due(self) except -1
     cdef object sort_if_due(self)
+    cdef object hold_history(self)
     cdef object release_lists(self)
     cdef object sort_with_lists(self, Reordering new, HistoryMemory memory)
     cdef object use_one_thread(self)

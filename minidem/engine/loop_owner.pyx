@@ -169,6 +169,7 @@ cdef class LoopOwner(LoopReader):
         order = spatial_sort.row_major(position if self.state.box is None else self.state.box.wrapped(position))
         history, dissipated = self.history(), self.dissipated()
         if self.state.layout.is_mixed:                  # room for a second layout: the lists are rebuilt anyway
+            self.hold_history()
             self.release_lists()
         new = self.state.prepare(order)
         if self.memory is not None:
@@ -183,6 +184,13 @@ cdef class LoopOwner(LoopReader):
         else:
             self.sort_with_lists(new, memory)
         self.next_sort = next_sort
+
+    cdef object hold_history(self):
+        """Take the contacts with history out of the lists into arrays, from which the next rebuild has them."""
+        if self.memory is not None and self.loop.imported == NULL:
+            self.memory.history = self.history()
+            self.memory.make_table(self.state.layout)
+            self.memory.bind(&self.loop)
 
     cdef object release_lists(self):
         """Free contacts and candidates; they are rebuilt before the next use."""

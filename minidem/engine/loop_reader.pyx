@@ -92,8 +92,7 @@ cdef class LoopReader:
         """(n_clumps, 4) energies dissipated at each clump by damping, tangential damping, sliding, rolling [J]."""
         if self.memory is None:
             return None
-        block, lane = np.divmod(self.state.clump_slot, LANES)
-        return np.ascontiguousarray(np.asarray(self.memory.energies)[block, :, lane])
+        return self.state.rows(self.memory.energies, 0, 4)
 
     def work(self):
         """(n_clumps, 7) work of user forces in Python on each clump [J], these forces and torques; None without any."""

@@ -59,6 +59,8 @@ def pack(sim):
         "material": _values(sim.material), "step_count": loop.step_count, "forces_known": loop.forces_known,
         "user_forces": sim._user_forces.expected,
     }
+    if sim._due == loop.step_count:
+        settings["callback_due"] = True
     settings["walls"], walls, simple = pack_walls(sim.walls, _values)
     blocks, loads = loop.state.in_user_order()
     arrays = {"blocks": blocks, "loads": loads, "started": loop.started, "template_index": loop.state.template_index}
@@ -176,6 +178,7 @@ def unpack(settings, arrays, make, threads=None, motions=None):
                                whole("step_count", settings["step_count"], 0),
                                UserForces((), expected) if expected else None, started=arrays["started"],
                                forces_known=bool(settings["forces_known"]), **past)
+    sim._due = sim._loop.step_count if settings.get("callback_due") else None
     return sim
 
 

@@ -10,6 +10,7 @@ from oblique_impacts import Law, Spheres, duration, simulation
 from reference_contact import Body, Plane, effective_modulus
 from reference_friction import FrictionWorld
 from scenes import ball
+from scipy.integrate import solve_ivp
 
 import minidem as md
 from minidem.validation.chung_ooi import ALUMINIUM, CURVES_4, CURVES_5, GLASS, OXIDE, STEEL, TEST_4, TEST_5
@@ -146,7 +147,7 @@ def test_chung_and_ooi_5_sticking(ratio):
 def test_gross_sliding(radii, restitution):
     """The ratio of the tangential to the normal impulse is the coefficient of friction, for a contact that slides
     throughout: tan(angle) = 5.67 > 7/2 mu (1 + e) for a sphere on a plane. The impact is slow, so that overlaps are
-    small. Attraction is clipped: the limit mu |F_n| does not vanish with attraction, which makes the ratio larger."""
+    small. Attraction is clipped: it lessens the normal impulse, see test_friction_under_attraction."""
     law, radii = Law(restitution, 0.2, limit_damping=True), np.array(radii)
     scene, dt = impacts(radii, law, 1e-4, effective_modulus(1e9, 0.3, 1e9, 0.3), 200, tangential=5.67e-4)
     v, w = scene.after(law, dt, 600)
@@ -156,6 +157,38 @@ def test_gross_sliding(radii, restitution):
     if restitution == 1.0:
         mass = scene.mass[:, ::-1] / scene.mass.sum(1, keepdims=True) if len(radii) == 2 else 0.5
         np.testing.assert_allclose(np.abs(change[..., 2]), mass * 4e-4, rtol=1e-3)
+
+
+def impulses(restitution):
+    """(repulsion, attraction) of a damped Hertz contact, relative to the sum, by integrating x'' = -F(x, x')."""
+    damping = np.sqrt(5) * Law(restitution).beta
+
+    def rates(_, y):
+        overlap = max(y[0], 0.0)
+        force = overlap**1.5 + damping * overlap**0.25 * y[1]
+        return [y[1], -force, max(force, 0.0), max(-force, 0.0)]
+
+    def end(_, y):
+        return y[0]
+    end.terminal, end.direction = True, -1.0
+    start = [1e-12, 1.0, 0.0, 0.0]
+    y = solve_ivp(rates, (0.0, 100.0), start, events=end, rtol=1e-9, atol=1e-12, max_step=0.01).y[:, -1]
+    assert -y[1] == pytest.approx(restitution, rel=1e-3)
+    return y[2:] / (y[2] - y[3])
+
+
+@pytest.mark.parametrize("restitution", [0.6, 0.3])
+def test_friction_under_attraction(restitution):
+    """An impact at 70 degrees, which slides throughout. There is no friction while the damped force attracts, so that
+    the ratio of the impulses is mu times the repulsive part; friction_limit=magnitude adds the attractive part."""
+    repulsion, attraction = impulses(restitution)
+    tangential = 1e-4 * np.tan(np.radians(70.0))
+    for limit, expected in (("repulsion", repulsion), ("magnitude", repulsion + attraction)):
+        law = Law(restitution, 0.2, friction_limit=limit)
+        scene, dt = impacts(np.array([0.01]), law, 1e-4, effective_modulus(1e9, 0.3, 1e9, 0.3), 200,
+                            tangential=tangential)
+        change = scene.after(law, dt, 800)[0] - scene.velocity
+        np.testing.assert_allclose(np.abs(change[..., 0] / change[..., 2]), 0.2 * expected, rtol=2e-3)
 
 
 STIFF, RADIUS, GRAVITY = 1e9, 0.01, 9.81         # Young's modulus [Pa], [m], [m/s2]

@@ -3,6 +3,7 @@ import compare_friction
 import numpy as np
 import pytest
 from installed_lammps import needs_lammps
+from peers.traces import CONTACT
 
 import minidem as md
 from minidem.output.lammps.law import law
@@ -41,7 +42,7 @@ def two_materials(speed, steps):
     walls = md.box((0.0,) * 3, (0.2,) * 3)
     walls[4] = md.Plane(walls[4].point, walls[4].normal, steel)
     time = 2.868 * (BALL.mass ** 2 / (0.5 * BALL.radii[0] * 2.5e10 ** 2 * speed)) ** 0.2
-    sim = md.Simulation(GLASS, walls, contact="hertz-mindlin:tangential_damping=0", dt=time / steps, threads=1,
+    sim = md.Simulation(GLASS, walls, contact=CONTACT, dt=time / steps, threads=1,
                         pairs=[md.Pair(GLASS, steel, restitution=0.8, friction=0.2)])
     across = np.array([0.6, 0.64, 0.48])
     for position, velocity, material in [

@@ -1,6 +1,7 @@
 """sim.write_lammps and Simulation.read_lammps: files, errors, and runs of LAMMPS on one and two ranks."""
 import shutil
 import subprocess
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +17,7 @@ ROD = md.ClumpTemplate([(-RADIUS, 0.0, 0.0), (0.0, 0.0, 0.0), (RADIUS, 0.0, 0.0)
 SOFT, STIFF = ([md.Material(young, 0.2, restitution=0.9, friction=0.3),
                 md.Material(2.0 * young, 0.3, restitution=0.8, friction=0.5)] for young in (1e8, 1e10))
 GLASS, STEEL = SOFT
-FRICTION = "hertz-mindlin:tangential_damping=0"
+FRICTION = "hertz-mindlin:tangential_damping=0,friction_limit=magnitude"
 BOX, FLOOR = md.box((0.0,) * 3, (EDGE,) * 3), md.Plane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
 SIDES = ((0.0,) * 3, (EDGE,) * 3, (True, True, False))
 
@@ -130,6 +131,16 @@ def test_what_lammps_cannot_run_is_refused(options, complaint, tmp_path):
     with pytest.raises(ValueError, match=complaint):
         sim.write_lammps(tmp_path / "folder")
     assert not (tmp_path / "folder").exists()
+
+
+@pytest.mark.parametrize("contact", ["hertz-mindlin", FRICTION, "hertz-mindlin:limit_damping=yes", "hertz"])
+def test_another_limit_of_friction_is_warned_of(contact, tmp_path):
+    sim = simulation(contact=contact)
+    sim.add_clumps(BALL, [(0.1, 0.1, 0.1)])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        sim.write_lammps(tmp_path)
+    assert ["friction_limit=magnitude" in str(one.message) for one in caught] == [True] * (contact == "hertz-mindlin")
 
 
 def test_user_forces_no_clumps_and_no_steps_are_refused(tmp_path):

@@ -1,4 +1,4 @@
-"""Exhausted memory at any allocation: the simulation continues with the same bits, or refuses to."""
+"""Exhausted memory at any allocation: the simulation can be read, saved and run on with the same bits."""
 import json
 import os
 import subprocess
@@ -18,7 +18,7 @@ def preloaded(tmp_path_factory):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="LD_PRELOAD and glibc's allocator")
-@pytest.mark.parametrize("name", ["run", "force", "add clumps", "save and load", "look"])
+@pytest.mark.parametrize("name", ["run", "friction", "many runs", "force", "add clumps", "save and load", "look"])
 def test_every_allocation_is_refused_in_turn(name, preloaded, tmp_path):
     if "libasan" in os.environ.get("LD_PRELOAD", ""):
         pytest.skip("AddressSanitizer replaces the allocator itself")
@@ -28,5 +28,6 @@ def test_every_allocation_is_refused_in_turn(name, preloaded, tmp_path):
                                           "PYTHONPATH": os.pathsep.join(paths)})
     assert done.returncode == 0, done.stderr[-3000:]
     results = json.loads(done.stdout)
-    assert results["tried"] > 10 and results["raised"] > 0 and results["went on"] > 0, results
+    assert results["tried"] > 10 and results["raised"] > 0, results
+    assert results["went back"] >= 5 or name not in ("run", "friction", "many runs"), results
     assert results["raised"] + results["other"] > 0.5 * results["tried"], results

@@ -120,9 +120,9 @@ def test_order_of_other_clumps():
             x = {"a": 0.0, "b": 5.0}[name]
             places = [[x + 0.01 * (k % 3), 0.01 * (k % 2), 0.06 + 0.11 * k] for k in range(8)]
             rows[name] = sim.add_clumps(CLUMP, places)
-        sim.run(3500)
+        sim.run(3000)
         assert (sim.contacts()["clump_j"] >= 0).any()
-        sim.run(4500)
+        sim.run(5000)
         ends[order] = [np.concatenate([sim.position[rows[name]], sim.velocity[rows[name]]]).tobytes() for name in "ab"]
     assert ends["ab"] == ends["ba"]
 

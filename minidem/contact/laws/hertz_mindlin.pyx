@@ -3,15 +3,16 @@
     normal      F = 4/3 E* a d + c d',  a = sqrt(R* d),  c = sqrt(5) beta sqrt(m* k),  k = 4/3 E* a
                 beta = -ln e / sqrt(pi^2 + ln^2 e): the coefficient of restitution e holds at any speed
     tangential  dT = -8 G* a ds while the contact grows, d(T / a) = -8 G* ds while it shrinks;  T_d = -x c u_t
-                |T + T_d| <= mu |F|: beyond it the sum has this length, and T is what T_d leaves of it
+                |T + T_d| <= mu L: beyond it the sum has this length, and T is what T_d leaves of it
     rolling     dM = -k_r d(theta),  k_r = 2.25 mu_r^2 R*^2 2 E* a,  M_d = -2 eta sqrt(I_r k_r) d(theta)/dt
-                |M + M_d| <= mu_r R* |F|
+                |M + M_d| <= mu_r R* L,  L = max(F, 0)
 
 E* = 1 / sum((1 - nu^2) / E), G* = 1 / sum(2 (2 - nu) (1 + nu) / E) [Pa]; R*, m*: effective radius [m] and mass of the
 clumps [kg]; d: overlap [m]; s: relative displacement of the contact points [m]; theta: relative rotation.
 
 tangential_damping is x, or "stiffness-ratio": sqrt(4 G* / E*), as in EDEM and LIGGGHTS. limit_damping=yes clips the
-attraction before lift-off; the restitution is then larger than e. rolling=epsd adds rolling resistance, with the
+attraction before lift-off; the restitution is then larger than e. friction_limit=magnitude has L = |F|, so that friction
+acts while the damped force attracts, as in LAMMPS. rolling=epsd adds rolling resistance, with the
 damping eta = rolling_damping. FRICTION.md has the time levels and the energy.
 """
 from math import sqrt
@@ -36,12 +37,12 @@ cdef void rolling(const double *contact, double *history, double *result, const 
 
 cdef void describe_sliding(const double *contact, double *history, double *result,
                            const double *parameters) noexcept nogil:
-    describe_friction(True, False, contact, history, result)
+    describe_friction(True, False, contact, history, result, parameters)
 
 
 cdef void describe_rolling(const double *contact, double *history, double *result,
                            const double *parameters) noexcept nogil:
-    describe_friction(True, True, contact, history, result)
+    describe_friction(True, True, contact, history, result, parameters)
 
 
 def coefficients(pair, values):

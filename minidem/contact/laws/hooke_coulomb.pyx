@@ -1,9 +1,9 @@
 """Damped linear spring with Coulomb friction: one stiffness for all contacts, optional rolling resistance.
 
     normal      F = k d + c d',  c = 2 beta sqrt(m* k),  beta = -ln e / sqrt(pi^2 + ln^2 e): e is exact
-    tangential  dT = -k_t ds,  k_t = k tangential_stiffness;  T_d = -x c u_t;  |T + T_d| <= mu |F|
+    tangential  dT = -k_t ds,  k_t = k tangential_stiffness;  T_d = -x c u_t;  |T + T_d| <= mu L
     rolling     dM = -k_r d(theta),  k_r = 2.25 mu_r^2 R*^2 k,  M_d = -2 eta sqrt(I_r k_r) d(theta)/dt
-                |M + M_d| <= mu_r R* |F|
+                |M + M_d| <= mu_r R* L,  L = max(F, 0)
 
 Symbols and parameters as for hertz-mindlin; "stiffness-ratio" is x = sqrt(k_t / k). The duration of a collision does
 not depend on its speed. The elastic constants of the materials are not used.
@@ -28,12 +28,12 @@ cdef void rolling(const double *contact, double *history, double *result, const 
 
 cdef void describe_sliding(const double *contact, double *history, double *result,
                            const double *parameters) noexcept nogil:
-    describe_friction(False, False, contact, history, result)
+    describe_friction(False, False, contact, history, result, parameters)
 
 
 cdef void describe_rolling(const double *contact, double *history, double *result,
                            const double *parameters) noexcept nogil:
-    describe_friction(False, True, contact, history, result)
+    describe_friction(False, True, contact, history, result, parameters)
 
 
 def coefficients(pair, values):

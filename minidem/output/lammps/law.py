@@ -14,8 +14,9 @@ damping         c = sqrt(5) beta sqrt(m* k a), beta = -ln e / sqrt(pi^2 + ln^2 e
 tangential      When a shrinks, T *= a / a_before. T is projected onto the tangent plane of the present normal and
                 restored to its length; a turn about the normal by the spin of the pair is not applied ("expected to be
                 minor"). Then T -= kt a u dt. Same with kt = 8 G*, apart from the turn.
-slip            |T + T_d| <= mu |F_n|, T_d = -x c u; beyond it the force is scaled by s. LAMMPS keeps s (T + T_d) - T_d
-                in the spring, minidem s T: equal for x = 0 or e = 1 (c = 0), else different wherever a contact slides.
+slip            |T + T_d| <= mu |F_n|, T_d = -x c u; beyond it the force is scaled by s. Same with
+                friction_limit=magnitude. LAMMPS keeps s (T + T_d) - T_d in the spring, minidem s T: equal for x = 0 or
+                e = 1 (c = 0), else different wherever a contact slides.
 velocity        v and omega of the half step before, at the positions and normal of the whole step: first order in dt.
                 The keyword "synchronized_verlet" takes the normal of the half step (doi:10.1016/j.cpc.2025.109524).
 arms            The torque has the arm R - d/2 of the contact point. The velocity u has the arm R: u differs by
@@ -25,7 +26,10 @@ cylinders       1/R* = 1/R - 1/(2 R_c) inside a region cylinder of radius R_c. A
                 omega x r at the contact point, on its ends too; omega is the change of the angle over the last step.
 """
 
+import warnings
 from math import sqrt
+
+import numpy as np
 
 from minidem.contact import registry
 from minidem.contact.pair_table import PROPERTIES
@@ -52,3 +56,16 @@ def law(sim, first, second):
     limit = " limit_damping" if values["limit_damping"] == "yes" else ""
     return (f"{stiffness} {pair['restitution']:.17g} tangential mindlin_rescale/force {8.0 * shear:.17g} {x:.17g} "
             f"{pair['friction']:.17g} damping coeff_restitution{limit}")
+
+
+def warn_of_differences(sim):
+    """Warn if LAMMPS limits friction by another force than the law of `sim`."""
+    record, values = registry.select(sim.contact)
+    values = named_values(record.parameters, values)
+    if values.get("friction_limit") == "magnitude" or values.get("limit_damping") != "no":
+        return
+    pair = sim._loop.pair_table.properties(("restitution", "friction"))
+    if np.any((pair["restitution"] < 1.0) & (pair["friction"] > 0.0)):
+        warnings.warn(f"contact = {sim.contact!r}: LAMMPS limits friction by mu |F_n|, minidem by mu max(F_n, 0), "
+                      "which differs while the damped force attracts, before lift-off; friction_limit=magnitude has the "
+                      "limit of LAMMPS", UserWarning, stacklevel=5)

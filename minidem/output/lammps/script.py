@@ -5,6 +5,7 @@ import numpy as np
 
 from minidem.core.atomic import replace_text, replacing
 from minidem.output.lammps.data import single_spheres, write_clumps, write_spheres
+from minidem.output.lammps.law import warn_of_differences
 from minidem.output.lammps.walls import bounds_of, contact_commands
 
 SPHERES, CLUMPS, INPUT, CHECKPOINT = "spheres.data", "clumps.state", "in.minidem", "start.npz"
@@ -63,6 +64,7 @@ def write(folder, sim, steps):
         For what LAMMPS cannot run equally. Nothing is written then.
     """
     script = input_script(sim, steps)
+    warn_of_differences(sim)
     folder.mkdir(parents=True, exist_ok=True)
     for moment, group in product(("start", "end"), ("bodies", "singles")):      # dumps of another state
         (folder / f"{moment}.{group}").unlink(missing_ok=True)

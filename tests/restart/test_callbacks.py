@@ -1,0 +1,108 @@
+"""A callback of `run` that raises: the simulation goes on with the bits and files of an undisturbed run."""
+import copy
+
+import numpy as np
+import pytest
+import scenes
+
+import minidem as md
+from minidem.initial import Inlet, Outlet
+
+EVERY, STEPS = 20, 400
+MATERIAL = md.Material(1e6, 0.2, restitution=0.7, friction=0.3)
+
+
+def silo():
+    ball = md.ClumpTemplate([(0, 0, 0), (0.01, 0, 0)], [0.02, 0.02], density=2500.0)
+    inlet = Inlet(ball, (0, 0, 0.6), (0.6, 0.6, 1.0), rate=1.5e4, velocity=(0, 0, -3), every=EVERY, seed=3)
+    sim = md.Simulation(MATERIAL, md.box((0, 0, 0), (0.6, 0.6, 1.2)), contact="hertz-mindlin", dt=1e-4,
+                        gravity=(0, 0, -9.81), threads=1)
+    return sim, inlet, Outlet((0, 0, 0), (0.6, 0.6, 0.62))
+
+
+def bits(sim):
+    return [sim.step_count, sim.n_clumps, *(values.tobytes() for values in (sim.ids, *scenes.state_of(sim)))]
+
+
+class Raising:
+    """An exchange that raises in some of its calls, in turn before, between and after its two parts."""
+    def __init__(self, inlet, outlet, rng=None):
+        self.parts, self.rng, self.raised, self.steps = [outlet, inlet], rng, 0, []
+
+    def __call__(self, sim):
+        breaks = -1 if self.rng is None or self.rng.random() < 0.5 else int(self.rng.integers(3))
+        for k in range(3):
+            if k == breaks:
+                self.raised += 1
+                raise KeyboardInterrupt
+            if k < 2:
+                self.parts[k](sim)
+        self.steps.append(sim.step_count)
+
+
+def run_on(sim, exchange, between=lambda sim: sim):
+    while sim.step_count < STEPS:
+        try:
+            sim.run(STEPS - sim.step_count, every=EVERY, callback=exchange)
+        except KeyboardInterrupt:
+            sim = between(sim)
+    return sim
+
+
+def saved(path):
+    def through_a_file(sim):
+        sim.save(path)
+        return md.Simulation.load(path, threads=1)
+    return through_a_file
+
+
+@pytest.mark.parametrize("between", ["nothing", "file", "copy"])
+def test_the_callback_is_called_again(between, tmp_path):
+    sim, *regions = silo()
+    undisturbed = Raising(*regions)
+    expected = bits(run_on(sim, undisturbed))
+    assert 100 < expected[1] < sim.ids[-1]              # clumps came and went
+    sim, *regions = silo()
+    exchange = Raising(*regions, np.random.default_rng(7))
+    by = {"nothing": lambda sim: sim, "file": saved(tmp_path / "state.npz"), "copy": copy.deepcopy}[between]
+    sim = run_on(sim, exchange, by)
+    if exchange.steps[-1] < STEPS:                      # it raised at the last step
+        sim.run(0, every=EVERY, callback=undisturbed)
+    assert exchange.raised >= 5
+    assert bits(sim) == expected
+    assert [*exchange.steps, STEPS][:STEPS // EVERY] == [*range(EVERY, STEPS + 1, EVERY)]
+
+
+def test_a_callback_is_called_once_where_none_is_due():
+    sim, called = silo()[0], []
+    for steps, every in ((30, 10), (10, 10), (5, 10), (5, 10), (0, 10), (20, 20), (0, 20)):
+        sim.run(steps, every=every, callback=lambda sim: called.append(sim.step_count))
+    assert called == [10, 20, 30, 40, 50, 60]           # not at 70, the end of the last run
+
+
+def test_a_run_without_the_callback_drops_it():
+    sim, called = silo()[0], []
+
+    def fails(sim):
+        raise ValueError("disk full")
+
+    with pytest.raises(ValueError, match="disk full"):
+        sim.run(40, every=10, callback=fails)
+    assert sim.step_count == 10
+    sim.run(10)
+    sim.run(10, every=10, callback=lambda sim: called.append(sim.step_count))
+    assert called == [30]
+
+
+def test_a_callback_that_advances_the_simulation_is_not_undone():
+    sim = silo()[0]
+
+    def settles(sim):
+        sim.run(3)
+        raise ValueError
+
+    with pytest.raises(ValueError):
+        sim.run(40, every=10, callback=settles)
+    assert sim.step_count == 13
+    sim.run(7, every=10, callback=lambda sim: None)
+    assert sim.step_count == 20
