@@ -37,7 +37,7 @@ class Material:
         Density [kg/m3]. Masses follow from the templates; `Simulation.add_clumps` refuses a template of another
         density.
     restitution : float
-        Coefficient of restitution, 0 < restitution <= 1.
+        Coefficient of restitution of two spheres, 0 < restitution <= 1; clumps that turn rebound with less.
     friction : float
         Coefficient of sliding friction, 0 or greater.
     rolling_friction : float

@@ -9,8 +9,8 @@ dashpots have the velocity at the pose: the normal one as in damped_normal.pxd, 
 velocity minus 1/2 of that of the last step.
 
 L = max(F_n, 0): while the damped force attracts, before lift-off, there is no friction. With friction_limit=magnitude
-L = |F_n|. Either is zero where F_n changes its sign. The springs are then gone, and are stretched by the rest of the step
-only.
+L = |F_n|. Either is zero where F_n changes its sign. The springs are then gone, and are stretched by the rest of the
+step only.
 """
 from libc.math cimport fabs, sqrt
 

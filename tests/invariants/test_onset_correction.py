@@ -174,3 +174,25 @@ def test_energy_of_a_heap_in_motion():
     plain, corrected = (np.array([drift(contact, seed) for seed in range(3)]) for contact in ("hertz", ONSET))
     assert np.all(np.abs(corrected[:, 0]) < 4.0 * corrected[:, 1]), corrected
     assert rms(corrected[:, 0]) < 0.1 * rms(plain[:, 0]), (plain, corrected)
+
+
+def lasting_error(scheme, dt, seed, time):
+    """Largest lasting energy error of thirty asymmetric clumps."""
+    sim = scenes.rods_in_box(seed, shape=scenes.lumpy(scale=0.4)).simulation(dt, rotation=scheme, contact=ONSET)
+    energies = [sim.energy(shadow=True).lasting]
+    sim.run(round(time / dt), round(time / dt / 100), lambda sim: energies.append(sim.energy(shadow=True).lasting))
+    return np.max(np.abs(np.array(energies) / energies[0] - 1.0))
+
+
+def test_the_rotation_scheme_limits_asymmetric_clumps():
+    errors = {scheme: lasting_error(scheme, 9.5e-6, 1, 2.0) for scheme in ("spiral", "fincham", "omelyan")}
+    assert errors["omelyan"] < 0.2 * min(errors["spiral"], errors["fincham"]), errors
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme, expected", [
+    ("spiral", (3.1e-5, 5.2e-6, 1.2e-6)), ("fincham", (2.4e-5, 3.8e-6, 9.9e-7)), ("omelyan", (1.5e-5, 9.0e-7, 6.2e-8))])
+def test_table_of_asymmetric_clumps(scheme, expected):
+    """ONSET.md; each value is a random walk, so that only its size is compared."""
+    for dt, value in zip((38e-6, 19e-6, 9.5e-6), expected):
+        assert 0.5 < rms([lasting_error(scheme, dt, seed, 10.0) for seed in (1, 2, 3)]) / value < 2.0

@@ -1,19 +1,19 @@
-"""Damped Hertz contact with Mindlin friction: exact restitution, Coulomb's limit, optional rolling resistance.
+"""Damped Hertz contact with Mindlin friction, Coulomb's limit, and rolling resistance as an option.
 
     normal      F = 4/3 E* a d + c d',  a = sqrt(R* d),  c = sqrt(5) beta sqrt(m* k),  k = 4/3 E* a
-                beta = -ln e / sqrt(pi^2 + ln^2 e): the coefficient of restitution e holds at any speed
+                beta = -ln e / sqrt(pi^2 + ln^2 e): of two spheres, e is the restitution at any speed
     tangential  dT = -8 G* a ds while the contact grows, d(T / a) = -8 G* ds while it shrinks;  T_d = -x c u_t
                 |T + T_d| <= mu L: beyond it the sum has this length, and T is what T_d leaves of it
     rolling     dM = -k_r d(theta),  k_r = 2.25 mu_r^2 R*^2 2 E* a,  M_d = -2 eta sqrt(I_r k_r) d(theta)/dt
                 |M + M_d| <= mu_r R* L,  L = max(F, 0)
 
-E* = 1 / sum((1 - nu^2) / E), G* = 1 / sum(2 (2 - nu) (1 + nu) / E) [Pa]; R*, m*: effective radius [m] and mass of the
-clumps [kg]; d: overlap [m]; s: relative displacement of the contact points [m]; theta: relative rotation.
+E* = 1 / sum((1 - nu^2) / E), G* = 1 / sum(2 (2 - nu) (1 + nu) / E) [Pa]; R*: effective radius [m]; m*: effective mass of
+the clumps without their rotation [kg], so that clumps rebound with less than e; d: overlap [m]; s: relative displacement of the contact points [m]; theta: relative rotation.
 
 tangential_damping is x, or "stiffness-ratio": sqrt(4 G* / E*), as in EDEM and LIGGGHTS. limit_damping=yes clips the
-attraction before lift-off; the restitution is then larger than e. friction_limit=magnitude has L = |F|, so that friction
-acts while the damped force attracts, as in LAMMPS. rolling=epsd adds rolling resistance, with the
-damping eta = rolling_damping. FRICTION.md has the time levels and the energy.
+attraction before lift-off; the restitution is then larger than e. friction_limit=magnitude has L = |F|, so that
+friction acts while the damped force attracts, as in LAMMPS. rolling=epsd adds rolling resistance, with the damping
+eta = rolling_damping. FRICTION.md has the time levels and the energy.
 """
 from math import sqrt
 

@@ -1,6 +1,6 @@
 """Damped linear spring with Coulomb friction: one stiffness for all contacts, optional rolling resistance.
 
-    normal      F = k d + c d',  c = 2 beta sqrt(m* k),  beta = -ln e / sqrt(pi^2 + ln^2 e): e is exact
+    normal      F = k d + c d',  c = 2 beta sqrt(m* k),  beta = -ln e / sqrt(pi^2 + ln^2 e): of two spheres, e is exact
     tangential  dT = -k_t ds,  k_t = k tangential_stiffness;  T_d = -x c u_t;  |T + T_d| <= mu L
     rolling     dM = -k_r d(theta),  k_r = 2.25 mu_r^2 R*^2 k,  M_d = -2 eta sqrt(I_r k_r) d(theta)/dt
                 |M + M_d| <= mu_r R* L,  L = max(F, 0)

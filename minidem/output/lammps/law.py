@@ -67,5 +67,5 @@ def warn_of_differences(sim):
     pair = sim._loop.pair_table.properties(("restitution", "friction"))
     if np.any((pair["restitution"] < 1.0) & (pair["friction"] > 0.0)):
         warnings.warn(f"contact = {sim.contact!r}: LAMMPS limits friction by mu |F_n|, minidem by mu max(F_n, 0), "
-                      "which differs while the damped force attracts, before lift-off; friction_limit=magnitude has the "
-                      "limit of LAMMPS", UserWarning, stacklevel=5)
+                      "which differs while the damped force attracts, before lift-off; friction_limit=magnitude has "
+                      "the limit of LAMMPS", UserWarning, stacklevel=5)
