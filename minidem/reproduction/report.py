@@ -14,7 +14,7 @@ import minidem
 from minidem.output import remove_leftovers, replace_text
 from minidem.reproduction.finding import NOT_REPRODUCED, REPRODUCED, TOO_SHORT, WRONG, Finding
 from minidem.scenario import plot
-from minidem.scenario.progress import Line, duration
+from minidem.scenario.progress import Line
 from minidem.scenario.record import write_summary
 
 
@@ -81,7 +81,7 @@ class Report:
         for done, item in enumerate(items):
             if self._line.is_due():
                 left = (time.perf_counter() - begun) * (len(items) / done - 1) if done else None
-                ahead = "" if left is None else f", {duration(left)} left"
+                ahead = "" if left is None else f", {self._line.left(left)}"
                 self._line.show(f"{self.name}: {label}, {done} of {len(items)}{ahead}")
             yield item
         self._line.close()
