@@ -48,6 +48,9 @@ from minidem.scenario.scenario import BAD_ARGUMENTS, DONE, FAILED, INTERRUPTED
 from minidem.scenario.signals import terminable
 
 _EPILOG = """\
+verdicts: reproduced; known limit: differs as expected of the law or method, with the reason; published value wrong;
+not reproduced: any other difference; too short to tell.
+
 exit status: 0 done, whatever the verdicts; 1 failed; 2 bad arguments, nothing written;
 130 interrupted (Ctrl-C or SIGTERM), the findings so far are written."""
 

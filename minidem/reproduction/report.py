@@ -12,7 +12,7 @@ import numpy as np
 
 import minidem
 from minidem.output import remove_leftovers, replace_text
-from minidem.reproduction.finding import NOT_REPRODUCED, REPRODUCED, TOO_SHORT, WRONG, Finding
+from minidem.reproduction.finding import LIMIT, NOT_REPRODUCED, REPRODUCED, TOO_SHORT, WRONG, Finding
 from minidem.scenario import plot
 from minidem.scenario.progress import Line
 from minidem.scenario.record import write_summary
@@ -117,12 +117,15 @@ class Report:
         for finding in self.findings:
             items.setdefault((finding.paper, finding.item), []).append(finding)
         for (paper, item), found in items.items():
-            good, wrong, short, missed = (
-                sum(f.verdict == verdict for f in found) for verdict in (REPRODUCED, WRONG, TOO_SHORT, NOT_REPRODUCED))
-            word = "NOT reproduced" if missed else "reproduced" if good + wrong else TOO_SHORT
+            good, wrong, short, limits, missed = (
+                sum(f.verdict == verdict for f in found)
+                for verdict in (REPRODUCED, WRONG, TOO_SHORT, LIMIT, NOT_REPRODUCED))
+            word = "NOT reproduced" if missed else "reproduced" if good + wrong else LIMIT if limits else TOO_SHORT
             line = f"{paper}, {item}: {word}, {good} of {len(found)}"
             if wrong:
                 line += f", {wrong} published wrong"
+            if limits:
+                line += f", {limits} at a {LIMIT}"
             if short:
                 line += f", {short} {TOO_SHORT}"
             deviations = [abs(f.deviation) for f in found if f.deviation is not None and f.verdict != WRONG]
