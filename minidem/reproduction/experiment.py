@@ -40,6 +40,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from minidem.core.interpreter import scenario_command, with_scenario_commands
 from minidem.reproduction.report import Report
 from minidem.rotation import registry
 from minidem.scenario.files import check_writable
@@ -140,8 +141,8 @@ class PaperExperiment:
         return report
 
     def _parser(self):
-        parser = Parser(prog=self.name, description=self.description, epilog=_EPILOG,
-                        formatter_class=argparse.RawDescriptionHelpFormatter)
+        parser = Parser(prog=scenario_command(self.name), description=with_scenario_commands(self.description),
+                        epilog=_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
         if self.add_options:
             self.add_options(parser.add_argument_group("options of this experiment"))
         group = parser.add_argument_group("options of every experiment")

@@ -16,6 +16,7 @@ from minidem.reproduction.finding import LIMIT, NOT_REPRODUCED, REPRODUCED, TOO_
 from minidem.scenario import plot
 from minidem.scenario.progress import Line
 from minidem.scenario.record import write_summary
+from minidem.scenario.signals import pipe_may_close
 
 
 class Report:
@@ -72,7 +73,8 @@ class Report:
         """Print a line unless quiet."""
         if not self.quiet:
             self._line.close()
-            print(text, flush=True)
+            with pipe_may_close():
+                print(text)
 
     def progress(self, label: str, items: Iterable) -> Iterator:
         """Yield the items, and show on standard error how many are done."""
