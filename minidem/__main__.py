@@ -14,27 +14,28 @@ from pathlib import Path
 
 import minidem
 from minidem import selftest
+from minidem.core.interpreter import PACKAGE, scenario_folder
 from minidem.render import movie
+from minidem.scenario.signals import pipe_may_close
 
 DONE, FAILED, BAD_ARGUMENTS, INTERRUPTED = 0, 1, 2, 130
-HERE = Path(__file__).resolve().parent
-# In a source tree scenarios/ is beside the package, in an installed wheel inside it (package_dir in setup.py).
-SCENARIOS = next((folder for folder in (HERE / "scenarios", HERE.parent / "scenarios") if folder.is_dir()), None)
 
 
 def scenario_files() -> dict[str, Path]:
     """Scripts of the scenarios, by name."""
-    if SCENARIOS is None:
-        raise ValueError(f"there is no folder scenarios in {HERE} or beside it; install minidem again")
-    return {path.stem: path for path in sorted(SCENARIOS.glob("[a-z]*.py"))}
+    folder = scenario_folder()
+    if folder is None:
+        raise ValueError(f"there is no folder scenarios in {PACKAGE} or beside it; install minidem again")
+    return {path.stem: path for path in sorted(folder.glob("[a-z]*.py"))}
 
 
 def list_scenarios(words):
     no_options("scenarios", words)
     files = scenario_files()
-    for name, path in files.items():
-        title = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))).partition("\n")[0]
-        print(f"{name:{max(map(len, files))}}  {title}")
+    with pipe_may_close():
+        for name, path in files.items():
+            title = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))).partition("\n")[0]
+            print(f"{name:{max(map(len, files))}}  {title}")
     return DONE
 
 
@@ -58,13 +59,17 @@ def run_script(path, words):
 
 def run_selftest(words):
     no_options("selftest", words)
-    return DONE if selftest.run() else FAILED
+    passed = False
+    with pipe_may_close():
+        passed = selftest.run()
+    return DONE if passed else FAILED
 
 
 def print_version(words):
     no_options("version", words)
-    for key, value in minidem.build_info().items():
-        print(f"{key:10}  {' '.join(value) if isinstance(value, list) else value}")
+    with pipe_may_close():
+        for key, value in minidem.build_info().items():
+            print(f"{key:10}  {' '.join(value) if isinstance(value, list) else value}")
     return DONE
 
 
@@ -87,7 +92,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     words = list(sys.argv[1:] if argv is None else argv)
     if not words or words[0] in ("-h", "--help", "help"):
-        print(__doc__.strip())
+        with pipe_may_close():
+            print(__doc__.strip())
         return DONE
     try:
         if words[0] not in COMMANDS:

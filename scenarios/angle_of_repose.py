@@ -113,10 +113,15 @@ def profile(heights):
     return points[points[:, 1] > 0.0]
 
 
+def straight_line(points):
+    """Slope and height at x = 0 of the line fitted to points (n, 2); nan for fewer than three."""
+    return np.polyfit(*points.T, 1) if len(points) > 2 else (np.nan, np.nan)
+
+
 def inclination(heights):
     """Inclination of the surface with these heights above the strips [degrees]."""
-    points = profile(heights)
-    return float(np.degrees(np.arctan(-np.polyfit(*points.T, 1)[0]))) if len(points) > 2 else float("nan")
+    slope, _ = straight_line(profile(heights))
+    return float(np.degrees(np.arctan(-slope)))
 
 
 def angle(sim):
@@ -125,21 +130,33 @@ def angle(sim):
 
 def conclude(sim, recorder, folder):
     """The angle, the mean over the last tenth of the rows, and the picture."""
-    observed, points = recorder.observed, profile(heights(sim))
-    last = observed["angle"][-max(1, len(observed["angle"]) // 10):]
-    save(folder / "repose.png", (9.0, 3.8), lambda figure: draw(figure, sim, observed, points))
+    observed = recorder.observed
+    late = slice(-max(1, len(observed.rows) // 10), None)
+    last = observed["angle"][late]
+    save(folder / "repose.png", (9.0, 3.8), lambda figure: draw(figure, sim, observed["time"], observed["angle"], late))
     return ({"angle": np.mean(last), "angle_change": np.ptp(last), "left": sim.n_clumps},
             f"The slope has {np.mean(last):.1f} degrees; {sim.n_clumps} clumps are left.")
 
 
-def draw(figure, sim, observed, points):
-    time, side = figure.subplots(1, 2)
-    time.plot(observed["time"], observed["angle"], color=COLOURS[0])
-    time.set(xlabel="time (s)", ylabel="inclination (degrees)")
-    centre = sim.sphere_centers()
-    side.plot(1e3 * centre[:, 0], 1e3 * centre[:, 2], ".", color="0.7", markersize=2)
-    side.plot(*(1e3 * points.T), "o", color=COLOURS[1])
-    side.set(xlabel="x (mm)", ylabel="z (mm)", aspect="equal")
+def draw(figure, sim, time, angle, late):
+    """Left: the angle over time, and its mean over the rows `late`. Right: the slope at the end, from the side."""
+    history, side = figure.subplots(1, 2)
+    mean = np.mean(angle[late])
+    history.plot(time, angle, color=COLOURS[0], label="fitted line")
+    history.plot(time[late], np.full(len(time[late]), mean), "--", color=COLOURS[1], linewidth=2.0,
+                 label=f"angle of repose {mean:.1f}°, mean of the last tenth")
+    history.set(xlabel="time (s)", ylabel="inclination (degrees)")
+    centre, surface = sim.sphere_centers(), heights(sim)
+    points = profile(surface)
+    slope, height = straight_line(points)
+    side.plot(1e3 * centre[:, 0], 1e3 * centre[:, 2], ".", color="0.7", markersize=2, label="centres of spheres")
+    side.plot(*(1e3 * points.T), "o", color=COLOURS[1], label="highest points of ten strips")
+    side.plot(1e3 * points[:, 0], 1e3 * (height + slope * points[:, 0]), color="black",
+              label=f"straight line, {inclination(surface):.1f}°")
+    side.set(xlabel="distance from the back, x (mm)", ylabel="height, z (mm)", aspect="equal",
+             ylim=(0.0, 1.4e3 * np.max(surface)))                   # room for the legend
+    history.legend(loc="lower right")
+    side.legend(loc="upper right")
 
 
 SCENARIO = Scenario(

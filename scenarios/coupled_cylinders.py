@@ -107,12 +107,12 @@ def draw(figure, paths):
     t = paths[IMPROVED][0]
     for k, (colour, style) in enumerate(styles(2)):
         spins.plot(t, exact(t)[:, k], color=colour, linestyle=style, label=f"cylinder {k + 1}, exact")
-        spins.plot(t[::20], paths[IMPROVED][1][::20, k], ".", color=colour, label="improved PCDM")
+        spins.plot(t[::20], paths[IMPROVED][1][::20, k], ".", color=colour, label=f"cylinder {k + 1}, improved PCDM")
     spins.set_ylabel("angular velocity (rad/s)")
     spins.legend(ncols=2)
     for (scheme, path), (colour, style) in zip(paths.items(), styles(2)):
         errors.semilogy(t, relative(path), color=colour, linestyle=style, label=scheme)
-    errors.set_ylabel("error of $\\omega_1$ / $\\omega_1$")
+    errors.set_ylabel("relative error of $\\omega_1$")
     errors.set_xlabel("time (s)")
     errors.legend()
 

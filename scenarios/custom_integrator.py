@@ -28,7 +28,7 @@ import minidem as md
 from minidem.core.quaternions import rotate_back
 from minidem.reproduction import Finding, PaperExperiment
 from minidem.scenario.c_functions import ctypes_functions, scipy_functions
-from minidem.scenario.plot import styles
+from minidem.scenario.plot import styles, together
 
 # --- The scheme in Python. A vector is a tuple of numbers or arrays, for NumPy and numba.
 
@@ -205,14 +205,15 @@ def findings(own, ends, errors, rods):
 
 def draw(figure, rods):
     energy, contacts = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
-    for (scheme, (rows, _, _)), (colour, style) in zip(rods.items(), styles(len(rods))):
-        energy.plot(rows[:, 0], rows[:, 1], color=colour, linestyle=style, label=scheme)
+    curves = together({scheme: rows for scheme, (rows, _, _) in rods.items()})
+    for (schemes, rows), (colour, style) in zip(curves.items(), styles(len(curves))):
+        energy.plot(rows[:, 0], rows[:, 1], color=colour, linestyle=style, label=schemes)
     contacts.step(rows[:, 0], rows[:, 2], color="black", where="mid")
-    energy.set_ylabel("$(E - E_0)$ / $E_0$")
+    energy.set_ylabel("relative energy change, $(E - E_0)\\,/\\,E_0$")
     energy.ticklabel_format(axis="y", scilimits=(-2, 3))
-    contacts.set_ylabel("contacts")
+    contacts.set_ylabel("number of contacts")
     contacts.set_xlabel("time (s)")
-    energy.legend(ncols=len(rods), loc="lower left", bbox_to_anchor=(0.0, 1.0))
+    figure.legend(ncols=len(curves), loc="outside upper center")
 
 
 EXPERIMENT = PaperExperiment("custom_integrator", __doc__, run)

@@ -26,7 +26,7 @@ import minidem as md
 from minidem.core.literature import article
 from minidem.reproduction import Finding, PaperExperiment
 from minidem.scenario.c_functions import ctypes_functions, scipy_functions
-from minidem.scenario.plot import styles
+from minidem.scenario.plot import styles, together
 
 # --- The law in Python, for arrays or numbers.
 
@@ -204,11 +204,11 @@ def draw(figure, loops, gases):
     left.set_xlabel("overlap (mm)")
     left.set_ylabel("force (kN)")
     left.legend()
-    for (law, (rows, _, _)), (colour, style) in zip(gases.items(), styles(len(gases))):
-        right.plot(rows[:, 0], rows[:, 1], color=colour, linestyle=style, label=law)
+    curves = together({law: rows for law, (rows, _, _) in gases.items()})
+    for (laws, rows), (colour, style) in zip(curves.items(), styles(len(curves))):
+        right.plot(rows[:, 0], 1e-3 * rows[:, 1], color=colour, linestyle=style, label=laws.replace(", ", ",\n"))
     right.set_xlabel("time (s)")
-    right.set_ylabel("kinetic energy (J)")
-    right.set_yscale("log")
+    right.set_ylabel("kinetic energy (kJ)")
     right.legend()
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from minidem import rotation
 from minidem.core.quaternions import rotate
 from minidem.reproduction import Finding, PaperExperiment
-from minidem.scenario.plot import styles
+from minidem.scenario.plot import label_ends, styles
 from minidem.validation import driven_cylinder as cylinder
 from minidem.validation.driven_cylinder import SCHEMES, STEPS, TARGETS, step_for
 
@@ -55,10 +55,10 @@ def motion(report):
 
     def draw(figure):
         for panel, values, names, label in zip(
-                figure.subplots(1, 2), (spin, pose), ("xyz", "0123"),
-                ("angular velocity (rad/s)", "orientation")):
+                figure.subplots(1, 2), (spin, pose), ([rf"\omega_{axis}" for axis in "xyz"], "q_0 q_1 q_2 q_3".split()),
+                ("angular velocity, body frame (rad/s)", "components of the quaternion")):
             for column, name, (colour, style) in zip(values.T, names, styles(4)):
-                panel.plot(times, column, color=colour, linestyle=style, label=name)
+                panel.plot(times, column, color=colour, linestyle=style, label=f"${name}$")
             panel.set(xlabel="time (s)", ylabel=label)
             panel.legend(ncols=4, loc="lower left", bbox_to_anchor=(0.0, 1.0))
         figure.axes[0].set_yscale("symlog", linthresh=1.0)
@@ -97,7 +97,7 @@ def error_curves(report, reading, steps):
     if reading == "synchronised":
         figures = {"figure_2_synchronised": list(curves)}
     for file, names in figures.items():
-        draw_pair(report, file, "time step (s)", {name: (steps, curves[name]) for name in names})
+        draw_pair(report, file, "time step (s)", {name: (steps, curves[name]) for name in names}, convergence=True)
     if reading == "published":
         judge_curves(report, steps, curves)
     return curves
@@ -187,8 +187,9 @@ def in_time(report, end):
                         f"one unit of rounding per step would give {floor:.0e}"))
 
 
-def draw_pair(report, file, label, curves):
-    """Errors of q and of w in two panels. curves: name -> (x (n,), errors (n, 2))."""
+def draw_pair(report, file, label, curves, convergence=False):
+    """Errors of q and of w in two panels. curves: name -> (x (n,), errors (n, 2)), which diverge towards small x or,
+    without `convergence`, large x."""
     def draw(figure):
         panels = figure.subplots(1, 2, sharex=True)
         for column, (panel, what) in enumerate(zip(panels, ("orientation", "angular velocity"))):
@@ -196,9 +197,12 @@ def draw_pair(report, file, label, curves):
                 colour, style = STYLES[name]
                 panel.loglog(x, errors[:, column], color=colour, linestyle=style, label=name)
             panel.set(xlabel=label, ylabel=f"relative error, {what}")
-        figure.legend(*panels[0].get_legend_handles_labels(), ncols=5, loc="outside upper center")
+        for panel in panels:
+            if convergence:
+                panel.set_xlim(left=2e-3 * np.min(x))
+            label_ends(panel, first=convergence)
 
-    report.figure(file, draw, (8.6, 4.2))
+    report.figure(file, draw, (11.0, 4.2))
 
 
 EXPERIMENT = PaperExperiment("driven_cylinder", __doc__, run)

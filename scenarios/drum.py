@@ -26,7 +26,7 @@ import numpy as np
 import minidem as md
 from minidem.initial import Group, place_densely, settle
 from minidem.scenario import Observable, Scenario, positive, settled
-from minidem.scenario.plot import COLOURS, save
+from minidem.scenario.plot import save, styles
 from minidem.validation import dosta
 
 RADIUS, LENGTH, RATE = 0.1, 0.06, 2.0                               # of the drum [m], [m], [rad/s]
@@ -126,6 +126,7 @@ def count(sim, name, zone):
     return float(np.count_nonzero(there & (sim.material_index == [m.name for m in sim.materials].index(name))))
 
 
+PLACE = {1: "upper quarter on the rising side, x > 0, z > 0", 2: "lower quarter on the falling side, x < 0, z < 0"}
 ZONES = [(name, zone) for zone in (1, 2) for name in GRAINS]
 OBSERVABLES = tuple(Observable(f"{name}_in_zone_{zone}", f"grains {name} in zone {zone}",
                                lambda sim, name=name, zone=zone: count(sim, name, zone)) for name, zone in ZONES)
@@ -134,7 +135,7 @@ OBSERVABLES = tuple(Observable(f"{name}_in_zone_{zone}", f"grains {name} in zone
 def conclude(sim, recorder, folder):
     """Numbers in the zones over the last half, and their picture."""
     observed = recorder.observed
-    save(folder / "drum.png", (6.4, 5.0), lambda figure: draw(figure, observed))
+    save(folder / "drum.png", (6.4, 5.4), lambda figure: draw(figure, observed))
     late = observed["time"] >= 0.5 * observed["time"][-1]
     means = {of.name: np.mean(observed[of.name][late]) for of in OBSERVABLES}
     text = ", ".join(f"{means[f'{name}_in_zone_{zone}']:.0f} grains {name} in zone {zone}" for name, zone in ZONES)
@@ -143,11 +144,12 @@ def conclude(sim, recorder, folder):
 
 def draw(figure, observed):
     for axes, zone in zip(figure.subplots(2, 1, sharex=True), (1, 2)):
-        for colour, name in zip(COLOURS, GRAINS):
-            axes.plot(observed["time"], observed[f"{name}_in_zone_{zone}"], color=colour, label=name)
-        axes.set_ylabel(f"grains in zone {zone}")
-        axes.legend()
+        for (name, (radius, _)), start, (colour, style) in zip(GRAINS.items(), ("below", "above"), styles(2)):
+            axes.plot(observed["time"], observed[f"{name}_in_zone_{zone}"], color=colour, linestyle=style,
+                      label=f"{name}: grains of {2e3 * radius:g} mm, {start} at the start")
+        axes.set(ylabel="number of grains", title=f"zone {zone}: {PLACE[zone]}", ylim=(0, None))
     axes.set_xlabel("time (s)")
+    figure.legend(*axes.get_legend_handles_labels(), ncols=2, loc="outside upper center")
 
 
 SCENARIO = Scenario(

@@ -150,17 +150,17 @@ def draw_errors(figure, curves):
 def draw_motion(figure, curves):
     motion, rates, cosines = figure.subplots(3, 1, sharex=True)
     t, arrow, _ = curves[IMPROVED]
-    motion.plot(t, arrow[:, 0], label="x")
-    motion.plot(t, arrow[:, 2], "--", label="z")
-    motion.set_ylabel("arrow")
+    for k, (colour, style) in zip((0, 2), styles(2)):
+        motion.plot(t, arrow[:, k], color=colour, linestyle=style, label=f"${'xyz'[k]}$, {IMPROVED}")
+    motion.set_ylabel("unit vector in the\nsphere, lab frame")
     motion.legend(ncols=2, loc="lower left", bbox_to_anchor=(0.0, 1.0))
     for label, (colour, style) in zip((PCDM, IMPROVED), styles(2)):
         t, arrow, rate = curves[label]
         rates.semilogy(t, np.abs(rate / exact_rate(t) - 1.0), color=colour, linestyle=style, label=label)
         cosines.semilogy(t, np.abs(arrow[:, 0] - np.cos(exact_angle(t))), color=colour, linestyle=style)
-    rates.set_ylabel("error of $\\omega_y$ / $\\omega_y$")
+    rates.set_ylabel("relative error\nof $\\omega_y$")
     rates.legend(loc="upper right")
-    cosines.set_ylabel("error of cos $\\theta$")
+    cosines.set_ylabel("error of $x$ = cos $\\theta$")
     cosines.set_xlabel("time (s)")
 
 

@@ -127,9 +127,9 @@ def draw(figure, ratio, rate, exponent, constant, curves):
     law, flow = figure.subplots(1, 2)
     fine = np.linspace(ratio.min() - K, ratio.max() - K, 100)
     law.loglog(ratio - K, rate, "o", color=COLOURS[0], label="minidem")
-    law.loglog(fine, np.exp(constant) * fine ** exponent, color=COLOURS[0], label=f"exponent {exponent:.3f}")
-    law.loglog(fine, rate[-1] * (fine / fine[-1]) ** 2.5, ":", color="0.4", label="exponent 5/2")
-    law.set(xlabel=f"$D/d - {K}$", ylabel="flow rate (kg/s)")
+    law.loglog(fine, np.exp(constant) * fine ** exponent, color=COLOURS[0], label=f"fit, exponent {exponent:.2f}")
+    law.loglog(fine, rate[-1] * (fine / fine[-1]) ** 2.5, ":", color="0.4", label="Beverloo, exponent 5/2")
+    law.set(xlabel=f"$D/d - {K}$, orifice and grain diameters $D$, $d$", ylabel="flow rate (kg/s)")
     law.legend()
     for colour, (key, rows) in zip(COLOURS, curves.items()):
         flow.plot(rows[:, 0], rows[:, 1], color=colour, label=f"D/d = {key:g}")

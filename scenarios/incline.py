@@ -143,9 +143,10 @@ def draw(figure, friction, angles, found, error, curves):
     for k, name in enumerate(("$a$", r"$R\,\dot\omega$")):
         acceleration.plot(fine, exact[:, k], color=COLOURS[k], label=f"{name}, exact")
         acceleration.plot(angles, found[:, k], "os"[k], color=COLOURS[k], markersize=4, label=f"{name}, minidem")
-    acceleration.set(xlabel=r"$\theta$ (degrees)", ylabel="acceleration / g", title=rf"$\mu$ = {friction:g}")
+    acceleration.set(xlabel=r"inclination $\theta$ (degrees)", ylabel="acceleration / g",
+                     title=rf"inclined plane, $\mu$ = {friction:g}")
     errors.semilogy(angles, error, "o", color=COLOURS[0], markersize=4)
-    errors.set(xlabel=r"$\theta$ (degrees)", ylabel="relative error, the larger of both")
+    errors.set(xlabel=r"inclination $\theta$ (degrees)", ylabel="larger relative error of both accelerations")
     for panel in (acceleration, errors):
         panel.axvline(np.degrees(np.arctan(3.5 * friction)), color="0.6", linestyle=":",
                       label=r"$\tan\theta = 7/2\,\mu$")
@@ -155,7 +156,7 @@ def draw(figure, friction, angles, found, error, curves):
         rolling.plot(rows[:, 0], rows[:, 2], "--", color=colour)
     rolling.plot([transition(mu) for mu in curves], np.full(len(curves), 5.0 / 7.0), "o", color="black", markersize=4,
                  label="exact transition")
-    rolling.set(xlabel="time (s)", ylabel=r"$v/u$; $R\,\omega/u$ (dashed)", title="horizontal plane")
+    rolling.set(xlabel="time (s)", ylabel=r"$v$; $R\,\omega$ (dashed), over the initial $v$", title="horizontal plane")
     rolling.legend(fontsize=7)
 
 

@@ -130,7 +130,7 @@ def conclude(sim, recorder, folder):
 def draw(figure, time, number):
     axes = figure.subplots()
     axes.plot(time, number, color=COLOURS[0])
-    axes.set(xlabel="time (s)", ylabel="grains above the orifice")
+    axes.set(xlabel="time (s)", ylabel="number of grains above the orifice")
 
 
 SCENARIO = Scenario(

@@ -105,7 +105,7 @@ def draw_errors(figure, curves):
         axes.semilogy(path.time, np.abs(energy_error(path.angular_velocity)), color=colour, linestyle=style,
                       label=scheme)
     axes.set_xlabel("time (s)")
-    axes.set_ylabel("|E - E$_0$| / E$_0$")
+    axes.set_ylabel("relative energy error, $|E - E_0|\\,/\\,E_0$")
     figure.legend(ncols=3, loc="outside upper center")
 
 

@@ -22,7 +22,7 @@ import minidem as md
 from minidem.core.quaternions import rotate
 from minidem.reproduction import Finding, PaperExperiment
 from minidem.scenario import at_least, positive
-from minidem.scenario.plot import styles
+from minidem.scenario.plot import label_ends, styles
 
 DENSITY = 7850.0                                                    # [kg/m3]
 RADII = [8e-3] + 2 * [5e-3] + 2 * [6e-3]                            # hub, thread, two wings [m]
@@ -115,7 +115,7 @@ def run(options, report):
     report.table("errors", header, [(scheme, *error) for scheme, error in errors.items()])
     report.find(flip_finding(paths[ACCURATE], motion, options.dt))
     report.figure("flips", lambda figure: draw_flips(figure, paths, motion), size=(6.4, 5.0))
-    report.figure("errors", lambda figure: draw_errors(figure, paths, motion, nut.inertia), size=(6.4, 5.6))
+    report.figure("errors", lambda figure: draw_errors(figure, paths, motion, nut.inertia), size=(7.4, 6.0))
     report.say(f"A wing nut with moments {nut.inertia} kg m2 flips every {motion.flip_time:.4f} s.")
     report.say("Largest relative errors of the angular velocity:")
     for scheme, error in sorted(errors.items(), key=lambda item: item[1][0]):
@@ -155,14 +155,15 @@ def draw_errors(figure, paths, motion, inertia):
     for (scheme, (t, _, w)), (colour, style) in zip(paths.items(), styles(len(paths))):
         miss = np.linalg.norm(w - motion.angular_velocity(t), axis=1)
         errors.semilogy(t, miss / SPIN, color=colour, linestyle=style, label=scheme)
-        distances.plot(t, distance(inertia, w) / distance(inertia, motion.start), color=colour,
-                       linestyle=style)
-    errors.set_ylabel("error of $\\omega$ / W")
-    distances.set_ylabel("$L^2 - 2T I_2$ / value at start")
+        distances.plot(t, distance(inertia, w) / distance(inertia, motion.start), color=colour, linestyle=style,
+                       label=scheme)
+    errors.set_ylabel(f"error of angular velocity\n/ initial {SPIN:g} rad/s")
+    distances.set_ylabel("distance from separatrix,\n$(L^2 / (2T I_2) - 1)$ / value at start")
     distances.set_ylim(-1.0, 1.5)
     distances.axhline(0.0, color="0.6", linewidth=0.6)
     distances.set_xlabel("time (s)")
-    figure.legend(ncols=4, loc="outside upper center")
+    for panel in (errors, distances):
+        label_ends(panel)
 
 
 EXPERIMENT = PaperExperiment("tennis_racket", __doc__, run, add_options, check=check, defaults={"dt": 1e-3})

@@ -4,8 +4,9 @@
     python tools/paper_report.py --quick
 
 Runs all paper experiments of scenarios/, each into its own folder, and writes report.html with tables and figures.
-Prints one line per published table or figure: reproduced, not reproduced, or too short to tell (a run without
---quick then decides). If an experiment fails, the report contains its error and the other experiments continue.
+Prints one line per published table or figure: reproduced, not reproduced, known limit (a difference that is expected
+of the law or method), or too short to tell (a run without --quick then decides). If an experiment fails, the report
+contains its error and the other experiments continue.
 """
 import argparse
 import base64
@@ -18,11 +19,11 @@ from scenario_modules import SCENARIOS, scenario_module
 
 import minidem
 from minidem.output import replace_text
-from minidem.reproduction.finding import NOT_REPRODUCED, REPRODUCED, TOO_SHORT, WRONG
+from minidem.reproduction.finding import LIMIT, NOT_REPRODUCED, REPRODUCED, TOO_SHORT, WRONG
 from minidem.scenario.options import folder
 
 COLUMNS = ("paper", "item", "quantity", "published", "here", "exact", "deviation", "verdict", "note")
-COLOURS = {REPRODUCED: "#e5f4ea", WRONG: "#fff3cd", NOT_REPRODUCED: "#f9dfdc", TOO_SHORT: "#e8e8e8"}
+COLOURS = {REPRODUCED: "#e5f4ea", WRONG: "#fff3cd", NOT_REPRODUCED: "#f9dfdc", TOO_SHORT: "#e8e8e8", LIMIT: "#dfeaf7"}
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto; padding: 0 1rem; color: #222 }
 table { border-collapse: collapse; width: 100%; font-size: 13px }
@@ -80,7 +81,8 @@ def page(sections, lines, quick):
     return (f'<!doctype html><meta charset="utf-8"><title>minidem: published and reproduced results</title>'
             f"<style>{STYLE}</style><h1>Rotation integrators: published and reproduced results</h1>"
             f"<p>minidem {minidem.__version__}.{note} Green: reproduced. Yellow: the published value is wrong; "
-            f"the note gives the evidence. Red: not reproduced. Grey: too short to tell.</p>"
+            f"the note gives the evidence. Blue: known limit of the law or method, expected. Red: not reproduced. "
+            f"Grey: too short to tell.</p>"
             f"{''.join(sections)}"
             f"<h2>Summary</h2><pre>{closing}</pre>\n")
 

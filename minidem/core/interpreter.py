@@ -1,8 +1,31 @@
-"""The running Python in commands that messages show."""
+"""Commands that messages and help show: the running Python, scenarios."""
+import re
 import shlex
 import shutil
 import sys
 from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def scenario_folder():
+    """The folder of the scenarios, beside the package in a source tree, in it in an installed wheel (package_dir in
+    setup.py); None if there is none."""
+    return next((folder for folder in (PACKAGE / "scenarios", PACKAGE.parent / "scenarios") if folder.is_dir()), None)
+
+
+def scenario_command(name):
+    """How the scenario `name` is run: by its script in a source tree, by minidem in an installed wheel; `name` itself
+    for a script of a user's own."""
+    folder = scenario_folder()
+    if folder is None or not (folder / f"{name}.py").is_file():
+        return name
+    return f"minidem run {name}" if folder.parent == PACKAGE else f"python scenarios/{name}.py"
+
+
+def with_scenario_commands(text):
+    """A description whose examples are those of a source tree, with commands that work in this installation."""
+    return re.sub(r"python scenarios/(\w+)\.py", lambda found: scenario_command(found[1]), text)
 
 
 def this_python():

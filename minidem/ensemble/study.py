@@ -13,7 +13,7 @@ from minidem.core.processors import available_processors
 from minidem.ensemble import cluster, workers as local
 from minidem.ensemble.reference import importing, reference_to, short
 from minidem.ensemble.store import Store, plain, row
-from minidem.scenario.progress import Line, duration
+from minidem.scenario.progress import Line
 
 WAIT = 0.2              # [s] between updates of the progress while no run ends
 TABLE_SECONDS = 20.0    # between intermediate tables
@@ -158,5 +158,5 @@ class _Progress(Line):
         if self.failed:
             text += f", {self.failed} failed"
         if left < self.total_cost:
-            text += f", {duration((self.last - self.start) * left / (self.total_cost - left))} left"
+            text += f", {self.left((self.last - self.start) * left / (self.total_cost - left))}"
         self.show(text)

@@ -40,6 +40,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from minidem.core.interpreter import scenario_command, with_scenario_commands
 from minidem.reproduction.report import Report
 from minidem.rotation import registry
 from minidem.scenario.files import check_writable
@@ -48,6 +49,9 @@ from minidem.scenario.scenario import BAD_ARGUMENTS, DONE, FAILED, INTERRUPTED
 from minidem.scenario.signals import terminable
 
 _EPILOG = """\
+verdicts: reproduced; known limit: differs as expected of the law or method, with the reason; published value wrong;
+not reproduced: any other difference; too short to tell.
+
 exit status: 0 done, whatever the verdicts; 1 failed; 2 bad arguments, nothing written;
 130 interrupted (Ctrl-C or SIGTERM), the findings so far are written."""
 
@@ -137,8 +141,8 @@ class PaperExperiment:
         return report
 
     def _parser(self):
-        parser = Parser(prog=self.name, description=self.description, epilog=_EPILOG,
-                        formatter_class=argparse.RawDescriptionHelpFormatter)
+        parser = Parser(prog=scenario_command(self.name), description=with_scenario_commands(self.description),
+                        epilog=_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
         if self.add_options:
             self.add_options(parser.add_argument_group("options of this experiment"))
         group = parser.add_argument_group("options of every experiment")

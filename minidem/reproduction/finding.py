@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 REPRODUCED, NOT_REPRODUCED, WRONG = "reproduced", "not reproduced", "published value wrong"
-TOO_SHORT = "too short to tell"
+TOO_SHORT, LIMIT = "too short to tell", "known limit"
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,9 @@ class Finding:
         How the numbers were compared; with `exact` the evidence for it, with `holds` the criterion.
     holds : bool, optional
         Whether the criterion described in `note` is met. It then decides instead of the numbers.
+    limit : str
+        Which known limit of a law or method explains a finding that is not reproduced, as documented: the difference is
+        expected, and the verdict "known limit". Give it only up to the known size of the difference.
     too_short : bool
         The verdict could be due to chance, because of too little simulated time or too few samples. There is then
         no verdict; the note says what would be needed.
@@ -50,6 +53,7 @@ class Finding:
     note: str = ""
     holds: bool | None = None
     too_short: bool = False
+    limit: str = ""
 
     def __post_init__(self):
         name = f"finding {self.paper}, {self.item}, {self.quantity}"
@@ -90,14 +94,18 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """"reproduced", "not reproduced", "published value wrong" or "too short to tell".
+        """"reproduced", "not reproduced", "known limit", "published value wrong" or "too short to tell".
 
-        The published value is wrong if it differs from the exact one by more than half a unit of its last digit,
-        while the number computed here is closer to the exact one than to the published one and agrees with it to
-        half a unit, or to the tolerance.
+        Not reproduced with a `limit` is a known limit. The published value is wrong if it differs from the exact one by
+        more than half a unit of its last digit, while the number computed here is closer to the exact one than to the
+        published one and agrees with it to half a unit, or to the tolerance.
         """
         if self.too_short:
             return TOO_SHORT
+        verdict = self._compared()
+        return LIMIT if self.limit and verdict == NOT_REPRODUCED else verdict
+
+    def _compared(self):
         if self.holds is not None:
             return REPRODUCED if self.holds else NOT_REPRODUCED
         if self.reproduced is None:
@@ -115,11 +123,15 @@ class Finding:
     def in_words(self) -> str:
         """One line, without paper and item."""
         if self.published is None:
-            return f"{self.quantity}. {self.note}"
+            return f"{self.quantity}. {self._remarks()}"
         found = "no number" if self.reproduced is None else f"{self.reproduced:.6g}"
         words = f"{self.quantity}: published {self.published}, here {found}"
         if self.deviation is not None:
             words += f" ({self.deviation:+.1e} of it)"
         if self.exact is not None:
             words += f", exact {self.exact:.6g}"
-        return words + (f". {self.note}" if self.note else "")
+        return words + (f". {self._remarks()}" if self._remarks() else "")
+
+    def _remarks(self):
+        limit = f"Expected: {self.limit}" if self.verdict == LIMIT else ""
+        return ". ".join(filter(None, (self.note, limit)))

@@ -12,10 +12,11 @@ import numpy as np
 
 import minidem
 from minidem.output import remove_leftovers, replace_text
-from minidem.reproduction.finding import NOT_REPRODUCED, REPRODUCED, TOO_SHORT, WRONG, Finding
+from minidem.reproduction.finding import LIMIT, NOT_REPRODUCED, REPRODUCED, TOO_SHORT, WRONG, Finding
 from minidem.scenario import plot
-from minidem.scenario.progress import Line, duration
+from minidem.scenario.progress import Line
 from minidem.scenario.record import write_summary
+from minidem.scenario.signals import pipe_may_close
 
 
 class Report:
@@ -72,7 +73,8 @@ class Report:
         """Print a line unless quiet."""
         if not self.quiet:
             self._line.close()
-            print(text, flush=True)
+            with pipe_may_close():
+                print(text)
 
     def progress(self, label: str, items: Iterable) -> Iterator:
         """Yield the items, and show on standard error how many are done."""
@@ -81,7 +83,7 @@ class Report:
         for done, item in enumerate(items):
             if self._line.is_due():
                 left = (time.perf_counter() - begun) * (len(items) / done - 1) if done else None
-                ahead = "" if left is None else f", {duration(left)} left"
+                ahead = "" if left is None else f", {self._line.left(left)}"
                 self._line.show(f"{self.name}: {label}, {done} of {len(items)}{ahead}")
             yield item
         self._line.close()
@@ -117,12 +119,15 @@ class Report:
         for finding in self.findings:
             items.setdefault((finding.paper, finding.item), []).append(finding)
         for (paper, item), found in items.items():
-            good, wrong, short, missed = (
-                sum(f.verdict == verdict for f in found) for verdict in (REPRODUCED, WRONG, TOO_SHORT, NOT_REPRODUCED))
-            word = "NOT reproduced" if missed else "reproduced" if good + wrong else TOO_SHORT
+            good, wrong, short, limits, missed = (
+                sum(f.verdict == verdict for f in found)
+                for verdict in (REPRODUCED, WRONG, TOO_SHORT, LIMIT, NOT_REPRODUCED))
+            word = "NOT reproduced" if missed else "reproduced" if good + wrong else LIMIT if limits else TOO_SHORT
             line = f"{paper}, {item}: {word}, {good} of {len(found)}"
             if wrong:
                 line += f", {wrong} published wrong"
+            if limits:
+                line += f", {limits} at a {LIMIT}"
             if short:
                 line += f", {short} {TOO_SHORT}"
             deviations = [abs(f.deviation) for f in found if f.deviation is not None and f.verdict != WRONG]

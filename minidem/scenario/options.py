@@ -7,8 +7,10 @@ import textwrap
 from collections.abc import Callable
 
 from minidem import contact, rotation
+from minidem.core.interpreter import scenario_command, with_scenario_commands
 from minidem.output import vtu
 from minidem.scenario.files import ALL
+from minidem.scenario.signals import pipe_may_close
 
 # Options of output and resources, which a continued run may change. All others define the physics.
 _NOT_PHYSICS = {"time", "out", "threads", "frames", "fields", "quiet", "checkpoint_every", "resume", "compare",
@@ -78,8 +80,8 @@ finite.__name__ = positive.__name__ = "number"
 
 def parse(scenario, argv):
     """The options of a scenario (a namespace) from a command line, by default sys.argv; ValueError if invalid."""
-    parser = Parser(prog=scenario.name, description=scenario.description, epilog=_epilog(scenario),
-                    formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(prog=scenario_command(scenario.name), description=with_scenario_commands(scenario.description),
+                    epilog=_epilog(scenario), formatter_class=argparse.RawDescriptionHelpFormatter)
     if scenario.add_options:
         scenario.add_options(parser.add_argument_group("this scenario"))
     _add_standard(parser, scenario)
@@ -122,6 +124,10 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message):
         raise ValueError(message)
+
+    def print_help(self, file=None):
+        with pipe_may_close():
+            super().print_help(file)
 
 
 def _add_standard(parser, scenario):

@@ -13,8 +13,9 @@ STACK = (*COLOURS[:6], "#F0E442")      # of kinetic, elastic, potential energy, 
 FIRST_DISSIPATED = 3
 STYLES = ("-", "--", "-.", ":")
 LOOK = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
-        "axes.axisbelow": True, "grid.color": "0.9", "lines.linewidth": 1.2, "legend.frameon": False,
-        "savefig.dpi": 200}
+        "axes.axisbelow": True, "axes.formatter.use_mathtext": True, "axes.formatter.useoffset": False,
+        "grid.color": "0.9", "lines.linewidth": 1.2, "legend.frameon": False, "savefig.dpi": 200}
+PLAIN = 1e-3, 1e4                       # a logarithmic axis within these limits has plain numbers, not powers of ten
 
 
 def energies(path, table, title):
@@ -117,6 +118,43 @@ def styles(number):
     return [(COLOURS[k % len(COLOURS)], STYLES[k % len(STYLES)]) for k in range(number)]
 
 
+def label_ends(panel, first=False):
+    """Write the label of each curve beside its last point, right of the panel, in its colour, with a line to it.
+
+    For curves that a legend does not tell apart: many, or coincident ones. Call it when the panel is complete. With
+    `first` labels are left of the first points, in the panel, whose limits must leave room for them.
+    """
+    panel.figure.draw_without_rendering()       # sizes of the panels
+    curves = [line for line in panel.get_lines() if not line.get_label().startswith("_")]
+    ends = np.array([line.get_xydata()[np.isfinite(line.get_ydata())][0 if first else -1] for line in curves])
+    ends = panel.transAxes.inverted().transform(panel.transData.transform(ends))
+    order = np.argsort(ends[:, 1], kind="stable")
+    height = panel.get_window_extent().height / panel.figure.dpi * 72.0         # points
+    column = np.min(ends[:, 0]) - 0.05 if first else 1.06
+    for k, place in zip(order, _spread(ends[order, 1], 1.3 * LOOK["font.size"] / height)):
+        colour = curves[k].get_color()
+        panel.annotate(curves[k].get_label(), ends[k], (column, place), "axes fraction", color=colour, va="center",
+                       ha="right" if first else "left", arrowprops={
+                           "arrowstyle": "-", "color": colour, "linewidth": 0.5, "shrinkA": 0.0, "shrinkB": 0.0,
+                           "relpos": (float(first), 0.5)})
+
+
+def _spread(places, gap):
+    """Ascending places moved until they are `gap` apart, as little as possible and, if they fit, within 0 and 1."""
+    steps = gap * np.arange(len(places))
+    upwards = np.maximum.accumulate(places - steps) + steps
+    downwards = np.minimum.accumulate((places - steps)[::-1])[::-1] + steps
+    return np.minimum(np.maximum(0.5 * (upwards + downwards), steps), 1.0 - steps[::-1])
+
+
+def together(curves):
+    """Curves of equal points as one, with both labels: {label: array} with arrays that differ."""
+    labels = {}
+    for label, curve in curves.items():
+        labels.setdefault(curve.tobytes(), []).append(label)
+    return {", ".join(same): curves[same[0]] for same in labels.values()}
+
+
 def _change(table, kind="total"):
     scale, _ = energy_scale(table)
     return (table[kind] - table[kind][0]) / (scale or 1.0)
@@ -176,5 +214,25 @@ def save(path, size, draw, description=""):
     with matplotlib.rc_context(LOOK), replacing(path) as temporary:
         figure = Figure(figsize=size, layout="constrained")     # not by pyplot, which needs a display
         draw(figure)
+        _write_plain_numbers(figure)
         figure.savefig(temporary, metadata={"Description": description} if description else None)
     return True
+
+
+def _write_plain_numbers(figure):
+    """Numbers of logarithmic axes as 0.05 or 200 where the whole axis is within PLAIN."""
+    from matplotlib.ticker import LogFormatterSciNotation
+
+    class Plain(LogFormatterSciNotation):
+        """Labels the same ticks."""
+
+        def __call__(self, x, pos=None):
+            return super().__call__(x, pos) and self.fix_minus(f"{x:g}")
+
+    for axis in (axis for panel in figure.axes for axis in (panel.xaxis, panel.yaxis)):
+        ends = np.abs(axis.get_view_interval())
+        if PLAIN[0] <= min(ends) and max(ends) <= PLAIN[1]:
+            if isinstance(axis.get_major_formatter(), LogFormatterSciNotation):     # the default of such axes
+                axis.set_major_formatter(Plain())
+            if isinstance(axis.get_minor_formatter(), LogFormatterSciNotation):
+                axis.set_minor_formatter(Plain())

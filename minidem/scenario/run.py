@@ -161,7 +161,7 @@ class Run:
     def execute(self, interruptible):
         """Run until the end, a signal, the energy limit, or a non-finite state; returns the summary."""
         self.wall_start = time.perf_counter()
-        progress = Progress(self._label(), self.sim, self.steps * self.sim.dt, self.quiet)
+        progress = Progress(self._label(), self.sim, self.steps, self.quiet)
 
         def warn(text):
             progress.close()

@@ -12,7 +12,7 @@ from minidem.scenario import plot
 from minidem.scenario.options import parse
 from minidem.scenario.record import verdict
 from minidem.scenario.run import Run
-from minidem.scenario.signals import Interruptible, terminable
+from minidem.scenario.signals import Interruptible, pipe_may_close, terminable
 from minidem.simulation import Simulation
 
 DONE, FAILED, BAD_ARGUMENTS, INTERRUPTED = 0, 1, 2, 130
@@ -169,7 +169,8 @@ class Scenario:
 
     def _print(self, options, text):
         if not options.quiet:
-            print(text)
+            with pipe_may_close():
+                print(text)
 
     def _fail(self, kind, error, status):
         print(f"{self.name}: {kind}: {error}", file=sys.stderr)

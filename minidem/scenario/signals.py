@@ -1,11 +1,24 @@
-"""Ctrl-C and SIGTERM end a run between two steps, never while a file is written."""
+"""Ctrl-C and SIGTERM end a run between two steps, never while a file is written. The end of a pipe ends nothing."""
 
+import os
 import signal
+import sys
 import threading
 from contextlib import contextmanager
 from time import perf_counter
 
 from minidem.engine.chunked_run import Pacer
+
+
+@contextmanager
+def pipe_may_close():
+    """What is printed in the block, and later, is dropped without an error if its reader has ended, as in `| head`."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        with open(os.devnull, "w") as nowhere:
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())      # Python flushes the rest when it exits
 
 
 @contextmanager

@@ -4,10 +4,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import drum
+import oblique_impact
 import pytest
 
 import minidem as md
 from minidem import __main__ as command_line, selftest
+from minidem.core import interpreter
 from minidem.core.interpreter import this_python
 
 ROOT = Path(__file__).parents[2]
@@ -36,6 +39,38 @@ def test_scenarios_have_a_line_each(capsys):
     assert "rods_in_box           Rods of three spheres in a box, without gravity, friction or damping." in lines
 
 
+@pytest.mark.parametrize("words, unbuffered", [
+    (["scenarios"], ""), (["scenarios"], "1"), (["--help"], ""), (["run", "drum", "--help"], ""),
+    (["run", "oblique_impact", "--help"], "1")])
+def test_a_reader_that_has_ended_is_no_error(words, unbuffered):
+    """As in `minidem scenarios | head`: here the pipe is closed before anything is written."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([sys.executable, "-m", "minidem", *words], stdout=writer, stderr=subprocess.PIPE, text=True,
+                          timeout=300, env=ENVIRONMENT | {"PYTHONUNBUFFERED": unbuffered})
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_help_shows_commands_that_work(tmp_path, monkeypatch, capsys):
+    """Those of minidem in a wheel, which has the scenarios in the package; scripts in a source tree."""
+    def shown(program):
+        with pytest.raises(SystemExit):
+            program.main(["--help"])
+        return capsys.readouterr().out
+
+    in_tree = shown(drum)
+    assert in_tree.startswith("usage: python scenarios/drum.py [") and "\n    python scenarios/drum.py --q" in in_tree
+    assert shown(oblique_impact).startswith("usage: python scenarios/oblique_impact.py [")
+    (tmp_path / "scenarios").mkdir()
+    (tmp_path / "scenarios" / "drum.py").touch()
+    monkeypatch.setattr(interpreter, "PACKAGE", tmp_path)
+    in_wheel = shown(drum)
+    assert in_wheel.startswith("usage: minidem run drum [") and "\n    minidem run drum --soft --thr" in in_wheel
+    assert "python scenarios" not in in_wheel
+    assert shown(oblique_impact).startswith("usage: oblique_impact [")         # as of a script of a user's own
+
+
 def test_run_is_the_same_as_the_script(tmp_path):
     words = "--time", "0.02", "--frames", "0", "--quiet", "--out"
     minidem("run", "rods_in_box", *words, tmp_path / "command", folder=tmp_path)
@@ -46,7 +81,7 @@ def test_run_is_the_same_as_the_script(tmp_path):
 
 def test_run_of_a_scenario_that_imports_another(tmp_path):
     text = minidem("run", "impact", "--help", folder=tmp_path)
-    assert text.startswith("usage: impact ") and "--particles FILE" in text
+    assert text.startswith("usage: python scenarios/impact.py ") and "--particles FILE" in text
 
 
 def test_run_passes_on_the_exit_status(tmp_path):

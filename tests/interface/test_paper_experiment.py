@@ -2,6 +2,7 @@
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -72,6 +73,19 @@ def test_published_value_wrong():
     assert true_as_printed.verdict == "reproduced"
 
 
+def test_known_limit():
+    """Instead of "not reproduced" alone; the reason follows the note."""
+    missed = replace(DRAWN, holds=False, limit="a rigid law")
+    assert missed.verdict == replace(PRINTED, reproduced=None, limit="a rigid law").verdict == "known limit"
+    assert missed.in_words() == "it grows. last above first. Expected: a rigid law"
+    assert replace(PRINTED, reproduced=0.0095, limit="a rigid law").in_words() == (
+        "a length: published 9.400e-03, here 0.0095 (+1.1e-02 of it). Expected: a rigid law")
+    assert replace(PRINTED, limit="a rigid law").verdict == "reproduced"
+    assert replace(DRAWN, limit="a rigid law").in_words() == DRAWN.in_words()
+    assert replace(THEORY, limit="a rigid law").verdict == "published value wrong"
+    assert replace(missed, too_short=True).verdict == "too short to tell"
+
+
 def test_too_short():
     for found in DRAWN, replace(DRAWN, holds=False), replace(PRINTED, note="ten samples"):
         assert replace(found, too_short=True).verdict == "too short to tell"
@@ -82,12 +96,15 @@ def test_too_short():
 @pytest.mark.parametrize("verdicts, told", [
     ("s", "too short to tell, 0 of 1, 1 too short to tell"), ("gs", "reproduced, 1 of 2, 1 too short to tell"),
     ("bs", "NOT reproduced, 0 of 2, 1 too short to tell"), ("gb", "NOT reproduced, 1 of 2"),
-    ("g", "reproduced, 1 of 1")])
+    ("g", "reproduced, 1 of 1"), ("gl", "reproduced, 1 of 2, 1 at a known limit"),
+    ("l", "known limit, 0 of 1, 1 at a known limit"), ("bl", "NOT reproduced, 0 of 2, 1 at a known limit")])
 def test_line_of_an_item(verdicts, told, tmp_path):
-    """g: reproduced, b: not reproduced, s: too short to tell."""
-    kinds = {"g": DRAWN, "b": replace(DRAWN, holds=False), "s": replace(DRAWN, holds=False, too_short=True)}
+    """g: reproduced, b: not reproduced, s: too short to tell, l: known limit. The exit status is 0 for all."""
+    kinds = {"g": DRAWN, "b": replace(DRAWN, holds=False), "s": replace(DRAWN, holds=False, too_short=True),
+             "l": replace(DRAWN, holds=False, limit="a rigid law")}
     experiment = PaperExperiment("some", "", lambda options, report: [report.find(kinds[kind]) for kind in verdicts])
     report = experiment.run_into(tmp_path)
+    assert experiment.main(["--quiet", "--out", str(tmp_path)]) == 0
     assert report.lines()[0] == f"Somebody 1999, Fig. 2: {told}"
     assert sum(line.startswith("    too short to tell: it grows.") for line in report.lines()) == verdicts.count("s")
 
@@ -267,5 +284,6 @@ def test_progress(tmp_path, monkeypatch, capsys):
     for quiet in False, True:
         assert PaperExperiment("long", "Two items.", parts).main(["--quiet"] if quiet else []) == 0
         expected = ["long: items, 0 of 2", "long: item a, 25%", "long: items, 1 of 2", "long: item b, 25%"]
-        lines = [line.partition(", 0 s left")[0] for line in capsys.readouterr().err.splitlines()]
+        lines = [re.sub(r"^[-\d]+ [:\d]+ |, 0 s left, end about [-\d]+ [:\d]+$", "", line)
+                 for line in capsys.readouterr().err.splitlines()]
         assert lines == ([] if quiet else expected)

@@ -140,7 +140,7 @@ def test_what_it_says(tmp_path, capsys, undrawn):
     assert said.out.startswith("Energy is conserved with spiral")
     for word in (str(tmp_path), "rods_in_box.pvd", "ParaView", "minidem movie", "-m pip install matplotlib"):
         assert word in said.out
-    assert said.err == ""  # no progress line before five seconds where there is no terminal
+    assert said.err == ""  # no progress line in the first ten seconds where there is no terminal
     assert RODS.main([*arguments, "--quiet"]) == 0
     assert tuple(capsys.readouterr()) == ("", "")
 

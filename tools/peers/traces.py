@@ -12,7 +12,7 @@ import numpy as np
 
 import minidem as md
 from minidem.core.atomic import write_text
-from minidem.scenario.progress import Line, duration
+from minidem.scenario.progress import Line
 from peers.comparison import compare
 from peers.lammps_peer import LAMMPS, run
 
@@ -88,7 +88,7 @@ def kept_trace(path, key, label, steps, trace):
     def report(step):
         if line.is_due():
             left = (line.last - line.start) * (steps - step) / max(step, 1)
-            line.show(f"{label}: {step} of {steps} steps, {duration(left)} left")
+            line.show(f"{label}: {step} of {steps} steps, {line.left(left)}")
 
     rows, us_per_step = trace(report)
     line.close()

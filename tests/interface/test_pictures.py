@@ -1,0 +1,132 @@
+"""Pictures: numbers of axes, labels of curves, what the pictures of some scenarios say."""
+import angle_of_repose as repose
+import drum
+import hopper
+import numpy as np
+import pytest
+import tennis_racket as nut
+
+import minidem as md
+from minidem.scenario import plot
+
+figures = pytest.importorskip("matplotlib.figure")
+
+
+def drawn(draw, path):
+    """The figure as it is saved."""
+    kept = []
+    assert plot.save(path / "picture.png", (8.0, 6.0), lambda figure: (kept.append(figure), draw(figure)))
+    return kept[0]
+
+
+def numbers(axis):
+    return {label.get_text() for minor in (False, True) for label in axis.get_ticklabels(minor)} - {""}
+
+
+def words(panel):
+    """Axes, legend and labels beside curves."""
+    legend = panel.get_legend()
+    return [panel.get_xlabel(), panel.get_ylabel(), panel.get_title(), *(text.get_text() for text in panel.texts),
+            *(text.get_text() for text in (legend.get_texts() if legend else ()))]
+
+
+@pytest.mark.parametrize("scale, ends, shown", [
+    ("log", (4.6, 10.6), {"5", "10"}), ("log", (0.05, 2000.0), {"0.1", "1", "10", "100", "1000"}),
+    ("symlog", (-2.0, 90.0), {"\N{MINUS SIGN}1", "0", "1", "10"}), ("linear", (1000.1, 1000.4), {"1000.10"})])
+def test_plain_numbers(scale, ends, shown, tmp_path):
+    def draw(figure):
+        panel = figure.subplots()
+        panel.set_xscale(scale, **({"linthresh": 1.0} if scale == "symlog" else {}))
+        panel.set_xlim(ends)
+
+    found = numbers(drawn(draw, tmp_path).axes[0].xaxis)
+    assert shown <= {text.replace("$\\mathdefault{", "").replace("}$", "") for text in found}
+    assert not any("^" in text or "times" in text for text in found)
+
+
+def test_powers_of_ten_where_numbers_would_be_long(tmp_path):
+    def draw(figure):
+        figure.subplots().set(xscale="log", xlim=(1e-9, 1e-2))
+
+    assert all("10^{" in text for text in numbers(drawn(draw, tmp_path).axes[0].xaxis))
+
+
+@pytest.mark.parametrize("places", [[0.5] * 7, [0.0, 0.01, 0.02, 0.9], [0.1, 0.3, 0.97, 0.98, 1.0, 1.2]])
+def test_labels_beside_curves_are_apart(places):
+    gap = 0.1
+    spread = plot._spread(np.array(places), gap)
+    assert np.all(np.diff(spread) > gap - 1e-12) and spread[0] >= 0.0 and spread[-1] <= 1.0 + 1e-12
+    lonely = np.array([0.2, 0.5, 0.9])
+    np.testing.assert_allclose(plot._spread(lonely, gap), lonely)
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_each_curve_has_its_label(first, tmp_path):
+    """Beside its end, at the height of its end, in its colour; curves without a label have none."""
+    def draw(figure):
+        panel = figure.subplots()
+        for k, height in enumerate((3.0, 1.0, 2.0)):
+            panel.plot([0.0, 1.0, 2.0], [height, 5.0, np.nan if k == 2 else height], label=f"curve {k}")
+        panel.axhline(0.0)
+        panel.set(xlim=(-1.0, 2.0), ylim=(0.0, 6.0))
+        plot.label_ends(panel, first)
+
+    panel = drawn(draw, tmp_path).axes[0]
+    ends = {0: 3.0, 1: 1.0, 2: 2.0 if first else 5.0}           # the last point of curve 2 is not finite
+    assert {text.get_text() for text in panel.texts} == {f"curve {k}" for k in ends}
+    for text in panel.texts:
+        k = int(text.get_text()[-1])
+        assert text.get_color() == panel.lines[k].get_color()
+        assert text.get_position()[1] == pytest.approx(ends[k] / 6.0)
+        assert (text.get_position()[0] < 1.0 / 3.0) if first else (text.get_position()[0] > 1.0)
+
+
+def test_equal_curves_are_one():
+    a = np.arange(3.0)
+    curves = plot.together({"one": a, "other": a + 1.0, "same": a.copy()})
+    assert list(curves) == ["one, same", "other"] and curves["other"][0] == 1.0
+
+
+# --- scenarios ---
+
+def test_angle_of_repose(tmp_path):
+    """A slope of 20 degrees: line and angle."""
+    x = np.linspace(0.01, 0.19, 60)
+    z = 0.12 - x * np.tan(np.radians(20.0))
+    sim = md.Simulation(md.Material(1e7, 0.2), contact="hertz", dt=1e-6, threads=1)
+    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [1e-3], density=1.0), np.column_stack([x, 0.0 * x, z]))
+    time = np.arange(20.0)
+    history, side = drawn(lambda figure: repose.draw(figure, sim, time, 25.0 + time, slice(-2, None)), tmp_path).axes
+    assert "angle of repose 43.5°, mean of the last tenth" in words(history)
+    line = next(line for line in side.lines if line.get_label().startswith("straight line"))
+    assert float(line.get_label().split()[-1][:-1]) == pytest.approx(20.0, abs=1.0)
+    (x0, z0), *_, (x1, z1) = line.get_xydata()
+    assert np.degrees(np.arctan((z0 - z1) / (x1 - x0))) == pytest.approx(20.0, abs=1.0)
+    assert len(words(side)) == 6 and side.get_xlabel().endswith("x (mm)") and side.get_ylabel().endswith("z (mm)")
+
+
+def test_drum(tmp_path):
+    names = [f"{name}_in_zone_{zone}" for name, zone in drum.ZONES]
+    observed = {"time": np.arange(3.0), **dict.fromkeys(names, np.ones(3))}
+    figure = drawn(lambda figure: drum.draw(figure, observed), tmp_path)
+    assert [panel.get_title().partition(":")[0] for panel in figure.axes] == ["zone 1", "zone 2"]
+    assert "x > 0, z > 0" in figure.axes[0].get_title() and "x < 0, z < 0" in figure.axes[1].get_title()
+    assert [text.get_text().partition(",")[0] for text in figure.legends[0].get_texts()] == [
+        "M2: grains of 4 mm", "M1: grains of 2 mm"]
+
+
+def test_beverloo(tmp_path):
+    ratio = np.array([6.0, 8.0, 11.0])
+    rate = 0.02 * (ratio - hopper.K) ** 2.4
+    law, flow = drawn(lambda figure: hopper.draw(figure, ratio, rate, 2.4, np.log(0.02), {6.0: np.ones((2, 2))}),
+                      tmp_path).axes
+    assert not any("10^" in text for axis in (law.xaxis, law.yaxis) for text in numbers(axis))
+    assert {"fit, exponent 2.40", "Beverloo, exponent 5/2", "flow rate (kg/s)"} <= set(words(law))
+
+
+def test_tennis_racket(tmp_path):
+    motion, inertia = nut.FreeMotion((1.0, 2.0, 3.0), nut.SPIN, 0.1), np.array([1.0, 2.0, 3.0])
+    paths = {scheme: nut.follow(scheme, inertia, motion, 2e-3, 1) for scheme in nut.SCHEMES}
+    for panel in drawn(lambda figure: nut.draw_errors(figure, paths, motion, inertia), tmp_path).axes:
+        assert sorted(text.get_text() for text in panel.texts) == sorted(nut.SCHEMES)
+        assert "W" not in panel.get_ylabel()
