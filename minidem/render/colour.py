@@ -7,7 +7,9 @@ from minidem.render.extra import require
 
 CONSTANT, SPEED = "solid", "speed"          # fields of every frame, and of those with clump and velocity
 SOLID = "#4f86b5"
-UNITS = {"radius": "m", "velocity": "m/s", "angular_velocity": "1/s"}
+UNITS = {"radius": "m", "velocity": "m/s", "angular_velocity": "1/s", "overlap": "m", "length": "m",
+         **dict.fromkeys(("force", "normal_force", "tangential_force", "contact_force"), "N")}
+CATEGORIES = "template", "sliding"          # fields of numbers without an order, 0, 1, 2 ...
 UNLABELLED = {CONSTANT: (SOLID,), "clump": None}
 GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 
@@ -30,7 +32,8 @@ def values(frame, field):
     ValueError for an unknown field; lists the known ones.
     """
     if field not in fields(frame):
-        raise ValueError(f"color: the frames have no field {field!r}; known are {', '.join(fields(frame))}")
+        what = "contacts" if "force" in frame.point_data else "frames"
+        raise ValueError(f"color: the {what} have no field {field!r}; known are {', '.join(fields(frame))}")
     arrays = frame.point_data
     if field == CONSTANT:
         return np.zeros(frame.n_points)
@@ -58,6 +61,8 @@ def value_range(frames, field):
         return 0.0, 1.0
     found = [values(frame, field) for frame in frames if frame.n_points]
     low, high = (float(f([f(one) for one in found] or [0.0])) for f in (np.min, np.max))
+    if field in CATEGORIES:
+        return -0.5, high + 0.5
     if field[-2:] in ("_x", "_y", "_z"):
         high = max(-low, high)
         low = -high
@@ -77,16 +82,26 @@ def label(field):
     return (name + component).replace("_", " ") + (f" ({unit})" if unit else "")
 
 
+def ticks(field, span):
+    """Numbers at the scale of the colours of categories, at most about a dozen; None for other fields."""
+    return np.arange(0.0, span[1], max(1, round((span[1] - span[0]) / 12))) if field in CATEGORIES else None
+
+
 def lookup_table(field, colormap, span):
     """Colour map of a field; ValueError for an unknown name."""
     pyvista = require()
+    count = round(span[1] - span[0]) if field in CATEGORIES else 256
+    if field in CATEGORIES and colormap is None:
+        name, distinct = ("tab10", 10) if count <= 10 else ("tab20", 20)
+        palette = pyvista.LookupTable(name, n_values=distinct).values
+        return pyvista.LookupTable(values=palette[np.arange(count) % distinct], scalar_range=span)
     if field == CONSTANT and colormap is None:
         return pyvista.LookupTable(values=np.array([pyvista.Color(SOLID).int_rgba]), scalar_range=span)
     if colormap is None:
         component = field[-2:] in ("_x", "_y", "_z")
         colormap = "tab20" if field == "clump" else "coolwarm" if component else "viridis"
     try:
-        return pyvista.LookupTable(colormap, scalar_range=span)
+        return pyvista.LookupTable(colormap, scalar_range=span, n_values=count)
     except ValueError:
         raise ValueError(f"colormap: {colormap!r} is unknown; give a name of matplotlib such as viridis, plasma, "
                          "coolwarm, turbo, tab20") from None

@@ -1,5 +1,6 @@
 """Packages of the extra `render`, imported when they are needed."""
 import importlib
+from pathlib import Path
 
 from minidem.core.interpreter import this_python
 
@@ -11,3 +12,13 @@ def require(name="pyvista"):
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(f"pictures and movies need the package {error.name}; install it with\n"
                                   f"    {this_python()} -m pip install pyvista imageio-ffmpeg") from None
+
+
+def read(path):
+    """Spheres, walls or contacts of a .vtu file; ValueError if it is missing or damaged."""
+    if not Path(path).is_file():
+        raise ValueError(f"there is no file {path}")
+    try:
+        return require().read(path)
+    except RuntimeError as error:
+        raise ValueError(f"{path}: {error}") from None

@@ -9,9 +9,10 @@ import numpy as np
 
 from minidem.output import replacing
 from minidem.output.vtu import Pvd, part_number
-from minidem.render.colour import value_range, values
-from minidem.render.extra import require
-from minidem.render.scene import CAMERA, Scene, bounds_of, checked_camera, read
+from minidem.render.colour import SPEED, value_range, values
+from minidem.render.contacts import WIDTH, Contacts
+from minidem.render.extra import read, require
+from minidem.render.scene import CAMERA, Scene, bounds_of, checked_camera
 from minidem.scenario.options import Parser, at_least, positive
 from minidem.scenario.progress import Line, duration
 
@@ -35,9 +36,14 @@ def parse(words):
     parser.add_argument("--seconds", type=positive, metavar="S",
                         help="duration of the movie: frames are repeated or left out (default: each frame once)")
     parser.add_argument("--every", type=at_least(1), default=1, metavar="N", help="take every N-th frame")
-    parser.add_argument("--color", default="speed", metavar="FIELD",
+    parser.add_argument("--color", metavar="FIELD",
                         help="solid, clump, speed (of the clump), radius, or a field of the frames: velocity, "
-                             "velocity_x, angular_velocity ... (default: %(default)s)")
+                             "velocity_x, angular_velocity, template ... (default: speed); with --contacts force, "
+                             "normal_force, tangential_force, overlap, sliding ... (default: force)")
+    parser.add_argument("--contacts", action="store_true",
+                        help="draw the contacts as tubes, coloured, in place of the spheres, which become "
+                             "translucent. Diameters are proportional to the force; the largest in the run has "
+                             f"{WIDTH:g} of the median distance of clumps in contact. The run needs --contacts too")
     parser.add_argument("--colormap", metavar="NAME", help="colour map of matplotlib, such as plasma")
     parser.add_argument("--camera", type=camera, default=CAMERA, metavar="A,E,Z",
                         help="azimuth and elevation in degrees, and zoom; or x, y, z for the view along an axis "
@@ -47,7 +53,9 @@ def parse(words):
                         help="draw all walls as glass (default: curved ones and meshes; of planes those behind the "
                              "spheres, and the edges)")
     parser.add_argument("--quiet", action="store_true", help="print only errors")
-    return parser.parse_args(words)
+    options = parser.parse_args(words)
+    options.color = options.color or ("force" if options.contacts else SPEED)
+    return options
 
 
 def size(text):
@@ -87,13 +95,17 @@ def find_series(folder):
 
 
 def frame_list(series, options):
-    """(time [s], file of the spheres, file of the walls or None) of each picture."""
+    """(time [s], files of the spheres, walls and contacts; None for one that there is not) of each picture."""
     listed = Pvd(series, keep=lambda time: True).frames
-    moving = {when: series.parent / file for when, file in listed if part_number(file) == 1}
-    frames = [(when, series.parent / file, moving.get(when)) for when, file in listed if part_number(file) == 0]
-    frames = frames[::options.every]
+    spheres, walls, contacts = ({when: series.parent / file for when, file in listed if part_number(file) == part}
+                                for part in range(3))
+    frames = [(when, file, walls.get(when), contacts.get(when)) for when, file in spheres.items()][::options.every]
     if not frames:
         raise ValueError(f"{series} lists no frames; run the scenario with --frames 200")
+    without = [when for when, _, _, file in frames if file is None]
+    if options.contacts and without:
+        raise ValueError(f"--contacts: {series} has no contacts at {len(without)} of {len(frames)} times, the first "
+                         f"{without[0]:g} s; run the scenario with --contacts")
     if options.seconds:
         count = max(1, round(options.seconds * options.fps))
         frames = [frames[k] for k in np.linspace(0, len(frames) - 1, count).round().astype(int)]
@@ -107,25 +119,28 @@ def write(frames, walls, path, options):
     """
     ffmpeg = require("imageio_ffmpeg")
     chosen = [frames[k] for k in np.unique(np.linspace(0, len(frames) - 1, SAMPLES).astype(int))]
-    sample = [read(spheres) for _, spheres, _ in chosen]
-    around = [walls, *(read(moved) for _, _, moved in chosen if moved)]
-    values(sample[0], options.color)            # checks the name
-    scene = Scene(options.size, bounds_of(sample, around), value_range(sample, options.color), options.color,
-                  options.colormap, options.background, options.camera, options.transparent_walls)
+    sample = [read(spheres) for _, spheres, *_ in chosen]
+    around = [walls, *(read(moved) for _, _, moved, _ in chosen if moved)]
+    contacts = [Contacts.read(file) for *_, file in chosen] if options.contacts else None
+    coloured = contacts or sample
+    values(coloured[0], options.color)          # checks the name
+    scene = Scene(options.size, bounds_of(sample, around), value_range(coloured, options.color), options.color,
+                  options.colormap, options.background, options.camera, options.transparent_walls, contacts)
     if walls is not None:
         scene.set_walls(walls)
-    del sample, around
+    del sample, around, contacts, coloured
     digits = max(0, 2 - math.floor(math.log10(frames[-1][0] - frames[0][0] or 1.0)))
     with replacing(path) as temporary:
         encoder = ffmpeg.write_frames(str(temporary), options.size, fps=options.fps, macro_block_size=2,
                                       ffmpeg_log_level="error", quality=None, **ENCODERS[path.suffix])
         encoder.send(None)
         shown = None
-        for k, (when, file, moved) in enumerate(frames):
+        for k, (when, file, moved, contacts) in enumerate(frames):
             if file != shown:
                 if moved:
                     scene.set_walls(read(moved))
-                pixels = scene.draw(read(file), f"t = {when:.{digits}f} s").tobytes()
+                pixels = scene.draw(read(file), f"t = {when:.{digits}f} s",
+                                    Contacts.read(contacts) if options.contacts else None).tobytes()
                 shown = file
             encoder.send(pixels)
             yield k + 1

@@ -6,11 +6,12 @@ triangulated spheres take 16 s. Without a display VTK 9.4 or newer renders by EG
 """
 import math
 from ctypes.util import find_library
-from pathlib import Path
 
 import numpy as np
 
+from minidem.render import legend
 from minidem.render.colour import colour, label, lookup_table, values
+from minidem.render.contacts import Tubes
 from minidem.render.extra import require
 
 VIEW_ANGLE = 30.0                               # vertical [degrees]
@@ -19,19 +20,14 @@ CAMERA = (24.0, 18.0, 1.0)                      # default: from the front, sligh
 MARGIN = 1.08                                   # of the picture around the bounds
 LIGHTS = ((-0.6, 0.9, 1.0), 0.65), ((0.9, 0.1, 1.0), 0.45)      # position (right, up, back) relative to the camera
 SKY = np.array([-0.6, -0.1, 0.9])               # walls with such a normal are the brightest
-GLASS = 0.12                                    # opacity
-SCALE = 0.14                                    # part of the width for the scale of the colours
+GLASS = 0.12                                    # opacity of walls
+MIST = 0.15                                     # and of spheres in front of contacts
+# VTK's billboard is a triangle about the circle with the sphere's radius r; seen from the distance d the outline of the
+# sphere is larger by 1 / sqrt(1 - (r / d)^2), so that it would be cut at three sides.
+BILLBOARD = "offset.x*base1 + offset.y*base2"           # in VTK's geometry shader
+SILHOUETTE = (BILLBOARD, True, f"({BILLBOARD}) * inversesqrt(max(0.01, 1.0 - radiusVCGSOutput * radiusVCGSOutput / "
+              "dot(centerVCGSOutput, centerVCGSOutput)))", True)
 SAMPLING = 2                                    # a pixel is the mean of 2 x 2; VTK's supersampling takes twice the time
-
-
-def read(path):
-    """Spheres or walls of a .vtu file; ValueError if it is missing or damaged."""
-    if not Path(path).is_file():
-        raise ValueError(f"there is no file {path}")
-    try:
-        return require().read(path)
-    except RuntimeError as error:
-        raise ValueError(f"{path}: {error}") from None
 
 
 def bounds_of(frames, walls=()):
@@ -44,12 +40,19 @@ def bounds_of(frames, walls=()):
     return np.array([corners.min(axis=0), corners.max(axis=0)], dtype=float)
 
 
-def split_planes(surface):
-    """Walls that are planes, single polygons turned to the clumps, and all others, as two surfaces."""
-    faces = surface.irregular_faces
-    used = np.bincount(np.concatenate(faces), minlength=surface.n_points)
-    alone = np.array([used[face].max() == 1 for face in faces])
-    return [surface.extract_cells(chosen).extract_surface(algorithm="dataset_surface") for chosen in (alone, ~alone)]
+def split_walls(walls):
+    """Walls of a file as three pyvista.PolyData: planes, other surfaces, and lines, the edges of a periodic box.
+
+    Planes are single polygons, turned to the clumps.
+    """
+    pyvista, corners = require(), walls.cell_connectivity
+    first = pyvista.convert_array(walls.GetCells().GetOffsetsArray())
+    sizes = np.diff(first)
+    lines, alone = sizes == 2, np.maximum.reduceat(np.bincount(corners)[corners], first[:-1]) == 1
+    kinds = alone & ~lines, ~alone & ~lines, lines
+    planes, others, edges = (walls.cells[np.repeat(chosen, sizes + 1)] for chosen in kinds)
+    return (pyvista.PolyData(walls.points, faces=planes), pyvista.PolyData(walls.points, faces=others),
+            pyvista.PolyData(walls.points, lines=edges))
 
 
 def view(camera, bounds, aspect, room=1.0):
@@ -126,6 +129,9 @@ class Scene:
         See `view`.
     transparent_walls : bool
         Draw all walls as glass. Default: curved walls and meshes; of planes those behind the spheres, and the edges.
+    contacts : list of Contacts, optional
+        Samples, from which the widths of the tubes follow (`Tubes`). With them contacts are drawn and coloured instead
+        of the spheres, which are mist.
 
     Raises
     ------
@@ -134,7 +140,7 @@ class Scene:
     """
 
     def __init__(self, size, bounds, span, field="speed", colormap=None, background="white",
-                 camera=CAMERA, transparent_walls=False):
+                 camera=CAMERA, transparent_walls=False, contacts=None):
         pyvista = require()
         from vtkmodules.vtkRenderingOpenGL2 import vtkOpenGLSphereMapper
         self.field, self.background = field, colour(background)
@@ -147,28 +153,41 @@ class Scene:
         self.transparent_walls = transparent_walls
         self.mapper = vtkOpenGLSphereMapper()
         self.mapper.SetScaleArray("radius")
-        self.mapper.SetScalarRange(*span)
-        self.mapper.SetLookupTable(table)
         self.mapper.SetInputData(pyvista.PolyData())
         actor = pyvista.Actor()
         actor.SetMapper(self.mapper)
+        actor.GetShaderProperty().AddGeometryShaderReplacement(*SILHOUETTE)
         actor.prop.specular, actor.prop.specular_power, actor.prop.ambient = 0.3, 20.0, 0.1
         self.plotter.add_actor(actor, reset_camera=False)
+        width = self._set_camera(camera, bounds, size[0] / size[1])
+        self.tubes, coloured = None, self.mapper
+        if contacts is not None:
+            self.mapper.ScalarVisibilityOff()
+            actor.prop.color, actor.prop.opacity, actor.prop.lighting = self.ink, MIST, False
+            self.tubes = Tubes(contacts, width / size[0])
+            self.plotter.add_actor(self.tubes.actor, reset_camera=False)
+            coloured = self.tubes.mapper
+        coloured.SetScalarRange(*span)
+        coloured.SetLookupTable(table)
+        coloured.SetScalarModeToUsePointFieldData()
+        coloured.SelectColorArray("colour")
         if label(field):
-            self._add_scale(table)
+            legend.add_colours(self.plotter, field, table, self.ink, self.font_size)
         self.text = self.plotter.add_text("t", position=(0.02, 0.93), viewport=True, color=self.ink)
         self.text.prop.font_size = self.font_size
-        self._set_camera(camera, bounds, size[0] / size[1])
+        legend.add_length(self.plotter, width, self.ink, self.font_size)
+        legend.add_axes(self.plotter, self.ink)
 
     def set_walls(self, walls):
         """Show these walls instead of earlier ones: planes behind the spheres, others as glass, and edges."""
-        surface = walls.extract_surface(algorithm="dataset_surface")
-        planes, others = split_planes(surface)
+        planes, others, box = split_walls(walls)
+        surface = planes.append_polydata(others)
         if self.transparent_walls:
-            planes, others = others.extract_cells([]), surface
+            planes, others = require().PolyData(), surface
         self._add("planes", planes, culling="back", lighting=False, scalars="shade", rgb=True)
         self._add("glass", others, color=self.ink, opacity=GLASS)
-        self._add("edges", surface.extract_feature_edges(30.0), color="grey", line_width=1.2 * SAMPLING, lighting=False)
+        for name, lines in (("edges", surface.extract_feature_edges(30.0)), ("box", box)):
+            self._add(name, lines, color="grey", line_width=1.2 * SAMPLING, lighting=False)
 
     def _add(self, name, mesh, **look):
         if mesh.n_cells and "scalars" in look:      # shaded once: light on large areas would take as long as spheres
@@ -179,31 +198,27 @@ class Scene:
         if mesh.n_cells:
             self.plotter.add_mesh(mesh, name=name, reset_camera=False, **look)
 
-    def _add_scale(self, table):
-        bar = self.plotter.add_scalar_bar(
-            label(self.field), lookup_table=table, color=self.ink, vertical=True, position_x=1.0 - 0.85 * SCALE,
-            position_y=0.25, height=0.5, width=0.05, n_labels=5, fmt="%.3g", title_font_size=self.font_size,
-            label_font_size=round(0.8 * self.font_size))
-        bar.SetVerticalTitleSeparation(self.font_size // 2)
-
     def _set_camera(self, camera, bounds, aspect):
-        position, focus, up, angle = view(camera, bounds, aspect, 1.0 - SCALE if label(self.field) else 1.0)
+        """Place the camera; returns the width [m] of what is seen at the distance of the middle of the bounds."""
+        position, focus, up, angle = view(camera, bounds, aspect, 1.0 - legend.WIDTH if label(self.field) else 1.0)
         self.plotter.camera_position = [position, focus, up]
         self.plotter.camera.view_angle = angle
         distance, size = np.linalg.norm(position - focus), np.linalg.norm(np.ptp(bounds, axis=0))
         self.plotter.camera.clipping_range = (max(distance - size, 0.01 * distance), distance + 2.0 * size)
+        return 2.0 * distance * math.tan(math.radians(angle / 2)) * aspect
 
-    def draw(self, frame, text=""):
-        """Picture, a PIL.Image, of the spheres of a frame, with a text in the upper left corner."""
+    def draw(self, frame, text="", contacts=None):
+        """Picture, a PIL.Image, of the spheres of a frame and the contacts, with a text in the upper left corner."""
         from PIL import Image  # a dependency of pyvista
         from vtkmodules.vtkCommonCore import vtkUnsignedCharArray
         # The sphere mapper reads radii as float32, whatever they are.
         spheres = require().PolyData(np.asarray(frame.points, dtype=np.float32))
         spheres["radius"] = np.asarray(frame["radius"], dtype=np.float32)
-        spheres["colour"] = values(frame, self.field)
+        if self.tubes is None:
+            spheres["colour"] = values(frame, self.field)
+        else:
+            self.tubes.show(contacts, values(contacts, self.field))
         self.mapper.SetInputData(spheres)
-        self.mapper.SetScalarModeToUsePointFieldData()
-        self.mapper.SelectColorArray("colour")
         self.text.input = text
         self.plotter.render_window.Render()
         width, height = self.plotter.window_size

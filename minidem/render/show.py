@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from minidem.output import vtu
+from minidem.output.contact_lines import write_contacts
 from minidem.output.wall_shapes import write_walls
-from minidem.render.colour import value_range
-from minidem.render.extra import require
-from minidem.render.scene import CAMERA, Scene, bounds_of, checked_camera, read
+from minidem.render.colour import SPEED, value_range
+from minidem.render.contacts import Contacts
+from minidem.render.extra import read, require
+from minidem.render.scene import CAMERA, Scene, bounds_of, checked_camera
 from minidem.simulation import Simulation
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-def show(sim: Simulation, color: str = "speed", size: tuple[int, int] = (800, 600),
+def show(sim: Simulation, color: str | None = None, size: tuple[int, int] = (800, 600),
          camera: str | Sequence[float] = CAMERA, colormap: str | None = None, background: str = "white",
-         transparent_walls: bool = False) -> "Image":
+         transparent_walls: bool = False, contacts: bool = False) -> "Image":
     """Draw the spheres and walls at the present time.
 
     A notebook displays the picture as the last value of a cell; elsewhere, ``md.show(sim).save("picture.png")``. No
@@ -29,9 +31,10 @@ def show(sim: Simulation, color: str = "speed", size: tuple[int, int] = (800, 60
     Parameters
     ----------
     sim : Simulation
-    color : str
-        Field by which spheres are coloured: "speed" (of the clump), "clump", "solid" (one colour), "radius",
-        "velocity" (magnitude at the sphere's centre), "velocity_x", "angular_velocity" and so on.
+    color : str, optional
+        Field by which spheres are coloured: "speed" (of the clump; default), "clump", "template", "solid" (one colour),
+        "radius", "velocity" (magnitude at the sphere's centre), "velocity_x", "angular_velocity" and so on. With
+        `contacts`, of the contacts: "force" (default), "normal_force", "tangential_force", "overlap", "sliding".
     size : (int, int)
         Width and height in pixels.
     camera : (float, float) or (float, float, float), or str
@@ -43,6 +46,9 @@ def show(sim: Simulation, color: str = "speed", size: tuple[int, int] = (800, 60
         Name of a colour, or "#rrggbb".
     transparent_walls : bool
         Draw all walls as glass. Default: curved walls and meshes; of planes those behind the spheres, and the edges.
+    contacts : bool
+        Draw contacts as tubes between the centres of clumps, or a centre and the contact point on a wall: force chains.
+        Spheres are translucent. Diameters are proportional to the force; the largest has 0.4 of the median length.
 
     Returns
     -------
@@ -62,13 +68,18 @@ def show(sim: Simulation, color: str = "speed", size: tuple[int, int] = (800, 60
         raise ValueError(f"size = {size}: give width and height in pixels, from 16 to 4096")
     camera = checked_camera(camera)
     with tempfile.TemporaryDirectory() as folder:       # the same files as a frame of a run
-        spheres, walls = Path(folder, "spheres.vtu"), Path(folder, "walls.vtu")
+        folder = Path(folder)
+        spheres, walls = folder / "spheres.vtu", folder / "walls.vtu"
         vtu.write_spheres(spheres, sim)
-        frame, mesh = read(spheres), read(walls) if write_walls(walls, sim) else None
-    scene = Scene(size, bounds_of([frame], [mesh]), value_range([frame], color), color, colormap, background, camera,
-                  transparent_walls)
+        frame, mesh, tubes = read(spheres), read(walls) if write_walls(walls, sim) else None, None
+        if contacts:
+            write_contacts(folder / "contacts.vtu", sim)
+            tubes = Contacts.read(folder / "contacts.vtu")
+    color, coloured = color or ("force" if contacts else SPEED), tubes or frame
+    scene = Scene(size, bounds_of([frame], [mesh]), value_range([coloured], color), color, colormap, background, camera,
+                  transparent_walls, [tubes] if contacts else None)
     if mesh is not None:
         scene.set_walls(mesh)
-    picture = scene.draw(frame, f"t = {sim.time:.4g} s")
+    picture = scene.draw(frame, f"t = {sim.time:.4g} s", tubes)
     scene.close()
     return picture

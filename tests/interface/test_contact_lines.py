@@ -13,15 +13,16 @@ from minidem.render.movie import frame_list
 
 @pytest.mark.usefixtures("without_pictures")
 def test_contacts_of_a_scenario(tmp_path):
-    """They are part 2 of the series, and no frames of a movie."""
+    """They are part 2 of the series, and no frames of a movie, but belong to them."""
     assert RODS.main(["--time", "0.05", "--frames", "6", "--quiet", "--out", str(tmp_path), "--contacts"]) == 0
     series = tmp_path / "rods_in_box.pvd"
     listed = vtu.Pvd(series, keep=lambda time: True).frames
     assert len(listed) == 12 and all((tmp_path / file).exists() for _, file in listed)
     assert [vtu.part_number(file) for _, file in listed] == 6 * [0, 2]
     assert series.read_text().count('part="2"') == 6
-    frames = frame_list(series, SimpleNamespace(every=1, seconds=None))
-    assert [(when, file.name) for when, file, _ in frames] == [(when, file[7:]) for when, file in listed[::2]]
+    frames = frame_list(series, SimpleNamespace(every=1, seconds=None, contacts=True))
+    assert [(when, file.name) for when, file, *_ in frames] == [(when, file[7:]) for when, file in listed[::2]]
+    assert [(walls, file.name) for _, _, walls, file in frames] == [(None, file[7:]) for _, file in listed[1::2]]
 
 
 @pytest.mark.parametrize("between", ["clumps", "spheres"])

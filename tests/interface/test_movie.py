@@ -12,7 +12,7 @@ import minidem as md
 from minidem import __main__ as command_line
 from minidem.output import vtu
 from minidem.output.wall_shapes import write_walls
-from minidem.render import colour, scene
+from minidem.render import colour, extra, legend, scene
 
 pyvista = pytest.importorskip("pyvista")
 ffmpeg = pytest.importorskip("imageio_ffmpeg")
@@ -58,8 +58,11 @@ def still(spheres, camera=scene.CAMERA, **how):
 
 
 def coloured(pixels):
-    """Pixels that belong to spheres: neither white nor grey."""
-    return np.ptp(pixels, axis=-1) > 20
+    """Pixels that belong to spheres: neither white nor grey, nor in the lower left corner, where the axes are."""
+    found = np.ptp(pixels, axis=-1) > 20
+    height, width = found.shape
+    found[round(0.8 * height):, :round(0.15 * width)] = False
+    return found
 
 
 def test_mp4(run):
@@ -140,6 +143,129 @@ def test_a_sphere_is_round_and_has_its_radius():
     assert shown.any(axis=0).sum() == pytest.approx(pixels, abs=2)
     assert shown.any(axis=1).sum() == pytest.approx(pixels, abs=2)
     assert shown.sum() == pytest.approx(math.pi / 4 * pixels ** 2, rel=0.01)
+
+
+@pytest.mark.parametrize("camera", [scene.CAMERA, (0.0, 0.0, 1.0)])
+def test_a_sphere_that_fills_the_picture_is_whole(camera):
+    """Its outline is an ellipse, nearly a disc, and the scale of lengths agrees with its diameter."""
+    shown = still([(0.0, 0.0, 0.0)], camera, size=(640, 480))
+    disc = coloured(shown)
+    width, height = disc.any(axis=0).sum(), disc.any(axis=1).sum()
+    assert width == pytest.approx(height, rel=0.02) and height > 300
+    assert disc.sum() == pytest.approx(math.pi / 4 * width * height, rel=2e-3)
+    bar = (shown[440:, 480:].max(axis=-1) < 120).sum(axis=1).max()                   # the longest dark row
+    length = 0.2 / math.sqrt(1.0 - (0.1 / distance(camera)) ** 2) * bar / width     # of the outline, which is wider
+    assert length == pytest.approx(legend.nice_length(legend.LENGTH * 640 / width * 0.2)[0], rel=0.02)
+
+
+def distance(camera):
+    """Of the camera from a ball of radius 0.1 in a picture of 4 to 3."""
+    position, focus, _, _ = scene.view(camera, np.array([(-0.1,) * 3, (0.1,) * 3]), 4 / 3)
+    return np.linalg.norm(position - focus)
+
+
+def test_lengths_of_the_scale():
+    assert [legend.nice_length(longest)[1] for longest in (0.99, 0.1, 0.0999, 0.0023, 7e-6, 31.0)] == [
+        "0.5 m", "0.1 m", "50 mm", "2 mm", "5 µm", "20 m"]
+
+
+PERIODIC = {"open": ((True, True, True), []), "floor": ((True, True, False), [md.Plane((0, 0, 0), (0, 0, 1))]),
+            "slit": ((True, True, False), md.box((0, 0, 0), (1, 1, 1))[4:]),
+            "pipe": ((False, False, True), [md.Cylinder((0.5, 0.5, 0), (0, 0, 1), 0.8)])}
+
+
+@pytest.mark.parametrize("axes, walls", PERIODIC.values(), ids=PERIODIC.keys())
+@pytest.mark.parametrize("transparent", [False, True])
+def test_periodic_boxes(axes, walls, transparent, tmp_path):
+    """Twelve edges, beside the walls."""
+    sim = md.Simulation(md.Material(1e9, 0.1), walls, dt=1e-5, periodic=((0, 0, 0), (1, 1, 1), axes))
+    sim.add_clumps(BALL, [(0.5, 0.5, 0.5)])
+    shown = np.asarray(md.show(sim, "solid", (200, 150), transparent_walls=transparent)).astype(int)
+    assert 100 < coloured(shown).sum() < 0.2 * shown[..., 0].size       # the camera shows the box
+    write_walls(tmp_path / "walls.vtu", sim)
+    planes, others, edges = scene.split_walls(extra.read(tmp_path / "walls.vtu"))
+    assert (planes.n_cells, edges.n_cells) == (sum(isinstance(wall, md.Plane) for wall in walls), 12)
+    assert others.n_cells == (96 if len(walls) == 1 and isinstance(walls[0], md.Cylinder) else 0)
+
+
+ALL_WALLS = {"none": [], "planes": md.box((0, 0, 0), (1, 1, 1)), "inside": [md.Cylinder((0.5, 0.5, 0), (0, 0, 1), 0.8)],
+             "outside": [md.Cylinder((0.5, 0.5, -0.5), (1, 0, 0), 0.4, outside=True)],
+             "mesh": [md.MeshWall(([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)], [(0, 1, 2), (0, 2, 3)]))]}
+
+
+@pytest.mark.parametrize("walls", ALL_WALLS.values(), ids=ALL_WALLS.keys())
+def test_every_wall(walls):
+    shown = still([(0.3, 0.5, 0.5), (0.7, 0.5, 0.5)], walls=walls)
+    light = (shown.sum(axis=-1) < 750) & ~coloured(shown)
+    assert coloured(shown).sum() > 200 and (light[30:110].mean() > 0.1) == bool(walls)
+
+
+@pytest.fixture(scope="module")
+def row():
+    """Three balls in a row along x: the overlaps differ, and with them the forces."""
+    sim = md.Simulation(md.Material(1e6, 0.1), dt=1e-6)
+    sim.add_clumps(BALL, [(0, 0, 0), (0.198, 0, 0), (0.39, 0, 0)])
+    return sim
+
+
+def test_contacts_are_tubes(row):
+    """Their heights in the picture are as the forces, and their colours differ."""
+    shown = np.asarray(md.show(row, contacts=True, camera="y", size=(640, 480))).astype(int)
+    found = coloured(shown[:, :540])
+    heights = np.array([found[:, column].sum() for column in (190, 350)])
+    forces = row.contacts()["force"]
+    expected = np.linalg.norm(forces, axis=1)
+    assert heights[1] > 50 and heights[0] / heights[1] == pytest.approx(expected[0] / expected[1], abs=0.04)
+    first, second = shown[240, 190], shown[240, 350]
+    assert np.ptp(first - second) > 50
+    assert 180 < shown[185, 275].min() == shown[185, 275].max() < 250       # a ball, above the tubes
+
+
+def test_colours_of_contacts(row):
+    with pytest.raises(ValueError, match="the contacts have no field 'speed'; known are solid, force, normal_force"):
+        md.show(row, "speed", contacts=True)
+    assert np.asarray(md.show(row, "sliding", (64, 48), contacts=True)).shape == (48, 64, 3)
+
+
+def test_no_contacts():
+    sim = md.Simulation(md.Material(1e6, 0.1), dt=1e-6)
+    sim.add_clumps(BALL, [(0, 0, 0), (0.5, 0, 0)])
+    shown = np.asarray(md.show(sim, contacts=True, size=(200, 150))).astype(int)
+    assert not coloured(shown[:, :160]).any() and (shown[:, :160].max(axis=-1) < 250).sum() > 500
+
+
+def test_movie_of_contacts(row, run, tmp_path, capsys):
+    """Also where a frame has no contacts; files that are missing are asked for."""
+    apart = md.Simulation(md.Material(1e6, 0.1), dt=1e-6)
+    apart.add_clumps(BALL, [(0, 0, 0), (0.3, 0, 0)])
+    (tmp_path / "frames").mkdir()
+    series = vtu.Pvd(tmp_path / "row.pvd")
+    for k, sim in enumerate((row, apart)):
+        files = [tmp_path / "frames" / f"{k}.vtu", tmp_path / "frames" / f"{k}_contacts.vtu"]
+        sim.write_vtu(files[0])
+        sim.write_contacts(files[1])
+        series.add(k, *files)
+    assert movie(tmp_path, "--contacts", "--size", "320x240") == 0
+    (first, second), _ = pictures(tmp_path / "row.mp4")
+    assert coloured(first.astype(int)[:, :270]).sum() > 500 > 10 > coloured(second.astype(int)[:, :270]).sum()
+    assert movie(tmp_path, "--size", "320x240") == 0                        # without, the spheres are coloured
+    assert coloured(pictures(tmp_path / "row.mp4")[0][1].astype(int)[:, :270]).sum() > 2000
+    assert movie(run, "--contacts") == 2
+    assert re.search(r"--contacts: .*two.pvd has no contacts at 3 of 3 times, the first 0 s; run the scenario with "
+                     "--contacts", capsys.readouterr().err)
+
+
+def test_templates_have_colours_of_their_own():
+    """As many boxes as templates, numbered at their middles; no more than a dozen numbers."""
+    frame = pyvista.PolyData(np.zeros((3, 3), np.float32))
+    frame["template"] = np.array([0, 2, 1])
+    span = colour.value_range([frame], "template")
+    table = colour.lookup_table("template", None, span)
+    assert span == (-0.5, 2.5) and table.n_values == 3 and len({tuple(table.map_value(k)) for k in range(3)}) == 3
+    assert colour.lookup_table("template", "plasma", span).n_values == 3
+    assert colour.ticks("template", span).tolist() == [0, 1, 2] and colour.ticks("speed", span) is None
+    assert colour.lookup_table("template", None, (-0.5, 29.5)).n_values == 30
+    assert colour.ticks("template", (-0.5, 29.5)).tolist() == list(range(0, 30, 2))
 
 
 def test_spheres_intersect():
@@ -231,5 +357,5 @@ def test_moving_walls(tmp_path):
     assert movie(tmp_path, "--size", "320x240", "--color", "solid") == 0
     (first, second), _ = pictures(tmp_path / "plate.mp4")
     assert coloured(first.astype(int)).sum() > 300 and np.abs(first.astype(int) - second).max() > 20
-    planes, others = scene.split_planes(scene.read(files[1]).extract_surface(algorithm="dataset_surface"))
-    assert planes.n_cells == 1 and others.n_cells == 96 + 2
+    planes, others, edges = scene.split_walls(extra.read(files[1]))
+    assert planes.n_cells == 1 and others.n_cells == 96 + 2 and edges.n_cells == 0
