@@ -35,6 +35,7 @@ from pathlib import Path
 
 from setuptools import Extension, find_packages, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.command.editable_wheel import editable_wheel
 from setuptools.command.sdist import sdist
 
 PACKAGE = Path("minidem")
@@ -204,11 +205,7 @@ class BuildKernels(build_ext):
         self.extensions.sort(key=self.length, reverse=True)     # the longest first, so that no core waits at the end
         self.force = True               # to copy also what is older than the copy that another build left
         super().build_extensions()
-        self.remove_others(Path(self.build_lib, PACKAGE))
-        self.remove_others(PACKAGE)
-        if not self.stays_here:
-            # `pip install .` leaves the modules in the source tree too, which comes first on sys.path in the checkout.
-            self.copy_extensions_to_source()
+        self.remove_others(PACKAGE if self.stays_here else Path(self.build_lib, PACKAGE))
 
     def copy_extensions_to_source(self):
         for extension in self.extensions:
@@ -282,6 +279,20 @@ class BuildKernels(build_ext):
                     os.removedirs(path.parent)          # what is empty now
 
 
+class EditableInstall(editable_wheel):
+    """pip install -e: an entry of sys.path, in place of a finder that is asked when sys.path has no such name.
+
+    Beside a clone named minidem it has: the clone, a folder without __init__.py, is a package without code. One with
+    code is preferred, wherever on sys.path it is.
+    """
+
+    def finalize_options(self):
+        project = self.distribution
+        project.packages = [name for name in project.packages if name != "minidem.scenarios"]      # they are at hand
+        project.package_dir = {"": "."}                 # setuptools writes the entry for such a layout alone
+        super().finalize_options()
+
+
 class SourceDistribution(sdist):
     """The sdist carries the scenarios with their pictures, tests and tools."""
 
@@ -295,6 +306,7 @@ class SourceDistribution(sdist):
 if __name__ == "__main__":          # Cython's workers may import this file
     if sys.platform == "darwin":    # the Python of python.org would build for two processors at once, with one -march
         os.environ.setdefault("ARCHFLAGS", f"-arch {platform.machine()}")
-    setup(ext_modules=extensions(), cmdclass={"build_ext": BuildKernels, "sdist": SourceDistribution},
+    setup(ext_modules=extensions(),
+          cmdclass={"build_ext": BuildKernels, "editable_wheel": EditableInstall, "sdist": SourceDistribution},
           packages=[*find_packages(include=["minidem", "minidem.*"]), "minidem.scenarios"],
           package_dir={"minidem.scenarios": "scenarios"})       # for `minidem run` where a wheel is installed

@@ -39,6 +39,7 @@ ARCHITECTURE.md in this folder describes the data flow, one step of the time loo
 SI units. Quaternions (w, x, y, z), template frame -> lab. The public API is in the lab frame.
 """
 import sys as _sys
+from pathlib import Path as _Path
 
 from minidem import isa as _isa
 
@@ -51,8 +52,10 @@ except _isa.LevelError:
 except ImportError as error:
     if error.name and error.name.partition(".")[0] != "minidem":
         raise                                   # of a package that minidem needs
-    raise ImportError("minidem's compiled modules are missing or stale; build them from the source folder with\n"
-                      "    python -m pip install -e .") from error
+    _folder = _Path(__file__).parent
+    raise ImportError(f"the compiled modules of minidem in {_folder} are missing or stale; build them with\n"
+                      f"    {_sys.executable} -m pip install -e '{_folder.parent}'\n"
+                      "or start Python in another folder, if minidem is installed elsewhere") from error
 
 from minidem import contact, rotation
 from minidem.analysis.energy import Energy

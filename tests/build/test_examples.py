@@ -24,7 +24,7 @@ from minidem.templates import fit_mesh
 
 ROOT = examples.ROOT
 PYTHON, COMMANDS = examples.python_blocks(), examples.commands()
-ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)])}
+INSTALLED = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 
 
@@ -64,8 +64,12 @@ COARSE = "from minidem.templates import fit_mesh; fit_mesh.CELLS = 10_000\n"    
 
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory):
-    """A folder with what the examples take as given: stone.stl in mm, and stone.txt by the command that makes it."""
+    """A folder with what the examples take as given: stone.stl in mm, and stone.txt by the command that makes it.
+
+    It also has the clone, as minidem: to Python a package without code, which must not hide the one that is installed.
+    """
     folder = tmp_path_factory.mktemp("desk")
+    (folder / "minidem").symlink_to(ROOT)
     body = shapes.platonic_mesh("icosahedron", 10.0)
     meshio.write_points_cells(folder / "stone.stl", body.vertices * (2.0, 1.5, 1.0), [("triangle", body.triangles)],
                               binary=True)
@@ -81,7 +85,7 @@ def desk(tmp_path_factory):
 
 def run(code, folder):
     (folder / "example.py").write_text(COARSE * ("from_mesh" in code) + code)
-    return subprocess.run([sys.executable, "example.py"], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True,
+    return subprocess.run([sys.executable, "example.py"], cwd=folder, env=INSTALLED, capture_output=True, text=True,
                           timeout=300)
 
 

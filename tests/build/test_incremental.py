@@ -52,6 +52,14 @@ class Tree:
                 for path in (self.folder / "minidem").rglob("*.so")}
 
 
+def libraries(tree):
+    """{name: content} of the modules in the wheel."""
+    wheel, = (tree.folder / "dist").glob("*.whl")
+    with zipfile.ZipFile(wheel) as packed:
+        return {name.removeprefix("minidem/").partition(".")[0].replace("/", "."): packed.read(name)
+                for name in packed.namelist() if name.endswith(".so")}
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     for name in ("Cython", "setuptools"):
@@ -99,6 +107,44 @@ def stale():
     with pytest.raises(InterruptedError):
         command.run()
     return set(names)
+
+
+def test_the_clone_hides_no_installation(tree, tmp_path):
+    """To a script beside a clone named minidem, the clone is a package without code, and first on sys.path."""
+    tree.build(*hook("build_editable"))
+    wheel, = (tree.folder / "dist").glob("*.whl")
+    shutil.unpack_archive(wheel, tmp_path / "site", "zip")
+    (tmp_path / "minidem").symlink_to(tree.folder)
+    find = "import importlib.util as u, site, sys; site.addsitedir(sys.argv[1]); print(u.find_spec('minidem').origin)"
+    found = subprocess.run([sys.executable, "-S", "-c", find, tmp_path / "site"], cwd=tmp_path, check=True,
+                           capture_output=True, text=True, env=SETTINGS | {"PYTHONPATH": ""}).stdout
+    assert found.strip() == str(tree.path("__init__.py"))
+
+
+def test_a_package_that_is_not_built_says_so(tmp_path):
+    """Its folder, the command that builds it, and the other way out: it may hide one that is installed."""
+    for name in ("minidem", "minidem/isa"):
+        (tmp_path / name).mkdir()
+        shutil.copy(ROOT / name / "__init__.py", tmp_path / name)
+    done = subprocess.run([sys.executable, "-m", "minidem"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr.endswith(
+        f"the compiled modules of minidem in {tmp_path / 'minidem'} are missing or stale; build them with\n"
+        f"    {sys.executable} -m pip install -e '{tmp_path}'\n"
+        "or start Python in another folder, if minidem is installed elsewhere\n")
+
+
+def test_a_wheel_leaves_the_modules_in_place_alone(tree):
+    """Of whatever build and level they are."""
+    levels = tree.path("isa/v3")
+    levels.mkdir()
+    shutil.copy(tree.modules()["state.pose"], levels)
+    for path in tree.modules().values():
+        path.write_bytes(b"of an editable installation")
+    assert tree.build(*hook("build_wheel"), **FLAGS, MINIDEM_ARCH="native") == set()
+    found = {name: path.read_bytes() for name, path in tree.modules().items()}
+    assert found == dict.fromkeys({*ALL, "isa.v3.pose"}, b"of an editable installation")
+    packed = libraries(tree)
+    assert set(packed) == ALL and not any(b"editable" in one for one in packed.values())
 
 
 @pytest.mark.parametrize("arguments", [IN_PLACE, hook("build_editable")], ids=["build_ext", "pip install -e"])
@@ -191,16 +237,13 @@ def test_the_record_of_the_build_tells_its_flags(built):
 @needs_levels
 def test_a_wheel_has_no_module_made_for_this_machine(tree):
     """Neither one that a build in place made, nor one that an earlier version left; and it spoils no build in place."""
-    before = tree.modules()["core.build_record"].read_bytes()
+    before = {name: path.read_bytes() for name, path in tree.modules().items()}
     left, = (tree.folder / "build").glob("lib*")
     (left / "minidem" / tree.modules()["core.build_record"].name.replace("build_record", "gone")).write_text("old")
     assert tree.build(*hook("build_wheel")) == ALL
-    wheel, = (tree.folder / "dist").glob("*.whl")
-    with zipfile.ZipFile(wheel) as packed:
-        libraries = {name: packed.read(name) for name in packed.namelist() if name.endswith(".so")}
-    assert b"-march=native" in before and not any(b"-march=native" in content for content in libraries.values())
-    assert set(tree.modules()) == WITH_LEVELS
-    beside = {path.relative_to(tree.folder).as_posix(): path.read_bytes() for path in tree.modules().values()}
-    assert libraries == beside
-    assert tree.build() == set() and set(tree.modules()) == ALL
-    assert tree.modules()["core.build_record"].read_bytes() == before
+    packed = libraries(tree)
+    assert set(packed) == WITH_LEVELS and b"-march=native" in before["core.build_record"]
+    assert not any(b"-march=native" in content for content in packed.values())
+    assert {name: path.read_bytes() for name, path in tree.modules().items()} == before
+    assert tree.build() == set()
+    assert {name: path.read_bytes() for name, path in tree.modules().items()} == before

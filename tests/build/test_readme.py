@@ -12,6 +12,7 @@ from rods_in_box import SCENARIO as RODS
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+BENCHMARKS = (ROOT / "tools" / "BENCHMARKS.md").read_text(encoding="utf-8")
 PAGES = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "minidem" / "guide").glob("*.md"))}
 TUTORIAL = PAGES[ROOT / "minidem" / "guide" / "tutorial.md"]
 BOTH = "\n".join([README, *PAGES.values()])
@@ -85,11 +86,19 @@ def test_own_integrator(name):
 
 def test_the_peers_times_have_a_unit():
     """Bare numbers beside a column of microseconds would be read as such."""
-    text = (ROOT / "tools" / "BENCHMARKS.md").read_text()
-    rows = [line.strip("|").split("|")[1:] for line in re.findall(r"^\| [A-C]: .*$", text, re.M)]
+    rows = [line.strip("|").split("|")[1:] for line in re.findall(r"^\| [A-C]: .*$", BENCHMARKS, re.M)]
     assert len(rows) == 3
     for ours, *theirs in rows:
         assert re.search(r"\d [µm]s $", ours) and all(cell.strip() == "" or "times as long" in cell for cell in theirs)
+
+
+def test_the_ratios_to_the_peers_are_those_of_the_tables():
+    """With the version of each, and both kinds: without friction, and with it."""
+    found = []
+    for table in re.finditer(r"^\| case \| minidem (\S+) \|.*\n(?:\|.*\n)*", BENCHMARKS, re.M):
+        ratios = [float(ratio) for ratio in re.findall(r"([\d.]+) times as long", table.group())]
+        found.append(f"{min(ratios):g} to {max(ratios):g} times as long as one of minidem {table.group(1)}")
+    assert len(found) == 2 and all(claim in " ".join(README.split()) for claim in found), found
 
 
 def test_the_picture_of_the_comparison_is_what_its_command_makes(tmp_path):
