@@ -24,7 +24,7 @@ class Files(Forces):
             Out of clump, velocity, angular_velocity, orientation, template, clump_center, contact_force (see
             output/vtu.py); centres and radii are always written. Default: all.
         """
-        vtu.write_spheres(file_path("path", path), self, fields=fields)
+        vtu.write_spheres(file_path("path", path, ".vtu"), self, fields=fields)
 
     @exclusive
     def write_contacts(self, path: str | Path, between: str = "clumps") -> None:
@@ -37,7 +37,7 @@ class Files(Forces):
             Lines from centre to centre of these, or to the contact point on a wall. Cell data are force, normal_force,
             tangential_force [N], overlap [m], sliding, clump_i, clump_j (see output/contact_lines.py).
         """
-        write_contacts(file_path("path", path), self, between)
+        write_contacts(file_path("path", path, ".vtu"), self, between)
 
     @exclusive
     def write_lammps(self, folder: str | Path, steps: int = 100_000) -> None:
