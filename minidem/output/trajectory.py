@@ -147,9 +147,10 @@ class Trajectory:
 
     def close(self) -> None:
         """Close the file; a further call continues it."""
-        if self._file is not None:
-            self._file.close()
-            self._file, self.continued = None, True
+        file, self._file = self._file, None
+        if file is not None:
+            self.continued = True
+            file.close()
 
     def __enter__(self):
         return self

@@ -99,7 +99,7 @@ class GsdFile:
         """Positions (n, 3) relative to the origin; sets the origin and the halves of the box, float32 as in a file."""
         if self._origin is None:
             low, high = enclosed_box(sample.walls, sample.box)
-            closed = np.isfinite(low) & np.isfinite(high)
+            closed = np.isfinite(high - low) & (low < high)
             low, high = np.where(closed, low, 0.0), np.where(closed, high, 0.0)
             reach = (np.abs(position) + radius).max(axis=0, initial=0.0)
             self._origin = 0.5 * (low + high)

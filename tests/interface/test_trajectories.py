@@ -31,6 +31,21 @@ def sim(rod, lumpy):
 
 
 @needs_gsd
+def test_incomplete_frame_of_a_gsd_file_is_removed(sim, tmp_path):
+    """One without its last entry, the time, as of a process that was killed."""
+    import gsd.fl
+    with md.Trajectory(tmp_path / "a.gsd") as trajectory:
+        sim.run(200, every=100, callback=trajectory)
+    whole = content(tmp_path / "a.gsd")
+    with gsd.fl.open(str(tmp_path / "a.gsd"), "r+") as file:
+        file.write_chunk("particles/position", np.zeros((3, 3), dtype=np.float32))
+        file.end_frame()
+    with md.Trajectory(tmp_path / "a.gsd", append=True) as trajectory:
+        trajectory(sim)
+    assert content(tmp_path / "a.gsd") == whole
+
+
+@needs_gsd
 def test_rigid_bodies(sim, tmp_path):
     """Positions, diameters and bodies are those of the spheres; energies from the file are those of the simulation."""
     states = []

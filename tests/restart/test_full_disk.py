@@ -84,6 +84,46 @@ def test_trajectory_goes_on_with_every_frame(name, tmp_path):
     assert failed == 9 and content(path) == content(tmp_path / f"whole_{name}")
 
 
+@needs_gsd
+def test_gsd_fails_within_a_frame(tmp_path, monkeypatch):
+    """As if another program had taken the room that was there before the frame: what is in the file is removed."""
+    import minidem.output.trajectory_gsd as gsd_files
+    monkeypatch.setattr(gsd_files, "_reserve", lambda path, size=0: None)
+    sim, path = row_of_rods(), tmp_path / "a.gsd"
+    with md.Trajectory(tmp_path / "whole.gsd") as whole, md.Trajectory(path) as trajectory:
+        for room in (0, 40, 3000, 9000):
+            sim.run(10)
+            trajectory(sim)
+            whole(sim)
+            sim.run(10)
+            with pytest.raises(OSError, match="File too large"), full_at(path.stat().st_size + room):
+                trajectory(sim)
+            trajectory(sim)
+            whole(sim)
+    assert content(path) == content(tmp_path / "whole.gsd")
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_frame_that_was_written_before_an_exception(name, tmp_path, monkeypatch):
+    """As by Ctrl-C: the repeated call leaves it once."""
+    sim, path = row_of_rods(), tmp_path / name
+    with md.Trajectory(path) as trajectory:
+        trajectory(sim)
+        sim.run(10)
+        append = trajectory._file.append
+        monkeypatch.setattr(trajectory._file, "append", lambda sample: (append(sample), 1 / 0))
+        with pytest.raises(ZeroDivisionError):
+            trajectory(sim)
+        for _ in range(2):
+            trajectory(sim)
+    with md.Trajectory(tmp_path / f"whole_{name}") as whole:
+        fresh = row_of_rods()
+        whole(fresh)
+        fresh.run(10)
+        whole(fresh)
+    assert content(path) == content(tmp_path / f"whole_{name}")
+
+
 ON_A_SMALL_DISK = """\
 import gsd.hoomd
 import minidem as md
