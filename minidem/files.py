@@ -24,7 +24,7 @@ class Files(Forces):
             Out of clump, velocity, angular_velocity, orientation, template, clump_center, contact_force (see
             output/vtu.py); centres and radii are always written. Default: all.
         """
-        vtu.write_spheres(file_path("path", path), self, fields=fields)
+        vtu.write_spheres(file_path("path", path, ".vtu"), self, fields=fields)
 
     @exclusive
     def write_contacts(self, path: str | Path, between: str = "clumps") -> None:
@@ -37,10 +37,10 @@ class Files(Forces):
             Lines from centre to centre of these, or to the contact point on a wall. Cell data are force, normal_force,
             tangential_force [N], overlap [m], sliding, clump_i, clump_j (see output/contact_lines.py).
         """
-        write_contacts(file_path("path", path), self, between)
+        write_contacts(file_path("path", path, ".vtu"), self, between)
 
     @exclusive
-    def write_lammps(self, folder: str | Path, steps: int = 100_000) -> None:
+    def write_lammps(self, folder: str | Path, steps: int = 100_000, every: int = 0) -> None:
         """Write the input of LAMMPS, which continues on many processors: `mpirun -np 8 lmp -in in.minidem`.
 
         Parameters
@@ -50,6 +50,8 @@ class Files(Forces):
             start.npz, a checkpoint.
         steps : int
             Number of steps, unless lmp is started with `-var steps N`.
+        every : int
+            Steps between two frames of all spheres in spheres.dump, which OVITO reads; 0: none. `-var every N`.
 
         Raises
         ------
@@ -60,10 +62,15 @@ class Files(Forces):
 
         Notes
         -----
-        Contacts begin without history, so that tangential springs are zero. The onset correction and the rotation
-        scheme have no equal: LAMMPS has errors of its own in the step (see output/lammps/law.py).
+        Contacts begin without history, so that tangential springs are zero: no text file of LAMMPS has them, only its
+        binary restart files. So a heap at rest settles again: a hundred clumps of spheres of 3 cm with overlaps up to
+        0.6 mm, which minidem holds at rest, moved by up to 1.4e-4 m within a second. The onset correction and the
+        rotation scheme have no equal: LAMMPS has errors of its own in the step (see output/lammps/law.py).
+
+        LAMMPS prints kinetic energies and the load of the ranks, between which it moves the limits of their parts of
+        the box. It computes no elastic energy; `energy()` of the state that is read has all terms.
         """
-        lammps.write(file_path("folder", folder), self, whole("steps", steps, 1))
+        lammps.write(file_path("folder", folder), self, whole("steps", steps, 1), whole("every", every, 0))
 
     @classmethod
     def read_lammps(cls, folder: str | Path, threads: int | None = None) -> Self:

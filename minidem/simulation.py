@@ -13,7 +13,17 @@ from numpy.typing import ArrayLike
 from minidem.analysis.diagnosis import explain_pose, warn_of_ignored_properties
 from minidem.contact import registry as contact_laws
 from minidem.contact.pair_table import PairTable
-from minidem.core.checks import LARGEST, file_path, finite_array, list_of, non_negative, positive, short_repr, whole
+from minidem.core.checks import (
+    LARGEST,
+    existing_file,
+    file_path,
+    finite_array,
+    list_of,
+    non_negative,
+    positive,
+    short_repr,
+    whole,
+)
 from minidem.core.guard import Guard, exclusive
 from minidem.core.threads import checked_threads
 from minidem.engine.chunked_run import Pacer, steps_to_reach
@@ -244,10 +254,17 @@ class Simulation(Files):
         forces : {"expect", "drop"}
             User forces of the simulation that was saved: "expect" that they are added again before the next step, or
             continue without them from the same positions and velocities. `energy().work` keeps what they have done.
+
+        Raises
+        ------
+        FileNotFoundError
+        ValueError
+            For a file that is not a checkpoint, or is damaged.
         """
         if forces not in ("expect", "drop"):
             raise ValueError(f"forces = {short_repr(forces)}: give 'expect', to add the user forces again, or 'drop'")
-        sim = checkpoint.load(file_path("path", path), cls, threads, motions)[0]
+        path = existing_file("path", path, "give a file that Simulation.save has written, or checkpoint.npz of a run")
+        sim = checkpoint.load(path, cls, threads, motions)[0]
         return sim._without_forces() if forces == "drop" and sim._user_forces.expected else sim
 
     @exclusive

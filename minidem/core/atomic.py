@@ -48,6 +48,17 @@ def to_disk(paths):
 
 
 @contextmanager
+def naming(path, temporary=None):
+    """Let an OSError of the block name `path`, if it names no file, as for a full disk, or the temporary one."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None and str(error.filename) != str(temporary):
+            raise
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from None
+
+
+@contextmanager
 def replacing(path):
     """Yield a temporary path beside `path`; rename it to `path` when the block succeeds.
 
@@ -59,15 +70,16 @@ def replacing(path):
     ------
     OSError
         Before the block: the name is too long, the folder is not writable, the file is read-only, or `path` is a
-        folder, device, socket or pipe.
+        folder, device, socket or pipe. In the block: the disk is full. It names `path`.
     """
     target, before = _destination(Path(path))
     temporary, descriptor = _reserve(path, target, 0o666 if before is None else 0o600)
     try:
-        yield temporary
-        if before is not None:
-            _copy_owner(descriptor, before)
-        os.replace(temporary, target)
+        with naming(path, temporary):
+            yield temporary
+            if before is not None:
+                _copy_owner(descriptor, before)
+            os.replace(temporary, target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
@@ -81,6 +93,18 @@ def replace_text(path, text):
         temporary.write_text(text, encoding="utf-8")
 
 
+def append_whole(file, data):
+    """Append bytes to a file opened with mode "ab", buffering=0: all of them, or, if the disk is full, none."""
+    end, written = file.tell(), 0
+    try:
+        with naming(file.name):
+            while written < len(data):
+                written += file.write(data[written:])
+    finally:
+        if written < len(data):
+            file.seek(file.truncate(end))
+
+
 def write_text(path, text):
     """Like `replace_text`, but write into `path` if it is a character device or a pipe, such as /dev/stdout.
 
@@ -90,7 +114,7 @@ def write_text(path, text):
     if stream is None:
         replace_text(path, text)
     else:
-        with open(stream, "w", encoding="utf-8") as file:
+        with naming(path), open(stream, "w", encoding="utf-8") as file:
             file.write(text)
 
 

@@ -142,11 +142,23 @@ def list_of(kind, name, values, remedy=""):
     return list(values or [])
 
 
-def file_path(name, value):
-    """Return `value`, a str or os.PathLike, as a Path."""
+def file_path(name, value, *suffixes):
+    """Return `value`, a str or os.PathLike, as a Path; its suffix must be one of `suffixes`, if any are given."""
     if not isinstance(value, (str, PathLike)) or not str(value) or "\0" in str(value):
         raise ValueError(f"{name} = {short_repr(value)}: give the name of a file")
-    return Path(value)
+    path = Path(value)
+    if suffixes and path.suffix not in suffixes:
+        raise ValueError(f"{name} = {short_repr(str(value))}: give a name that ends in {' or '.join(suffixes)}")
+    return path
+
+
+def existing_file(name, value, remedy):
+    """Return `value`, a str or os.PathLike, as a Path; FileNotFoundError with the remedy if there is no such file."""
+    path = file_path(name, value)
+    if not path.exists() or path.is_dir():
+        what = "this is a folder" if path.is_dir() else "there is no such file"
+        raise FileNotFoundError(f"{name} = {str(path)!r}: {what}; {remedy}")
+    return path
 
 
 def unit_quaternions(name, value, n, stacklevel=3):

@@ -4,6 +4,6 @@ written atomically.
 Frames of scenarios are written by another thread (background.py).
 """
 
-from minidem.core.atomic import remove_leftovers, replace_text, replacing, to_disk
+from minidem.core.atomic import append_whole, naming, remove_leftovers, replace_text, replacing, to_disk
 
-__all__ = ["remove_leftovers", "replace_text", "replacing", "to_disk"]
+__all__ = ["append_whole", "naming", "remove_leftovers", "replace_text", "replacing", "to_disk"]

@@ -24,6 +24,7 @@ TEMPLATE = {        # shapes of the attributes of a ClumpTemplate; -1: number of
     "centers": (-1, 3), "radii": (-1,), "offsets": (-1, 3), "center_of_mass": (3,), "inertia": (3,), "axes": (3, 3),
     "orientation": (4,), "density": (), "volume": (), "mass": (), "bounding_radius": (), "relative_error": (),
 }
+NAMES = {"blocks": "motion of the clumps", "loads": "forces on the clumps"}      # of arrays, in messages
 OF_FORMAT_4 = ("young", "poisson")      # properties of materials that all formats have
 
 
@@ -40,14 +41,17 @@ def save(path, sim, notes=None):
     Raises
     ------
     ValueError
-        For a non-finite state. An existing file stays.
+        For a state that is not finite, also of the contact history and of sums of work; names what is not. An existing
+        file stays.
     """
     settings, arrays = pack(sim)
     if notes is not None:
         settings["notes"] = notes
-    if not (np.isfinite(arrays["blocks"]).all() and np.isfinite(arrays["loads"]).all()):
+    bad = [NAMES.get(name, name.replace("_", " ")) for name, values in arrays.items()
+           if name != "exchanged" and values.dtype.kind == "f" and not np.isfinite(values).all()]
+    if bad:
         raise ValueError(f"path = {str(path)!r}: nothing saved, because the state at step {sim.step_count} is not "
-                         "finite; lower dt and go on from an earlier checkpoint")
+                         f"finite: {', '.join(bad)}; lower dt and go on from an earlier checkpoint")
     npz_checksum.write(path, settings, arrays)
 
 

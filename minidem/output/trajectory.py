@@ -1,5 +1,7 @@
 """Trajectories of clumps: positions, orientations and velocities over time, in one GSD or CSV file."""
+import os
 from collections.abc import Iterable
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,7 +13,7 @@ from minidem.core.checks import file_path, short_repr
 from minidem.core.guard import exclusive
 from minidem.core.interpreter import this_python
 from minidem.core.quaternions import multiply, rotate
-from minidem.output import replace_text
+from minidem.output import append_whole, replace_text
 from minidem.state.bodies import frames_to_drawn
 
 COLUMNS = ("time", "clump", *(f"{name}_{axis}" for name, axes in (
@@ -40,6 +42,9 @@ class Trajectory:
         For another suffix, ids that are not whole numbers, or a file to continue that is no trajectory.
     ModuleNotFoundError
         For NAME.gsd without the package gsd.
+    OSError
+        In a call: the disk is full, or another program has deleted, replaced or changed the file; names the file, cause
+        and remedy. Nothing of the frame is in the file then, and a further call at the same time writes it.
 
     Notes
     -----
@@ -47,7 +52,10 @@ class Trajectory:
     centre of mass [m], without jumps in a periodic box, `orientation_w` ... (template frame to lab frame), `velocity_x`
     ... [m/s], `angular_velocity_x` ... [rad/s].
 
-    GSD, schema hoomd, single precision, SI units: see output/trajectory_gsd.py.
+    GSD, schema hoomd, single precision, SI units: one particle for each clump, of type `template_K`, then the spheres
+    of clumps of more than one, of type `template_K_sphere`, with their diameters; `body` is the number of the clump's
+    particle. GSD has the centre of the box at zero: `position` + `log/origin` is in the lab frame. The origin is 0
+    along open axes, and the middle along periodic ones and between walls. For all else see output/trajectory_gsd.py.
 
     Examples
     --------
@@ -62,9 +70,8 @@ class Trajectory:
     """
 
     def __init__(self, path: str | Path, clumps: ArrayLike | None = None, append: bool = False):
-        self.path, self.continued, self._file = file_path("path", path), bool(append), None
-        if self.path.suffix not in (".gsd", ".csv"):
-            raise ValueError(f"path = {short_repr(str(path))}: give a name that ends in .gsd or .csv")
+        self.path, self.continued = file_path("path", path, ".gsd", ".csv"), bool(append)
+        self._file = self._written = None       # _written: its status when it was written last
         if self.path.suffix == ".gsd" and not has_gsd():
             raise ModuleNotFoundError(f"GSD files need the package gsd: {this_python()} -m pip install gsd; or give "
                                       "NAME.csv")
@@ -82,37 +89,83 @@ class Trajectory:
     def open(self, time: float) -> None:
         """Open the file, unless it is open; rows of a continued file that are later than `time` [s] are removed."""
         if self._file is None:
+            if self._written and _status(self.path) is None:
+                self._require_unchanged()
             if self.path.suffix == ".gsd":
                 from minidem.output.trajectory_gsd import GsdFile as File
             else:
                 File = CsvFile
             self._file = File(self.path, time if self.continued and self.path.exists() else None)
-            self.last = self._file.last
+            self.last, self._written = self._file.last, _status(self.path)
 
     def sample(self, sim) -> SimpleNamespace:
         """What `append` needs of `sim` at this instant, as copies."""
         return _sample(sim, self.clumps)
 
     def append(self, sample: SimpleNamespace) -> None:
-        """Append a sample to the open file."""
-        if self.last is None or sample.time > self.last:
-            try:
-                self._file.append(sample)
-            except OSError as error:        # as for a full disk, which is reported without the name of the file
-                raise OSError(error.errno, error.strerror, str(self.path)) from None
+        """Append a sample.
+
+        Raises
+        ------
+        OSError
+            If the disk is full, or the file was deleted, replaced or changed by another program. Nothing of the sample
+            is in the file then; a further call with it writes it.
+        ValueError
+            For a sample earlier than the last one.
+        """
+        self.open(sample.time)
+        if self.last is not None and sample.time <= self.last:
+            if sample.time < self.last:
+                raise ValueError(f"{self.path}: this trajectory has a frame at {self.last} s, later than the "
+                                 f"simulation at {sample.time} s; close() it first, then the next call removes later "
+                                 "frames")
+            return
+        self._require_unchanged()
+        try:
+            self._file.append(sample)
             self.last = sample.time
+        except BaseException as error:
+            with suppress(Exception):
+                self.close()            # the next call removes what there is of the sample
+            if not isinstance(error, OSError):
+                raise
+            raise OSError(error.errno, f"{error.strerror}; the frame at {sample.time:g} s is not written: make room, "
+                          "then go on", str(self.path)) from None
+        finally:
+            self._written = _status(self.path) or self._written
+
+    def _require_unchanged(self):
+        """OSError if the file is not the one that was written last."""
+        status, written = _status(self.path), self._written
+        if status == written:
+            return
+        how = ("deleted or moved" if status is None else "replaced by another file" if status[:2] != written[:2] else
+               "cut off" if status[2] < written[2] else "written to by another program")
+        raise OSError(f"{self.path}: this trajectory was {how} while it was being written, after its frame at "
+                      f"{self.last} s; put it back, or go on with md.Trajectory of another name, or with append=True "
+                      "after the frames that are left")
 
     def close(self) -> None:
         """Close the file; a further call continues it."""
-        if self._file is not None:
-            self._file.close()
-            self._file, self.continued = None, True
+        file, self._file = self._file, None
+        if file is not None:
+            self.continued = True
+            file.close()
 
     def __enter__(self):
         return self
 
     def __exit__(self, *failure):
         self.close()
+
+
+def _status(path):
+    """(device, inode, size) of a file, None without it."""
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return status.st_dev, status.st_ino, status.st_size
 
 
 def has_gsd():
@@ -133,8 +186,8 @@ def _sample(sim, clumps):
                  "angular_velocity": rotate(orientation, rate), "template": np.asarray(sim.template_index),
                  "mass": state.column("mass"), "inertia": state.column("inertia")}
     return SimpleNamespace(
-        step=sim.step_count, time=sim.time, walls=sim.walls_at_rest, box=state.box, templates=sim.templates,
-        spheres=spheres,
+        step=sim.step_count, time=sim.time, walls=[wall for wall in sim.walls if not wall.moves], box=state.box,
+        templates=sim.templates, spheres=spheres,
         clump=(np.cumsum(chosen) - 1)[of_sphere[chosen[of_sphere]]],
         **{name: values[chosen] for name, values in per_clump.items()})
 
@@ -176,8 +229,7 @@ class CsvFile:
         values = np.concatenate([sample.position, sample.orientation, sample.velocity, sample.angular_velocity], axis=1)
         text = "".join(f"{sample.time!r},{clump},{','.join(map(repr, row))}\n"
                        for clump, row in zip(sample.ids.tolist(), values.tolist())).encode()
-        while text:
-            text = text[self._file.write(text):]
+        append_whole(self._file, text)
 
     def close(self):
         self._file.close()

@@ -2,10 +2,12 @@
 
 First there is one particle per clump, its centre, and then the spheres of all clumps of more than one sphere:
 
-- `body`: number of the central particle, for it and its spheres; -1 for a clump of one sphere, a free particle;
-- types `template_K` of the centres, `template_K_rR` of the spheres of template K with radius R in the template;
+- types: `template_K` of the centres and of free particles, `template_K_sphere` of the spheres of template K;
+- `body`: number of the central particle, for it and its spheres; -1 for a clump of one sphere, a free particle. The
+  spheres of a body follow each other in the order of the template;
 - `diameter` of each sphere [m]; that of a central particle is MARKER of its smallest sphere, since OVITO replaces 0;
-- `position` [m], relative to the `log/origin` [m, lab frame] of the file: the centre of the box lies at zero;
+- `position` [m, lab frame] minus `log/origin` (3,) [m], which is constant in a file: GSD has the centre of the box at
+  zero. Along periodic axes, and between walls, the origin is the middle; along other axes it is 0;
 - `orientation` from the principal frame to the lab frame, of the clump; its `moment_inertia` [kg m2] is that in the
   principal frame, `angmom` the quaternion 2 q (0, L) with the angular momentum L in the principal frame [kg m2/s];
 - `mass` [kg] and `moment_inertia` of spheres of rigid bodies are zero, so that sums over all particles are right;
@@ -15,37 +17,47 @@ First there is one particle per clump, its centre, and then the spheres of all c
 - `log/time` [s]; `log/particles/clump`, id of the clump; `log/periodic` (3,), whether each axis is periodic. Other
   axes are open or end at walls, for which box.periodic of freud and pbc of OVITO have to be set to false.
 
-The box is the periodic box, or that of the walls, moving ones at their present places; where it is open or clumps have
-left it, it contains all spheres.
+The box of the first frame is that of all frames: along an axis the periodic box, or the room between two planes at
+rest, or, where the axis is open, from -2^k to 2^k metres with the least k that takes in all spheres (k = 0 without
+clumps). A length of the box is doubled when the centre of a particle leaves it, which GSD does not allow.
 
 H. Kamberaj, R. J. Li, S. M. Anderson, J. Chem. Phys. 122, 224114 (2005), doi 10.1063/1.1906216, for `angmom`.
 """
+import os
+import struct
+
 import gsd.fl
 import gsd.hoomd
 import numpy as np
 
 from minidem.analysis.contact_sums import enclosed_box
 from minidem.core.quaternions import multiply
-from minidem.output import replacing
+from minidem.output import naming, replacing
 
 MARKER = 0.01
+ENTRY = 32              # bytes of an entry of the index of GSD files
+BYTES, MARGIN = 128, 1 << 16        # bytes of a particle or type, and of all else in a frame, at most
+MAGIC = 0x65DF65DF65DF65DF
 
 
 class GsdFile:
     """Frames of a GSD file. until: time up to which the frames of an existing file are kept; None: a new file."""
 
     def __init__(self, path, until=None):
-        self.last = self.origin = None
-        times = [] if until is None else _times(path)
+        self._path, self.last, self._origin, self._half = path, None, None, None
+        times, complete = ([], True) if until is None else _times(path)
         kept = sum(time <= until for time in times)     # times ascend
-        if until is None or kept < len(times):
-            with replacing(path) as temporary, gsd.hoomd.open(temporary, "w") as new:
-                if kept:
-                    with gsd.hoomd.open(path, "r") as old:
-                        new.extend(old[:kept])
+        if until is None or kept < len(times) or not complete:
+            with replacing(path) as temporary:
+                with gsd.hoomd.open(temporary, "w") as new:
+                    if kept:
+                        _reserve(temporary, path.stat().st_size)
+                        with gsd.hoomd.open(path, "r") as old:
+                            new.extend(old[:kept])
         self._file = gsd.hoomd.open(path, "r+")
         if kept:
-            self.last, self.origin = times[kept - 1], self._file[0].log["origin"]
+            self.last, self._origin = times[kept - 1], self._file[0].log["origin"]
+            self._half = 0.5 * self._file[kept - 1].configuration.box[:3]
 
     def append(self, sample):
         frame, n = gsd.hoomd.Frame(), len(sample.ids)
@@ -57,12 +69,10 @@ class GsdFile:
         arm, at_rest = position[n:] - sample.position[clump], np.zeros((len(clump), 3))
         diameter = np.concatenate([np.where(alone, 2.0, 2.0 * MARKER) * smallest, 2.0 * radii[part]])
         image, position = _into(sample.box, position)
-        low, high = _box(sample, position, 0.5 * diameter[:, None])
-        if self.origin is None:
-            self.origin = 0.5 * (low + high)
+        position = self._in_box(sample, position, 0.5 * diameter[:, None])
         spin = np.column_stack([np.zeros(n), sample.inertia * sample.rate])
         columns = {
-            "position": position - self.origin, "diameter": diameter,
+            "position": position, "diameter": diameter,
             "orientation": (sample.principal, sample.principal[clump]),
             "velocity": (sample.velocity, sample.velocity[clump] + np.cross(sample.angular_velocity[clump], arm)),
             "angmom": (2.0 * multiply(sample.principal, spin), np.zeros((len(clump), 4))),
@@ -70,21 +80,44 @@ class GsdFile:
         particles = frame.particles
         for name, values in columns.items():
             setattr(particles, name, _single(np.concatenate(values) if isinstance(values, tuple) else values))
-        types, of_center, of_sphere = _types(sample, first)
-        typeid = np.where(alone, of_sphere[first], of_center), of_sphere[part]
+        types, of_center, of_sphere = _types(sample.templates)
+        typeid = of_center[sample.template], of_sphere[sample.template[clump]]
         particles.N, particles.types, particles.image = len(position), types, image.astype(np.int32)
         particles.typeid = np.concatenate(typeid).astype(np.uint32)
         particles.body = np.concatenate([np.where(alone, -1, np.arange(n)), clump]).astype(np.int32)
         frame.configuration.step = sample.step
-        frame.configuration.box = _single([*(2.0 * np.maximum(high - self.origin, self.origin - low)), 0.0, 0.0, 0.0])
-        frame.log = {"time": np.array([sample.time]), "origin": self.origin,
+        frame.configuration.box = [*(2.0 * self._half), 0.0, 0.0, 0.0]
+        frame.log = {"origin": self._origin,
                      "periodic": np.array(sample.box.axes if sample.box else 3 * [False]).astype(np.uint8),
-                     "particles/clump": np.concatenate([sample.ids, sample.ids[clump]]).astype(np.int32)}
+                     "particles/clump": np.concatenate([sample.ids, sample.ids[clump]]).astype(np.int32),
+                     "time": np.array([sample.time])}       # the last one, see _times
+        _reserve(self._path, BYTES * (particles.N + len(types)) + MARGIN)
         self._file.append(frame)
         self._file.file.flush()
 
+    def _in_box(self, sample, position, radius):
+        """Positions (n, 3) relative to the origin; sets the origin and the halves of the box, float32 as in a file."""
+        if self._origin is None:
+            low, high = enclosed_box(sample.walls, sample.box)
+            closed = np.isfinite(high - low) & (low < high)
+            low, high = np.where(closed, low, 0.0), np.where(closed, high, 0.0)
+            reach = (np.abs(position) + radius).max(axis=0, initial=0.0)
+            self._origin = 0.5 * (low + high)
+            self._half = _single(np.where(closed, 0.5 * (high - low), _power_of_two(np.where(reach, reach, 1.0))))
+        position = position - self._origin
+        beyond = np.abs(position).max(axis=0, initial=0.0) / self._half
+        if sample.box is not None:
+            beyond[sample.box.axes] = 1.0           # the box but for rounding
+        self._half = self._half * _single(_power_of_two(np.maximum(beyond, 1.0)))
+        return position
+
     def close(self):
         self._file.close()
+
+
+def _power_of_two(values):
+    """The least powers of two that are not below the values."""
+    return np.exp2(np.ceil(np.log2(values)))
 
 
 def _single(values):
@@ -93,41 +126,48 @@ def _single(values):
 
 
 def _times(path):
-    """Times of the frames of a file; ValueError if it is no trajectory."""
+    """Times of the frames of a file, and whether the last frame is complete, unlike that of a killed process.
+
+    ValueError if the file is no trajectory.
+    """
     try:
+        _reserve(path)
         with gsd.fl.open(str(path), "r") as file:
-            return [float(file.read_chunk(frame=k, name="log/time")[0]) for k in range(file.nframes)]
+            n = file.nframes
+            complete = not n or file.chunk_exists(frame=n - 1, name="log/time")
+            return [float(file.read_chunk(frame=k, name="log/time")[0]) for k in range(n - (not complete))], complete
     except (KeyError, RuntimeError) as error:
         raise ValueError(f"{path}: no trajectory of minidem ({error}); remove it to begin another one") from None
 
 
-def _types(sample, first):
-    """Type names, and numbers of the types of the centres (n,) and of the spheres (m,).
+def _reserve(path, size=0):
+    """OSError unless the disk has room for the index of a GSD file, and for `size` bytes and a longer index at its end.
 
-    first : (n,) index of the first sphere of each clump
+    gsd maps the index into memory, where parts that are not on the disk yet end the process with SIGBUS if it is full;
+    and it goes on in the wrong place of the file if there is no room for a longer index.
     """
-    names, centers, of_member, start = [], [], [np.zeros(0, dtype=int)], []
-    for k, template in enumerate(sample.templates):
-        sizes, number = np.unique([f"{radius:.6g}" for radius in template.radii], return_inverse=True)
-        centers.append(len(names))
-        start.append(sum(map(len, of_member)))
-        of_member.append(len(names) + 1 + number)
-        names += [f"template_{k}", *(f"template_{k}_r{size}" for size in sizes)]
-    centers, start = np.array(centers, dtype=int), np.array(start, dtype=int)
-    member = np.arange(len(sample.clump)) - first[sample.clump] + start[sample.template[sample.clump]]
-    return names, centers[sample.template], np.concatenate(of_member)[member]
+    with naming(path), open(path, "r+b") as file:
+        header, end = file.read(24), file.seek(0, os.SEEK_END)
+        magic, index, entries = struct.unpack("<3Q", header.ljust(24, b"\0"))
+        if not hasattr(os, "posix_fallocate") or magic != MAGIC or index + ENTRY * entries > end:
+            return              # macOS, or a file that gsd refuses
+        try:
+            os.posix_fallocate(file.fileno(), index, ENTRY * entries)
+            if size:
+                os.posix_fallocate(file.fileno(), end, size + 2 * ENTRY * entries)
+        finally:
+            file.truncate(end)
+
+
+def _types(templates):
+    """Type names, and numbers of the types of centres and of spheres by template."""
+    names, numbers = [], []
+    for k, template in enumerate(templates):
+        numbers.append((len(names), len(names) + 1))
+        names += [f"template_{k}", f"template_{k}_sphere"][:len(template.radii)]
+    return names, *np.array(numbers, dtype=int).reshape(-1, 2).T
 
 
 def _into(box, position):
     """(images, positions (n, 3) moved into the periodic box)."""
     return (np.zeros(position.shape), position) if box is None else (box.image(position), box.wrapped(position))
-
-
-def _box(sample, position, radius):
-    """(low, high) corners of the box of walls and periodic axes; where it is open or left, of the particles."""
-    low, high = enclosed_box(sample.walls, sample.box)
-    if len(position):
-        closed = np.isfinite(low) & (low <= position.min(axis=0)), np.isfinite(high) & (high >= position.max(axis=0))
-        return (np.where(closed[0], low, (position - radius).min(axis=0)),
-                np.where(closed[1], high, (position + radius).max(axis=0)))
-    return np.where(np.isfinite(low), low, -0.5), np.where(np.isfinite(high), high, 0.5)

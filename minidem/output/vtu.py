@@ -152,14 +152,11 @@ def contact_forces(sim):
 def write_mesh(path, mesh, time=None):
     """Write a meshio.Mesh atomically; time: TimeValue of the field data [s]."""
     with replacing(path) as temporary:
-        try:
-            meshio.vtu.write(temporary, mesh, compression=None)
-            if time is not None:
-                with open(temporary, "r+b") as file:
-                    file.seek(-len(_END), os.SEEK_END)
-                    file.write(_TIME % float(time) + _END)
-        except OSError as error:        # as for a full disk, which the system reports without the name of the file
-            raise OSError(error.errno, error.strerror, str(path)) from None
+        meshio.vtu.write(temporary, mesh, compression=None)
+        if time is not None:
+            with open(temporary, "r+b") as file:
+                file.seek(-len(_END), os.SEEK_END)
+                file.write(_TIME % float(time) + _END)
 
 
 class Pvd:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from minidem.output import checkpoint, remove_leftovers, replace_text, replacing, to_disk
+from minidem.output import append_whole, checkpoint, remove_leftovers, replace_text, replacing, to_disk
 from minidem.simulation import Simulation
 
 
@@ -226,22 +226,12 @@ class Table:
         """
         end = self._file.tell()
         if end // mmap.PAGESIZE == (end + len(line) - 1) // mmap.PAGESIZE:
-            self._append(line, end)
+            append_whole(self._file, line)
         else:
             with replacing(self.path) as temporary:
                 temporary.write_bytes(self.path.read_bytes() + line)
             self.close()
             self._reopen()
-
-    def _append(self, line, end):
-        written = None
-        try:
-            written = self._file.write(line)
-        finally:
-            if written != len(line):    # the disk is full
-                self._file.truncate(end)
-        if written != len(line):
-            raise OSError(f"no room for another row of {self.path}")
 
     def _reopen(self):
         self._file = open(self.path, "ab", buffering=0)

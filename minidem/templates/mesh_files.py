@@ -10,7 +10,7 @@ from importlib.util import find_spec
 import meshio
 import numpy as np
 
-from minidem.core.checks import file_path
+from minidem.core.checks import existing_file, file_path
 
 # Readers by suffix; meshio.read calls sys.exit on a file that it cannot read.
 MESHIO = {".stl": meshio.stl.read, ".obj": meshio.obj.read, ".ply": meshio.ply.read, ".off": meshio.off.read,
@@ -37,8 +37,7 @@ def read_triangles(path):
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise ValueError(f"{path}: the suffix {path.suffix!r} is none of {', '.join(SUFFIXES)}; convert the mesh")
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: there is no such file")
+    existing_file("path", path, "give the name of a mesh file")
     if suffix == ".ply" and b"end_header" not in path.read_bytes():     # meshio would read for ever
         raise ValueError(f"{path}: a PLY file without end_header; it is damaged")
     failures, has_trimesh = [], find_spec("trimesh") is not None

@@ -14,11 +14,12 @@ import re
 import numpy as np
 
 from minidem.core.atomic import write_text
-from minidem.core.checks import LARGEST, file_path, finite_array, positive
+from minidem.core.checks import LARGEST, existing_file, file_path, finite_array, positive
 from minidem.templates.mass.mass_properties import MassProperties
 
 _COMMENT = re.compile(r"#|%|//")
 _SEPARATOR = re.compile(r"\s*[,;]\s*|\s+")
+REMEDY = "give a text file of spheres, one x,y,z,r per line"
 _BODY = re.compile(r"^\s*# body: (.*)$", re.MULTILINE)
 
 
@@ -33,7 +34,7 @@ def read_spheres(path):
         The file does not exist.
     """
     try:
-        lines = file_path("path", path).read_text(encoding="utf-8-sig").splitlines()
+        lines = existing_file("path", path, REMEDY).read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError:
         raise ValueError(f"{path}: not a text file; give lines of x,y,z,r") from None
     rows = []
@@ -51,7 +52,7 @@ def read_spheres(path):
 
 def read_mass_properties(path):
     """Return the MassProperties in the comment of the file `path`, or None without one; ValueError if impossible."""
-    line = _BODY.search(file_path("path", path).read_text(encoding="utf-8-sig"))
+    line = _BODY.search(existing_file("path", path, REMEDY).read_text(encoding="utf-8-sig"))
     if line is None:
         return None
     try:

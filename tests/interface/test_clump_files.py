@@ -40,6 +40,13 @@ def test_invalid_files(tmp_path, text, words):
     assert all(word in str(error.value) for word in [*words, str(path)]), error.value
 
 
+@pytest.mark.parametrize("read, name", [
+    (md.ClumpTemplate.from_file, "none.txt"), (md.ClumpTemplate.from_mesh, "none.stl"), (md.MeshWall, "none.stl")])
+def test_missing_files(read, name, tmp_path):
+    with pytest.raises(FileNotFoundError, match=f"path = '{tmp_path / name}': there is no such file; give "):
+        read(tmp_path / name)
+
+
 def test_make_clump(tmp_path, run_tool, coarse_fits):
     mesh = platonic_mesh("octahedron", 0.02)
     meshio.Mesh(mesh.vertices, {"triangle": mesh.triangles}).write(tmp_path / "grain.stl")

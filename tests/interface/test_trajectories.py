@@ -1,5 +1,6 @@
 """Trajectories in GSD and CSV files, read back with gsd and OVITO."""
 import csv
+import os
 
 import numpy as np
 import pytest
@@ -27,6 +28,21 @@ def sim(rod, lumpy):
                        q / np.linalg.norm(q, axis=1, keepdims=True), rng.standard_normal((2, 3)),
                        5.0 * rng.standard_normal((2, 3)), scale=[1.0, 0.5])
     return sim
+
+
+@needs_gsd
+def test_incomplete_frame_of_a_gsd_file_is_removed(sim, tmp_path):
+    """One without its last entry, the time, as of a process that was killed."""
+    import gsd.fl
+    with md.Trajectory(tmp_path / "a.gsd") as trajectory:
+        sim.run(200, every=100, callback=trajectory)
+    whole = content(tmp_path / "a.gsd")
+    with gsd.fl.open(str(tmp_path / "a.gsd"), "r+") as file:
+        file.write_chunk("particles/position", np.zeros((3, 3), dtype=np.float32))
+        file.end_frame()
+    with md.Trajectory(tmp_path / "a.gsd", append=True) as trajectory:
+        trajectory(sim)
+    assert content(tmp_path / "a.gsd") == whole
 
 
 @needs_gsd
@@ -59,7 +75,9 @@ def test_rigid_bodies(sim, tmp_path):
                                    rtol=9 * SINGLE)
         offsets.append(rotate_back(p.orientation[n:], p.position[n:] - p.position[p.body[n:]]))
     np.testing.assert_allclose(offsets, np.broadcast_to(offsets[0], np.shape(offsets)), rtol=0, atol=9 * SINGLE)
-    assert [p.types[k] for k in p.typeid[[0, 2, n]]] == ["template_0", "template_1_r0.2", "template_0_r0.034641"]
+    assert p.types == ["template_0", "template_0_sphere", "template_1", "template_2", "template_2_sphere"]
+    kinds = [f"template_{k}" for k in sim.template_index]
+    assert [p.types[k] for k in p.typeid] == [*kinds, *(f"{kinds[k]}_sphere" for k in of_sphere[part])]
     w = rotate(p.orientation[:n], spin / p.moment_inertia[:n])
     expected = p.velocity[p.body[n:]] + np.cross(w[p.body[n:]], p.position[n:] - p.position[p.body[n:]])
     np.testing.assert_allclose(p.velocity[n:], expected, rtol=0, atol=1e-5)
@@ -119,21 +137,85 @@ def test_incomplete_instant_of_a_csv_file_is_removed(sim, tmp_path):
     assert file.read_text() == whole
 
 
+FAULTS = {      # done to the file while it is written, and the cause that is named
+    "deleted": lambda path: path.unlink(), "deleted or moved": lambda path: path.rename(path.with_suffix(".old")),
+    "replaced": lambda path: path.write_bytes(path.rename(path.with_suffix(".old")).read_bytes()),
+    "cut off": lambda path: os.truncate(path, path.stat().st_size - 20),
+    "written to by another": lambda path: path.open("ab").write(b"1.0,0,0")}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_file_that_another_program_changes(name, fault, sim, tmp_path):
+    """The next call is an error, also when it is repeated; the file is not written to."""
+    path = tmp_path / name
+    with md.Trajectory(path) as trajectory:
+        sim.run(200, every=100, callback=trajectory)
+        FAULTS[fault](path)
+        left = path.read_bytes() if path.exists() else None
+        sim.run(100)
+        for _ in range(2):
+            with pytest.raises(OSError, match=f"{name}: this trajectory was {fault}.* after its frame at 0.01 s; put"):
+                trajectory(sim)
+    assert (path.read_bytes() if path.exists() else None) == left
+
+
+def test_a_csv_file_that_was_cut_off_is_continued(sim, tmp_path):
+    """Behind its last complete instant: rows are never joined."""
+    path = tmp_path / "a.csv"
+    with md.Trajectory(path) as trajectory:
+        sim.run(200, every=100, callback=trajectory)
+        rows = path.read_text().splitlines()
+        os.truncate(path, path.stat().st_size - 20)
+        sim.run(100)
+        with pytest.raises(OSError, match="append=True"):
+            trajectory(sim)
+        with md.Trajectory(path, append=True) as again:
+            again(sim)
+    assert path.read_text().splitlines()[:7] == rows[:7] and len(path.read_text().splitlines()) == 13
+
+
+def test_an_earlier_time_is_refused(sim, tmp_path):
+    with md.Trajectory(tmp_path / "a.csv") as trajectory:
+        sim.save(tmp_path / "a.npz")
+        sim.run(200, every=100, callback=trajectory)
+        again = md.Simulation.load(tmp_path / "a.npz")
+        with pytest.raises(ValueError, match=r"a.csv: this trajectory has a frame at 0.01 s, later.* 0.0 s; close\(\)"):
+            trajectory(again)
+        trajectory.close()
+        trajectory(again)
+    assert {row.split(",")[0] for row in (tmp_path / "a.csv").read_text().splitlines()[1:]} == {"0.0"}
+
+
 @needs_gsd
-def test_open_box_contains_all_spheres(rod, tmp_path):
-    """The origin stays that of the first frame, also in a continued file, so that displacements are differences."""
+def test_box_of_an_open_axis(rod, tmp_path):
+    """Coordinates are those of the laboratory, also in a continued file; the box changes only if a clump leaves it."""
     sim = md.Simulation(md.Material(1e9, 0.1), walls=[md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-4)
-    sim.add_clumps(rod.template, [(3, 0, 1), (4, 0, 1)], velocity=[(0, 0, 0), (50, 20, 0)])
+    sim.add_clumps(rod.template, [(3, 0, 1.5), (4, 0, 1)], velocity=[(0, 0, 0), (45, 15, 0)])
+    positions = []
     for _ in range(2):
         with md.Trajectory(tmp_path / "a.gsd", append=True) as trajectory:
-            sim.run(400, every=100, callback=trajectory)
+            sim.run(500, every=100, callback=lambda sim: (trajectory(sim), positions.append(sim.position)))
     frames = frames_of(tmp_path / "a.gsd")
-    assert len(frames) == 8 and len({tuple(frame.log["origin"]) for frame in frames}) == 1
-    for frame in frames:
-        reach = np.abs(frame.particles.position) + 0.5 * frame.particles.diameter[:, None]
-        assert (reach <= 0.5 * frame.configuration.box[:3] * (1.0 + SINGLE)).all()
-    moved = frames[-1].particles.position - frames[0].particles.position
-    np.testing.assert_allclose(moved[:2], [(0, 0, 0), (3.5, 1.4, 0)], rtol=0, atol=1e-5)
+    np.testing.assert_allclose([frame.particles.position[:2] for frame in frames], positions, rtol=SINGLE, atol=SINGLE)
+    edges = [frame.configuration.box.tolist() for frame in frames]
+    expected = [(16, 0.5)] + 2 * [(16, 1)] + 3 * [(16, 2)] + 2 * [(16, 4)] + 2 * [(32, 4)]
+    assert edges == [[x, y, 4, 0, 0, 0] for x, y in expected]
+
+
+@needs_gsd
+def test_box_of_walls(rod, tmp_path):
+    """Planes at rest bound the box of all frames, and its middle is the origin; a moving one does not."""
+    lid = md.Plane((0, 0, 2), (0, 0, -1), motion=md.Oscillation((0, 0, 0.1), 5.0))
+    walls = [*(wall for wall in md.box((0, 1, 0), (1, 4, 2)) if wall.normal[2] >= 0), lid]
+    sim = md.Simulation(md.Material(1e9, 0.1), walls=walls, dt=1e-4)
+    sim.add_clumps(rod.template, [(0.5, 3.5, 1.2)], velocity=[(1, 0, 0)])
+    with md.Trajectory(tmp_path / "a.gsd") as trajectory:
+        sim.run(1000, every=500, callback=trajectory)
+    for frame in frames_of(tmp_path / "a.gsd"):
+        assert frame.configuration.box.tolist() == [1, 3, 4, 0, 0, 0]
+        assert frame.log["origin"].tolist() == [0.5, 2.5, 0.0]
+    np.testing.assert_allclose(frame.particles.position[0] + [0.5, 2.5, 0.0], sim.position[0], rtol=0, atol=9 * SINGLE)
 
 
 @needs_gsd

@@ -15,7 +15,7 @@ def test_freud_finds_the_contacts(dimers_on_floor, tmp_path):
         trajectory(dimers_on_floor)
     [frame] = frames_of(tmp_path / "a.gsd")
     p = frame.particles
-    spheres = p.typeid == p.types.index("template_0_r0.5")
+    spheres = p.typeid == p.types.index("template_0_sphere")
     query = freud.locality.AABBQuery(frame.configuration.box, p.position[spheres])
     pairs = query.query(p.position[spheres], {"r_max": 1.0, "exclude_ii": True}).toNeighborList()[:]
     body = p.body[spheres]

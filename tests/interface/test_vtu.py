@@ -136,6 +136,15 @@ def corners(polygons):
     return {tuple((np.round(corner, 9) + 0.0).tolist()) for polygon in polygons for corner in polygon}
 
 
+@pytest.mark.parametrize("method", ["write_vtu", "write_contacts"])
+@pytest.mark.parametrize("name", ["a.vtk", "a.VTU", "a", "a.vtu.gz"])
+def test_other_suffixes_are_refused(sim, method, name, tmp_path):
+    """ParaView chooses the reader by the suffix."""
+    with pytest.raises(ValueError, match=f"path = '.*{name}': give a name that ends in .vtu"):
+        getattr(sim, method)(tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
 def test_walls_of_a_box_are_its_faces():
     planes = [(wall.point, wall.normal) for wall in md.box((1, 2, 3), (2, 4, 6))]
     polygons = wall_polygons(planes, None)

@@ -1,4 +1,5 @@
 """sim.write_lammps and Simulation.read_lammps: files, errors, and runs of LAMMPS on one and two ranks."""
+import re
 import shutil
 import subprocess
 import warnings
@@ -88,6 +89,7 @@ def test_files_of_rods(tmp_path):
     commands = lines_of(folder, "in.minidem")
     assert ["variable", "steps", "index", "7"] in commands and ["boundary", "ff", "ff", "ff"] in commands
     assert float(next(line[1] for line in commands if line[:1] == ["timestep"])) == sim.dt
+    assert ["variable", "every", "index", "0"] in commands
 
 
 def test_files_of_spheres(tmp_path):
@@ -266,6 +268,27 @@ def test_energy_over_thousands_of_steps(tmp_path):
     sim.run(5000)
     energies = [sim.energy().total / before - 1.0, lammps(tmp_path, steps=5000).energy().total / before - 1.0]
     assert np.abs(energies).max() < 1e-5
+
+
+@needs_lammps
+@needs_mpi
+def test_ranks_energies_and_frames(tmp_path):
+    """Clumps on the floor of a high box are on both ranks; kinetic energies are those of minidem."""
+    walls = [FLOOR, md.Plane((0.0, 0.0, 20.0 * EDGE), (0.0, 0.0, -1.0))]
+    sim = grid(simulation(walls=walls, periodic=(*SIDES[:2], (True, True, False))), [ROD, BALL])
+    sim.write_lammps(tmp_path, steps=40, every=20)
+    lammps(tmp_path)
+    assert (tmp_path / "spheres.dump").read_text().count("TIMESTEP") == 3       # steps 0, 20, 40
+    sim.write_lammps(tmp_path, steps=40, every=20)      # removes it
+    lammps(tmp_path, every=0)
+    assert not (tmp_path / "spheres.dump").exists()
+    log = (tmp_path / "log.lammps").read_text()
+    most, fewest = map(int, re.search(r"Nlocal: .* ave +(\d+) max +(\d+) min", log).groups())
+    assert most < 1.3 * fewest
+    columns, values = re.search(r"^ +(Step .*)\n(.*)", log, re.MULTILINE).groups()
+    row, energy = dict(zip(columns.split(), map(float, values.split()))), sim.energy()
+    assert row["v_translational"] == pytest.approx(energy.translational, rel=1e-6)
+    assert row["v_rotational"] == pytest.approx(energy.rotational, rel=1e-6)
 
 
 @needs_lammps

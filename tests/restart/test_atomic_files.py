@@ -8,6 +8,7 @@ import tempfile
 import threading
 import zipfile
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from scenes import rods_in_box
 
 import minidem as md
 from minidem.core import atomic
+from minidem.output.vtu import write_spheres
 from minidem.scenario import plot
 from minidem.scenario.files import RunFolder
 
@@ -33,7 +35,7 @@ def sim():
 def write(request, sim):
     """A function that writes a file of one kind to a path; .reads(path) checks that it is complete."""
     def writer(path):
-        {"save": sim.save, "vtu": sim.write_vtu, "text": BALL.to_file}[request.param](path)
+        {"save": sim.save, "vtu": partial(write_spheres, sim=sim), "text": BALL.to_file}[request.param](path)
 
     def reads(path):
         if request.param == "save":
@@ -169,7 +171,7 @@ def device(tmp_path):
 def test_devices_are_not_replaced(sim, device):
     null, full = device(3), device(7)
     BALL.to_file(null)
-    for write in (sim.save, sim.write_vtu):
+    for write in (sim.save, partial(write_spheres, sim=sim)):
         with pytest.raises(OSError, match="a device"):
             write(null)
     with pytest.raises(OSError, match="No space left"):

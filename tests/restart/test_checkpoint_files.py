@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scenes import rods_in_box
+from settling_scene import settling
 
 import minidem as md
-from minidem.output import npz_checksum
+from minidem.output import checkpoint, npz_checksum
 from minidem.state.state import COLUMNS, WRENCH
 
 
@@ -162,3 +163,23 @@ def test_a_state_that_is_not_finite_does_not_replace_a_good_one(good, array, row
     with pytest.raises(ValueError, match="step 20 is not finite"):
         sim.save(good)
     assert good.read_bytes() == before and [path.name for path in good.parent.iterdir()] == ["good.npz"]
+
+
+@pytest.mark.parametrize("array, name", [("records", "history records"), ("results", "history results"),
+                                         ("couples", "history couples")])
+def test_a_contact_history_that_is_not_finite_does_not_replace_a_good_one(array, name, tmp_path, monkeypatch):
+    sim = settling()
+    sim.run(500)
+    sim.save(tmp_path / "good.npz")
+    before, (settings, arrays) = (tmp_path / "good.npz").read_bytes(), checkpoint.pack(sim)
+    arrays[f"history_{array}"][..., 0, 0] = np.inf
+    monkeypatch.setattr(checkpoint, "pack", lambda sim: (settings, arrays))
+    with pytest.raises(ValueError, match=f"step 500 is not finite: {name}; lower dt"):
+        sim.save(tmp_path / "good.npz")
+    assert (tmp_path / "good.npz").read_bytes() == before
+
+
+def test_no_checkpoint(tmp_path):
+    for path, cause in ((tmp_path / "none.npz", "there is no such file"), (tmp_path, "this is a folder")):
+        with pytest.raises(FileNotFoundError, match=f"path = '{path}': {cause}; give a file that Simulation.save"):
+            md.Simulation.load(path)

@@ -15,6 +15,7 @@ HEADER = """\
 # A simulation of minidem in LAMMPS. `mpirun -np 8 lmp -in in.minidem -var steps 100000` runs so many steps; then
 # Simulation.read_lammps reads this folder. Needs LAMMPS of 2022 or later, with the packages GRANULAR and RIGID.
 variable        steps index {steps}
+variable        every index {every}             # steps between two frames of all spheres in spheres.dump; 0: none
 variable        skin index {skin:.17g}               # affects the time of a step only"""
 SETUP = """\
 units           si
@@ -23,27 +24,36 @@ boundary        {boundary}
 newton          on                              # off: memory errors of fix rigid/small on several ranks
 comm_modify     vel yes cutoff {cutoff:.17g}    # fix rigid/small requires the length of a clump
 read_data       spheres.data
+balance         1.1 shift xyz 20 1.05           # otherwise each rank has an equal part of the box, which may be empty
 pair_style      granular
 {contacts}
 neighbor        ${{skin}} {search}
 neigh_modify    delay 0 every 1 check yes one 10000 page 1000000
 {motion}
+fix             balance all balance 10000 1.1 shift xyz 20 1.05
 timestep        {dt:.17g}
-thermo_style    custom step cpu"""
+variable        translational equal {translational}     # kinetic energies [J]; pair_style granular has no potential
+variable        rotational equal {rotational}
+thermo_style    custom step time cpu v_translational v_rotational f_balance"""
 RIGID = """\
 group           bodies molecule > 0
 neigh_modify    exclude molecule/intra bodies
 fix             gravity bodies gravity {gravity} disable
 fix             bodies bodies rigid/small molecule infile clumps.state reinit no gravity gravity
-compute         motion bodies rigid/local bodies mol {row} angmomx angmomy angmomz quatw quati quatj quatk"""
+compute         motion bodies rigid/local bodies mol {row} angmomx angmomy angmomz quatw quati quatj quatk
+compute         bodies_translational all ke/rigid bodies
+compute         bodies_rotational all erotate/rigid bodies"""
 SINGLE = """\
 group           singles molecule 0
 fix             weight singles gravity {gravity}
-fix             singles singles nve/sphere"""
+fix             singles singles nve/sphere
+compute         singles_translational singles ke
+compute         singles_rotational singles erotate/sphere"""
 DUMP = """\
 dump            {group} {group} {columns}
 dump_modify     {group} format float %.17g"""
 RUN = """\
+if "${{every}} > 0" then "dump frames all custom ${{every}} spheres.dump id mol type radius x y z vx vy vz"
 thermo          1000
 variable        moment index start end
 variable        part index 0 ${{steps}}
@@ -55,27 +65,30 @@ jump            SELF again
 """
 
 
-def write(folder, sim, steps):
+def write(folder, sim, steps, every=0):
     """Write spheres.data, clumps.state, in.minidem, which runs `steps` steps, and the checkpoint start.npz.
+
+    every : steps between two frames of the dump of all spheres; 0 for none.
 
     Raises
     ------
     ValueError
         For what LAMMPS cannot run equally. Nothing is written then.
     """
-    script = input_script(sim, steps)
+    script = input_script(sim, steps, every)
     warn_of_differences(sim)
     folder.mkdir(parents=True, exist_ok=True)
-    for moment, group in product(("start", "end"), ("bodies", "singles")):      # dumps of another state
-        (folder / f"{moment}.{group}").unlink(missing_ok=True)
+    for name in ("spheres.dump", *map(".".join, product(("start", "end"), ("bodies", "singles")))):
+        (folder / name).unlink(missing_ok=True)         # of another state
     write_data(sim, folder)
     sim.save(folder / CHECKPOINT)
     replace_text(folder / INPUT, script)
 
 
-def input_script(sim, steps):
+def input_script(sim, steps, every):
     skin = SKIN * np.median(sim.sphere_radii) if sim.n_clumps else 0.0
-    return "\n".join([HEADER.format(steps=steps, skin=skin), setup(sim), RUN.format(dumps=dump_commands(sim))])
+    header = HEADER.format(steps=steps, every=every, skin=skin)
+    return "\n".join([header, setup(sim), RUN.format(dumps=dump_commands(sim))])
 
 
 def setup(sim):
@@ -91,7 +104,9 @@ def setup(sim):
     gravity = f"{size:.17g} vector " + " ".join(f"{x:.17g}" for x in direction)
     motion = "\n".join({"bodies": RIGID, "singles": SINGLE}[group].format(gravity=gravity, row=MOTION)
                        for group in groups_of(sim))
-    return SETUP.format(boundary=bounds_of(sim)[2], cutoff=2.0 * bounding.max(), dt=sim.dt, motion=motion,
+    energies = {kind: " + ".join(f"c_{group}_{kind}" for group in groups_of(sim))
+                for kind in ("translational", "rotational")}
+    return SETUP.format(boundary=bounds_of(sim)[2], cutoff=2.0 * bounding.max(), dt=sim.dt, motion=motion, **energies,
                         contacts="\n".join(contact_commands(sim)),
                         search="multi" if len(np.unique(sim.material_index)) > 1 else "bin")
 

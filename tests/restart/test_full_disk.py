@@ -1,0 +1,169 @@
+"""A full disk: errors name the file, old files stay, and a trajectory that goes on has every frame once."""
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pytest
+from trajectory_files import content, needs_gsd
+
+import minidem as md
+from minidem.scenario.files import Table
+
+N = 300
+ROD = md.ClumpTemplate([(-0.1, 0.0, 0.0), (0.1, 0.0, 0.0)], [0.1, 0.1], density=1000.0)
+FORMATS = [pytest.param("a.gsd", marks=needs_gsd), "a.csv"]
+
+
+def row_of_rods():
+    sim = md.Simulation(md.Material(1e7, 0.2), dt=1e-5)
+    sim.add_clumps(ROD, [(0.5 * k, 0.0, 0.0) for k in range(N)], velocity=(0.0, 0.0, 1.0))
+    return sim
+
+
+@contextmanager
+def full_at(size):
+    """In the block no file of this process grows beyond `size` bytes; as on a full disk, OSError does not name it."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("size", [0, 4000])
+@pytest.mark.parametrize("method, name, file", [
+    ("save", "a.npz", "a.npz"), ("write_vtu", "a.vtu", "a.vtu"), ("write_contacts", "a.vtu", "a.vtu"),
+    ("write_lammps", "folder", "folder/spheres.data")])
+@pytest.mark.filterwarnings("ignore:contact law 'hertz' does not read:UserWarning")
+def test_the_error_names_the_file(method, name, file, size, tmp_path):
+    """An existing file stays, and there is no other one."""
+    sim = row_of_rods()
+    sim.add_clumps(ROD, [(0.5 * k, 0.0, 0.199) for k in range(N)])         # contacts
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / file).write_text("old")
+    with pytest.raises(OSError, match="File too large") as error, full_at(size):
+        getattr(sim, method)(tmp_path / name)
+    assert error.value.filename == str(tmp_path / file) and (tmp_path / file).read_text() == "old"
+    assert list((tmp_path / file).parent.iterdir()) == [tmp_path / file]
+
+
+def test_table(tmp_path):
+    """A row that does not fit is not in the file; a further one is whole."""
+    table = Table(tmp_path / "energy.csv", ["x"])
+    table.open()
+    table.append(0.0, [1.0])
+    for _ in range(2):
+        with pytest.raises(OSError, match="File too large") as error, full_at(20):
+            table.append(1.0, [2.0])
+        assert error.value.filename == str(tmp_path / "energy.csv")
+    table.append(1.0, [2.0])
+    table.close()
+    assert (tmp_path / "energy.csv").read_text() == "time,x\n0.0,1.0\n1.0,2.0\n"
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_trajectory_goes_on_with_every_frame(name, tmp_path):
+    """The callback fails at several sizes of the file and is called again at the same step."""
+    sim, path, failed = row_of_rods(), tmp_path / name, 0
+    with md.Trajectory(tmp_path / f"whole_{name}") as whole, md.Trajectory(path) as trajectory:
+        for step in range(10):
+            sim.run(10)
+            whole(sim)
+            for room in (0, 3000, 20000) if step in (3, 7, 8) else ():
+                with pytest.raises(OSError, match="File too large; the frame at .* make room") as error, \
+                        full_at(path.stat().st_size + room):
+                    trajectory(sim)
+                assert error.value.filename == str(path)
+                failed += 1
+            for _ in range(2):
+                trajectory(sim)
+    assert failed == 9 and content(path) == content(tmp_path / f"whole_{name}")
+
+
+@needs_gsd
+def test_gsd_fails_within_a_frame(tmp_path, monkeypatch):
+    """As if another program had taken the room that was there before the frame: what is in the file is removed."""
+    import minidem.output.trajectory_gsd as gsd_files
+    monkeypatch.setattr(gsd_files, "_reserve", lambda path, size=0: None)
+    sim, path = row_of_rods(), tmp_path / "a.gsd"
+    with md.Trajectory(tmp_path / "whole.gsd") as whole, md.Trajectory(path) as trajectory:
+        for room in (0, 40, 3000, 9000):
+            sim.run(10)
+            trajectory(sim)
+            whole(sim)
+            sim.run(10)
+            with pytest.raises(OSError, match="File too large"), full_at(path.stat().st_size + room):
+                trajectory(sim)
+            trajectory(sim)
+            whole(sim)
+    assert content(path) == content(tmp_path / "whole.gsd")
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_frame_that_was_written_before_an_exception(name, tmp_path, monkeypatch):
+    """As by Ctrl-C: the repeated call leaves it once."""
+    sim, path = row_of_rods(), tmp_path / name
+    with md.Trajectory(path) as trajectory:
+        trajectory(sim)
+        sim.run(10)
+        append = trajectory._file.append
+        monkeypatch.setattr(trajectory._file, "append", lambda sample: (append(sample), 1 / 0))
+        with pytest.raises(ZeroDivisionError):
+            trajectory(sim)
+        for _ in range(2):
+            trajectory(sim)
+    with md.Trajectory(tmp_path / f"whole_{name}") as whole:
+        fresh = row_of_rods()
+        whole(fresh)
+        fresh.run(10)
+        whole(fresh)
+    assert content(path) == content(tmp_path / f"whole_{name}")
+
+
+ON_A_SMALL_DISK = """\
+import gsd.hoomd
+import minidem as md
+sim = md.Simulation(md.Material(1e7, 0.2), dt=1e-5)
+sim.add_clumps(md.ClumpTemplate([(-0.1, 0, 0), (0.1, 0, 0)], [0.1, 0.1], density=1000.0), [(0, 0, 0)])
+with md.Trajectory("disk/a.gsd") as trajectory:
+    sim.run(20, every=1, callback=trajectory)
+with open("disk/ballast", "wb", buffering=0) as ballast:
+    try:
+        while True:
+            ballast.write(bytes(4096))
+    except OSError:
+        pass
+    for step in range(4):
+        sim.run(1)
+        try:
+            with md.Trajectory("disk/a.gsd", append=True) as trajectory:
+                trajectory(sim)
+        except OSError as error:
+            print("full:", error.filename)
+        else:
+            print("written")
+        if step == 1:
+            ballast.truncate(0)
+with gsd.hoomd.open("disk/a.gsd") as frames:
+    print([round(frame.log["time"][0] / sim.dt) for frame in frames])
+"""
+
+
+@needs_gsd
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="needs unshare and mount, for a small disk")
+def test_a_full_disk_does_not_end_the_process(tmp_path):
+    """gsd maps its index into memory, a part of which is not on the disk."""
+    (tmp_path / "disk").mkdir()
+    mount = ["unshare", "--mount", *["--user", "--map-root-user"] * (os.geteuid() != 0), "sh", "-c",
+             'mount -t tmpfs -o size=256k minidem disk && exec "$@"', "sh"]
+    if subprocess.run([*mount, "true"], cwd=tmp_path, capture_output=True).returncode:
+        pytest.skip("this user may not mount a disk of their own")
+    done = subprocess.run([*mount, sys.executable, "-c", ON_A_SMALL_DISK], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    *lines, steps = done.stdout.splitlines()
+    assert lines == 2 * ["full: disk/a.gsd"] + 2 * ["written"]
+    assert steps == str([*range(1, 21), 23, 24])
