@@ -25,6 +25,7 @@ from minidem.rotation import registry
 from minidem.state.periodic_box import periodic_box
 from minidem.state.state import State
 from minidem.walls import Oscillation, Servo, Wall, require_planes_at_rest, wall_list
+from minidem.walls.wall_table import WallElements
 
 MOST_STEPS = 2.0 ** 53  # with more, times of different steps are equal
 
@@ -99,6 +100,7 @@ class Simulation(Files):
         if self._law.corrects_onsets(self._law_parameters):
             require_planes_at_rest(self.contact, self.walls)
         warn_of_ignored_properties(self._law, material)
+        self._elements = WallElements(walls, box is not None)
         self._loop = self._make_loop(State(self._scheme.n_scratch, box), PairTable(material, self.walls, self.pairs))
 
     def __setattr__(self, name, value):
@@ -123,7 +125,7 @@ class Simulation(Files):
         pair_table.require_pairs(self._law, state.material_index)
         return Driver(state, self._scheme, self._parameters, self.dt, first_step=step_count,
                       law=(self._law, self._law_parameters, pair_table), gravity=self.gravity,
-                      walls=self.walls, threads=self._threads, user_forces=forces,
+                      walls=self._elements, threads=self._threads, user_forces=forces,
                       guard=self._guard, **known)
 
     @exclusive
