@@ -95,7 +95,7 @@ class Simulation(Files):
         if box is not None:
             box.refuse_walls(walls)
         vars(self).update(material=material, walls=walls, periodic=box and box.values, dt=positive("dt", dt),
-                          gravity=tuple(finite_array("gravity", gravity, (3,), limit=LARGEST).tolist()),
+                          gravity=tuple((finite_array("gravity", gravity, (3,), limit=LARGEST) + 0.0).tolist()),
                           rotation=str(rotation), contact=str(contact), pairs=tuple(list_of(Pair, "pairs", pairs)))
         if self._law.corrects_onsets(self._law_parameters):
             require_planes_at_rest(self.contact, self.walls)

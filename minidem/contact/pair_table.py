@@ -1,6 +1,7 @@
 """Materials of a simulation by index, and the properties of contacts between each two of them."""
 import numpy as np
 
+from minidem.contact.law import MOST_COEFFICIENTS
 from minidem.core.checks import short_repr
 
 ELASTIC = {"modulus": "compliance", "shear_modulus": "shear_compliance"}    # 1 / the sum of those of both materials
@@ -14,19 +15,19 @@ class Coefficients:
     Attributes
     ----------
     materials : tuple of Material
-    array : (size, size, k) ndarray
+    array : (size, size, MOST_COEFFICIENTS) ndarray
         The first rows and columns are those of `materials`.
     """
 
     def __init__(self):
-        self.materials, self.array = (), np.zeros((0, 0, 0))
+        self.materials, self.array = (), np.zeros((0, 0, MOST_COEFFICIENTS))
 
     def extend(self, materials, rows):
-        """Append materials; rows (new, all, k) : of the new ones with all. Numbers that are known stay in place."""
+        """Append materials; rows (new, all, MOST_COEFFICIENTS) : of the new ones with all. Numbers that are known stay in place."""
         known, n = len(self.materials), len(materials)
         if n > len(self.array):
             size = n if known == 0 else 2 * n
-            array = np.zeros((size, size, rows.shape[2]))
+            array = np.zeros((size, size, MOST_COEFFICIENTS))
             array[:known, :known] = self.array[:known, :known]
             self.array = array
         self.array[known:n, :n] = rows
@@ -122,7 +123,7 @@ class PairTable:
 
         Returns
         -------
-        (size, size, k) float64 ndarray
+        (size, size, MOST_COEFFICIENTS) float64 ndarray
             The first rows and columns are those of `materials`. Tables with further materials share the array, in which
             their coefficients are computed only: n materials added one by one take n^2 operations in total.
         """
