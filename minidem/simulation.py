@@ -35,6 +35,7 @@ from minidem.rotation import registry
 from minidem.state.periodic_box import periodic_box
 from minidem.state.state import State
 from minidem.walls import Oscillation, Servo, Wall, require_planes_at_rest, wall_list
+from minidem.walls.wall_table import WallElements
 
 MOST_STEPS = 2.0 ** 53  # with more, times of different steps are equal
 STEPS_PER_COPY = 1024   # of the state, to which a run goes back if memory is exhausted within a step
@@ -106,11 +107,12 @@ class Simulation(Files):
         if box is not None:
             box.refuse_walls(walls)
         vars(self).update(material=material, walls=walls, periodic=box and box.values, dt=positive("dt", dt),
-                          gravity=tuple(finite_array("gravity", gravity, (3,), limit=LARGEST).tolist()),
+                          gravity=tuple((finite_array("gravity", gravity, (3,), limit=LARGEST) + 0.0).tolist()),
                           rotation=str(rotation), contact=str(contact), pairs=tuple(list_of(Pair, "pairs", pairs)))
         if self._law.corrects_onsets(self._law_parameters):
             require_planes_at_rest(self.contact, self.walls)
         warn_of_ignored_properties(self._law, material)
+        self._elements = WallElements(walls, box is not None)
         self._loop = self._make_loop(State(self._scheme.n_scratch, box), PairTable(material, self.walls, self.pairs))
 
     def __setattr__(self, name, value):
@@ -135,7 +137,7 @@ class Simulation(Files):
         pair_table.require_pairs(self._law, state.material_index)
         return Driver(state, self._scheme, self._parameters, self.dt, first_step=step_count,
                       law=(self._law, self._law_parameters, pair_table), gravity=self.gravity,
-                      walls=self.walls, threads=self._threads, user_forces=forces,
+                      walls=self._elements, threads=self._threads, user_forces=forces,
                       guard=self._guard, **known)
 
     @exclusive

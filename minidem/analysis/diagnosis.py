@@ -12,11 +12,10 @@ def rayleigh_step(loop, first=0, end=None):
     template, scale = state.template_index[first:end], state.scale[first:end]
     radius, density = scale * state.bodies.smallest[template], state.bodies.density[template]
     of_unit = radius * np.sqrt(density)
-    for index, material in enumerate(loop.pair_table.materials):
-        mine = np.flatnonzero(state.material_index[first:end] == index)
-        if len(mine):
-            k = mine[np.argmin(of_unit[mine])]
-            least = min(least, material.rayleigh_step(float(radius[k]), float(density[k])))
+    order = np.lexsort((of_unit, state.material_index[first:end]))
+    for k in order[np.unique(state.material_index[first:end][order], return_index=True)[1]]:
+        material = loop.pair_table.materials[state.material_index[first:end][k]]
+        least = min(least, material.rayleigh_step(float(radius[k]), float(density[k])))
     return least
 
 
@@ -55,7 +54,7 @@ def warn_of_large_step(sim, loop, first):
     Without regard to a contact law that does not depend on the elastic constants.
     """
     limit = rayleigh_step(loop, first)
-    if "young" in sim._law.reads and limit < min(sim.dt, rayleigh_step(loop, 0, first)):
+    if "young" in sim._law.reads and limit < sim.dt and limit < rayleigh_step(loop, 0, first):
         warnings.warn(f"dt = {sim.dt:g} s is above the Rayleigh step {limit:g} s of the smallest sphere: contacts may "
                       "not be resolved; watch the energy, or lower dt", UserWarning, stacklevel=4)
 

@@ -43,6 +43,8 @@ cdef struct Broadphase:
     double inner_skin                   # [m]
     double density                      # pairs in the outer lists / (mean diameter + skin)^3, see set_skins
     double mean_diameter                # of the spheres [m]
+    double triangle_density             # triangles in the outer lists / (their mean diameter + skin)^2, likewise
+    double triangle_diameter            # mean diameter of the spheres near triangles, by their number [m]
     bint clumps_first                   # the grids hold bounding spheres of clumps, else all spheres
     double *bounds                      # (n_blocks * LANES, 4): bounding spheres of the clumps, where clumps_first
     Py_ssize_t n_items                  # in the grids

@@ -150,5 +150,6 @@ cdef void carry_over_skins(Broadphase *broad, const Broadphase *old) noexcept no
     broad.outer_skin = old.outer_skin
     broad.inner_skin = old.inner_skin
     broad.density = old.density
+    broad.triangle_density, broad.triangle_diameter = old.triangle_density, old.triangle_diameter
     broad.n_outer = old.n_outer
     broad.n_inner = old.n_inner

@@ -15,6 +15,7 @@ cdef struct Neighbours:         # of one thread: its blocks and the lists for th
     IntVector near[2]           # slots of two clumps whose spheres are near the bounding sphere of the other
     IntVector outer_walls       # (slot, element of a wall), within the outer skin: first planes and cylinders
     Py_ssize_t n_outer_simple   # ints of it that are such; triangles follow, ascending for each slot
+    double triangle_diameters   # sum of the diameters of the spheres, over the triangles in it [m]
     IntVector triangles         # of one sphere
     double outer_travelled      # of the walls, at the last outer rebuild [m]; see Walls
     double travelled            # at the last rebuild

@@ -62,6 +62,7 @@ cdef bint search_walls(Neighbours *mine, const Walls *walls, const StateView *st
                         and not push_pair(&mine.outer_walls, <int> slot, <int> element):
                     return False
     mine.n_outer_simple = mine.outer_walls.size
+    mine.triangle_diameters = 0.0
     if walls.n_meshes == 0:
         return True
     for slot in range(state.first_member[mine.first_block] * LANES, state.first_member[mine.last_block] * LANES):
@@ -69,6 +70,7 @@ cdef bint search_walls(Neighbours *mine, const Walls *walls, const StateView *st
             continue
         if not find_triangles(walls, state.spheres + 4 * slot, skin, &mine.triangles):
             return False
+        mine.triangle_diameters += 2.0 * state.spheres[4 * slot + 3] * mine.triangles.size
         for k in range(mine.triangles.size):
             if not push_pair(&mine.outer_walls, <int> slot, mine.triangles.data[k]):
                 return False

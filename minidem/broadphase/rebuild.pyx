@@ -4,7 +4,7 @@ The inner lists are rebuilt as soon as a sphere may have moved by half the inner
 displacements since the last outer rebuild are measured; the outer lists are rebuilt only if one of them exceeds half
 the difference of the skins.
 """
-from libc.math cimport isfinite
+from libc.math cimport INFINITY, isfinite
 
 from minidem.broadphase.broadphase cimport OUT_OF_MEMORY, Broadphase, assign_blocks, searched_spheres
 from minidem.broadphase.displacement cimport measure_displacement, store_reference_poses
@@ -13,7 +13,7 @@ from minidem.broadphase.levels cimport fill_levels, reserve_levels
 from minidem.broadphase.load_balance cimport rebalance
 from minidem.broadphase.neighbours cimport Neighbours, find_ghost_lines, prune, search_walls
 from minidem.broadphase.search cimport search_pairs
-from minidem.broadphase.skin_model cimport choose_skins, cubed
+from minidem.broadphase.skin_model cimport choose_skins, cubed, squared
 from minidem.broadphase.synchronisation cimport chooses_skins, wait
 from minidem.core.lanes cimport LANES
 from minidem.state.motions cimport motions_range
@@ -23,22 +23,34 @@ from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Walls
 
 
-cdef void set_skins(Broadphase *broad, const StateView *state) noexcept nogil:
+cdef enum:
+    WIDENING = 2                # of the outer skin at once, where a wider one may find any number of triangles
+
+
+cdef void set_skins(Broadphase *broad, const StateView *state, bint meshes) noexcept nogil:
     """Choose both skins from the statistics of the last lists. Called before an outer rebuild only."""
-    cdef double speed = 0.0, pairs = 0.0
+    cdef double speed = 0.0, pairs = 0.0, triangles = 0.0, diameters = 0.0
+    cdef const Neighbours *mine
     cdef int t, source
     if not broad.valid or broad.threads[0].steps == 0:
         return
     for t in range(broad.n_threads):
+        mine = broad.threads + t
         speed = broad.reports[t].path if broad.reports[t].path > speed else speed
+        triangles += 0.5 * (mine.outer_walls.size - mine.n_outer_simple)
+        diameters += mine.triangle_diameters
         for source in range(broad.n_threads):
             pairs += 0.5 * (broad.threads[source].found[t].size + broad.threads[source].cross_thread[t].size)
     speed /= broad.threads[0].steps
     # A few clumps may have no pair at this moment: the density falls by half at most.
     broad.density = max(pairs / cubed(broad.mean_diameter + broad.outer_skin), 0.5 * broad.density)
+    broad.triangle_diameter = diameters / triangles if triangles > 0.0 else broad.triangle_diameter
+    broad.triangle_density = max(triangles / squared(broad.triangle_diameter + broad.outer_skin),
+                                 0.5 * broad.triangle_density)
     if isfinite(speed) and speed > 0.0:
         choose_skins(broad.mean_diameter, speed, broad.n_spheres, broad.n_items, broad.density,
-                     state.motions != NULL, &broad.outer_skin, &broad.inner_skin)
+                     state.motions != NULL, broad.triangle_diameter, broad.triangle_density,
+                     WIDENING * broad.outer_skin if meshes else INFINITY, &broad.outer_skin, &broad.inner_skin)
 
 
 cdef void update_bounds(Broadphase *broad, int thread, const StateView *state) noexcept nogil:
@@ -56,7 +68,7 @@ cdef void rebuild_outer(Broadphase *broad, int thread, StateView *state, const W
     """Rebuild the outer lists. Called by all threads together."""
     cdef const Neighbours *mine = broad.threads + thread
     if thread == 0:
-        set_skins(broad, state)
+        set_skins(broad, state, walls.n_meshes > 0)
         broad.rebalanced = not broad.fixed_shares and rebalance(broad.shares, broad.n_threads)
         broad.levels.ready = reserve_levels(&broad.levels, broad.outer_skin, state.box)
         broad.n_outer += 1

@@ -94,7 +94,7 @@ cdef inline void wall_geometry(const Law *law, const int *elements, const Bodies
         g.curvature[lane] = touch.curvature
         if law.walls.moves[wall]:
             move_wall(law.walls.now + wall, load(a.sphere + lane), load(a.velocity + lane), half, b, lane)
-        b.turning[3 * LANES + lane] = law.walls.materials[element]
+        b.turning[3 * LANES + lane] = law.walls.materials[wall]
 
 
 cdef inline void write_rows(bint walls, const Bodies *a, const Bodies *b, const Geometry *g, double step,

@@ -28,7 +28,7 @@ def damping_ratio(restitution):
 
 
 def coefficient_rows(pair, values, stiffness, damping, tangential, ratio, rolling):
-    """The eight coefficients in the order of friction_records.pxd, each (n, n).
+    """The eight coefficients in the order of friction_records.pxd, each (m, n).
 
     pair : properties of the pairs of materials;  values : parameters of the law by name.
     damping : at critical damping;  ratio : of the dashpots for stiffness-ratio;  rolling : stiffness without factor.

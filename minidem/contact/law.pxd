@@ -121,8 +121,8 @@ cdef inline double modulus_of(bint mixed, const Law *law, const StateView *state
     """Effective modulus of a contact [Pa]; mixed : clumps differ in compliance; i, j : as for over_contact."""
     if mixed:
         return 1.0 / (compliance_of(law, state, i)
-                      + (compliance_of(law, state, j) if j >= 0 else law.walls.compliance[-1 - j]))
-    return law.modulus if j >= 0 else law.walls.modulus[-1 - j]
+                      + (compliance_of(law, state, j) if j >= 0 else law.walls.compliance[law.walls.wall_of[-1 - j]]))
+    return law.modulus if j >= 0 else law.walls.modulus[law.walls.wall_of[-1 - j]]
 
 
 cdef inline Contact over_contact(Force force, bint mixed, const Law *law, const StateView *state, int i,

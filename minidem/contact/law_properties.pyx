@@ -1,9 +1,5 @@
 # distutils: extra_compile_args = -O1
 """What a compiled law reads of materials and pairs, from a PairTable."""
-import numpy as np
-
-from minidem.contact.pair_table import PROPERTIES
-
 from minidem.contact.law cimport Law, LawKernels
 from minidem.walls.wall_table cimport WallTable
 
@@ -24,8 +20,8 @@ cdef object set_properties(Law *law, WallTable walls, LawKernels kernels, record
         walls.set_compliance(wall_compliance)
         kernels.mix_materials(law, &compliance[0])
     if record.has_history:
-        coefficients = np.stack(record.coefficient_rows(pair_table.properties(PROPERTIES), values), axis=-1)
+        coefficients = pair_table.coefficients(record, values)
         walls.set_materials(pair_table.wall_index)
-        law.n_materials, law.coefficients = len(pair_table.materials), &coefficients[0, 0, 0]
+        law.n_materials, law.coefficients = len(coefficients), &coefficients[0, 0, 0]
         keep.append(coefficients)
     return keep

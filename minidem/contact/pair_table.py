@@ -1,13 +1,38 @@
 """Materials of a simulation by index, and the properties of contacts between each two of them."""
-from itertools import product
-
 import numpy as np
 
+from minidem.contact.law import MOST_COEFFICIENTS
 from minidem.core.checks import short_repr
-from minidem.material import effective_modulus, effective_shear_modulus
 
-ELASTIC = {"modulus": effective_modulus, "shear_modulus": effective_shear_modulus}
-PROPERTIES = (*ELASTIC, "restitution", "friction", "rolling_friction")
+ELASTIC = {"modulus": "compliance", "shear_modulus": "shear_compliance"}    # 1 / the sum of those of both materials
+OF_PAIRS = ("restitution", "friction", "rolling_friction")
+PROPERTIES = (*ELASTIC, *OF_PAIRS)
+
+
+class Coefficients:
+    """Coefficients of a contact law for each two of some materials, in an array with room for more.
+
+    Attributes
+    ----------
+    materials : tuple of Material
+    array : (size, size, MOST_COEFFICIENTS) ndarray
+        The first rows and columns are those of `materials`.
+    """
+
+    def __init__(self):
+        self.materials, self.array = (), np.zeros((0, 0, MOST_COEFFICIENTS))
+
+    def extend(self, materials, rows):
+        """Append materials; rows (new, all, MOST_COEFFICIENTS) : of the new ones with all. Numbers that are known stay in place."""
+        known, n = len(self.materials), len(materials)
+        if n > len(self.array):
+            size = n if known == 0 else 2 * n
+            array = np.zeros((size, size, MOST_COEFFICIENTS))
+            array[:known, :known] = self.array[:known, :known]
+            self.array = array
+        self.array[known:n, :n] = rows
+        self.array[:known, known:n] = rows[:, :known].swapaxes(0, 1)
+        self.materials = materials
 
 
 class PairTable:
@@ -41,12 +66,15 @@ class PairTable:
         self.materials = tuple(dict.fromkeys([material, *of_walls]))
         self._index = {known: k for k, known in enumerate(self.materials)}
         self.wall_index = np.array([self._index[m] for m in of_walls], dtype=np.int32)
-        self.pairs, self._pair = tuple(pairs), {}
+        self.pairs, self._others = tuple(pairs), {}     # of each material, the others with a pair
         for k, pair in enumerate(self.pairs):
-            if frozenset((pair.a, pair.b)) in self._pair:
+            if pair.b in self._others.setdefault(pair.a, {}):
                 raise ValueError(f"pairs[{k}] = {short_repr(pair)}: there is another pair of these two materials; give "
                                  "one of them")
-            self._pair[frozenset((pair.a, pair.b))] = pair
+            self._others[pair.a][pair.b] = self._others.setdefault(pair.b, {})[pair.a] = pair
+        self._own = {name: np.array([getattr(m, name) for m in self.materials])
+                     for name in (*ELASTIC.values(), *OF_PAIRS)}
+        self._coefficients, self._checked = Coefficients(), set()
 
     def with_material(self, material):
         """The table with a material appended; this one if it has it."""
@@ -54,15 +82,16 @@ class PairTable:
             return self
         table = object.__new__(PairTable)
         vars(table).update(vars(self), materials=(*self.materials, material),
-                           _index=self._index | {material: len(self.materials)})
+                           _index=self._index | {material: len(self.materials)},
+                           _own={name: np.append(own, getattr(material, name)) for name, own in self._own.items()})
         return table
 
     def index(self, material):
         """Index of a material in `materials`; KeyError for another one."""
         return self._index[material]
 
-    def properties(self, names):
-        """Properties of contacts.
+    def properties(self, names, first=0):
+        """Properties of contacts of the materials from index `first` on.
 
         Parameters
         ----------
@@ -71,17 +100,40 @@ class PairTable:
 
         Returns
         -------
-        dict of str to (n, n) float64 ndarray
-            By the indices of both materials; symmetric. NaN where a pair is not given: `require_pairs` refuses those
-            that can meet.
+        dict of str to (n - first, n) float64 ndarray
+            By the indices of both materials. NaN where a pair is not given: `require_pairs` refuses those that can meet.
         """
-        return {name: np.array([[self._property(name, a, b) for b in self.materials] for a in self.materials])
-                for name in names}
+        pairs = [(k - first, self._index[other], pair) for k in range(first, len(self.materials))
+                 for other, pair in self._others.get(self.materials[k], {}).items() if other in self._index]
+        return {name: self._property(name, first, pairs) for name in names}
 
-    def _property(self, name, a, b):
+    def _property(self, name, first, pairs):
         if name in ELASTIC:
-            return ELASTIC[name](a, b)
-        return getattr(a if a == b else self._pair.get(frozenset((a, b))), name, np.nan)
+            own = self._own[ELASTIC[name]]
+            return 1.0 / (own[first:, None] + own)
+        own = self._own[name]
+        table = np.full((len(own) - first, len(own)), np.nan)
+        np.fill_diagonal(table[:, first:], own[first:])
+        for row, column, pair in pairs:
+            table[row, column] = getattr(pair, name)
+        return table
+
+    def coefficients(self, law, values):
+        """Coefficients of a contact law with history; law, values : always the same.
+
+        Returns
+        -------
+        (size, size, MOST_COEFFICIENTS) float64 ndarray
+            The first rows and columns are those of `materials`. Tables with further materials share the array, in which
+            their coefficients are computed only: n materials added one by one take n^2 operations in total.
+        """
+        known, n = self._coefficients.materials, len(self.materials)
+        if known[:n] != self.materials[:len(known)]:    # of a table that was given up
+            self._coefficients, known = Coefficients(), ()
+        if len(known) < n:
+            rows = law.coefficient_rows(self.properties(PROPERTIES, len(known)), values)
+            self._coefficients.extend(self.materials, np.stack(rows, axis=-1))
+        return self._coefficients.array
 
     def moduli(self, material_index):
         """Elastic constants of the contacts of clumps (n,) with these indices; see `Material.compliance`.
@@ -92,7 +144,7 @@ class PairTable:
             E* between two clumps and at the walls [Pa], valid if all clumps have the same compliance; compliances of
             clumps and walls [1/Pa]; whether clumps differ in compliance.
         """
-        of_material = np.array([material.compliance for material in self.materials])
+        of_material = self._own["compliance"]
         of_clumps, of_walls = of_material[material_index], of_material[self.wall_index]
         first = of_clumps[0] if len(of_clumps) else of_material[0]
         return 1.0 / (first + first), 1.0 / (of_walls + first), of_clumps, of_walls, (of_clumps != first).any()
@@ -113,13 +165,17 @@ class PairTable:
         """
         if not law.reads_of_pairs:
             return
-        clumps = np.unique(material_index).tolist() or [0]
-        for k, other in product(clumps, np.union1d(clumps, self.wall_index).tolist()):
-            a, b = self.materials[k], self.materials[other]
-            if k != other and frozenset((a, b)) not in self._pair:
-                read = ", ".join(law.reads_of_pairs)
-                raise ValueError(f"pairs: {_described(a)} and {_described(b)} can meet, and contact law {law.name!r} "
-                                 f"reads {read} of their pair; add md.Pair(a, b, ...) of these two materials")
+        clumps = np.flatnonzero(np.bincount(material_index)).tolist() or [0]
+        for k in (k for k in clumps if k not in self._checked):
+            a = self.materials[k]
+            for other in sorted({*clumps, *self.wall_index.tolist()} - {k}):
+                b = self.materials[other]
+                if b not in self._others.get(a, ()):
+                    read = ", ".join(law.reads_of_pairs)
+                    raise ValueError(f"pairs: {_described(a)} and {_described(b)} can meet, and contact law "
+                                     f"{law.name!r} reads {read} of their pair; add md.Pair(a, b, ...) of these two "
+                                     "materials")
+        self._checked = set(clumps)
 
 
 def _described(material):

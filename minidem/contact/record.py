@@ -24,10 +24,10 @@ class ContactLaw:
     kernels_with : dict
         Parameters, such as "rolling=epsd", to the functions that then replace `kernels`.
     coefficients : callable or None
-        Of a law with history: coefficients(pair, values) -> up to 8 numbers or arrays (n, n) for n materials, which the
-        law reads as rows COEFFICIENTS of contact/rows.pxd. `pair` has the properties of all pairs of materials as
-        arrays (n, n): modulus E*, shear_modulus G* [Pa], restitution, friction, rolling_friction; `values` the
-        parameters by name.
+        Of a law with history: coefficients(pair, values) -> up to 8 numbers or arrays (m, n) for pairs of m with n
+        materials, which the law reads as rows COEFFICIENTS of contact/rows.pxd. `pair` has the properties of these
+        pairs as arrays (m, n): modulus E*, shear_modulus G* [Pa], restitution, friction, rolling_friction; `values` the
+        parameters by name. Those of a pair may depend on nothing but this pair.
     cites : tuple of Reference
         Sources of the formula, the first one printing it.
     doi : str
@@ -93,7 +93,7 @@ class ContactLaw:
                      if str(named[given.partition("=")[0]]) == given.partition("=")[2]), self.kernels)
 
     def coefficient_rows(self, pair: Mapping, values: list[float | int]) -> list[np.ndarray]:
-        """`coefficients` of these parameter values, eight (n, n) arrays; those that the law has not are zero."""
+        """`coefficients` of these parameter values, eight (m, n) arrays; those that the law has not are zero."""
         named = named_values(self.parameters, values)
         given = [] if self.coefficients is None else list(self.coefficients(pair, named))
         shape, missing = pair["modulus"].shape, MOST_COEFFICIENTS - len(given)

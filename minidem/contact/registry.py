@@ -76,9 +76,11 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
     couples : bool
         Whether the law exerts couples in addition to the moments of its forces.
     coefficients : function, optional
-        coefficients(pair, values) -> up to 8 numbers or arrays (n, n) for n materials, which `force` reads. `pair` has
-        the properties of pairs of materials as arrays (n, n): modulus E*, shear_modulus G* [Pa], restitution, friction,
-        rolling_friction. `values` are the parameters by name. Called when a time loop is made.
+        coefficients(pair, values) -> up to 8 numbers or arrays (m, n) for pairs of m with n materials, which `force`
+        reads. `pair` has the properties of these pairs as arrays (m, n): modulus E*, shear_modulus G* [Pa],
+        restitution, friction, rolling_friction. `values` are the parameters by name. Numbers of a pair may depend on
+        nothing but this pair: the function is called for all materials of a new simulation, and for those that clumps
+        bring later with all others.
     reads : tuple of str
         Properties of materials that it reads: young, poisson.
     reads_of_pairs : tuple of str

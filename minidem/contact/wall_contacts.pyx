@@ -24,6 +24,9 @@ cdef extern from *:
     """
     const double SAME_POINT "MINIDEM_SAME_POINT"
 
+cdef enum:
+    FEW = 16                            # triangles that are all compared with each other
+
 cdef struct Facet:                      # a candidate triangle of a sphere, in the frame of its wall
     double height
     Vec3 normal
@@ -53,23 +56,53 @@ cdef inline bint has_point(const Walls *walls, const Facet *facet, Vec3 point, d
     return norm(sub(nearest, point)) < distance
 
 
-cdef void drop_farther(const Walls *walls, Facet *facets, Py_ssize_t n, double radius) noexcept nogil:
-    """Mark the triangles that do not count."""
-    cdef Facet *near
+cdef inline bint drops(const Walls *walls, const Facet *near, const Facet *far, double radius) noexcept nogil:
+    """Whether a triangle does not count beside another one; both are within the radius."""
+    if near.height > far.height or near.height == far.height and near.element >= far.element \
+            or walls.wall_of[near.element] != walls.wall_of[far.element]:
+        return False
+    return same_direction(walls, near, far) and have_common_corner(walls, near, far) \
+        or has_point(walls, near, far.point, SAME_POINT * radius)
+
+
+cdef bint neighbour_drops(const Walls *walls, const Facet *facets, const int *reached, Py_ssize_t n, const Facet *far,
+                          double radius) noexcept nogil:
+    """Whether a triangle with a common corner drops one; reached : positions of n facets, by ascending element."""
+    cdef const int *corners = walls.vertices + 3 * (far.element - walls.n_simple)
+    cdef Py_ssize_t k, e, low, high, middle
+    cdef int element
+    for k in range(3):
+        for e in range(walls.around_start[corners[k]], walls.around_start[corners[k] + 1]):
+            element, low, high = walls.around[e], 0, n
+            while high - low > 1:
+                middle = (low + high) // 2
+                if facets[reached[middle]].element <= element:
+                    low = middle
+                else:
+                    high = middle
+            if facets[reached[low]].element == element and drops(walls, facets + reached[low], far, radius):
+                return True
+    return False
+
+
+cdef void drop_farther(const Walls *walls, Facet *facets, Py_ssize_t n, int *reached, double radius) noexcept nogil:
+    """Mark the triangles that do not count. reached : room for n ints.
+
+    Nearly all that are dropped of many are dropped by a neighbour, and few remain to be compared with all others.
+    """
+    cdef Py_ssize_t k, m, count = 0
     cdef Facet *far
-    cdef Py_ssize_t k, m
     for k in range(n):
         facets[k].dropped = facets[k].height >= radius
-    for k in range(n):
-        for m in range(k + 1, n):
-            if facets[k].height >= radius or facets[m].height >= radius \
-                    or walls.wall_of[facets[k].element] != walls.wall_of[facets[m].element]:
-                continue
-            near, far = facets + k, facets + m
-            if far.height < near.height:
-                near, far = far, near
-            far.dropped |= same_direction(walls, near, far) and have_common_corner(walls, near, far) \
-                or has_point(walls, near, far.point, SAME_POINT * radius)
+        reached[count] = <int> k
+        count += not facets[k].dropped
+    for k in range(count):
+        far = facets + reached[k]
+        far.dropped = count > FEW and neighbour_drops(walls, facets, reached, count, far, radius)
+        m = 0
+        while m < count and not far.dropped:
+            far.dropped = drops(walls, facets + reached[m], far, radius)
+            m += 1
 
 
 cdef inline bint replaces(const Walls *walls, const Facet *near, const Facet *far, double radius) noexcept nogil:
@@ -102,22 +135,23 @@ cdef Py_ssize_t find_facets(const Walls *walls, const Neighbours *mine, const St
     """The candidate triangles of one sphere from k on, into `room`; returns the end of its part of the list, or -1."""
     cdef const int *near = mine.walls.data
     cdef const double *sphere = state.spheres + 4 * <Py_ssize_t> near[k]
-    cdef Py_ssize_t end = k, m
+    cdef Py_ssize_t end = k, n, m
     cdef Facet *facets
     cdef Touch touch
     cdef Vec3 centre
     while end < mine.walls.size and near[end] == near[k]:
         end += 2
-    if not reserve(room, (end - k) // 2 * <Py_ssize_t> (sizeof(Facet) // sizeof(int))):
+    n = (end - k) // 2
+    if not reserve(room, n * <Py_ssize_t> (sizeof(Facet) // sizeof(int) + 1)):
         return -1
     facets = <Facet *> room.data
-    for m in range((end - k) // 2):
+    for m in range(n):
         facets[m].element = near[k + 2 * m + 1]
         centre = centre_in_wall(walls, walls.wall_of[facets[m].element], sphere)
         touch = touch_triangle(walls, facets[m].element, centre)
         facets[m].height, facets[m].normal = touch.height, touch.normal
         facets[m].point = add_scaled(centre, -touch.height, touch.normal)
-    drop_farther(walls, facets, (end - k) // 2, sphere[3])
+    drop_farther(walls, facets, n, <int *> (facets + n), sphere[3])
     return end
 
 

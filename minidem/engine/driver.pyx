@@ -48,10 +48,11 @@ cdef class Driver(LoopOwner):
     dt : step [s]
     law : (record of the contact law, its parameter values, PairTable); None: free bodies, no contacts, torques as given
     gravity : (3,) [m/s2]
-    walls : list of Wall, those of the PairTable
+    walls : WallElements of the walls of the PairTable
     threads : int
     history, dissipated, work, wall_work, force_work : what these methods returned; default: no contacts, zero
     servo_states : that of the WallTable; default: zero
+    former_walls : WallTable of the loop before, optional
     population : Population; default: ids from 0 on, nothing removed
     external_forces : optional function of this Driver and the number of steps since it was made, called at every pose
         after the contacts and the prediction of velocities; adds to forces and torques, or overwrites them

@@ -111,14 +111,14 @@ cdef class LoopReader:
         return {"work": self.work(), "wall_work": self.wall_work(), "force_work": self.force_work()}
 
     def past(self, n_new=0):
-        """Arguments of a Driver that continues this one with n_new more clumps: population, and unless they are None
-        history, dissipated, work, wall_work, force_work, servo_states."""
+        """Arguments of a Driver that continues this one with n_new more clumps: population, former_walls, and unless
+        they are None history, dissipated, work, wall_work, force_work, servo_states."""
         found = {"dissipated": self.dissipated()} | self.works()
         found = {name: np.append(values, np.zeros((n_new, values.shape[1])), axis=0)
                  for name, values in found.items() if values is not None}
         history = {} if self.memory is None else {"history": self.history()}
         history |= {} if self.walls is None or not self.walls.servos else {"servo_states": self.walls.servo_states}
-        return found | history | {"population": self.population.with_new(n_new)}
+        return found | history | {"population": self.population.with_new(n_new), "former_walls": self.walls}
 
     def past_without(self, gone):
         """The same without the clumps of which `gone` (n_clumps,) is true, and without their contacts."""

@@ -45,40 +45,19 @@ class Oscillation:
 
     def __call__(self, t: float):
         """(displacement (3,), rotation vector (3,)) at the time t [s]."""
-        part = sin(2.0 * pi * self.frequency * t + self.phase) - sin(self.phase)
+        part = self.parts([t])[0]
         return tuple(part * a for a in self.amplitude), (0.0, 0.0, 0.0)
 
-
-def poses(wall, first, n, half_step, servo_state):
-    """Rows (n, POSE) of surface.pxd of one wall at the instants (first + k) half_step, 0 <= k < n.
-
-    A row depends on its instant alone, so that results do not depend on how a run is divided.
-
-    servo_state : displacement [m] and velocity [m/s] of a Servo at the first instant, along its direction.
-    """
-    entries = np.arange(first - 2, first + n + 1)
-    position, matrix = _placed(wall, entries * half_step)
-    if isinstance(wall.motion, Servo):
-        along = servo_state[0] + servo_state[1] * half_step * np.arange(-2, n + 1)
-        position = position + np.outer(along, wall.motion.direction)
-    rows = np.empty((n, 24))
-    rows[:, :3], rows[:, 3:12] = position[2:-1], matrix[2:-1].reshape(n, 9)
-    if wall.motion is None or isinstance(wall.motion, Servo):
-        own = np.zeros(3) if wall.motion is None else servo_state[1] * np.array(wall.motion.direction)
-        rows[:, 12:15] = rows[:, 18:21] = wall.velocity + own
-        rows[:, 15:18] = rows[:, 21:24] = wall.angular_velocity
-    else:
-        step = 2.0 * half_step
-        rows[:, 12:15], rows[:, 15:18] = _rates(position[:-3], position[2:-1], matrix[:-3], matrix[2:-1], step)
-        rows[:, 18:21], rows[:, 21:24] = _rates(position[1:-2], position[3:], matrix[1:-2], matrix[3:], step)
-    return rows
+    def parts(self, times):
+        """Displacements / amplitude at times (n,) [s], a list."""
+        return [sin(2.0 * pi * self.frequency * t + self.phase) - sin(self.phase) for t in times]
 
 
 def at_rest(wall, step, dt, servo_state):
-    """The wall at rest where it is at a step; servo_state : see poses."""
+    """The wall at rest where it is at a step; servo_state : (2,), see Motions.poses."""
     if not wall.moves:
         return wall
-    row = poses(wall, 2 * step, 1, 0.5 * dt, servo_state)[0]
+    row = Motions([wall]).poses(2 * step, 1, 0.5 * dt, np.array([servo_state]))[0, 0]
     position, matrix = row[:3], row[3:12].reshape(3, 3)
     still = {"velocity": (0.0, 0.0, 0.0), "angular_velocity": (0.0, 0.0, 0.0), "motion": None,
              "center": tuple(position.tolist())}
@@ -103,14 +82,112 @@ def scaled(wall, factor, origin):
     return replace(wall, point=moved(wall.point), radius=factor * wall.radius, center=None)
 
 
-def _placed(wall, times):
-    """Positions (n, 3) of the centre and matrices (n, 3, 3), wall frame -> lab."""
-    position = np.array(wall.center) + times[:, None] * np.array(wall.velocity)
-    matrix = _rotations(times[:, None] * np.array(wall.angular_velocity))
-    if wall.motion is not None and not isinstance(wall.motion, Servo):
-        moved = np.array([_moved(wall.motion, t) for t in times.tolist()])
-        position, matrix = position + moved[:, 0], _product(_rotations(moved[:, 1]), matrix)
-    return position, matrix
+class Motions:
+    """Motions of walls, computed together.
+
+    Parameters
+    ----------
+    walls : sequence of Wall
+        Those that move.
+    periodic : bool
+        Planes may not turn.
+    """
+
+    def __init__(self, walls, periodic=False):
+        motions = [wall.motion for wall in walls]
+        self._walls, self._periodic = walls, periodic
+        self._center, self._velocity, self._spin = (
+            np.array([getattr(wall, name) for wall in walls]).reshape(-1, 3) for name in ("center", "velocity", "angular_velocity"))
+        self._servos = [k for k, motion in enumerate(motions) if isinstance(motion, Servo)]
+        self._direction = np.array([motions[k].direction for k in self._servos]).reshape(-1, 3)
+        self._oscillating = [k for k, motion in enumerate(motions) if type(motion) is Oscillation]
+        self._amplitude = np.array([motions[k].amplitude for k in self._oscillating]).reshape(-1, 3)
+        self._functions = [k for k, motion in enumerate(motions)
+                           if motion is not None and not isinstance(motion, Servo) and type(motion) is not Oscillation]
+        self._given = self._oscillating + self._functions
+        self._turning = np.union1d(np.flatnonzero(self._spin.any(axis=1)), self._functions).astype(int)
+        self._turning_given = np.isin(self._turning, self._given)
+        self._is_plane = np.array([isinstance(wall, Plane) for wall in walls])
+        self._axis, self._arm = np.zeros((len(walls), 3)), np.zeros((len(walls), 3))
+        self._radius, self._extent = np.ones(len(walls)), np.zeros(len(walls))
+        for k, wall in enumerate(walls):
+            if isinstance(wall, MeshWall):
+                self._extent[k] = np.sqrt(((wall.points - self._center[k]) ** 2).sum(axis=1).max())
+            elif isinstance(wall, Plane):
+                self._axis[k] = wall.normal
+            else:
+                self._axis[k], self._radius[k] = wall.axis, wall.radius
+                self._arm[k] = np.subtract(wall.point, wall.center)
+
+    def poses(self, first, n, half_step, servo_states):
+        """Rows (n, walls, POSE) of surface.pxd at the instants (first + k) half_step, 0 <= k < n.
+
+        A row depends on its instant alone, so that results do not depend on how a run is divided.
+
+        servo_states : (walls, 2), displacement [m] and velocity [m/s] of each Servo at the first instant, along its
+            direction.
+        """
+        times, step = np.arange(first - 2, first + n + 1) * half_step, 2.0 * half_step
+        position, matrix = self._placed(times)
+        velocity = self._velocity + 0.0
+        displacement, speed = servo_states[self._servos].T
+        along = displacement + np.arange(-2, n + 1)[:, None] * (speed * half_step)
+        position[:, self._servos] += along[:, :, None] * self._direction
+        velocity[self._servos] += speed[:, None] * self._direction
+        rows = np.zeros((n, len(self._walls), 24))
+        rows[:, :, :3], rows[:, :, 3:12:4] = position[2:-1], 1.0
+        rows[:, self._turning, 3:12] = matrix[2:-1].reshape(n, -1, 9)
+        rows[:, :, 12:15] = rows[:, :, 18:21] = velocity
+        rows[:, :, 15:18] = rows[:, :, 21:24] = self._spin
+        position, matrix = position[:, self._given], matrix[:, self._turning_given]
+        for at, early, late in ((12, slice(-3), slice(2, -1)), (18, slice(1, -2), slice(3, None))):
+            rows[:, self._given, at:at + 3] = (position[late] - position[early]) / step
+            rows[:, self._turning[self._turning_given], at + 3:at + 6] = _mean_spins(matrix[early], matrix[late], step)
+        return rows
+
+    def _placed(self, times):
+        """Positions (n, walls, 3) of the centres, and matrices (n, turning walls, 3, 3), wall frame -> lab."""
+        position = self._center + times[:, None, None] * self._velocity
+        matrix, listed = _rotations(times[:, None, None] * self._spin[self._turning]), times.tolist()
+        matrix[:, self._turning_given] += 0.0           # never -0.0, as from _product
+        parts = np.array([self._walls[k].motion.parts(listed) for k in self._oscillating]).reshape(-1, len(times), 1)
+        position[:, self._oscillating] += parts.swapaxes(0, 1) * self._amplitude
+        for k in self._functions:
+            moved, own = np.array([_moved(self._walls[k].motion, t) for t in listed]), self._turning.searchsorted(k)
+            position[:, k] += moved[:, 0]
+            matrix[:, own] = _product(_rotations(moved[:, 1]), matrix[:, own])
+        return position, matrix
+
+    def travel(self, rows):
+        """Bounds (n,) of the displacement of any surface from each entry of `poses` to the next, the first one 0.
+
+        Raises
+        ------
+        ValueError
+            For a motion that tilts a plane or a cylinder, or turns a plane in a periodic box.
+        """
+        shift = np.diff(rows[:, :, :3], axis=0, prepend=rows[:1, :, :3])
+        along = (shift * self._axis).sum(axis=2)
+        across = np.sqrt(((shift - along[:, :, None] * self._axis) ** 2).sum(axis=2))
+        moved = np.where(self._is_plane, np.abs(along), across)
+        matrix = rows[:, self._turning, 3:12].reshape(len(rows), -1, 3, 3)
+        turn = np.diff(matrix, axis=0, prepend=matrix[:1])
+        moved[:, self._turning] += self._extent[self._turning] * np.sqrt((turn ** 2).sum(axis=(2, 3)))
+        self._check(matrix)
+        return moved.max(axis=1)
+
+    def _check(self, matrix):
+        """Refuse matrices that tilt or displace the surface of a plane or cylinder."""
+        axis, arm, radius = (values[self._turning] for values in (self._axis, self._arm, self._radius))
+        tilt = np.abs((matrix * axis[:, None, :]).sum(axis=3) - axis).max(axis=2)
+        off = np.abs(np.cross((matrix * arm[:, None, :]).sum(axis=3) - arm, axis)).max(axis=2) / radius
+        turned = self._is_plane[self._turning] & (np.abs(matrix - np.eye(3)).max(axis=(2, 3)) > FIXED)
+        for k, wrong, planar in zip(self._turning, ((tilt > FIXED) | (off > FIXED)).any(axis=0), turned.any(axis=0)):
+            if planar and self._periodic:
+                raise ValueError(f"motion of {self._walls[k]}: a plane that turns needs open axes, without periodic ones")
+            if wrong:
+                raise ValueError(f"motion of {self._walls[k]}: it turns about another axis than that of its symmetry; "
+                                 "give a MeshWall")
 
 
 def _moved(motion, t):
@@ -123,56 +200,26 @@ def _moved(motion, t):
 
 
 def _rotations(vectors):
-    """Matrices (n, 3, 3) of rotation vectors (n, 3)."""
-    angle = np.sqrt((vectors * vectors).sum(axis=1))
-    sine, cosine = (np.array([f(a) for a in angle.tolist()]) for f in (sin, cos))
-    x, y, z = (vectors / np.where(angle > 0.0, angle, 1.0)[:, None]).T
+    """Matrices (..., 3, 3) of rotation vectors (..., 3)."""
+    angle = np.sqrt((vectors * vectors).sum(axis=-1))
+    sine, cosine = (np.array([f(a) for a in angle.reshape(-1).tolist()]).reshape(angle.shape) for f in (sin, cos))
+    x, y, z = np.moveaxis(vectors / np.where(angle > 0.0, angle, 1.0)[..., None], -1, 0)
     versine = 1.0 - cosine
     return np.stack([cosine + x * x * versine, x * y * versine - z * sine, x * z * versine + y * sine,
                      y * x * versine + z * sine, cosine + y * y * versine, y * z * versine - x * sine,
                      z * x * versine - y * sine, z * y * versine + x * sine, cosine + z * z * versine],
-                    axis=1).reshape(-1, 3, 3)
+                    axis=-1).reshape(*angle.shape, 3, 3)
 
 
 def _product(a, b):
-    """Products (n, 3, 3) of matrices; in a fixed order, which matmul does not promise."""
-    return sum(a[:, :, k, None] * b[:, k, None, :] for k in range(3))
+    """Products (..., 3, 3) of matrices; in a fixed order, which matmul does not promise."""
+    return sum(a[..., :, k, None] * b[..., k, None, :] for k in range(3))
 
 
-def _rates(position, later_position, matrix, later_matrix, step):
-    """Mean velocities and angular velocities, both (n, 3), between two instants."""
-    turn = _product(later_matrix, matrix.transpose(0, 2, 1))
-    vector = 0.5 * np.stack([turn[:, 2, 1] - turn[:, 1, 2], turn[:, 0, 2] - turn[:, 2, 0],
-                             turn[:, 1, 0] - turn[:, 0, 1]], axis=1)
-    squared = (vector * vector).sum(axis=1)[:, None]                # of the sine of the angle
-    return (later_position - position) / step, vector * (1.0 + squared / 6.0) / step
-
-
-def travel(wall, rows, periodic=False):
-    """Bounds (n,) of the displacements of the surface of a wall from each of its poses to the next, the first one 0.
-
-    Raises
-    ------
-    ValueError
-        For a motion that tilts a plane or a cylinder, or turns a plane in a periodic box.
-    """
-    shift = np.diff(rows[:, :3], axis=0, prepend=rows[:1, :3])
-    matrix = rows[:, 3:12].reshape(-1, 3, 3)
-    if isinstance(wall, MeshWall):
-        radius = np.sqrt(((wall.points - np.array(wall.center)) ** 2).sum(axis=1).max())
-        turn = np.diff(matrix, axis=0, prepend=matrix[:1])
-        return np.sqrt((shift ** 2).sum(axis=1)) + radius * np.sqrt((turn ** 2).sum(axis=(1, 2)))
-    direction = np.array(wall.normal if isinstance(wall, Plane) else wall.axis)
-    tilt = np.abs(matrix @ direction - direction).max(axis=1)
-    along = shift @ direction
-    if isinstance(wall, Plane):
-        off, moved = 0.0, np.abs(along)
-        if periodic and np.any(np.abs(matrix - np.eye(3)) > FIXED):
-            raise ValueError(f"motion of {wall}: a plane that turns needs open axes, without periodic ones")
-    else:
-        arm = np.subtract(wall.point, wall.center)
-        off = np.abs(np.cross(matrix @ arm - arm, direction)).max(axis=1) / wall.radius
-        moved = np.sqrt(((shift - along[:, None] * direction) ** 2).sum(axis=1))
-    if np.any(tilt > FIXED) or np.any(off > FIXED):
-        raise ValueError(f"motion of {wall}: it turns about another axis than that of its symmetry; give a MeshWall")
-    return moved
+def _mean_spins(matrix, later_matrix, step):
+    """Mean angular velocities (..., 3) between two instants."""
+    turn = _product(later_matrix, matrix.swapaxes(-1, -2))
+    vector = 0.5 * np.stack([turn[..., 2, 1] - turn[..., 1, 2], turn[..., 0, 2] - turn[..., 2, 0],
+                             turn[..., 1, 0] - turn[..., 0, 1]], axis=-1)
+    squared = (vector * vector).sum(axis=-1)[..., None]             # of the sine of the angle
+    return vector * (1.0 + squared / 6.0) / step

@@ -40,11 +40,13 @@ cdef struct Walls:
     const double *corners           # (triangles, 3, 3)
     const double *normal            # (triangles, 3), unit
     const int *vertices             # (triangles, 3): two triangles of a mesh with a common one are neighbours
+    const int *around_start         # (points + 1,), in `around`
+    const int *around               # elements of the triangles around each point, ascending
     const double *smooth            # (count,): cosine of the feature angle, of meshes
     const TriangleGrid *grids       # (n_meshes,)
-    const double *modulus           # (n_elements,): effective modulus against the clumps' material [Pa]
-    const double *compliance        # (n_elements,), where clumps differ in compliance [1/Pa]
-    const double *materials         # (n_elements,): numbers of their materials
+    const double *modulus           # (count,): effective modulus against the clumps' material [Pa]
+    const double *compliance        # (count,), where clumps differ in compliance [1/Pa]
+    const double *materials         # (count,): numbers of their materials
     const unsigned char *moves      # (count,)
     bint any_moves
     Py_ssize_t stride               # walls per entry of the tables; 0: no wall moves, and there is one entry

@@ -1,15 +1,25 @@
-"""The arrays behind the walls of a time loop."""
+"""The arrays behind the walls of the time loops."""
 from minidem.walls.surface cimport Walls
+
+cdef class WallElements:
+    cdef Walls view                     # without properties and poses
+    cdef readonly object walls
+    cdef readonly object wall_of        # (n_elements,) int32
+    cdef readonly object moving         # numbers of the walls that move
+    cdef readonly object servos         # numbers of the walls that a force moves
+    cdef object motions                 # Motions of the moving ones
+    cdef object _keep
+    cdef object _fill_meshes(self, meshes, Py_ssize_t n_simple)
 
 cdef class WallTable:
     cdef Walls walls
-    cdef readonly object wall_of        # (n_elements,) int32
-    cdef readonly object servos         # numbers of the walls that a force moves
+    cdef readonly WallElements elements
+    cdef readonly object wall_of, servos         # as above
     cdef readonly object servo_states         # (walls, 2) displacements [m] and velocities [m/s] of these
-    cdef object _walls, _keep, _poses, _travel, _periodic
+    cdef object _keep, _poses, _travel
     cdef double _half_step
     cdef long long _first               # step of the first entry of the tables
-    cdef object _fill_meshes(self, meshes, Py_ssize_t n_simple)
+    cdef const double *of_walls(self, values) except NULL
     cdef object set_modulus(self, modulus)
     cdef object set_compliance(self, compliance)
     cdef object set_materials(self, materials)

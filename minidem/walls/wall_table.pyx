@@ -1,5 +1,5 @@
 # distutils: extra_compile_args = -O1
-"""The arrays behind the walls of a time loop, and the poses of the walls that move."""
+"""The arrays behind the walls of the time loops, and the poses of the walls that move."""
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
@@ -7,7 +7,7 @@ import numpy as np
 
 from minidem.walls.mesh_grid import mesh_grid
 from minidem.walls.mesh_wall import MeshWall
-from minidem.walls.motion import poses, travel
+from minidem.walls.motion import Motions
 from minidem.walls.plane import Plane
 from minidem.walls.servo import Servo
 
@@ -15,64 +15,62 @@ from minidem.core.int_vector cimport IntVector, release
 from minidem.walls.surface cimport PLACE, POSE, TriangleGrid, WallPose, find_triangles, simple_height
 
 MOST_STEPS, AHEAD = 1000, 16        # in one table of poses; its length / that of a piece of a run
+MOST_POSES = 2 ** 17                # in one table, 25 MB
 ROUNDING = 1e-14                    # of a height, relative to coordinates and radius
 
 
-cdef class WallTable:
-    """Elements of walls, see surface.pxd.
+cdef class WallElements:
+    """Elements of walls in the frames of their walls, see surface.pxd: what all time loops of a simulation share.
+
+    Nothing of it changes.
 
     Parameters
     ----------
-    walls : list of Wall
-    dt : float
-        Step [s].
-    step : int
-        The present one.
-    servo_states : (walls, 2) array, optional
-        Of walls that a force moves; default: at rest at their first places.
+    walls : sequence of Wall
     periodic : bool
         Planes may not turn.
     """
 
-    def __cinit__(self, walls, double dt, long long step, servo_states=None, periodic=False):
+    def __cinit__(self, walls, periodic=False):
         cdef double[:, ::1] place
         cdef unsigned char[::1] moves
         cdef int[::1] wall_of
         simple = [k for k, wall in enumerate(walls) if not isinstance(wall, MeshWall)]
         meshes = [k for k, wall in enumerate(walls) if isinstance(wall, MeshWall)]
-        self._walls, self._half_step, self._periodic, self._keep = walls, 0.5 * dt, periodic, []
+        self._keep, self.walls = [], walls
+        self.moving = [k for k, wall in enumerate(walls) if wall.moves]
+        self.motions = Motions([walls[k] for k in self.moving], periodic)
         self.servos = [k for k, wall in enumerate(walls) if isinstance(wall.motion, Servo)]
-        self.servo_states = np.zeros((len(walls), 2)) if servo_states is None else np.array(servo_states)
         self.wall_of = wall_of = np.concatenate(
             [np.array(simple, dtype=np.int32), *(np.full(len(walls[k].triangles), k, dtype=np.int32) for k in meshes),
              np.zeros(1, dtype=np.int32)])
         place = np.array([_place(walls[k]) for k in simple] + [np.zeros(PLACE)])
         moves = np.array([wall.moves for wall in walls] + [False]).view(np.uint8)
-        self.walls.count, self.walls.n_simple = len(walls), len(simple)
-        self.walls.n_elements, self.walls.wall_of = len(wall_of) - 1, &wall_of[0]
-        self.walls.place, self.walls.moves = &place[0, 0], &moves[0]
-        self.walls.any_moves = any(wall.moves for wall in walls)
+        self.view.count, self.view.n_simple = len(walls), len(simple)
+        self.view.n_elements, self.view.wall_of = len(wall_of) - 1, &wall_of[0]
+        self.view.place, self.view.moves = &place[0, 0], &moves[0]
+        self.view.any_moves = len(self.moving) > 0
         self.wall_of = self.wall_of[:-1]
         self._keep += [wall_of, place, moves]
         self._fill_meshes([(k, walls[k]) for k in meshes], len(simple))
-        self.prepare(step, 0)
 
     def __dealloc__(self):
-        free(<void *> self.walls.grids)
+        free(<void *> self.view.grids)
 
     cdef object _fill_meshes(self, meshes, Py_ssize_t n_simple):
         """Arrays of triangles, in the frames of their walls."""
         cdef double[:, :, ::1] corners
         cdef double[:, ::1] normals
         cdef int[:, ::1] vertices
+        cdef int[::1] around, around_start
         cdef double[::1] smooth
         cdef int[::1] start, elements
         cdef TriangleGrid *grids = <TriangleGrid *> calloc(len(meshes) + 1, sizeof(TriangleGrid))
         cdef int m, k
         if grids == NULL:
             raise MemoryError("no memory for the grids of the meshes")
-        self.walls.grids, self.walls.n_meshes = grids, len(meshes)
-        cosines, all_corners, all_vertices = np.ones(self.walls.count + 1), [np.zeros((1, 3, 3))], [np.zeros((1, 3))]
+        self.view.grids, self.view.n_meshes = grids, len(meshes)
+        cosines, all_corners, all_vertices = np.ones(self.view.count + 1), [np.zeros((1, 3, 3))], [np.zeros((1, 3))]
         first, first_point = n_simple, 0
         for m, (number, wall) in enumerate(meshes):
             triangles = np.asarray(wall.triangles)
@@ -93,29 +91,55 @@ cdef class WallTable:
         length = np.linalg.norm(across, axis=1)[:, None]
         normals = np.divide(across, length, out=across, where=length > 0.0)
         vertices, smooth = np.concatenate(all_vertices).astype(np.int32), cosines
-        self.walls.corners, self.walls.normal = &corners[0, 0, 0], &normals[0, 0]
-        self.walls.vertices, self.walls.smooth = &vertices[0, 0], &smooth[0]
+        self.view.corners, self.view.normal = &corners[0, 0, 0], &normals[0, 0]
+        self.view.vertices, self.view.smooth = &vertices[0, 0], &smooth[0]
         self._keep += [corners, normals, vertices, smooth]
+        listed = np.asarray(vertices)[:-1].reshape(-1)
+        around = (n_simple + np.argsort(listed, kind="stable") // 3).astype(np.int32)
+        around_start = np.append(0, np.cumsum(np.bincount(listed, minlength=1))).astype(np.int32)
+        self.view.around, self.view.around_start = &around[0] if len(around) else NULL, &around_start[0]
+        self._keep += [around, around_start]
+
+
+cdef class WallTable:
+    """Walls of one time loop: their properties, and the poses of those that move.
+
+    Parameters
+    ----------
+    elements : WallElements
+    dt : float
+        Step [s].
+    step : int
+        The present one.
+    servo_states : (walls, 2) array, optional
+        Of walls that a force moves; default: at rest at their first places.
+    former : WallTable, optional
+        That of another time loop with the same steps, whose poses are used as far as they go.
+    """
+
+    def __cinit__(self, WallElements elements, double dt, long long step, servo_states=None, WallTable former=None):
+        self.elements, self.walls, self._half_step, self._keep = elements, elements.view, 0.5 * dt, []
+        self.wall_of, self.servos = elements.wall_of, elements.servos
+        self.servo_states = np.zeros((self.walls.count, 2)) if servo_states is None else np.array(servo_states)
+        if former is not None:
+            self._first, self._poses, self._travel = former._first, former._poses, former._travel
+        self.prepare(step, 0)
+
+    cdef const double *of_walls(self, values) except NULL:
+        """Numbers (walls,), kept for the loop."""
+        cdef double[::1] kept = np.append(np.asarray(values, dtype=float), 0.0)        # there may be no wall
+        self._keep.append(kept)
+        return &kept[0]
 
     cdef object set_modulus(self, modulus):
         """modulus : (walls,), as the two below."""
-        cdef double[::1] values = self.of_elements(modulus)
-        self.walls.modulus = &values[0]
-        self._keep.append(values)
+        self.walls.modulus = self.of_walls(modulus)
 
     cdef object set_compliance(self, compliance):
-        cdef double[::1] values = self.of_elements(compliance)
-        self.walls.compliance = &values[0]
-        self._keep.append(values)
+        self.walls.compliance = self.of_walls(compliance)
 
     cdef object set_materials(self, materials):
-        cdef double[::1] values = self.of_elements(materials)
-        self.walls.materials = &values[0]
-        self._keep.append(values)
-
-    def of_elements(self, values):
-        """(n_elements + 1,) floats of walls (n,), one for each element, and one more."""
-        return np.append(np.asarray(values, dtype=float)[self.wall_of], 0.0)
+        self.walls.materials = self.of_walls(materials)
 
     def prepare(self, long long step, long long steps):
         """Compute the poses of all walls at the given step and every half step of the next `steps` ones, at least."""
@@ -124,7 +148,7 @@ cdef class WallTable:
         cdef Py_ssize_t offset = 2 * (step - self._first)
         moving = bool(self.walls.any_moves)
         if self.servos or self._poses is None or not 0 <= offset <= offset + 2 * steps < len(self._poses):
-            offset, wanted = 0, min(AHEAD * steps, MOST_STEPS) if moving and not self.servos else 0
+            offset, wanted = 0, min(AHEAD * steps, self.most_steps) if moving and not self.servos else 0
             try:
                 tables = self._tables(step, max(steps, wanted) if moving else 0)
             except Exception:                           # a function may end with the run
@@ -138,19 +162,19 @@ cdef class WallTable:
 
     def _tables(self, step, steps):
         """Poses (2 steps + 1, walls + 1, POSE) and bounds of the distance travelled (2 steps + 1,)."""
-        n = 2 * steps + 1
+        n, moving = 2 * steps + 1, self.elements.moving
         rows, moved = np.zeros((n, self.walls.count + 1, POSE)), np.zeros(n)
         rows[:, :, 3:12:4] = 1.0
-        for k, wall in enumerate(self._walls):
-            if wall.moves:
-                rows[:, k] = poses(wall, 2 * step, n, self._half_step, self.servo_states[k])
-                moved = np.maximum(moved, travel(wall, rows[:, k], self._periodic))
+        if moving:
+            rows[:, moving] = found = self.elements.motions.poses(2 * step, n, self._half_step,
+                                                                  self.servo_states[moving])
+            moved = self.elements.motions.travel(found)
         return rows, self.walls.travelled + np.cumsum(moved)
 
     def accelerate(self, forces, double dt):
         """Velocities half a step later of the walls that a force moves; forces : of the clumps on each, (3,) [N]."""
         for k, force in zip(self.servos, forces):
-            self.servo_states[k, 1] = self._walls[k].motion.accelerated(self.servo_states[k, 1], force, dt)
+            self.servo_states[k, 1] = self.elements.walls[k].motion.accelerated(self.servo_states[k, 1], force, dt)
 
     def move_servos(self, double dt):
         """Move these walls by a step."""
@@ -178,7 +202,9 @@ cdef class WallTable:
     @property
     def most_steps(self):
         """The most steps of one table; None: any number."""
-        return 1 if self.servos else MOST_STEPS if self.walls.any_moves else None
+        if self.servos or not self.walls.any_moves:
+            return 1 if self.servos else None
+        return max(1, min(MOST_STEPS, MOST_POSES // (2 * self.walls.count)))
 
 
 def _place(wall):
