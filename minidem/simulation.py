@@ -5,7 +5,6 @@ old one by one assignment, so that Ctrl-C or an error leaves the simulation as i
 """
 import copy
 from collections.abc import Callable, Iterable
-from difflib import get_close_matches
 from pathlib import Path
 
 from numpy.typing import ArrayLike
@@ -13,7 +12,18 @@ from numpy.typing import ArrayLike
 from minidem.analysis.diagnosis import explain_pose, warn_of_ignored_properties
 from minidem.contact import registry as contact_laws
 from minidem.contact.pair_table import PairTable
-from minidem.core.checks import LARGEST, file_path, finite_array, list_of, non_negative, positive, short_repr, whole
+from minidem.core.checks import (
+    LARGEST,
+    check_call,
+    did_you_mean,
+    file_path,
+    finite_array,
+    list_of,
+    non_negative,
+    positive,
+    short_repr,
+    whole,
+)
 from minidem.core.guard import Guard, exclusive
 from minidem.core.threads import checked_threads
 from minidem.engine.chunked_run import Pacer, steps_to_reach
@@ -110,9 +120,7 @@ class Simulation(Files):
         elif type(self) is not Simulation:              # attributes of derived classes
             super().__setattr__(name, value)
         else:
-            near = get_close_matches(name, dir(self), n=1)
-            hint = f", did you mean {near[0]!r}?" if near else ""
-            raise AttributeError(f"a Simulation has no attribute {name!r}{hint}")
+            raise AttributeError(f"a Simulation has no attribute {name!r}{did_you_mean(name, dir(self))}")
 
     def __repr__(self):
         return (f"<Simulation of {self.n_clumps} clumps ({self.n_spheres} spheres): rotation {self.rotation!r}, "
@@ -151,6 +159,8 @@ class Simulation(Files):
             raise ValueError("every and callback belong together: give both or none")
         if callback is not None and not callable(callback):
             raise ValueError(f"callback = {short_repr(callback)}: give a function of the simulation")
+        if callback is not None:
+            check_call("callback", callback, "simulation")
         every = steps if every is None else whole("every", every, 1)
         end = self.step_count + steps
         while self.step_count < end:

@@ -11,6 +11,7 @@ from minidem.walls.motion import poses, travel
 from minidem.walls.plane import Plane
 from minidem.walls.servo import Servo
 
+from minidem.core.guard cimport Guard
 from minidem.core.int_vector cimport IntVector, release
 from minidem.walls.surface cimport PLACE, POSE, TriangleGrid, WallPose, find_triangles, simple_height
 
@@ -32,15 +33,18 @@ cdef class WallTable:
         Of walls that a force moves; default: at rest at their first places.
     periodic : bool
         Planes may not turn.
+    guard : Guard, optional
+        Of the simulation, which functions of motions must not use.
     """
 
-    def __cinit__(self, walls, double dt, long long step, servo_states=None, periodic=False):
+    def __cinit__(self, walls, double dt, long long step, servo_states=None, periodic=False, Guard guard=None):
         cdef double[:, ::1] place
         cdef unsigned char[::1] moves
         cdef int[::1] wall_of
         simple = [k for k, wall in enumerate(walls) if not isinstance(wall, MeshWall)]
         meshes = [k for k, wall in enumerate(walls) if isinstance(wall, MeshWall)]
         self._walls, self._half_step, self._periodic, self._keep = walls, 0.5 * dt, periodic, []
+        self._guard = Guard() if guard is None else guard
         self.servos = [k for k, wall in enumerate(walls) if isinstance(wall.motion, Servo)]
         self.servo_states = np.zeros((len(walls), 2)) if servo_states is None else np.array(servo_states)
         self.wall_of = wall_of = np.concatenate(
@@ -141,10 +145,14 @@ cdef class WallTable:
         n = 2 * steps + 1
         rows, moved = np.zeros((n, self.walls.count + 1, POSE)), np.zeros(n)
         rows[:, :, 3:12:4] = 1.0
-        for k, wall in enumerate(self._walls):
-            if wall.moves:
-                rows[:, k] = poses(wall, 2 * step, n, self._half_step, self.servo_states[k])
-                moved = np.maximum(moved, travel(wall, rows[:, k], self._periodic))
+        try:
+            self._guard.during_step = True
+            for k, wall in enumerate(self._walls):
+                if wall.moves:
+                    rows[:, k] = poses(wall, 2 * step, n, self._half_step, self.servo_states[k])
+                    moved = np.maximum(moved, travel(wall, rows[:, k], self._periodic))
+        finally:
+            self._guard.during_step = False
         return rows, self.walls.travelled + np.cumsum(moved)
 
     def accelerate(self, forces, double dt):
