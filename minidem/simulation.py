@@ -3,6 +3,8 @@
 All that changes belongs to one `Driver`. What needs another one, such as adding clumps, prepares it and replaces the
 old one by one assignment, so that Ctrl-C or an error leaves the simulation as it was.
 """
+from __future__ import annotations
+
 import copy
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -198,7 +200,7 @@ class Simulation(Files):
 
     @classmethod
     def load(cls, path: str | Path, threads: int | None = None,
-             motions: dict[int, Callable] | None = None, forces: str = "expect") -> "Simulation":
+             motions: dict[int, Callable] | None = None, forces: str = "expect") -> Simulation:
         """Read a checkpoint.
 
         Parameters

@@ -91,8 +91,8 @@ cdef class CompiledForces:
                 loop.forces[k].function(&time, clumps, wrench, &parameters[0])
                 found.append(np.array(<double[:WRENCH_ROWS * LANES]> wrench))
             if not np.array_equal(*found, equal_nan=True):
-                raise ValueError(f"parameters = {self.keep[k][:-<int> BEYOND].tolist()}: the compiled function reads more "
-                                 "numbers than these; give all that it reads")
+                raise ValueError(f"parameters = {self.keep[k][:-<int> BEYOND].tolist()}: the compiled function reads "
+                                 "more numbers than these; give all that it reads")
 
     cdef object restore(self):
         """Work and power of the beginning of the step."""

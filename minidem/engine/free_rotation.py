@@ -1,4 +1,6 @@
 """Rotation of free bodies: the time loop of the many-body runs with another source of torques."""
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 

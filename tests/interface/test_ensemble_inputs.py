@@ -82,7 +82,10 @@ def test_the_last_line_counts_the_failures(study, capfd):
 
 @pytest.mark.parametrize("value, status", [(1, 0), ("fail", 1)])
 def test_exit_status_of_a_study(study, tmp_path, value, status):
-    experiment = PaperExperiment("mine", "A study.", lambda options, report: report.count_failures(study({"a": [value]})))
+    def run(options, report):
+        report.count_failures(study({"a": [value]}))
+
+    experiment = PaperExperiment("mine", "A study.", run)
     assert experiment.main(["--out", str(tmp_path / "report"), "--quiet"]) == status
 
 
