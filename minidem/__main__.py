@@ -14,6 +14,7 @@ from pathlib import Path
 
 import minidem
 from minidem import selftest
+from minidem.core.checks import did_you_mean
 from minidem.core.interpreter import PACKAGE, scenario_folder
 from minidem.render import movie
 from minidem.scenario.signals import pipe_may_close
@@ -45,7 +46,8 @@ def scenario_script(words):
         raise ValueError("run: give the name of a scenario; `minidem scenarios` lists them")
     files = scenario_files()
     if words[0] not in files:
-        raise ValueError(f"run: there is no scenario {words[0]!r}; known are {', '.join(files)}")
+        raise ValueError(f"run: there is no scenario {words[0]!r}; known are {', '.join(files)}"
+                         + did_you_mean(words[0], files))
     return files[words[0]]
 
 
@@ -97,7 +99,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return DONE
     try:
         if words[0] not in COMMANDS:
-            raise ValueError(f"there is no command {words[0]!r}; known are {', '.join(COMMANDS)}")
+            raise ValueError(f"there is no command {words[0]!r}; known are {', '.join(COMMANDS)}"
+                             + did_you_mean(words[0], COMMANDS))
         result = COMMANDS[words[0]](words[1:])
     except ValueError as error:
         print(f"minidem: error: {error}", file=sys.stderr)

@@ -2,12 +2,14 @@
 
 Each change prepares another `Driver`, and replaces the old one by one assignment.
 """
+from __future__ import annotations
+
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.analysis.diagnosis import refuse_deep_overlaps, warn_of_large_step
+from minidem.analysis.diagnosis import refuse_coincidence, refuse_deep_overlaps, warn_of_large_step
 from minidem.analysis.energy import measure
 from minidem.analysis.observables import Observables
 from minidem.core.checks import short_repr
@@ -69,6 +71,8 @@ class Clumps(Observables):
         pair_table, first = old.pair_table.with_material(material), old.state.n_clumps
         state = old.state.with_clumps(template, *columns, pair_table.index(material))
         n = state.n_clumps - first
+        if n > FEW:
+            refuse_coincidence(template, *columns[:2], columns[-1], first)
         new = self._make_loop(state, pair_table, old.step_count, old.user_forces,
                               started=np.concatenate([old.started, np.zeros(n, dtype=bool)]), **old.past(n))
         if n > FEW or old.user_forces:

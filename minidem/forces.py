@@ -1,4 +1,6 @@
 """Forces that a user adds to a simulation."""
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -29,7 +31,7 @@ class Forces(Clumps):
         Raises
         ------
         ValueError
-            For a wrong signature or parameter. No force is added then.
+            For a wrong signature, number of arguments or parameter. No force is added then.
 
         Notes
         -----
@@ -37,7 +39,9 @@ class Forces(Clumps):
         ``void f(const double *time, const double *clumps, double *wrenches, const double *parameters)``, made anywhere:
         a numba cfunc, a ctypes function with restype and argtypes, a scipy.LowLevelCallable, or a capsule whose name is
         the signature. It is called for eight clumps at a time, by all threads without the GIL, and must not have a
-        memory of its own. `time` points to one number; the other arrays are rows of eight doubles, one per clump:
+        memory of its own. `time` points to one number, `parameters` to the k given ones, which are followed by 64 NaN;
+        a function that reads beyond them is refused where its result for the present clumps shows it, by two calls here
+        and whenever clumps are added or removed. The other arrays are rows of eight doubles, one per clump:
 
             clumps    0-2 position   3-5 velocity   6-9 orientation (w, x, y, z)   10-12 angular velocity   13 mass
                       14 id (`ids`)

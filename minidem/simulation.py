@@ -3,9 +3,10 @@
 All that changes belongs to one `Driver`. What needs another one, such as adding clumps, prepares it and replaces the
 old one by one assignment, so that Ctrl-C or an error leaves the simulation as it was.
 """
+from __future__ import annotations
+
 import copy
 from collections.abc import Callable, Iterable
-from difflib import get_close_matches
 from pathlib import Path
 
 from numpy.typing import ArrayLike
@@ -15,6 +16,8 @@ from minidem.contact import registry as contact_laws
 from minidem.contact.pair_table import PairTable
 from minidem.core.checks import (
     LARGEST,
+    check_call,
+    did_you_mean,
     existing_file,
     file_path,
     finite_array,
@@ -38,7 +41,7 @@ from minidem.walls import Oscillation, Servo, Wall, require_planes_at_rest, wall
 from minidem.walls.wall_table import WallElements
 
 MOST_STEPS = 2.0 ** 53  # with more, times of different steps are equal
-STEPS_PER_COPY = 1024   # of the state, to which a run goes back if memory is exhausted within a step
+STEPS_PER_COPY = 1024   # of the state, to which a run goes back if a step fails
 
 
 class Simulation(Files):
@@ -124,9 +127,7 @@ class Simulation(Files):
         elif type(self) is not Simulation:              # attributes of derived classes
             super().__setattr__(name, value)
         else:
-            near = get_close_matches(name, dir(self), n=1)
-            hint = f", did you mean {near[0]!r}?" if near else ""
-            raise AttributeError(f"a Simulation has no attribute {name!r}{hint}")
+            raise AttributeError(f"a Simulation has no attribute {name!r}{did_you_mean(name, dir(self))}")
 
     def __repr__(self):
         return (f"<Simulation of {self.n_clumps} clumps ({self.n_spheres} spheres): rotation {self.rotation!r}, "
@@ -161,15 +162,17 @@ class Simulation(Files):
             Within a fraction of a second after Ctrl-C, between two steps or in a callback. The simulation can be
             queried, saved or run on with the bits of an undisturbed run; likewise when a user function raises during a
             step, which is then undone.
-        MemoryError
-            The simulation can be queried, saved or run on with the bits of an undisturbed run. If memory was exhausted
-            within a step, it is at an earlier step: the message says which. Callbacks since then are called again.
+        MemoryError, or the error of a compiled contact law
+            The simulation can be queried, saved or run on with the bits of an undisturbed run. If the error was within
+            a step, it is at an earlier step: the message says which. Callbacks since then are called again.
         """
         steps = whole("steps", steps, 0)
         if (every is None) != (callback is None):
             raise ValueError("every and callback belong together: give both or none")
         if callback is not None and not callable(callback):
             raise ValueError(f"callback = {short_repr(callback)}: give a function of the simulation")
+        if callback is not None:
+            check_call("callback", callback, "simulation")
         every = steps if every is None else whole("every", every, 1)
         end = self.step_count + steps
         while True:
@@ -213,20 +216,21 @@ class Simulation(Files):
         except NotFinite as error:
             raise FloatingPointError(f"step {self.step_count + 1} (time {self.time + self.dt:.6g} s): {error}. "
                                      + explain_pose(self)) from None
-        except MemoryError as error:
+        except Exception as error:
             if self._loop.broken is None:
                 raise
             step, due = self.step_count + 1, self._due
             other = _restored(*self._loop.copy)
             self._loop, self._guard = other._loop, other._guard
             self._due = due if due == self.step_count else None
-            raise MemoryError(f"{error} in step {step}: the simulation is back at step {self.step_count} (time "
-                              f"{self.time:.6g} s), where it can be read, saved and run on with equal bits") from None
+            error.args = (f"{error} in step {step}: the simulation is back at step {self.step_count} (time "
+                          f"{self.time:.6g} s), where it can be read, saved and run on with equal bits",)
+            raise
 
     def _run_piece(self, steps):
         """Run so many steps, with a copy of the state of at most STEPS_PER_COPY steps before.
 
-        A step that exhausts memory leaves forces and contacts incomplete. Loops that call Python in each step keep a
+        A step that fails leaves forces and contacts incomplete. Loops that call Python in each step keep a
         copy of their own.
         """
         loop = self._loop
@@ -243,7 +247,7 @@ class Simulation(Files):
 
     @classmethod
     def load(cls, path: str | Path, threads: int | None = None,
-             motions: dict[int, Callable] | None = None, forces: str = "expect") -> "Simulation":
+             motions: dict[int, Callable] | None = None, forces: str = "expect") -> Simulation:
         """Read a checkpoint.
 
         Parameters

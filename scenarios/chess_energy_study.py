@@ -78,15 +78,15 @@ def run(options, report):
             progress=not options.quiet, cost=lambda parameters: 1.0 / parameters["dt"],
             grid={"integrator": schemes, "dt": options.steps, "seed": range(1, options.seeds + 1),
                   "time": [options.time], "clumps": [options.clumps], "contact": [contact]})
+    report.count_failures(rows)
     curves = [average(name, dt, rows) for name in CURVES for dt in options.steps]
     report.table("curves", COLUMNS, [[row[name] for name in COLUMNS] for row in curves])
     limit = chess_box.rayleigh_step(options.clumps)
     report.figure("figure_7", lambda figure: draw(figure, curves, limit))
     for line in table(curves):
         report.say(line)
-    failed = sum(row["failed"] for row in curves)
-    if failed:
-        report.say(f"{failed} of {len(rows)} runs failed, see the column error of table.csv; the same "
+    if report.failed_runs:
+        report.say(f"{report.failed_runs} of {len(rows)} runs failed, see the column error of table.csv; the same "
                    "command repeats them.")
     report.say(f"Rayleigh step of the smallest sphere: {limit:.3g} s.")
     judge(report, curves)

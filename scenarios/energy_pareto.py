@@ -123,7 +123,7 @@ def run(options, report):
     for scheme, law in product(options.integrators, options.contact):
         if refusal(scheme, law):
             report.say(f"{scheme} is left out. {refusal(scheme, law)}")
-    points = [point for name in names for point in study(name, options)]
+    points = [point for name in names for point in study(name, options, report)]
     list_failures(report, points)
     report.table("curves", COLUMNS, [[point[column] for column in COLUMNS] for point in points])
     good = [point for group in grouped(points).values() for point in survivors(group)]
@@ -147,7 +147,7 @@ def refusal(integrator, contact):
         return str(error)
 
 
-def study(name, options):
+def study(name, options, report):
     """Points of a system: all laws, schemes and steps, averaged over the initial states."""
     system = SYSTEMS[name]
     steps = sorted(options.steps or (system.steps[:3] if options.quick else system.steps), reverse=True)
@@ -159,6 +159,7 @@ def study(name, options):
         cost=lambda parameters: 1.0 / parameters["dt"],
         grid={"system": [name], "dt": steps, "integrator": options.integrators, "seed": range(1, options.seeds + 1),
               "contact": options.contact, "time": [time]})
+    report.count_failures(rows)
     runs = {}
     for row in rows:
         if not refusal(row["integrator"], row["contact"]):

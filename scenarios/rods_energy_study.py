@@ -105,6 +105,7 @@ def run(options, report):
         f"{__file__}:bounce", folder=options.out, workers=options.workers, progress=not options.quiet,
         grid={"integrator": options.integrators, "contact": [options.contact], "time": [options.time],
               "dt": [options.dt], "seed": [options.seed], "out": [options.out]})
+    report.count_failures(rows)
     for row in rows:
         if row["error"]:
             report.say(f"{row['integrator']} failed, the same command repeats it: {row['error']}")

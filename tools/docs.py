@@ -112,7 +112,7 @@ def parameter_text(name, default):
     if isinstance(default, tuple):
         return f"`{name}={default[0]}`" + "".join(
             f" or `{choice}`" if isinstance(choice, str) else " or a number" for choice in default[1:])
-    return f"`{name}=...`, must be given" if default is None else f"`{name}={default:g}`"
+    return f"`{name}=...`, must be given" if default is None or isinstance(default, type) else f"`{name}={default:g}`"
 
 
 def record_page(kind, record, rows):

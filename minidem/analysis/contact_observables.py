@@ -1,4 +1,6 @@
 """Methods of `Simulation` that read contacts, and sums over them."""
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -3,6 +3,8 @@ import warnings
 
 import numpy as np
 
+from minidem.core.quaternions import rotate
+
 DEEPEST_START = 0.1     # largest overlap of a start, relative to the smaller radius
 
 
@@ -41,11 +43,36 @@ def refuse_deep_overlaps(contacts, state, first):
     for contact, part in zip(contacts[relative > DEEPEST_START], relative[relative > DEEPEST_START]):
         i, j = int(contact["clump_i"]), int(contact["clump_j"])
         if max(i, j) >= first:
-            other = f"clump {j}" if j >= 0 else f"wall {-1 - j}"
-            raise ValueError(
-                f"position of clump {i}: it overlaps {other} by {contact['overlap']:.6g} m at the start, "
-                f"{format_above(part, DEEPEST_START)} of the smaller radius; the limit is {DEEPEST_START:g}. Move them "
-                "apart")
+            _refuse_overlap(i, f"clump {j}" if j >= 0 else f"wall {-1 - j}", contact["overlap"], part)
+
+
+def refuse_coincidence(template, position, orientation, scale, first):
+    """Raise ValueError for two new clumps in nearly the same place, whose number is `first` on.
+
+    A fast test before all contacts are listed, which may be as many as pairs. Of each clump the sphere nearest to the
+    centre of mass is taken: two in the same cell of a grid whose diagonal is below the least distance of two spheres
+    overlap deeply. So few are left in a region that the number of contacts is bounded. Equal keys need not mean equal
+    cells; distances decide.
+    """
+    nearest = int(np.argmin(np.sum(template.offsets ** 2, axis=1)))
+    centers = position + scale[:, None] * rotate(orientation, template.offsets[nearest])
+    radii = scale * template.radii[nearest]
+    with np.errstate(invalid="ignore"):
+        cells = np.floor(centers * (np.sqrt(3.0) / ((2.0 - DEEPEST_START) * radii.min()))).astype(np.int64)
+    keys = cells @ np.array([1, 0x9E3779B97F4A7C15 >> 1, 0xC2B2AE3D27D4EB4F >> 1])
+    order = np.argsort(keys, kind="stable")
+    i, j = order[1:], order[:-1]
+    i, j = i[keys[i] == keys[j]], j[keys[i] == keys[j]]
+    overlap = radii[i] + radii[j] - np.sqrt(np.sum((centers[i] - centers[j]) ** 2, axis=1))
+    part = overlap / np.minimum(radii[i], radii[j])
+    for k in np.flatnonzero(part > DEEPEST_START)[:1]:
+        _refuse_overlap(first + int(i[k]), f"clump {first + int(j[k])}", overlap[k], part[k])
+
+
+def _refuse_overlap(clump, other, overlap, part):
+    raise ValueError(f"position of clump {clump}: it overlaps {other} by {overlap:.6g} m at the start, "
+                     f"{format_above(part, DEEPEST_START)} of the smaller radius; the limit is {DEEPEST_START:g}. Move "
+                     "them apart")
 
 
 def warn_of_large_step(sim, loop, first):

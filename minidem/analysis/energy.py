@@ -3,7 +3,7 @@
 Sums run over clumps in the user's order, so that they do not depend on the order in memory.
 """
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -65,6 +65,10 @@ class Energy:
     dissipated_rolling: float = 0.0
     work: float = 0.0
     exchanged: float = 0.0
+
+    def __repr__(self):
+        shown = [*(each.name for each in fields(self)), "kinetic", "dissipated", "total", "balance"]
+        return f"Energy({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
 
     @property
     def kinetic(self) -> float:

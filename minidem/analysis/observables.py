@@ -1,4 +1,6 @@
 """Properties and methods of `Simulation` that read the state without changing it."""
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

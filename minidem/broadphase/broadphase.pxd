@@ -14,6 +14,7 @@ cdef enum Failure:
     OUT_OF_MEMORY = 1
     IN_CALLBACK = 2
     SMALL_TEAM = 3
+    FORCE_AFTER_END = 4
 
 cdef struct Report:                     # of one thread, read by the others
     Epoch published                     # evaluations for which the ghosts and the report are complete

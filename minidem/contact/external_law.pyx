@@ -113,10 +113,10 @@ cdef void describe_nothing(const double *contact, double *history, double *resul
 CALLERS = {"force": <size_t> force, "describe": <size_t> describe}
 
 
-def make_kernels(functions, int records, bint couples):
+def make_kernels(functions, int records, bint couples, parameters):
     """LawKernels of {"force": function, "describe": function or None}; each through any of the interfaces."""
     cdef LawKernels made
-    addresses, in_python = resolve(functions, CALLERS, SIGNATURE)
+    addresses, in_python = resolve(functions, CALLERS, SIGNATURE, ("contacts", *parameters))
     made = LawKernels(history=addresses["force"], describe=addresses.get("describe", <size_t> describe_nothing),
                       n_records=records, has_couples=couples)
     made.functions, made.keep = in_python, functions

@@ -57,6 +57,9 @@ cdef struct History:                # of one thread
     Py_ssize_t list_cursor          # ints of the inner list that have been tested
     IntVector pending               # contacts to be evaluated
     IntVector ended                 # contacts that ended in this step
+    double force_after_end[3]       # on the first body of one of them, where it must be zero [N] ...
+    int pair_after_end[2]           # ... its pair ...
+    bint has_force_after_end        # ... if there is one
     IntVector contact_at            # (positions of the lists,): 1 + contact; 0: none
     IntVector first_entry           # (own slots + 1,): where the entries of each slot begin
     IntVector entries               # 2 position + side, of each own sphere in canonical order of the other sides

@@ -5,7 +5,7 @@ from libc.string cimport memcpy, memset
 from minidem.broadphase.neighbours cimport Neighbours, select_near
 from minidem.contact.contact_motion cimport gather_contacts
 from minidem.contact.history cimport (
-    LEVER, MOMENT, RESULT, History, Touching, doubles, floats, list_again, record_of, reserve_contacts,
+    LEVER, MOMENT, RESULT, History, Touching, couple_of, doubles, floats, list_again, record_of, reserve_contacts,
     reserve_doubles, result_of,
 )
 from minidem.contact.law cimport PAIRS_AT_ONCE, Law
@@ -190,6 +190,24 @@ cdef bint find_walls(History *history, const Law *law, const Neighbours *mine, c
     return True
 
 
+cdef void check_ended(History *history) noexcept nogil:
+    """Note a contact that ended in this step with a force or a couple."""
+    cdef const Touching *contacts = &history.contacts
+    cdef const double *force
+    cdef Py_ssize_t k, number
+    cdef int m
+    cdef bint acts
+    for k in range(history.ended.size):
+        number, acts = history.ended.data[k], False
+        force = result_of(contacts, number)
+        for m in range(3):
+            acts |= force[m] != 0.0 or history.has_couples and couple_of(contacts, number)[m] != 0.0
+        if acts:
+            history.has_force_after_end = True
+            memcpy(history.force_after_end, force, 3 * sizeof(double))
+            memcpy(history.pair_after_end, contacts.pairs.data + 2 * number, 2 * sizeof(int))
+
+
 cdef bint find_ended(History *history, const Law *law, const StateView *state) noexcept nogil:
     """Evaluate the contacts that ended in this step once more. False: memory exhausted."""
     cdef const Touching *contacts = &history.contacts
@@ -208,6 +226,8 @@ cdef bint find_ended(History *history, const Law *law, const StateView *state) n
             history.pending.data[history.pending.size] = ended.data[k]
             history.pending.size += (contacts.pairs.data[2 * <Py_ssize_t> ended.data[k] + 1] < 0) == walls
         evaluate_pending(history, law, state, walls, True, True)
+    if not history.replay:
+        check_ended(history)
     return True
 
 

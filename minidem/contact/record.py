@@ -6,6 +6,7 @@ import numpy as np
 
 from minidem.contact.friction_coefficients import READS_OF_PAIRS
 from minidem.contact.law import MOST_COEFFICIENTS, LawKernels, LawLimits
+from minidem.core.checks import check_call
 from minidem.core.literature import Reference
 from minidem.core.parameters import named_values, parameter_values
 from minidem.core.record import check_record, refuse_field
@@ -79,8 +80,10 @@ class ContactLaw:
             given = getattr(self, name)
             if not isinstance(given, tuple) or not set(given) <= set(known):
                 refuse_field(self, name, f"give a tuple of {', '.join(known)}, or ()")
-        if self.coefficients is not None and not callable(self.coefficients):
-            refuse_field(self, "coefficients", "give a function of (pair, values)")
+        if self.coefficients is not None:
+            if not callable(self.coefficients):
+                refuse_field(self, "coefficients", "give a function of (pair, values)")
+            check_call("coefficients", self.coefficients, "pair", "values")
 
     def values(self, given: str = "") -> list[float | int]:
         """Parameter values, in the order of the record, from text such as 'stiffness=1e6'; see `parameter_values`."""

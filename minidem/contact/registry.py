@@ -87,7 +87,9 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
         Properties of pairs of materials that it reads: restitution, friction, rolling_friction. With any, two different
         materials that can meet need a `Pair`.
     parameters : dict, optional
-        Name to default number, to a tuple of words, the first being the default, or to None: a number to be given.
+        Name to default number, to a tuple of words, the first being the default, or to None: a number to be given. Any
+        finite number is allowed, and for a whole default any whole number; of a type of
+        `minidem.core.parameters.RANGES`, as in Positive(0.5), one of its range.
     **record
         Further fields of `minidem.contact.record.ContactLaw`: title, doi, doc, cites, power and others.
 
@@ -109,7 +111,7 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
       `minidem.contact.external_law.EightContacts`. `force` assigns contacts.force, contacts.dissipated and
       contacts.couple, and changes contacts.history in place; `describe` assigns contacts.normal_energy,
       tangential_energy, rolling_energy and sliding. A parameter whose default is an integer is one, and a word is its
-      index. If it raises, the step is undone and the error passed on.
+      index. An assigned array has the shape given there. If it raises, the step is undone and the error passed on.
     * a C function  void f(const double *contact, double *history, double *result, const double *parameters),  compiled
       anywhere: a numba cfunc, a ctypes function with restype and argtypes, a scipy.LowLevelCallable, or a capsule whose
       name is the signature. Rows of eight doubles, one per contact:
@@ -122,8 +124,9 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
 
     Lanes behind the last contact repeat another one. If i and j are exchanged, forces and couples must change sign and
     no other bit: both are evaluated where i and j belong to different threads. A contact that ended in the step is
-    evaluated once more, with an overlap that is not positive; its force must be zero, and what its springs hold is
-    dissipated. Where forces are evaluated between two steps, the step is 0, and nothing is dissipated.
+    evaluated once more, with an overlap that is not positive; its force must be zero, or the run ends with a
+    ValueError, and what its springs hold is dissipated. Where forces are evaluated between two steps, the step is 0,
+    and nothing is dissipated.
     """
     from minidem.contact.external_law import make_kernels
     _registry.refuse_built_in(name)
@@ -131,8 +134,8 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
     if force is None:
         raise ValueError("force = None: a law needs the function that computes forces")
     records, couples = whole("records", records, 1, MOST_RECORDS), flag("couples", couples)
-    given = {"title": name, "conservative": False} | record
+    given, parameters = {"title": name, "conservative": False} | record, {} if parameters is None else parameters
     return _registry.add(ContactLaw(
-        name=name, kernels=make_kernels({"force": force, "describe": describe}, records, couples), needs_velocity=True,
-        has_history=True, coefficients=coefficients, reads=reads, reads_of_pairs=reads_of_pairs,
-        parameters={} if parameters is None else parameters, **given))
+        name=name, kernels=make_kernels({"force": force, "describe": describe}, records, couples, parameters),
+        needs_velocity=True, has_history=True, coefficients=coefficients, reads=reads, reads_of_pairs=reads_of_pairs,
+        parameters=parameters, **given))

@@ -3,7 +3,9 @@
 Each function takes the argument's name, for the message, and its value. It returns the converted value or raises
 ValueError with the name, the offending value (with its index in an array) and the remedy.
 """
+import inspect
 import warnings
+from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 
@@ -25,6 +27,28 @@ def short_repr(value):
     """Return repr(value) for a message, in one line of at most 100 characters."""
     text = repr(value).replace("\n", " ")
     return text if len(text) <= 100 else text[:97] + "..."
+
+
+def did_you_mean(name, known):
+    """Return ", did you mean 'hertz'?" for a message, with the known name that is nearest; "" if none is near."""
+    near = get_close_matches(str(name), known, n=1)
+    return f", did you mean {near[0]!r}?" if near else ""
+
+
+def check_call(name, function, *arguments):
+    """Raise ValueError for a function that cannot be called with positional arguments of these names.
+
+    A function without a known signature passes, as some built-in ones.
+    """
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(*arguments)
+    except TypeError as error:
+        raise ValueError(f"{name} = {short_repr(function)}: it is called with ({', '.join(arguments)}), and takes "
+                         f"{signature}: {error}") from None
 
 
 def refuse(name, array, bad, remedy):

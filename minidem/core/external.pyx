@@ -12,6 +12,8 @@ import numpy as np
 from cpython.memoryview cimport PyMemoryView_FromMemory
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer, PyCapsule_IsValid
 
+from minidem.core.checks import check_call
+
 from minidem.core.lanes cimport LANES
 
 
@@ -26,13 +28,17 @@ cdef class External:
 
 
 class Assignable:
-    """Arrays as attributes. An assignment changes their elements."""
+    """Arrays as attributes. An assignment changes their elements; ValueError for another shape."""
 
     def __init__(self, **arrays):
         vars(self).update(arrays)
 
     def __setattr__(self, name, values):
-        getattr(self, name)[...] = values
+        array = getattr(self, name)
+        if np.shape(values) != array.shape and not (array.ndim == 1 and np.ndim(values) == 0):
+            raise ValueError(f"{name} has shape {np.shape(values)}; give shape {array.shape}"
+                             f"{' or one number' if array.ndim == 1 else ''}")
+        array[...] = values
 
 
 cdef object array_at(const double *rows, int count, int access):
@@ -41,15 +47,17 @@ cdef object array_at(const double *rows, int count, int access):
     return np.frombuffer(memory).reshape(count, LANES)
 
 
-def resolve(functions, callers, signature):
+def resolve(functions, callers, signature, arguments):
     """Addresses of functions given through any of the interfaces, and those of them that are written in Python.
 
     functions : {role: function or None};  callers : {role: address of a C function that calls one in Python}
-    signature : in C, for messages.
+    signature : in C, for messages;  arguments : names of those of a function in Python.
     """
     given = {role: function for role, function in functions.items() if function is not None}
     compiled = {role: compiled_address(role, function, signature) for role, function in given.items()}
     in_python = {role: given[role] for role, place in compiled.items() if place is None}
+    for role, function in in_python.items():
+        check_call(role, function, *arguments)
     return {role: place or callers[role] for role, place in compiled.items()}, in_python
 
 

@@ -6,8 +6,9 @@ from cpython.pythread cimport PyThread_get_thread_ident
 
 BUSY = ("another thread is using this simulation: wait until its call returns, or give each thread a simulation of its "
         "own, copy.deepcopy(simulation)")
-DURING_A_STEP = ("this call comes during a step, when the state of the simulation is incomplete: user forces and "
-                 "rotation schemes in Python must use their arguments only; use the callback of run instead")
+DURING_A_STEP = ("this call comes during a step, when the state of the simulation is incomplete: user forces, rotation "
+                 "schemes, contact laws and motions of walls in Python must use their arguments only; use the callback "
+                 "of run instead")
 
 
 cdef class Guard:

@@ -2,11 +2,30 @@
 import math
 from collections.abc import Mapping
 
+from minidem.core.checks import did_you_mean
+
 LARGEST_INTEGER = 2**31 - 1
 
 
+class Positive(float):
+    """Default of a parameter above zero. The class itself: without a default, or last in a tuple of words."""
+
+    wanted, allows = "a positive number", staticmethod(lambda value: value > 0.0)
+
+
 class NonNegative(float):
-    """Default of a parameter that may be zero; the class itself, last in a tuple of words: such a number is allowed."""
+    """Default of a parameter from zero on; the class itself likewise."""
+
+    wanted, allows = "a number from 0 on", staticmethod(lambda value: value >= 0.0)
+
+
+class Count(int):
+    """Default of a parameter that is a positive whole number; the class itself likewise."""
+
+    wanted, allows = "a positive whole number", staticmethod(lambda value: 0 < value <= LARGEST_INTEGER)
+
+
+RANGES = (Positive, NonNegative, Count)
 
 
 def parameter_values(owner: str, parameters: Mapping[str, float | tuple[str, ...] | None],
@@ -19,7 +38,7 @@ def parameter_values(owner: str, parameters: Mapping[str, float | tuple[str, ...
         For messages, such as "rotation 'omelyan'".
     parameters : dict
         Name to default number; to a tuple of words, the first being the default; or to None: a number that must be
-        given. Numbers are positive; see `NonNegative` for others.
+        given. Of a type of `RANGES`, or such a type in place of None: with its range.
     given : str
         "name=value,...".
 
@@ -32,17 +51,17 @@ def parameter_values(owner: str, parameters: Mapping[str, float | tuple[str, ...
     Raises
     ------
     ValueError
-        For an unknown or missing parameter, or a value that is not a positive number or one of the words.
+        For an unknown or missing parameter, or a value that is not a number of the range or one of the words.
     """
     chosen = {name: default[0] if isinstance(default, tuple) else default for name, default in parameters.items()}
     for item in filter(None, given.split(",")):
         name, _, text = item.partition("=")
         if name not in parameters:
             known = ", ".join(parameters) or "none"
-            raise ValueError(f"{owner} has no parameter {name!r} (parameters: {known})")
+            raise ValueError(f"{owner} has no parameter {name!r} (parameters: {known}){did_you_mean(name, parameters)}")
         chosen[name] = _read(f"{owner}: {name}", parameters[name], text)
     for name, value in chosen.items():
-        if value is None:
+        if value is None or value in RANGES:
             raise ValueError(f"{owner}: {name} is missing; give it after a colon, as in NAME:{name}=NUMBER")
     return [_code(default, chosen[name]) for name, default in parameters.items()]
 
@@ -50,14 +69,14 @@ def parameter_values(owner: str, parameters: Mapping[str, float | tuple[str, ...
 def _code(default, value):
     if not isinstance(default, tuple) or not isinstance(value, str):
         return value
-    return -1.0 - default.index(value) if default[-1] is NonNegative else default.index(value)
+    return -1.0 - default.index(value) if default[-1] in RANGES else default.index(value)
 
 
 def named_values(parameters: Mapping, values: list[float | int]) -> dict[str, float | int | str]:
     """Parameters by name, as given: the inverse of `parameter_values`, with words as words."""
     named = dict(zip(parameters, values))
     for name, default in parameters.items():
-        if isinstance(default, tuple) and default[-1] is not NonNegative:
+        if isinstance(default, tuple) and default[-1] not in RANGES:
             named[name] = default[named[name]]
         elif isinstance(default, tuple) and named[name] < 0.0:
             named[name] = default[int(-1.0 - named[name])]
@@ -65,21 +84,21 @@ def named_values(parameters: Mapping, values: list[float | int]) -> dict[str, fl
 
 
 def _read(what, default, text):
-    if isinstance(default, tuple) and text in default:
+    words = [word for word in default if isinstance(word, str)] if isinstance(default, tuple) else []
+    if text in words:
         return text
-    words = ", ".join(word for word in default if isinstance(word, str)) if isinstance(default, tuple) else ""
-    may_be_zero = isinstance(default, NonNegative) or words and default[-1] is NonNegative
-    if words and not may_be_zero:
-        raise ValueError(f"{what} is {text!r}, must be one of {words}")
-    kind = int if isinstance(default, int) else float
+    limit = default[-1] if words else default
+    if isinstance(limit, str):
+        raise ValueError(f"{what} is {text!r}, must be one of {', '.join(words)}")
+    kind = limit if isinstance(limit, type) else type(limit)
+    number = int if issubclass(kind, int) else float
     try:
-        value = kind(text)
+        value = number(text)
     except ValueError:
         value = math.nan
-    if may_be_zero and not (math.isfinite(value) and value >= 0.0):
-        raise ValueError(f"{what} is {text!r}, must be {words + ' or ' if words else ''}a number from 0 on")
-    if not may_be_zero and not (math.isfinite(value) and value > 0):
-        raise ValueError(f"{what} is {text!r}, must be a positive {'whole number' if kind is int else 'number'}")
-    if kind is int and value > LARGEST_INTEGER:
-        raise ValueError(f"{what} is {text!r}, must be at most {LARGEST_INTEGER}")
+    allows = getattr(kind, "allows", math.isfinite)
+    if not (math.isfinite(value) and allows(value)) or number is int and abs(value) > LARGEST_INTEGER:
+        wanted = getattr(kind, "wanted", "a whole number" if number is int else "a finite number")
+        raise ValueError(f"{what} is {text!r}, must be {''.join(word + ', ' for word in words)}{'or ' if words else ''}"
+                         f"{wanted}{f' up to {LARGEST_INTEGER}' if number is int else ''}")
     return value

@@ -1,4 +1,6 @@
 """Quaternion arithmetic on NumPy arrays (..., 4), ordered (w, x, y, z), and vectors (..., 3)."""
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

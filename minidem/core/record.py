@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 
 from minidem.core.literature import Reference
+from minidem.core.parameters import RANGES
 
 
 def refuse_field(record, name, remedy):
@@ -16,7 +17,7 @@ def check_record(record, most_parameters):
     if not isinstance(record.name, str) or not re.fullmatch(r"[A-Za-z0-9][\w.-]*", record.name):
         refuse_field(record, "name", "give a name of letters, digits, hyphens and dots")
     if not isinstance(record.parameters, Mapping) or len(record.parameters) > most_parameters or not all(
-            default is None or isinstance(default, (int, float)) or isinstance(default, tuple) and default
+            default is None or default in RANGES or isinstance(default, (int, float, tuple)) and default != ()
             for default in record.parameters.values()):
         refuse_field(record, "parameters", f"give at most {most_parameters} names with a number, a tuple of words, or "
                                            "None for a number to be given")

@@ -4,6 +4,8 @@ import pkgutil
 from dataclasses import replace
 from pathlib import Path
 
+from minidem.core.checks import did_you_mean
+
 
 class Registry:
     """Records of one kind, such as rotation schemes.
@@ -40,7 +42,7 @@ class Registry:
         base = str(name).partition(":")[0]
         if base not in known:
             raise ValueError(f"{self.kind} is {name!r}, must be one of: {', '.join(known)}; one of your own must "
-                             f"be added first, by md.{self.kind}.register")
+                             f"be added first, by md.{self.kind}.register{did_you_mean(base, known)}")
         return self.records[base]
 
     def refuse_built_in(self, name):

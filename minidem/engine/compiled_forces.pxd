@@ -9,6 +9,7 @@ cdef class CompiledForces:
     cdef long long[:, ::1] shifts       # those of the state
     cdef object keep                    # arrays of the parameters
     cdef object bind(self, Loop *loop)
+    cdef object check_parameters(self, Loop *loop)
     cdef object restore(self)
 
 cdef void add_compiled_forces(Loop *loop, Py_ssize_t block, double time, double half) noexcept nogil

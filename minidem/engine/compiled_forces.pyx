@@ -33,6 +33,7 @@ cdef enum:                           # of a line
     WORK = 6
     POWER = 7
     LINE = 8
+    BEYOND = 64                     # doubles behind the parameters: not a number, where a function must not read
 
 cdef enum:                           # rows that a function reads
     X = 0
@@ -59,9 +60,10 @@ cdef class CompiledForces:
         lines[:-1, :MASS_AND_ID] = frames_to_drawn(state)
         lines[:-1, MASS_AND_ID], lines[:-1, MASS_AND_ID + 1] = state.column("mass"), ids
         lines[:-1, WORK:] = 0.0 if work is None else work
-        self.lines, self.keep = lines, [parameters for _, parameters in forces]
+        self.lines = lines
+        self.keep = [np.append(parameters, np.full(<int> BEYOND, np.nan)) for _, parameters in forces]
         self.saved, self.shifts = lines[:, WORK:].copy(), state.shift
-        self.functions = np.array([(address, parameters.ctypes.data) for address, parameters in forces],
+        self.functions = np.array([(address, padded.ctypes.data) for (address, _), padded in zip(forces, self.keep)],
                                   dtype=np.uintp).reshape(-1, 2)
 
     cdef object bind(self, Loop *loop):
@@ -70,6 +72,27 @@ cdef class CompiledForces:
             loop.forces = <const UserForce *> &self.functions[0, 0]
         if len(self.shifts):
             loop.shifts = &self.shifts[0, 0]
+
+    cdef object check_parameters(self, Loop *loop):
+        """ValueError if a function reads behind its parameters: at the present poses the result depends on it."""
+        cdef double clumps[CLUMP_ROWS * LANES]
+        cdef double lines[LINE * LANES]
+        cdef double wrench[WRENCH_ROWS * LANES]
+        cdef double time = loop.first_step * loop.step.dt
+        cdef double[::1] parameters
+        cdef int k
+        describe_block(loop, 0, clumps, lines)
+        for k in range(loop.n_forces):
+            found = []
+            for behind in (np.nan, 0.0):
+                parameters = self.keep[k].copy()
+                np.asarray(parameters)[-<int> BEYOND:] = behind
+                memset(wrench, 0, sizeof(wrench))
+                loop.forces[k].function(&time, clumps, wrench, &parameters[0])
+                found.append(np.array(<double[:WRENCH_ROWS * LANES]> wrench))
+            if not np.array_equal(*found, equal_nan=True):
+                raise ValueError(f"parameters = {self.keep[k][:-<int> BEYOND].tolist()}: the compiled function reads "
+                                 "more numbers than these; give all that it reads")
 
     cdef object restore(self):
         """Work and power of the beginning of the step."""
@@ -126,21 +149,17 @@ cdef inline void find_power(Restrict clumps, Restrict total, double half, double
         lines[POWER * LANES + lane] = power
 
 
-cdef void add_compiled_forces(Loop *loop, Py_ssize_t b, double time, double half) noexcept nogil:
-    """Add the forces on a block, at the predicted velocities, to its stored wrenches.
+cdef inline int describe_block(const Loop *loop, Py_ssize_t b, double *clumps, double *lines) noexcept nogil:
+    """Rows that a function reads, and the lines of the clumps as rows; returns the number of clumps.
 
-    half : half a step at the end of a step; 0 where no step has led to the pose; negative at a stage before the end.
+    Empty lanes repeat the first clump.
     """
     cdef const double *block = loop.state.blocks + b * loop.state.n_rows * LANES
     cdef const int *numbers = loop.state.clump_number + b * LANES
-    cdef double clumps[CLUMP_ROWS * LANES]
-    cdef double lines[LINE * LANES]
-    cdef double total[WRENCH_ROWS * LANES]
-    cdef double *line
     cdef int first[LANES]
     cdef int second[LANES]
     cdef int lane, k, count = LANES
-    while numbers[count - 1] < 0:                       # empty lanes, which repeat the first clump
+    while numbers[count - 1] < 0:
         count -= 1
     for lane in range(LANES):
         first[lane] = 2 * (numbers[lane] if numbers[lane] >= 0 else numbers[0])
@@ -154,6 +173,21 @@ cdef void add_compiled_forces(Loop *loop, Py_ssize_t b, double time, double half
     for k in range(MASS_ID if count < LANES else 0):
         for lane in range(count, LANES):
             clumps[k * LANES + lane] = clumps[k * LANES]
+    return count
+
+
+cdef void add_compiled_forces(Loop *loop, Py_ssize_t b, double time, double half) noexcept nogil:
+    """Add the forces on a block, at the predicted velocities, to its stored wrenches.
+
+    half : half a step at the end of a step; 0 where no step has led to the pose; negative at a stage before the end.
+    """
+    cdef const double *block = loop.state.blocks + b * loop.state.n_rows * LANES
+    cdef const int *numbers = loop.state.clump_number + b * LANES
+    cdef double clumps[CLUMP_ROWS * LANES]
+    cdef double lines[LINE * LANES]
+    cdef double total[WRENCH_ROWS * LANES]
+    cdef double *line
+    cdef int lane, k, count = describe_block(loop, b, clumps, lines)
     call_functions(loop, clumps, time, total)
     for k in range(WRENCH_ROWS if count < LANES else 0):
         memset(total + k * LANES + count, 0, (LANES - count) * sizeof(double))

@@ -1,5 +1,5 @@
 """The contact phase of one thread: with the narrow phase of the contact law, with or without history."""
-from minidem.broadphase.broadphase cimport NO_FAILURE
+from minidem.broadphase.broadphase cimport FORCE_AFTER_END, NO_FAILURE
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.broadphase.rebuild cimport rebuild
 from minidem.contact.history cimport begin_step, resume_step, save_contacts
@@ -39,6 +39,8 @@ cdef bint find_remaining(Loop *loop, int thread) noexcept nogil:
         return find_remaining_contacts(contacts, mine, &loop.state) and resum_in_order(contacts, &loop.state)
     if not find_remaining_touching(&contacts.history, contacts.law, mine, &loop.state):
         return False
+    if contacts.history.has_force_after_end:
+        mine.failure = FORCE_AFTER_END
     sum_in_order(contacts, mine, &loop.state, loop.dissipated)
     return True
 

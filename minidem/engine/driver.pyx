@@ -10,8 +10,9 @@ import numpy as np
 from minidem.engine.population import Population
 from minidem.engine.user_forces import UserWork
 
-from minidem.broadphase.broadphase cimport IN_CALLBACK, NO_FAILURE, OUT_OF_MEMORY, SMALL_TEAM
-from minidem.contact.history cimport restore_contacts
+from minidem.broadphase.broadphase cimport FORCE_AFTER_END, IN_CALLBACK, NO_FAILURE, OUT_OF_MEMORY, SMALL_TEAM
+from minidem.broadphase.ghosts cimport clump_of, slot_of
+from minidem.contact.history cimport History, restore_contacts
 from minidem.core.guard cimport Guard
 from minidem.core.lanes cimport LANES
 from minidem.engine.compiled_forces cimport CompiledForces
@@ -68,7 +69,7 @@ cdef class Driver(LoopOwner):
     cdef Guard guard
     cdef double[:, :, ::1] saved_energies
     cdef double[:, ::1] saved_wall_rows
-    cdef public object copy             # what Simulation keeps to go back to, if a step exhausts memory
+    cdef public object copy             # what Simulation keeps to go back to, if a step fails
     cdef object saved                   # copies of blocks and wrenches, where a step calls Python
     cdef object error
 
@@ -87,6 +88,8 @@ cdef class Driver(LoopOwner):
                                       np.zeros((state.n_clumps, 7)) if work is None else work)
             self.compiled_forces = CompiledForces(state, self.population.ids, user_forces.compiled, force_work)
             self.compiled_forces.bind(&self.loop)
+            if state.n_clumps:
+                self.compiled_forces.check_parameters(&self.loop)
             external_forces = user_forces if user_forces.in_python else None
         if external_forces is not None:
             self.external_forces = external_forces
@@ -141,7 +144,7 @@ cdef class Driver(LoopOwner):
             self.advance(steps)
         except NotFinite:
             raise
-        except BaseException:
+        except BaseException as error:
             if self.broken is None and self.saved is not None:
                 self.restore(self.saved[0], self.saved[1])
                 if self.memory is not None:
@@ -153,7 +156,8 @@ cdef class Driver(LoopOwner):
                 if servo_states is not None:
                     self.walls.servo_states[:] = servo_states
             elif self.broken is None:
-                self.broken = f"in step {self.step_count + 1} memory was exhausted, and forces are missing"
+                cause = "memory was exhausted" if isinstance(error, MemoryError) else "the contact law failed"
+                self.broken = f"in step {self.step_count + 1} {cause}, and forces are missing"
                 self.release_lists()
             raise
         self.contacts_known = True
@@ -267,8 +271,28 @@ cdef class Driver(LoopOwner):
         if failure == OUT_OF_MEMORY:
             self.loop.broad.valid = False
             raise MemoryError("no memory for the lists of candidates and contacts")
+        if failure == FORCE_AFTER_END:
+            self.loop.broad.valid = False
+            self.raise_force_after_end()
         if clump >= 0:
             raise NotFinite(f"the position or orientation of clump {clump} is not finite")
+
+    cdef object raise_force_after_end(self):
+        cdef History *history
+        cdef int t, i = 0, j = 0
+        force = (0.0, 0.0, 0.0)
+        for t in range(self.loop.n_threads):
+            history = &self.loop.contacts[t].history
+            if history.has_force_after_end:
+                i, j, force = history.pair_after_end[0], history.pair_after_end[1], tuple(history.force_after_end)
+            history.has_force_after_end = False
+        other = f"clump {self.clump_number(j)}" if j >= 0 else f"wall {self.walls.wall_of[-1 - j]}"
+        raise ValueError(f"the contact law left the force {force} N, or a couple, on clump "
+                         f"{self.clump_number(i)} in its contact with {other}, which has ended: the force must "
+                         "be zero where the overlap is not positive")
+
+    cdef int clump_number(self, int sphere):
+        return self.state.view.clump_number[clump_of(&self.state.view, slot_of(&self.state.view, sphere))]
 
     def start(self, double dt):
         """Half a step back, and `start` of the rotation scheme, for the clumps not started; forces must be known.

@@ -1,11 +1,23 @@
 """Rotation of free bodies: the time loop of the many-body runs with another source of torques."""
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.core.checks import LARGEST, dimensions, finite_array, flag, positive, refuse, unit_quaternions, whole
+from minidem.core.checks import (
+    LARGEST,
+    check_call,
+    dimensions,
+    finite_array,
+    flag,
+    positive,
+    refuse,
+    unit_quaternions,
+    whole,
+)
 from minidem.engine.chunked_run import Pacer
 from minidem.engine.driver import Driver
 from minidem.rotation import registry
@@ -92,7 +104,9 @@ def integrate(name: str, inertia: ArrayLike, orientation: ArrayLike, angular_vel
     start, sync = flag("start", start), flag("sync", sync)
     if record_every is not None:
         record_every = whole("record_every", record_every, 1)
-    if not callable(torque):
+    if callable(torque):
+        check_call("torque", torque, "t", "q", "w")
+    else:
         torque = finite_array("torque", torque, (n, 3), repeat=True, limit=LARGEST)
     state = State(scheme.n_scratch).with_bodies(inertia, orientation, angular_velocity)
     bodies = _FreeBodies(state, name, scheme, parameters, torque, dt, single, sync)

@@ -49,7 +49,7 @@ cdef class LoopOwner(LoopReader):
 
     def __cinit__(self, State state, scheme, parameters, double dt, long long first_step=0, law=None,
                   gravity=(0.0, 0.0, 0.0), walls=None, int threads=1, history=None, dissipated=None, servo_states=None,
-                  former_walls=None, **of_driver):
+                  former_walls=None, guard=None, **of_driver):
         self.state = state
         self.loop.state = state.view
         self.loop.first_step = first_step
@@ -60,7 +60,7 @@ cdef class LoopOwner(LoopReader):
         self.loop.has_contacts = law is not None
         if law is not None:
             record, values, self.pair_table = law
-            self.walls = WallTable(walls, dt, first_step, servo_states, former_walls)
+            self.walls = WallTable(walls, dt, first_step, servo_states, former_walls, guard)
             self.set_law(record, values)
         if self.loop.law.history != NULL:
             self.memory = HistoryMemory(

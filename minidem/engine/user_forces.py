@@ -3,7 +3,7 @@ import copy
 
 import numpy as np
 
-from minidem.core.checks import LARGEST, finite_array, short_repr
+from minidem.core.checks import LARGEST, check_call, finite_array, short_repr
 from minidem.core.external import compiled_address
 from minidem.core.quaternions import conjugate, multiply, rotate, rotate_back
 from minidem.state.bodies import frames_to_drawn
@@ -25,6 +25,8 @@ class Force:
     def __init__(self, function, parameters=()):
         self.function, self.address = function, compiled_address("function", function, SIGNATURE)
         self.parameters = finite_array("parameters", parameters, (-1,))
+        if self.address is None:
+            check_call("function", function, "t", "x", "v", "q", "w", *(f"p{k}" for k in range(len(self.parameters))))
 
     def __reduce__(self):
         return Force, (self.function, self.parameters)

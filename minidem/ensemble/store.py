@@ -54,6 +54,24 @@ class Store:
         except (*_UNREADABLE, AttributeError, KeyError, TypeError):     # damaged from outside
             return None
 
+    def others(self, runs):
+        """Rows of the other runs that did not fail; ValueError if these have other parameters."""
+        own = {self._file(parameters) for parameters in runs}
+        rows = []
+        for file in sorted(self.runs.glob("*.json")):
+            try:
+                record = {} if file in own else json.loads(file.read_text(encoding="utf-8"))
+                parameters = record["parameters"]
+                if file != self._file(parameters) or not self._is_valid(record, parameters) or record["error"]:
+                    continue
+            except (*_UNREADABLE, AttributeError, KeyError, TypeError):
+                continue
+            if set(parameters) != set(runs[0]):
+                raise ValueError(f"folder: {self.folder} holds runs with the parameters {', '.join(parameters)}, not "
+                                 f"{', '.join(runs[0])}; give another folder, or remove it")
+            rows.append(row(parameters, record))
+        return rows
+
     def _is_valid(self, record, parameters):
         """Whether the record belongs to this run, and its row can be written to a table."""
         seconds, error, of_format = record["seconds"], record["error"], record.get("format", 1)

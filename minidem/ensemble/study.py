@@ -1,17 +1,19 @@
 """Run one function over a grid of parameters; existing records are kept, missing runs are made."""
 
+import inspect
 import itertools
 import math
 import os
+import sys
 import time
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from pathlib import Path
 
-from minidem.core.checks import positive, whole
+from minidem.core.checks import check_call, did_you_mean, positive, whole
 from minidem.core.processors import available_processors
 from minidem.ensemble import cluster, workers as local
-from minidem.ensemble.reference import importing, reference_to, short
+from minidem.ensemble.reference import importing, load, reference_to, short
 from minidem.ensemble.store import Store, plain, row
 from minidem.scenario.progress import Line
 
@@ -37,8 +39,8 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
     grid : dict
         Parameter -> list of its values: numbers, text, True, False, None.
     folder : path
-        For runs/*.json, a file per run, and table.csv. Existing runs, of an interrupted call or a smaller grid, are not
-        repeated unless they failed.
+        For runs/*.json, a file per run, and table.csv. Existing runs, of an interrupted call or another grid of the
+        same parameters, are not repeated unless they failed, and their rows stay in the table.
     workers : int, optional
         Number of simultaneous runs on this machine; default: one per processor.
     threads : int
@@ -46,22 +48,25 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
     scheduler : str, optional
         Address of a dask.distributed scheduler, "tcp://host:8786", whose workers make the runs instead.
     progress : bool
-        Print the number of finished runs and the estimated time left on standard error.
+        Print the number of finished runs and the estimated time left on standard error, and at the end how many failed.
     cost : callable, optional
         Parameters (a dictionary) -> estimated duration of the run in any unit. Expensive runs start first.
     timeout : float, optional
-        Maximum duration of a run [s], including the start of its process (about 1 s). Default: no limit.
+        Maximum duration of a run [s], including the start of its process (about 1 s). Default: no limit; of a process
+        that is stopped, as by SIGSTOP, a RuntimeWarning tells.
 
     Returns
     -------
     list of dict
         In the order of the grid, its last parameter varying fastest: parameters, results, run_seconds (wall time; None
-        if the process died or was ended), error (None, or the reason). table.csv has the same rows.
+        if the process died or was ended), error (None, or the reason). table.csv has the same rows, and below those
+        of other grids.
 
     Raises
     ------
     ValueError
-        For invalid arguments, before any run.
+        For invalid arguments, a grid with other names than the parameters of the function, or a folder with runs of
+        another function or of other parameters; before any run.
     RuntimeError
         If called while `function` is imported, for want of `if __name__ == "__main__"`.
     """
@@ -79,9 +84,13 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
     timeout = None if timeout is None else positive("timeout", timeout)
     if not os.fspath(folder):
         raise ValueError("folder = '': give a folder, '.' for the present one")
+    if cost is not None:
+        check_call("cost", cost, "parameters")
     reference = reference_to(function)
+    _check_names(function if callable(function) else load(reference), short(reference), runs[0])
     store = Store(folder, short(reference))
     found = [store.load(parameters) for parameters in runs]
+    others = store.others(runs)                         # of another grid; their rows stay in the table
     missing = [k for k, record in enumerate(found) if record is None or record["error"] is not None]
     costs = {k: float(cost(runs[k])) if cost else 1.0 for k in missing}
     missing.sort(key=lambda k: -costs[k])
@@ -101,15 +110,34 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
                     line.count(k, found[k]["error"])
                 line.update()
                 if time.perf_counter() - clock > TABLE_SECONDS:
-                    store.write_table(_rows(runs, found))
+                    store.write_table(_rows(runs, found) + others)
                     clock = time.perf_counter()
     except BaseException:                               # Ctrl-C may come within a save: read what was saved
         found = [store.load(parameters) for parameters in runs]
         raise
     finally:
         line.close()
-        store.write_table(_rows(runs, found))
-    return _rows(runs, found)
+        store.write_table(_rows(runs, found) + others)
+    rows = _rows(runs, found)
+    failed = sum(row["error"] is not None for row in rows)
+    if progress:
+        remedy = f": {store.table} has the reasons; the same call repeats them" if failed else ""
+        print(f"{len(rows)} runs, {failed} failed{remedy}", file=sys.stderr, flush=True)
+    return rows
+
+
+def _check_names(function, name, parameters):
+    """ValueError if a function cannot be called with these parameters; one without a known signature passes."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(**parameters)
+    except TypeError as error:
+        unknown = next((given for given in parameters if given not in signature.parameters), "")
+        hint = did_you_mean(unknown, signature.parameters)
+        raise ValueError(f"grid: {name} takes {signature}: {error}{hint}") from None
 
 
 def _combinations(grid):

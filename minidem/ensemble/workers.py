@@ -11,6 +11,7 @@ import sys
 import tempfile
 import threading
 import time
+import warnings
 
 ATTEMPTS = 2            # of a run whose process dies, which may have been killed by chance
 POLL = 1.0              # [s] between checks for a dead process whose pipe another process holds open
@@ -102,7 +103,8 @@ class Worker:
         _close(process)
         if status >= 0:
             return f"ended with status {status}"
-        return f"was killed by {signal.Signals(-status).name}"
+        names = {each.value: each.name for each in signal.Signals}      # without most of the real-time signals
+        return f"was killed by {names.get(-status, f'signal {-status}')}"
 
     def _stderr_tail(self):
         self._stderr.seek(0)
@@ -122,6 +124,8 @@ def _answer(process, number, task, deadline):
             ready = [key.fileobj for key, _ in pipes.select(min(left, POLL))]
             if not ready and process.poll() is not None:
                 return None
+            if not ready:
+                _warn_if_stopped(process)
             if process.stdin in ready:
                 task = task[process.stdin.write(task):]
                 if not task:
@@ -135,6 +139,17 @@ def _answer(process, number, task, deadline):
                     record = json.loads(line)
                     if record.pop("id") == number:
                         return record
+
+
+def _warn_if_stopped(process):
+    """Warn of a process that was stopped since the last call."""
+    try:
+        stopped = os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOHANG)
+    except (AttributeError, ChildProcessError):         # macOS; it ended meanwhile
+        return
+    if stopped is not None:
+        warnings.warn(f"process {process.pid} of a run is stopped, and the study waits for it: continue it by "
+                      f"kill -CONT {process.pid}, or give a timeout", RuntimeWarning, stacklevel=2)
 
 
 def _kill(process):

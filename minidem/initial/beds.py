@@ -1,5 +1,7 @@
 """Clumps at rest, as initial states of bulk processes."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt

@@ -8,6 +8,8 @@ Worlds 27, 103 (2016), doi:10.1002/cav.1614.
 Orientations are isotropic and positions disordered, but not in thermal equilibrium: simulate a few mean free paths
 before measuring.
 """
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,7 +17,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from minidem.core.quaternions import cross, multiply, rotate
-from minidem.initial.random_placement import add_at_random
+from minidem.initial.random_placement import add_at_random, check_placement
 from minidem.templates.clump_template import ClumpTemplate
 
 DILUTE = 0.04           # solid fraction of the reduced clumps, at which random addition needs two proposals per clump
@@ -48,6 +50,7 @@ def place_densely(templates: Sequence[ClumpTemplate], numbers: Sequence[int], lo
     ValueError
         If overlaps remain after the last round.
     """
+    check_placement(templates, numbers, rng)
     low, high = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
     solid_fraction = sum(n * t.volume for n, t in zip(numbers, templates)) / np.prod(high - low)
     if not DILUTE < solid_fraction < 1.0:       # dilute, or an error that `add_at_random` reports

@@ -7,17 +7,23 @@ All random numbers are from the generator of the caller: the same seed gives the
 Rods of three touching spheres reach a solid fraction of 0.2 within seconds; the cost then diverges (45 proposals per
 rod at 0.20, 105 at 0.22, 580 at 0.24). For higher solid fractions see dense_placement.py.
 """
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from minidem.core.checks import list_of, short_repr, whole
 from minidem.templates.clump_template import ClumpTemplate
 
 BATCH = 8192            # largest number of proposals in a batch while few clumps are missing
 PATIENCE = 100_000      # number of proposals after which the box counts as full, plus ...
 ATTEMPTS = 200          # ... this number per clump
+# No shape is known to get beyond this solid fraction in a large box; spheres end at 0.384: Feder, J. Theor. Biol. 87,
+# 237 (1980), doi:10.1016/0022-5193(80)90358-6.
+JAMMED, MANY = 0.5, 1000
 PAIR_BLOCK = 2**17      # sphere pairs whose distances are computed at once: 3 MB, within a core's cache
 
 
@@ -55,7 +61,8 @@ def place(templates: Sequence[ClumpTemplate], numbers: Sequence[int], low: Array
     Raises
     ------
     ValueError
-        If the box has no volume, or is full before all clumps are placed; `place_densely` places more.
+        For another argument than these, or if the box has no volume, or is full before all clumps are placed;
+        `place_densely` places more.
     """
     return add_at_random(templates, numbers, low, high, rng,
                          remedy="use place_densely, which takes the same arguments, ")
@@ -63,6 +70,7 @@ def place(templates: Sequence[ClumpTemplate], numbers: Sequence[int], low: Array
 
 def add_at_random(templates, numbers, low, high, rng, remedy=""):
     """`place`; remedy: advice in the message for a full box, besides fewer clumps or a larger box."""
+    check_placement(templates, numbers, rng)
     low, high = (np.asarray(corner, dtype=float) for corner in (low, high))
     if not (low.shape == high.shape == (3,) and np.all(np.isfinite(high - low)) and np.all(low < high)):
         raise ValueError(f"low, high: the box from {low} to {high} has no volume; give (3,) with low < high")
@@ -72,6 +80,10 @@ def add_at_random(templates, numbers, low, high, rng, remedy=""):
               f"(solid fraction {solid_fraction:.3g})")
     if solid_fraction >= 1.0:
         raise ValueError(f"{wanted}; take fewer clumps or a larger box")
+    for template, number in zip(templates, numbers):
+        if number > MANY and number * template.volume > JAMMED * np.prod(high - low):
+            raise ValueError(f"{wanted}: random addition ends below {JAMMED} (spheres: at 0.38); {remedy}take fewer "
+                             "clumps or a larger box")
 
     shapes = [Shape(template) for template in templates]
     placed = []
@@ -83,6 +95,19 @@ def add_at_random(templates, numbers, low, high, rng, remedy=""):
             raise ValueError(f"{wanted}: it was full with {there}; "
                              f"{remedy if len(poses.position) else ''}take fewer clumps or a larger box")
     return [(poses.position, poses.orientation) for _, poses in sorted(placed, key=lambda item: item[0])]
+
+
+def check_placement(templates, numbers, rng):
+    """ValueError for wrong arguments of `place`."""
+    if isinstance(templates, ClumpTemplate):
+        raise ValueError(f"templates = {templates}: give a list of minidem.ClumpTemplate, [template], and of numbers")
+    list_of(ClumpTemplate, "templates", list(templates) if isinstance(templates, Sequence) else templates)
+    if np.ndim(numbers) != 1 or len(numbers) != len(templates):
+        raise ValueError(f"numbers = {short_repr(numbers)}: give a list of whole numbers, one for each template")
+    for k, number in enumerate(numbers):
+        whole(f"numbers[{k}]", number, 0)
+    if not isinstance(rng, np.random.Generator):
+        raise ValueError(f"rng = {short_repr(rng)}: give a numpy.random.Generator, np.random.default_rng(SEED)")
 
 
 class Shape:
@@ -112,17 +137,19 @@ class _Poses:
 def _place_one_shape(shape, number, placed, low, high, rng):
     """Up to `number` poses of one shape without overlap with `placed` (pairs of template index and poses)."""
     poses = propose(shape, 0, low, high, rng)
-    batch, proposals = number, 0
-    while len(poses.position) < number and proposals < PATIENCE + ATTEMPTS * number:
+    batch, left, missing, likely = number, PATIENCE + ATTEMPTS * number, number, np.inf
+    # The accepted part of the proposals falls while the box fills. So the search ends where even with the present one,
+    # but for chance, too few would be accepted.
+    while 0 < missing <= likely and left > 0:
         proposed = propose(shape, batch, low, high, rng)
         free = np.ones(len(proposed.position), dtype=bool)
         for others in [poses] + [others for _, others in placed]:
             free[overlapping(proposed, others)[:, 0]] = False
         proposed = proposed[free]
-        missing = number - len(poses.position)
-        poses = poses + proposed[in_order(proposed)[:missing]]
-        proposals += batch
-        batch = max(number - len(poses.position), min(2 * batch, BATCH))
+        accepted = in_order(proposed)[:missing]
+        poses, missing, left = poses + proposed[accepted], missing - len(accepted), left - batch
+        likely = (len(accepted) + 4.0 * np.sqrt(len(accepted)) + 16.0) / batch * left
+        batch = max(missing, min(2 * batch, BATCH))
     return poses
 
 

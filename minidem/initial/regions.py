@@ -18,6 +18,9 @@
 Regions have no state: what they do depends on their parameters, the step number and the simulation alone. A run that is
 continued from a checkpoint with regions of the same parameters therefore has the bits of an undisturbed run.
 """
+from __future__ import annotations
+
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -93,7 +96,7 @@ class Inlet:
 
     Positions are uniform and orientations isotropic among those in which all spheres are inside the box, and overlap
     neither another sphere nor a wall. Clumps for which none is found in a hundred trials per clump are left out, so
-    that `rate` is an upper limit: new clumps must leave the box fast enough.
+    that `rate` is an upper limit: new clumps must leave the box fast enough. The first time a UserWarning tells.
 
     Parameters
     ----------
@@ -157,11 +160,17 @@ class Inlet:
         if step % self.every:
             raise ValueError(f"every = {self.every}: the simulation is at step {step}, which is not a multiple of it; "
                              "give the same number to sim.run")
-        n = self.due(step, sim.dt) - self.due(max(0, step - self.every), sim.dt)
-        n = min(n, int(np.prod(np.subtract(self.high, self.low)) / self.template.volume))      # more cannot fit
-        if n == 0:
+        due = self.due(step, sim.dt) - self.due(max(0, step - self.every), sim.dt)
+        n = min(due, int(np.prod(np.subtract(self.high, self.low)) / self.template.volume))      # more cannot fit
+        poses = self._find(sim, n) if n else None
+        found = len(poses.position) if n else 0
+        if found < due and "_has_warned" not in vars(self):
+            vars(self)["_has_warned"] = True
+            warnings.warn(f"rate = {self.rate:g} 1/s of an Inlet is not reached: at step {step} there was room for "
+                          f"{found} of the {due} clumps that were due, and the others are left out; lower the rate, or "
+                          "take a larger box or a higher velocity", UserWarning, stacklevel=2)
+        if found == 0:
             return sim.ids[:0].copy()
-        poses = self._find(sim, n)
         return sim.add_clumps(self._known_template(sim), poses.position, poses.orientation, self.velocity,
                               self.angular_velocity, material=self.material)
 

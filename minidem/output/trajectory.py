@@ -1,4 +1,6 @@
 """Trajectories of clumps: positions, orientations and velocities over time, in one GSD or CSV file."""
+from __future__ import annotations
+
 import os
 from collections.abc import Iterable
 from contextlib import suppress

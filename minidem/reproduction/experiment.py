@@ -105,7 +105,7 @@ class PaperExperiment:
             return INTERRUPTED
         for line in [*report.lines(), f"Files are in {options.out}."]:
             report.say(line)
-        return DONE
+        return FAILED if report.failed_runs else DONE
 
     def run_into(self, folder: Path | str, quick: bool = False, quiet: bool = True, **options) -> Report:
         """Run from Python, with files in `folder`.

@@ -30,11 +30,13 @@ class Report:
     files : list of str
         Names of the tables and figures.
     path : Path
+    failed_runs : int
+        Counted by `count_failures`.
     """
 
     def __init__(self, name: str, out: Path | str, options: dict, quiet: bool) -> None:
         self.name, self.path, self.quiet = name, Path(out), quiet
-        self.findings, self.files = [], []
+        self.findings, self.files, self.failed_runs = [], [], 0
         self._options = options
         self._begun = time.perf_counter()
         self._line = Line(quiet)
@@ -75,6 +77,10 @@ class Report:
             self._line.close()
             with pipe_may_close():
                 print(text)
+
+    def count_failures(self, rows: Iterable[dict]) -> None:
+        """Count the rows of `run_ensemble` with an error. With any, the exit status of the command is 1."""
+        self.failed_runs += sum(row["error"] is not None for row in rows)
 
     def progress(self, label: str, items: Iterable) -> Iterator:
         """Yield the items, and show on standard error how many are done."""

@@ -79,10 +79,10 @@ CALLERS = {"start": address(start), "move": address(move), "finish": address(fin
            "predict": address(predict)}
 
 
-def make_kernels(functions, int n_scratch):
+def make_kernels(functions, int n_scratch, parameters):
     """Kernels of {role: function or None}; each function through any of the interfaces."""
     cdef Kernels made
-    addresses, in_python = resolve(functions, CALLERS, SIGNATURE)
+    addresses, in_python = resolve(functions, CALLERS, SIGNATURE, ("bodies", "dt", "stage", *parameters))
     made = Kernels(**addresses)
     made.functions, made.keep, made.n_scratch = in_python, functions, n_scratch
     return made

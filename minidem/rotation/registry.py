@@ -100,4 +100,4 @@ def register(name: str, move: Function, start: Function | None = None, finish: F
         if offset != 0.0 and missing:
             raise ValueError(f"{field_name} = {offset}: a scheme that stores it at another instant than the pose needs "
                              f"{' and '.join(missing)}, too; start takes it there, sync brings it back")
-    return _registry.add(replace(scheme, kernels=make_kernels(functions, scheme.n_scratch)))
+    return _registry.add(replace(scheme, kernels=make_kernels(functions, scheme.n_scratch, scheme.parameters)))

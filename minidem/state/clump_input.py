@@ -1,4 +1,6 @@
 """Validation of new clumps, and their transformation to what the state stores."""
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

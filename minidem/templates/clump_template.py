@@ -1,4 +1,6 @@
 """Templates of rigid clumps: spheres, mass, centre of mass, principal inertia."""
+from __future__ import annotations
+
 import warnings
 from pathlib import Path
 from typing import Self
@@ -150,8 +152,8 @@ class ClumpTemplate:
             self.volume, self.center_of_mass, self.inertia, self.axes, self.relative_error, self.density))
 
     @classmethod
-    def from_mesh(cls, path: str | Path | TriangleMesh, spheres: int = 100, density: float = 2500.0, scale: float = 1.0,
-                  match: str = "spheres", repair: bool = False) -> Self:
+    def from_mesh(cls, path: str | Path | TriangleMesh, spheres: int = 100, density: float | None = None,
+                  scale: float = 1.0, match: str = "spheres", repair: bool = False) -> Self:
         """Fill a closed surface with spheres (`minidem.templates.fit_mesh` describes the method and its sources).
 
         All spheres lie inside the mesh. `minidem.mesh_report.MeshReport` compares the clump with the mesh.
@@ -164,7 +166,7 @@ class ClumpTemplate:
         spheres : int
             Largest number of spheres; the volume error falls with the number.
         density : float
-            Density [kg/m3].
+            Density [kg/m3]. Without it 2500 kg/m3 are taken, with a warning.
         scale : float
             Unit of length of the file [m]: 1e-3 for mm.
         match : {"spheres", "mesh"}
@@ -181,12 +183,17 @@ class ClumpTemplate:
         Warns
         -----
         UserWarning
-            Volume, a principal moment, or the centre of mass over the cube root of the volume differ by more than
-            10 % from those of the mesh; with match="mesh", the spheres fill less than half of the mesh.
+            The density is not given. Volume, a principal moment, or the centre of mass over the cube root of the volume
+            differ by more than 10 % from those of the mesh; with match="mesh", the spheres fill less than half of the
+            mesh.
         """
         if not isinstance(match, str) or match not in ("spheres", "mesh"):
             raise ValueError(f"match = {short_repr(match)}: give 'spheres' or 'mesh'")
         mesh = path if isinstance(path, TriangleMesh) else TriangleMesh.read(path, scale, repair)
+        if density is None:
+            density = 2500.0
+            warnings.warn(f"density is not given: {density:g} kg/m3 are taken; a mesh has none, give density=",
+                          UserWarning, stacklevel=2)
         template = cls(*fit_spheres(mesh, spheres), density)
         if match == "mesh":
             density = template.density

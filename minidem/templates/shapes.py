@@ -3,6 +3,8 @@
 All spheres lie inside the ideal shape: the volume is too small, by less with more spheres. The axis of rods and solids
 of revolution is z.
 """
+from __future__ import annotations
+
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike

@@ -5,6 +5,8 @@ solid, signed by orientation (divergence theorem; Kallay 2006, "Computing the mo
 triangle mesh", doi:10.1080/2151237X.2006.10129220). They are exact for the polyhedron. Where a mesh intersects itself,
 overlapping parts count twice.
 """
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Self
 

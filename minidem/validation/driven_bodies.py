@@ -6,6 +6,8 @@ velocity and torque are components in the principal frame; quaternions (w, x, y,
 
 The reference solution, `driven`, is computed by DOP853 and shares no code with the schemes.
 """
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 

@@ -12,6 +12,8 @@ published : as for the published curves. The time is the sum of the steps in flo
     Buss and Johnson are the variants that the authors used.
 synchronised : the schemes as designed, q and w at the whole step n * dt, either sign of q, one error measure.
 """
+from __future__ import annotations
+
 from functools import lru_cache
 
 import numpy as np

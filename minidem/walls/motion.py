@@ -1,4 +1,6 @@
 """Poses of walls at given instants."""
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from math import cos, pi, sin
 

@@ -1,4 +1,6 @@
 """Infinite planes, and boxes of six planes."""
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,4 +1,6 @@
 """Walls that a force moves."""
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,7 @@
 """What all walls have in common: a material and a motion."""
 from collections.abc import Callable
 
-from minidem.core.checks import LARGEST, finite_array, short_repr
+from minidem.core.checks import LARGEST, check_call, finite_array, short_repr
 from minidem.material import Material
 from minidem.walls.servo import Servo
 
@@ -16,6 +16,8 @@ class Wall:
         if not (self.motion is None or isinstance(self.motion, Servo | Callable)):
             raise ValueError(f"motion = {short_repr(self.motion)}: give md.Oscillation, md.Servo, or a function of the "
                              "time that returns (displacement (3,), rotation vector (3,))")
+        if callable(self.motion):
+            check_call("motion", self.motion, "t")
         for name in ("velocity", "angular_velocity"):
             self._set(name, finite_array(name, getattr(self, name), (3,), limit=LARGEST))
         self._set("center", finite_array("center", reference if self.center is None else self.center, (3,),

@@ -1,4 +1,5 @@
 """The arrays behind the walls of the time loops."""
+from minidem.core.guard cimport Guard
 from minidem.walls.surface cimport Walls
 
 cdef class WallElements:
@@ -17,6 +18,7 @@ cdef class WallTable:
     cdef readonly object wall_of, servos         # as above
     cdef readonly object servo_states         # (walls, 2) displacements [m] and velocities [m/s] of these
     cdef object _keep, _poses, _travel
+    cdef Guard _guard
     cdef double _half_step
     cdef long long _first               # step of the first entry of the tables
     cdef const double *of_walls(self, values) except NULL

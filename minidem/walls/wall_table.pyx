@@ -11,6 +11,7 @@ from minidem.walls.motion import Motions
 from minidem.walls.plane import Plane
 from minidem.walls.servo import Servo
 
+from minidem.core.guard cimport Guard
 from minidem.core.int_vector cimport IntVector, release
 from minidem.walls.surface cimport PLACE, POSE, TriangleGrid, WallPose, find_triangles, simple_height
 
@@ -115,11 +116,15 @@ cdef class WallTable:
         Of walls that a force moves; default: at rest at their first places.
     former : WallTable, optional
         That of another time loop with the same steps, whose poses are used as far as they go.
+    guard : Guard, optional
+        Of the simulation, which functions of motions must not use.
     """
 
-    def __cinit__(self, WallElements elements, double dt, long long step, servo_states=None, WallTable former=None):
+    def __cinit__(self, WallElements elements, double dt, long long step, servo_states=None, WallTable former=None,
+                  Guard guard=None):
         self.elements, self.walls, self._half_step, self._keep = elements, elements.view, 0.5 * dt, []
         self.wall_of, self.servos = elements.wall_of, elements.servos
+        self._guard = Guard() if guard is None else guard
         self.servo_states = np.zeros((self.walls.count, 2)) if servo_states is None else np.array(servo_states)
         if former is not None:
             self._first, self._poses, self._travel = former._first, former._poses, former._travel
@@ -166,9 +171,13 @@ cdef class WallTable:
         rows, moved = np.zeros((n, self.walls.count + 1, POSE)), np.zeros(n)
         rows[:, :, 3:12:4] = 1.0
         if moving:
-            rows[:, moving] = found = self.elements.motions.poses(2 * step, n, self._half_step,
-                                                                  self.servo_states[moving])
-            moved = self.elements.motions.travel(found)
+            try:
+                self._guard.during_step = True
+                rows[:, moving] = found = self.elements.motions.poses(2 * step, n, self._half_step,
+                                                                      self.servo_states[moving])
+                moved = self.elements.motions.travel(found)
+            finally:
+                self._guard.during_step = False
         return rows, self.walls.travelled + np.cumsum(moved)
 
     def accelerate(self, forces, double dt):

@@ -45,6 +45,16 @@ def quiet(*arguments, **options):
         return md.ClumpTemplate.from_mesh(*arguments, **options)
 
 
+def test_a_density_that_is_not_given_is_reported():
+    with pytest.warns(UserWarning, match="density is not given: 2500 kg/m3 are taken"):
+        clump = md.ClumpTemplate.from_mesh(CUBE, 4)
+    assert clump.density == 2500.0
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        assert md.ClumpTemplate.from_mesh(CUBE, 4, 1000.0).density == 1000.0
+    assert not any("density" in str(warning.message) for warning in found)
+
+
 def hammer():
     """A cube of 1 m with a handle 4 cm wide and 1.6 m long through the centre of its lower face."""
     handle = CUBE.vertices * [0.04, 0.04, 2.0] - [0.0, 0.0, 1.1]
@@ -86,8 +96,8 @@ def test_warnings_about_bad_fits():
         md.ClumpTemplate.from_mesh(plate(), 30, match="mesh")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        md.ClumpTemplate.from_mesh(platonic_mesh("icosahedron", 1.0), 60)
-        md.ClumpTemplate.from_mesh(CUBE, 40, match="mesh")
+        md.ClumpTemplate.from_mesh(platonic_mesh("icosahedron", 1.0), 60, 2500.0)
+        md.ClumpTemplate.from_mesh(CUBE, 40, 2500.0, match="mesh")
 
 
 def test_mass_and_inertia_of_a_box():

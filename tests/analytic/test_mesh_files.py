@@ -11,6 +11,8 @@ from minidem.shapes import platonic_mesh
 from minidem.templates import fit_mesh
 from minidem.templates.triangle_mesh import TriangleMesh
 
+pytestmark = pytest.mark.filterwarnings("ignore:density is not given")
+
 CUBE = platonic_mesh("cube", 1.0)
 QUADS = [(1, 2, 4, 3), (5, 7, 8, 6), (1, 5, 6, 2), (3, 4, 8, 7), (1, 3, 7, 5), (2, 6, 8, 4)]     # outward
 CORNERS = [(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)]

@@ -9,6 +9,8 @@ from minidem.shapes import platonic_mesh
 from minidem.templates import fit_mesh
 from minidem.templates.triangle_mesh import TriangleMesh
 
+pytestmark = pytest.mark.filterwarnings("ignore:density is not given")
+
 CUBE = platonic_mesh("cube", 2.0)
 BOX = TriangleMesh((CUBE.vertices + 1.0) / 2.0 * [1.0, 2.0, 3.0], CUBE.triangles)       # a corner at the origin
 

@@ -281,8 +281,8 @@ def test_what_is_refused_before_any_run(change, match, tmp_path):
 
 def test_a_folder_belongs_to_one_function(study):
     study(a=[1], b=["x"])
-    with pytest.raises(ValueError, match="holds runs of script.py:study, not of math:sqrt"):
-        run_ensemble("math:sqrt", {"a": [1]}, study.folder)
+    with pytest.raises(ValueError, match="holds runs of script.py:study, not of statistics:mean"):
+        run_ensemble("statistics:mean", {"data": [1]}, study.folder)
 
 
 def test_results_that_no_table_can_hold(tmp_path):

@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 import minidem as md
+from minidem import __main__ as command_line
+from minidem.analysis.energy import Energy
 from minidem.core.threads import has_openmp
+from minidem.initial import Inlet, place
 
 ROOT = Path(__file__).parents[2]
 
@@ -23,6 +26,35 @@ def test_help_begins_with_the_public_names():
     assert sorted(f"md.{name}" for name in md.__all__) == sorted(name for name in listed if name.startswith("md."))
     for name in listed:
         assert pydoc.locate(name.replace("md.", "minidem.", 1) if name.startswith("md.") else name) is not None, name
+
+
+def test_signatures_are_readable():
+    """ArrayLike has 1400 characters where its members are listed."""
+    shown = [getattr(md, name) for name in md.__all__] + [md.rotation.integrate, place, Inlet]
+    for thing in shown:
+        text = pydoc.plain(pydoc.render_doc(thing))
+        assert "_SupportsArray" not in text and max(map(len, text.splitlines())) < 500, thing
+    assert re.search(r"gravity: '?ArrayLike'? = ", pydoc.plain(pydoc.render_doc(md.Simulation)))
+
+
+@pytest.mark.parametrize("wrong, call", [
+    ("hertz-mindlin", lambda: md.contact.info("hertz-mindlim")), ("omelyan", lambda: md.rotation.info("omelian:a=1")),
+    ("stiffness", lambda: md.contact.info("hooke").values("stifness=1"))])
+def test_near_names_are_suggested(wrong, call):
+    with pytest.raises(ValueError, match=f", did you mean '{wrong}'"):
+        call()
+
+
+def test_near_scenarios_and_commands_are_suggested(capsys):
+    for words, name in ((["run", "rods_in_bx"], "rods_in_box"), (["scenario"], "scenarios")):
+        assert command_line.main(words) == 2
+        assert f"did you mean '{name}'?" in capsys.readouterr().err
+
+
+def test_an_energy_shows_its_sums():
+    energy = Energy(translational=1.0, rotational=2.0, elastic=3.0, potential=-4.0, work=0.5)
+    assert re.fullmatch(r"Energy\(translational=1.0, .*exchanged=0.0, kinetic=3.0, dissipated=0.0, total=2.0, "
+                        r"balance=1.5\)", repr(energy))
 
 
 def test_build_info():

@@ -133,6 +133,41 @@ def test_advice_for_a_full_box(rod, monkeypatch):
     assert "use" not in str(refusal.value)
 
 
+@pytest.mark.parametrize("change, words", [
+    ({"templates": md.ClumpTemplate([(0, 0, 0)], [0.1])}, "templates = <ClumpTemplate.*give a list .*template"),
+    ({"templates": [0.1]}, r"templates\[0\] = 0.1: give minidem.ClumpTemplate"),
+    ({"numbers": 5}, "numbers = 5: give a list of whole numbers, one for each template"),
+    ({"numbers": [5, 6]}, "numbers = .5, 6.: give a list"), ({"numbers": [2.5]}, r"numbers\[0\] = 2.5: give a whole"),
+    ({"low": 1}, "low, high: the box from 1.0"), ({"rng": 1}, "rng = 1: give a numpy.random.Generator, .*default_rng"),
+    ({"rng": None}, "rng = None: give")])
+@pytest.mark.parametrize("how", [place, place_densely])
+def test_wrong_arguments(how, change, words):
+    good = {"templates": [md.ClumpTemplate([(0, 0, 0)], [0.1])], "numbers": [5], "low": np.zeros(3),
+            "high": np.ones(3), "rng": np.random.default_rng(1)}
+    with pytest.raises(ValueError, match=f"^{words}"):
+        how(**good | change)
+
+
+def test_a_hopeless_search_ends_early(rod, monkeypatch):
+    """After a small part of the proposals that it might make; beyond the limit of all shapes before the first one."""
+    made, propose = [], random_placement.propose
+
+    def counted(shape, number, *others):
+        made.append(number)
+        return propose(shape, number, *others)
+
+    monkeypatch.setattr(random_placement, "propose", counted)
+    high = np.full(3, (900 * rod.template.volume / 0.4) ** (1 / 3))
+    with pytest.raises(ValueError, match="it was full with [4-6]..; use place_densely"):
+        place([rod.template], [900], np.zeros(3), high, np.random.default_rng(1))
+    assert sum(made) < 0.5 * (random_placement.PATIENCE + random_placement.ATTEMPTS * 900)
+    made.clear()
+    high = np.full(3, (2000 * rod.template.volume / 0.51) ** (1 / 3))
+    with pytest.raises(ValueError, match="solid fraction 0.51.: random addition ends below 0.5 .*; use place_densely"):
+        place([rod.template], [2000], np.zeros(3), high, np.random.default_rng(1))
+    assert not made
+
+
 def dense_rods(template, n, solid_fraction, seed):
     """(edge of the box, position, orientation)"""
     edge = (n * template.volume / solid_fraction) ** (1 / 3)

@@ -47,6 +47,7 @@ def test_rate_and_number():
     assert sim.n_clumps == 12
 
 
+@pytest.mark.filterwarnings("ignore:rate")
 def test_no_overlap():
     """Neither with walls nor with clumps of other sizes that are in the box already; what does not fit is left out."""
     sim = md.Simulation(ELASTIC, md.box((0.2, 0.0, 0.0), (0.6, 0.6, 0.7)), dt=1e-5)
@@ -57,6 +58,20 @@ def test_no_overlap():
     assert 0.0 < smallest_gap(sim) < 0.3 and sim.n_clumps < 42
     sim.run(10)
     assert len(inlet(sim)) < 10 and smallest_gap(sim) > 0.0
+
+
+def test_a_rate_that_is_not_reached_is_reported_once():
+    sim = md.Simulation(ELASTIC, dt=1e-4)
+    inlet = Inlet(CLUMP, LOW, HIGH, rate=4e5, every=10)
+    sim.run(10)
+    with pytest.warns(UserWarning, match=r"rate = 400000 1/s .*step 10 .* (\d+) of the 400 clumps") as found:
+        new = inlet(sim)
+        sim.run(10)
+        inlet(sim)
+    assert len(found) == 1 and f"room for {len(new)} of" in str(found[0].message)
+    crowded = Inlet(CLUMP, LOW, HIGH, rate=4e5, every=1, seed=1)
+    with pytest.warns(UserWarning, match="room for . of the 40"):
+        assert len(crowded(sim)) < 10
 
 
 def test_distribution():

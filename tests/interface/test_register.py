@@ -164,7 +164,7 @@ def test_stages_and_parameters_arrive(own):
     assert {type(value) for _, stage, _, mode, *_ in seen for value in (stage, mode)} == {int}
     assert instants == [0.0, 0.125, 0.25, 0.375, 0.5]
     with pytest.raises(ValueError, match="gain"):
-        md.rotation.integrate("staged:gain=-1", INERTIA, (1, 0, 0, 0), SPIN, (0, 0, 0), 0.25, 2)
+        md.rotation.integrate("staged:gain=nan", INERTIA, (1, 0, 0, 0), SPIN, (0, 0, 0), 0.25, 2)
 
 
 def test_c_functions_receive_doubles(own):

@@ -78,10 +78,10 @@ def test_a_built_in_law_written_again(own_law):
 
 
 def test_an_error_in_describe(own_law):
-    own_law("mine", example.force, lambda contacts: None, **example.RECORD)         # one argument too few
+    own_law("mine", example.force, lambda contacts, stiffness: contacts.colour, **example.RECORD)
     sim = two_balls(LAW, steps=3)
     for read in sim.contacts, sim.energy:
-        with pytest.raises(TypeError, match="positional argument"):
+        with pytest.raises(AttributeError, match="colour"):
             read()
     sim.run(3)
 

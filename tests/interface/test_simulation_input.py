@@ -1,9 +1,11 @@
 """Invalid input of Simulation is refused with name, value and remedy, and leaves the state unchanged."""
+import time
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
+import scenes
 
 import minidem as md
 from minidem.state.state import COLUMNS
@@ -164,3 +166,29 @@ def test_warnings_name_the_line_of_the_user():
     with pytest.warns(UserWarning) as caught:
         sim.add_clumps(BALL, (0, 0, 0), orientation=(1.1, 0, 0, 0))
     assert len(caught) == 2 and {Path(warning.filename) for warning in caught} == {Path(__file__)}
+
+
+@pytest.mark.parametrize("n", [65, 3000])
+@pytest.mark.parametrize("width", [0.0, 0.1])
+def test_clumps_in_one_place_are_found_before_all_contacts_are_listed(n, width):
+    """Each touches each other one: 3000 rods would take a minute and gigabytes."""
+    rng = np.random.default_rng(1)
+    orientation = rng.standard_normal((n, 4))
+    orientation /= np.linalg.norm(orientation, axis=1, keepdims=True)
+    sim = md.Simulation(md.Material(young=1e7, poisson=0.2), dt=1e-6)
+    start = time.perf_counter()
+    with pytest.raises(ValueError, match=r"position of clump (\d+): it overlaps clump (?!\1 )\d+ by .* m at the start"):
+        sim.add_clumps(scenes.rod().template, width * rng.random((n, 3)), orientation)
+    assert time.perf_counter() - start < 2.0 and sim.n_clumps == 0
+
+
+def test_concentric_clumps_without_contacts_are_accepted():
+    """Their centres of mass coincide, their spheres do not."""
+    angle = 2.0 * np.pi * np.arange(70) / 70
+    turned = np.column_stack([np.cos(angle / 4), *np.zeros((2, 70)), np.sin(angle / 4)])        # a quarter about z
+    pair = md.ClumpTemplate([(-1, 0, 0), (1, 0, 0)], [0.02, 0.02])
+    sim = md.Simulation(md.Material(young=1e7, poisson=0.2), dt=1e-6)
+    sim.add_clumps(pair, np.zeros((70, 3)), turned)
+    assert len(sim.contacts()) == 0
+    sim.add_clumps(pair, [(0, 0, 1)] * 70, turned, scale=np.linspace(0.5, 0.6, 70))
+    assert len(sim.contacts()) == 0

@@ -75,7 +75,7 @@ def test_an_error_in_a_python_law_undoes_the_step(own_law, threads, at_call):
     def force(contacts, stiffness):
         calls.append(None)
         if len(calls) == at_call:
-            contacts.history[:] = contacts.force = np.nan
+            contacts.history[:] = contacts.force[:] = np.nan
             raise ArithmeticError("in force")
         example.force(contacts, stiffness)
 

@@ -6,6 +6,7 @@ of the material are not used.
 """
 from minidem.contact.record import ContactLaw
 from minidem.core.literature import article
+from minidem.core.parameters import Positive
 
 from minidem.contact.law cimport Contact, Law, LawKernels, over_contact, over_lanes, over_pairs
 from minidem.core.int_vector cimport IntVector
@@ -43,4 +44,4 @@ CUNDALL = article(
 LAWS = [ContactLaw(
     name="hooke", title="linear spring", cites=(CUNDALL,), power=1.0,
     kernels=LawKernels(many=<size_t> many, many_moving=<size_t> many_moving, one=<size_t> one, forces=<size_t> forces),
-    parameters={"stiffness": None, "onset": ("plain", "corrected")}, used_in="LAMMPS, LIGGGHTS, Yade, MercuryDPM")]
+    parameters={"stiffness": Positive, "onset": ("plain", "corrected")}, used_in="LAMMPS, LIGGGHTS, Yade, MercuryDPM")]

@@ -11,6 +11,7 @@ not depend on its speed. The elastic constants of the materials are not used.
 from minidem.contact.friction_coefficients import FRICTION_PARAMETERS, READS_OF_PAIRS, REFERENCES, coefficient_rows
 from minidem.contact.laws.hooke import CUNDALL
 from minidem.contact.record import ContactLaw
+from minidem.core.parameters import Positive
 
 from minidem.contact.friction cimport describe_friction, friction_forces
 from minidem.contact.friction_records cimport SLIDING_RECORDS
@@ -49,4 +50,4 @@ LAWS = [ContactLaw(
                                              n_records=MAX_RECORDS, has_couples=True)},
     power=1.0, needs_velocity=True, has_history=True, conservative=False, coefficients=coefficients,
     reads_of_pairs=READS_OF_PAIRS, used_in="LAMMPS, LIGGGHTS, Yade, MercuryDPM",
-    parameters={**FRICTION_PARAMETERS, "stiffness": None, "tangential_stiffness": 2.0 / 7.0})]
+    parameters={**FRICTION_PARAMETERS, "stiffness": Positive, "tangential_stiffness": Positive(2.0 / 7.0)})]

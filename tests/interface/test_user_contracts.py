@@ -1,0 +1,190 @@
+"""What functions of a user's own must keep to: arguments, shapes, the end of a contact, parameters; else an error."""
+import functools
+
+import custom_law as example
+import numpy as np
+import pytest
+import scenes
+from user_functions import BALL, GLASS, LAW, functions_of, rods, same, two_balls
+
+import minidem as md
+
+BOUNCE = {"velocity": [(1, 0, 0), (-1, 0, 0)]}
+pytestmark = pytest.mark.filterwarnings("ignore:contact law")
+
+
+@pytest.mark.parametrize("parameter", ["0", "-2.5"])
+def test_parameters_of_a_law_may_have_any_sign(own_law, parameter):
+    seen = []
+    own_law("mine", lambda contacts, shift, count: seen.append((shift, count)),
+            parameters={"shift": 1.0, "count": 3})
+    two_balls(f"mine:shift={parameter},count=-4", steps=1)
+    assert set(seen) == {(float(parameter), -4)}
+    with pytest.raises(ValueError, match="shift is 'inf', must be a finite number"):
+        two_balls("mine:shift=inf")
+    with pytest.raises(ValueError, match="count is '0.5', must be a whole number up to 2147483647"):
+        two_balls("mine:count=0.5")
+
+
+def test_ranges_of_parameters(own_law):
+    from minidem.core.parameters import Count, NonNegative, Positive
+    own_law("mine", lambda contacts, *values: None, parameters={
+        "k": Positive, "x": NonNegative(0.0), "n": Count(2), "mode": ("plain", Positive)})
+    law = md.contact.info("mine")
+    assert law.values("k=2") == [2.0, 0.0, 2, -1.0] and law.values("k=2,mode=3,x=1") == [2.0, 1.0, 2, 3.0]
+    for given, words in (("k=0", "a positive number"), ("x=-1,k=1", "a number from 0 on"), ("", "k is missing"),
+                         ("n=0,k=1", "a positive whole number"), ("mode=-1,k=1", "plain, or a positive number")):
+        with pytest.raises(ValueError, match=words):
+            law.values(given)
+
+
+@pytest.mark.parametrize("force, shape", [
+    (lambda c: c.normal[0], r"\(3,\)"), (lambda c: 1.0, r"\(\)"), (lambda c: c.overlap[:, None], r"\(8, 1\)")])
+def test_forces_are_not_broadcast(own_law, force, shape):
+    own_law("mine", lambda contacts: setattr(contacts, "force", force(contacts)))
+    sim = two_balls("mine")
+    with pytest.raises(ValueError, match=f"force has shape {shape}; give shape .8, 3.$"):
+        sim.run(1)
+
+
+def pulling(contacts, stiffness):
+    """A linear spring that pulls when the contact has ended."""
+    contacts.force = stiffness * contacts.overlap[:, None] * contacts.normal
+
+
+def pulling_in_numba():
+    numba = pytest.importorskip("numba")
+
+    @numba.cfunc("void(CPointer(float64), CPointer(float64), CPointer(float64), CPointer(float64))")
+    def force(contact, history, result, parameters):
+        rows, results = numba.carray(contact, (26, 8)), numba.carray(result, (10, 8))
+        results[:] = 0.0
+        results[:3] = parameters[0] * rows[13] * rows[:3]
+    return force
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("in_python", [True, False])
+@pytest.mark.usefixtures("many_threads_and_sorts")
+def test_no_force_after_the_end(own_law, in_python, threads):
+    """The error names the contact; a law in Python leaves the state at the beginning of the step."""
+    own_law("mine", pulling if in_python else pulling_in_numba(), parameters={"stiffness": None})
+    sim = rods(threads=threads)
+    with pytest.raises(ValueError, match=r"force \(.*\) N, or a couple, on clump \d+ in its contact with (clump|wall) "
+                                         r"\d+, which has ended: the force must be zero where the overlap"):
+        sim.run(400)
+    if in_python:
+        assert sim.step_count > 10 and len(sim.contacts())
+        assert same(sim, rods(steps=sim.step_count))
+    else:
+        with pytest.raises(RuntimeError, match="the contact law failed"):
+            sim.run(1)
+
+
+def test_no_couple_after_the_end(own_law):
+    own_law("mine", lambda c, stiffness: (example.force(c, stiffness), setattr(c, "couple", np.ones((8, 3)))),
+            couples=True, **example.RECORD)
+    with pytest.raises(ValueError, match="clump . in its contact with clump ., which has ended"):
+        two_balls(LAW, **BOUNCE).run(200)
+
+
+class Method:
+    def force(self, t, x, v, q, w):
+        return -v, 0.0 * w
+
+
+WRONG_CALLS = {
+    "a callback": (lambda sim: sim.run(1, every=1, callback=lambda: None), r"callback = .*\(simulation\)"),
+    "a class": (lambda sim: sim.run(1, every=1, callback=scenes.rod), r"callback = .*\(simulation\)"),
+    "a force": (lambda sim: sim.add_force(lambda t, x, v: None), r"function = .*w\), and takes \(t, x, v\)"),
+    "parameters": (lambda sim: sim.add_force(Method().force, [1.0]), r"function = .*\(t, x, v, q, w, p0\)"),
+    "a law": (lambda sim: md.contact.register("no", lambda c: None, parameters={"k": 1.0}),
+              r"force = .*\(contacts, k\)"),
+    "describe": (lambda sim: md.contact.register("no", lambda c: None, lambda: 1), r"describe = .*\(contacts\)"),
+    "coefficients": (lambda sim: md.contact.register("no", lambda c: None, coefficients=lambda pair: ()),
+                     r"coefficients = .*\(pair, values\)"),
+    "a scheme": (lambda sim: md.rotation.register("no", lambda bodies, dt: None), r"move = .*\(bodies, dt, stage\)"),
+    "a motion": (lambda sim: md.Plane((0, 0, 0), (0, 0, 1), motion=lambda: None), r"motion = .*\(t\), and takes \(\)"),
+    "a torque": (lambda sim: md.rotation.integrate("spiral", (1, 2, 3), (1, 0, 0, 0), (0, 0, 1), lambda t: 0, 0.1, 1),
+                 r"torque = .*\(t, q, w\)")}
+
+
+@pytest.mark.parametrize("name", WRONG_CALLS)
+def test_numbers_of_arguments_are_checked(name):
+    call, words = WRONG_CALLS[name]
+    with pytest.raises(ValueError, match=f"{words}.*(missing|too many)"):
+        call(two_balls("hertz"))
+    assert "no" not in md.contact.available() + md.rotation.available()
+
+
+def test_functions_of_many_kinds_are_accepted():
+    sim = two_balls("hertz")
+    sim.add_force(Method().force)
+    sim.add_force(functools.partial(lambda a, t, x, v, q, w: (a * v, 0.0 * w), -1.0))
+    sim.add_force(lambda *everything: (0.0 * everything[2], 0.0 * everything[2]), [1.0, 2.0])
+    seen = []
+    sim.run(2, every=1, callback=seen.append)               # a built-in function
+    sim.run(1, every=1, callback=print)
+    assert seen == [sim, sim]
+
+
+def beyond(index):
+    numba = pytest.importorskip("numba")
+
+    @numba.cfunc("void(CPointer(float64), CPointer(float64), CPointer(float64), CPointer(float64))")
+    def force(time, clumps, wrenches, parameters):
+        velocity, total = numba.carray(clumps, (15, 8))[3:6], numba.carray(wrenches, (6, 8))
+        total[:3] = -parameters[index] * velocity
+    return force
+
+
+def test_compiled_forces_do_not_read_behind_their_parameters():
+    sim, force = two_balls("hertz", overlap=-0.1), beyond(2)
+    with pytest.raises(ValueError, match=r"parameters = \[1.0, 2.0\]: the compiled function reads more numbers"):
+        sim.add_force(force, [1.0, 2.0])
+    assert sim.user_forces == ()
+    sim.add_force(force, [1.0, 2.0, 0.5])
+    sim.run(1)
+    empty = md.Simulation(GLASS, dt=1e-5)                   # found as soon as there is a clump
+    empty.add_force(force)
+    with pytest.raises(ValueError, match=r"parameters = \[\]"):
+        empty.add_clumps(BALL, [(0, 0, 0)])
+
+
+def test_numbers_behind_the_parameters_are_nan():
+    """What is read in later steps alone is not finite, too."""
+    numba = pytest.importorskip("numba")
+
+    @numba.cfunc("void(CPointer(float64), CPointer(float64), CPointer(float64), CPointer(float64))")
+    def late(time, clumps, wrenches, parameters):
+        if time[0] > 2.5e-5:
+            wrenches[0] = parameters[1]
+
+    sim = two_balls("hertz", overlap=-0.1)
+    sim.add_force(late, [1.0])
+    with pytest.raises(FloatingPointError, match="step [45] "):
+        sim.run(100)
+
+
+@pytest.mark.parametrize("interface", ["numba", "ctypes"])
+def test_compiled_laws_keep_to_the_contract(own_law, interface):
+    """The example leaves no force after the end."""
+    functions = functions_of(example, interface)
+    own_law("mine", **functions, **example.RECORD)
+    two_balls(LAW, **BOUNCE).run(200)
+
+
+@pytest.mark.parametrize("use", [lambda sim: sim.run(1), lambda sim: sim.add_clumps(BALL, [(5, 5, 5)]),
+                                 lambda sim: sim.remove_clumps([0]), lambda sim: sim.contacts()])
+def test_motions_must_not_use_the_simulation(use):
+    sims = []
+
+    def motion(t):
+        if sims and t > 3e-5:
+            use(sims[0])
+        return (1e-3 * t, 0.0, 0.0), (0.0, 0.0, 0.0)
+
+    sims.append(two_balls("hertz", walls=[md.Plane((0, 0, -1), (0, 0, 1), motion=motion)]))
+    with pytest.raises(RuntimeError, match="during a step.*motions of walls"):
+        sims[0].run(100)
+    assert sims[0].n_clumps == 2 and np.isfinite(sims[0].position).all()        # usable
