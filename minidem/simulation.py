@@ -10,7 +10,8 @@ from pathlib import Path
 
 from numpy.typing import ArrayLike
 
-from minidem.analysis.diagnosis import explain_pose, warn_of_ignored_properties
+from minidem.analysis.diagnosis import explain_pose
+from minidem.analysis.monitor import ISSUED, Monitor
 from minidem.contact import registry as contact_laws
 from minidem.contact.pair_table import PairTable
 from minidem.core.checks import LARGEST, file_path, finite_array, list_of, non_negative, positive, short_repr, whole
@@ -87,7 +88,7 @@ class Simulation(Files):
             raise ValueError("dt = None: give the time step in seconds; material.rayleigh_step(radius, density) "
                              "is its usual upper limit")
         self._threads = checked_threads(threads)
-        self._guard, self._pacer = Guard(), Pacer()
+        self._guard, self._pacer, self._monitor = Guard(), Pacer(), Monitor()
         self._scheme, self._parameters = registry.select(rotation)
         self._law, self._law_parameters = contact_laws.select(contact, self._scheme)
         box, walls = periodic_box(periodic), tuple(wall_list("walls", walls))
@@ -98,8 +99,8 @@ class Simulation(Files):
                           rotation=str(rotation), contact=str(contact), pairs=tuple(list_of(Pair, "pairs", pairs)))
         if self._law.corrects_onsets(self._law_parameters):
             require_planes_at_rest(self.contact, self.walls)
-        warn_of_ignored_properties(self._law, material)
         self._loop = self._make_loop(State(self._scheme.n_scratch, box), PairTable(material, self.walls, self.pairs))
+        self._monitor.check_materials(self, (*self.materials, *self.pairs))
 
     def __setattr__(self, name, value):
         """Refuse to change settings: the time loop has copies of them."""
@@ -120,7 +121,7 @@ class Simulation(Files):
 
     def _make_loop(self, state, pair_table, step_count=0, forces=None, **known):
         """A Driver for `state` at step number step_count; `known` are further arguments."""
-        pair_table.require_pairs(self._law, state.material_index)
+        pair_table.require_pairs(self._law, self._law_parameters, state.material_index)
         return Driver(state, self._scheme, self._parameters, self.dt, first_step=step_count,
                       law=(self._law, self._law_parameters, pair_table), gravity=self.gravity,
                       walls=self.walls, threads=self._threads, user_forces=forces,
@@ -151,14 +152,20 @@ class Simulation(Files):
             raise ValueError("every and callback belong together: give both or none")
         if callback is not None and not callable(callback):
             raise ValueError(f"callback = {short_repr(callback)}: give a function of the simulation")
-        every = steps if every is None else whole("every", every, 1)
-        end = self.step_count + steps
-        while self.step_count < end:
-            stop = min(end, (self.step_count // every + 1) * every) if callback else end
+        every, monitor = steps if every is None else whole("every", every, 1), self._monitor
+        step = self.step_count
+        end = step + steps
+        while step < end:
+            stop = min(end, (step // every + 1) * every) if callback else end
+            if step < monitor.due < stop:
+                stop = monitor.due
             self._prepare()
-            self._advance(stop - self.step_count)
-            if callback and self.step_count % every == 0:
+            self._advance(stop - step)
+            if stop >= monitor.ready:
+                monitor.look(self)
+            if callback and stop % every == 0:
                 callback(self)
+            step = self.step_count
 
     def run_until(self, t: float) -> None:
         """Advance by the fewest steps that reach time t [s]; by none if t is past."""
@@ -211,15 +218,20 @@ class Simulation(Files):
     def __reduce__(self):
         motions = {k: wall.motion for k, wall in enumerate(self.walls)
                    if wall.motion is not None and not isinstance(wall.motion, Oscillation | Servo)}
-        return _restored, (type(self), *checkpoint.pack(self), self._threads, self._user_forces.forces, motions)
+        return _restored, (type(self), *checkpoint.pack(self), self._threads, self._user_forces.forces, motions,
+                           self._monitor.issued)
 
     def __copy__(self):
         return copy.deepcopy(self)
 
 
-def _restored(make, settings, arrays, threads, forces, motions):
+def _restored(make, settings, arrays, threads, forces, motions, issued):
     """Inverse of `Simulation.__reduce__`."""
-    sim = checkpoint.unpack(settings, arrays, make, threads, motions)
+    before = ISSUED.set(issued)
+    try:
+        sim = checkpoint.unpack(settings, arrays, make, threads, motions)
+    finally:
+        ISSUED.reset(before)
     for force in forces:
         sim.add_force(force.function, force.parameters)
     return sim

@@ -4,10 +4,10 @@ from itertools import product
 import numpy as np
 
 from minidem.core.checks import short_repr
-from minidem.material import effective_modulus, effective_shear_modulus
+from minidem.material import PAIR_PROPERTIES, described, effective_modulus, effective_shear_modulus
 
 ELASTIC = {"modulus": effective_modulus, "shear_modulus": effective_shear_modulus}
-PROPERTIES = (*ELASTIC, "restitution", "friction", "rolling_friction")
+PROPERTIES = (*ELASTIC, *PAIR_PROPERTIES)
 
 
 class PairTable:
@@ -97,12 +97,12 @@ class PairTable:
         first = of_clumps[0] if len(of_clumps) else of_material[0]
         return 1.0 / (first + first), 1.0 / (of_walls + first), of_clumps, of_walls, (of_clumps != first).any()
 
-    def require_pairs(self, law, material_index):
+    def require_pairs(self, law, values, material_index):
         """Refuse two different materials without a pair that can meet, for a law that reads properties of pairs.
 
         Parameters
         ----------
-        law : ContactLaw
+        law, values : ContactLaw and the values of its parameters
         material_index : (n_clumps,) int32
             Materials of all clumps; without any, those of clumps to come are assumed to be of the simulation's.
 
@@ -111,16 +111,12 @@ class PairTable:
         ValueError
             With the names, or the values, of both materials.
         """
-        if not law.reads_of_pairs:
+        read = law.pair_properties(values)
+        if not read:
             return
         clumps = np.unique(material_index).tolist() or [0]
         for k, other in product(clumps, np.union1d(clumps, self.wall_index).tolist()):
             a, b = self.materials[k], self.materials[other]
             if k != other and frozenset((a, b)) not in self._pair:
-                read = ", ".join(law.reads_of_pairs)
-                raise ValueError(f"pairs: {_described(a)} and {_described(b)} can meet, and contact law {law.name!r} "
-                                 f"reads {read} of their pair; add md.Pair(a, b, ...) of these two materials")
-
-
-def _described(material):
-    return repr(material) if material.name is None else f"material {material.name!r}"
+                raise ValueError(f"pairs: {described(a)} and {described(b)} can meet, and contact law {law.name!r} "
+                                 f"reads {', '.join(read)} of their pair; add md.Pair(a, b, ...) of these two materials")

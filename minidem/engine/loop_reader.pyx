@@ -1,14 +1,18 @@
 # distutils: extra_compile_args = -O1
 """Base class of the LoopOwner: the struct of the time loop, and all that Python reads of it without changing it."""
+from libc.math cimport sqrt
+
 import numpy as np
 
 from minidem.engine.history_memory import history_without
 
-from minidem.contact.contact_list cimport list_contacts, list_last, list_touching
+from minidem.contact.contact_list cimport deepest_overlap, list_contacts, list_last, list_touching
 from minidem.core.lanes cimport LANES
+from minidem.core.vec3 cimport Vec3, dot
 from minidem.engine.history_memory cimport export_history
 from minidem.engine.time_loop cimport BLOCKS, CONTACTS, LISTS, N_PHASES, OUTSIDE, WAITING, record_phase
 from minidem.state.pose cimport pose_range
+from minidem.state.rows cimport VELOCITY, load
 from minidem.walls.surface cimport take_poses
 
 
@@ -138,6 +142,23 @@ cdef class LoopReader:
                                                self.loop.broad.threads, self.loop.n_threads))
         return self.of_walls(list_contacts(self.state, self.loop.contacts, self.loop.broad.threads,
                                            self.loop.n_threads))
+
+    def extremes(self):
+        """(largest speed of a clump half a step before the pose [m/s], largest overlap [m]); contacts must be known.
+
+        Compiled, because it costs no more than a few steps of a small system.
+        """
+        cdef double fastest = 0.0, deepest
+        cdef Vec3 v
+        cdef Py_ssize_t block
+        cdef int lane
+        with nogil:
+            for block in range(self.loop.state.n_blocks):
+                for lane in range(LANES):
+                    v = load(self.loop.state.blocks + (block * self.loop.state.n_rows + VELOCITY) * LANES + lane)
+                    fastest = max(fastest, dot(v, v))
+            deepest = deepest_overlap(&self.loop.state, self.loop.contacts, self.loop.n_threads)
+        return sqrt(fastest), deepest
 
     def contacts_of_last(self, Py_ssize_t n):
         """Contacts of the n clumps added last, at the present pose; the forces on clumps stay as they are."""
