@@ -55,17 +55,18 @@ class Monitor:
     def look(self, sim):
         """Check the present instant, the end of a step, whose contacts are known."""
         step = sim.step_count
-        self.due = max(FIRST, 1 << step.bit_length()) if step < SPACING else (step // SPACING + 1) * SPACING
-        self.ready = self.due if self.in_rows else step + min(step, SPACING) // 8 + 1
+        # A multiple of SPACING at least as far away: what ends of runs have shown needs no division
+        self.due = max(FIRST, 1 << step.bit_length()) if step < SPACING else -(-step // SPACING - 1) * SPACING
+        self.ready = self.due if self.in_rows else step + min(step, SPACING) // 4 + 1
         if self._population is not sim._loop.population:        # clumps came or went
             self._measure_spheres(sim)
-        speed, overlap = sim._loop.extremes()
+        speed, overlap, *corners = sim._loop.extremes()
         if speed > self._limits["speed"] and "speed" not in self.issued:
             self._warn("speed", _speed(sim))
         if overlap > self._least_limit():
             self.check(sim, sim.contacts())
         for enclosure in self._enclosures if "lost" not in self.issued else ():
-            self._warn("lost", enclosure.lost(sim))
+            self._warn("lost", enclosure.lost(sim, *corners))
 
     def check(self, sim, contacts):
         """Check the present contacts."""
