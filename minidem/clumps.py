@@ -81,6 +81,7 @@ class Clumps(Observables):
         else:
             refuse_deep_overlaps(new.contacts_of_last(n), state, first)
         warn_of_large_step(self, new, first)
+        self._monitor.check_materials(self, [material])
         self._exchange(new)
 
     @exclusive

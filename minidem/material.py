@@ -1,8 +1,11 @@
 """Materials, their contacts, and the time steps that elastic waves allow."""
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, fields
 from math import pi, sqrt
 
 from minidem.core.checks import non_negative, number, positive, short_repr
+
+
+PAIR_PROPERTIES = ("restitution", "friction", "rolling_friction")      # of contacts of two bodies, beside the moduli
 
 
 def _set_contact_properties(of):
@@ -12,6 +15,17 @@ def _set_contact_properties(of):
         raise ValueError(f"restitution = {of.restitution}: give a coefficient of restitution above 0 and up to 1")
     for name in ("friction", "rolling_friction"):
         object.__setattr__(of, name, non_negative(name, getattr(of, name)))
+
+
+def described(of):
+    """A Material, by its name if it has one, or a Pair, for messages."""
+    if isinstance(of, Pair):
+        return f"the pair of {described(of.a)} and {described(of.b)}"
+    if of.name is not None:
+        return f"material {of.name!r}"
+    given = (f"{known.name}={getattr(of, known.name)!r}" for known in fields(of)
+             if getattr(of, known.name) != known.default)
+    return f"Material({', '.join(given)})"
 
 
 def require_materials(**materials):
@@ -41,7 +55,8 @@ class Material:
     friction : float
         Coefficient of sliding friction, 0 or greater.
     rolling_friction : float
-        Coefficient of rolling friction, 0 or greater.
+        Coefficient of rolling friction, 0 or greater. Only with the option rolling=epsd of the contact law, as in
+        contact="hertz-mindlin:rolling=epsd", does a contact resist rolling.
     name : str, optional
         Name for messages. It distinguishes materials with otherwise equal values.
 
@@ -141,7 +156,8 @@ class Pair:
     friction : float
         Coefficient of sliding friction, 0 or greater.
     rolling_friction : float
-        Coefficient of rolling friction, 0 or greater.
+        Coefficient of rolling friction, 0 or greater. Only with the option rolling=epsd of the contact law, as in
+        contact="hertz-mindlin:rolling=epsd", does a contact resist rolling.
 
     Raises
     ------

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from numpy.typing import ArrayLike
 
-from minidem.analysis.diagnosis import explain_pose, warn_of_ignored_properties
+from minidem.analysis.diagnosis import explain_pose
+from minidem.analysis.monitor import ISSUED, Monitor
 from minidem.contact import registry as contact_laws
 from minidem.contact.pair_table import PairTable
 from minidem.core.checks import (
@@ -102,7 +103,7 @@ class Simulation(Files):
             raise ValueError("dt = None: give the time step in seconds; material.rayleigh_step(radius, density) "
                              "is its usual upper limit")
         self._threads = checked_threads(threads)
-        self._guard, self._pacer = Guard(), Pacer()
+        self._guard, self._pacer, self._monitor = Guard(), Pacer(), Monitor()
         self._due = None                        # the step whose callback has not returned
         self._scheme, self._parameters = registry.select(rotation)
         self._law, self._law_parameters = contact_laws.select(contact, self._scheme)
@@ -114,9 +115,9 @@ class Simulation(Files):
                           rotation=str(rotation), contact=str(contact), pairs=tuple(list_of(Pair, "pairs", pairs)))
         if self._law.corrects_onsets(self._law_parameters):
             require_planes_at_rest(self.contact, self.walls)
-        warn_of_ignored_properties(self._law, material)
         self._elements = WallElements(walls, box is not None)
         self._loop = self._make_loop(State(self._scheme.n_scratch, box), PairTable(material, self.walls, self.pairs))
+        self._monitor.check_materials(self, (*self.materials, *self.pairs))
 
     def __setattr__(self, name, value):
         """Refuse to change settings: the time loop has copies of them."""
@@ -135,7 +136,7 @@ class Simulation(Files):
 
     def _make_loop(self, state, pair_table, step_count=0, forces=None, **known):
         """A Driver for `state` at step number step_count; `known` are further arguments."""
-        pair_table.require_pairs(self._law, state.material_index)
+        pair_table.require_pairs(self._law, self._law_parameters, state.material_index)
         return Driver(state, self._scheme, self._parameters, self.dt, first_step=step_count,
                       law=(self._law, self._law_parameters, pair_table), gravity=self.gravity,
                       walls=self._elements, threads=self._threads, user_forces=forces,
@@ -173,17 +174,22 @@ class Simulation(Files):
             raise ValueError(f"callback = {short_repr(callback)}: give a function of the simulation")
         if callback is not None:
             check_call("callback", callback, "simulation")
-        every = steps if every is None else whole("every", every, 1)
+        every, monitor = steps if every is None else whole("every", every, 1), self._monitor
         end = self.step_count + steps
         while True:
             if callback and self._due == self.step_count and self.step_count % every == 0:
                 self._call(callback)
-            if self.step_count >= end:
+            step = self.step_count
+            if step >= end:
                 return
-            stop = min(end, (self.step_count // every + 1) * every) if callback else end
+            stop = min(end, (step // every + 1) * every) if callback else end
+            if step < monitor.due < stop:
+                stop = monitor.due
             self._due = stop if callback and stop % every == 0 else None
             self._prepare()
-            self._advance(stop - self.step_count)
+            self._advance(stop - step)
+            if stop >= monitor.ready:
+                monitor.look(self)
 
     def _call(self, callback):
         """Call the callback that is due; if it raises it remains so, with the clumps and forces of before."""
@@ -230,8 +236,8 @@ class Simulation(Files):
     def _run_piece(self, steps):
         """Run so many steps, with a copy of the state of at most STEPS_PER_COPY steps before.
 
-        A step that fails leaves forces and contacts incomplete. Loops that call Python in each step keep a
-        copy of their own.
+        A step that fails leaves forces and contacts incomplete. Loops that call Python in each step keep a copy of
+        their own.
         """
         loop = self._loop
         if not loop.undoes_steps and (loop.copy is None
@@ -277,15 +283,20 @@ class Simulation(Files):
     def __reduce__(self):
         motions = {k: wall.motion for k, wall in enumerate(self.walls)
                    if wall.motion is not None and not isinstance(wall.motion, Oscillation | Servo)}
-        return _restored, (type(self), *checkpoint.pack(self), self._threads, self._user_forces.forces, motions)
+        return _restored, (type(self), *checkpoint.pack(self), self._threads, self._user_forces.forces, motions,
+                           self._monitor.issued)
 
     def __copy__(self):
         return copy.deepcopy(self)
 
 
-def _restored(make, settings, arrays, threads, forces, motions):
+def _restored(make, settings, arrays, threads, forces, motions, issued):
     """Inverse of `Simulation.__reduce__`."""
-    sim = checkpoint.unpack(settings, arrays, make, threads, motions)
+    before = ISSUED.set(issued)
+    try:
+        sim = checkpoint.unpack(settings, arrays, make, threads, motions)
+    finally:
+        ISSUED.reset(before)
     for force in forces:
         sim.add_force(force.function, force.parameters)
     return sim

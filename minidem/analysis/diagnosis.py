@@ -86,16 +86,6 @@ def warn_of_large_step(sim, loop, first):
                       "not be resolved; watch the energy, or lower dt", UserWarning, stacklevel=4)
 
 
-def warn_of_ignored_properties(law, material):
-    """Warn of restitution and friction of a material that the contact law does not read."""
-    ignored = [name for name, default in (("restitution", 1.0), ("friction", 0.0), ("rolling_friction", 0.0))
-               if getattr(material, name) != default and name not in law.reads_of_pairs]
-    if ignored:
-        warnings.warn(f"contact law {law.name!r} does not read {', '.join(ignored)} of the material, and contacts are "
-                      "without; take a law that reads them, such as contact='hertz-mindlin', or leave them out",
-                      UserWarning, stacklevel=3)
-
-
 def explain_pose(sim):
     """Likely cause and remedy of a non-finite pose, called in the step in which it occurred.
 

@@ -1,140 +1,222 @@
-"""Checks of a running simulation at every row of its tables: energy error, overlaps, walls, time step.
+"""Checks of a running simulation: properties that nothing reads, overlaps, walls, time step, lost clumps.
 
-The checks use the contacts that were evaluated for the row's energy. If no overlap exceeds a bound below which no
-check can fail, the cost of a row is microseconds. Each kind of warning is issued once per run, continued runs included.
+A look at the present instant costs microseconds: two numbers, the largest speed and the largest overlap, are compared
+with bounds below which no check can fail. Contacts are listed only beyond them. Looks change nothing that a result
+depends on. Each kind of warning is issued once in a simulation, its copies included.
 """
-
 import math
+import sys
 import warnings
 from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache
 
 import numpy as np
 
 from minidem.analysis.diagnosis import format_above, relative_overlap
-from minidem.analysis.energy import energy_input, energy_scale
+from minidem.analysis.enclosure import enclosures
 from minidem.contact.pair_table import PROPERTIES
+from minidem.contact.registry import readers
 from minidem.core.quaternions import cross
-from minidem.walls import Plane
+from minidem.material import PAIR_PROPERTIES, Material, described
+from minidem.walls import Cylinder, MeshWall, Plane
 
 DEEP = 0.1      # overlap over the smaller radius above which a contact law for small overlaps is doubtful
+FIRST, SPACING = 128, 8192              # steps: scheduled looks are after 1, FIRST, 2 FIRST ... SPACING, 2 SPACING ...
+ISSUED = ContextVar("warnings that the simulation about to be made has issued", default={})
 
 
 class Monitor:
-    """Checks of one run.
+    """Checks of one simulation, which calls `look` where a run ends, and at scheduled steps.
 
-    Parameters
+    Attributes
     ----------
-    sim : Simulation
-    energies : Table
-        Its energies, a row for each check.
     issued : dict
         Warnings issued so far, kind -> text; new ones are added.
     report : callable
         Called with the text of each new warning.
-    energy_limit : float, optional
-        Relative error of the energy that ends the run; with dissipation in contacts, of the energy balance.
+    due, ready : int
+        Step of the next scheduled look, at which a run is divided; step from which on the end of a run is looked at.
+    in_rows : bool
+        Runs end at any step, and the caller checks at rows of its own: `ready` is `due`.
     """
 
-    def __init__(self, sim, energies, issued, report, energy_limit=None):
-        self.sim, self.energies, self.issued, self.report = sim, energies, issued, report
-        self.energy_limit = math.inf if energy_limit is None else energy_limit
-        self._measure_spheres()
+    def __init__(self):
+        self.issued, self.report, self.in_rows = dict(ISSUED.get()), warn, False
+        self.due = self.ready = 1
+        self._population = self._enclosures = None
 
-    def _measure_spheres(self):
-        """Radii and mobilities of the present spheres."""
-        sim = self.sim
-        self._ids, self.radii = sim.ids, sim.sphere_radii
-        mobilities = [sphere_mobility(template) for template in sim.templates]
-        self._mobility = np.concatenate([mobilities[k] / scale ** 3 for k, scale in zip(sim.template_index, sim.scale)]
-                                        or [np.zeros(0)])       # of each sphere
-        self._safe_overlap = self._largest_safe_overlap()
+    def serve(self, issued, report):
+        """Report to `report` what is not among the warnings `issued`, and add it there; see `in_rows`."""
+        before, self.issued, self.report, self.in_rows = self.issued, issued, report, True
+        for kind, text in before.items():
+            self._warn(kind, text)
 
-    def check(self, contacts):
-        """Issue warnings for `contacts`, those at the last row of the table."""
-        if not np.array_equal(self._ids, self.sim.ids):         # clumps came or went
-            self._measure_spheres()
-        contacts = contacts[contacts["overlap"] > self._safe_overlap]
-        if len(contacts):
-            for kind, find in (("overlap", self._overlap), ("wall", self._wall), ("step", self._step)):
-                text = None if kind in self.issued else find(contacts)
-                if text is not None:
-                    self.issued[kind] = text
-                    self.report(text)
+    def look(self, sim):
+        """Check the present instant, the end of a step, whose contacts are known."""
+        step = sim.step_count
+        # A multiple of SPACING at least as far away: what ends of runs have shown needs no division
+        self.due = max(FIRST, 1 << step.bit_length()) if step < SPACING else -(-step // SPACING - 1) * SPACING
+        self.ready = self.due if self.in_rows else step + min(step, SPACING) // 4 + 1
+        if self._population is not sim._loop.population:        # clumps came or went
+            self._measure_spheres(sim)
+        speed, overlap, *corners = sim._loop.extremes()
+        if speed > self._limits["speed"] and "speed" not in self.issued:
+            self._warn("speed", _speed(sim))
+        if overlap > self._least_limit():
+            self.check(sim, sim.contacts())
+        for enclosure in self._enclosures if "lost" not in self.issued else ():
+            self._warn("lost", enclosure.lost(sim, *corners))
 
-    def exceeded_limit(self):
-        """The reason to end the run if the last row exceeds the energy limit; else None."""
-        if self.energy_limit == math.inf:
-            return None
-        conservative = self.sim._law.conservative and not any(wall.moves for wall in self.sim.walls)
-        scale = energy_scale(self.energies)[0] if conservative else energy_input(self.energies) or None
-        column = self.energies.columns.index("total" if conservative else "balance")
-        change = self.energies.rows[-1][column] - self.energies.rows[0][column]
-        if scale is None or abs(change) <= self.energy_limit * scale:
-            return None
-        return (f"{self._now()}: the relative energy error {change / scale:+.3g} is beyond --energy-limit "
-                f"{self.energy_limit:g}. Lower --dt, take another --integrator, or go on with --resume and a higher "
-                "limit")
+    def check(self, sim, contacts):
+        """Check the present contacts."""
+        if self._population is not sim._loop.population:
+            self._measure_spheres(sim)
+        contacts = contacts[contacts["overlap"] > self._least_limit()]
+        for kind, find in (("overlap", _overlap), ("wall", _wall), ("step", _step)) if len(contacts) else ():
+            if kind not in self.issued and self._limits[kind] < math.inf:
+                with np.errstate(over="ignore", invalid="ignore"):              # just before a state is not finite
+                    self._warn(kind, find(sim, contacts))
 
-    def _largest_safe_overlap(self):
-        """An overlap [m] up to which no check of any contact can fail.
+    def check_materials(self, sim, owners):
+        """Check that the law reads what each of `owners`, materials and pairs, gives for contacts."""
+        read = sim._law.pair_properties(sim._law_parameters)
+        for owner in owners:
+            names = [name for name in PAIR_PROPERTIES
+                     if name not in read and getattr(owner, name) != getattr(Material, name)]
+            new = [name for name in names if f"unread {name}" not in self.issued]
+            if new:
+                text = (f"contact law {sim.contact!r} does not read {', '.join(new)} of {described(owner)}, and "
+                        f"contacts are without; {' and '.join(readers(new, sim.contact))} would read "
+                        f"{'it' if len(new) == 1 else 'them'}; else leave {'it' if len(new) == 1 else 'them'} out")
+                self.report(text)
+                self.issued |= {f"unread {name}": text for name in new}
 
-        The stiffness p k d^(p - 1) of a force k d^p is largest for the largest sphere at the stiffest wall; the
-        mobility of a pair is at most twice the largest mobility. A clump's centre behind a wall requires a sphere's
-        centre behind it, an overlap of a radius: while all centres of spheres are in front, the mirror image of
-        what is behind the wall lies inside the same spheres and outweighs it.
-        """
-        sim, mobility = self.sim, self._mobility.max(initial=0.0)
-        law, pair = sim._law, sim._loop.pair_table.properties(PROPERTIES)
-        forces = law.normal_force(1.0, self.radii.max(initial=0.0), pair, sim._law_parameters)
-        unit = law.power * np.nanmax(forces[np.unique(sim.material_index)], initial=0.0)     # stiffness at d = 1 m
-        allowed = 1.0 / (2.0 * mobility * sim.dt ** 2 * unit) if mobility * unit > 0.0 else math.inf
-        safe = allowed ** (1.0 / (law.power - 1.0)) if law.power > 1.0 else math.inf if allowed > 1.0 else 0.0
-        return min(DEEP * self.radii.min(initial=math.inf), safe)
+    def _warn(self, kind, text):
+        if text is not None and kind not in self.issued:
+            self.report(text)
+            self.issued[kind] = text
 
-    def _overlap(self, contacts):
-        relative = relative_overlap(contacts, self.radii)
-        k = np.argmax(relative)
-        if relative[k] <= DEEP:
-            return None
-        return (f"{self._now()}: {_names(contacts[k])} overlap by {contacts['overlap'][k]:.3g} m, "
-                f"{format_above(relative[k], DEEP)} of the smaller radius (contact laws hold for small overlaps, up to "
-                f"{DEEP:g}). Take a stiffer material or slower clumps")
+    def _least_limit(self):
+        """The overlap [m] up to which no check of a kind not issued yet can fail."""
+        return min((self._limits[kind] for kind in ("overlap", "wall", "step") if kind not in self.issued),
+                   default=math.inf)
 
-    def _wall(self, contacts):
-        walls = self.sim.walls_at_rest
-        planes = [-1 - k for k, wall in enumerate(walls) if isinstance(wall, Plane)]
-        at_wall = contacts[np.isin(contacts["clump_j"], planes)]
-        if not len(at_wall):
-            return None
-        clump, wall = at_wall["clump_i"], -1 - at_wall["clump_j"]
-        normal, point = (np.array([getattr(w, name, (0.0, 0.0, 0.0)) for w in walls]) for name in ("normal", "point"))
-        height = np.sum((self.sim.position[clump] - point[wall]) * normal[wall], axis=1)
-        k = np.argmin(height)
-        if height[k] >= 0.0:
-            return None
-        return (f"{self._now()}: the centre of clump {clump[k]} has passed through wall {wall[k]} and is "
-                f"{-height[k]:.3g} m behind it. The wall is too soft for its speed, or --dt too large")
-
-    def _step(self, contacts):
-        """dt against sqrt(m/k), k = dF/d(overlap), of the stiffest contact; leapfrog is unstable above twice that."""
-        power = self.sim._law.power
-        stiffness = power * (power + 1.0) * contacts["energy"] / contacts["overlap"] ** 2
-        pair = contacts["sphere_j"] >= 0
-        mobility = self._mobility[contacts["sphere_i"]]
-        mobility[pair] += self._mobility[contacts["sphere_j"][pair]]
-        rate_squared = stiffness * mobility
-        k = np.argmax(rate_squared)
-        if self.sim.dt ** 2 * rate_squared[k] <= 1.0:
-            return None
-        limit = 1.0 / math.sqrt(rate_squared[k])
-        return (f"{self._now()}: the step {self.sim.dt:g} s is {self.sim.dt / limit:.3g} times sqrt(m/k) = "
-                f"{limit:.3g} s of the contact of {_names(contacts[k])} (k = {stiffness[k]:.3g} N/m; unstable from 2 "
-                "on). Lower --dt")
-
-    def _now(self):
-        return f"step {self.sim.step_count} (time {self.sim.time:.6g} s)"
+    def _measure_spheres(self, sim):
+        """Limits of the present spheres, and which clumps are new in closed meshes."""
+        state = sim._state
+        smallest, largest = (state.scale * of_body[state.template_index] for of_body in (
+            state.bodies.smallest, np.array([shape[:, 3].max(initial=0.0) for shape in state.bodies.shapes])))
+        alone = not sim.walls and state.n_clumps < 2
+        has_fronts = any(isinstance(wall, Plane) or isinstance(wall, Cylinder) and not wall.outside
+                         for wall in sim.walls)
+        least = smallest.min(initial=math.inf)
+        self._limits = {"speed": math.inf if alone else least / sim.dt, "overlap": DEEP * least,
+                        "wall": least if has_fronts else math.inf,
+                        "step": _safe_overlap(sim, largest.max(initial=0.0))}
+        if self._enclosures is None:
+            self._enclosures = enclosures(sim)
+        for enclosure in self._enclosures:
+            enclosure.add_new(sim)
+        self._population = sim._loop.population
 
 
+def warn(text):
+    """Issue a UserWarning at the line of the caller outside of this package."""
+    level, frame = 1, sys._getframe()
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("minidem."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, UserWarning, stacklevel=level)
+
+
+def _safe_overlap(sim, largest):
+    """An overlap [m] up to which `_step` fails for no contact; infinite for laws in Python. largest : radius [m].
+
+    The stiffness p k d^(p - 1) of a force k d^p is largest for the largest sphere at the stiffest wall; the mobility of
+    a pair is at most twice the largest mobility. Functions in Python are called with contacts of the simulation only.
+    """
+    state, law = sim._state, sim._law
+    if law.kernels_for(sim._law_parameters).functions:
+        return math.inf
+    of_template = np.array([sphere_mobility(template).max() for template in state.templates])
+    mobility = (of_template[state.template_index] / state.scale ** 3).max(initial=0.0) if state.n_clumps else 0.0
+    forces = law.normal_force(1.0, largest, sim._loop.pair_table.properties(PROPERTIES), sim._law_parameters)
+    unit = law.power * np.nanmax(forces[np.unique(state.material_index)], initial=0.0)      # stiffness at d = 1 m
+    allowed = 1.0 / (2.0 * mobility * sim.dt ** 2 * unit) if mobility * unit > 0.0 else math.inf
+    return allowed ** (1.0 / (law.power - 1.0)) if law.power > 1.0 else math.inf if allowed > 1.0 else 0.0
+
+
+def _speed(sim):
+    """The distance of a step against the smallest radius of the clump."""
+    state = sim._state
+    distance = sim.dt * np.linalg.norm(state.column("velocity"), axis=1)
+    relative = distance / (state.scale * state.bodies.smallest[state.template_index])
+    k = np.argmax(relative)
+    if not relative[k] > 1.0:
+        return None
+    return (f"{_now(sim)}: clump {k} moves by {distance[k]:.3g} m in a step, {format_above(relative[k], 1.0)} times the "
+            "radius of its smallest sphere, and may pass through walls and clumps without a contact. Lower dt, or its "
+            "speed")
+
+
+def _overlap(sim, contacts):
+    relative = relative_overlap(contacts, sim.sphere_radii)
+    k = np.argmax(relative)
+    if not relative[k] > DEEP:
+        return None
+    return (f"{_now(sim)}: {_names(contacts[k])} overlap by {contacts['overlap'][k]:.3g} m, "
+            f"{format_above(relative[k], DEEP)} of the smaller radius (contact laws hold for small overlaps, up to "
+            f"{DEEP:g}). Take a stiffer material or slower clumps")
+
+
+def _wall(sim, contacts):
+    """A clump's centre behind a plane, or outside a cylinder around it.
+
+    It requires a sphere's centre there, an overlap of a radius: while all centres of spheres are in front, the mirror
+    image of what is behind the wall lies inside the same spheres and outweighs it.
+    """
+    walls, position = sim.walls_at_rest, sim.position
+    deepest, found = 0.0, None
+    for k, wall in enumerate(walls):
+        clumps = contacts["clump_i"][contacts["clump_j"] == -1 - k]
+        if not len(clumps) or isinstance(wall, MeshWall) or getattr(wall, "outside", False):
+            continue
+        arm = position[clumps] - wall.point
+        if isinstance(wall, Plane):
+            height = arm @ wall.normal
+        else:
+            height = wall.radius - np.linalg.norm(np.cross(arm, wall.axis), axis=1)
+        if height.min() < deepest:
+            deepest, found = height.min(), (clumps[np.argmin(height)], k)
+    if found is None:
+        return None
+    return (f"{_now(sim)}: the centre of clump {found[0]} has passed through wall {found[1]} and is {-deepest:.3g} m "
+            "behind it. The wall is too soft for its speed, or dt too large")
+
+
+def _step(sim, contacts):
+    """dt against sqrt(m/k), k = dF/d(overlap), of the stiffest contact; leapfrog is unstable above twice that."""
+    power, pairs = sim._law.power, contacts["sphere_j"] >= 0
+    stiffness = power * (power + 1.0) * contacts["energy"] / contacts["overlap"] ** 2
+    mobility = _mobility(sim._state, contacts["clump_i"], contacts["sphere_i"])
+    mobility[pairs] += _mobility(sim._state, contacts["clump_j"][pairs], contacts["sphere_j"][pairs])
+    rate = np.sqrt(stiffness * mobility)
+    k = np.argmax(rate)
+    if not sim.dt * rate[k] > 1.0:
+        return None
+    return (f"{_now(sim)}: the step {sim.dt:g} s is {sim.dt * rate[k]:.3g} times sqrt(m/k) = {1.0 / rate[k]:.3g} s of "
+            f"the contact of {_names(contacts[k])} (k = {stiffness[k]:.3g} N/m; unstable from 2 on). Lower dt")
+
+
+def _mobility(state, clump, sphere):
+    """(n,) mobilities of spheres (n,) of clumps (n,), both by the user's numbers."""
+    of_templates, sizes = [sphere_mobility(template) for template in state.templates], state.bodies.sizes
+    template, first = state.template_index[clump], np.cumsum(sizes[state.template_index])[clump]
+    ends = np.cumsum([len(of_template) for of_template in of_templates])
+    return np.concatenate(of_templates)[ends[template] - first + sphere] / state.scale[clump] ** 3
+
+
+@lru_cache(maxsize=1024)
 def sphere_mobility(template):
     """(k,) largest acceleration along the force of a sphere's centre, per force on the sphere [1/kg].
 
@@ -142,6 +224,10 @@ def sphere_mobility(template):
     """
     arms = cross(template.offsets[:, None], np.eye(3)[None])        # rows: c x e_k
     return 1.0 / template.mass + np.linalg.eigvalsh(arms / template.inertia @ arms.transpose(0, 2, 1))[:, -1]
+
+
+def _now(sim):
+    return f"step {sim.step_count} (time {sim.time:.6g} s)"
 
 
 def _names(contact):

@@ -130,6 +130,21 @@ cdef object list_touching(State state, const StateView *view, const Contacts *co
     return describe(state, pair, values, friction, count)
 
 
+cdef double deepest_overlap(const StateView *view, const Contacts *contacts, int n_threads) noexcept nogil:
+    """The largest overlap of all contacts of all threads [m]; 0 without any."""
+    cdef double deepest = 0.0
+    cdef int t
+    cdef Py_ssize_t k
+    cdef const Law *law
+    cdef const IntVector *pairs
+    for t in range(n_threads):
+        law = contacts[t].law
+        pairs = &contacts[t].pairs if law.history == NULL else &contacts[t].history.contacts.pairs
+        for k in range(pairs.size // 2 if law.history == NULL else contacts[t].history.contacts.n):
+            deepest = max(deepest, law.one(law, view, pairs.data[2 * k], pairs.data[2 * k + 1]).overlap)
+    return deepest
+
+
 cdef bint find_at_walls(IntVector *pairs, IntVector *triangles, const Walls *walls, int slot,
                         const double *sphere) noexcept nogil:
     """Elements of walls that overlap with a sphere. False: memory exhausted."""

@@ -4,7 +4,7 @@ import numpy as np
 from minidem.core.literature import article
 from minidem.core.parameters import NonNegative
 
-READS_OF_PAIRS = ("restitution", "friction", "rolling_friction")
+READS_OF_PAIRS, READS_WITH = ("restitution", "friction"), {"rolling=epsd": ("rolling_friction",)}
 FRICTION_PARAMETERS = {        # the first two are read by damped_normal.pxd
     "limit_damping": ("no", "yes"), "friction_limit": ("repulsion", "magnitude"),
     "tangential_damping": ("stiffness-ratio", NonNegative),

@@ -3,10 +3,10 @@ import numpy as np
 
 from minidem.contact.law import MOST_COEFFICIENTS
 from minidem.core.checks import short_repr
+from minidem.material import PAIR_PROPERTIES, described
 
 ELASTIC = {"modulus": "compliance", "shear_modulus": "shear_compliance"}    # 1 / the sum of those of both materials
-OF_PAIRS = ("restitution", "friction", "rolling_friction")
-PROPERTIES = (*ELASTIC, *OF_PAIRS)
+PROPERTIES = (*ELASTIC, *PAIR_PROPERTIES)
 
 
 class Coefficients:
@@ -73,7 +73,7 @@ class PairTable:
                                  "one of them")
             self._others[pair.a][pair.b] = self._others.setdefault(pair.b, {})[pair.a] = pair
         self._own = {name: np.array([getattr(m, name) for m in self.materials])
-                     for name in (*ELASTIC.values(), *OF_PAIRS)}
+                     for name in (*ELASTIC.values(), *PAIR_PROPERTIES)}
         self._coefficients, self._checked = Coefficients(), set()
 
     def with_material(self, material):
@@ -149,12 +149,12 @@ class PairTable:
         first = of_clumps[0] if len(of_clumps) else of_material[0]
         return 1.0 / (first + first), 1.0 / (of_walls + first), of_clumps, of_walls, (of_clumps != first).any()
 
-    def require_pairs(self, law, material_index):
+    def require_pairs(self, law, values, material_index):
         """Refuse two different materials without a pair that can meet, for a law that reads properties of pairs.
 
         Parameters
         ----------
-        law : ContactLaw
+        law, values : ContactLaw and the values of its parameters
         material_index : (n_clumps,) int32
             Materials of all clumps; without any, those of clumps to come are assumed to be of the simulation's.
 
@@ -163,7 +163,8 @@ class PairTable:
         ValueError
             With the names, or the values, of both materials.
         """
-        if not law.reads_of_pairs:
+        read = law.pair_properties(values)
+        if not read:
             return
         clumps = np.flatnonzero(np.bincount(material_index)).tolist() or [0]
         for k in (k for k in clumps if k not in self._checked):
@@ -171,12 +172,7 @@ class PairTable:
             for other in sorted({*clumps, *self.wall_index.tolist()} - {k}):
                 b = self.materials[other]
                 if b not in self._others.get(a, ()):
-                    read = ", ".join(law.reads_of_pairs)
-                    raise ValueError(f"pairs: {_described(a)} and {_described(b)} can meet, and contact law "
-                                     f"{law.name!r} reads {read} of their pair; add md.Pair(a, b, ...) of these two "
-                                     "materials")
+                    raise ValueError(f"pairs: {described(a)} and {described(b)} can meet, and contact law "
+                                     f"{law.name!r} reads {', '.join(read)} of their pair; add md.Pair(a, b, ...) of "
+                                     "these two materials")
         self._checked = set(clumps)
-
-
-def _described(material):
-    return repr(material) if material.name is None else f"material {material.name!r}"

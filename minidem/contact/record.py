@@ -4,12 +4,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from minidem.contact.friction_coefficients import READS_OF_PAIRS
 from minidem.contact.law import MOST_COEFFICIENTS, LawKernels, LawLimits
 from minidem.core.checks import check_call
 from minidem.core.literature import Reference
 from minidem.core.parameters import named_values, parameter_values
 from minidem.core.record import check_record, refuse_field
+from minidem.material import PAIR_PROPERTIES
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,9 @@ class ContactLaw:
     reads : tuple of str
         Properties of materials that the law reads (`minidem.Material`).
     reads_of_pairs : tuple of str
-        Properties of pairs of materials that it reads.
+        Properties of pairs of materials that it reads, with any values of its parameters.
+    reads_with : dict
+        Parameters, such as "rolling=epsd", to the properties of pairs that it then reads in addition.
     parameters : dict
         Name to default number, to a tuple of words, the first being the default, or to None: a number to be given.
     """
@@ -71,15 +73,20 @@ class ContactLaw:
     conservative: bool = True
     reads: tuple[str, ...] = ()
     reads_of_pairs: tuple[str, ...] = ()
+    reads_with: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     parameters: Mapping[str, float | tuple[str, ...] | None] = field(default_factory=dict)
 
     def __post_init__(self):
         """ValueError for a record that the loop could not use."""
         check_record(self, LawLimits.MAX_LAW_PARAMETERS)
-        for name, known in (("reads", ("young", "poisson")), ("reads_of_pairs", READS_OF_PAIRS)):
-            given = getattr(self, name)
-            if not isinstance(given, tuple) or not set(given) <= set(known):
+        for name, known in (("reads", ("young", "poisson")), ("reads_of_pairs", PAIR_PROPERTIES)):
+            if not _is_tuple_of(known, getattr(self, name)):
                 refuse_field(self, name, f"give a tuple of {', '.join(known)}, or ()")
+        if not isinstance(self.reads_with, Mapping) or not all(
+                str(given).partition("=")[0] in self.parameters and _is_tuple_of(PAIR_PROPERTIES, read)
+                for given, read in self.reads_with.items()):
+            refuse_field(self, "reads_with", "give a dict of 'parameter=word', of the parameters of the law, to a tuple "
+                                             f"of {', '.join(PAIR_PROPERTIES)}")
         if self.coefficients is not None:
             if not callable(self.coefficients):
                 refuse_field(self, "coefficients", "give a function of (pair, values)")
@@ -91,9 +98,17 @@ class ContactLaw:
 
     def kernels_for(self, values: list[float | int]) -> LawKernels:
         """The compiled functions for these parameter values."""
+        return next(iter(self._chosen(self.kernels_with, values)), self.kernels)
+
+    def pair_properties(self, values: list[float | int]) -> tuple[str, ...]:
+        """The properties of pairs of materials that the law reads with these parameter values."""
+        return sum(self._chosen(self.reads_with, values), self.reads_of_pairs)
+
+    def _chosen(self, options, values):
+        """The items of a dict by 'parameter=word' whose parameters have these values."""
         named = named_values(self.parameters, values)
-        return next((kernels for given, kernels in self.kernels_with.items()
-                     if str(named[given.partition("=")[0]]) == given.partition("=")[2]), self.kernels)
+        return [item for given, item in options.items()
+                if str(named[given.partition("=")[0]]) == given.partition("=")[2]]
 
     def coefficient_rows(self, pair: Mapping, values: list[float | int]) -> list[np.ndarray]:
         """`coefficients` of these parameter values, eight (m, n) arrays; those that the law has not are zero."""
@@ -121,3 +136,7 @@ class ContactLaw:
     def corrects_onsets(self, values: list[float | int]) -> bool:
         """Whether these parameter values select the onset correction."""
         return dict(zip(self.parameters, values)).get("onset") == 1
+
+
+def _is_tuple_of(known, given):
+    return isinstance(given, tuple) and set(given) <= set(known)

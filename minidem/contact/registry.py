@@ -58,6 +58,17 @@ def select(specification, scheme=None):
     return law, values
 
 
+def readers(names, contact):
+    """The law of `contact` with the option with which it reads these properties of pairs, else all laws that do."""
+    def reader(law, spec):
+        for given in ("", *law.reads_with):
+            if set(names) <= {*law.reads_of_pairs, *law.reads_with.get(given, ())}:
+                return [f"contact={(spec + (',' if ':' in spec else ':') + given) if given else spec!r}"]
+        return []
+
+    return reader(info(contact), contact) or [text for name in available() for text in reader(info(name), name)]
+
+
 def register(name: str, force: Function, describe: Function | None = None, *, records: int = 1, couples: bool = False,
              coefficients: Callable | None = None, reads: tuple[str, ...] = (), reads_of_pairs: tuple[str, ...] = (),
              parameters: Mapping[str, float | tuple[str, ...] | None] | None = None, **record: object) -> ContactLaw:
@@ -85,13 +96,14 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
         Properties of materials that it reads: young, poisson.
     reads_of_pairs : tuple of str
         Properties of pairs of materials that it reads: restitution, friction, rolling_friction. With any, two different
-        materials that can meet need a `Pair`.
+        materials that can meet need a `Pair`. Those that it does not read cause a warning where a material has them.
     parameters : dict, optional
         Name to default number, to a tuple of words, the first being the default, or to None: a number to be given. Any
         finite number is allowed, and for a whole default any whole number; of a type of
         `minidem.core.parameters.RANGES`, as in Positive(0.5), one of its range.
     **record
-        Further fields of `minidem.contact.record.ContactLaw`: title, doi, doc, cites, power and others.
+        Further fields of `minidem.contact.record.ContactLaw`: title, doi, doc, cites, power, reads_with (properties
+        that it reads with a certain word of a parameter) and others.
 
     Returns
     -------

@@ -1,14 +1,18 @@
 # distutils: extra_compile_args = -O1
 """Base class of the LoopOwner: the struct of the time loop, and all that Python reads of it without changing it."""
+from libc.math cimport INFINITY, sqrt
+
 import numpy as np
 
 from minidem.engine.history_memory import history_without
 
-from minidem.contact.contact_list cimport list_contacts, list_last, list_touching
+from minidem.contact.contact_list cimport deepest_overlap, list_contacts, list_last, list_touching
 from minidem.core.lanes cimport LANES
+from minidem.core.vec3 cimport Vec3, dot, vec3
 from minidem.engine.history_memory cimport export_history
 from minidem.engine.time_loop cimport BLOCKS, CONTACTS, LISTS, N_PHASES, OUTSIDE, WAITING, record_phase
 from minidem.state.pose cimport pose_range
+from minidem.state.rows cimport POSITION, VELOCITY, load
 from minidem.walls.surface cimport take_poses
 
 
@@ -137,6 +141,28 @@ cdef class LoopReader:
                                                self.loop.broad.threads, self.loop.n_threads))
         return self.of_walls(list_contacts(self.state, self.loop.contacts, self.loop.broad.threads,
                                            self.loop.n_threads))
+
+    def extremes(self):
+        """Largest speed of a clump half a step before the pose [m/s], largest overlap [m], corners of the bounding box of
+        the centres of mass [m], two tuples; contacts must be known.
+
+        Compiled, so that it takes no longer than a few steps.
+        """
+        cdef double fastest = 0.0, deepest
+        cdef Vec3 v, x, low = vec3(INFINITY, INFINITY, INFINITY), high = vec3(-INFINITY, -INFINITY, -INFINITY)
+        cdef Py_ssize_t slot
+        cdef const double *rows
+        with nogil:
+            for slot in range(self.loop.state.n_blocks * LANES):
+                if self.loop.state.clump_number[slot] < 0:
+                    continue
+                rows = self.loop.state.blocks + slot // LANES * self.loop.state.n_rows * LANES + slot % LANES
+                v, x = load(rows + VELOCITY * LANES), load(rows + POSITION * LANES)
+                fastest = max(fastest, dot(v, v))
+                low = vec3(min(low.x, x.x), min(low.y, x.y), min(low.z, x.z))
+                high = vec3(max(high.x, x.x), max(high.y, x.y), max(high.z, x.z))
+            deepest = deepest_overlap(&self.loop.state, self.loop.contacts, self.loop.n_threads)
+        return sqrt(fastest), deepest, (low.x, low.y, low.z), (high.x, high.y, high.z)
 
     def contacts_of_last(self, Py_ssize_t n):
         """Contacts of the n clumps added last, at the present pose; the forces on clumps stay as they are."""

@@ -13,6 +13,7 @@ from minidem.analysis.energy import (
     balance_error,
     energy_drift,
     energy_error,
+    energy_input,
     energy_scale,
     lasting_energy_error,
 )
@@ -63,6 +64,21 @@ class Recorder:
         for table in self.tables[2:]:
             table.append(time, wall_wrenches(contacts, sim.walls_at_rest).reshape(-1))
         return contacts
+
+    def beyond_limit(self, sim, limit):
+        """Why the run ends if the relative error of the energy in the last row is above `limit`; else None.
+
+        With dissipation in contacts it is that of the energy balance.
+        """
+        conservative = sim._law.conservative and not any(wall.moves for wall in sim.walls)
+        scale = energy_scale(self.energy)[0] if conservative else energy_input(self.energy) or None
+        values = self.energy["total" if conservative else "balance"]
+        change = values[-1] - values[0]
+        if scale is None or abs(change) <= limit * scale:
+            return None
+        return (f"step {sim.step_count} (time {sim.time:.6g} s): the relative energy error {change / scale:+.3g} is "
+                f"beyond --energy-limit {limit:g}. Lower --dt, take another --integrator, or go on with --resume and a "
+                "higher limit")
 
     def close(self):
         for table in self.tables:

@@ -10,7 +10,7 @@ import sys
 import time
 import warnings
 
-from minidem.analysis.monitor import Monitor, capture_warnings
+from minidem.analysis.monitor import capture_warnings
 from minidem.engine.chunked_run import steps_to_reach
 from minidem.output import checkpoint, vtu
 from minidem.output.background import Background
@@ -75,7 +75,8 @@ class Run:
                 "physics": physics(options),
                 "schedule": {"steps": self.steps, "rows": ROWS, "frames": options.frames},      # and the trajectory
                 "spent": {"steps": 0, "loop_seconds": 0.0, "wall_seconds": 0.0},
-                "warnings": {f"start {k}": text for k, text in enumerate(texts)},
+                "warnings": {f"start {k}": text for k, text in enumerate(texts)
+                             if text not in self.sim._monitor.issued.values()},     # those `serve` adds
             }
             self._prepare_output(options)
         for force in scenario.forces(options) if scenario.forces else ():
@@ -102,7 +103,8 @@ class Run:
         refused = []
         for file in self.folder.checkpoints():
             try:
-                self.sim, self.notes = self.folder.load(file, physics(options), options.threads)
+                with capture_warnings([]):              # `serve` reports what the earlier session has not
+                    self.sim, self.notes = self.folder.load(file, physics(options), options.threads)
                 self._prepare_output(options, self._on_schedule)
                 self._check_rows(file)
                 break
@@ -167,12 +169,12 @@ class Run:
             progress.close()
             print(f"{self._label()}: warning: {text}", file=sys.stderr)
 
-        self.monitor = Monitor(self.sim, self.recorder.energy, self.notes["warnings"], warn, self.energy_limit)
         try:
             with Background() as self.output:
                 self._open_output()
                 for text in () if self.resumed else self.notes["warnings"].values():
                     warn(text)
+                self.sim._monitor.serve(self.notes["warnings"], warn)
                 try:
                     ended = self._loop(interruptible, progress)
                 except FloatingPointError as error:
@@ -234,14 +236,15 @@ class Run:
         if contacts is not None:
             if len(self.recorder.energy.rows) % ROWS_PER_SNAPSHOT == 1:
                 self.last_good = checkpoint.pack(self.sim)
-            self.monitor.check(contacts)
-        self.reason = self.monitor.exceeded_limit()
+            self.sim._monitor.check(self.sim, contacts)
+        self.reason = self.energy_limit and self.recorder.beyond_limit(self.sim, self.energy_limit)
         return self.reason is not None
 
     def _save_last_good(self):
         """Save the snapshot unless a later checkpoint exists."""
         if self.last_good and (self.saved_step is None or self.last_good[0]["step_count"] > self.saved_step):
-            self._save(checkpoint.unpack(*self.last_good, type(self.sim)))
+            with capture_warnings([]):
+                self._save(checkpoint.unpack(*self.last_good, type(self.sim)))
 
     def _save(self, sim):
         """Save a checkpoint unless one of this step exists; FloatingPointError if the state is not finite."""

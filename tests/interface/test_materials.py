@@ -9,7 +9,6 @@ import scenes
 
 import minidem as md
 import minidem.engine.loop_owner
-from minidem.analysis.monitor import Monitor
 from minidem.contact.pair_table import PairTable
 from minidem.output import checkpoint, npz_checksum
 
@@ -73,7 +72,7 @@ def test_table_of_pairs():
 def test_missing_pairs_are_named():
     def require(walls, pairs, *index):
         table = PairTable(GLASS, [md.Plane((0, 0, 0), (0, 0, 1), wall) for wall in walls], pairs)
-        table.with_material(SOFT).require_pairs(READS_PAIRS, np.array(index, dtype=np.int32))
+        table.with_material(SOFT).require_pairs(READS_PAIRS, [0], np.array(index, dtype=np.int32))
 
     for walls, index in ([STEEL], ()), ([STEEL], (0,)), ([STEEL, STEEL], (0, 0)):
         with pytest.raises(ValueError, match=r"poisson=0.2.*'steel' can meet.*'reading' reads restitution, friction"):
@@ -84,7 +83,8 @@ def test_missing_pairs_are_named():
     with pytest.raises(ValueError, match=r"young=100000000.0.*'steel' can meet"):
         require([STEEL], [PAIR, md.Pair(GLASS, SOFT)], 0, 2)
     require([STEEL, SOFT], [PAIR, md.Pair(GLASS, SOFT)], 0, 0)          # walls do not meet
-    PairTable(GLASS, [md.Plane((0, 0, 0), (0, 0, 1), STEEL)]).require_pairs(md.contact.info("hertz"), np.zeros(1, int))
+    PairTable(GLASS, [md.Plane((0, 0, 0), (0, 0, 1), STEEL)]).require_pairs(md.contact.info("hertz"), [0],
+                                                                         np.zeros(1, int))
 
 
 def test_a_missing_pair_adds_nothing(monkeypatch):
@@ -263,7 +263,8 @@ def test_the_monitor_allows_for_the_stiffest_material():
     for default in SOFT, STEEL:
         sim = md.Simulation(default, [md.Plane((0, 0, -1), (0, 0, 1), GLASS)], dt=1e-7)
         sim.add_clumps(BALL, [(0, 0, 0), (1, 0, 0)], material=STEEL)
-        safe.append(Monitor(sim, None, {}, print)._safe_overlap)
+        sim.run(1)
+        safe.append(sim._monitor._limits["step"])
     assert 0.0 < safe[0] == safe[1]
 
 
@@ -276,5 +277,5 @@ def test_the_rayleigh_step_is_that_of_the_material():
 
 
 def test_properties_that_a_law_does_not_read():
-    with pytest.warns(UserWarning, match="'hertz' does not read restitution, friction of the material"):
+    with pytest.warns(UserWarning, match="'hertz' does not read restitution, friction of Material"):
         md.Simulation(md.Material(1e7, 0.3, restitution=0.5, friction=0.1), contact="hertz", dt=1e-6)

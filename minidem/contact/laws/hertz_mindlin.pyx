@@ -17,7 +17,9 @@ eta = rolling_damping. FRICTION.md has the time levels and the energy.
 """
 from math import sqrt
 
-from minidem.contact.friction_coefficients import FRICTION_PARAMETERS, READS_OF_PAIRS, REFERENCES, coefficient_rows
+from minidem.contact.friction_coefficients import (
+    FRICTION_PARAMETERS, READS_OF_PAIRS, READS_WITH, REFERENCES, coefficient_rows,
+)
 from minidem.contact.record import ContactLaw
 from minidem.core.literature import article
 
@@ -63,5 +65,5 @@ LAWS = [ContactLaw(
     kernels_with={"rolling=epsd": LawKernels(history=<size_t> rolling, describe=<size_t> describe_rolling,
                                              n_records=MAX_RECORDS, has_couples=True)},
     power=1.5, needs_velocity=True, has_history=True, conservative=False, coefficients=coefficients,
-    reads=("young", "poisson"), reads_of_pairs=READS_OF_PAIRS, parameters=FRICTION_PARAMETERS,
+    reads=("young", "poisson"), reads_of_pairs=READS_OF_PAIRS, reads_with=READS_WITH, parameters=FRICTION_PARAMETERS,
     used_in="LAMMPS, LIGGGHTS, Yade, EDEM, MercuryDPM")]

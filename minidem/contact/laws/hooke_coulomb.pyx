@@ -8,7 +8,9 @@
 Symbols and parameters as for hertz-mindlin; "stiffness-ratio" is x = sqrt(k_t / k). The duration of a collision does
 not depend on its speed. The elastic constants of the materials are not used.
 """
-from minidem.contact.friction_coefficients import FRICTION_PARAMETERS, READS_OF_PAIRS, REFERENCES, coefficient_rows
+from minidem.contact.friction_coefficients import (
+    FRICTION_PARAMETERS, READS_OF_PAIRS, READS_WITH, REFERENCES, coefficient_rows,
+)
 from minidem.contact.laws.hooke import CUNDALL
 from minidem.contact.record import ContactLaw
 from minidem.core.parameters import Positive
@@ -49,5 +51,5 @@ LAWS = [ContactLaw(
     kernels_with={"rolling=epsd": LawKernels(history=<size_t> rolling, describe=<size_t> describe_rolling,
                                              n_records=MAX_RECORDS, has_couples=True)},
     power=1.0, needs_velocity=True, has_history=True, conservative=False, coefficients=coefficients,
-    reads_of_pairs=READS_OF_PAIRS, used_in="LAMMPS, LIGGGHTS, Yade, MercuryDPM",
+    reads_of_pairs=READS_OF_PAIRS, reads_with=READS_WITH, used_in="LAMMPS, LIGGGHTS, Yade, MercuryDPM",
     parameters={**FRICTION_PARAMETERS, "stiffness": Positive, "tangential_stiffness": Positive(2.0 / 7.0)})]
