@@ -5,7 +5,7 @@ import numpy as np
 
 from minidem.templates.mesh_repair import bodies, open_edges, oriented, surrounded
 from minidem.walls import MeshWall
-from minidem.walls.motion import poses
+from minidem.walls.motion import placed
 
 MOST_STEPS = 65536              # between two looks at each clump; fewer in the first steps
 
@@ -79,5 +79,5 @@ class Enclosure:
         wall, number = sim.walls[self.number], self.number
         if not wall.moves:
             return x
-        row = poses(wall, 2 * sim.step_count, 1, 0.5 * sim.dt, sim._loop.walls.servo_states[number])[0]
-        return wall.center + (x - row[:3]) @ row[3:12].reshape(3, 3)
+        position, matrix = placed(wall, sim.step_count, sim.dt, sim._loop.walls.servo_states[number])
+        return wall.center + (x - position) @ matrix

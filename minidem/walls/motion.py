@@ -55,12 +55,18 @@ class Oscillation:
         return [sin(2.0 * pi * self.frequency * t + self.phase) - sin(self.phase) for t in times]
 
 
+def placed(wall, step, dt, servo_state):
+    """Position (3,) of the centre and matrix (3, 3), wall frame -> lab, at a step; servo_state : (2,), see
+    Motions.poses."""
+    row = Motions([wall]).poses(2 * step, 1, 0.5 * dt, np.array([servo_state]))[0, 0]
+    return row[:3], row[3:12].reshape(3, 3)
+
+
 def at_rest(wall, step, dt, servo_state):
     """The wall at rest where it is at a step; servo_state : (2,), see Motions.poses."""
     if not wall.moves:
         return wall
-    row = Motions([wall]).poses(2 * step, 1, 0.5 * dt, np.array([servo_state]))[0, 0]
-    position, matrix = row[:3], row[3:12].reshape(3, 3)
+    position, matrix = placed(wall, step, dt, servo_state)
     still = {"velocity": (0.0, 0.0, 0.0), "angular_velocity": (0.0, 0.0, 0.0), "motion": None,
              "center": tuple(position.tolist())}
 
