@@ -16,6 +16,7 @@ import numpy as np
 
 from minidem import ClumpTemplate
 from minidem.mesh_report import MeshReport
+from minidem.render.legend import nice_length
 from minidem.scenario import plot
 from minidem.templates.triangle_mesh import TriangleMesh
 
@@ -35,7 +36,18 @@ def draw(figure, report):
         axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), zlim=(low[2], high[2]), title=title)
         axes.set_box_aspect(high - low)
         axes.view_init(elev=15, azim=-65)
+        axes.set_proj_type("ortho")         # one scale for both pictures
         axes.set_axis_off()
+        add_length(axes, low, high)
+
+
+def add_length(axes, low, high):
+    """Scale of lengths along the lower front edge of the bounding box."""
+    length, text = nice_length(0.5 * (high[0] - low[0]))
+    below = low[2] - 0.04 * (high[2] - low[2])
+    start, end = (low[0], low[1], below), (low[0] + length, low[1], below)
+    axes.plot(*zip(start, end), color="black", linewidth=1.5, clip_on=False)
+    axes.text(*np.mean([start, end], axis=0), f"\n{text}", ha="center", va="top")
 
 
 def sphere_triangles(clump, turns=18):
