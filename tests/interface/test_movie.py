@@ -300,6 +300,17 @@ def test_walls_are_visible_and_not_in_the_way():
     assert np.any(shown != glass)
 
 
+@pytest.mark.slow
+def test_a_hundred_thousand_clumps():
+    """Of three spheres each, with contacts: 5 s each on a busy machine."""
+    rod = md.ClumpTemplate([(-0.1, 0, 0), (0, 0, 0), (0.1, 0, 0)], [0.06] * 3, density=1000.0)
+    k = np.stack(np.meshgrid(np.arange(20.0), np.arange(50), np.arange(100), indexing="ij"), axis=-1).reshape(-1, 3)
+    sim = md.Simulation(md.Material(1e7, 0.2), dt=1e-5)
+    sim.add_clumps(rod, k * (0.319, 0.2, 0.2))
+    assert coloured(np.asarray(md.show(sim, "template")).astype(int)).mean() > 0.1
+    assert coloured(np.asarray(md.show(sim, contacts=True)).astype(int)).mean() > 0.1
+
+
 def test_values():
     frame = pyvista.PolyData(np.zeros((3, 3), np.float32))
     frame["radius"] = np.array([1.0, 1.0, 2.0])
