@@ -13,27 +13,42 @@ CYLINDER_SIDES = 96
 EDGES = np.array([(k, k | 1 << axis) for k in range(8) for axis in range(3) if not k >> axis & 1])    # of a box
 
 
-def write_walls(path, sim):
+def write_walls(path, sim, bounds=None):
     """Write the walls of `sim`, see `wall_mesh`, to the VTU file `path`; False if there is nothing to write."""
-    mesh = wall_mesh(sim)
+    mesh = wall_mesh(sim, bounds)
     if mesh is not None:
         write_mesh(path, mesh)
     return mesh is not None
 
 
-def wall_mesh(sim):
+def reach(sim, earlier=None):
+    """Low and high corner, lists, of what infinite walls cover: a tenth more than the bounding box of the spheres.
+
+    earlier : such a box, which is returned while the spheres are in it, and covered as well when they have left it.
+    """
+    centers, radii = sim.sphere_centers(), np.asarray(sim.sphere_radii)[:, None]
+    if not len(centers):
+        return earlier
+    low, high = (centers - radii).min(axis=0), (centers + radii).max(axis=0)
+    if earlier and np.all(low >= earlier[0]) and np.all(high <= earlier[1]):
+        return earlier
+    beyond = BEYOND * np.max(high - low)
+    low, high = low - beyond, high + beyond
+    return [low.tolist(), high.tolist()] if not earlier else [np.minimum(low, earlier[0]).tolist(),
+                                                              np.maximum(high, earlier[1]).tolist()]
+
+
+def wall_mesh(sim, bounds=None):
     """The walls of `sim` at this instant as a meshio.Mesh; None if there is nothing to draw.
 
     Planes that enclose a convex room are written completely, and so are the ends of a cylinder with clumps inside. An
     infinite plane or cylinder reaches a tenth beyond the bounding box of the spheres, also where it is inclined;
     without spheres its extent is arbitrary, and it is not drawn. Along periodic axes the periodic box replaces the
     bounding box; its edges are drawn as lines.
+
+    bounds : low and high corner of what infinite walls cover; default: `reach` of the spheres now.
     """
-    centers, radii, box = sim.sphere_centers(), np.asarray(sim.sphere_radii)[:, None], sim._state.box
-    bounds = None
-    if len(centers):
-        low, high = (centers - radii).min(axis=0), (centers + radii).max(axis=0)
-        bounds = low - BEYOND * np.max(high - low), high + BEYOND * np.max(high - low)
+    bounds, box = bounds or reach(sim), sim._state.box
     if box is not None:
         ends = box.low, box.high
         bounds = tuple(np.where(box.axes, end, bound) for end, bound in zip(ends, bounds or ends))
