@@ -16,6 +16,7 @@ import numpy as np
 
 from minidem import ClumpTemplate
 from minidem.mesh_report import MeshReport
+from minidem.render.legend import nice_length
 from minidem.scenario import plot
 from minidem.templates.triangle_mesh import TriangleMesh
 
@@ -33,9 +34,22 @@ def draw(figure, report):
         axes = figure.add_subplot(1, 2, column, projection="3d")
         axes.add_collection3d(Poly3DCollection(triangles, facecolors="#c8a878", shade=True))
         axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), zlim=(low[2], high[2]), title=title)
-        axes.set_box_aspect(high - low)
+        axes.set_box_aspect(high - low, zoom=0.9)
         axes.view_init(elev=15, azim=-65)
+        axes.set_proj_type("ortho")         # one scale for both pictures
         axes.set_axis_off()
+        add_length(axes, low, high)
+
+
+def add_length(axes, low, high):
+    """Scale of lengths along the lower front edge of the bounding box."""
+    length, text = nice_length(0.5 * (high[0] - low[0]))
+    below = low[2] - 0.04 * (high[2] - low[2])
+    start, end = (low[0], low[1], below), (low[0] + length, low[1], below)
+    bar, = axes.plot(*zip(start, end), color="black", linewidth=1.5, clip_on=False)
+    label = axes.text(*np.mean([start, end], axis=0), f"\n{text}", ha="center", va="top")
+    bar.set_in_layout(False)
+    label.set_in_layout(False)
 
 
 def sphere_triangles(clump, turns=18):

@@ -1,5 +1,8 @@
 """Show a run in ParaView: spheres coloured by speed, and the edges of the walls.
 
+Contacts, of a run with --contacts, are shown as tubes coloured by their force, between translucent spheres. Radii are
+proportional to the force; the largest force at the time that is shown first has 0.4 of the largest radius of a sphere.
+
 A picture, without a window (without a display, put `xvfb-run -a` in front):
 
     pvbatch tools/paraview_view.py results/rods_in_box/rods_in_box.pvd --png rods.png --time 1.5
@@ -18,6 +21,7 @@ Requires ParaView 5.11 or newer, with its Python (Debian and Ubuntu: paraview an
 import argparse
 import os
 import sys
+from xml.etree import ElementTree
 
 try:
     from paraview import simple as pv
@@ -25,6 +29,10 @@ except ModuleNotFoundError:     # --help and the checks of the options work with
     pv = None
 
 TEXT = [0.1, 0.1, 0.1]
+GREY = [0.25, 0.25, 0.25]
+SPHERES, WALLS, CONTACTS = 0, 1, 2      # part numbers in a .pvd file
+MIST = 0.08                             # opacity of spheres among contacts
+THICKEST = 0.4                          # radius of the tube of the largest force, in largest radii of spheres
 
 
 def parse(words):
@@ -36,6 +44,7 @@ def parse(words):
     parser.add_argument("--png", metavar="FILE", help="picture to write (default: open a window, requires pvpython)")
     parser.add_argument("--time", type=float,
                         help="show the frame nearest to this time [s] (default: the last)")
+    parser.add_argument("--no-contacts", action="store_true", help="show the spheres alone, coloured by speed")
     parser.add_argument("--size", type=int, nargs=2, default=[1280, 1024], metavar=("W", "H"),
                         help="size of the picture in pixels (default: 1280 1024)")
     options = parser.parse_args(words)
@@ -72,40 +81,78 @@ def reader_of(path):
     return reader
 
 
-def show_spheres(reader, view, time):
+def parts_of(reader, path):
+    """Sources of the spheres, walls and contacts of a file, by part number; several parts are blocks in their order."""
+    numbers = [SPHERES]
+    if path.endswith(".pvd"):
+        numbers = sorted({int(entry.get("part", SPHERES)) for entry in ElementTree.parse(path).iter("DataSet")})
+    if len(numbers) == 1:
+        return {SPHERES: reader}
+    pv.Hide(reader)
+    names = {SPHERES: "spheres", WALLS: "moving walls", CONTACTS: "contacts"}
+    return {number: pv.ExtractBlock(registrationName=names[number], Input=reader, Selectors=[f"/Root/Block{block}"])
+            for block, number in enumerate(numbers)}
+
+
+def show_spheres(spheres, view, alone):
     """Points as shaded spheres with their radii, a representation for millions of spheres."""
-    view.ViewTime = time
-    shown = pv.Show(reader, view, "UnstructuredGridRepresentation")
+    shown = pv.Show(spheres, view, "UnstructuredGridRepresentation")
     shown.SetRepresentationType("Point Gaussian")
     shown.ShaderPreset = "Sphere"
     shown.GaussianRadius = 1.0
     shown.ScaleByArray = 1
     shown.SetScaleArray = ["POINTS", "radius"]
     shown.UseScaleFunction = 0
-    pv.ColorBy(shown, ("POINTS", "velocity", "Magnitude"))
-    colours = pv.GetColorTransferFunction("velocity")
+    if alone:
+        pv.ColorBy(shown, ("POINTS", "velocity", "Magnitude"))
+        colour_scale(shown, view, "velocity", "speed (m/s)")
+    else:
+        shown.ColorArrayName = [None, ""]
+        shown.AmbientColor = shown.DiffuseColor = GREY
+        shown.Opacity = MIST
+
+
+def show_contacts(contacts, view, largest_radius):
+    """Lines as tubes whose radius is proportional to the force."""
+    at_ends = pv.CellDatatoPointData(registrationName="forces", Input=contacts)
+    at_ends.UpdatePipeline(view.ViewTime)
+    force = at_ends.PointData.GetArray("force")
+    lines = pv.ExtractSurface(registrationName="lines", Input=at_ends)
+    scale = THICKEST * largest_radius / (force and force.GetRange()[1] or 1.0)      # [m/N]
+    radii = pv.Calculator(registrationName="radii", Input=lines, Function=f"{scale!r}*force",
+                          ResultArrayName="tube_radius")
+    tubes = pv.Tube(registrationName="tubes", Input=radii, Scalars=["POINTS", "tube_radius"],
+                    VaryRadius="By Absolute Scalar", NumberofSides=12)
+    shown = pv.Show(tubes, view, "GeometryRepresentation")
+    pv.ColorBy(shown, ("POINTS", "force"))
+    colour_scale(shown, view, "force", "force (N)")
+
+
+def colour_scale(shown, view, array, title):
+    """Colours of an array from 0 to its largest value, and their scale at the right."""
+    colours = pv.GetColorTransferFunction(array)
     colours.ApplyPreset("Viridis (matplotlib)", True)
     shown.RescaleTransferFunctionToDataRange(False, True)
+    colours.RescaleTransferFunction(0.0, colours.RGBPoints[-4])     # points of four numbers: value, red, green, blue
     bar = pv.GetScalarBar(colours, view)
-    bar.Title, bar.ComponentTitle = "speed (m/s)", ""
+    bar.Title, bar.ComponentTitle = title, ""
     bar.TitleColor = bar.LabelColor = TEXT
     bar.TitleFontSize = bar.LabelFontSize = 14
     bar.TitleBold = 0
     bar.WindowLocation = "Any Location"
-    bar.Position, bar.ScalarBarLength = [0.89, 0.3], 0.4
+    bar.Position, bar.ScalarBarLength = [0.84, 0.3], 0.4
     bar.AutomaticLabelFormat = 0
     bar.LabelFormat = bar.RangeLabelFormat = "%.3g"
     shown.SetScalarBarVisibility(view, True)
 
 
-def show_walls(path, view):
-    """Edges of the walls, if there is a file."""
-    if os.path.isfile(path):
-        walls = pv.XMLUnstructuredGridReader(registrationName="walls", FileName=[path])
-        edges = pv.Show(walls, view, "UnstructuredGridRepresentation")
-        edges.SetRepresentationType("Wireframe")
-        edges.AmbientColor = edges.DiffuseColor = [0.25, 0.25, 0.25]
-        edges.LineWidth = 1.5
+def show_walls(walls, view):
+    """Edges of the walls."""
+    edges = pv.Show(walls, view, "UnstructuredGridRepresentation")
+    edges.SetRepresentationType("Wireframe")
+    edges.ColorArrayName = [None, ""]
+    edges.AmbientColor = edges.DiffuseColor = GREY
+    edges.LineWidth = 1.5
 
 
 def show_time(reader, view):
@@ -123,8 +170,8 @@ def set_camera(view):
     pv.ResetCamera(view)
 
 
-def show(reader, wanted):
-    """View with spheres, walls and time. wanted: time [s] or None."""
+def show(reader, wanted, with_contacts=True):
+    """View with spheres, walls, contacts and time. wanted: time [s] or None."""
     path = reader.FileName if isinstance(reader.FileName, str) else reader.FileName[0]
     folder = os.path.dirname(os.path.abspath(path))
     times = list(reader.TimestepValues or ())
@@ -140,8 +187,17 @@ def show(reader, wanted):
     view.BackgroundColorMode = "Single Color"
     view.Background = [1.0, 1.0, 1.0]
     view.OrientationAxesLabelColor = TEXT
-    show_spheres(reader, view, time)
-    show_walls(os.path.join(folder if times else os.path.dirname(folder), "walls.vtu"), view)
+    view.ViewTime = time
+    parts = parts_of(reader, path)
+    with_contacts = with_contacts and CONTACTS in parts
+    show_spheres(parts[SPHERES], view, not with_contacts)
+    if with_contacts:
+        show_contacts(parts[CONTACTS], view, reader.PointData["radius"].GetRange()[1])
+    still = os.path.join(folder if times else os.path.dirname(folder), "walls.vtu")
+    if WALLS in parts:
+        show_walls(parts[WALLS], view)
+    elif os.path.isfile(still):
+        show_walls(pv.XMLUnstructuredGridReader(registrationName="walls", FileName=[still]), view)
     if times:
         show_time(reader, view)
     set_camera(view)
@@ -170,7 +226,7 @@ def main(words):
     reader = pv.GetActiveSource() if options.file is None else reader_of(options.file)
     if reader is None or not hasattr(reader, "FileName"):
         sys.exit("paraview_view: open a .pvd file in ParaView first")
-    view = show(reader, options.time)
+    view = show(reader, options.time, not options.no_contacts)
     if options.png is not None:
         view.ViewSize = options.size
         pv.SaveScreenshot(options.png, view, ImageResolution=options.size)

@@ -8,27 +8,47 @@ from minidem.walls import Cylinder, MeshWall, Plane
 # Side of the square that represents an infinite plane, in sizes of the scene. Clipping loses about
 # HUGE * 2^-52 = 2e-13 of the scene's size, below the resolution of float32.
 HUGE = 1e3
+BEYOND = 0.1        # how far infinite walls reach beyond the clumps, in the largest length of their bounding box
 CYLINDER_SIDES = 96
 EDGES = np.array([(k, k | 1 << axis) for k in range(8) for axis in range(3) if not k >> axis & 1])    # of a box
 
 
-def write_walls(path, sim):
+def write_walls(path, sim, bounds=None):
     """Write the walls of `sim`, see `wall_mesh`, to the VTU file `path`; False if there is nothing to write."""
-    mesh = wall_mesh(sim)
+    mesh = wall_mesh(sim, bounds)
     if mesh is not None:
         write_mesh(path, mesh)
     return mesh is not None
 
 
-def wall_mesh(sim):
+def reach(sim, earlier=None):
+    """Low and high corner, lists, of what infinite walls cover: a tenth more than the bounding box of the spheres.
+
+    earlier : such a box, which is returned while the spheres are in it, and covered as well when they have left it.
+    """
+    centers, radii = sim.sphere_centers(), np.asarray(sim.sphere_radii)[:, None]
+    if not len(centers):
+        return earlier
+    low, high = (centers - radii).min(axis=0), (centers + radii).max(axis=0)
+    if earlier and np.all(low >= earlier[0]) and np.all(high <= earlier[1]):
+        return earlier
+    beyond = BEYOND * np.max(high - low)
+    low, high = low - beyond, high + beyond
+    return [low.tolist(), high.tolist()] if not earlier else [np.minimum(low, earlier[0]).tolist(),
+                                                              np.maximum(high, earlier[1]).tolist()]
+
+
+def wall_mesh(sim, bounds=None):
     """The walls of `sim` at this instant as a meshio.Mesh; None if there is nothing to draw.
 
     Planes that enclose a convex room are written completely, and so are the ends of a cylinder with clumps inside. An
-    infinite plane or cylinder is cut at the bounding box of the spheres; without spheres its extent is arbitrary, and
-    it is not drawn. Along periodic axes the periodic box replaces the bounding box; its edges are drawn as lines.
+    infinite plane or cylinder reaches a tenth beyond the bounding box of the spheres, also where it is inclined;
+    without spheres its extent is arbitrary, and it is not drawn. Along periodic axes the periodic box replaces the
+    bounding box; its edges are drawn as lines.
+
+    bounds : low and high corner of what infinite walls cover; default: `reach` of the spheres now.
     """
-    centers, radii, box = sim.sphere_centers(), np.asarray(sim.sphere_radii)[:, None], sim._state.box
-    bounds = ((centers - radii).min(axis=0), (centers + radii).max(axis=0)) if len(centers) else None
+    bounds, box = bounds or reach(sim), sim._state.box
     if box is not None:
         ends = box.low, box.high
         bounds = tuple(np.where(box.axes, end, bound) for end, bound in zip(ends, bounds or ends))
@@ -39,7 +59,7 @@ def wall_mesh(sim):
     parts += [cylinder_strip(wall, planes, bounds) for wall in cylinders if bounds]
     parts += [(wall.points, wall.triangles) for wall in walls if isinstance(wall, MeshWall)]
     if box is not None:
-        parts.append((np.where(np.arange(8)[:, None] >> np.arange(3) & 1, box.high, box.low), EDGES))
+        parts.append((corners_of(ends), EDGES))
     if not parts:
         return None
     first = np.cumsum([0] + [len(points) for points, _ in parts])
@@ -52,7 +72,7 @@ def wall_mesh(sim):
 def cylinder_strip(wall, planes, bounds):
     """Points (n, 3) and quadrilaterals (m, 4) of a cylinder between the planes across its axis, or to the bounds."""
     axis, point = np.array(wall.axis), np.array(wall.point)
-    corners = np.array([[bounds[(k >> a) & 1][a] for a in range(3)] for k in range(8)])
+    corners = corners_of(bounds)
     low, high = np.min((corners - point) @ axis), np.max((corners - point) @ axis)
     for place, normal in planes:
         if is_across(wall, normal):
@@ -63,6 +83,11 @@ def cylinder_strip(wall, planes, bounds):
     after = (k + 1) % CYLINDER_SIDES
     return (np.concatenate([ring + low * axis, ring + high * axis]),
             np.column_stack([k, after, after + CYLINDER_SIDES, k + CYLINDER_SIDES]))
+
+
+def corners_of(bounds):
+    """Corners (8, 3) of a box from its low and high one, in the order of EDGES."""
+    return np.where(np.arange(8)[:, None] >> np.arange(3) & 1, bounds[1], bounds[0])
 
 
 def ring_of(cylinder):
@@ -108,16 +133,17 @@ def wall_polygons(walls, bounds, cylinders=()):
         return []       # a single plane without spheres: the extent is undefined
     middle = 0.5 * (np.max(marks, axis=0) + np.min(marks, axis=0))
     size = np.ptp(marks, axis=0).max()
-    sides = []
-    if bounds is not None:
-        sides = [(np.asarray(corner), sign * axis)
-                 for corner, sign in zip(bounds, (1.0, -1.0)) for axis in np.eye(3)]
+    corners = corners_of(bounds) if bounds is not None else np.empty((0, 3))
     polygons = []
     for k, (point, normal) in enumerate(planes):
         polygon = _square(middle - normal * np.dot(normal, middle - point), normal, HUGE * size)
         around = [side for wall in cylinders if is_across(wall, normal) and not wall.outside for side in sides_of(wall)]
         for other in planes[:k] + planes[k + 1:] + around:
             polygon = _clip(polygon, *other)
+        below = corners - np.outer((corners - point) @ normal, normal)      # the plane reaches as far as the clumps
+        reach = np.concatenate([corners, below])
+        sides = [(np.choose(side, (reach.min(axis=0), reach.max(axis=0))), (1.0 - 2.0 * side) * axis)
+                 for side in (0, 1) for axis in np.eye(3) if len(reach)]
         for corner, inward in sides:
             if len(polygon) and np.min((polygon - corner) @ inward) < -0.1 * HUGE * size:  # open on this side
                 polygon = _clip(polygon, corner, inward)

@@ -142,7 +142,8 @@ class RunFolder:
                 raise ValueError
             spent = {name: float(spent[name]) for name in ("steps", "loop_seconds", "wall_seconds")}
             warnings = {str(kind): str(text) for kind, text in notes.get("warnings", {}).items()}
-            notes = {"physics": there, "schedule": schedule, "spent": spent, "warnings": warnings}
+            reach = notes.get("reach") and np.array(notes["reach"], dtype=float).reshape(2, 3).tolist()
+            notes = {"physics": there, "schedule": schedule, "spent": spent, "warnings": warnings, "reach": reach}
         except (AttributeError, KeyError, TypeError, ValueError):
             raise ValueError(f"{file}: a checkpoint, but not of a run of a scenario") from None
         for name in [*here, *sorted(there.keys() - here.keys())]:       # derived options last: `resolve_defaults`

@@ -16,7 +16,7 @@ from minidem.output import checkpoint, vtu
 from minidem.output.background import Background
 from minidem.output.contact_lines import contact_mesh
 from minidem.output.trajectory import Trajectory, has_gsd
-from minidem.output.wall_shapes import wall_mesh, write_walls
+from minidem.output.wall_shapes import reach, wall_mesh, write_walls
 from minidem.scenario import plot
 from minidem.scenario.files import ALL, ChangedPhysics, RunFolder, check_writable
 from minidem.scenario.options import physics
@@ -74,6 +74,7 @@ class Run:
             self.notes = {
                 "physics": physics(options),
                 "schedule": {"steps": self.steps, "rows": ROWS, "frames": options.frames},      # and the trajectory
+                "reach": None,                  # of the walls in walls.vtu
                 "spent": {"steps": 0, "loop_seconds": 0.0, "wall_seconds": 0.0},
                 "warnings": {f"start {k}": text for k, text in enumerate(texts)
                              if text not in self.sim._monitor.issued.values()},     # those `serve` adds
@@ -205,7 +206,7 @@ class Run:
             self.series.write()
             self.folder.remove_frames(keep={file.rpartition("/")[2] for _, file in self.series.frames})
             if not self.resumed:
-                write_walls(self.folder.walls, self.sim)        # moving ones are in each frame as well
+                self._write_walls()             # moving ones are in each frame as well
 
     def _loop(self, interruptible, progress):
         sim, spent = self.sim, self.notes["spent"]
@@ -262,12 +263,19 @@ class Run:
         self.notes["spent"]["wall_seconds"] += now - self.wall_start
         self.wall_start = now
 
+    def _write_walls(self):
+        """Write walls.vtu, in which infinite walls reach beyond the clumps of all frames so far."""
+        self.notes["reach"] = reach(self.sim, self.notes["reach"])
+        write_walls(self.folder.walls, self.sim, self.notes["reach"])
+
     def _write_frame(self):
         """Copy the state, which is written in the background."""
         if self.last_frame != self.sim.time:
             self.output.wait(UNWRITTEN - 1)
             file, self.last_frame = self.folder.frame(self.sim.step_count), self.sim.time
             walls = wall_mesh(self.sim) if any(wall.moves for wall in self.sim.walls) else None
+            if walls is None and reach(self.sim, self.notes["reach"]) != self.notes["reach"]:
+                self._write_walls()
             contacts = contact_mesh(self.sim) if self.with_contacts else None
             parts = {file.with_name(file.stem + end): mesh for end, mesh in zip(vtu.PARTS, (walls, contacts))
                      if mesh is not None}

@@ -1,4 +1,6 @@
 """Text files of spheres: reading, writing, invalid files; and tools/make_clump.py."""
+import math
+
 import make_clump
 import meshio
 import numpy as np
@@ -57,6 +59,20 @@ def test_make_clump(tmp_path, run_tool, coarse_fits):
     assert len(clump.radii) == 12 and 0.7 * mesh.volume < clump.volume < mesh.volume
     pytest.importorskip("matplotlib")
     assert (tmp_path / "grain.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_picture_of_make_clump_has_a_scale():
+    """The bar is as long as its text says, beside the mesh and beside the clump."""
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    mesh = platonic_mesh("octahedron", 0.02)
+    clump = md.ClumpTemplate([(0, 0, 0)], [0.5 * np.ptp(mesh.vertices[:, 0])])
+    make_clump.draw(figure, make_clump.MeshReport(mesh, clump))
+    assert len(figure.axes) == 2
+    for axes in figure.axes:
+        (x, y, z), = [np.array(line.get_data_3d()) for line in axes.lines]
+        text, = [text.get_text().strip() for text in axes.texts]
+        length = math.dist((x[0], y[0], z[0]), (x[1], y[1], z[1]))
+        assert text == f"{1e3 * length:.4g} mm" and 0.2 < length / np.ptp(mesh.vertices[:, 0]) <= 0.5
 
 
 def test_output_of_make_clump(tmp_path, run_tool, coarse_fits):

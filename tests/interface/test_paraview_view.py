@@ -85,6 +85,25 @@ class TestWithParaView:
         assert 0.01 < coloured.mean() < 0.2 and grey.mean() > 1e-3
         assert coloured[:, :320].any() and coloured[:, 320:560].any()
 
+    @pytest.mark.parametrize("words, low, high", [([], 0.003, 0.01), (["--no-contacts"], 0.012, 0.03)])
+    def test_contacts_are_tubes(self, words, low, high, tmp_path):
+        """Beside walls that move, as three parts of a frame; nothing is drawn around the ends of lines."""
+        from matplotlib.image import imread
+        sim = md.Simulation(md.Material(1e6, 0.1), md.box((0, 0, 0), (1, 1, 1)), dt=1e-4)
+        sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.1]), [(0.4, 0.5, 0.5), (0.595, 0.5, 0.5)])
+        files = [tmp_path / "0.vtu", tmp_path / "0_walls.vtu", tmp_path / "0_contacts.vtu"]
+        sim.write_vtu(files[0])
+        wall_shapes.write_walls(files[1], sim)
+        sim.write_contacts(files[2])
+        vtu.Pvd(tmp_path / "run.pvd").add(0.0, *files)
+        words = [*words, "--png", tmp_path / "a.png", "--size", "640", "480"]
+        status, said = look([*DISPLAY, "pvbatch"], tmp_path / "run.pvd", *words)
+        assert status == 0, said
+        image = imread(tmp_path / "a.png")[..., :3]
+        coloured = np.ptp(image[:380, :500], axis=2) > 0.1      # without axes and scale
+        grey = (np.ptp(image, axis=2) < 0.02) & (image.mean(axis=2) < 0.6)      # edges of the box
+        assert low < coloured.mean() < high and 1e-3 < grey.mean() < 0.1
+
     def test_pvpython_opens_a_window(self, run):
         """The window stays open until it is closed."""
         command = [*DISPLAY, "pvpython", str(TOOL), str(run / "run.pvd")]

@@ -5,6 +5,7 @@ import os
 import signal
 from pathlib import Path
 
+import meshio
 import pytest
 from rods_in_box import SCENARIO as RODS
 
@@ -90,6 +91,23 @@ def test_what_differs_from_an_uninterrupted_run(tmp_path, monkeypatch):
     differ = {name for name in ours if ours[name] != theirs[name]}
     assert differ == {"summary.json", "checkpoint.npz", "checkpoint_before.npz"}
     assert summary(broken) == summary(whole) and state(broken) == state(whole)
+
+
+def test_infinite_walls_cover_where_clumps_have_been(tmp_path):
+    """A rod flies a metre above a plane; walls.vtu is also the same after an interruption."""
+    def build(options):
+        sim = md.Simulation(md.Material(1e9, 0.1), [md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-4)
+        sim.add_clumps(md.ClumpTemplate([(-0.05, 0, 0), (0, 0, 0), (0.05, 0, 0)], [0.1] * 3), [(0, 0, 0.2)],
+                       velocity=(5.0, 0, 0))
+        return sim
+
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    assert main(whole, scenario=dataclasses.replace(RODS, build=build)) == 0
+    assert main(broken, scenario=dataclasses.replace(interrupting(0.11), build=build)) == 130
+    assert main(broken, "--resume", scenario=dataclasses.replace(RODS, build=build)) == 0
+    corners = meshio.read(whole / "walls.vtu").points
+    assert corners[:, 0].min() <= -0.15 and 1.15 <= corners[:, 0].max() < 1.4 and not corners[:, 2].any()
+    assert (whole / "walls.vtu").read_bytes() == (broken / "walls.vtu").read_bytes()
 
 
 def test_a_longer_time_goes_on_from_a_finished_run(uninterrupted, tmp_path):

@@ -166,6 +166,21 @@ def test_open_walls_reach_as_far_as_the_spheres():
     assert corners(wall_polygons(open_box, bounds)) == expected
 
 
+@pytest.mark.parametrize("normal", [(0.3, 0, 1), (1, 0, 1), (1, 1, 1), (-1, 0.2, 0)])
+def test_infinite_planes_cover_the_clumps(normal, tmp_path):
+    """The foot of the perpendicular from any sphere is in the polygon, a tenth of the extent within its edges."""
+    sim = md.Simulation(md.Material(1e9, 0.1), [md.Plane((-3, 0, -3), normal)] if normal[0] > 0 else
+                        [md.Plane((9, 0, 0), normal)], dt=1e-5)
+    centers = np.array([(x, y, z) for x in (0, 3.0) for y in (0, 1.0) for z in (0, 2.0)])
+    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.1]), centers)
+    mesh = wall_shapes.wall_mesh(sim)
+    polygon, inward = mesh.points[mesh.cells[0].data[0]], np.array(normal) / np.linalg.norm(normal)
+    feet = centers - np.outer((centers - polygon[0]) @ inward, inward)
+    for corner, after in zip(polygon, np.roll(polygon, -1, axis=0)):
+        aside = np.cross(inward, after - corner) / np.linalg.norm(after - corner)
+        assert np.min((feet - corner) @ aside) > 0.099
+
+
 @pytest.mark.parametrize("outside", [False, True])
 def test_ends_of_a_cylinder_are_discs(outside):
     """Without clumps inside they are cut at the bounds."""
