@@ -265,7 +265,8 @@ def test5(options, report):
             panel.plot(*table[table[:, 0] <= 10.0].T, "o", color=COLOURS[1], markersize=4, label="published, code")
             if k == 0:
                 panel.plot(*ELEMENTS_5.T, "^", color=COLOURS[3], markersize=4, label="published, finite elements")
-            labels(panel, "test 5", r"$v_t \,/\, \mu v_n$", rf"{name} $/\, \mu v_n$")
+            labels(panel, "test 5", r"tangential velocity before, $v_t \,/\, \mu v_n$",
+                   name + (r", $R\,\omega \,/\, \mu v_n$" if name == "spin" else r" $/\, \mu v_n$"))
 
         yield draw
 

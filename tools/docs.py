@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 from order_table import instant
 
 import minidem as md
-from minidem.__main__ import SCENARIOS, scenario_files
+from minidem.__main__ import scenario_files
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULES = ("minidem", *(f"minidem.{name}" for name in (
@@ -150,11 +150,12 @@ def write_gallery(out, results):
     text = ["# Scenarios", "", "`python -m minidem run NAME` runs a scenario; `--help` after it lists the options. "
             "Pictures are those of the project, and of the runs in results/NAME when these pages were made.", "",
             ", ".join(f"[{name}](#{name})" for name in scenario_files())]
-    shutil.copytree(SCENARIOS / "pictures", out / "scenarios" / "pictures", dirs_exist_ok=True)
+    own = ROOT / "scenarios" / "pictures"
+    shutil.copytree(own, out / "scenarios" / "pictures", dirs_exist_ok=True)
     for name, path in scenario_files().items():
         title, _, rest = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))).partition("\n")
         text += ["", f"## {name}", "", f"**{title}**", "", examples_marked(rest.strip())]
-        pictures = [f"pictures/{picture.name}" for picture in sorted((SCENARIOS / "pictures").glob(f"{name}*.png"))]
+        pictures = [f"pictures/{picture.name}" for picture in sorted(own.glob(f"{name}*.png"))]
         for picture in sorted((results / name).glob("*.png")):
             (out / "scenarios" / name).mkdir(exist_ok=True)
             shutil.copy(picture, out / "scenarios" / name)

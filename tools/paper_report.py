@@ -55,7 +55,7 @@ def findings_table(findings):
         numbers = [number(f.published), number(f.reproduced), number(f.exact), deviation]
         cells = [f"<td>{html.escape(word)}</td>" for word in words]
         cells += [f'<td class="number">{html.escape(word)}</td>' for word in numbers]
-        cells += [f"<td>{html.escape(word)}</td>" for word in (f.verdict, f.note)]
+        cells += [f"<td>{html.escape(word)}</td>" for word in (f.verdict, f.remarks)]
         rows.append(f'<tr style="background: {COLOURS[f.verdict]}">{"".join(cells)}</tr>')
     return f"<table><tr>{head}</tr>{''.join(rows)}</table>"
 

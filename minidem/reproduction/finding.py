@@ -123,15 +123,17 @@ class Finding:
     def in_words(self) -> str:
         """One line, without paper and item."""
         if self.published is None:
-            return f"{self.quantity}. {self._remarks()}"
+            return f"{self.quantity}. {self.remarks}"
         found = "no number" if self.reproduced is None else f"{self.reproduced:.6g}"
         words = f"{self.quantity}: published {self.published}, here {found}"
         if self.deviation is not None:
             words += f" ({self.deviation:+.1e} of it)"
         if self.exact is not None:
             words += f", exact {self.exact:.6g}"
-        return words + (f". {self._remarks()}" if self._remarks() else "")
+        return words + (f". {self.remarks}" if self.remarks else "")
 
-    def _remarks(self):
+    @property
+    def remarks(self) -> str:
+        """The note, and the known limit if that is the verdict."""
         limit = f"Expected: {self.limit}" if self.verdict == LIMIT else ""
         return ". ".join(filter(None, (self.note, limit)))

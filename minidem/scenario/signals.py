@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM end a run between two steps, never while a file is written. The end of a pipe ends nothing."""
+"""Ctrl-C and SIGTERM end a run between two steps, never while a file is written. A closed pipe ends none."""
 
 import os
 import signal
