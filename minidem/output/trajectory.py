@@ -1,4 +1,5 @@
 """Trajectories of clumps: positions, orientations and velocities over time, in one GSD or CSV file."""
+import errno
 import os
 from collections.abc import Iterable
 from contextlib import suppress
@@ -16,6 +17,7 @@ from minidem.core.quaternions import multiply, rotate
 from minidem.output import append_whole, replace_text
 from minidem.state.bodies import frames_to_drawn
 
+FULL = errno.ENOSPC, errno.EDQUOT, errno.EFBIG
 COLUMNS = ("time", "clump", *(f"{name}_{axis}" for name, axes in (
     ("position", "xyz"), ("orientation", "wxyz"), ("velocity", "xyz"), ("angular_velocity", "xyz")) for axis in axes))
 
@@ -129,8 +131,9 @@ class Trajectory:
                 self.close()            # the next call removes what there is of the sample
             if not isinstance(error, OSError):
                 raise
-            raise OSError(error.errno, f"{error.strerror}; the frame at {sample.time:g} s is not written: make room, "
-                          "then go on", str(self.path)) from None
+            remedy = "make room" if error.errno in FULL else "remove the cause"
+            raise OSError(error.errno, f"{error.strerror}; nothing of the frame at {sample.time:g} s is in the file: "
+                          f"{remedy}, then go on", str(self.path)) from None
         finally:
             self._written = _status(self.path) or self._written
 
