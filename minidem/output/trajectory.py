@@ -144,9 +144,9 @@ class Trajectory:
             return
         how = ("deleted or moved" if status is None else "replaced by another file" if status[:2] != written[:2] else
                "cut off" if status[2] < written[2] else "written to by another program")
-        raise OSError(f"{self.path}: this trajectory was {how} while it was being written, after its frame at "
-                      f"{self.last} s; put it back, or go on with md.Trajectory of another name, or with append=True "
-                      "after the frames that are left")
+        raise OSError(errno.ENOENT if status is None else errno.ESTALE, f"this trajectory was {how} while it was being "
+                      f"written, after its frame at {self.last} s; put it back, or go on with md.Trajectory of another "
+                      "name, or with append=True after the frames that are left", str(self.path))
 
     def close(self) -> None:
         """Close the file; a further call continues it."""
