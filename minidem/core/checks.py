@@ -3,6 +3,7 @@
 Each function takes the argument's name, for the message, and its value. It returns the converted value or raises
 ValueError with the name, the offending value (with its index in an array) and the remedy.
 """
+import errno
 import inspect
 import warnings
 from difflib import get_close_matches
@@ -177,11 +178,12 @@ def file_path(name, value, *suffixes):
 
 
 def existing_file(name, value, remedy):
-    """Return `value`, a str or os.PathLike, as a Path; FileNotFoundError with the remedy if there is no such file."""
+    """Return `value`, a str or os.PathLike, as a Path; OSError with the remedy if it is a folder or does not exist."""
     path = file_path(name, value)
-    if not path.exists() or path.is_dir():
-        what = "this is a folder" if path.is_dir() else "there is no such file"
-        raise FileNotFoundError(f"{name} = {str(path)!r}: {what}; {remedy}")
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, f"{name}: this is a folder; {remedy}", str(path))
+    if not path.exists():
+        raise FileNotFoundError(errno.ENOENT, f"{name}: there is no such file; {remedy}", str(path))
     return path
 
 

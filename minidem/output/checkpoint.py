@@ -47,7 +47,8 @@ def save(path, sim, notes=None):
     settings, arrays = pack(sim)
     if notes is not None:
         settings["notes"] = notes
-    bad = [NAMES.get(name, name.replace("_", " ")) for name, values in arrays.items()
+    bad = [NAMES.get(name, name.replace("history_", "contact history: ").replace("_", " "))
+           for name, values in arrays.items()
            if name != "exchanged" and values.dtype.kind == "f" and not np.isfinite(values).all()]
     if bad:
         raise ValueError(f"path = {str(path)!r}: nothing saved, because the state at step {sim.step_count} is not "

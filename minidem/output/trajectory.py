@@ -1,6 +1,7 @@
 """Trajectories of clumps: positions, orientations and velocities over time, in one GSD or CSV file."""
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable
 from contextlib import suppress
@@ -18,6 +19,7 @@ from minidem.core.quaternions import multiply, rotate
 from minidem.output import append_whole, replace_text
 from minidem.state.bodies import frames_to_drawn
 
+FULL = errno.ENOSPC, errno.EDQUOT, errno.EFBIG
 COLUMNS = ("time", "clump", *(f"{name}_{axis}" for name, axes in (
     ("position", "xyz"), ("orientation", "wxyz"), ("velocity", "xyz"), ("angular_velocity", "xyz")) for axis in axes))
 
@@ -131,8 +133,9 @@ class Trajectory:
                 self.close()            # the next call removes what there is of the sample
             if not isinstance(error, OSError):
                 raise
-            raise OSError(error.errno, f"{error.strerror}; the frame at {sample.time:g} s is not written: make room, "
-                          "then go on", str(self.path)) from None
+            remedy = "make room" if error.errno in FULL else "remove the cause"
+            raise OSError(error.errno, f"{error.strerror}; nothing of the frame at {sample.time:g} s is in the file: "
+                          f"{remedy}, then go on", str(self.path)) from None
         finally:
             self._written = _status(self.path) or self._written
 
@@ -143,9 +146,9 @@ class Trajectory:
             return
         how = ("deleted or moved" if status is None else "replaced by another file" if status[:2] != written[:2] else
                "cut off" if status[2] < written[2] else "written to by another program")
-        raise OSError(f"{self.path}: this trajectory was {how} while it was being written, after its frame at "
-                      f"{self.last} s; put it back, or go on with md.Trajectory of another name, or with append=True "
-                      "after the frames that are left")
+        raise OSError(errno.ENOENT if status is None else errno.ESTALE, f"this trajectory was {how} while it was being "
+                      f"written, after its frame at {self.last} s; put it back, or go on with md.Trajectory of another "
+                      "name, or with append=True after the frames that are left", str(self.path))
 
     def close(self) -> None:
         """Close the file; a further call continues it."""

@@ -45,7 +45,7 @@ def test_invalid_files(tmp_path, text, words):
 @pytest.mark.parametrize("read, name", [
     (md.ClumpTemplate.from_file, "none.txt"), (md.ClumpTemplate.from_mesh, "none.stl"), (md.MeshWall, "none.stl")])
 def test_missing_files(read, name, tmp_path):
-    with pytest.raises(FileNotFoundError, match=f"path = '{tmp_path / name}': there is no such file; give "):
+    with pytest.raises(FileNotFoundError, match=f"path: there is no such file; give .*{tmp_path / name}"):
         read(tmp_path / name)
 
 

@@ -155,8 +155,9 @@ def test_a_file_that_another_program_changes(name, fault, sim, tmp_path):
         left = path.read_bytes() if path.exists() else None
         sim.run(100)
         for _ in range(2):
-            with pytest.raises(OSError, match=f"{name}: this trajectory was {fault}.* after its frame at 0.01 s; put"):
+            with pytest.raises(OSError, match=f"trajectory was {fault}.* after its frame at 0.01 s; put it") as error:
                 trajectory(sim)
+            assert error.value.filename == str(path)
     assert (path.read_bytes() if path.exists() else None) == left
 
 
