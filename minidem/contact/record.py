@@ -53,6 +53,7 @@ class ContactLaw:
         Properties of pairs of materials that it reads.
     parameters : dict
         Name to default number, to a tuple of words, the first being the default, or to None: a number to be given.
+        With a range: of a type of `minidem.core.parameters.RANGES`, or that type.
     """
 
     name: str
