@@ -55,6 +55,7 @@ class ContactLaw:
         Parameters, such as "rolling=epsd", to the properties of pairs that it then reads in addition.
     parameters : dict
         Name to default number, to a tuple of words, the first being the default, or to None: a number to be given.
+        With a range: of a type of `minidem.core.parameters.RANGES`, or that type.
     """
 
     name: str

@@ -134,7 +134,7 @@ def test_a_failed_run_is_reported(tmp_path, capsys):
     run = folder(tmp_path, "euler", 0.01)
     run.path.mkdir()
     run.checkpoint.write_bytes(b"no checkpoint")
-    assert STUDY.main(["--integrators", "euler", "--time", "0.01", "--out", str(tmp_path)]) == 0
+    assert STUDY.main(["--integrators", "euler", "--time", "0.01", "--out", str(tmp_path)]) == 1
     out = capsys.readouterr().out
     assert "euler failed" in out and "no checkpoint is of use" in out and f"remove {run.path}" in out
     assert read(tmp_path / "curves.csv") == []
