@@ -23,7 +23,10 @@ class Coefficients:
         self.materials, self.array = (), np.zeros((0, 0, MOST_COEFFICIENTS))
 
     def extend(self, materials, rows):
-        """Append materials; rows (new, all, MOST_COEFFICIENTS) : of the new ones with all. Numbers that are known stay in place."""
+        """Append materials. Numbers that are known stay in place, unless there is no room.
+
+        rows : (new, all, MOST_COEFFICIENTS), of the new materials with all.
+        """
         known, n = len(self.materials), len(materials)
         if n > len(self.array):
             size = n if known == 0 else 2 * n
@@ -101,7 +104,8 @@ class PairTable:
         Returns
         -------
         dict of str to (n - first, n) float64 ndarray
-            By the indices of both materials. NaN where a pair is not given: `require_pairs` refuses those that can meet.
+            By the indices of both materials. NaN where a pair is not given: `require_pairs` refuses those that can
+            meet.
         """
         pairs = [(k - first, self._index[other], pair) for k in range(first, len(self.materials))
                  for other, pair in self._others.get(self.materials[k], {}).items() if other in self._index]

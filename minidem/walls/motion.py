@@ -105,7 +105,8 @@ class Motions:
         motions = [wall.motion for wall in walls]
         self._walls, self._periodic = walls, periodic
         self._center, self._velocity, self._spin = (
-            np.array([getattr(wall, name) for wall in walls]).reshape(-1, 3) for name in ("center", "velocity", "angular_velocity"))
+            np.array([getattr(wall, name) for wall in walls]).reshape(-1, 3)
+            for name in ("center", "velocity", "angular_velocity"))
         self._servos = [k for k, motion in enumerate(motions) if isinstance(motion, Servo)]
         self._direction = np.array([motions[k].direction for k in self._servos]).reshape(-1, 3)
         self._oscillating = [k for k, motion in enumerate(motions) if type(motion) is Oscillation]
@@ -192,7 +193,8 @@ class Motions:
         turned = self._is_plane[self._turning] & (np.abs(matrix - np.eye(3)).max(axis=(2, 3)) > FIXED)
         for k, wrong, planar in zip(self._turning, ((tilt > FIXED) | (off > FIXED)).any(axis=0), turned.any(axis=0)):
             if planar and self._periodic:
-                raise ValueError(f"motion of {self._walls[k]}: a plane that turns needs open axes, without periodic ones")
+                raise ValueError(f"motion of {self._walls[k]}: a plane that turns needs open axes, without periodic "
+                                 "ones")
             if wrong:
                 raise ValueError(f"motion of {self._walls[k]}: it turns about another axis than that of its symmetry; "
                                  "give a MeshWall")

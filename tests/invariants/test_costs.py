@@ -1,0 +1,210 @@
+"""Costs that must not grow: walls when clumps change, triangles under a large sphere, materials, moving walls."""
+import copy
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from reference_walls import BALL, FRICTION, MATERIAL, MINDLIN, nearest_points, plate, simulation
+
+import minidem as md
+from minidem.contact.pair_table import PROPERTIES, PairTable
+from minidem.walls import wall_table
+from minidem.walls.motion import Motions
+
+STATE = "ids", "position", "orientation", "velocity", "angular_velocity", "force", "torque"
+RADIUS = 0.4
+
+
+def bits(sim):
+    return [getattr(sim, name).tobytes() for name in STATE] + [wall.center for wall in sim.walls_at_rest]
+
+
+def on_plate(n, radius=RADIUS, **options):
+    """A large sphere that rolls over a plate of 2 n^2 triangles."""
+    sim = simulation([md.MeshWall(plate(n), feature_angle=0.2)], **options)
+    sim.add_clumps(BALL, [(0.0, 0.0, 0.95 * radius)], velocity=(1.0, 0.0, 0.0), scale=radius)
+    return sim
+
+
+@pytest.mark.parametrize("contact", ["hertz", MINDLIN])
+def test_elements_of_walls_are_made_once(contact, monkeypatch, tmp_path):
+    sim = on_plate(4, contact=contact)
+    sim.save(tmp_path / "state.npz")
+    calls, make = [], wall_table.mesh_grid
+    monkeypatch.setattr(wall_table, "mesh_grid", lambda *given: calls.append(0) or make(*given))
+    for k in range(3):
+        sim.add_clumps(BALL, [(0.3 * k, 0.0, 2.0)], scale=0.1)
+        sim.run(3)
+    sim.remove_clumps(sim.ids[1:3])
+    sim.add_force(lambda t, x, v, q, w: (0.0 * x, 0.0 * x))
+    sim.run(1)
+    assert not calls
+    md.Simulation.load(tmp_path / "state.npz")
+    assert len(calls) == 1
+
+
+def test_known_poses_are_not_computed_again():
+    """A motion in Python is not called again at the same times when clumps are added."""
+    times = []
+
+    def shake(t):
+        times.append(t)
+        return (0.0, 0.0, 0.01 * np.sin(t)), (0.0, 0.0, 0.0)
+
+    sim = simulation([md.Plane((0, 0, 0), (0, 0, 1), motion=shake)], contact="hertz")
+    called = []
+    for k in range(4):
+        sim.run(10)
+        called.append(len(times))
+        sim.add_clumps(BALL, [(k, 0.0, 2.0)], scale=0.1)
+    assert called[1:] == 3 * [called[1]]
+
+
+@pytest.mark.parametrize("contact", ["hertz", MINDLIN])
+def test_refused_clumps_change_nothing(contact):
+    """Also none of what the former loop shares with the next one: walls, poses, coefficients of materials."""
+    default = FRICTION if contact == MINDLIN else MATERIAL
+    materials = [replace(default, young=young) for young in (2e7, 3e7, 4e7)]
+    pairs = [md.Pair(a, b, friction=0.1 * k) for k, a in enumerate(materials) for b in [*materials[:k], default]]
+    sim = simulation([md.MeshWall(plate(3), velocity=(0.2, 0.0, 0.0)), md.Plane((0, 0, -1), (0, 0, 1), motion=md.Servo(
+        (0, 0, 1), 1.0, 0.1)), md.Plane((0, 0, -1), (0, 0, 1), motion=md.Oscillation((0, 0, 0.1), 50.0))],
+        contact=contact, pairs=pairs if contact == MINDLIN else None)
+    sim.add_clumps(BALL, [(0.0, 0.0, 0.099)], scale=0.1, angular_velocity=(0.0, 5.0, 0.0))
+    other = copy.deepcopy(sim)
+    for k, material in enumerate(materials[1:]):
+        with pytest.raises(ValueError, match="overlaps"):
+            sim.add_clumps(BALL, [(0.01, 0.0, 0.12)], scale=0.1, material=materials[0])
+        for each in sim, other:
+            each.add_clumps(BALL, [(0.0, 0.199 * (k + 1), 0.099)], scale=0.1, material=material)
+            each.run(20)
+        assert bits(sim) == bits(other)
+
+
+def reference(corners, triangles, center, radius, smooth):
+    """Overlaps of the triangles that count, sorted, and how many are within reach: all pairs are compared."""
+    points = nearest_points(corners, center[None])[0]
+    reached = np.flatnonzero(np.linalg.norm(center - points, axis=1) < radius)
+    points, corners, triangles = points[reached], corners[reached], triangles[reached]
+    heights = np.linalg.norm(center - points, axis=1)
+    normals, number = (center - points) / heights[:, None], np.arange(len(reached))
+    nearer = (heights < heights[:, None]) | (heights == heights[:, None]) & (number < number[:, None])
+    joined = (triangles[:, None, :, None] == triangles[None, :, None, :]).any(axis=(2, 3))
+    joined &= normals @ normals.T >= smooth
+    on = np.linalg.norm(nearest_points(corners, points) - points[:, None], axis=2) < 1e-5 * radius
+    return np.sort(radius - heights[~(nearer & (joined | on)).any(axis=1)]), len(reached)
+
+
+def rough(n, fan):
+    """A plate with bumps; fan : and through it triangles around one corner, none of which is one of the plate."""
+    points, triangles = plate(n, -0.2, 0.2)
+    points[:, 2] = 0.01 * np.random.default_rng(2).random(len(points))
+    if fan:
+        angle = 2.0 * np.pi * np.arange(60) / 60
+        ring = np.column_stack([0.3 * np.cos(angle), 0.3 * np.sin(angle), np.zeros(60)])
+        k = len(points) + np.arange(60)
+        points = np.concatenate([points, ring, [(0.05, 0.0, 0.02)]])
+        triangles = np.concatenate([triangles, np.column_stack([k, np.roll(k, -1), np.full(60, len(points) - 1)])])
+    return points, triangles
+
+
+@pytest.mark.parametrize("fan", [False, True])
+@pytest.mark.parametrize("angle", [0.0, 0.35])
+def test_many_triangles_as_by_comparison_of_all_pairs(angle, fan):
+    wall = md.MeshWall(rough(26, fan), feature_angle=angle)
+    corners, most = wall.points[wall.triangles], 0
+    for x in np.random.default_rng(3).uniform((-0.1, -0.1, 0.385), (0.1, 0.1, 0.4), (3, 3)):
+        sim = simulation([wall], contact="hertz")
+        sim.add_clumps(BALL, [x], scale=RADIUS)
+        expected, reached = reference(corners, wall.triangles, x, RADIUS, np.cos(angle))
+        sim.energy()
+        assert np.sort(sim.contacts()["overlap"]) == pytest.approx(expected, abs=1e-12)
+        most = max(most, reached)
+    assert most > 60
+
+
+def seconds(action, repeats=3):
+    best = np.inf
+    for _ in range(repeats):
+        start = time.perf_counter()
+        action()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def test_steps_over_many_triangles():
+    """With sixteen times as many triangles a step takes about sixteen times as long, and not its square."""
+    small, large = on_plate(30, contact="hertz"), on_plate(120, contact="hertz")
+    for sim in small, large:
+        sim.run(2)
+    assert seconds(lambda: large.run(5)) < 60.0 * seconds(lambda: small.run(5))
+
+
+def test_skins_regard_triangles():
+    sim = on_plate(20, contact="hertz")
+    sim.run(150)
+    assert 0.0 < sim._loop.statistics["outer_skin"] < RADIUS
+
+
+def coefficients_at_once(materials, pairs, law):
+    return PairTable(materials[0], [md.Plane((0, 0, 0), (0, 0, 1), m) for m in materials], pairs).coefficients(
+        law, law.values())
+
+
+def test_coefficients_of_materials_one_by_one():
+    law = md.contact.info(MINDLIN)
+    materials = [md.Material(1e7 + k, 0.2, restitution=0.9 - 0.01 * k, friction=0.1 * k) for k in range(9)]
+    pairs = [md.Pair(a, b, restitution=0.5 + 0.01 * k, friction=0.2) for k, a in enumerate(materials)
+             for b in materials[:k] if k % 3]
+    table = PairTable(materials[0], [], pairs)
+    for k, material in enumerate(materials):
+        if k:
+            table.with_material(md.Material(1.0, 0.1)).coefficients(law, law.values())          # given up
+            table = table.with_material(material)
+        found = table.coefficients(law, law.values())[:k + 1, :k + 1]
+        assert np.array_equal(found, coefficients_at_once(materials[:k + 1], pairs, law), equal_nan=True)
+
+
+def test_number_of_coefficients(own_law):
+    """n materials that clumps bring one by one: about n^2 / 2 pairs are computed, and not the sum of all squares."""
+    computed = []
+
+    def coefficients(pair, values):
+        computed.append(pair["modulus"].size)
+        return (pair["modulus"], *(pair[name] for name in PROPERTIES[:1]))
+
+    own_law("counted", lambda contacts: None, coefficients=coefficients, reads=("young",))
+    materials = [md.Material(1e7 + k, 0.2) for k in range(16)]
+    sim = md.Simulation(materials[0], dt=1e-6, contact="counted")
+    for k, material in enumerate(materials):
+        sim.add_clumps(BALL, [(3.0 * k, 0.0, 0.0)], material=material)
+    assert sum(computed) <= 16 ** 2
+
+
+def test_oscillations_are_computed_together(monkeypatch):
+    """Without a call of Python for each pose."""
+    calls = []
+    walls = [md.Plane((0, 0, -k), (0, 0, 1), motion=md.Oscillation((0, 0, 0.1), 50.0 + k)) for k in range(20)]
+    monkeypatch.setattr(md.Oscillation, "__call__", lambda *given: calls.append(0))
+    sim = simulation(walls, contact="hertz")
+    sim.run(20)
+    assert not calls and sim.walls_at_rest[3].point[2] != -3.0
+
+
+@pytest.mark.parametrize("velocity", [(0.0, 0.0, 0.0), (0.3, -0.1, 0.2)])
+@pytest.mark.parametrize("spin", [0.0, -2.0])
+def test_oscillation_is_the_function_that_it_describes(velocity, spin):
+    given = {"velocity": velocity, "angular_velocity": (0.0, 0.0, spin)}
+    oscillation = md.Oscillation((0.1, -0.2, 0.0), 7.0, 0.3)
+    walls = [md.Plane((0, 0.5, 0), (0, 0, 1), center=(1, 0, 0), motion=motion, **given)
+             for motion in (oscillation, lambda t: oscillation(t))]
+    rows = Motions(walls).poses(11, 40, 1e-3, np.zeros((2, 2)))
+    assert rows[:, 0].tobytes() == rows[:, 1].tobytes()
+    for k in range(40):
+        assert Motions(walls[:1]).poses(11 + k, 1, 1e-3, np.zeros((1, 2)))[0, 0].tobytes() == rows[k, 0].tobytes()
+
+
+def test_long_runs_with_many_walls_take_little_memory():
+    walls = [md.Plane((0, 0, -k), (0, 0, 1), velocity=(0, 0, -0.1)) for k in range(300)]
+    table = simulation(walls, contact="hertz")._loop.walls
+    assert table.most_steps * 2 * len(walls) <= wall_table.MOST_POSES
