@@ -304,6 +304,8 @@ class SourceDistribution(sdist):
 
 
 if __name__ == "__main__":          # Cython's workers may import this file
+    if sys.version_info < (3, 11):  # noqa: UP036   pip would first try all versions of other packages
+        sys.exit(f"minidem needs Python 3.11 or newer, and {sys.executable} is {platform.python_version()}")
     if sys.platform == "darwin":    # the Python of python.org would build for two processors at once, with one -march
         os.environ.setdefault("ARCHFLAGS", f"-arch {platform.machine()}")
     setup(ext_modules=extensions(),

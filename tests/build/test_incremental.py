@@ -3,6 +3,7 @@ import importlib.util
 import os
 import platform
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -131,6 +132,14 @@ def test_a_package_that_is_not_built_says_so(tmp_path):
         f"the compiled modules of minidem in {tmp_path / 'minidem'} are missing or stale; build them with\n"
         f"    {sys.executable} -m pip install -e '{tmp_path}'\n"
         "or start Python in another folder, if minidem is installed elsewhere\n")
+
+
+def test_a_python_that_is_too_old_is_named(monkeypatch):
+    """At once: pip would first try versions of other packages for many minutes."""
+    import setuptools.command.editable_wheel  # noqa: F401
+    monkeypatch.setattr(sys, "version_info", (3, 10, 13))
+    with pytest.raises(SystemExit, match=f"minidem needs Python 3.11 or newer, and {re.escape(sys.executable)} is "):
+        runpy.run_path(str(ROOT / "setup.py"), run_name="__main__")
 
 
 def test_a_wheel_leaves_the_modules_in_place_alone(tree):

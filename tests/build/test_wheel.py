@@ -170,3 +170,13 @@ def test_others_can_cimport(environment, tmp_path):
     (tmp_path / "own_scheme.pyx").write_text(SCHEME)
     run(environment, "-m", "Cython.Build.Cythonize", "-3", "-i", "own_scheme.pyx", cwd=tmp_path)
     run(environment, "-c", USE, cwd=tmp_path)
+
+
+def test_all_examples_run_with_the_wheel(dist, environment, tmp_path):
+    """Those in Python of README, guide and docstrings, as tests/build/test_examples.py runs them."""
+    wheel, = dist.glob("*.whl")
+    run(environment, "-m", "pip", "install", "--only-binary", ":all:", f"{wheel}[viz,render,trajectories]", "numba",
+        "pytest", "pytest-xdist")
+    done = run(environment.parent / "pytest", ROOT / "tests" / "build" / "test_examples.py", "-n", "0", "-k",
+               "runs_as_printed", "-p", "no:cacheprovider", cwd=tmp_path)
+    assert " passed" in done
