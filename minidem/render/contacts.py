@@ -30,7 +30,7 @@ class Contacts:
         first, second = lines.points[0::2], lines.points[1::2]         # no two lines share a point
         data = {name: np.asarray(lines.cell_data[name]) for name in lines.cell_data.keys()}
         data["length"] = np.linalg.norm(second - first, axis=1)
-        data["direction"] = (second - first) / data["length"][:, None]
+        data["direction"] = (second - first) / np.maximum(data["length"], np.finfo(float).tiny)[:, None]
         return cls(0.5 * (first + second), data)
 
     @property
