@@ -7,8 +7,10 @@ from minidem.render.extra import require
 
 CONSTANT, SPEED = "solid", "speed"          # fields of every frame, and of those with clump and velocity
 SOLID = "#4f86b5"
+FORCES = "force", "normal_force", "tangential_force"        # of contacts
+PEAKS = 0.01                                # part of the contacts whose forces are beyond the scale: impacts
 UNITS = {"radius": "m", "velocity": "m/s", "angular_velocity": "1/s", "overlap": "m", "length": "m",
-         **dict.fromkeys(("force", "normal_force", "tangential_force", "contact_force"), "N")}
+         **dict.fromkeys((*FORCES, "contact_force"), "N")}
 CATEGORIES = "template", "sliding"          # fields of numbers without an order, 0, 1, 2 ...
 UNLABELLED = {CONSTANT: (SOLID,), "clump": None}
 GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
@@ -56,13 +58,18 @@ def clump_speed(clump, velocity, radius):
 
 
 def value_range(frames, field):
-    """Smallest and largest value in these frames; magnitudes begin at 0, components are symmetric about 0."""
+    """Smallest and largest value in these frames; magnitudes begin at 0, components are symmetric about 0.
+
+    Of forces of contacts the largest is that which the part PEAKS of them exceeds.
+    """
     if field in UNLABELLED:
         return 0.0, 1.0
     found = [values(frame, field) for frame in frames if frame.n_points]
     low, high = (float(f([f(one) for one in found] or [0.0])) for f in (np.min, np.max))
     if field in CATEGORIES:
         return -0.5, high + 0.5
+    if field in FORCES and found:
+        high = float(np.quantile(np.concatenate(found), 1.0 - PEAKS))
     if field[-2:] in ("_x", "_y", "_z"):
         high = max(-low, high)
         low = -high

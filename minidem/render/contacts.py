@@ -3,9 +3,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from minidem.render.colour import value_range
 from minidem.render.extra import read, require
 
-WIDTH = 0.4                 # diameter of the tube of the largest force, in median lengths of the lines
+WIDTH = 0.4                 # diameter of the thickest tubes, in median lengths of the lines
 
 
 @dataclass
@@ -29,7 +30,7 @@ class Contacts:
         first, second = lines.points[0::2], lines.points[1::2]         # no two lines share a point
         data = {name: np.asarray(lines.cell_data[name]) for name in lines.cell_data.keys()}
         data["length"] = np.linalg.norm(second - first, axis=1)
-        data["direction"] = (second - first) / data["length"][:, None]
+        data["direction"] = (second - first) / np.maximum(data["length"], np.finfo(float).tiny)[:, None]
         return cls(0.5 * (first + second), data)
 
     @property
@@ -43,8 +44,8 @@ class Tubes:
     Parameters
     ----------
     samples : list of Contacts
-        The largest force among them has the diameter WIDTH times the median length of their lines; larger forces are
-        drawn no thicker, and smaller ones no thinner than a pixel.
+        The largest force of their `value_range` has the diameter WIDTH times the median length of their lines; larger
+        forces are drawn no thicker, and small ones no thinner than a pixel.
     pixel : float
         Width of a pixel [m].
     """
@@ -52,7 +53,7 @@ class Tubes:
     def __init__(self, samples, pixel):
         from vtkmodules.vtkRenderingOpenGL2 import vtkOpenGLStickMapper
         length = np.concatenate([one.point_data["length"] for one in samples])
-        self.largest = max(one.point_data["force"].max(initial=0.0) for one in samples) or 1.0
+        _, self.largest = value_range(samples, "force")
         self.thinnest, self.thickest = pixel, WIDTH * np.median(length) if len(length) else 0.0
         self.mapper = vtkOpenGLStickMapper()
         self.mapper.SetOrientationArray("direction")

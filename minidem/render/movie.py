@@ -42,8 +42,9 @@ def parse(words):
                              "normal_force, tangential_force, overlap, sliding ... (default: force)")
     parser.add_argument("--contacts", action="store_true",
                         help="draw the contacts as tubes, coloured, in place of the spheres, which become "
-                             "translucent. Diameters are proportional to the force; the largest in the run has "
-                             f"{WIDTH:g} of the median distance of clumps in contact. The run needs --contacts too")
+                             "translucent. Diameters are proportional to the force; that which 1 %% of the contacts "
+                             f"exceed has {WIDTH:g} of the median length of the tubes, and larger ones have no more. "
+                             "The run needs --contacts too")
     parser.add_argument("--colormap", metavar="NAME", help="colour map of matplotlib, such as plasma")
     parser.add_argument("--camera", type=camera, default=CAMERA, metavar="A,E,Z",
                         help="azimuth and elevation in degrees, and zoom; or x, y, z for the view along an axis "

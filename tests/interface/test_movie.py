@@ -12,7 +12,7 @@ import minidem as md
 from minidem import __main__ as command_line
 from minidem.output import vtu
 from minidem.output.wall_shapes import write_walls
-from minidem.render import colour, extra, legend, scene
+from minidem.render import colour, contacts, extra, legend, scene
 
 pyvista = pytest.importorskip("pyvista")
 ffmpeg = pytest.importorskip("imageio_ffmpeg")
@@ -226,6 +226,16 @@ def test_colours_of_contacts(row):
     with pytest.raises(ValueError, match="the contacts have no field 'speed'; known are solid, force, normal_force"):
         md.show(row, "speed", contacts=True)
     assert np.asarray(md.show(row, "sliding", (64, 48), contacts=True)).shape == (48, 64, 3)
+
+
+def test_peaks_do_not_set_the_scale():
+    """One impact among a thousand contacts at rest."""
+    force = np.append(np.linspace(0.0, 1.0, 999), 1000.0)
+    chains = contacts.Contacts(np.zeros((1000, 3)), {"force": force, "length": np.ones(1000)})
+    assert colour.value_range([chains], "force") == (0.0, pytest.approx(0.99, abs=0.002))
+    assert contacts.Tubes([chains], 0.01).largest == pytest.approx(0.99, abs=0.002)
+    none = contacts.Contacts(np.zeros((0, 3)), {"force": force[:0], "length": force[:0]})
+    assert colour.value_range([none], "force") == (0.0, 1.0) and contacts.Tubes([none], 0.01).thickest == 0.0
 
 
 def test_no_contacts():
