@@ -6,6 +6,7 @@ import numpy as np
 from minidem.core.quaternions import rotate
 
 DEEPEST_START = 0.1     # largest overlap of a start, relative to the smaller radius
+SAMPLED = 4096          # so few of new clumps are compared before all contacts are listed
 
 
 def rayleigh_step(loop, first=0, end=None):
@@ -49,11 +50,12 @@ def refuse_deep_overlaps(contacts, state, first):
 def refuse_coincidence(template, position, orientation, scale, first):
     """Raise ValueError for two new clumps in nearly the same place, whose number is `first` on.
 
-    A fast test before all contacts are listed, which may be as many as pairs. Of each clump the sphere nearest to the
-    centre of mass is taken: two in the same cell of a grid whose diagonal is below the least distance of two spheres
-    overlap deeply. So few are left in a region that the number of contacts is bounded. Equal keys need not mean equal
-    cells; distances decide.
+    A fast test of at most SAMPLED of them, before all contacts are listed, which may be as many as pairs. Of each clump
+    the sphere nearest to the centre of mass is taken: two in the same cell of a grid whose diagonal is below the least
+    distance of two spheres overlap deeply. Equal keys need not mean equal cells; distances decide.
     """
+    step = -(-len(position) // SAMPLED)
+    position, orientation, scale = position[::step], orientation[::step], scale[::step]
     nearest = int(np.argmin(np.sum(template.offsets ** 2, axis=1)))
     centers = position + scale[:, None] * rotate(orientation, template.offsets[nearest])
     radii = scale * template.radii[nearest]
@@ -66,7 +68,7 @@ def refuse_coincidence(template, position, orientation, scale, first):
     overlap = radii[i] + radii[j] - np.sqrt(np.sum((centers[i] - centers[j]) ** 2, axis=1))
     part = overlap / np.minimum(radii[i], radii[j])
     for k in np.flatnonzero(part > DEEPEST_START)[:1]:
-        _refuse_overlap(first + int(i[k]), f"clump {first + int(j[k])}", overlap[k], part[k])
+        _refuse_overlap(first + step * int(i[k]), f"clump {first + step * int(j[k])}", overlap[k], part[k])
 
 
 def _refuse_overlap(clump, other, overlap, part):

@@ -56,6 +56,11 @@ def test_names_are_checked_before_any_run(study, grid, words):
     assert study.table.read_bytes() == before
 
 
+def test_a_cost_of_other_arguments(study):
+    with pytest.raises(ValueError, match=r"cost = .* called with \(parameters\), and takes \(\)"):
+        study({"a": [1]}, cost=lambda: 1.0)
+
+
 def test_parameters_of_any_name(study):
     [row] = study({"x": [1], "y": [2]}, name="any_names")
     assert row["count"] == 2 and row["error"] is None

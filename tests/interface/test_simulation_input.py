@@ -168,7 +168,7 @@ def test_warnings_name_the_line_of_the_user():
     assert len(caught) == 2 and {Path(warning.filename) for warning in caught} == {Path(__file__)}
 
 
-@pytest.mark.parametrize("n", [65, 3000])
+@pytest.mark.parametrize("n", [65, 3000, 10000])
 @pytest.mark.parametrize("width", [0.0, 0.1])
 def test_clumps_in_one_place_are_found_before_all_contacts_are_listed(n, width):
     """Each touches each other one: 3000 rods would take a minute and gigabytes."""
