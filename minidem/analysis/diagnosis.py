@@ -12,13 +12,12 @@ SAMPLED = 4096          # so few of new clumps are compared before all contacts 
 def rayleigh_step(loop, first=0, end=None):
     """The smallest Rayleigh step [s] of the spheres of the clumps first <= k < end; infinite without any."""
     state, least = loop.state, np.inf
-    template, scale = state.template_index[first:end], state.scale[first:end]
+    template, scale, index = (a[first:end] for a in (state.template_index, state.scale, state.material_index))
     radius, density = scale * state.bodies.smallest[template], state.bodies.density[template]
     of_unit = radius * np.sqrt(density)
-    order = np.lexsort((of_unit, state.material_index[first:end]))
-    for k in order[np.unique(state.material_index[first:end][order], return_index=True)[1]]:
-        material = loop.pair_table.materials[state.material_index[first:end][k]]
-        least = min(least, material.rayleigh_step(float(radius[k]), float(density[k])))
+    order = np.lexsort((of_unit, index))
+    for k in order[np.unique(index[order], return_index=True)[1]]:      # of each material the smallest
+        least = min(least, loop.pair_table.materials[index[k]].rayleigh_step(float(radius[k]), float(density[k])))
     return least
 
 

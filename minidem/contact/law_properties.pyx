@@ -22,6 +22,6 @@ cdef object set_properties(Law *law, WallTable walls, LawKernels kernels, record
     if record.has_history:
         coefficients = pair_table.coefficients(record, values)
         walls.set_materials(pair_table.wall_index)
-        law.n_materials, law.coefficients = len(coefficients), &coefficients[0, 0, 0]
+        law.n_materials, law.coefficients = len(coefficients), &coefficients[0, 0, 0]       # with room for others
         keep.append(coefficients)
     return keep

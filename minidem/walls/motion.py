@@ -139,15 +139,19 @@ class Motions:
         times, step = np.arange(first - 2, first + n + 1) * half_step, 2.0 * half_step
         position, matrix = self._placed(times)
         velocity = self._velocity + 0.0
-        displacement, speed = servo_states[self._servos].T
-        along = displacement + np.arange(-2, n + 1)[:, None] * (speed * half_step)
-        position[:, self._servos] += along[:, :, None] * self._direction
-        velocity[self._servos] += speed[:, None] * self._direction
+        if self._servos:                                # in each step: what there is not must cost nothing
+            displacement, speed = servo_states[self._servos].T
+            along = displacement + np.arange(-2, n + 1)[:, None] * (speed * half_step)
+            position[:, self._servos] += along[:, :, None] * self._direction
+            velocity[self._servos] += speed[:, None] * self._direction
         rows = np.zeros((n, len(self._walls), 24))
         rows[:, :, :3], rows[:, :, 3:12:4] = position[2:-1], 1.0
-        rows[:, self._turning, 3:12] = matrix[2:-1].reshape(n, -1, 9)
+        if len(self._turning):
+            rows[:, self._turning, 3:12] = matrix[2:-1].reshape(n, -1, 9)
         rows[:, :, 12:15] = rows[:, :, 18:21] = velocity
         rows[:, :, 15:18] = rows[:, :, 21:24] = self._spin
+        if not self._given:
+            return rows
         position, matrix = position[:, self._given], matrix[:, self._turning_given]
         for at, early, late in ((12, slice(-3), slice(2, -1)), (18, slice(1, -2), slice(3, None))):
             rows[:, self._given, at:at + 3] = (position[late] - position[early]) / step
@@ -157,6 +161,8 @@ class Motions:
     def _placed(self, times):
         """Positions (n, walls, 3) of the centres, and matrices (n, turning walls, 3, 3), wall frame -> lab."""
         position = self._center + times[:, None, None] * self._velocity
+        if not (self._given or len(self._turning)):
+            return position, np.zeros((len(times), 0, 3, 3))
         matrix, listed = _rotations(times[:, None, None] * self._spin[self._turning]), times.tolist()
         matrix[:, self._turning_given] += 0.0           # never -0.0, as from _product
         parts = np.array([self._walls[k].motion.parts(listed) for k in self._oscillating]).reshape(-1, len(times), 1)
@@ -179,6 +185,8 @@ class Motions:
         along = (shift * self._axis).sum(axis=2)
         across = np.sqrt(((shift - along[:, :, None] * self._axis) ** 2).sum(axis=2))
         moved = np.where(self._is_plane, np.abs(along), across)
+        if not len(self._turning):
+            return moved.max(axis=1)
         matrix = rows[:, self._turning, 3:12].reshape(len(rows), -1, 3, 3)
         turn = np.diff(matrix, axis=0, prepend=matrix[:1])
         moved[:, self._turning] += self._extent[self._turning] * np.sqrt((turn ** 2).sum(axis=(2, 3)))
