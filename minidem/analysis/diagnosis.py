@@ -6,6 +6,10 @@ import numpy as np
 DEEPEST_START = 0.1     # largest overlap of a start, relative to the smaller radius
 
 
+class DeepOverlap(ValueError):
+    """A start with an overlap above DEEPEST_START."""
+
+
 def rayleigh_step(loop, first=0, end=None):
     """The smallest Rayleigh step [s] of the spheres of the clumps first <= k < end; infinite without any."""
     state, least = loop.state, np.inf
@@ -37,13 +41,13 @@ def format_above(value, limit):
 
 
 def refuse_deep_overlaps(contacts, state, first):
-    """Raise ValueError for a contact of a clump from number `first` on with an overlap above DEEPEST_START."""
+    """Raise DeepOverlap for a contact of a clump from number `first` on with an overlap above DEEPEST_START."""
     relative = relative_overlap(contacts, state.spheres[:, :, 3].reshape(-1).take(state.sphere_slot))
     for contact, part in zip(contacts[relative > DEEPEST_START], relative[relative > DEEPEST_START]):
         i, j = int(contact["clump_i"]), int(contact["clump_j"])
         if max(i, j) >= first:
             other = f"clump {j}" if j >= 0 else f"wall {-1 - j}"
-            raise ValueError(
+            raise DeepOverlap(
                 f"position of clump {i}: it overlaps {other} by {contact['overlap']:.6g} m at the start, "
                 f"{format_above(part, DEEPEST_START)} of the smaller radius; the limit is {DEEPEST_START:g}. Move them "
                 "apart")

@@ -119,4 +119,5 @@ class PairTable:
             a, b = self.materials[k], self.materials[other]
             if k != other and frozenset((a, b)) not in self._pair:
                 raise ValueError(f"pairs: {described(a)} and {described(b)} can meet, and contact law {law.name!r} "
-                                 f"reads {', '.join(read)} of their pair; add md.Pair(a, b, ...) of these two materials")
+                                 f"reads {', '.join(read)} of their pair; add md.Pair(a, b, ...) of these two "
+                                 "materials")

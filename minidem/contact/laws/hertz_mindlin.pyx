@@ -11,8 +11,9 @@ E* = 1 / sum((1 - nu^2) / E), G* = 1 / sum(2 (2 - nu) (1 + nu) / E) [Pa]; R*, m*
 clumps [kg]; d: overlap [m]; s: relative displacement of the contact points [m]; theta: relative rotation.
 
 tangential_damping is x, or "stiffness-ratio": sqrt(4 G* / E*), as in EDEM and LIGGGHTS. limit_damping=yes clips the
-attraction before lift-off; the restitution is then larger than e. rolling=epsd adds rolling resistance, with the
-damping eta = rolling_damping. FRICTION.md has the time levels and the energy.
+attraction before lift-off; the restitution is then larger than e. rolling=epsd adds rolling resistance, the
+elastic-plastic spring-dashpot model C of Ai et al., with the damping eta = rolling_damping; without it rolling_friction
+is not read. FRICTION.md has the time levels and the energy.
 """
 from math import sqrt
 
