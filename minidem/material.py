@@ -4,7 +4,6 @@ from math import pi, sqrt
 
 from minidem.core.checks import non_negative, number, positive, short_repr
 
-
 PAIR_PROPERTIES = ("restitution", "friction", "rolling_friction")      # of contacts of two bodies, beside the moduli
 
 

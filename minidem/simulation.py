@@ -57,7 +57,8 @@ class Simulation(Files):
     rotation : str
         Rotation scheme, 'name' or 'name:parameter=value'; `md.rotation.available()` lists the names.
     contact : str
-        Contact law, likewise; `md.contact.available()`. 'hertz:onset=corrected' conserves energy much better.
+        Contact law, likewise; `md.contact.available()`. 'hertz:onset=corrected' conserves energy much better;
+        'hertz-mindlin:rolling=epsd' has damping, friction and rolling resistance.
     dt : float
         Time step [s]. A step above the Rayleigh step of the smallest sphere warns once.
     gravity : (3,) array_like
@@ -77,6 +78,11 @@ class Simulation(Files):
     ------
     ValueError
         For an argument out of range; the message names argument, value and remedy.
+
+    Warns
+    -----
+    UserWarning
+        For restitution, friction or rolling friction of a material or pair that the contact law does not read.
 
     See Also
     --------
@@ -166,6 +172,12 @@ class Simulation(Files):
         MemoryError, or the error of a compiled contact law
             The simulation can be queried, saved or run on with the bits of an undisturbed run. If the error was within
             a step, it is at an earlier step: the message says which. Callbacks since then are called again.
+
+        Warns
+        -----
+        UserWarning
+            Once of each: a deep overlap, a clump behind a wall or outside its closed mesh, a step that is large for a
+            contact or the speed of a clump. The guide (measurements) says when it is looked for.
         """
         steps = whole("steps", steps, 0)
         if (every is None) != (callback is None):

@@ -104,7 +104,9 @@ def law_rows(law):
     yes = [word for word, has in (("conservative", law.conservative), ("depends on velocities", law.needs_velocity),
                                   ("has a history", law.has_history)) if has]
     return {"normal force": f"proportional to overlap^{law.power:g}", "properties": ", ".join(yes),
-            "properties of materials": ", ".join(law.reads), "properties of pairs": ", ".join(law.reads_of_pairs)}
+            "properties of materials": ", ".join(law.reads),
+            "properties of pairs": ", ".join([*law.reads_of_pairs, *(
+                f"{name} ({given})" for given, read in law.reads_with.items() for name in read)])}
 
 
 def parameter_text(name, default):

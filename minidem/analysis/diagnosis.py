@@ -9,6 +9,10 @@ DEEPEST_START = 0.1     # largest overlap of a start, relative to the smaller ra
 SAMPLED = 4096          # so few of new clumps are compared before all contacts are listed
 
 
+class DeepOverlap(ValueError):
+    """A start with an overlap above DEEPEST_START."""
+
+
 def rayleigh_step(loop, first=0, end=None):
     """The smallest Rayleigh step [s] of the spheres of the clumps first <= k < end; infinite without any."""
     state, least = loop.state, np.inf
@@ -38,7 +42,7 @@ def format_above(value, limit):
 
 
 def refuse_deep_overlaps(contacts, state, first):
-    """Raise ValueError for a contact of a clump from number `first` on with an overlap above DEEPEST_START."""
+    """Raise DeepOverlap for a contact of a clump from number `first` on with an overlap above DEEPEST_START."""
     relative = relative_overlap(contacts, state.spheres[:, :, 3].reshape(-1).take(state.sphere_slot))
     for contact, part in zip(contacts[relative > DEEPEST_START], relative[relative > DEEPEST_START]):
         i, j = int(contact["clump_i"]), int(contact["clump_j"])
@@ -71,9 +75,9 @@ def refuse_coincidence(template, position, orientation, scale, first):
 
 
 def _refuse_overlap(clump, other, overlap, part):
-    raise ValueError(f"position of clump {clump}: it overlaps {other} by {overlap:.6g} m at the start, "
-                     f"{format_above(part, DEEPEST_START)} of the smaller radius; the limit is {DEEPEST_START:g}. Move "
-                     "them apart")
+    raise DeepOverlap(f"position of clump {clump}: it overlaps {other} by {overlap:.6g} m at the start, "
+                      f"{format_above(part, DEEPEST_START)} of the smaller radius; the limit is {DEEPEST_START:g}. "
+                      "Move them apart")
 
 
 def warn_of_large_step(sim, loop, first):

@@ -11,7 +11,7 @@ MOST_STEPS = 65536              # between two looks at each clump; fewer in the 
 
 
 def enclosures(sim):
-    """An Enclosure of each connected closed surface of a mesh; none in a periodic box, where clumps leave and return."""
+    """An Enclosure of each connected closed surface of a mesh; none in a periodic box, whose clumps come back."""
     found = []
     for number, wall in enumerate(() if sim.periodic else sim.walls):
         if isinstance(wall, MeshWall):
@@ -43,7 +43,8 @@ class Enclosure:
         if len(new):
             points = self._in_wall(sim, sim.sphere_centers()[(np.cumsum(sizes) - sizes)[new]])
             within = ((self.low <= points) & (points <= self.high)).all(axis=1)
-            self.ids, self.points = np.append(self.ids, ids[new[within]]), np.append(self.points, points[within], axis=0)
+            self.ids = np.append(self.ids, ids[new[within]])
+            self.points = np.append(self.points, points[within], axis=0)
 
     def lost(self, sim, low, high):
         """What is to be said of a clump that was surrounded, and is outside the bounding box; None without any.

@@ -23,7 +23,7 @@ from minidem.walls import Cylinder, MeshWall, Plane
 
 DEEP = 0.1      # overlap over the smaller radius above which a contact law for small overlaps is doubtful
 FIRST, SPACING = 128, 8192              # steps: scheduled looks are after 1, FIRST, 2 FIRST ... SPACING, 2 SPACING ...
-ISSUED = ContextVar("warnings that the simulation about to be made has issued", default={})
+ISSUED = ContextVar("warnings that the origin of the simulation about to be made has issued", default=None)
 
 
 class Monitor:
@@ -42,7 +42,7 @@ class Monitor:
     """
 
     def __init__(self):
-        self.issued, self.report, self.in_rows = dict(ISSUED.get()), warn, False
+        self.issued, self.report, self.in_rows = dict(ISSUED.get() or {}), warn, False
         self.due = self.ready = 1
         self._population = self._enclosures = None
 
@@ -154,9 +154,9 @@ def _speed(sim):
     k = np.argmax(relative)
     if not relative[k] > 1.0:
         return None
-    return (f"{_now(sim)}: clump {k} moves by {distance[k]:.3g} m in a step, {format_above(relative[k], 1.0)} times the "
-            "radius of its smallest sphere, and may pass through walls and clumps without a contact. Lower dt, or its "
-            "speed")
+    return (f"{_now(sim)}: clump {k} moves by {distance[k]:.3g} m in a step, {format_above(relative[k], 1.0)} times "
+            "the radius of its smallest sphere, and may pass through walls and clumps without a contact. Lower dt, or "
+            "its speed")
 
 
 def _overlap(sim, contacts):

@@ -86,8 +86,8 @@ class ContactLaw:
         if not isinstance(self.reads_with, Mapping) or not all(
                 str(given).partition("=")[0] in self.parameters and _is_tuple_of(PAIR_PROPERTIES, read)
                 for given, read in self.reads_with.items()):
-            refuse_field(self, "reads_with", "give a dict of 'parameter=word', of the parameters of the law, to a tuple "
-                                             f"of {', '.join(PAIR_PROPERTIES)}")
+            refuse_field(self, "reads_with", "give a dict of 'parameter=word', of the parameters of the law, to a "
+                                             f"tuple of {', '.join(PAIR_PROPERTIES)}")
         if self.coefficients is not None:
             if not callable(self.coefficients):
                 refuse_field(self, "coefficients", "give a function of (pair, values)")

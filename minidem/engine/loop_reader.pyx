@@ -143,8 +143,8 @@ cdef class LoopReader:
                                            self.loop.n_threads))
 
     def extremes(self):
-        """Largest speed of a clump half a step before the pose [m/s], largest overlap [m], corners of the bounding box of
-        the centres of mass [m], two tuples; contacts must be known.
+        """Largest speed of a clump half a step before the pose [m/s], largest overlap [m], corners of the bounding box
+        of the centres of mass [m], two tuples; contacts must be known.
 
         Compiled, so that it takes no longer than a few steps.
         """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
+from minidem.analysis.diagnosis import DEEPEST_START, DeepOverlap
 from minidem.initial.dense_placement import place_densely
 from minidem.material import Material, Pair
 from minidem.simulation import Simulation
@@ -79,7 +81,8 @@ def settle(groups: Sequence[Group], walls: Iterable[Wall], dt: float, pairs: Ite
     Raises
     ------
     ValueError
-        For an argument that `Simulation` refuses.
+        For an argument that `Simulation` refuses, or where clumps would overlap by more than a tenth of a radius in the
+        smaller container of the first stage: the message has a value of `softer` with which they do not.
     """
     first, walls = groups[0].material, tuple(walls)
     centres = np.concatenate([group.position for group in groups])
@@ -104,8 +107,20 @@ def settle(groups: Sequence[Group], walls: Iterable[Wall], dt: float, pairs: Ite
     soft_steps = round(fall / (slower * dt))
     hard_steps = round(HARD * slower * soft_steps) if softer > 1.0 else 0
     steps = soft_steps + hard_steps
-    sim = simulation(softer, slower * dt, shrink,
-                     [(origin + shrink * (g.position - origin), g.orientation) for g in groups])
+    try:
+        sim = simulation(softer, slower * dt, shrink,
+                         [(origin + shrink * (g.position - origin), g.orientation) for g in groups])
+    except DeepOverlap as error:
+        if shrink == 1.0:
+            raise
+        templates = [group.template for group in groups]    # of the nearest spheres, centres of mass are so far apart:
+        farthest = 2.0 * max(template.bounding_radius for template in templates)
+        least = 1.0 - DEEPEST_START * min(template.radii.min() for template in templates) / farthest
+        most = max(1.0, softer * ((1.0 / least - 1.0) / (1.0 / shrink - 1.0)) ** 1.5)
+        raise ValueError(f"softer = {softer:g}: the first stage is in a container that is smaller by "
+                         f"{1.0 - shrink:.2g}, and there clumps overlap that do not at full size ({error}). Take "
+                         f"softer up to {math.floor(100.0 * most) / 100.0:g}, with slower up to its square root, or a "
+                         "stiffer material or a lower bed") from None
     _run(sim, soft_steps, lambda done: report and report(done / steps))
     if hard_steps:
         ends = np.cumsum([len(group.position) for group in groups])[:-1]

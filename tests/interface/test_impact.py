@@ -1,5 +1,6 @@
 """scenarios/impact.py: a ball hits a bed; the bed settles or comes from a file."""
 import json
+import re
 from pathlib import Path
 
 import impact
@@ -73,3 +74,23 @@ def test_bad_files_are_refused(tmp_path, monkeypatch, capsys, text, words):
 def test_a_file_has_spheres(capsys):
     assert impact.main(["--particles", "bed.txt", "--clump", "rod"]) == 2
     assert "leave one of them out" in capsys.readouterr().err
+
+
+def test_a_bed_too_soft_for_its_placement_names_softer():
+    """The clumps were placed without overlap; the value that it names begins to settle."""
+    class Begun(Exception):
+        pass
+
+    def report(part):
+        raise Begun
+
+    rod = md.ClumpTemplate([(-0.002, 0, 0), (0, 0, 0), (0.002, 0, 0)], [0.001] * 3, 2500.0)
+    material = md.Material(5e7, 0.2, restitution=0.5, friction=0.3)
+
+    def settle(softer):
+        settled_bed(rod, 100, (0, 0, 0), (0.006, 0.006), material, 1e-7, softer=softer, slower=1, report=report)
+
+    with pytest.raises(ValueError, match="softer = 100: .* smaller by 0.059.*overlaps clump.*Take softer up") as error:
+        settle(100.0)
+    with pytest.raises(Begun):
+        settle(float(re.search(r"softer up to ([\d.]+)", str(error.value))[1]))

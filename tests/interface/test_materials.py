@@ -274,8 +274,3 @@ def test_the_rayleigh_step_is_that_of_the_material():
     sim.add_clumps(BALL, (0, 0, 0))
     with pytest.warns(UserWarning, match="Rayleigh step"):
         sim.add_clumps(BALL, (1, 0, 0), material=stiff)
-
-
-def test_properties_that_a_law_does_not_read():
-    with pytest.warns(UserWarning, match="'hertz' does not read restitution, friction of Material"):
-        md.Simulation(md.Material(1e7, 0.3, restitution=0.5, friction=0.1), contact="hertz", dt=1e-6)

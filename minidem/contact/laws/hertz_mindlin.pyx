@@ -7,13 +7,15 @@
     rolling     dM = -k_r d(theta),  k_r = 2.25 mu_r^2 R*^2 2 E* a,  M_d = -2 eta sqrt(I_r k_r) d(theta)/dt
                 |M + M_d| <= mu_r R* L,  L = max(F, 0)
 
-E* = 1 / sum((1 - nu^2) / E), G* = 1 / sum(2 (2 - nu) (1 + nu) / E) [Pa]; R*: effective radius [m]; m*: effective mass of
-the clumps without their rotation [kg], so that clumps rebound with less than e; d: overlap [m]; s: relative displacement of the contact points [m]; theta: relative rotation.
+E* = 1 / sum((1 - nu^2) / E), G* = 1 / sum(2 (2 - nu) (1 + nu) / E) [Pa]; R*: effective radius [m]; m*: effective
+mass of the clumps without their rotation [kg], so that clumps rebound with less than e; d: overlap [m]; s: relative
+displacement of the contact points [m]; theta: relative rotation.
 
 tangential_damping is x, or "stiffness-ratio": sqrt(4 G* / E*), as in EDEM and LIGGGHTS. limit_damping=yes clips the
 attraction before lift-off; the restitution is then larger than e. friction_limit=magnitude has L = |F|, so that
-friction acts while the damped force attracts, as in LAMMPS. rolling=epsd adds rolling resistance, with the damping
-eta = rolling_damping. FRICTION.md has the time levels and the energy.
+friction acts while the damped force attracts, as in LAMMPS. rolling=epsd adds rolling resistance, the elastic-plastic
+spring-dashpot model C of Ai et al., with the damping eta = rolling_damping; without it rolling_friction is not read.
+FRICTION.md has the time levels and the energy.
 """
 from math import sqrt
 

@@ -1,0 +1,231 @@
+"""Checks of `Simulation.run` itself: what is warned of in scripts, when, and that nothing else changes."""
+import copy
+import pickle
+import re
+import time
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scenes
+from rods_in_box import SCENARIO as RODS
+from scipy.spatial import ConvexHull
+
+import minidem as md
+from minidem.analysis.monitor import SPACING, Monitor
+
+RADIUS = 0.01
+BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [RADIUS], 2500.0)
+FLOOR = md.Plane((0, 0, 0), (0, 0, 1))
+EARTH = (0, 0, -9.81)
+SIDES = np.array([(x, y, z) for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.1, 0.1)])
+CUBE = SIDES, ConvexHull(SIDES).simplices                       # triangles of both orientations
+OPEN = SIDES, CUBE[1][:-1]
+
+
+def ball(young, walls, dt=1e-4, position=(0, 0, 1.01 * RADIUS), velocity=(0, 0, 0), gravity=EARTH, **options):
+    sim = md.Simulation(md.Material(young, 0.2), walls, dt=dt, gravity=gravity, **options)
+    sim.add_clumps(BALL, position, velocity=velocity)
+    return sim
+
+
+def said_in(run):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        run()
+    assert all(warning.category is UserWarning for warning in caught)
+    assert all(warning.filename == __file__ for warning in caught)
+    return [str(warning.message) for warning in caught]
+
+
+@pytest.fixture
+def looks(monkeypatch):
+    """The steps of all looks."""
+    steps, look = [], Monitor.look
+
+    def noted(self, sim):
+        steps.append(sim.step_count)
+        look(self, sim)
+
+    monkeypatch.setattr(Monitor, "look", noted)
+    return steps
+
+
+def test_a_modulus_in_the_wrong_unit():
+    """70 Pa in place of 70 GPa: the ball sinks nine radii into the floor."""
+    sim = ball(70.0, [FLOOR])
+    overlap, wall = said_in(lambda: sim.run(20_000))
+    assert -12 * RADIUS < sim.position[0, 2] < 0
+    assert re.match(r"step 256 \(time 0.0256 s\): clump 0 and wall 0 overlap by 0.0\d+ m, 0.311 of the smaller radius.*"
+                    "Take a stiffer material or slower clumps", overlap)
+    assert re.match(r"step 512 .*: the centre of clump 0 has passed through wall 0 and is 0.0\d+ m behind it.*too soft",
+                    wall)
+
+
+def test_a_cylinder_around_the_clumps():
+    sim = ball(70.0, [md.Cylinder((0, 0, 0), (0, 1, 0), 0.05)])
+    assert re.search("the centre of clump 0 has passed through wall 0 and is .* behind it", said_in(
+        lambda: sim.run(20_000))[1])
+
+
+def test_a_fast_ball_passes_through_a_mesh():
+    """At 1500 m/s; the mesh is open, so that speed alone can show it."""
+    sim = ball(70e9, [md.MeshWall(OPEN)], dt=1e-5, position=(0, 0, 0), velocity=(0, 0, 1500.0), gravity=(0, 0, 0))
+    [text] = said_in(lambda: sim.run(100))
+    assert sim.position[0, 2] > 1.0
+    assert re.match(r"step 1 \(time 1e-05 s\): clump 0 moves by 0.015 m in a step, 1.5 times the radius of its "
+                    "smallest sphere, and may pass through walls and clumps without a contact. Lower dt", text)
+
+
+@pytest.mark.parametrize("walls, n", [([], 1), ([FLOOR], 1), ([], 2)])
+def test_speed_matters_where_there_is_something_to_meet(walls, n):
+    sim = ball(70e9, walls, dt=1e-5, gravity=(0, 0, 0), velocity=(1500.0, 0, 0))
+    if n > 1:
+        sim.add_clumps(BALL, (0, 1, 0))
+    assert len(said_in(lambda: sim.run(2))) == (1 if walls or n > 1 else 0)
+
+
+@pytest.mark.parametrize("motion", [
+    {}, {"angular_velocity": (0, 0, 2.0)}, {"velocity": (5.0, 0, 0)}, {"motion": md.Oscillation((0.5, 0, 0), 3.0)}],
+    ids=["rest", "turn", "move", "shake"])
+def test_a_clump_is_lost_from_a_closed_mesh(motion):
+    """Too soft for its speed; another one, which it does not meet, stays inside, and one was outside from the start."""
+    sim = ball(1e4, [md.MeshWall(CUBE, **motion)], position=(0, 0, 0), velocity=(5.0 * ("velocity" in motion), 0, 6.0),
+               gravity=(0, 0, 0))
+    sim.add_clumps(BALL, [(0, 0.06, 0), (0, 0.5, 0)], velocity=[(5.0 * ("velocity" in motion), 0, 0), (0, 0, 0)])
+    found = said_in(lambda: [sim.run(100) for _ in range(10)])
+    [text] = [text for text in found if "closed mesh" in text]
+    assert re.search(r"clump 0 was within the closed mesh of wall 0 and is \S+ m outside its bounding box: it has "
+                     "passed through the mesh. Lower dt, or its speed, or take a stiffer material", text)
+
+
+def test_what_may_leave_a_mesh():
+    """An open one, or a closed one by its side within the bounding box: nothing was within it."""
+    points = np.array([(0, 0, 0), (0.3, 0, 0), (0, 0.3, 0), (0, 0, 0.3)])
+    tetrahedron = points, [(0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3)]
+    for mesh, position in ((OPEN, (0, 0, 0)), (tetrahedron, (0.2, 0.2, 0.2))):
+        sim = ball(1e9, [md.MeshWall(mesh)], 1e-5, position, (1.0, 1.0, 1.0) if mesh is tetrahedron else (9.0, 0, 0),
+                   (0, 0, 0))
+        before = len(sim._monitor.issued)
+        sim.run(50_000)
+        assert np.linalg.norm(sim.position[0]) > 0.5 or mesh is OPEN
+        assert "lost" not in sim._monitor.issued and before == 0
+
+
+def test_clumps_that_come_later_are_lost_too():
+    """And those that are removed are not."""
+    sim = ball(1e4, [md.MeshWall(CUBE)], position=(0, 0, 0), gravity=(0, 0, 0))
+    sim.run(200)
+    sim.add_clumps(BALL, [(0.05, 0, 0), (-0.05, 0, 0)], velocity=[(0, 0, 0), (0, 0, 6.0)])
+    sim.run(100)
+    sim.remove_clumps([0])
+    with pytest.warns(UserWarning, match="clump 1 was within the closed mesh"):
+        sim.run(1000)
+
+
+def test_each_cause_once_in_a_simulation_and_its_copies():
+    sim = ball(70.0, [FLOOR])
+    assert len(said_in(lambda: sim.run(5000))) == 2
+    for same in (sim, copy.deepcopy(sim), pickle.loads(pickle.dumps(sim))):
+        assert said_in(lambda: same.run(5000)) == []
+        assert set(same._monitor.issued) == {"overlap", "wall"}
+    fresh = copy.deepcopy(ball(70.0, [FLOOR]))          # before anything was said
+    assert len(said_in(lambda: fresh.run(5000))) == 2
+
+
+def test_as_an_error_it_ends_a_run_at_a_whole_step():
+    sim, same = ball(70.0, [FLOOR]), ball(70.0, [FLOOR])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="step 256.*overlap"):
+            sim.run(300)
+    assert sim.step_count == 256
+    with pytest.warns(UserWarning):
+        sim.run(44)
+        same.run(300)
+    assert all(np.array_equal(a, b) for a, b in zip(scenes.state_of(sim), scenes.state_of(same), strict=True))
+
+
+def test_a_harmless_run_says_nothing():
+    assert said_in(lambda: ball(1e9, [FLOOR], dt=1e-5).run(20_000)) == []
+
+
+@pytest.mark.parametrize("every, expected", [
+    (20_000, [1, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 20_000]),
+    (1000, [1, 128, 256, 512, 1000, 2000, 3000, 4000, 6000, 8000, 11_000, 14_000, 17_000, 20_000])])
+def test_looks_are_at_known_steps(looks, every, expected):
+    sim = ball(1e9, [FLOOR], dt=1e-5)
+    for _ in range(20_000 // every):
+        sim.run(every)
+    assert looks == expected
+    looks.clear()
+    sim.run(3 * SPACING)
+    assert looks[0] in range(20_000, 20_000 + 2 * SPACING) and looks[-1] == sim.step_count
+    assert np.diff(looks).max(initial=0) < 2 * SPACING
+
+
+def test_a_continued_simulation_is_looked_at(looks, tmp_path):
+    sim = ball(1e9, [FLOOR], dt=1e-5)
+    sim.run(1000)
+    sim.save(tmp_path / "a.npz")
+    looks.clear()
+    md.Simulation.load(tmp_path / "a.npz").run(10)
+    assert looks == [1010]
+
+
+@pytest.mark.parametrize("contact", ["hertz", "hertz:onset=corrected", "hertz-mindlin:rolling=epsd"])
+def test_looks_change_no_bit(contact, looks):
+    """Also where a callback and a user function in Python are called, which must not meet a busy simulation."""
+    def simulation():
+        sim = scenes.rods_in_box(seed=4, n=9, side=0.6).changed(young=1e5).simulation(contact=contact)
+        sim.add_force(lambda *state: (np.zeros((9, 3)), np.zeros((9, 3))))
+        return sim
+
+    sims = simulation(), simulation()
+    sims[1]._monitor.due = sims[1]._monitor.ready = 10 ** 9
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for sim in sims:
+            sim.run(1100, 300, lambda sim: sim.energy())
+    assert looks and set(sims[0]._monitor.issued) & {"overlap", "step"} and not sims[1]._monitor.issued
+    assert all(np.array_equal(a, b) for a, b in zip(scenes.state_of(sims[0]), scenes.state_of(sims[1]), strict=True))
+
+
+def test_a_look_costs_little():
+    """Less than two hundred steps of thirty rods; looks are at least 2048 steps apart after the first 8192."""
+    sim = scenes.rods_in_box(seed=3, n=30).simulation()
+    sim.run(1000)
+    least = {}
+    for name, call in (("look", lambda: sim._monitor.look(sim)), ("steps", lambda: sim._loop.run(200))):
+        times = []
+        for _ in range(50):
+            began = time.perf_counter()
+            call()
+            times.append(time.perf_counter() - began)
+        least[name] = min(times)
+    assert least["look"] < least["steps"]
+
+
+# ---------------------------------------------------------------- scenarios
+
+def test_a_scenario_says_it_once_and_in_its_own_words(tmp_path, capsys, without_pictures):
+    """What its build says, too; a continued run says nothing again. Its looks are at scheduled steps."""
+    def build(options):
+        material = md.Material(1e4, 0.2, friction=0.3)
+        sim = md.Simulation(material, [md.MeshWall(CUBE)], dt=1e-4)
+        sim.add_clumps(BALL, (0, 0, 0), velocity=(0, 0, 6.0))
+        return sim
+
+    lost = replace(RODS, build=build, observables=())
+
+    def run(scenario, *arguments):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert scenario.main(["--frames", "0", "--quiet", "--out", str(tmp_path), *arguments]) == 0
+        return capsys.readouterr().err
+
+    said = run(lost, "--time", "0.1")
+    assert said.count("warning") == 3
+    assert said.count("does not read friction") == said.count("overlap by") == said.count("closed mesh") == 1
+    assert run(lost, "--time", "0.2", "--resume") == ""
