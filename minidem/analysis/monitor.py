@@ -22,7 +22,7 @@ from minidem.material import PAIR_PROPERTIES, Material, described
 from minidem.walls import Cylinder, MeshWall, Plane
 
 DEEP = 0.1      # overlap over the smaller radius above which a contact law for small overlaps is doubtful
-FIRST, SPACING = 128, 8192              # steps: scheduled looks are after 1, FIRST, 2 FIRST ... SPACING, 2 SPACING ...
+FIRST, SPACING = 128, 16384             # steps: scheduled looks are after 1, FIRST, 2 FIRST ... SPACING, 2 SPACING ...
 ISSUED = ContextVar("warnings that the origin of the simulation about to be made has issued", default=None)
 
 
@@ -57,7 +57,7 @@ class Monitor:
         step = sim.step_count
         # A multiple of SPACING at least as far away: what ends of runs have shown needs no division
         self.due = max(FIRST, 1 << step.bit_length()) if step < SPACING else -(-step // SPACING - 1) * SPACING
-        self.ready = self.due if self.in_rows else step + min(step, SPACING) // 4 + 1
+        self.ready = self.due if self.in_rows else min(self.due, step + min(step, SPACING) // 4 + 1)
         if self._population is not sim._loop.population:        # clumps came or went
             self._measure_spheres(sim)
         speed, overlap, *corners = sim._loop.extremes()

@@ -20,7 +20,7 @@ _EPILOG = """\
 warnings, each kind once, on standard error and in summary.json: an overlap beyond a tenth of the smaller radius, a
 clump whose centre has passed through a wall or has left its closed mesh, a clump that moves by more than a radius in a
 step, a step above the Rayleigh step or above sqrt(m/k) of a contact, properties that the contact law does not read.
-They are checked at the rows of energy.csv, about a thousand in a run, and every 8192 steps.
+They are checked at the rows of energy.csv, about a thousand in a run, and every 16384 steps.
 
 exit status: 0 done; 1 failed: a non-finite state, or an energy error beyond --energy-limit, with a checkpoint of the
 last good row and all files complete; 2 bad arguments, nothing written; 130 interrupted (Ctrl-C or SIGTERM), with a
