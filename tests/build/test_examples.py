@@ -169,7 +169,7 @@ def test_options_of_commands_exist(where, command, reading_only, desk, monkeypat
 def check_module(name, words):
     """python -m name words"""
     if name == "pip":
-        assert words[0] == "install" and words[-1].startswith((".", "'.")) and set(words[1:-1]) <= {"-e"}
+        assert words[0] in ("install", "wheel") and words[-1].startswith((".", "'.")) and set(words[1:-1]) <= {"-e"}
         extras = words[-1].strip("'").removeprefix(".").strip("[]")
         assert extras == "" or extras in EXTRAS
         assert "-e" in words or not extras          # without -e pip replaces the build for this machine

@@ -12,6 +12,7 @@ OTHERS = {       # file -> why it writes in another way
     "minidem/output/lammps/data.py": "into the temporary files of script.py",
     "minidem/output/trajectory.py": "lines that are appended",
     "minidem/scenario/files.py": "lines that are appended",
+    "minidem/scenario/signals.py": "nowhere",
     "tools/benchmark.py": "lines that are appended",
     "tools/docs.py": "pages, made again as a whole",
     "tools/emulate_arm64.py": "a folder of its own",

@@ -17,7 +17,7 @@ M1 = md.Material(1e9, 0.2, restitution=0.5, friction=0.3)
 
 def small_bed(**others):
     rod = dosta.grain("rod", 1e-3, dosta.M1)
-    return settled_bed(rod, 60, (0.0, 0.0, 0.1), (0.012, 0.012), M1, 2e-6, fraction=0.15, seed=3, threads=1, **others)
+    return settled_bed(rod, 60, (0.0, 0.0, 0.1), (0.012, 0.012), M1, 2e-6, fraction=0.15, seed=1, threads=1, **others)
 
 
 def test_settled_bed():
