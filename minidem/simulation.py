@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from time import perf_counter
 
 from numpy.typing import ArrayLike
 
@@ -42,7 +43,7 @@ from minidem.walls import Oscillation, Servo, Wall, require_planes_at_rest, wall
 from minidem.walls.wall_table import WallElements
 
 MOST_STEPS = 2.0 ** 53  # with more, times of different steps are equal
-STEPS_PER_COPY = 1024   # of the state, to which a run goes back if a step fails
+BETWEEN_COPIES = 200    # times the duration of a copy of the state, to which a run goes back if a step fails
 
 
 class Simulation(Files):
@@ -111,6 +112,7 @@ class Simulation(Files):
         self._threads = checked_threads(threads)
         self._guard, self._pacer, self._monitor = Guard(), Pacer(), Monitor()
         self._due = None                        # the step whose callback has not returned
+        self._copy_due = 0.0                    # when the next copy of the state is made [s]
         self._scheme, self._parameters = registry.select(rotation)
         self._law, self._law_parameters = contact_laws.select(contact, self._scheme)
         box, walls = periodic_box(periodic), tuple(wall_list("walls", walls))
@@ -246,16 +248,18 @@ class Simulation(Files):
             raise
 
     def _run_piece(self, steps):
-        """Run so many steps, with a copy of the state of at most STEPS_PER_COPY steps before.
+        """Run so many steps, with a copy of an earlier state.
 
         A step that fails leaves forces and contacts incomplete. Loops that call Python in each step keep a copy of
         their own.
         """
         loop = self._loop
-        if not loop.undoes_steps and (loop.copy is None
-                                      or loop.step_count - loop.copy[1]["step_count"] >= STEPS_PER_COPY):
+        began = perf_counter()
+        if not loop.undoes_steps and (loop.copy is None or began >= self._copy_due):
             loop.copy = None                    # its memory is used for the next one
             loop.copy = self.__reduce__()[1]
+            now = perf_counter()
+            self._copy_due = now + BETWEEN_COPIES * (now - began)
         loop.run(steps)
 
     @exclusive
