@@ -124,15 +124,16 @@ cdef inline void correct_edges(bint hertzian, const double *contact, const doubl
             / (approach if approach > overlap else overlap) if begins and overlap > 0.0 else 1.0
 
 
-cdef inline double load_of(double force, const double *parameters) noexcept nogil:
+cdef inline double load_of(double force, double by_magnitude) noexcept nogil:
     """L of the limits mu L of friction and mu_r R* L of rolling resistance [N], of a normal force."""
-    return force if force > 0.0 else -force * parameters[<int> FRICTION_LIMIT] + 0.0       # never -0.0
+    return force if force > 0.0 else -force * by_magnitude + 0.0        # never -0.0
 
 
 cdef inline void find_normal_forces(bint hertzian, const double *contact, const double *history,
                                     const double *parameters, Normal *normal) noexcept nogil:
     """F_n = F_e + c d' of the docstrings of the laws [N], and whether it changed its sign in this step."""
     cdef double elastic, damping, force, last
+    cdef double limits_damping = parameters[<int> LIMIT_DAMPING], by_magnitude = parameters[<int> FRICTION_LIMIT]
     cdef long long reversed = 0
     cdef int lane
     if find_damping(hertzian, contact, history, normal):
@@ -140,11 +141,11 @@ cdef inline void find_normal_forces(bint hertzian, const double *contact, const 
     for lane in range(LANES):
         elastic = normal.elastic[lane]
         damping = normal.c[lane] * normal.rate[lane]
-        damping = -elastic if parameters[<int> LIMIT_DAMPING] > 0.0 and damping < -elastic else damping
+        damping = -elastic if limits_damping > 0.0 and damping < -elastic else damping
         damping = damping if contact[OVERLAP * LANES + lane] > 0.0 else 0.0
         force = elastic + damping
         normal.damping[lane], normal.force[lane], normal.fresh[lane] = damping, force, 1.0
-        normal.load[lane] = load_of(force, parameters)
+        normal.load[lane] = load_of(force, by_magnitude)
         reversed |= <long long> (force * history[(4 * DASHPOT + 3) * LANES + lane] < 0.0)
     for lane in range(LANES if reversed else 0):
         force, last = normal.force[lane], history[(4 * DASHPOT + 3) * LANES + lane]

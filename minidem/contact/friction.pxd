@@ -16,7 +16,7 @@ from libc.math cimport fabs, sqrt
 
 from minidem.contact.damped_normal cimport Normal, contact_radius, find_normal_forces, load_of
 from minidem.contact.friction_records cimport (
-    DASHPOT, FRICTION, ROLLING_DAMPING, ROLLING_DASHPOT, ROLLING_FRICTION, ROLLING_RATE, ROLLING_SPRING,
+    DASHPOT, FRICTION, FRICTION_LIMIT, ROLLING_DAMPING, ROLLING_DASHPOT, ROLLING_FRICTION, ROLLING_RATE, ROLLING_SPRING,
     ROLLING_STIFFNESS, SLIP, SPRING, STIFFNESS, TANGENTIAL_DAMPING, TANGENTIAL_STIFFNESS, predicted, record,
     store_record,
 )
@@ -151,7 +151,8 @@ cdef inline void describe_friction(bint hertzian, bint rolls, const double *cont
         stiffness = 2.0 * a * of_pair[TANGENTIAL_STIFFNESS * LANES]
         result[TANGENTIAL_ENERGY * LANES + lane] = dot(spring, spring) / (stiffness if stiffness > 0.0 else 1.0)
         total = add(spring, load(record(history, DASHPOT) + lane))
-        limit = of_pair[FRICTION * LANES] * load_of(history[(4 * DASHPOT + 3) * LANES + lane], parameters)
+        limit = of_pair[FRICTION * LANES] * load_of(
+            history[(4 * DASHPOT + 3) * LANES + lane], parameters[<int> FRICTION_LIMIT])
         result[SLIDING * LANES + lane] = 1.0 if dot(total, total) >= limit * limit * (1.0 - 1e-9) else 0.0
         result[ROLLING_ENERGY * LANES + lane] = 0.0
         if rolls:
