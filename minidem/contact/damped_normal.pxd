@@ -13,7 +13,7 @@ acted and is not repeated.
 from libc.math cimport fabs, sqrt
 
 from minidem.contact.friction_records cimport (
-    DAMPING, DASHPOT, FRICTION_LIMIT, LIMIT_DAMPING, SLIP, SPRING, STIFFNESS, predicted, record,
+    DAMPING, DASHPOT, SLIP, SPRING, STIFFNESS, predicted, record,
 )
 from minidem.contact.rows cimport COEFFICIENTS, MASS, MIDDLE_NORMAL, NORMAL, OVERLAP, RADIUS, STEP, VELOCITY
 from minidem.core.lanes cimport LANES
@@ -34,7 +34,6 @@ cdef struct Normal:                 # of eight contacts
     double elastic[LANES]           # F_e [N]
     double damping[LANES]           # c * rate: normal dashpot [N]
     double force[LANES]             # F_n [N]
-    double load[LANES]              # L of the limits mu L and mu_r R* L [N]
     double onset[LANES]             # see Change
     double fresh[LANES]
 
@@ -130,10 +129,9 @@ cdef inline double load_of(double force, double by_magnitude) noexcept nogil:
 
 
 cdef inline void find_normal_forces(bint hertzian, const double *contact, const double *history,
-                                    const double *parameters, Normal *normal) noexcept nogil:
+                                    double limits_damping, Normal *normal) noexcept nogil:
     """F_n = F_e + c d' of the docstrings of the laws [N], and whether it changed its sign in this step."""
     cdef double elastic, damping, force, last
-    cdef double limits_damping = parameters[<int> LIMIT_DAMPING], by_magnitude = parameters[<int> FRICTION_LIMIT]
     cdef long long reversed = 0
     cdef int lane
     if find_damping(hertzian, contact, history, normal):
@@ -145,7 +143,6 @@ cdef inline void find_normal_forces(bint hertzian, const double *contact, const 
         damping = damping if contact[OVERLAP * LANES + lane] > 0.0 else 0.0
         force = elastic + damping
         normal.damping[lane], normal.force[lane], normal.fresh[lane] = damping, force, 1.0
-        normal.load[lane] = load_of(force, by_magnitude)
         reversed |= <long long> (force * history[(4 * DASHPOT + 3) * LANES + lane] < 0.0)
     for lane in range(LANES if reversed else 0):
         force, last = normal.force[lane], history[(4 * DASHPOT + 3) * LANES + lane]

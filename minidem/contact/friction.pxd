@@ -16,9 +16,9 @@ from libc.math cimport fabs, sqrt
 
 from minidem.contact.damped_normal cimport Normal, contact_radius, find_normal_forces, load_of
 from minidem.contact.friction_records cimport (
-    DASHPOT, FRICTION, FRICTION_LIMIT, ROLLING_DAMPING, ROLLING_DASHPOT, ROLLING_FRICTION, ROLLING_RATE, ROLLING_SPRING,
-    ROLLING_STIFFNESS, SLIP, SPRING, STIFFNESS, TANGENTIAL_DAMPING, TANGENTIAL_STIFFNESS, predicted, record,
-    store_record,
+    DASHPOT, FRICTION, FRICTION_LIMIT, LIMIT_DAMPING, ROLLING_DAMPING, ROLLING_DASHPOT, ROLLING_FRICTION, ROLLING_RATE,
+    ROLLING_SPRING, ROLLING_STIFFNESS, SLIP, SPRING, STIFFNESS, TANGENTIAL_DAMPING, TANGENTIAL_STIFFNESS, predicted,
+    record, store_record,
 )
 from minidem.contact.rows cimport (
     ANGULAR_VELOCITY, COEFFICIENTS, COUPLE, DISSIPATED, FORCE, MIDDLE_NORMAL, NORMAL, NORMAL_ENERGY, OVERLAP, OwnRows,
@@ -47,8 +47,8 @@ cdef inline Change change_of(const double *contact, const double *history, const
     return change
 
 
-cdef inline long long roll(const double *contact, const double *history, const Normal *normal, Springs *rolling,
-                           int lane) noexcept nogil:
+cdef inline long long roll(const double *contact, const double *history, const Normal *normal, double by_magnitude,
+                           Springs *rolling, int lane) noexcept nogil:
     """Rolling resistance before it reaches its limit; 1 if it exceeds it."""
     cdef Change change = change_of(contact, history, normal, lane)
     cdef const double *of_pair = contact + COEFFICIENTS * LANES + lane
@@ -59,11 +59,11 @@ cdef inline long long roll(const double *contact, const double *history, const N
         change, stiffness, load(record(history, ROLLING_SPRING) + lane), load(record(history, ROLLING_DASHPOT) + lane),
         scale(contact[STEP * LANES + lane], w), predicted(w, w_old, 1.0 if change.a_old > 0.0 else 0.0),
         of_pair[ROLLING_DAMPING * LANES] * 2.0 * sqrt(contact[ROLLING_INERTIA * LANES + lane] * stiffness * change.a),
-        of_pair[ROLLING_FRICTION * LANES] * radius * normal.load[lane], rolling, lane)
+        of_pair[ROLLING_FRICTION * LANES] * radius * load_of(normal.force[lane], by_magnitude), rolling, lane)
 
 
 cdef inline void resist_rolling(const double *contact, OwnRows history, const Normal *normal,
-                                OwnRows result) noexcept nogil:
+                                double by_magnitude, OwnRows result) noexcept nogil:
     """Couples of eight contacts, with their records and energies."""
     cdef Springs rolling
     cdef double slides[LANES]
@@ -72,7 +72,7 @@ cdef inline void resist_rolling(const double *contact, OwnRows history, const No
     cdef Vec3 w
     for lane in range(LANES):
         slides[lane] = 0.0
-        any_slides |= roll(contact, history, normal, &rolling, lane)
+        any_slides |= roll(contact, history, normal, by_magnitude, &rolling, lane)
     if any_slides:
         slide(&rolling, slides)
     for lane in range(LANES):
@@ -91,14 +91,14 @@ cdef inline void friction_forces(bint hertzian, bint rolls, const double *contac
     """A `HistoryFunction` (rows.pxd); hertzian, rolls : constant at compile time."""
     cdef double slides[LANES]
     cdef const double *of_pair
-    cdef double step
+    cdef double step, by_magnitude = parameters[<int> FRICTION_LIMIT]
     cdef long long any_slides = 0
     cdef Vec3 u, u_old
     cdef Change change
     cdef Normal normal
     cdef Springs friction
     cdef int lane
-    find_normal_forces(hertzian, contact, history, parameters, &normal)
+    find_normal_forces(hertzian, contact, history, parameters[<int> LIMIT_DAMPING], &normal)
     for lane in range(LANES):
         of_pair = contact + COEFFICIENTS * LANES + lane
         u, u_old = load(contact + VELOCITY * LANES + lane), load(record(history, SLIP) + lane)
@@ -108,12 +108,12 @@ cdef inline void friction_forces(bint hertzian, bint rolls, const double *contac
             change, of_pair[TANGENTIAL_STIFFNESS * LANES], load(record(history, SPRING) + lane),
             load(record(history, DASHPOT) + lane), scale(contact[STEP * LANES + lane], u),
             predicted(u, u_old, 1.0 if change.a_old > 0.0 else 0.0),
-            of_pair[TANGENTIAL_DAMPING * LANES] * normal.c[lane], of_pair[FRICTION * LANES] * normal.load[lane],
-            &friction, lane)
+            of_pair[TANGENTIAL_DAMPING * LANES] * normal.c[lane],
+            of_pair[FRICTION * LANES] * load_of(normal.force[lane], by_magnitude), &friction, lane)
     if any_slides:
         slide(&friction, slides)
     if rolls:                                           # reads the contact radius of the last step
-        resist_rolling(contact, history, &normal, result)
+        resist_rolling(contact, history, &normal, by_magnitude, result)
     for lane in range(LANES):
         step, u = contact[STEP * LANES + lane], load(contact + VELOCITY * LANES + lane)
         dissipate(&friction, slides, load(record(history, SPRING) + lane), load(record(history, DASHPOT) + lane),

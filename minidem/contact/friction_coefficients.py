@@ -5,7 +5,7 @@ from minidem.core.literature import article
 from minidem.core.parameters import NonNegative
 
 READS_OF_PAIRS, READS_WITH = ("restitution", "friction"), {"rolling=epsd": ("rolling_friction",)}
-FRICTION_PARAMETERS = {        # the first two are read by damped_normal.pxd
+FRICTION_PARAMETERS = {        # the first two: Parameter in friction_records.pxd
     "limit_damping": ("no", "yes"), "friction_limit": ("repulsion", "magnitude"),
     "tangential_damping": ("stiffness-ratio", NonNegative),
     "rolling": ("none", "epsd"), "rolling_damping": NonNegative(0.3),
