@@ -9,7 +9,6 @@ import numpy as np
 from minidem.state.layout import aligned
 
 from minidem.broadphase.ghosts cimport slot_of
-from minidem.broadphase.neighbours cimport owns
 from minidem.contact.history cimport RESULT, Touching, couple_of, record_of, result_of
 from minidem.core.int_vector cimport IntVector
 from minidem.core.lanes cimport LANES
@@ -117,20 +116,22 @@ cdef object export_history(Loop *loop, Layout layout):
         touching = &loop.contacts[t].history.contacts
         for k in range(touching.n):
             i, j = touching.pairs.data[2 * k], touching.pairs.data[2 * k + 1]
-            if owns(loop.broad.threads + t, view, i):                   # else the owner of i lists it
-                i = view.sphere_number[slot_of(view, i)]
-                j = view.sphere_number[slot_of(view, j)] if j >= 0 else j
-                spheres[n, 0], spheres[n, 1] = (j, i) if 0 <= j < i else (i, j)
-                sources[n, 0], sources[n, 1], sources[n, 2] = t, <int> k, 0 <= j < i
-                n += 1
-    cdef double[:, :, ::1] records = np.empty((loop.law.n_records, n, 4))
-    cdef double[:, ::1] results = np.empty((n, RESULT))
-    cdef double[:, ::1] couples = np.zeros((n, 4))
-    listed = np.asarray(spheres)[:n]
-    order = np.argsort((listed[:, 0].astype(np.int64) << 32) + listed[:, 1])
-    cdef long long[::1] places = np.empty(n, dtype=np.int64)
-    np.asarray(places)[order] = np.arange(n)
+            i = view.sphere_number[slot_of(view, i)]
+            j = view.sphere_number[slot_of(view, j)] if j >= 0 else j
+            spheres[n, 0], spheres[n, 1] = (j, i) if 0 <= j < i else (i, j)
+            sources[n, 0], sources[n, 1], sources[n, 2] = t, <int> k, 0 <= j < i
+            n += 1
+    listed = np.asarray(spheres)
+    # Two threads list a contact of both, with equal values. Which of them own its spheres may have changed since.
+    order = np.unique((listed[:, 0].astype(np.int64) << 32) + listed[:, 1], return_index=True)[1]
+    cdef double[:, :, ::1] records = np.empty((loop.law.n_records, len(order), 4))
+    cdef double[:, ::1] results = np.empty((len(order), RESULT))
+    cdef double[:, ::1] couples = np.zeros((len(order), 4))
+    cdef long long[::1] places = np.full(n, -1, dtype=np.int64)
+    np.asarray(places)[order] = np.arange(len(order))
     for row in range(n):                                                # as stored: reads in order are faster
+        if places[row] < 0:
+            continue
         touching, k = &loop.contacts[sources[row, 0]].history.contacts, sources[row, 1]
         place, sign = places[row], -1.0 if sources[row, 2] else 1.0
         for r in range(loop.law.n_records):
