@@ -4,15 +4,16 @@ from math import pi, sqrt
 
 from minidem.core.checks import non_negative, number, positive, short_repr
 
-PAIR_PROPERTIES = ("restitution", "friction", "rolling_friction")      # of contacts of two bodies, beside the moduli
+# of contacts of two bodies, beside the moduli
+PAIR_PROPERTIES = ("restitution", "friction", "rolling_friction", "adhesion")
 
 
 def _set_contact_properties(of):
-    """Validate restitution, friction, rolling_friction of a new Material or Pair."""
+    """Validate PAIR_PROPERTIES of a new Material or Pair."""
     object.__setattr__(of, "restitution", number("restitution", of.restitution))
     if not 0.0 < of.restitution <= 1.0:
         raise ValueError(f"restitution = {of.restitution}: give a coefficient of restitution above 0 and up to 1")
-    for name in ("friction", "rolling_friction"):
+    for name in ("friction", "rolling_friction", "adhesion"):
         object.__setattr__(of, name, non_negative(name, getattr(of, name)))
 
 
@@ -56,6 +57,10 @@ class Material:
     rolling_friction : float
         Coefficient of rolling friction, 0 or greater. Only with the option rolling=epsd of the contact law, as in
         contact="hertz-mindlin:rolling=epsd", does a contact resist rolling.
+    adhesion : float
+        Work of adhesion w [J/m2], 0 or greater: the energy to part two surfaces of unit area, gamma_1 + gamma_2 -
+        gamma_12 of their surface energies. Only with the option cohesion=jkr, as in
+        contact="hertz-mindlin:cohesion=jkr", do contacts attract.
     name : str, optional
         Name for messages. It distinguishes materials with otherwise equal values.
 
@@ -72,6 +77,7 @@ class Material:
     restitution: float = 1.0
     friction: float = 0.0
     rolling_friction: float = 0.0
+    adhesion: float = 0.0
     name: str | None = None
 
     def __post_init__(self):
@@ -157,6 +163,10 @@ class Pair:
     rolling_friction : float
         Coefficient of rolling friction, 0 or greater. Only with the option rolling=epsd of the contact law, as in
         contact="hertz-mindlin:rolling=epsd", does a contact resist rolling.
+    adhesion : float
+        Work of adhesion w [J/m2], 0 or greater: the energy to part two surfaces of unit area, gamma_1 + gamma_2 -
+        gamma_12 of their surface energies. Only with the option cohesion=jkr, as in
+        contact="hertz-mindlin:cohesion=jkr", do contacts attract.
 
     Raises
     ------
@@ -169,12 +179,13 @@ class Pair:
     restitution: float = 1.0
     friction: float = 0.0
     rolling_friction: float = 0.0
+    adhesion: float = 0.0
 
     def __post_init__(self):
         require_materials(a=self.a, b=self.b)
         if self.a == self.b:
-            raise ValueError(f"b = {short_repr(self.b)}: equals a; give restitution, friction and rolling_friction of "
-                             "contacts of a material with itself to the Material")
+            raise ValueError(f"b = {short_repr(self.b)}: equals a; give {', '.join(PAIR_PROPERTIES)} of contacts "
+                             "of a material with itself to the Material")
         _set_contact_properties(self)
 
 

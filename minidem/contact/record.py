@@ -27,8 +27,8 @@ class ContactLaw:
     coefficients : callable or None
         Of a law with history: coefficients(pair, values) -> up to 8 numbers or arrays (m, n) for pairs of m with n
         materials, which the law reads as rows COEFFICIENTS of contact/rows.pxd. `pair` has the properties of these
-        pairs as arrays (m, n): modulus E*, shear_modulus G* [Pa], restitution, friction, rolling_friction; `values` the
-        parameters by name. Those of a pair may depend on nothing but this pair.
+        pairs as arrays (m, n): modulus E*, shear_modulus G* [Pa], restitution, friction, rolling_friction, adhesion
+        [J/m2]; `values` the parameters by name. Those of a pair may depend on nothing but this pair.
     cites : tuple of Reference
         Sources of the formula, the first one printing it.
     doi : str

@@ -59,12 +59,13 @@ def select(specification, scheme=None):
 
 
 def readers(names, contact):
-    """The law of `contact` with the option with which it reads these properties of pairs, else all laws that do."""
+    """The law of `contact` with the options with which it reads these properties of pairs, else all laws that do."""
     def reader(law, spec):
-        for given in ("", *law.reads_with):
-            if set(names) <= {*law.reads_of_pairs, *law.reads_with.get(given, ())}:
-                return [f"contact={(spec + (',' if ':' in spec else ':') + given) if given else spec!r}"]
-        return []
+        missing = set(names) - set(law.reads_of_pairs)
+        options = [given for given, read in law.reads_with.items() if missing & set(read)]
+        if missing - {name for given in options for name in law.reads_with[given]}:
+            return []
+        return [f"contact={(spec + (',' if ':' in spec else ':') + ','.join(options)) if options else spec!r}"]
 
     return reader(info(contact), contact) or [text for name in available() for text in reader(info(name), name)]
 
@@ -89,14 +90,15 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
     coefficients : function, optional
         coefficients(pair, values) -> up to 8 numbers or arrays (m, n) for pairs of m with n materials, which `force`
         reads. `pair` has the properties of these pairs as arrays (m, n): modulus E*, shear_modulus G* [Pa],
-        restitution, friction, rolling_friction. `values` are the parameters by name. Numbers of a pair may depend on
-        nothing but this pair: the function is called for all materials of a new simulation, and for those that clumps
-        bring later with all others.
+        restitution, friction, rolling_friction, adhesion [J/m2]. `values` are the parameters by name. Numbers of a pair
+        may depend on nothing but this pair: the function is called for all materials of a new simulation, and for those
+        that clumps bring later with all others.
     reads : tuple of str
         Properties of materials that it reads: young, poisson.
     reads_of_pairs : tuple of str
-        Properties of pairs of materials that it reads: restitution, friction, rolling_friction. With any, two different
-        materials that can meet need a `Pair`. Those that it does not read cause a warning where a material has them.
+        Properties of pairs of materials that it reads: restitution, friction, rolling_friction, adhesion. With any, two
+        different materials that can meet need a `Pair`. Those that it does not read cause a warning where a material
+        has them.
     parameters : dict, optional
         Name to default number, to a tuple of words, the first being the default, or to None: a number to be given. Any
         finite number is allowed, and for a whole default any whole number; of a type of

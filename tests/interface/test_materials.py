@@ -9,15 +9,15 @@ import scenes
 
 import minidem as md
 import minidem.engine.loop_owner
-from minidem.contact.pair_table import PairTable
+from minidem.contact.pair_table import PROPERTIES, PairTable
 from minidem.output import checkpoint, npz_checksum
 
 DT = 38e-6
 STEEL = md.Material(2.1e11, 0.3, restitution=0.6, friction=0.5, name="steel")
-GLASS = md.Material(1e9, 0.2, restitution=0.5, friction=0.3, rolling_friction=0.01)
+GLASS = md.Material(1e9, 0.2, restitution=0.5, friction=0.3, rolling_friction=0.01, adhesion=0.2)
 SOFT = md.Material(1e8, 0.45)
 BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.01])
-PAIR = md.Pair(GLASS, STEEL, restitution=0.4, friction=0.2, rolling_friction=0.02)
+PAIR = md.Pair(GLASS, STEEL, restitution=0.4, friction=0.2, rolling_friction=0.02, adhesion=0.1)
 READS_PAIRS = replace(md.contact.info("hertz"), name="reading",
                       reads_of_pairs=("restitution", "friction", "rolling_friction"))
 # Checks of materials and pairs do not depend on the law.
@@ -31,6 +31,8 @@ without_friction = pytest.mark.filterwarnings(
     (lambda: md.Material(1e9, 0.2, restitution=1.01), "restitution = 1.01"),
     (lambda: md.Material(1e9, 0.2, friction=-0.1), "friction = -0.1.*0 or"),
     (lambda: md.Material(1e9, 0.2, rolling_friction=float("nan")), "rolling_friction = nan"),
+    (lambda: md.Material(1e9, 0.2, adhesion=-0.1), "adhesion = -0.1.*0 or"),
+    (lambda: md.Pair(GLASS, STEEL, adhesion=-1.0), "adhesion = -1.0"),
     (lambda: md.Material(1e9, 0.2, density=0.0), "density = 0.0"),
     (lambda: md.Material(1e9, 0.2, name=3), "name = 3"),
     (lambda: md.Pair(GLASS, 3), "b = 3: give a minidem.Material"),
@@ -60,13 +62,14 @@ def test_table_of_pairs():
     table = PairTable(GLASS, walls, [PAIR, md.Pair(SOFT, md.Material(1.0, 0.0))]).with_material(SOFT)
     assert table.materials == (GLASS, STEEL, SOFT) and list(table.wall_index) == [1, 0]
     assert table.index(replace(STEEL)) == 1 and table.with_material(replace(SOFT)) is table
-    found = table.properties(["modulus", "shear_modulus", "restitution", "friction", "rolling_friction"])
+    found = table.properties(PROPERTIES)
     for name, function in ("modulus", md.effective_modulus), ("shear_modulus", md.effective_shear_modulus):
         assert np.array_equal(found[name], [[function(a, b) for b in table.materials] for a in table.materials])
     nan = np.nan
     assert np.array_equal(found["restitution"], [[0.5, 0.4, nan], [0.4, 0.6, nan], [nan, nan, 1.0]], equal_nan=True)
     assert np.array_equal(found["friction"], [[0.3, 0.2, nan], [0.2, 0.5, nan], [nan, nan, 0.0]], equal_nan=True)
     assert np.array_equal(found["rolling_friction"], [[0.01, 0.02, nan], [0.02, 0, nan], [nan, nan, 0]], equal_nan=True)
+    assert np.array_equal(found["adhesion"], [[0.2, 0.1, nan], [0.1, 0, nan], [nan, nan, 0]], equal_nan=True)
 
 
 def test_missing_pairs_are_named():
