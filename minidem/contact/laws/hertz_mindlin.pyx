@@ -19,34 +19,13 @@ FRICTION.md has the time levels and the energy.
 """
 from math import sqrt
 
+from minidem.contact.friction import friction_kernels
 from minidem.contact.friction_coefficients import (
     FRICTION_PARAMETERS, READS_OF_PAIRS, READS_WITH, REFERENCES, coefficient_rows,
 )
+from minidem.contact.parts import hertz
 from minidem.contact.record import ContactLaw
 from minidem.core.literature import article
-
-from minidem.contact.friction cimport describe_friction, friction_forces
-from minidem.contact.friction_records cimport SLIDING_RECORDS
-from minidem.contact.law cimport LawKernels
-from minidem.contact.rows cimport MAX_RECORDS
-
-
-cdef void sliding(const double *contact, double *history, double *result, const double *parameters) noexcept nogil:
-    friction_forces(True, False, contact, history, result, parameters)
-
-
-cdef void rolling(const double *contact, double *history, double *result, const double *parameters) noexcept nogil:
-    friction_forces(True, True, contact, history, result, parameters)
-
-
-cdef void describe_sliding(const double *contact, double *history, double *result,
-                           const double *parameters) noexcept nogil:
-    describe_friction(True, False, contact, history, result, parameters)
-
-
-cdef void describe_rolling(const double *contact, double *history, double *result,
-                           const double *parameters) noexcept nogil:
-    describe_friction(True, True, contact, history, result, parameters)
 
 
 def coefficients(pair, values):
@@ -63,9 +42,7 @@ ANTYPOV = article(
 LAWS = [ContactLaw(
     name="hertz-mindlin", title="damped Hertz contact with Mindlin friction", cites=(ANTYPOV, *REFERENCES),
     equations="10, 17 of 10.1209/0295-5075/94/50004",
-    kernels=LawKernels(history=<size_t> sliding, describe=<size_t> describe_sliding, n_records=SLIDING_RECORDS),
-    kernels_with={"rolling=epsd": LawKernels(history=<size_t> rolling, describe=<size_t> describe_rolling,
-                                             n_records=MAX_RECORDS, has_couples=True)},
+    kernels=lambda values: friction_kernels(hertz.PART, values),
     power=1.5, needs_velocity=True, has_history=True, conservative=False, coefficients=coefficients,
     reads=("young", "poisson"), reads_of_pairs=READS_OF_PAIRS, reads_with=READS_WITH, parameters=FRICTION_PARAMETERS,
     used_in="LAMMPS, LIGGGHTS, Yade, EDEM, MercuryDPM")]
