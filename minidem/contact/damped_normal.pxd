@@ -151,35 +151,18 @@ cdef inline long long add_damping(GivenRows contact, GivenRows history, OwnRows 
     return <long long> (force * history[(4 * DASHPOT + 3) * LANES + lane] < 0.0)
 
 
-cdef inline void restart_springs(GivenRows history, OwnRows normal, const NormalForces *forces) noexcept nogil:
-    """Where F_n changed its sign."""
-    cdef double force, last
-    cdef bint changed
-    cdef int lane
-    for lane in range(LANES):
-        force, last = forces.force[lane], history[(4 * DASHPOT + 3) * LANES + lane]
-        changed = force * last < 0.0
-        normal[STRETCHED * LANES + lane] *= force / (force - last) if changed else 1.0
-        normal[KEEPS * LANES + lane] = 0.0 if changed else 1.0
+cdef inline void restart_spring(OwnRows normal, double now, double last, int lane) noexcept nogil:
+    """If the force that limits friction changed its sign in this step; now, last : at the pose, one step ago [N]."""
+    cdef bint changed = now * last < 0.0
+    normal[STRETCHED * LANES + lane] *= now / (now - last) if changed else 1.0
+    normal[KEEPS * LANES + lane] = 0.0 if changed else 1.0
 
 
-cdef inline void normal_forces(bint hertzian, GivenRows contact, OwnRows history, OwnRows normal, OwnRows result,
-                               GivenRows parameters) noexcept nogil:
-    """A `PartFunction`: F_n = F_e + c d' of the docstrings of the laws; hertzian : constant at compile time."""
-    cdef NormalForces forces
-    cdef long long edges = 0, reversed = 0
+cdef inline void store_normal(GivenRows contact, OwnRows history, OwnRows result,
+                              const NormalForces *forces) noexcept nogil:
+    """Force, energy dissipated by the dashpot, and records."""
     cdef Vec3 u
     cdef int lane
-    for lane in range(LANES):
-        edges |= find_damping(hertzian, contact, history, normal, &forces, lane)
-        reversed |= add_damping(contact, history, normal, parameters, &forces, lane)
-    if edges:
-        correct_edges(hertzian, contact, history, normal, &forces)
-        reversed = 0
-        for lane in range(LANES):
-            reversed |= add_damping(contact, history, normal, parameters, &forces, lane)
-    if reversed:
-        restart_springs(history, normal, &forces)
     for lane in range(LANES):
         u = load(contact + VELOCITY * LANES + lane)
         result[DISSIPATED * LANES + lane] = -0.5 * contact[STEP * LANES + lane] \
@@ -189,6 +172,25 @@ cdef inline void normal_forces(bint hertzian, GivenRows contact, OwnRows history
         history[(4 * SPRING + 3) * LANES + lane] = forces.kept[lane]
         store_record(history + lane, SLIP, u, forces.damping[lane])
         history[(4 * DASHPOT + 3) * LANES + lane] = forces.force[lane]
+
+
+cdef inline void normal_forces(bint hertzian, GivenRows contact, OwnRows history, OwnRows normal, OwnRows result,
+                               GivenRows parameters) noexcept nogil:
+    """A `PartFunction`: F_n = F_e + c d' of the docstrings of the laws; hertzian : constant at compile time."""
+    cdef NormalForces forces
+    cdef long long edges = 0, reversed = 0
+    cdef int lane
+    for lane in range(LANES):
+        edges |= find_damping(hertzian, contact, history, normal, &forces, lane)
+        reversed |= add_damping(contact, history, normal, parameters, &forces, lane)
+    if edges:
+        correct_edges(hertzian, contact, history, normal, &forces)
+        reversed = 0
+        for lane in range(LANES):
+            reversed |= add_damping(contact, history, normal, parameters, &forces, lane)
+    for lane in range(LANES if reversed else 0):
+        restart_spring(normal, forces.force[lane], history[(4 * DASHPOT + 3) * LANES + lane], lane)
+    store_normal(contact, history, result, &forces)
 
 
 cdef inline void describe_normal(bint hertzian, GivenRows contact, OwnRows history, OwnRows normal, OwnRows result,

@@ -1,5 +1,5 @@
 """A law with friction: the sum of its parts (part.pxd), chosen by the values of its parameters."""
-from minidem.contact.parts.words import ROLLING, TANGENTIAL
+from minidem.contact.parts.words import COHESION, ROLLING, TANGENTIAL
 
 from libc.string cimport memset
 
@@ -35,6 +35,9 @@ cdef void describe(const double *contact, double *history, double *result, const
 
 def friction_kernels(normal, values):
     """LawKernels of a normal part and those that the parameters choose; values : of the parameters, by name."""
-    parts = (normal, TANGENTIAL[values["tangential"]], ROLLING[values["rolling"]])
+    cohesion = COHESION[values.get("cohesion", "none")]
+    if cohesion is not None and values["limit_damping"] == "yes":
+        raise ValueError("limit_damping = yes: it clips attraction, and contacts with cohesion attract; leave one out")
+    parts = (cohesion or normal, TANGENTIAL[values["tangential"]], ROLLING[values["rolling"]])
     return LawKernels(history=<size_t> forces, describe=<size_t> describe, n_records=FRICTION_RECORDS,
                       parts=tuple(part for part in parts if part is not None))

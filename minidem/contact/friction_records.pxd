@@ -19,6 +19,7 @@ cdef enum Coefficient:              # of a pair of materials, rows from COEFFICI
     ROLLING_STIFFNESS = 5           # times a R*^2 [N m]
     ROLLING_FRICTION = 6
     ROLLING_DAMPING = 7             # fraction of the critical one
+    ADHESION = 8                    # s = sqrt(2 pi w / E*) of jkr.pxd [m^(1/2)]; with cohesion=jkr only
 
 cdef enum Record:                   # of the history: three numbers, and a fourth one
     SPRING = 0                      # T on i [N]; contact radius a, or -a: see NormalForces.kept

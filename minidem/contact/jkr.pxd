@@ -52,6 +52,11 @@ cdef inline double root_at(double overlap, const Jkr *jkr) noexcept nogil:
     return jkr.x_c + jkr.x_c * closer(closer(start, right if right > 0.0 else 0.0), right if right > 0.0 else 0.0)
 
 
+cdef inline double touch_root(const Jkr *jkr) noexcept nogil:
+    """x at d = 0."""
+    return 1.5874010519681994 * jkr.x_c
+
+
 cdef inline double force_at(double x, double radius, double stiffness, double s) noexcept nogil:
     """F [N], repulsion positive; stiffness : 4/3 E* [Pa]."""
     cdef double cube = x * x * x
@@ -71,7 +76,7 @@ cdef inline double pull_off_force(double radius, double stiffness, double s) noe
 
 cdef inline double lost_at_touch(const Jkr *jkr, double radius, double stiffness, double s) noexcept nogil:
     """-U at d = 0 [J]: the force falls at once from 0 to -8/9 of the pull-off force."""
-    return 0.225 * 1.5874010519681994 * stiffness * s * s * s * radius * jkr.x_c
+    return 0.225 * stiffness * s * s * s * radius * touch_root(jkr)
 
 
 cdef inline double lost_at_tear_off(const Jkr *jkr, double radius, double stiffness, double s) noexcept nogil:

@@ -1,10 +1,13 @@
 # distutils: extra_compile_args = -O2
 """The compiled functions of a contact law as a Python object (interface: law.pxd)."""
+import numpy as np
+
 from libc.string cimport memset
 
 from minidem.contact.onset cimport Onsets, onset_forces
 from minidem.contact.rows cimport (
-    COEFFICIENTS, CONTACT_ROWS, DESCRIPTION_ROWS, MAX_COEFFICIENTS, MAX_RECORDS, NORMAL_ENERGY, OVERLAP, RADIUS,
+    COEFFICIENTS, CONTACT_ROWS, DESCRIPTION_ROWS, GOES_ON, HistoryFunction, MAX_COEFFICIENTS, MAX_RECORDS,
+    NORMAL_ENERGY, OVERLAP, RADIUS, RESULT_ROWS,
 )
 from minidem.core.lanes cimport LANES
 from minidem.state.state cimport StateView
@@ -128,6 +131,35 @@ cdef class LawKernels(External):
         self.describe(contact, history, result, law.parameters)
         self.raise_error()
         return result[NORMAL_ENERGY * LANES]
+
+    def results_at(self, contact, history, values, bint describes=False):
+        """Results of a law with history for eight contacts (rows.pxd).
+
+        Parameters
+        ----------
+        contact : (COEFFICIENTS + coefficients, LANES) array
+        history : (n_records, 4, LANES) array
+            Replaced by that of this step.
+        values : list
+            Of the law's parameters, in the order of the record.
+        describes : bool
+            Energies at the pose instead of forces.
+
+        Returns
+        -------
+        (RESULT_ROWS or DESCRIPTION_ROWS, LANES) ndarray
+        """
+        cdef Law law
+        cdef double[:, ::1] rows = contact, results = np.zeros((<int> RESULT_ROWS, LANES))
+        cdef double[:, :, ::1] records = history
+        cdef HistoryFunction function = self.describe if describes else self.history
+        if function == NULL or rows.shape[1] != LANES or records.shape[0] < self.n_records:
+            raise ValueError("the law has no history, or an array has another shape")
+        self.fill(&law, values)
+        np.asarray(results)[<int> GOES_ON] = contact[<int> OVERLAP] > 0.0
+        function(&rows[0, 0], &records[0, 0, 0], &results[0, 0], law.parameters)
+        self.raise_error()
+        return np.asarray(results)[:<int> DESCRIPTION_ROWS if describes else <int> RESULT_ROWS]
 
     def onset_force_at(self, double overlap, double radius, double modulus, values, double power, zeta, double dt,
                        double rate, double acceleration, double mobility):

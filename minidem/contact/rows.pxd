@@ -23,14 +23,15 @@ cdef enum ContactRow:
     MASS = 15               # effective: m_i m_j / (m_i + m_j) of the clumps, at a plane m [kg]
     ROLLING_INERTIA = 16    # effective, of spheres of the clumps' masses about the contact point [kg m2]; 0: no couples
     STEP = 17               # [s]; zero where forces are evaluated between two steps
-    COEFFICIENTS = 18       # 8  of the pair of materials, in the order of the law
-    CONTACT_ROWS = 26
+    COEFFICIENTS = 18       # 12  of the pair of materials, in the order of the law
+    CONTACT_ROWS = 30
 
 cdef enum ResultRow:
     FORCE = 0               # 3  on i, lab [N]
     COUPLE = 3              # 3  on i, in addition to the moment of the force, lab [N m]
     DISSIPATED = 6          # 4  energy by damping, tangential damping, sliding, rolling [J]
-    RESULT_ROWS = 10
+    GOES_ON = 10            # 1 or 0
+    RESULT_ROWS = 11
 
 cdef enum DescriptionRow:   # of a second function, for observables
     NORMAL_ENERGY = 0       # elastic [J]
@@ -40,7 +41,7 @@ cdef enum DescriptionRow:   # of a second function, for observables
     DESCRIPTION_ROWS = 4
 
 cdef enum HistoryLimits:
-    MAX_COEFFICIENTS = 8
+    MAX_COEFFICIENTS = 12
     MAX_RECORDS = 6
 
 ctypedef void (*HistoryFunction)(const double *contact, double *history, double *result,

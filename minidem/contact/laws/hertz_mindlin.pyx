@@ -23,7 +23,9 @@ from minidem.contact.friction import friction_kernels
 from minidem.contact.friction_coefficients import (
     FRICTION_PARAMETERS, READS_OF_PAIRS, READS_WITH, REFERENCES, coefficient_rows,
 )
+from minidem.contact.jkr_curves import length_root
 from minidem.contact.parts import hertz
+from minidem.contact.parts.words import COHESION
 from minidem.contact.record import ContactLaw
 from minidem.core.literature import article
 
@@ -31,8 +33,16 @@ from minidem.core.literature import article
 def coefficients(pair, values):
     """Rows of coefficients (friction_records.pxd) of pairs of materials."""
     stiffness, tangential = 4.0 / 3.0 * pair["modulus"], 8.0 * pair["shear_modulus"]
-    return coefficient_rows(pair, values, stiffness, sqrt(5.0) * stiffness ** 0.5, tangential,
+    rows = coefficient_rows(pair, values, stiffness, sqrt(5.0) * stiffness ** 0.5, tangential,
                             2.0 * (pair["shear_modulus"] / pair["modulus"]) ** 0.5, 2.0 * pair["modulus"])
+    return rows if values["cohesion"] == "none" else (*rows, length_root(pair["modulus"], pair["adhesion"]))
+
+
+def largest_gap(pair, values, radius):
+    """Gap [m] at which contacts of this effective radius [m] tear off; arguments and result as for `coefficients`."""
+    if values["cohesion"] == "none":
+        return 0.0
+    return 3.0 * (0.25 * length_root(pair["modulus"], pair["adhesion"])) ** (4 / 3) * radius ** (1 / 3)
 
 
 ANTYPOV = article(
@@ -44,5 +54,5 @@ LAWS = [ContactLaw(
     equations="10, 17 of 10.1209/0295-5075/94/50004",
     kernels=lambda values: friction_kernels(hertz.PART, values),
     power=1.5, needs_velocity=True, has_history=True, conservative=False, coefficients=coefficients,
-    reads=("young", "poisson"), reads_of_pairs=READS_OF_PAIRS, reads_with=READS_WITH, parameters=FRICTION_PARAMETERS,
-    used_in="LAMMPS, LIGGGHTS, Yade, EDEM, MercuryDPM")]
+    reads=("young", "poisson"), reads_of_pairs=READS_OF_PAIRS, reads_with=READS_WITH | {"cohesion=jkr": ("adhesion",)},
+    parameters=FRICTION_PARAMETERS | {"cohesion": tuple(COHESION)}, used_in="LAMMPS, LIGGGHTS, Yade, EDEM, MercuryDPM")]

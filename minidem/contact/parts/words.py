@@ -2,7 +2,8 @@
 
 The only file to edit for another part.
 """
-from minidem.contact.parts import epsd, linear, mindlin, rescale
+from minidem.contact.parts import epsd, jkr, linear, mindlin, rescale
 
 TANGENTIAL = {"rescale": rescale.PART, "mindlin": mindlin.PART, "linear": linear.PART}
 ROLLING = {"none": None, "epsd": epsd.PART}
+COHESION = {"none": None, "jkr": jkr.PART}      # replaces the normal part
