@@ -1,12 +1,13 @@
 """Damped linear spring with Coulomb friction: one stiffness for all contacts, optional rolling resistance.
 
     normal      F = k d + c d',  c = 2 beta sqrt(m* k),  beta = -ln e / sqrt(pi^2 + ln^2 e): of two spheres, e is exact
-    tangential  dT = -k_t ds,  k_t = k tangential_stiffness;  T_d = -x c u_t;  |T + T_d| <= mu L
+    tangential  T = -k_t xi,  k_t = k tangential_stiffness;  T_d = -x c u_t;  |T + T_d| <= mu L
     rolling     dM = -k_r d(theta),  k_r = 2.25 mu_r^2 R*^2 k,  M_d = -2 eta sqrt(I_r k_r) d(theta)/dt
                 |M + M_d| <= mu_r R* L,  L = max(F, 0)
 
-Symbols and parameters as for hertz-mindlin; "stiffness-ratio" is x = sqrt(k_t / k). The duration of a collision does
-not depend on its speed. The elastic constants of the materials are not used.
+Symbols and parameters as for hertz-mindlin; "stiffness-ratio" is x = sqrt(k_t / k). The stiffness does not depend on a
+contact radius, so that all models of `tangential` are this one. The duration of a collision does not depend on its
+speed. The elastic constants of the materials are not used.
 """
 from minidem.contact.friction import friction_kernels
 from minidem.contact.friction_coefficients import (
