@@ -33,7 +33,7 @@ def contact_name(law):
     """The option of minidem that selects a `Law`."""
     parameters = {"stiffness": law.stiffness, "tangential_damping": law.tangential_damping,
                   "limit_damping": "yes" if law.limit_damping else None,
-                  "friction_limit": law.friction_limit, "tangential": law.tangential,
+                  "friction_limit": law.friction_limit, "tangential": law.tangential, "mass": "clump",
                   "tangential_stiffness": law.tangential_stiffness,
                   "rolling": "epsd" if law.rolling_friction else None,
                   "rolling_damping": law.rolling_damping if law.rolling_friction else None}

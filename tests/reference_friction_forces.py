@@ -2,8 +2,9 @@
 kernels.
 
 Two bodies i and j in contact; n is the unit normal from j to i, d the overlap, u the velocity of i relative to j at the
-contact point, u_t its tangential part, a = sqrt(R* d). Forces act on i, the opposite ones on j. c = s_i - n (R_i - d/2)
-is the contact point of two spheres, c = s_i - n (R_i - d) that of a sphere on a plane.
+contact point, u_t its tangential part, a = sqrt(R* d), m* the effective mass of the masses of the bodies. Forces act on
+i, the opposite ones on j. c = s_i - n (R_i - d/2) is the contact point of two spheres, c = s_i - n (R_i - d) that of a
+sphere on a plane.
 
     normal       F_n = 4/3 E* a d + c d',  c = sqrt(5) beta sqrt(4/3 E* a m*),  beta = -ln e / sqrt(pi^2 + ln^2 e)
     spring T     T' = -k_t u_t + W x T + min(a'/a, 0) T,  k_t = 8 G* a

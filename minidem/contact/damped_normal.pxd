@@ -138,16 +138,19 @@ cdef inline void correct_edges(bint hertzian, GivenRows contact, GivenRows histo
             if begins and overlap > 0.0 else 1.0
 
 
-cdef inline long long add_damping(GivenRows contact, GivenRows history, OwnRows normal, GivenRows parameters,
-                                  NormalForces *forces, int lane) noexcept nogil:
-    """F_n and the load of a contact; 1 if F_n changed its sign in this step."""
-    cdef double elastic = forces.elastic[lane]
+cdef inline long long add_damping(GivenRows contact, GivenRows history, OwnRows normal, double most,
+                                  double by_magnitude, NormalForces *forces, int lane) noexcept nogil:
+    """F_n and the load of a contact; 1 if F_n changed its sign in this step.
+
+    most : of the attraction by the dashpot, relative to F_e.
+    """
+    cdef double elastic = forces.elastic[lane], least = -most * elastic
     cdef double damping = normal[DASHPOT_COEFFICIENT * LANES + lane] * forces.rate[lane], force
-    damping = -elastic if parameters[<int> LIMIT_DAMPING] > 0.0 and damping < -elastic else damping
+    damping = damping if damping > least else least
     damping = damping if contact[OVERLAP * LANES + lane] > 0.0 else 0.0
     force = elastic + damping
     forces.damping[lane], forces.force[lane] = damping, force
-    normal[LOAD * LANES + lane] = load_of(force, parameters[<int> FRICTION_LIMIT])
+    normal[LOAD * LANES + lane] = load_of(force, by_magnitude)
     return <long long> (force * history[(4 * DASHPOT + 3) * LANES + lane] < 0.0)
 
 
@@ -178,16 +181,18 @@ cdef inline void normal_forces(bint hertzian, GivenRows contact, OwnRows history
                                GivenRows parameters) noexcept nogil:
     """A `PartFunction`: F_n = F_e + c d' of the docstrings of the laws; hertzian : constant at compile time."""
     cdef NormalForces forces
+    cdef double most = 1.0 if parameters[<int> LIMIT_DAMPING] > 0.0 else 1e300
+    cdef double by_magnitude = parameters[<int> FRICTION_LIMIT]
     cdef long long edges = 0, reversed = 0
     cdef int lane
     for lane in range(LANES):
         edges |= find_damping(hertzian, contact, history, normal, &forces, lane)
-        reversed |= add_damping(contact, history, normal, parameters, &forces, lane)
+        reversed |= add_damping(contact, history, normal, most, by_magnitude, &forces, lane)
     if edges:
         correct_edges(hertzian, contact, history, normal, &forces)
         reversed = 0
         for lane in range(LANES):
-            reversed |= add_damping(contact, history, normal, parameters, &forces, lane)
+            reversed |= add_damping(contact, history, normal, most, by_magnitude, &forces, lane)
     for lane in range(LANES if reversed else 0):
         restart_spring(normal, forces.force[lane], history[(4 * DASHPOT + 3) * LANES + lane], lane)
     store_normal(contact, history, result, &forces)

@@ -17,7 +17,7 @@ from libc.math cimport sqrt
 from minidem.contact.part cimport CONTACT_RADIUS, GivenRows, KEEPS, OLD_RADIUS, STRETCHED
 from minidem.contact.rows cimport MIDDLE_NORMAL, NORMAL, OwnRows, SPIN, STEP
 from minidem.core.lanes cimport LANES
-from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub
+from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, vec3
 from minidem.state.rows cimport load, store
 
 cdef extern from *:
@@ -44,9 +44,11 @@ cdef struct Springs:                # of eight contacts
     double by_dashpot[LANES]
     double spring[3 * LANES]        # forces or couples on i
     double dashpot[3 * LANES]
+    double kept[LANES]              # of the springs of the last step
     double compliance_old[LANES]
     double compliance[LANES]
     double slides[LANES]            # 1: at the limit, else 0
+    double longest[LANES]           # square of the length that a sliding spring may have
 
 
 cdef inline double positive(double x, double instead) noexcept nogil:
@@ -71,10 +73,9 @@ cdef inline Stretch rescaled(double stiffness, double a_old, double a) noexcept 
     return stretch
 
 
-cdef inline Vec3 turned(Vec3 v, Vec3 normal, Vec3 middle, double turn) noexcept nogil:
-    """Into the plane of the normal, then about it by a small angle, to second order."""
-    cdef Vec3 flat = add_scaled(v, -dot(v, normal), middle)
-    return add(scale(1.0 - 0.5 * turn * turn, flat), scale(turn, cross(normal, flat)))
+cdef inline Vec3 flat(Vec3 v, Vec3 normal, Vec3 middle) noexcept nogil:
+    """Into the plane of the normal."""
+    return add_scaled(v, -dot(v, normal), middle)
 
 
 cdef inline double reciprocal(double x) noexcept nogil:
@@ -92,7 +93,7 @@ cdef inline Vec3 sliding_sum(Vec3 before, Vec3 change, double limit) noexcept no
     cdef Vec3 v
     part = per_mean * (length + 0.5 * per_mean * (along if along > 0.0 else 0.0))
     v = add_scaled(before, part if length > 0.0 else 1.0, change)
-    return scale(limit * sqrt(reciprocal(dot(v, v))), v)
+    return scale(limit * reciprocal(sqrt(dot(v, v))), v)
 
 
 cdef inline long long stretch_spring(StretchRule rule, GivenRows contact, const double *motion, const double *velocity,
@@ -102,44 +103,61 @@ cdef inline long long stretch_spring(StretchRule rule, GivenRows contact, const 
     cdef double step = contact[STEP * LANES + lane], turn = step * contact[SPIN * LANES + lane]
     cdef double stiffness = s.stiffness[lane], limit = s.limit[lane]
     cdef Stretch stretch = rule(stiffness, normal[OLD_RADIUS * LANES + lane], normal[CONTACT_RADIUS * LANES + lane])
-    cdef double added = -stiffness * stretch.added * normal[STRETCHED * LANES + lane] * step
+    cdef double kept = stretch.kept * normal[KEEPS * LANES + lane]
+    cdef double part = step * normal[STRETCHED * LANES + lane] * (1.0 - 0.125 * turn * turn)
+    cdef double added = -stiffness * stretch.added * part
+    cdef Vec3 old = scale(kept, load(old_spring + lane)), stretched = scale(added, load(motion + lane))
     cdef Vec3 v = load(velocity + lane), trial, damped, both
-    trial = add(turned(scale(stretch.kept * normal[KEEPS * LANES + lane], load(old_spring + lane)), direction, middle,
-                       turn),
-                turned(scale(added, load(motion + lane)), direction, middle, 0.5 * turn))
+    trial = flat(add_scaled(stretched, 1.0 - 0.5 * turn * turn, old), direction, middle)
+    trial = add_scaled(trial, turn, cross(direction, flat(add_scaled(old, 0.5, stretched), direction, middle)))
     damped = scale(-s.coefficient[lane], add_scaled(v, -dot(v, direction), direction))
     both = add(trial, damped)
     store(s.spring + lane, trial)
     store(s.dashpot + lane, damped)
-    s.compliance_old[lane], s.compliance[lane], s.slides[lane] = stretch.compliance_old, stretch.compliance, 0.0
+    s.kept[lane], s.slides[lane] = kept, 0.0
+    s.compliance_old[lane], s.compliance[lane] = stretch.compliance_old, stretch.compliance
     return <long long> (dot(both, both) > limit * limit)
 
 
-cdef inline void slide(StretchRule rule, GivenRows contact, const double *old_spring, const double *old_dashpot,
-                       GivenRows normal, Springs *s) noexcept nogil:
+cdef inline void slide(GivenRows contact, const double *old_spring, const double *old_dashpot,
+                       Springs *s) noexcept nogil:
     """Springs and dashpots that exceed their limit get the sum that slides."""
     cdef Vec3 direction, middle, last, spring, damped, both, sliding, rest
-    cdef double limit, turn, most
-    cdef Stretch stretch
+    cdef double limit, turn
     cdef bint beyond
+    cdef long long stretches = 0
     cdef int lane
     for lane in range(LANES):
         direction, middle = load(contact + NORMAL * LANES + lane), load(contact + MIDDLE_NORMAL * LANES + lane)
         turn = contact[STEP * LANES + lane] * contact[SPIN * LANES + lane]
-        stretch = rule(s.stiffness[lane], normal[OLD_RADIUS * LANES + lane], normal[CONTACT_RADIUS * LANES + lane])
-        last = turned(add_scaled(load(old_dashpot + lane), stretch.kept * normal[KEEPS * LANES + lane],
-                                 load(old_spring + lane)), direction, middle, turn)
+        last = flat(add_scaled(load(old_dashpot + lane), s.kept[lane], load(old_spring + lane)), direction, middle)
+        last = add_scaled(scale(1.0 - 0.5 * turn * turn, last), turn, cross(direction, last))
         spring, damped, limit = load(s.spring + lane), load(s.dashpot + lane), s.limit[lane]
         both = add(spring, damped)
         beyond = dot(both, both) > limit * limit
         sliding = sliding_sum(last, sub(both, last), limit)
         rest = sub(sliding, damped)                     # what the dashpot leaves of it
-        rest = rest if dot(rest, sliding) > 0.0 else scale(0.0, rest)
-        most = sqrt(dot(spring, spring) * reciprocal(dot(rest, rest)))      # sliding does not stretch the spring
-        rest = scale(most if most < 1.0 else 1.0, rest)
+        rest = rest if dot(rest, sliding) > 0.0 else vec3(0.0, 0.0, 0.0)
+        stretches |= <long long> (beyond & (dot(rest, rest) > dot(spring, spring)))
+        s.longest[lane] = dot(spring, spring) if beyond else 1e300
         store(s.spring + lane, rest if beyond else spring)
         store(s.dashpot + lane, sub(sliding, rest) if beyond else damped)
         s.slides[lane] = 1.0 if beyond else 0.0
+    if stretches:
+        shorten(s)
+
+
+cdef inline void shorten(Springs *s) noexcept nogil:
+    """Sliding does not stretch a spring: the dashpot gets what exceeds its length."""
+    cdef Vec3 spring, rest
+    cdef double part
+    cdef int lane
+    for lane in range(LANES):
+        spring = load(s.spring + lane)
+        part = sqrt(s.longest[lane] * reciprocal(dot(spring, spring)))
+        rest = scale(part if part < 1.0 else 1.0, spring)
+        store(s.spring + lane, rest)
+        store(s.dashpot + lane, add(load(s.dashpot + lane), sub(spring, rest)))
 
 
 cdef inline void resist(StretchRule rule, GivenRows contact, const double *motion, const double *velocity,
@@ -157,7 +175,7 @@ cdef inline void resist(StretchRule rule, GivenRows contact, const double *motio
     for lane in range(LANES):
         any_slides |= stretch_spring(rule, contact, motion, velocity, old_spring, normal, s, lane)
     if any_slides:
-        slide(rule, contact, old_spring, old_dashpot, normal, s)
+        slide(contact, old_spring, old_dashpot, s)
     for lane in range(LANES):
         before, spring, damped = load(old_spring + lane), load(s.spring + lane), load(s.dashpot + lane)
         shift = scale(contact[STEP * LANES + lane], load(motion + lane))

@@ -131,6 +131,8 @@ cdef inline void correct_edge(GivenRows contact, GivenRows history, OwnRows norm
         lost[lane] = lost_at_touch(&c.jkr, c.radius, c.stiffness, c.s)
     if step > 0.0 and c.s > 0.0 and not c.lasts and kept != 0.0:
         lost[lane] = lost_at_tear_off(&c.jkr, c.radius, c.stiffness, c.s)
+        if overlap < -1e300:                            # another triangle goes on with it, which has lost this before
+            lost[lane] = -lost_at_touch(&c.jkr, c.radius, c.stiffness, c.s)
     approach = -step * dot(load(contact + VELOCITY * LANES + lane), load(contact + MIDDLE_NORMAL * LANES + lane))
     normal[STRETCHED * LANES + lane] = overlap / (approach if approach > overlap else overlap) \
         if kept == 0.0 and overlap > 0.0 else 1.0
@@ -143,13 +145,13 @@ cdef inline double tension_of(GivenRows contact, int lane) noexcept nogil:
 
 
 cdef inline long long add_damping(GivenRows contact, GivenRows history, OwnRows normal, OwnRows result,
-                                  GivenRows parameters, NormalForces *forces, int lane) noexcept nogil:
+                                  double by_magnitude, NormalForces *forces, int lane) noexcept nogil:
     """F_n and the load of a contact; 1 if the load without magnitude changed its sign in this step."""
     cdef double lasts = result[GOES_ON * LANES + lane], tension = tension_of(contact, lane), force
     cdef double damping = lasts * normal[DASHPOT_COEFFICIENT * LANES + lane] * forces.rate[lane]
     force = forces.elastic[lane] + damping
     forces.damping[lane], forces.force[lane] = damping, force
-    normal[LOAD * LANES + lane] = lasts * load_of(force + tension, parameters[<int> FRICTION_LIMIT])
+    normal[LOAD * LANES + lane] = lasts * load_of(force + tension, by_magnitude)
     return <long long> ((force + tension) * (history[(4 * DASHPOT + 3) * LANES + lane] + tension) < 0.0)
 
 
@@ -157,7 +159,7 @@ cdef void forces(GivenRows contact, OwnRows history, OwnRows own, OwnRows normal
                  GivenRows parameters) noexcept nogil:
     cdef NormalForces found
     cdef double lost[LANES]
-    cdef double tension
+    cdef double tension, by_magnitude = parameters[<int> FRICTION_LIMIT]
     cdef long long edges = 0, reversed = 0
     cdef int lane
     for lane in range(LANES):
@@ -166,7 +168,7 @@ cdef void forces(GivenRows contact, OwnRows history, OwnRows own, OwnRows normal
     for lane in range(LANES if edges else 0):
         correct_edge(contact, history, normal, result, &found, lost, lane)
     for lane in range(LANES):
-        reversed |= add_damping(contact, history, normal, result, parameters, &found, lane)
+        reversed |= add_damping(contact, history, normal, result, by_magnitude, &found, lane)
     for lane in range(LANES if reversed else 0):
         tension = tension_of(contact, lane)
         restart_spring(normal, found.force[lane] + tension, history[(4 * DASHPOT + 3) * LANES + lane] + tension, lane)
