@@ -8,8 +8,9 @@ comes first in `PATH`.
 
 The law is hertz-mindlin:mass=clump with the tangential model of --model, in LAMMPS pair_style granular with
 mindlin_rescale/force, mindlin or linear_history; minidem/output/lammps/law.py lists its differences. Bodies are of
-glass, or of glass and steel. Clumps touch at the start and are apart at the end. Every collision is run with several
-steps. The table lists relative differences of velocities and angular velocities at the end, the larger of the two:
+glass, or of glass and steel. Clumps touch at the start. At the end they are apart, or bound by cohesion. Every
+collision is run with several steps. The table lists relative differences of velocities and angular velocities at the
+end, the larger of the two:
 
     LAMMPS at N     of LAMMPS with N steps per contact, to its extrapolation to dt = 0 (first order)
     minidem at N    of minidem with N steps per contact, to its own with the smallest step
@@ -17,14 +18,15 @@ steps. The table lists relative differences of velocities and angular velocities
 
 LAMMPS takes the velocity of the contact point at the distance R from the centres and not at R - d/2, so that `apart`
 is proportional to the overlap d, which is as --speed to the power 4/5; with mindlin a sticking contact of e = 1 is
-apart by 3e-4, at --speed 0.001 by 3e-5. Expected differences, marked by *: the slip rule with tangential damping x > 0,
-where a contact both sticks and slides, and with mindlin where it slides; the arms at walls.
+apart by 3e-4, at --speed 0.001 by 3e-5. Bodies with cohesion have a quarter of --speed. Expected differences, marked
+by *: the slip rule with tangential damping x > 0, where a contact both sticks and slides, and with mindlin where it
+slides; the arms at walls; contacts with cohesion that end, in LAMMPS at the largest attraction.
 """
 
 import argparse
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import radians, tan
 from pathlib import Path
 
@@ -33,6 +35,7 @@ from benchmark_cases import print_table
 from peers.lammps_peer import LAMMPS, run
 
 import minidem as md
+from minidem.contact.jkr_curves import sticking_speed
 from minidem.output.lammps.dump import read_motion
 from minidem.scenario import at_least, positive
 
@@ -43,6 +46,7 @@ is not within the tolerance; 77 LAMMPS is not installed; 130 interrupted"""
 YOUNG, POISSON, DENSITY, RADIUS = 4.8e10, 0.2, 2800.0, 0.01         # glass of Chung and Ooi 2011, test 1
 STEEL = 2.1e11, 0.3
 TOLERANCE = 1e-4
+SLOWER = 4.0        # collisions with cohesion: bound bodies overlap more
 # No axis of a collision is one of the coordinates.
 NORMAL, TANGENT, SIDE = np.linalg.qr([[1.0, 0.3, -0.5], [0.4, 1.0, 0.2], [0.7, -0.6, 1.0]])[0].T
 
@@ -51,7 +55,8 @@ NORMAL, TANGENT, SIDE = np.linalg.qr([[1.0, 0.3, -0.5], [0.4, 1.0, 0.2], [0.7, -
 class Collision:
     """One line of the table.
 
-    angle: between the relative velocity and the normal [degrees]. spin: angular velocity of the first clump along
+    angle: between the relative velocity and the normal [degrees]. adhesion: sticking speed of the first two spheres
+    over the speed along the normal. spin: angular velocity of the first clump along
     normal, tangent and side, times radius over speed. damping: `tangential_damping` of the law. steel: the second clump
     or the walls are of steel, and restitution and friction those of the pair.
     """
@@ -64,6 +69,7 @@ class Collision:
     ratio: float = 1.0
     spin: tuple = (0.0, 0.0, 0.0)
     steel: bool = False
+    adhesion: float = 0.0
     differs: bool = False
 
 
@@ -84,6 +90,12 @@ COLLISIONS = (
     Collision("glass on steel", "spheres", 20, 0.3, restitution=0.7, spin=(0.0, 0.5, 0.3), steel=True),
     Collision("glass on steel", "three", 40, 0.3, restitution=0.7, steel=True),
     Collision("glass on steel", "rods", 40, 0.3, restitution=0.7, steel=True),
+    Collision("cohesion", "spheres", 10, 0.5, adhesion=2.0),
+    Collision("cohesion, spin", "spheres", 40, 0.3, adhesion=2.0, spin=(0.0, 0.5, 0.3)),
+    Collision("cohesion, slide", "spheres", 70, 0.1, adhesion=2.0),
+    Collision("cohesion, 1 : 3", "spheres", 40, 0.3, adhesion=2.0, ratio=3.0),
+    Collision("cohesion", "rods", 30, 0.3, adhesion=2.0),
+    Collision("cohesion, apart", "spheres", 10, 0.5, adhesion=0.3, differs=True),
     Collision("x = 1, stick", "spheres", 10, 0.9, restitution=0.5, damping=1.0, differs=True),
     Collision("x = 1, slide", "spheres", 70, 0.2, restitution=0.5, damping=1.0, differs=True),
     Collision("x = 1, stick and slide", "spheres", 40, 0.3, restitution=0.5, damping=1.0, differs=True),
@@ -131,29 +143,43 @@ def rods_in_contact(turns):
 
 
 def materials(collision):
-    """Materials of the first clump and of what it hits."""
+    """Materials of the first clump and of what it hits; without adhesion."""
     if collision.steel:
         return md.Material(YOUNG, POISSON), md.Material(*STEEL)
     return [md.Material(YOUNG, POISSON, restitution=collision.restitution, friction=collision.friction)] * 2
 
 
-def contact_time(collision, speed):
-    """Duration of an elastic Hertz contact of the speed along the normal, 2.868 (m*^2 / (R* E*^2 v))^(1/5)."""
+def contact_of(collision):
+    """Effective mass, radius and modulus of the first contact."""
     modulus, templates = md.effective_modulus(*materials(collision)), placed(collision)[0]
     mass = templates[0].mass if len(templates) == 1 else 1.0 / sum(1.0 / t.mass for t in templates[:2])
     radius = RADIUS if len(templates) == 1 else RADIUS * collision.ratio / (1.0 + collision.ratio)
+    return mass, radius, modulus
+
+
+def contact_time(collision, speed):
+    """Duration of an elastic Hertz contact of the speed along the normal, 2.868 (m*^2 / (R* E*^2 v))^(1/5)."""
+    mass, radius, modulus = contact_of(collision)
     return 2.868 * (mass ** 2 / (radius * modulus ** 2 * speed)) ** 0.2
+
+
+def work_of_adhesion(collision, speed):
+    """w [J/m2] at which the sticking speed is that of the collision."""
+    return (collision.adhesion * speed / sticking_speed(*contact_of(collision), 1.0)) ** 1.2
 
 
 def simulation(collision, speed, dt, model="rescale"):
     glass, other = materials(collision)
+    if collision.adhesion:
+        glass = other = replace(glass, adhesion=work_of_adhesion(collision, speed))
     pairs = [md.Pair(glass, other, collision.restitution, collision.friction)] if collision.steel else []
     wall = collision.bodies == "wall"
     normal, tangent, side = np.eye(3)[[2, 0, 1]] if wall else (NORMAL, TANGENT, SIDE)
     walls = md.box((-RADIUS * 10, -RADIUS * 10, 0.0), (RADIUS * 10,) * 3, other) if wall else []
+    contact = (f"hertz-mindlin:tangential={model},tangential_damping={collision.damping!r},friction_limit=magnitude,"
+               "mass=clump")
     sim = md.Simulation(glass, walls=walls, dt=dt, threads=1, pairs=pairs,
-                        contact=f"hertz-mindlin:tangential={model},tangential_damping={collision.damping!r},"
-                                "friction_limit=magnitude,mass=clump")
+                        contact=contact + ",cohesion=jkr" * (collision.adhesion > 0.0))
     templates, position, orientation = placed(collision)
     velocity, spin = np.zeros((2, len(templates), 3))
     velocity[0] = speed * (tan(radians(collision.angle)) * tangent - normal)
@@ -174,7 +200,7 @@ def motion_of_lammps(sim, steps):
 
 def motion_of_minidem(sim, steps):
     sim.run(steps)
-    if len(sim.contacts()):
+    if len(sim.contacts()) and not sim.materials[0].adhesion:
         raise RuntimeError("minidem: the clumps are still in contact at the end")
     return sim.velocity, sim.angular_velocity
 
@@ -230,9 +256,10 @@ def main(argv=None):
     rows, worst = [("collision", "angle", "mu", "e", *codes, "apart")], 0.0
     try:
         for collision in COLLISIONS:
-            time = contact_time(collision, arguments.speed)
-            theirs, ours, apart = compare(lambda number: simulation(collision, arguments.speed, time / number,
-                                                                    arguments.model), arguments.steps)
+            speed = arguments.speed / SLOWER if collision.adhesion else arguments.speed
+            time = contact_time(collision, speed)
+            theirs, ours, apart = compare(lambda number: simulation(collision, speed, time / number, arguments.model),
+                                          arguments.steps)
             rows.append((collision.name, f"{collision.angle:g}", f"{collision.friction:g}",
                          f"{collision.restitution:g}", *(f"{value:.1e}" for value in theirs + ours),
                          f"{apart:.1e}{'*' if collision.differs else ''}"))

@@ -6,7 +6,7 @@ from installed_lammps import needs_lammps
 from peers.traces import CONTACT
 
 import minidem as md
-from minidem.output.lammps.law import law
+from minidem.output.lammps.law import law, warn_of_differences
 from minidem.output.lammps.walls import contact_commands
 
 GLASS = md.Material(4.8e10, 0.2, restitution=0.7, friction=0.3)
@@ -26,6 +26,19 @@ def test_coefficients_of_lammps():
                                rtol=1e-15)
     assert words[-1] == "limit_damping"
     assert law(simulation("hertz-mindlin:tangential_damping=0.25"), 0, 0).split()[6] == "0.25"
+
+
+def test_cohesion_in_lammps():
+    """E* = E / 2 with nu = 0, and gamma = w / 2; LAMMPS has no equal damping, and ends contacts early."""
+    clean = md.Material(4.8e10, 0.2, friction=0.3, adhesion=0.6)
+    sim = md.Simulation(clean, contact="hertz-mindlin:cohesion=jkr", dt=1e-7)
+    words = law(sim, 0, 0).split()
+    assert words[0] == "jkr" and words[-2:] == ["damping", "velocity"]
+    np.testing.assert_allclose([float(word) for word in words[1:5]], [4.8e10 / 0.96, 0.0, 0.0, 0.3], rtol=1e-15)
+    with pytest.warns(UserWarning, match="at the gap of the largest attraction"):
+        warn_of_differences(sim)
+    with pytest.raises(ValueError, match="restitution of 0.7"):
+        law(simulation("hertz-mindlin:cohesion=jkr"), 0, 0)
 
 
 @pytest.mark.filterwarnings("ignore:contact law 'hertz' does not read restitution, friction:UserWarning")
