@@ -3,4 +3,4 @@ from minidem.contact.law cimport Law
 from minidem.state.state cimport StateView
 
 cdef void gather_contacts(const Law *law, const StateView *state, const int *i, const int *j, bint walls,
-                          double *contact, double *points) noexcept nogil
+                          double *contact, double *levers, double *points) noexcept nogil

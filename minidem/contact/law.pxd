@@ -72,8 +72,15 @@ cdef struct Law:                        # all that a force depends on, in additi
     HistoryFunction describe            # likewise, results are DescriptionRows
     int n_records                       # of its history
     bint has_couples                    # it exerts couples
+    double reach                        # largest gap at which a contact may exist [m]
+    bint begins_at_reach                # a contact begins there, else at touch
+    bint mass_of_clumps                 # the effective mass is that of the clumps without their rotation
     int n_materials
-    const double *coefficients          # (n_materials, n_materials, MAX_COEFFICIENTS)
+    int n_coefficients                  # a multiple of 4
+    const double *coefficients          # (n_materials, n_materials, n_coefficients)
+    double force_unit, per_force        # of the sums (fixed_point.pxd), powers of two [N], and its inverse
+    double moment_unit, per_moment      # likewise [N m]
+    double energy_unit, per_energy      # likewise [J]
 
 
 cdef class LawKernels(External):
@@ -82,6 +89,7 @@ cdef class LawKernels(External):
     cdef ForcesFunction forces
     cdef HistoryFunction history, describe
     cdef readonly int n_records
+    cdef public int n_coefficients      # of the law with its materials, known when it is used
     cdef readonly bint has_couples
     cdef object fill(self, Law *law, values)
     cdef object mix_materials(self, Law *law, const double *compliance)

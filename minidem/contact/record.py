@@ -112,11 +112,11 @@ class ContactLaw:
                 if str(named[given.partition("=")[0]]) == given.partition("=")[2]]
 
     def coefficient_rows(self, pair: Mapping, values: list[float | int]) -> list[np.ndarray]:
-        """`coefficients` of these parameter values, eight (m, n) arrays; those that the law has not are zero."""
+        """`coefficients` of these parameter values, (m, n) arrays, and zeros up to a multiple of four."""
         named = named_values(self.parameters, values)
         given = [] if self.coefficients is None else list(self.coefficients(pair, named))
-        shape, missing = pair["modulus"].shape, MOST_COEFFICIENTS - len(given)
-        if missing < 0 or any(np.shape(row) not in ((), shape) for row in given):
+        shape, missing = pair["modulus"].shape, max(8, -(-len(given) // 4) * 4) - len(given)
+        if len(given) > MOST_COEFFICIENTS or any(np.shape(row) not in ((), shape) for row in given):
             raise ValueError(f"contact {self.name!r}: coefficients returned {len(given)} values of shapes "
                              f"{[np.shape(row) for row in given]}; return at most {MOST_COEFFICIENTS} numbers or "
                              f"arrays of the shape of pair['friction'], here {shape}")
@@ -133,6 +133,10 @@ class ContactLaw:
         rows = np.stack(self.coefficient_rows(pair, values), axis=-1).reshape(modulus.size, -1)
         energies = [kernels.energy_at(overlap, radius, row, values) for row in rows]
         return (self.power + 1.0) / overlap * np.reshape(energies, modulus.shape)
+
+    def mass_of_clumps(self, values: list[float | int]) -> bool:
+        """Whether the effective mass of a contact leaves out the rotation of the clumps (contact/mobility.pxd)."""
+        return named_values(self.parameters, values).get("mass") == "clump"
 
     def corrects_onsets(self, values: list[float | int]) -> bool:
         """Whether these parameter values select the onset correction."""

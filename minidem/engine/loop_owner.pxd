@@ -3,7 +3,7 @@ from minidem.contact.law cimport LawKernels
 from minidem.engine.history_memory cimport HistoryMemory
 from minidem.engine.loop_reader cimport LoopReader
 from minidem.rotation.scheme cimport Kernels
-from minidem.state.state cimport Reordering
+from minidem.state.state cimport Layout, Reordering
 
 cdef class LoopOwner(LoopReader):
     cdef Kernels kernels
@@ -22,7 +22,7 @@ cdef class LoopOwner(LoopReader):
     cdef object body_force_of(self, fixed)
     cdef long long wrap_if_due(self) except -1
     cdef object sort_if_due(self)
-    cdef object hold_history(self)
+    cdef HistoryMemory new_memory(self, Layout layout, history, dissipated)
     cdef object release_lists(self)
     cdef object sort_with_lists(self, Reordering new, HistoryMemory memory)
     cdef object use_one_thread(self)

@@ -12,9 +12,11 @@ from minidem.state import spatial_sort
 from minidem.state.layout import aligned
 
 from minidem.broadphase.broadphase cimport Broadphase, carry_over_skins, drop_lists
+from minidem.contact.blocks cimport set_stride
 from minidem.contact.law cimport Law, LawKernels
-from minidem.contact.law_properties cimport set_properties
+from minidem.contact.law_properties cimport set_properties, set_units
 from minidem.contact.narrow_phase cimport Contacts, clear_contacts, release_contacts
+from minidem.contact.stored cimport GROUPS, WALLS
 from minidem.core cimport openmp
 from minidem.core.lanes cimport LANES
 from minidem.engine.history_memory cimport HistoryMemory
@@ -22,7 +24,7 @@ from minidem.engine.loop_lists cimport create_lists, free_lists, set_body_force
 from minidem.engine.loop_reader cimport LoopReader
 from minidem.rotation.scheme cimport Kernels
 from minidem.state.rows cimport ORIENTATION, SCRATCH, WRENCH_ROWS
-from minidem.state.state cimport Reordering, State, StateView
+from minidem.state.state cimport Layout, Reordering, State, StateView
 from minidem.walls.wall_table cimport WallTable
 
 SPHERES_PER_THREAD = 2000           # with fewer, another thread costs more than it gains
@@ -37,11 +39,15 @@ cdef int log_slab_for(const StateView *state):
     return LOG_SLAB if state.n_members * LANES > SLOTS_IN_CACHE else 0
 
 
-cdef inline void prepare_contacts(Contacts *contacts, const Law *law) noexcept nogil:
+cdef inline void prepare_contacts(Contacts *contacts, const Law *law, const StateView *state) noexcept nogil:
+    cdef int hole = 2 * <int> state.n_members * LANES, group
     contacts.own_law, contacts.law = law[0], &contacts.own_law
     if law.walls != NULL:
         contacts.walls, contacts.own_law.walls = law.walls[0], &contacts.walls
-    contacts.history.n_records, contacts.history.has_couples = law.n_records, law.has_couples
+    contacts.stored.n_records = law.n_records
+    for group in range(<int> GROUPS):
+        set_stride(&contacts.stored.groups[group], law.n_records, hole, -1 if group == <int> WALLS else hole + 1)
+        set_stride(&contacts.stored.spare[group], law.n_records, hole, -1 if group == <int> WALLS else hole + 1)
 
 
 cdef class LoopOwner(LoopReader):
@@ -63,9 +69,9 @@ cdef class LoopOwner(LoopReader):
             self.walls = WallTable(walls, dt, first_step, servo_states, former_walls, guard)
             self.set_law(record, values)
         if self.loop.law.history != NULL:
-            self.memory = HistoryMemory(
-                state.layout, state.material_index, no_history(self.loop.law.n_records) if history is None else history,
-                np.zeros((state.n_clumps, 4)) if dissipated is None else dissipated)
+            self.memory = self.new_memory(
+                state.layout, no_history(self.loop.law.n_records) if history is None else history,
+                np.zeros((4, 2)) if dissipated is None else dissipated)
         useful = state.n_spheres // SPHERES_PER_THREAD if has_openmp() else 1
         self.allocate(max(1, min(threads, useful, self.loop.state.n_blocks, openmp.thread_limit())))
 
@@ -94,6 +100,7 @@ cdef class LoopOwner(LoopReader):
         kernels.fill(&self.loop.law, values)
         self.keep += set_properties(&self.loop.law, self.walls, kernels, law, values, self.pair_table,
                                     self.state.material_index)
+        set_units(&self.loop.law, law, values, self.pair_table, self.state)
         self.loop.walls = &self.walls.walls
         self.loop.law.energy_factor = 1.0 / (1.0 + law.power)
         if law.corrects_onsets(values):
@@ -101,6 +108,14 @@ cdef class LoopOwner(LoopReader):
             self.twists, self.motions = aligned((4 * n_slots + 2 * LANES, 4)), aligned((n_slots + 1, 16))
             self.loop.motions, self.loop.twists = &self.motions[0, 0], &self.twists[0, 0]
             self.take_view()
+
+    cdef HistoryMemory new_memory(self, Layout layout, history, dissipated):
+        """Contacts as arrays, for `bind`."""
+        cdef State state = self.state
+        of_spheres = np.repeat(state.material_index, state.bodies.sizes[state.template_index])
+        return HistoryMemory(layout, state.material_index, of_spheres,
+                             self.pair_table.wall_index[self.walls.wall_of], self.loop.law.n_materials, history,
+                             dissipated)
 
     cdef void take_view(self) noexcept:
         """Use the arrays of the state."""
@@ -116,7 +131,7 @@ cdef class LoopOwner(LoopReader):
         if self.loop.contacts == NULL:
             raise MemoryError("no memory for the contacts of the time loop")
         for t in range(n_threads):
-            prepare_contacts(self.loop.contacts + t, &self.loop.law)
+            prepare_contacts(self.loop.contacts + t, &self.loop.law, &self.loop.state)
         self.take_view()
         self.fill()
 
@@ -169,11 +184,15 @@ cdef class LoopOwner(LoopReader):
         order = spatial_sort.row_major(position if self.state.box is None else self.state.box.wrapped(position))
         history, dissipated = self.history(), self.dissipated()
         if self.state.layout.is_mixed:                  # room for a second layout: the lists are rebuilt anyway
-            self.hold_history()
+            if self.memory is not None:
+                memory = self.new_memory(self.state.layout, history, dissipated)
             self.release_lists()
+            if memory is not None:
+                self.memory = memory
+                memory.bind(&self.loop)
         new = self.state.prepare(order)
         if self.memory is not None:
-            memory = HistoryMemory(new.layout, self.state.material_index, history, dissipated)
+            memory = self.new_memory(new.layout, history, dissipated)
         if new.layout.same:
             self.state.put(new)
             self.memory = memory
@@ -184,13 +203,6 @@ cdef class LoopOwner(LoopReader):
         else:
             self.sort_with_lists(new, memory)
         self.next_sort = next_sort
-
-    cdef object hold_history(self):
-        """Take the contacts with history out of the lists into arrays, from which the next rebuild has them."""
-        if self.memory is not None and self.loop.imported == NULL:
-            self.memory.history = self.history()
-            self.memory.make_table(self.state.layout)
-            self.memory.bind(&self.loop)
 
     cdef object release_lists(self):
         """Free contacts and candidates; they are rebuilt before the next use."""
@@ -215,7 +227,7 @@ cdef class LoopOwner(LoopReader):
         carry_over_skins(&broad, &old)
         for t in range(n_threads):
             broad.shares[t].part = old.shares[t].part
-            prepare_contacts(contacts + t, &self.loop.law)
+            prepare_contacts(contacts + t, &self.loop.law, &new.view)
         broad.fixed_shares = old.fixed_shares
         self.state.put(new)                             # nothing fails from here on
         self.memory = memory
@@ -246,7 +258,7 @@ cdef class LoopOwner(LoopReader):
         self.loop.contacts = NULL
         self.broken = "there was no memory for its lists"
         if self.memory is not None:
-            self.memory = HistoryMemory(self.state.layout, self.state.material_index, history, dissipated)
+            self.memory = self.new_memory(self.state.layout, history, dissipated)
         self.allocate(1)
         self.broken = None
         carry_over_skins(&self.loop.broad, &old)
