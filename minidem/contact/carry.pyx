@@ -101,6 +101,7 @@ cdef bint collect_stored(Contacts *all, int thread, int n_threads, const Neighbo
     cdef Py_ssize_t k, count = 0
     cdef const int *source
     cdef int group
+    stored.ready = False
     if not (reserve_lines(stored, <int> first_row * LANES, <int> n_rows * LANES)
             and reserve(&stored.row_contacts, n_rows + 1) and reserve(&stored.row_ghosts, n_rows + 1)
             and reserve(&stored.start, stored.n_slots + 2)):
@@ -142,4 +143,6 @@ cdef bint take_collected(Contacts *contacts, Neighbours *mine, const StateView *
         stored.contact_at.data[k] = known
         if known:
             keys_of(&stored.groups[WALLS], known - 1)[PLACE] = <int> k
-    return drop_known(stored, contacts.law, mine, state)
+    drop_known(stored, mine)
+    stored.ready = True
+    return True

@@ -9,6 +9,7 @@ from minidem.broadphase.neighbours cimport Neighbours, owns, push_pair
 from minidem.contact.blocks cimport (
     FIRST, LAST_COUPLE, LAST_FORCE, RECORDS, SECOND, Blocks, block_at, is_hole, keys_of,
 )
+from minidem.contact.contact_motion cimport SIDE_ROWS
 from minidem.contact.contact_rows cimport describe
 from minidem.contact.law cimport Contact, Law, LawKernels
 from minidem.contact.narrow_phase cimport Contacts
@@ -73,11 +74,11 @@ cdef void write_block(const Contacts *contacts, const StateView *view, int group
     cdef double contact[(COEFFICIENTS + MAX_COEFFICIENTS) * LANES]
     cdef double records[MAX_RECORDS * 4 * LANES]
     cdef double result[DESCRIPTION_ROWS * LANES]
-    cdef double levers[2 * LANES]
+    cdef double sides[2 * SIDE_ROWS * LANES]
     cdef double points[3 * LANES]
     cdef Py_ssize_t n
     cdef int lane, m
-    load_block(contacts.law, view, blocks, b, group == <int> WALLS, contact, levers, points)
+    load_block(contacts.law, view, blocks, b, group == <int> WALLS, contact, sides, points)
     memcpy(records, block + RECORDS * LANES, contacts.law.n_records * 4 * LANES * sizeof(double))
     contacts.law.describe(contact, records, result, contacts.law.parameters)
     for lane in range(LANES):

@@ -22,8 +22,8 @@ from minidem.walls.surface cimport Touch, WallPose, touch_wall, velocity_at
 
 cdef struct Bodies:                     # of eight contacts: one of their two sides
     double sphere[4 * LANES]            # centre [m] and radius [m]
-    double velocity[4 * LANES]          # of the centre, half a step before the pose [m/s]
-    double turning[4 * LANES]           # angular velocity, likewise [rad/s]
+    double velocity[4 * LANES]          # of the centre, half a step before the pose [m/s]; 1 / unit of the force
+    double turning[4 * LANES]           # angular velocity, likewise [rad/s]; 1 / unit of the moment
 
 
 cdef struct Geometry:                   # of eight contacts at the pose
@@ -92,8 +92,8 @@ cdef inline void wall_geometry(const Law *law, const int *elements, const Bodies
 
 
 cdef inline void write_rows(bint walls, const Bodies *a, const Bodies *b, const Geometry *g, double step,
-                            OwnRows contact, OwnRows levers) noexcept nogil:
-    """All rows of the contacts up to STEP but mass and inertia; levers (2, LANES) from the centres at the pose."""
+                            OwnRows contact, OwnRows sides) noexcept nogil:
+    """All rows of the contacts up to STEP but mass and inertia, and those of `sides`."""
     cdef double half = 0.5 * step, share = 1.0 if walls else 0.5        # of the overlap on the side of i
     cdef double overlap, middle_overlap, approach, lever_i, lever_j
     cdef Vec3 normal, middle, relative, tangential, straight, w_i, w_j
@@ -116,8 +116,11 @@ cdef inline void write_rows(bint walls, const Bodies *a, const Bodies *b, const 
         store(contact + NORMAL * LANES + lane, normal)
         contact[OVERLAP * LANES + lane] = overlap
         contact[RADIUS * LANES + lane] = g.radius[lane]
-        levers[lane] = a.sphere[3 * LANES + lane] - share * overlap
-        levers[LANES + lane] = 0.0 if walls else b.sphere[3 * LANES + lane] - share * overlap
+        sides[lane] = a.sphere[3 * LANES + lane] - share * overlap
+        sides[LANES + lane], sides[2 * LANES + lane] = a.velocity[3 * LANES + lane], a.turning[3 * LANES + lane]
+        sides[SIDE_ROWS * LANES + lane] = b.sphere[3 * LANES + lane] - share * overlap
+        sides[(SIDE_ROWS + 1) * LANES + lane] = b.velocity[3 * LANES + lane]
+        sides[(SIDE_ROWS + 2) * LANES + lane] = b.turning[3 * LANES + lane]
         store(contact + MIDDLE_NORMAL * LANES + lane, middle)
         store(contact + VELOCITY * LANES + lane, sub(relative, cross(
             add(scale(lever_i, w_i), scale(lever_j, w_j)), middle)))
@@ -140,11 +143,11 @@ cdef void write_points(bint walls, const Bodies *a, const Bodies *b, const Geome
 
 
 cdef void gather_contacts(const Law *law, const StateView *state, const int *i, const int *j, bint walls,
-                          double *contact, double *levers, double *points) noexcept nogil:
+                          double *contact, double *sides, double *points) noexcept nogil:
     """Rows of eight contacts up to STEP, but for mass and rolling inertia.
 
     i, j : (LANES,) their bodies.  walls : all are contacts with walls.
-    levers : (2, LANES), distance of the contact point from the centre of the first and second body [m].
+    sides : (2, SIDE_ROWS, LANES), of each body, see there.
     points : (3, LANES), contact points, lab [m]; may be NULL.
     """
     cdef Bodies a, b
@@ -152,13 +155,13 @@ cdef void gather_contacts(const Law *law, const StateView *state, const int *i, 
     load_side(state, i, &a)
     if walls:
         wall_geometry(law, j, &a, state.half_step, &b, &geometry)
-        write_rows(True, &a, &b, &geometry, 2.0 * state.half_step, contact, levers)
+        write_rows(True, &a, &b, &geometry, 2.0 * state.half_step, contact, sides)
     else:
         load_side(state, j, &b)
         if state.box != NULL:
             pair_geometry(state.box, &a, &b, &geometry)
         else:
             pair_geometry(NULL, &a, &b, &geometry)
-        write_rows(False, &a, &b, &geometry, 2.0 * state.half_step, contact, levers)
+        write_rows(False, &a, &b, &geometry, 2.0 * state.half_step, contact, sides)
     if points != NULL:
         write_points(walls, &a, &b, &geometry, points)

@@ -79,7 +79,7 @@ static inline __attribute__((always_inline)) int minidem_any_beyond(const double
  * `sign` times `couple`, which may be NULL. */
 static inline __attribute__((always_inline)) int minidem_side_rows(
         const double *force, const double *turned, const double *couple, const double *lever, double sign,
-        double per_force, double per_moment, double *restrict rows) {
+        const double *per_force, const double *per_moment, double *restrict rows) {
     double all[MINIDEM_LANES];
     for (int l = 0; l < MINIDEM_LANES; l++) {
         all[l] = 0.0;
@@ -88,8 +88,8 @@ static inline __attribute__((always_inline)) int minidem_side_rows(
     for (int k = 0; k < 3; k++)
         for (int l = 0; l < MINIDEM_LANES; l++) {
             double moment = -lever[l] * turned[k * MINIDEM_LANES + l];
-            double f = sign * per_force * force[k * MINIDEM_LANES + l];
-            moment = per_moment * (couple ? moment + sign * couple[k * MINIDEM_LANES + l] : moment);
+            double f = sign * per_force[l] * force[k * MINIDEM_LANES + l];
+            moment = per_moment[l] * (couple ? moment + sign * couple[k * MINIDEM_LANES + l] : moment);
             rows[k * MINIDEM_LANES + l] = f;
             rows[(4 + k) * MINIDEM_LANES + l] = moment;
             all[l] += fabs(f) + fabs(moment);

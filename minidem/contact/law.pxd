@@ -78,9 +78,8 @@ cdef struct Law:                        # all that a force depends on, in additi
     int n_materials
     int n_coefficients                  # a multiple of 4
     const double *coefficients          # (n_materials, n_materials, n_coefficients)
-    double force_unit, per_force        # of the sums (fixed_point.pxd), powers of two [N], and its inverse
-    double moment_unit, per_moment      # likewise [N m]
-    double energy_unit, per_energy      # likewise [J]
+    double energy_unit, per_energy      # of the sums of energies, a power of two [J], and its inverse
+    double force_unit                   # of those of the forces on walls, likewise [N]
 
 
 cdef class LawKernels(External):

@@ -1,7 +1,5 @@
 # distutils: extra_compile_args = -O1
 """What a compiled law reads of materials and pairs, from a PairTable."""
-from math import frexp
-
 import numpy as np
 
 from minidem.contact.law cimport Law, LawKernels
@@ -33,19 +31,33 @@ cdef object set_properties(Law *law, WallTable walls, LawKernels kernels, record
     return keep
 
 
-cdef double power_of_two(double x):
-    """The largest one that is not above x."""
-    return 2.0 ** (frexp(x)[1] - 1)
+def powers_of_two(x):
+    """The largest ones that are not above the positive numbers x."""
+    return np.ldexp(1.0, np.frexp(x)[1] - 1)
+
+
+def sphere_units(record, values, pair_table, material_index, radius):
+    """1 / unit of the sums of forces [1/N] and of moments [1/(N m)] on spheres (fixed_point.pxd), two arrays.
+
+    material_index, radius : of the spheres, of any shape; a radius of zero is that of an empty lane.
+    """
+    size = powers_of_two(np.where(radius > 0.0, radius, 1.0))
+    force = np.empty(np.shape(size))
+    for material in np.unique(material_index):
+        for length in np.unique(size[material_index == material]):
+            which = (material_index == material) & (size == length)
+            force[which] = powers_of_two(pair_table.force_scale(record, values, float(length), int(material)))
+    return 2.0 ** 58 / force, 2.0 ** 57 / (force * size)
 
 
 cdef object set_units(Law *law, record, values, pair_table, state):
-    """The units of the sums (fixed_point.pxd), and the largest gap of a contact.
+    """Units of the sums of energies and of the forces on walls, by the largest sphere and the stiffest material present.
 
-    They depend on the largest sphere and the materials of the clumps and walls that are present.
+    The forces on walls are added in 128 bits, so that they have the bits that their contacts have.
     """
-    cdef double radius = np.max(state.layout.spheres[:, :, 3], initial=0.0) or 1.0
-    cdef double force = pair_table.force_scale(record, values, radius, state.material_index)
-    law.force_unit = power_of_two(force) * 2.0 ** -58
-    law.moment_unit = law.force_unit * 2.0 * power_of_two(radius)
-    law.energy_unit = law.moment_unit * 2.0 ** -12
-    law.per_force, law.per_moment, law.per_energy = 1 / law.force_unit, 1 / law.moment_unit, 1 / law.energy_unit
+    radius = np.max(state.layout.spheres[:, :, 3], initial=0.0) or 1.0
+    force = max(pair_table.force_scale(record, values, float(radius), int(material))
+                for material in {*state.material_index.tolist(), *pair_table.wall_index.tolist()} or {0})
+    law.force_unit = powers_of_two(force) * 2.0 ** -98
+    law.energy_unit = powers_of_two(force) * powers_of_two(radius) * 2.0 ** -69
+    law.per_energy = 1.0 / law.energy_unit

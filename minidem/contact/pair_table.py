@@ -139,27 +139,18 @@ class PairTable:
             self._coefficients.extend(self.materials, np.stack(rows, axis=-1))
         return self._coefficients.array
 
-    def force_scale(self, law, values, radius, material_index):
-        """Elastic normal force of the stiffest material that is present with itself, at an overlap of a radius [N].
+    def force_scale(self, law, values, radius, material):
+        """Elastic normal force of a material (index) with itself, at an overlap of one radius [N].
 
-        Parameters
-        ----------
-        law, values : ContactLaw and the values of its parameters
-        radius : float
-            [m]
-        material_index : (n_clumps,) int32
-            Of the clumps; the walls are present as well.
+        For a law without an elastic energy it is that of two bodies of its Young's modulus.
         """
-        present = np.unique(np.append(material_index, self.wall_index)) if len(material_index) else np.array([0])
-        stiffest = int(present[np.argmin(self._own["compliance"][present])])
-        pair = {name: row[:, stiffest:stiffest + 1] for name, row in self.properties(PROPERTIES, stiffest).items()}
+        pair = {name: row[:1, material:material + 1] for name, row in self.properties(PROPERTIES, material).items()}
         modulus = float(pair["modulus"][0, 0])
         if "young" not in law.reads:
-            pair = {name: row[:1] for name, row in pair.items()}
             force = float(law.normal_force(radius, 0.5 * radius, pair, values)[0, 0])
             if 0.0 < force < np.inf:
                 return force
-        return modulus * radius ** 2
+        return 2.0 * modulus * radius ** 2
 
     def moduli(self, material_index):
         """Elastic constants of the contacts of clumps (n,) with these indices; see `Material.compliance`.

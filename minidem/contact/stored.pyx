@@ -57,7 +57,7 @@ cdef void release_stored(Stored *stored) noexcept nogil:
     free(stored.lines)
     free(stored.coarse)
     stored.lines, stored.coarse, stored.lines_capacity = NULL, NULL, 0
-    stored.has_saved = False
+    stored.has_saved = stored.ready = False
     release(&stored.row_contacts)
     release(&stored.row_ghosts)
     release(&stored.start)

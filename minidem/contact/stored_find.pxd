@@ -4,7 +4,7 @@ from minidem.contact.law cimport Law
 from minidem.contact.stored cimport Stored
 from minidem.state.state cimport StateView
 
-cdef bint drop_known(Stored *stored, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil
+cdef void drop_known(const Stored *stored, Neighbours *mine) noexcept nogil
 cdef bint find_new(Stored *stored, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil
 cdef void end_contact(Stored *stored, Neighbours *mine, const StateView *state, int group,
                       Py_ssize_t lane) noexcept nogil

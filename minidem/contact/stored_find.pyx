@@ -126,15 +126,15 @@ cdef int find_known(const Stored *stored, int i, int j) noexcept nogil:
     return 0
 
 
-cdef bint search(Stored *stored, const Law *law, Neighbours *mine, const StateView *state, int group,
-                 bint drops) noexcept nogil:
-    """Candidates that touch become contacts; drops : those that are contacts already leave the list.
+cdef bint search(Stored *stored, const Law *law, Neighbours *mine, const StateView *state,
+                 int group) noexcept nogil:
+    """Candidates that touch become contacts. False: memory exhausted.
 
-    Backwards: a pair that takes the place of a removed one has been tested. False: memory exhausted.
+    Backwards: a pair that takes the place of a removed one has been tested.
     """
     cdef Py_ssize_t first = 0 if group == <int> OWN else mine.n_own, n, k
     cdef Py_ssize_t end = mine.n_own if group == <int> OWN else mine.pairs.size, begin
-    cdef double skin = law.reach if drops or law.begins_at_reach else 0.0
+    cdef double skin = law.reach if law.begins_at_reach else 0.0
     cdef const int64_t *numbers = <const int64_t *> stored.found_numbers.data
     cdef const int *pair
     while end > first:
@@ -143,19 +143,19 @@ cdef bint search(Stored *stored, const Law *law, Neighbours *mine, const StateVi
                         <int64_t *> stored.found_numbers.data) // 2
         for k in range(n - 1, -1, -1):
             pair = stored.found_pairs.data + 2 * k
-            if drops and not find_known(stored, pair[0], pair[1]):
-                continue
-            if not drops and begin_contact(stored, law, state, group, pair[0], pair[1]) < 0:
+            if begin_contact(stored, law, state, group, pair[0], pair[1]) < 0:
                 return False
             remove_pair(mine, begin + 2 * numbers[k])
         end = begin
     return True
 
 
-cdef bint drop_known(Stored *stored, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil:
-    """Of new lists, remove the pairs that are contacts. False: memory exhausted."""
-    return reserve(&stored.found_pairs, PAIRS_AT_ONCE + 16) and reserve(&stored.found_numbers, PAIRS_AT_ONCE + 16) \
-        and search(stored, law, mine, state, CROSS, True) and search(stored, law, mine, state, OWN, True)
+cdef void drop_known(const Stored *stored, Neighbours *mine) noexcept nogil:
+    """Of new lists, remove the pairs that are contacts, also those that have just parted."""
+    cdef Py_ssize_t k
+    for k in range(mine.pairs.size - 2, -1, -2):
+        if find_known(stored, mine.pairs.data[k], mine.pairs.data[k + 1]):
+            remove_pair(mine, k)
 
 
 cdef bint find_at_walls(Stored *stored, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil:
@@ -193,7 +193,7 @@ cdef bint find_at_walls(Stored *stored, const Law *law, Neighbours *mine, const 
 cdef bint find_new(Stored *stored, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil:
     """All contacts that begin at this pose. False: memory exhausted."""
     return reserve(&stored.found_pairs, PAIRS_AT_ONCE + 16) and reserve(&stored.found_numbers, PAIRS_AT_ONCE + 16) \
-        and search(stored, law, mine, state, CROSS, False) and search(stored, law, mine, state, OWN, False) \
+        and search(stored, law, mine, state, CROSS) and search(stored, law, mine, state, OWN) \
         and find_at_walls(stored, law, mine, state)
 
 

@@ -6,7 +6,7 @@ from minidem.contact.stored cimport Stored
 from minidem.state.state cimport StateView
 
 cdef bint evaluate_stored(Stored *stored, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil
-cdef const double *reduce_stored(Stored *stored, const Law *law, const StateView *state, Py_ssize_t b,
-                                 const double *body_force, double *wrench) noexcept nogil
+cdef const double *reduce_stored(Stored *stored, const StateView *state, Py_ssize_t b, const double *body_force,
+                                 double *wrench) noexcept nogil
 cdef void load_block(const Law *law, const StateView *state, const Blocks *blocks, Py_ssize_t b, bint walls,
-                     double *contact, double *levers, double *points) noexcept nogil
+                     double *contact, double *sides, double *points) noexcept nogil

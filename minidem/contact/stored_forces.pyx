@@ -15,7 +15,7 @@ from libc.string cimport memcpy, memset
 from minidem.contact.blocks cimport (
     EFFECTIVE_INERTIA, EFFECTIVE_MASS, FIRST, LAST_COUPLE, LAST_FORCE, MATERIALS, RECORDS, SECOND, block_at,
 )
-from minidem.contact.contact_motion cimport gather_contacts
+from minidem.contact.contact_motion cimport SIDE_ROWS, gather_contacts
 from minidem.contact.fixed_point cimport (
     BOUND, COARSE, LINE, add_energies, add_to_lines, fold, side_rows, split_large, take_lines, to_fixed,
 )
@@ -66,11 +66,11 @@ cdef inline void load_coefficients(const Law *law, const int *pairs, double *con
 
 
 cdef void load_block(const Law *law, const StateView *state, const Blocks *blocks, Py_ssize_t b, bint walls,
-                     double *contact, double *levers, double *points) noexcept nogil:
+                     double *contact, double *sides, double *points) noexcept nogil:
     """Contact rows of a block; the other arguments as for gather_contacts."""
     cdef const double *block = block_at(blocks, b)
     cdef const int *keys = <const int *> block
-    gather_contacts(law, state, keys + FIRST, keys + SECOND, walls, contact, levers, points)
+    gather_contacts(law, state, keys + FIRST, keys + SECOND, walls, contact, sides, points)
     memcpy(contact + MASS * LANES, block + EFFECTIVE_MASS * LANES, LANES * sizeof(double))
     memcpy(contact + ROLLING_INERTIA * LANES, block + EFFECTIVE_INERTIA * LANES, LANES * sizeof(double))
     load_coefficients(law, keys + MATERIALS, contact)
@@ -96,17 +96,17 @@ cdef bint add_large(Stored *stored, double *rows, const int *index) noexcept nog
 
 
 cdef inline bint add_side(Stored *stored, const Law *law, const double *force, const double *turned,
-                          const double *couple, const double *lever, double sign, const int *spheres) noexcept nogil:
+                          const double *couple, const double *side, double sign, const int *spheres) noexcept nogil:
     """Add forces and moments to the spheres on one side of eight contacts. False: memory exhausted.
 
-    force, couple : on the first body, (3, LANES).  turned : normal x force.  lever : from centre to contact point.
+    force, couple : on the first body, (3, LANES).  turned : normal x force.  side : (SIDE_ROWS, LANES).
     """
     cdef double rows[LINE * LANES]
     cdef int64_t fixed[LINE * LANES]
     cdef int index[LANES]
     cdef int k
     index_lines(stored, spheres, index)
-    if side_rows(force, turned, couple, lever, sign, law.per_force, law.per_moment, rows) \
+    if side_rows(force, turned, couple, side, sign, side + LANES, side + 2 * LANES, rows) \
             and not add_large(stored, rows, index):
         return False
     for k in range(<int> LINE):
@@ -116,7 +116,7 @@ cdef inline bint add_side(Stored *stored, const Law *law, const double *force, c
 
 
 cdef inline bint add_forces(Stored *stored, const Law *law, const double *block, const double *contact,
-                            const double *levers, bint walls) noexcept nogil:
+                            const double *sides, bint walls) noexcept nogil:
     """Add the forces of a block, which it has stored. False: memory exhausted."""
     cdef const int *keys = <const int *> block
     cdef const double *force = block + LAST_FORCE * LANES
@@ -125,8 +125,8 @@ cdef inline bint add_forces(Stored *stored, const Law *law, const double *block,
     cdef int lane
     for lane in range(LANES):
         store(turned + lane, cross(load(contact + NORMAL * LANES + lane), load(force + lane)))
-    return add_side(stored, law, force, turned, couple, levers, 1.0, keys + FIRST) \
-        and (walls or add_side(stored, law, force, turned, couple, levers + LANES, -1.0, keys + SECOND))
+    return add_side(stored, law, force, turned, couple, sides, 1.0, keys + FIRST) \
+        and (walls or add_side(stored, law, force, turned, couple, sides + SIDE_ROWS * LANES, -1.0, keys + SECOND))
 
 
 cdef inline void check_ended(Stored *stored, const double *block, int lane) noexcept nogil:
@@ -202,7 +202,7 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
     """
     cdef Blocks *blocks = &stored.groups[group]
     cdef double result[RESULT_ROWS * LANES]
-    cdef double levers[2 * LANES]
+    cdef double sides[2 * SIDE_ROWS * LANES]
     cdef double contact[(COEFFICIENTS + MAX_COEFFICIENTS) * LANES]
     cdef double *block
     cdef Py_ssize_t b, n_blocks = blocks.n_blocks
@@ -213,7 +213,7 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
         prefetch_block(block_at(blocks, b + 2 * <int> AHEAD), blocks.stride)
         if not walls and b + <int> AHEAD < n_blocks:
             prefetch_bodies(stored, state, <const int *> block_at(blocks, b + AHEAD))
-        load_block(law, state, blocks, b, walls, contact, levers, NULL)
+        load_block(law, state, blocks, b, walls, contact, sides, NULL)
         ended = 0
         if b >= stored.n_kept[group]:
             preset(stored, blocks, b, walls, contact, result)
@@ -221,7 +221,7 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
             if law.reach > 0.0:
                 limit_range(stored, law, b, walls, contact, result)
             ended = ended_lanes(stored, blocks, block, result)
-        if not add_forces(stored, law, block, contact, levers, walls):
+        if not add_forces(stored, law, block, contact, sides, walls):
             return False
         if (b + 1) % BLOCKS_PER_FOLD == 0:
             fold(stored.ledger.sums, KINDS, stored.ledger.dissipated)
@@ -242,32 +242,33 @@ cdef bint evaluate_stored(Stored *stored, const Law *law, Neighbours *mine, cons
     return True
 
 
-cdef inline void take_row(Stored *stored, const Law *law, Py_ssize_t row, double *rows) noexcept nogil:
-    """Forces and moments (8, LANES) on the spheres of an own member row, which are then zero."""
+cdef inline void take_row(Stored *stored, const double *units, Py_ssize_t row, double *rows) noexcept nogil:
+    """Forces and moments (8, LANES) on the spheres of an own member row, which are then zero.
+
+    units : (2, LANES) of the spheres, see StateView.
+    """
     cdef double large[LINE * LANES]
-    cdef double unit
+    cdef double unit[2 * LANES]
     cdef int lane, k
     take_lines(stored.lines + row * LINE * LANES, rows)
-    for k in range(<int> LINE):
-        unit = law.force_unit if k < 3 else law.moment_unit
-        for lane in range(LANES if k != 3 else 0):
-            rows[k * LANES + lane] *= unit
     if stored.coarse != NULL:
         take_lines(stored.coarse + row * LINE * LANES, large)
         for k in range(<int> LINE):
-            unit = COARSE * (law.force_unit if k < 3 else law.moment_unit)
             for lane in range(LANES):
-                if k == 3:
-                    rows[k * LANES + lane] += BOUND * large[k * LANES + lane]
-                else:
-                    rows[k * LANES + lane] += unit * large[k * LANES + lane]
+                rows[k * LANES + lane] += (<double> BOUND if k == 3 else COARSE) * large[k * LANES + lane]
+    for lane in range(2 * LANES):
+        unit[lane] = 1.0 / units[lane]
+    for k in range(3):
+        for lane in range(LANES):
+            rows[k * LANES + lane] *= unit[lane]
+            rows[(4 + k) * LANES + lane] *= unit[LANES + lane]
     for lane in range(LANES):
         if rows[3 * LANES + lane] >= <double> BOUND:    # the sum may have overflowed
             rows[lane] = NAN
 
 
-cdef const double *reduce_stored(Stored *stored, const Law *law, const StateView *state, Py_ssize_t b,
-                                 const double *body_force, double *wrench) noexcept nogil:
+cdef const double *reduce_stored(Stored *stored, const StateView *state, Py_ssize_t b, const double *body_force,
+                                 double *wrench) noexcept nogil:
     """As reduce_block of reduce.pyx: wrenches (WRENCH_ROWS, LANES) of the clumps of block b."""
     cdef double force[3 * LANES], torque[3 * LANES], matrices[9 * LANES], rows[LINE * LANES]
     cdef const double *offsets
@@ -276,16 +277,16 @@ cdef const double *reduce_stored(Stored *stored, const Law *law, const StateView
     cdef Py_ssize_t row = state.first_member[b], last = state.first_member[b + 1]
     cdef int lane
     body_force += state.block_type[b] * WRENCH_ROWS * <Py_ssize_t> LANES
-    while row < last and n_contacts[row] == 0:
+    while stored.ready and row < last and n_contacts[row] == 0:
         row += 1
-    if row == last:
+    if row == last or not stored.ready:                 # without memory for the lists: the step fails
         return body_force
     memcpy(force, body_force + CLUMP_FORCE * LANES, sizeof(force))
     memset(torque, 0, sizeof(torque))
     load_matrices(matrices, state.blocks + (b * state.n_rows + ORIENTATION) * LANES)
     while row < last:
         if n_contacts[row] != 0:
-            take_row(stored, law, row - (stored.first_slot >> LOG_LANES), rows)
+            take_row(stored, state.units + row * 2 * LANES, row - (stored.first_slot >> LOG_LANES), rows)
             offsets = member(state, row)
             for lane in range(LANES):
                 f = load(rows + lane)

@@ -57,7 +57,7 @@ cdef inline const double *wrench_of_block(Loop *loop, Contacts *contacts, Py_ssi
     if wrench_known:
         return wrench_of(&loop.state, b)
     if stored:
-        return reduce_stored(&contacts.stored, contacts.law, &loop.state, b, loop.body_force, room)
+        return reduce_stored(&contacts.stored, &loop.state, b, loop.body_force, room)
     return reduce_block(contacts, &loop.state, b, contacts.previous_force, loop.body_force, room)
 
 
@@ -125,7 +125,7 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
                 active = pose_members(&loop.state, b - 1, mine.active.data, active, mine.active.size)
                 if moving:
                     spins_of_turn(&loop.state, b - 1, old[(b - 1) & 1], dt)
-                    if loop.broad.valid:                # else the rebuild writes those of all spheres
+                    if contacts.stored.ready:           # else the rebuild writes those of all spheres
                         write_touching_motions(loop, contacts, b - 1)
     for lane in range(LANES):
         any_exceeded |= exceeded[lane]

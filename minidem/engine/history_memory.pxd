@@ -7,6 +7,7 @@ cdef class HistoryMemory:
     cdef object dissipated
     cdef double[:, ::1] motions
     cdef double[:, ::1] turns
+    cdef double[:, :, ::1] units
     cdef double[:, :, ::1] spins
     cdef Blocks spheres                 # contacts until `bind`
     cdef Blocks walls

@@ -34,7 +34,8 @@ def history_without(history, gone):
     spheres = history["spheres"]
     sphere = np.maximum(spheres, -1)
     keep = ~absent[sphere].any(axis=1)
-    kept = {name: values[:, keep] if name == "records" else values[keep] for name, values in history.items()}
+    kept = {name: np.ascontiguousarray(values[:, keep] if name == "records" else values[keep])
+            for name, values in history.items()}
     return kept | {"spheres": np.where(spheres < 0, spheres, number[sphere])[keep].astype(np.int32)}
 
 
@@ -47,29 +48,34 @@ cdef class HistoryMemory:
     material_index : (n_clumps,) numbers of the clumps' materials
     sphere_materials, element_materials : (n_spheres,), (n_elements,) those of the spheres and the elements of walls
     n_materials : by which pairs of materials are numbered
+    units : (n_spheres, 2) of the sums of forces and moments, see StateView
     history : dict of arrays, see export_history
     dissipated : (4, 2) energies so far, each the sum of two numbers [J]
     """
 
-    def __cinit__(self, Layout layout, material_index, sphere_materials, element_materials, int n_materials, history,
-                  dissipated):
+    def __cinit__(self, Layout layout, material_index, sphere_materials, element_materials, int n_materials, units,
+                  history, dissipated):
         self.dissipated = np.ascontiguousarray(dissipated, dtype=float)
         self.motions = aligned((2 * layout.view.n_members * LANES + 2, 8))
         self.turns = aligned((layout.view.n_blocks * LANES + 1, 4))
         spins = aligned((layout.view.n_blocks + 1, 4, LANES))
         write_rows(spins, 3, layout.clump_slot, np.reshape(material_index, (-1, 1)).astype(float))
         self.spins = spins
+        rows = np.ones((layout.view.n_members + 1, 2, LANES))
+        places = layout.sphere_slot.astype(np.intp)
+        rows[places // LANES, :, places % LANES] = units
+        self.units = rows
         hole = 2 * <int> layout.view.n_members * LANES
         set_stride(&self.spheres, len(history["records"]), hole, hole + 1)
         set_stride(&self.walls, len(history["records"]), hole, -1)
         first, second = history["spheres"].T
         of_spheres = np.append(sphere_materials, 0)
         at_wall, slot = second < 0, np.append(layout.sphere_slot, 0)
-        element = np.where(at_wall, -1 - second, 0)
-        of_second = np.where(at_wall, np.append(element_materials, 0)[element], of_spheres[np.maximum(second, -1)])
-        slots = np.column_stack([slot[first], np.where(at_wall, second, slot[np.maximum(second, -1)])])
+        sphere, element = np.where(at_wall, 0, second), np.where(at_wall, -1 - second, 0)
+        of_second = np.where(at_wall, np.append(element_materials, 0).take(element), of_spheres.take(sphere))
+        slots = np.column_stack([slot.take(first), np.where(at_wall, second, slot.take(sphere))])
         self.add_contacts(history, np.ascontiguousarray(slots, dtype=np.int32),
-                          np.ascontiguousarray(of_spheres[first] * n_materials + of_second, dtype=np.int32))
+                          np.ascontiguousarray(of_spheres.take(first) * n_materials + of_second, dtype=np.int32))
 
     def __dealloc__(self):
         release_blocks(&self.spheres)
@@ -104,8 +110,8 @@ cdef class HistoryMemory:
         cdef double[:, ::1] dissipated = self.dissipated
         cdef Blocks blocks
         cdef int t, group, k
-        loop.state.motions, loop.state.spins, loop.state.turns = \
-            &self.motions[0, 0], &self.spins[0, 0, 0], &self.turns[0, 0]
+        loop.state.motions, loop.state.spins, loop.state.turns, loop.state.units = \
+            &self.motions[0, 0], &self.spins[0, 0, 0], &self.turns[0, 0], &self.units[0, 0, 0]
         if self.bound:
             return
         self.bound = True

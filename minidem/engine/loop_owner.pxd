@@ -8,6 +8,7 @@ from minidem.state.state cimport Layout, Reordering
 cdef class LoopOwner(LoopReader):
     cdef Kernels kernels
     cdef LawKernels law_kernels         # None: free bodies
+    cdef object law_settings            # record of the law, and its parameter values
     cdef long long next_sort            # number of the outer rebuild at which clumps are sorted again
     cdef object keep                    # arrays that the loop points to
     cdef object gravity
@@ -22,6 +23,7 @@ cdef class LoopOwner(LoopReader):
     cdef object body_force_of(self, fixed)
     cdef long long wrap_if_due(self) except -1
     cdef object sort_if_due(self)
+    cdef object units_of(self, of_spheres)
     cdef HistoryMemory new_memory(self, Layout layout, history, dissipated)
     cdef object release_lists(self)
     cdef object sort_with_lists(self, Reordering new, HistoryMemory memory)

@@ -5,6 +5,7 @@ from libc.string cimport memset
 
 import numpy as np
 
+from minidem.contact.law_properties import sphere_units
 from minidem.contact.onset_series import zeta_polynomials
 from minidem.core.threads import has_openmp
 from minidem.engine.history_memory import no_history
@@ -22,6 +23,7 @@ from minidem.core.lanes cimport LANES
 from minidem.engine.history_memory cimport HistoryMemory
 from minidem.engine.loop_lists cimport create_lists, free_lists, set_body_force
 from minidem.engine.loop_reader cimport LoopReader
+from minidem.engine.wall_work cimport add_wall_works
 from minidem.rotation.scheme cimport Kernels
 from minidem.state.rows cimport ORIENTATION, SCRATCH, WRENCH_ROWS
 from minidem.state.state cimport Layout, Reordering, State, StateView
@@ -97,6 +99,7 @@ cdef class LoopOwner(LoopReader):
         cdef LawKernels kernels = law.kernels_for(values).own()
         cdef Py_ssize_t n_slots = self.loop.state.n_blocks * LANES
         self.law_kernels, self.loop.law_failed = kernels, &kernels.failed
+        self.law_settings = law, values
         kernels.fill(&self.loop.law, values)
         self.keep += set_properties(&self.loop.law, self.walls, kernels, law, values, self.pair_table,
                                     self.state.material_index)
@@ -112,10 +115,16 @@ cdef class LoopOwner(LoopReader):
     cdef HistoryMemory new_memory(self, Layout layout, history, dissipated):
         """Contacts as arrays, for `bind`."""
         cdef State state = self.state
-        of_spheres = np.repeat(state.material_index, state.bodies.sizes[state.template_index])
+        # `take`: indexing with other than intp crashes in NumPy where there is no memory
+        of_spheres = np.repeat(state.material_index, state.bodies.sizes.take(state.template_index))
         return HistoryMemory(layout, state.material_index, of_spheres,
-                             self.pair_table.wall_index[self.walls.wall_of], self.loop.law.n_materials, history,
-                             dissipated)
+                             self.pair_table.wall_index.take(self.walls.wall_of), self.loop.law.n_materials,
+                             self.units_of(of_spheres), history, dissipated)
+
+    cdef object units_of(self, of_spheres):
+        """(n_spheres, 2) units of their sums; of_spheres (n_spheres,) are their materials."""
+        radius = self.state.spheres.reshape(-1, 4)[:, 3].take(self.state.sphere_slot)
+        return np.column_stack(sphere_units(*self.law_settings, self.pair_table, of_spheres, radius))
 
     cdef void take_view(self) noexcept:
         """Use the arrays of the state."""
@@ -229,6 +238,7 @@ cdef class LoopOwner(LoopReader):
             broad.shares[t].part = old.shares[t].part
             prepare_contacts(contacts + t, &self.loop.law, &new.view)
         broad.fixed_shares = old.fixed_shares
+        add_wall_works(contacts, self.loop.contacts, n_threads)
         self.state.put(new)                             # nothing fails from here on
         self.memory = memory
         self.loop.contacts, contacts = contacts, self.loop.contacts
@@ -252,7 +262,10 @@ cdef class LoopOwner(LoopReader):
     cdef object use_one_thread(self):
         """Replace a team of threads that OpenMP does not provide. Results do not depend on it."""
         cdef Broadphase old = self.loop.broad
+        cdef Contacts works
         history, dissipated = self.history(), self.dissipated()
+        memset(&works, 0, sizeof(works))
+        add_wall_works(&works, self.loop.contacts, self.loop.n_threads)
         free_lists(&self.loop.broad, self.loop.contacts, self.loop.n_threads)
         free(self.loop.contacts)
         self.loop.contacts = NULL
@@ -260,5 +273,6 @@ cdef class LoopOwner(LoopReader):
         if self.memory is not None:
             self.memory = self.new_memory(self.state.layout, history, dissipated)
         self.allocate(1)
+        add_wall_works(self.loop.contacts, &works, 1)
         self.broken = None
         carry_over_skins(&self.loop.broad, &old)

@@ -107,7 +107,7 @@ cdef void reduce_all(Loop *loop, int thread, double steps, int stage, double hal
         if predicts:
             predict(loop, b, stage)
         if loop.law.history != NULL:
-            wrench = reduce_stored(&contacts.stored, contacts.law, &loop.state, b, loop.body_force, stored)
+            wrench = reduce_stored(&contacts.stored, &loop.state, b, loop.body_force, stored)
         else:
             wrench = reduce_block(contacts, &loop.state, b, contacts.sphere_force, loop.body_force, stored)
         if wrench != stored:

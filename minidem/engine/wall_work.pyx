@@ -5,7 +5,7 @@ Sums over contacts have no order (contact/fixed_point.pxd).
 from libc.string cimport memset
 
 from minidem.contact.blocks cimport FIRST, LAST_COUPLE, LAST_FORCE, SECOND, Blocks, block_at, is_hole
-from minidem.contact.contact_motion cimport gather_contacts
+from minidem.contact.contact_motion cimport SIDE_ROWS, gather_contacts
 from minidem.contact.fixed_point cimport Wide, rounded_wide
 from minidem.contact.law cimport Contact
 from minidem.contact.narrow_phase cimport Contacts
@@ -45,9 +45,9 @@ cdef void add_force(const Loop *loop, const Walls *walls, int element, Vec3 forc
                     Sums *sums) noexcept nogil:
     """A Visitor."""
     if walls.wall_of[element] == wall:
-        sums.force[0] += rounded_wide(force.x * loop.law.per_force)
-        sums.force[1] += rounded_wide(force.y * loop.law.per_force)
-        sums.force[2] += rounded_wide(force.z * loop.law.per_force)
+        sums.force[0] += rounded_wide(force.x / loop.law.force_unit)
+        sums.force[1] += rounded_wide(force.y / loop.law.force_unit)
+        sums.force[2] += rounded_wide(force.z / loop.law.force_unit)
 
 
 cdef void visit_stored(const Loop *loop, int thread, Visitor visit, int wall, Sums *sums) noexcept nogil:
@@ -55,7 +55,7 @@ cdef void visit_stored(const Loop *loop, int thread, Visitor visit, int wall, Su
     cdef const Contacts *contacts = loop.contacts + thread
     cdef const Blocks *blocks = &contacts.stored.groups[WALLS]
     cdef double contact[COEFFICIENTS * LANES]
-    cdef double levers[2 * LANES]
+    cdef double sides[2 * SIDE_ROWS * LANES]
     cdef double points[3 * LANES]
     cdef const int *keys
     cdef const double *numbers
@@ -63,7 +63,7 @@ cdef void visit_stored(const Loop *loop, int thread, Visitor visit, int wall, Su
     cdef int lane
     for b in range(blocks.n_blocks):
         keys = <const int *> block_at(blocks, b)
-        gather_contacts(contacts.law, &loop.state, keys + FIRST, keys + SECOND, True, contact, levers, points)
+        gather_contacts(contacts.law, &loop.state, keys + FIRST, keys + SECOND, True, contact, sides, points)
         for lane in range(LANES):
             numbers = block_at(blocks, b) + lane
             if not is_hole(blocks, LANES * b + lane):

@@ -21,6 +21,7 @@ cdef struct StateView:
     double *twists                  # (2 * n_blocks, 2, LANES, 4): of all clumps, then of their ghosts; NULL: not needed
     double *spins                   # (n_blocks, 4, LANES): angular velocity, lab [rad/s]; number of the material
     double *motions                 # (2 * n_members, LANES, 8): of spheres, then of ghosts; NULL: not needed
+    const double *units             # (n_members, 2, LANES): of the sums of forces and moments; with motions
     double *turns                   # (n_blocks * LANES, 4): orientations of the clumps of ghosts; with motions
     double half_step                # by which velocities of spins and motions are behind the pose [s]
     const double *box               # periodic: see periodic_box.pxd; NULL: no periodic axis
