@@ -101,14 +101,6 @@ class ContactLaw:
             return self.kernels(named_values(self.parameters, values))
         return self.kernels
 
-    def mass_of_clumps(self, values: list[float | int]) -> bool:
-        """Whether the effective mass of a contact is that of the clumps' masses, with these parameter values.
-
-        Without a parameter `mass`, or with mass=contact, it is what a push at the contact point feels: the rotation of
-        both clumps is part of it.
-        """
-        return named_values(self.parameters, values).get("mass") == "clump"
-
     def pair_properties(self, values: list[float | int]) -> tuple[str, ...]:
         """The properties of pairs of materials that the law reads with these parameter values."""
         named = named_values(self.parameters, values)
@@ -138,6 +130,10 @@ class ContactLaw:
         rows = np.stack(self.coefficient_rows(pair, values), axis=-1).reshape(modulus.size, -1)
         energies = [kernels.energy_at(overlap, radius, row, values) for row in rows]
         return (self.power + 1.0) / overlap * np.reshape(energies, modulus.shape)
+
+    def mass_of_clumps(self, values: list[float | int]) -> bool:
+        """Whether the effective mass of a contact leaves out the rotation of the clumps (contact/mobility.pxd)."""
+        return named_values(self.parameters, values).get("mass") == "clump"
 
     def corrects_onsets(self, values: list[float | int]) -> bool:
         """Whether these parameter values select the onset correction."""
