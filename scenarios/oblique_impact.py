@@ -19,12 +19,14 @@ minidem/validation/chung_ooi.py, are read from figures. Three solutions of tests
     gross sliding   the tangential impulse is friction times the normal impulse: large angles, any law with friction
 
 At small angles the published curves are those of other laws. Deviations up to those of hertz-mindlin, 0.1 in test 4
-and 0.26 in test 5, are therefore reported as a known limit, larger ones as not reproduced. Test 4 is reproduced by a
-spring force proportional to contact radius times displacement, which creates energy. The curve of test 5 is reproduced
-by half of Mindlin's tangential stiffness; partial slip agrees with the finite elements of the same figure to 2 %.
+and 0.26 in test 5, are therefore reported as a known limit, larger ones as not reproduced. Test 4 is reproduced by
+hertz-mindlin:tangential=mindlin, a spring force proportional to contact radius times displacement, which creates
+energy; it has findings of its own. The curve of test 5 is reproduced by half of Mindlin's tangential stiffness; partial
+slip agrees with the finite elements of the same figure to 2 %.
 """
 
 import sys
+from argparse import Namespace
 from math import gamma, pi, sqrt
 
 import numpy as np
@@ -37,6 +39,7 @@ from minidem.validation.chung_ooi import ALUMINIUM, CURVES_4, CURVES_5, ELEMENTS
 
 PAPER = "Chung and Ooi 2011"
 LIMIT = "at small angles the published curve is that of another tangential law, see --help"
+MINDLIN = "hertz-mindlin:tangential=mindlin"
 RIGID = md.Material(young=1e30, poisson=0.0)
 # Mean overlap of an elastic impact, weighted by the force, relative to the largest
 MEAN_OVERLAP = gamma(1.4) * gamma(1.5) / gamma(1.9)
@@ -191,7 +194,7 @@ def test4(options, report):
     """Angles to the normal at one speed."""
     friction, e = TEST_4["friction"], TEST_4["restitution"]
 
-    def measure(degrees):
+    def measure(degrees, options=options):
         """Tangential restitution, spin, rebound angle of the contact point."""
         angle = np.radians(degrees)
         before = OXIDE.speed * np.column_stack([np.sin(angle), np.zeros_like(angle), -np.cos(angle)])
@@ -215,13 +218,19 @@ def test4(options, report):
     exact = 1.0 - friction * (1.0 + e) / np.tan(np.radians(sliding))
     deviation(report, "test 4", "tangential restitution, gross sliding", measure(sliding)[0], exact, 1e-3,
               "from the exact restitution")
+    mindlin = Namespace(**vars(options) | {"contact": MINDLIN})
+    theirs = measure(curve, mindlin)
     for k, ((name, table), unit) in enumerate(zip(CURVES_4.items(), ("", " (rad/s)", " (degrees)"))):
-        points = measure(table[:, 0])[k]
-        report.table(f"test4_{name.replace(' ', '_')}", ("degrees", "published", "minidem"), zip(*table.T, points))
+        points, others = measure(table[:, 0])[k], measure(table[:, 0], mindlin)[k]
+        report.table(f"test4_{name.replace(' ', '_')}", ("degrees", "published", "minidem", "mindlin"),
+                     zip(*table.T, points, others))
         compare_parts(report, "test 4", name, table, points, 14.0, "degrees", 0.1)
+        deviation(report, "test 4", f"{name}, tangential=mindlin", others, table[:, 1], 0.02,
+                  "from the published points")
 
         def draw(panel, k=k, name=name, unit=unit, table=table):
             panel.plot(curve, ours[k], color=COLOURS[0], label="minidem")
+            panel.plot(curve, theirs[k], ":", color=COLOURS[3], label="minidem, tangential=mindlin")
             panel.plot(curve, slip[k], "--", color=COLOURS[2], label="partial slip")
             panel.plot(*table.T, "o", color=COLOURS[1], markersize=4, label="published")
             labels(panel, "test 4", "angle of incidence (degrees)", name + unit)

@@ -33,7 +33,8 @@ def contact_name(law):
     """The option of minidem that selects a `Law`."""
     parameters = {"stiffness": law.stiffness, "tangential_damping": law.tangential_damping,
                   "limit_damping": "yes" if law.limit_damping else None,
-                  "friction_limit": law.friction_limit,
+                  "friction_limit": law.friction_limit, "tangential": law.tangential, "mass": "clump",
+                  "tangential_stiffness": law.tangential_stiffness,
                   "rolling": "epsd" if law.rolling_friction else None,
                   "rolling_damping": law.rolling_damping if law.rolling_friction else None}
     given = ",".join(f"{key}={value}" for key, value in parameters.items() if value is not None)
@@ -51,6 +52,7 @@ class Impact:
     law: Law
     contact_time: float                         # of an elastic contact, estimated [s]
     lasts: float = 2.2                          # from the start to after the impact [contact_time]
+    rtol: float = 1e-8                          # of the reference solution
 
     def walls(self):
         return [md.Plane([0.0, 0.0, 0.0], [0.0, 0.0, 1.0])] if len(self.shapes) == 1 else []
@@ -71,7 +73,7 @@ class Impact:
     @cached_property
     def expected(self):
         _, v, q, w, _ = self.world().move(self.position, self.velocity, self.orientation, self.angular_velocity,
-                                          self.lasts * self.contact_time, self.contact_time / 10, rtol=1e-8)
+                                          self.lasts * self.contact_time, self.contact_time / 10, self.rtol)
         return self.outcome(q, v, w)
 
     def found(self, steps, phases, **options):

@@ -37,8 +37,10 @@ class FrictionWorld(FrictionForces):
         growth = -now.stiffness[..., None] * now.motion
         turned = cross(np.broadcast_to(now.turning, spring.shape), spring)
         with np.errstate(divide="ignore", invalid="ignore"):
-            change = np.where(touching & (now.overlap > 0), np.minimum(0.5 * now.rate / now.overlap, 0.0), 0.0)
-        stick = growth + turned + (0.0 if self.law.stiffness else change[:, None] * spring)
+            radius = np.where(touching & (now.overlap > 0), 0.5 * now.rate / now.overlap, 0.0)      # a' / a
+        change = np.tile(np.minimum(radius, 0.0), (2, 1))
+        change[0] = {"rescale": change[0], "mindlin": radius, "linear": 0.0 * radius}[self.law.tangential]
+        stick = growth + turned + (0.0 if self.law.stiffness else change[..., None] * spring)
         size = norm(spring)
         along = spring / np.maximum(size, 1e-300)[..., None]
         across = growth - dot(growth, along)[..., None] * along
@@ -106,8 +108,9 @@ class FrictionWorld(FrictionForces):
             self.sign[k] = -self.sign[k] if row == 5 else 1.0
             touching[k] ^= row == 0
             spring[:, k], phase[:, k] = 0.0, FREE
-            growth = 2 / 3 if row == 0 and not self.law.stiffness else 1.0      # at touch the stiffness is ~ sqrt(t)
             for kind in np.flatnonzero(self.has_limit[:, 0] & touching[k] & ~self.without_limit[k]):
+                rises = kind == 1 or self.law.tangential == "rescale"       # at touch the stiffness is ~ sqrt(t)
+                growth = 2 / 3 if row == 0 and rises and not self.law.stiffness else 1.0
                 phase[kind, k] = self.first_phase(y, touching, phase, kind, k, growth)
             started = phase[:, k] == SLIP
         else:

@@ -2,11 +2,13 @@
 kernels.
 
 Two bodies i and j in contact; n is the unit normal from j to i, d the overlap, u the velocity of i relative to j at the
-contact point, u_t its tangential part, a = sqrt(R* d). Forces act on i, the opposite ones on j. c = s_i - n (R_i - d/2)
-is the contact point of two spheres, c = s_i - n (R_i - d) that of a sphere on a plane.
+contact point, u_t its tangential part, a = sqrt(R* d), m* the effective mass of the masses of the bodies. Forces act on
+i, the opposite ones on j. c = s_i - n (R_i - d/2) is the contact point of two spheres, c = s_i - n (R_i - d) that of a
+sphere on a plane.
 
     normal       F_n = 4/3 E* a d + c d',  c = sqrt(5) beta sqrt(4/3 E* a m*),  beta = -ln e / sqrt(pi^2 + ln^2 e)
     spring T     T' = -k_t u_t + W x T + min(a'/a, 0) T,  k_t = 8 G* a
+                 tangential="mindlin": a'/a in place of min(a'/a, 0), "linear": 0, and a given k_t
     dashpot      T_d = -x c u_t,  x = sqrt(4 G*/E*) or a number
     limit        |T + T_d| <= mu |F_n|
     turning      W = n x n' + n (w_i + w_j).n / 2
@@ -36,6 +38,8 @@ class Law:
     friction_limit: str = "repulsion"
     stiffness: float | None = None
     ratio: float = 2 / 7
+    tangential: str = "rescale"
+    tangential_stiffness: float | None = None
 
     @property
     def beta(self):
@@ -105,9 +109,11 @@ class FrictionForces(World):
             return (normal * d, 0.5 * normal * d**2, 2 * law.beta * np.sqrt(self.reduced_mass * normal),
                     law.ratio * normal, 2.25 * (law.rolling_friction * self.radius)**2 * normal)
         a = np.sqrt(self.radius * d)
+        tangential = np.where(d > 0, law.tangential_stiffness, 0.0) if law.tangential == "linear" \
+            else 8 * self.tangential_modulus * a
         return (4 / 3 * modulus * a * d, 8 / 15 * modulus * a * d * d,
                 np.sqrt(5) * law.beta * np.sqrt(4 / 3 * modulus * a * self.reduced_mass),
-                8 * self.tangential_modulus * a, 2.25 * (law.rolling_friction * self.radius)**2 * 2 * modulus * a)
+                tangential, 2.25 * (law.rolling_friction * self.radius)**2 * 2 * modulus * a)
 
     def contacts(self, x, v, q, w, touching):
         """`Contacts` of the state, (n, 3) and (n, 4) each, of the pairs `touching`; zeros for the others."""

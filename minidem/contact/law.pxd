@@ -14,6 +14,7 @@ from libc.math cimport sqrt
 from libc.string cimport memcpy
 
 from minidem.broadphase.ghosts cimport clump_of, slot_of
+from minidem.contact.part cimport PartCall, PartFunction
 from minidem.contact.rows cimport HistoryFunction
 from minidem.contact.twists cimport relative_velocities, sphere_velocity, twist_of
 from minidem.core.external cimport External
@@ -37,9 +38,10 @@ cdef enum:
     # Ints of the inner list that are tested before their contacts are evaluated. evaluate_pairs has 37 kB of forces for
     # them on its stack, which OMP_STACKSIZE may limit to 64 kB.
     PAIRS_AT_ONCE = 1024
+    MAX_PARTS = 4
 
 cpdef enum LawLimits:
-    MAX_LAW_PARAMETERS = 8
+    MAX_LAW_PARAMETERS = 16
     ZETA_TERMS = 12                     # of the two polynomials of the onset correction
 
 cdef struct Contact:
@@ -62,6 +64,7 @@ cdef struct Law:                        # all that a force depends on, in additi
     double modulus                      # effective modulus between two clumps, if all have one compliance [Pa]
     double parameters[MAX_LAW_PARAMETERS]       # in the order of the record
     void *context                       # behind the parameters: the LawKernels, for external_law.pyx
+    PartCall parts[MAX_PARTS + 1]       # behind the context: of a law that is composed of them (part.pxd)
     double power                        # p of the force k d^p
     double energy_factor                # elastic energy / (force * overlap)
     double dt                           # [s]
@@ -82,11 +85,18 @@ cdef struct Law:                        # all that a force depends on, in additi
     double force_unit                   # of those of the forces on walls, likewise [N]
 
 
+cdef class Part:
+    cdef PartFunction forces, describe
+    cdef readonly int n_records
+    cdef readonly bint has_couples
+
+
 cdef class LawKernels(External):
     cdef PairsFunction many, many_moving, many_mixed, many_mixed_moving
     cdef ContactFunction one
     cdef ForcesFunction forces
     cdef HistoryFunction history, describe
+    cdef readonly tuple parts
     cdef readonly int n_records
     cdef public int n_coefficients      # of the law with its materials, known when it is used
     cdef readonly bint has_couples

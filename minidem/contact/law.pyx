@@ -26,17 +26,30 @@ cdef Contact overlap_alone(const Law *law, const StateView *state, int i, int j)
     return over_contact(no_force, False, law, state, i, j)
 
 
+cdef class Part:
+    """The compiled functions of a part of a law (part.pxd), by address, and what it has of its own."""
+
+    def __init__(self, *, size_t forces, size_t describe, int n_records=0, bint has_couples=False):
+        self.forces, self.describe = <PartFunction> forces, <PartFunction> describe
+        self.n_records, self.has_couples = n_records, has_couples
+
+
 cdef class LawKernels(External):
-    """The compiled functions of one law, by address: the first six, or those of a law with history."""
+    """The compiled functions of one law, by address: the first six, or those of a law with history.
+
+    parts : of a law that is composed of them; n_records, has_couples : without theirs.
+    """
 
     def __init__(self, *, size_t many=0, size_t many_moving=0, size_t one=0, size_t forces=0, size_t many_mixed=0,
                  size_t many_mixed_moving=0, size_t history=0, size_t describe=0, int n_records=0,
-                 bint has_couples=False):
+                 bint has_couples=False, tuple parts=()):
         self.many, self.many_moving = <PairsFunction> many, <PairsFunction> many_moving
         self.many_mixed, self.many_mixed_moving = <PairsFunction> many_mixed, <PairsFunction> many_mixed_moving
         self.one, self.forces = <ContactFunction> one if one else overlap_alone, <ForcesFunction> forces
         self.history, self.describe = <HistoryFunction> history, <HistoryFunction> describe
-        self.n_records, self.has_couples = n_records, has_couples
+        self.parts = parts
+        self.n_records = n_records + sum(part.n_records for part in parts)
+        self.has_couples = has_couples or any(part.has_couples for part in parts)
 
     def own(self):
         """For one time loop: a copy if there are Python functions, so that an error is raised by that loop alone."""
@@ -50,12 +63,16 @@ cdef class LawKernels(External):
 
     cdef object fill(self, Law *law, values):
         """Functions and parameter values, for a law without onset correction; all else is zero."""
-        cdef int k
+        cdef Part part
+        cdef int k, first = self.n_records - sum(part.n_records for part in self.parts)
         memset(law, 0, sizeof(Law))
         law.evaluate, law.one, law.forces = self.many, self.one, self.forces
         law.history, law.describe = self.history, self.describe
         law.n_records, law.has_couples = self.n_records, self.has_couples
         law.context, self.values = <void *> self, values
+        for k, part in enumerate(self.parts):
+            law.parts[k].forces, law.parts[k].describe, law.parts[k].first = part.forces, part.describe, first
+            first += part.n_records
         for k in range(len(values)):
             law.parameters[k] = values[k]
 

@@ -20,10 +20,9 @@ class ContactLaw:
     ----------
     name, title : str
         As in `contact="name"`, and as in texts.
-    kernels : LawKernels
-        Its compiled functions (contact/law.pxd).
-    kernels_with : dict
-        Parameters, such as "rolling=epsd", to the functions that then replace `kernels`.
+    kernels : LawKernels or callable
+        Its compiled functions (contact/law.pxd); of a law that is composed of parts kernels(values), `values` being the
+        parameters by name.
     coefficients : callable or None
         Of a law with history: coefficients(pair, values) -> up to 8 numbers or arrays (m, n) for pairs of m with n
         materials, which the law reads as rows COEFFICIENTS of contact/rows.pxd. `pair` has the properties of these
@@ -60,8 +59,7 @@ class ContactLaw:
 
     name: str
     title: str
-    kernels: LawKernels = field(repr=False)
-    kernels_with: Mapping[str, LawKernels] = field(default_factory=dict, repr=False)
+    kernels: LawKernels | Callable = field(repr=False)
     coefficients: Callable | None = field(default=None, repr=False)
     cites: tuple[Reference, ...] = field(default=(), repr=False)
     doi: str = ""
@@ -99,17 +97,16 @@ class ContactLaw:
 
     def kernels_for(self, values: list[float | int]) -> LawKernels:
         """The compiled functions for these parameter values."""
-        return next(iter(self._chosen(self.kernels_with, values)), self.kernels)
+        if callable(self.kernels):
+            return self.kernels(named_values(self.parameters, values))
+        return self.kernels
 
     def pair_properties(self, values: list[float | int]) -> tuple[str, ...]:
         """The properties of pairs of materials that the law reads with these parameter values."""
-        return sum(self._chosen(self.reads_with, values), self.reads_of_pairs)
-
-    def _chosen(self, options, values):
-        """The items of a dict by 'parameter=word' whose parameters have these values."""
         named = named_values(self.parameters, values)
-        return [item for given, item in options.items()
-                if str(named[given.partition("=")[0]]) == given.partition("=")[2]]
+        chosen = [read for given, read in self.reads_with.items()
+                  if str(named[given.partition("=")[0]]) == given.partition("=")[2]]
+        return sum(chosen, self.reads_of_pairs)
 
     def coefficient_rows(self, pair: Mapping, values: list[float | int]) -> list[np.ndarray]:
         """`coefficients` of these parameter values, (m, n) arrays, and zeros up to a multiple of four."""

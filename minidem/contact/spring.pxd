@@ -1,9 +1,11 @@
 """A spring and a dashpot in parallel, limited in length: friction, and with couples for forces rolling resistance.
 
 A spring is turned from the old normal to the new one by the smallest rotation, then about it with the mean spin of the
-bodies; what is added in a step is turned by half of it. A spring whose stiffness shrinks with the contact radius
-shrinks with it: otherwise energy is created (C. Thornton, S. J. Cummins & P. W. Cleary, Powder Technol. 233, 30 (2013),
-doi 10.1016/j.powtec.2012.08.012).
+bodies; what is added in a step is turned by half of it. How its stiffness follows the contact radius is a
+`StretchRule`.
+
+Springs are stretched by the velocity half a step before the pose, which is exact over the step. The dashpots have the
+velocity at the pose: 3/2 of this velocity minus 1/2 of that of the last step.
 
 If the sum of spring and dashpot exceeds the limit, it slides: the sum gets the length of the limit, the spring is what
 the dashpot leaves of it, or zero if the dashpot leaves nothing. The direction of the sum turns towards that of the
@@ -12,8 +14,10 @@ order.
 """
 from libc.math cimport sqrt
 
+from minidem.contact.part cimport CONTACT_RADIUS, GivenRows, KEEPS, OLD_RADIUS, STRETCHED
+from minidem.contact.rows cimport MIDDLE_NORMAL, NORMAL, OwnRows, SPIN, STEP
 from minidem.core.lanes cimport LANES
-from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub
+from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, vec3
 from minidem.state.rows cimport load, store
 
 cdef extern from *:
@@ -22,33 +26,61 @@ cdef extern from *:
     #define CYTHON_INLINE inline __attribute__((always_inline))
     """
 
-cdef struct Change:                 # of a contact in one step
-    double a_old, a                 # contact radius one step ago and now; 0: no contact
-    double onset                    # fraction of the stiffness that a new contact has on average over the step
-    double fresh                    # fraction of the step since the limit was zero; 1: it was not
-    double turn                     # angle about the normal
-    Vec3 normal, middle             # see rows.pxd
+cdef struct Stretch:                # what a step does to a spring
+    double kept                     # of the old force
+    double added                    # force / (stiffness * displacement)
+    double compliance_old           # 2 energy / force^2 / 2 one step ago, and now
+    double compliance
+
+# Of the stiffness [N/m^2], or [N/m] if a is no part of it, and of the contact radii one step ago and now; all are
+# finite where a radius or the stiffness is zero.
+ctypedef Stretch (*StretchRule)(double stiffness, double a_old, double a) noexcept nogil
 
 cdef struct Springs:                # of eight contacts
-    double spring[3 * LANES]        # forces or couples on i
-    double dashpot[3 * LANES]
-    double last[3 * LANES]          # sums of both one step ago, turned into the present planes
-    double limit[LANES]             # of the sums
-    double compliance_old[LANES]    # 2 energy / force^2 one step ago, and now
-    double compliance[LANES]
+    double stiffness[LANES]         # given: of the rule
+    double coefficient[LANES]       # of the dashpot
+    double limit[LANES]             # of the sums of spring and dashpot
     double by_spring[LANES]         # energy dissipated [J]
     double by_dashpot[LANES]
+    double spring[3 * LANES]        # forces or couples on i
+    double dashpot[3 * LANES]
+    double kept[LANES]              # of the springs of the last step
+    double compliance_old[LANES]
+    double compliance[LANES]
+    double slides[LANES]            # 1: at the limit, else 0
+    double longest[LANES]           # square of the length that a sliding spring may have
+
+
+cdef inline double positive(double x, double instead) noexcept nogil:
+    return x if x > 0.0 else instead
+
+
+cdef inline Stretch rescaled(double stiffness, double a_old, double a) noexcept nogil:
+    """dT = -k a ds while a grows, d(T / a) = -k ds while it shrinks: otherwise energy is created.
+
+    C. Thornton, S. J. Cummins & P. W. Cleary, Powder Technol. 233, 30 (2013), doi 10.1016/j.powtec.2012.08.012.
+    The mean of a over a step is that of sqrt(d) over an overlap d.
+    """
+    cdef Stretch stretch
+    cdef double first = positive(a_old, positive(a, 1.0)), second = positive(a, first), both = positive(a_old + a, 1.0)
+    cdef double twice = positive(2.0 * stiffness, 1.0)
+    cdef double inverse = 1.0 / (twice * first * second * both)
+    cdef bint shrinks = a < a_old
+    stretch.compliance_old, stretch.compliance = inverse * second * both, inverse * first * both
+    stretch.kept = second * (stretch.compliance_old * twice) if shrinks else 1.0
+    stretch.added = second if shrinks else 2.0 / 3.0 * (second * second + second * a_old + a_old * a_old) \
+        * (inverse * first * second * twice)
+    return stretch
+
+
+cdef inline Vec3 flat(Vec3 v, Vec3 normal, Vec3 middle) noexcept nogil:
+    """Into the plane of the normal."""
+    return add_scaled(v, -dot(v, normal), middle)
 
 
 cdef inline double reciprocal(double x) noexcept nogil:
     """1 / x for x > 0, and a number for x = 0."""
     return 1.0 / (x if x > 1e-300 else 1e-300)
-
-
-cdef inline Vec3 turned(Vec3 v, Vec3 normal, Vec3 middle, double turn) noexcept nogil:
-    """Into the plane of the normal, then about it by a small angle, to second order."""
-    cdef Vec3 flat = add_scaled(v, -dot(v, normal), middle)
-    return add(scale(1.0 - 0.5 * turn * turn, flat), scale(turn, cross(normal, flat)))
 
 
 cdef inline Vec3 sliding_sum(Vec3 before, Vec3 change, double limit) noexcept nogil:
@@ -61,67 +93,97 @@ cdef inline Vec3 sliding_sum(Vec3 before, Vec3 change, double limit) noexcept no
     cdef Vec3 v
     part = per_mean * (length + 0.5 * per_mean * (along if along > 0.0 else 0.0))
     v = add_scaled(before, part if length > 0.0 else 1.0, change)
-    return scale(limit * sqrt(reciprocal(dot(v, v))), v)
+    return scale(limit * reciprocal(sqrt(dot(v, v))), v)
 
 
-cdef inline long long stretch(Change of, double stiffness, Vec3 before, Vec3 dashpot_before, Vec3 shift,
-                              Vec3 velocity, double dashpot, double limit, Springs *s, int lane) noexcept nogil:
-    """The spring and the dashpot of a contact after a step, without sliding; 1 if they exceed the limit.
-
-    The stiffness is stiffness * a.  before, dashpot_before : forces one step ago;  shift : displacement in the step;
-    velocity : at the pose.  dashpot : coefficient;  limit : largest force.
-    """
-    cdef Vec3 old, trial, damped, both
-    cdef double first = of.a_old if of.a_old > 0.0 else (of.a if of.a > 0.0 else 1.0)
-    cdef double second = of.a if of.a > 0.0 else first
-    cdef double twice = 2.0 * stiffness if stiffness > 0.0 else 1.0
-    cdef double inverse = 1.0 / (twice * first * second * (first + second))
-    cdef double compliance_old = inverse * second * (first + second), compliance = inverse * first * (first + second)
-    cdef double ratio = second * (compliance_old * twice)
-    cdef double mean = 2.0 / 3.0 * (second * second + second * first + first * first) * (inverse * first * second
-                                                                                         * twice)
-    ratio = ratio if second < first else 1.0
-    mean = second if second < first else mean           # T / a of a shrinking contact changes by the shift alone
-    mean = mean * of.onset if of.a_old == 0.0 else mean
-    old = turned(scale(ratio if of.fresh >= 1.0 else 0.0, before), of.normal, of.middle, of.turn)
-    trial = add(old, turned(scale(-stiffness * mean * of.fresh, shift), of.normal, of.middle, 0.5 * of.turn))
-    damped = scale(-dashpot, add_scaled(velocity, -dot(velocity, of.normal), of.normal))
+cdef inline long long stretch_spring(StretchRule rule, GivenRows contact, const double *motion, const double *velocity,
+                                     const double *old_spring, GivenRows normal, Springs *s, int lane) noexcept nogil:
+    """The spring and the dashpot of a contact after a step, without sliding; 1 if they exceed the limit."""
+    cdef Vec3 direction = load(contact + NORMAL * LANES + lane), middle = load(contact + MIDDLE_NORMAL * LANES + lane)
+    cdef double step = contact[STEP * LANES + lane], turn = step * contact[SPIN * LANES + lane]
+    cdef double stiffness = s.stiffness[lane], limit = s.limit[lane]
+    cdef Stretch stretch = rule(stiffness, normal[OLD_RADIUS * LANES + lane], normal[CONTACT_RADIUS * LANES + lane])
+    cdef double kept = stretch.kept * normal[KEEPS * LANES + lane]
+    cdef double part = step * normal[STRETCHED * LANES + lane] * (1.0 - 0.125 * turn * turn)
+    cdef double added = -stiffness * stretch.added * part
+    cdef Vec3 old = scale(kept, load(old_spring + lane)), stretched = scale(added, load(motion + lane))
+    cdef Vec3 v = load(velocity + lane), trial, damped, both
+    trial = flat(add_scaled(stretched, 1.0 - 0.5 * turn * turn, old), direction, middle)
+    trial = add_scaled(trial, turn, cross(direction, flat(add_scaled(old, 0.5, stretched), direction, middle)))
+    damped = scale(-s.coefficient[lane], add_scaled(v, -dot(v, direction), direction))
     both = add(trial, damped)
     store(s.spring + lane, trial)
     store(s.dashpot + lane, damped)
-    store(s.last + lane, add(old, turned(dashpot_before, of.normal, of.middle, of.turn)))
-    s.limit[lane] = limit
-    s.compliance_old[lane], s.compliance[lane] = compliance_old, compliance if of.a > 0.0 else 0.0
+    s.kept[lane], s.slides[lane] = kept, 0.0
+    s.compliance_old[lane], s.compliance[lane] = stretch.compliance_old, stretch.compliance
     return <long long> (dot(both, both) > limit * limit)
 
 
-cdef inline void slide(Springs *s, double *slides) noexcept nogil:
-    """Springs and dashpots that exceed their limit get the sum that slides; slides : set to 1 for these, else to 0."""
-    cdef Vec3 last, spring, damped, both, sliding, rest
-    cdef double limit, most
+cdef inline void slide(GivenRows contact, const double *old_spring, const double *old_dashpot,
+                       Springs *s) noexcept nogil:
+    """Springs and dashpots that exceed their limit get the sum that slides."""
+    cdef Vec3 direction, middle, last, spring, damped, both, sliding, rest
+    cdef double limit, turn
     cdef bint beyond
+    cdef long long stretches = 0
     cdef int lane
     for lane in range(LANES):
-        last, spring, damped = load(s.last + lane), load(s.spring + lane), load(s.dashpot + lane)
-        limit = s.limit[lane]
+        direction, middle = load(contact + NORMAL * LANES + lane), load(contact + MIDDLE_NORMAL * LANES + lane)
+        turn = contact[STEP * LANES + lane] * contact[SPIN * LANES + lane]
+        last = flat(add_scaled(load(old_dashpot + lane), s.kept[lane], load(old_spring + lane)), direction, middle)
+        last = add_scaled(scale(1.0 - 0.5 * turn * turn, last), turn, cross(direction, last))
+        spring, damped, limit = load(s.spring + lane), load(s.dashpot + lane), s.limit[lane]
         both = add(spring, damped)
         beyond = dot(both, both) > limit * limit
         sliding = sliding_sum(last, sub(both, last), limit)
         rest = sub(sliding, damped)                     # what the dashpot leaves of it
-        rest = rest if dot(rest, sliding) > 0.0 else scale(0.0, rest)
-        most = sqrt(dot(spring, spring) * reciprocal(dot(rest, rest)))      # sliding does not stretch the spring
-        rest = scale(most if most < 1.0 else 1.0, rest)
+        rest = rest if dot(rest, sliding) > 0.0 else vec3(0.0, 0.0, 0.0)
+        stretches |= <long long> (beyond & (dot(rest, rest) > dot(spring, spring)))
+        s.longest[lane] = dot(spring, spring) if beyond else 1e300
         store(s.spring + lane, rest if beyond else spring)
         store(s.dashpot + lane, sub(sliding, rest) if beyond else damped)
-        slides[lane] = 1.0 if beyond else 0.0
+        s.slides[lane] = 1.0 if beyond else 0.0
+    if stretches:
+        shorten(s)
 
 
-cdef inline void dissipate(Springs *s, const double *slides, Vec3 before, Vec3 dashpot_before, Vec3 shift,
-                           int lane) noexcept nogil:
-    """Energies that one contact dissipated in the step; arguments as above."""
-    cdef Vec3 spring = load(s.spring + lane)
-    cdef double by_spring = -0.5 * dot(add(before, spring), shift) + dot(before, before) * s.compliance_old[lane] \
-        - dot(spring, spring) * s.compliance[lane]
-    cdef double by_dashpot = -0.5 * dot(add(dashpot_before, load(s.dashpot + lane)), shift)
-    s.by_spring[lane] = by_spring + slides[lane] * by_dashpot               # at the limit all is sliding
-    s.by_dashpot[lane] = (1.0 - slides[lane]) * by_dashpot
+cdef inline void shorten(Springs *s) noexcept nogil:
+    """Sliding does not stretch a spring: the dashpot gets what exceeds its length."""
+    cdef Vec3 spring, rest
+    cdef double part
+    cdef int lane
+    for lane in range(LANES):
+        spring = load(s.spring + lane)
+        part = sqrt(s.longest[lane] * reciprocal(dot(spring, spring)))
+        rest = scale(part if part < 1.0 else 1.0, spring)
+        store(s.spring + lane, rest)
+        store(s.dashpot + lane, add(load(s.dashpot + lane), sub(spring, rest)))
+
+
+cdef inline void resist(StretchRule rule, GivenRows contact, const double *motion, const double *velocity,
+                        OwnRows old_spring, OwnRows old_dashpot, GivenRows normal, Springs *s,
+                        OwnRows force) noexcept nogil:
+    """Springs and dashpots of eight contacts after a step, their records, and the energies that they dissipated.
+
+    motion, velocity : (3, LANES), half a step before the pose and at the pose.
+    old_spring, old_dashpot : rows of the records, replaced.  force : (3, LANES), to which their sum is added.
+    """
+    cdef Vec3 before, spring, damped, shift
+    cdef double by_spring, by_dashpot
+    cdef long long any_slides = 0
+    cdef int lane
+    for lane in range(LANES):
+        any_slides |= stretch_spring(rule, contact, motion, velocity, old_spring, normal, s, lane)
+    if any_slides:
+        slide(contact, old_spring, old_dashpot, s)
+    for lane in range(LANES):
+        before, spring, damped = load(old_spring + lane), load(s.spring + lane), load(s.dashpot + lane)
+        shift = scale(contact[STEP * LANES + lane], load(motion + lane))
+        by_spring = -0.5 * dot(add(before, spring), shift) + dot(before, before) * s.compliance_old[lane] \
+            - dot(spring, spring) * s.compliance[lane]
+        by_dashpot = -0.5 * dot(add(load(old_dashpot + lane), damped), shift)
+        s.by_spring[lane] = by_spring + s.slides[lane] * by_dashpot         # at the limit all is sliding
+        s.by_dashpot[lane] = (1.0 - s.slides[lane]) * by_dashpot
+        store(old_spring + lane, spring)
+        store(old_dashpot + lane, damped)
+        store(force + lane, add(load(force + lane), add(spring, damped)))

@@ -54,12 +54,12 @@ def test_restitution_of_two_spheres(steps, mean, error):
     (2, 0.9, 0.894, 0.896, 0.896), (2, 0.5, 0.436, 0.447, 0.450), (2, 0.1, 0.049, 0.054, 0.055),
     (5, 0.9, 0.869, 0.874, 0.875), (5, 0.5, 0.351, 0.372, 0.378), (5, 0.1, 0.016, 0.017, 0.017)])
 def test_restitution_of_rods(spheres, restitution, six, twelve, many):
-    """The table "Clumps" of FRICTION.md."""
-    found = [rebound_of_rods(spheres, restitution, steps) for steps in (6, 12, 100)]
+    """With the masses of the clumps: the table "Clumps" of FRICTION.md."""
+    found = [rebound_of_rods(spheres, restitution, steps, "clump") for steps in (6, 12, 100)]
     np.testing.assert_allclose(found, [six, twelve, many], rtol=0, atol=6e-4)
 
 
-def rebound_of_rods(spheres, restitution, steps, speed=0.1, n=64):
+def rebound_of_rods(spheres, restitution, steps, mass_of, speed=0.1, n=64):
     """Normal velocity of the end of a rod that hits a plane at 45 degrees, after over before; mean over n phases."""
     rod = Shape(np.outer(2.0 * RADIUS * np.arange(spheres), [1.0, 0.0, 0.0]), [RADIUS] * spheres).template
     arm = (spheres - 1) * RADIUS * np.sqrt(0.5) * np.array([1.0, 0.0, -1.0])
@@ -67,7 +67,8 @@ def rebound_of_rods(spheres, restitution, steps, speed=0.1, n=64):
     modulus = effective_modulus(2e6, 0.25, 2e6, 0.25)
     dt = 2.94 * (15 / 16 * mass / (modulus * np.sqrt(RADIUS)))**0.4 * speed**-0.2 / steps
     material = md.Material(2e6, 0.25, restitution=restitution)
-    sim = md.Simulation(material, [md.Plane([0.0] * 3, (0.0, 0.0, 1.0))], contact="hertz-mindlin", dt=dt, threads=1)
+    sim = md.Simulation(material, [md.Plane([0.0] * 3, (0.0, 0.0, 1.0))], contact=f"hertz-mindlin:mass={mass_of}",
+                        dt=dt, threads=1)
     height = RADIUS - arm[2] + 1e-7 + (np.arange(n) + 0.5) / n * speed * dt
     turn = np.pi / 8
     sim.add_clumps(rod, np.column_stack([0.05 * np.arange(n), np.zeros(n), height]), velocity=(0.0, 0.0, -speed),

@@ -2,7 +2,7 @@
 
 Tests 1 to 5 are those of Chung and Ooi (minidem/validation/chung_ooi.py). A curve is compared as in the benchmarks of
 the Kratos DEMApplication: sum of the deviations relative to the sum of the values. At the two
-smallest angles of test 4 the points are those of another law (scenarios/oblique_impact.py).
+smallest angles of test 4 the points are those of tangential=mindlin (scenarios/oblique_impact.py).
 """
 import numpy as np
 import pytest
@@ -85,26 +85,33 @@ def test_chung_and_ooi_3(restitution):
     np.testing.assert_allclose(v[:, 0, 2] / OXIDE.speed, restitution, rtol=2e-2)
 
 
-def oxide_sphere(degrees):
+def oxide_sphere(degrees, tangential="rescale"):
     """Tangential restitution, angular velocity (of the article's sign), angle of rebound of the contact point."""
     angle = np.radians(degrees)
-    normal, tangential = OXIDE.speed * np.cos(angle), OXIDE.speed * np.sin(angle)
-    (v,), (w,) = on_plane(OXIDE, Law(**TEST_4, tangential_damping=0.0), normal, tangential)
+    normal, along = OXIDE.speed * np.cos(angle), OXIDE.speed * np.sin(angle)
+    (v,), (w,) = on_plane(OXIDE, Law(**TEST_4, tangential_damping=0.0, tangential=tangential), normal, along)
     slip = v[0, 0] - OXIDE.radius * w[0, 1]
-    return v[0, 0] / tangential, -w[0, 1], np.degrees(np.arctan2(slip, v[0, 2]))
+    return v[0, 0] / along, -w[0, 1], np.degrees(np.arctan2(slip, v[0, 2]))
 
 
 def deviation(found, expected):
     return np.sum(np.abs(np.array(found) - expected)) / np.sum(np.abs(expected))
 
 
+@pytest.mark.parametrize("tangential", ["rescale", "mindlin"])
 @pytest.mark.parametrize("kind, table", list(enumerate(CURVES_4.values())))
-def test_chung_and_ooi_4(kind, table):
+def test_chung_and_ooi_4(kind, table, tangential):
     """Oblique impacts of an aluminium oxide sphere at angles of 5 to 85 degrees."""
-    found = [oxide_sphere(angle)[kind] for angle in table[:, 0]]
+    found = [oxide_sphere(angle, tangential)[kind] for angle in table[:, 0]]
     assert deviation(found, table[:, 1]) < 0.02
     if kind < 2:
         np.testing.assert_allclose(found[2:], table[2:, 1], rtol=0.025)       # at 80 degrees sliding is exact: -123.4
+
+
+@pytest.mark.parametrize("tangential, found", [("mindlin", (0.94, 0.690)), ("rescale", (0.854, 0.703))])
+def test_tangential_restitution_at_small_angles(tangential, found):
+    """At 5 and 10 degrees codes with tangential=mindlin have 0.94 and 0.690 in test 4."""
+    np.testing.assert_allclose([oxide_sphere(angle, tangential)[0] for angle in (5.0, 10.0)], found, rtol=0.02)
 
 
 SLIP = TEST_5["friction"] * STEEL.speed

@@ -40,6 +40,24 @@ def test_order(name, motion, restitution):
     assert errors[-1] < (2e-4 if restitution == 1.0 or name == "asymmetric clumps" else 2e-5)
 
 
+MODELS = {"mindlin": {"tangential": "mindlin"}, "linear": {"tangential": "linear", "tangential_stiffness": 2e7}}
+
+
+@pytest.mark.parametrize("model, motion", [
+    ("mindlin", "sticking"), ("mindlin", "sliding"), ("linear", "sticking"),
+    pytest.param("linear", "sliding", marks=pytest.mark.slow)])
+def test_order_of_other_tangential_models(model, motion):
+    """Of the mean over phases and of single collisions: as of the default one, but lower for a linear spring that
+    slides. It reaches its limit, which is zero at touch, at once."""
+    friction, sine = MOTIONS[motion]
+    impact = SHAPES["spheres of ratio 4"](Law(0.6, friction, tangential_damping=0.0, **MODELS[model]), sine)
+    impact.rtol = 1e-8 if model == "linear" else 1e-10
+    found = [impact.errors(steps, PHASES) for steps in STEPS[0.6]]
+    for errors in ([rms(np.mean(of_phases, axis=0)) for of_phases in found], [rms(each) for each in found]):
+        assert order(errors) > (1.2 if (model, motion) == ("linear", "sliding") else 1.8), errors
+        assert errors[-1] < 5e-5
+
+
 @pytest.mark.parametrize("motion, largest", [("sticking", 1e-3), ("sliding", 4e-5)])
 def test_tangential_damping(motion, largest):
     """With the default tangential dashpot, the solution converges to the reference as well, but to first order."""

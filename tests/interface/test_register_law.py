@@ -204,7 +204,7 @@ def nothing(contacts, *parameters):
     ("mine", {"coefficients": 1.0}, ["coefficients", "1.0"]), ("mine", {"reads": ("youn",)}, ["reads", "youn"]),
     ("mine", {"reads_of_pairs": "friction"}, ["reads_of_pairs", "tuple"]),
     ("mine", {"parameters": {"x": "word"}}, ["parameters", "word"]),
-    ("mine", {"parameters": {f"p{k}": 1.0 for k in range(9)}}, ["parameters", "8"]),
+    ("mine", {"parameters": {f"p{k}": 1.0 for k in range(17)}}, ["parameters", "16"]),
     ("mine", {"cites": "10.1122/1.549893"}, ["cites", "article"])])
 def test_register_refuses(own_law, name, arguments, words):
     before = md.contact.available()

@@ -11,6 +11,7 @@ from installed_lammps import needs_lammps
 
 import minidem as md
 from minidem.core.quaternions import multiply
+from minidem.output.lammps.law import law
 
 RADIUS, EDGE, G = 0.01, 0.2, 9.81
 BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [RADIUS], density=2500.0)
@@ -18,7 +19,7 @@ ROD = md.ClumpTemplate([(-RADIUS, 0.0, 0.0), (0.0, 0.0, 0.0), (RADIUS, 0.0, 0.0)
 SOFT, STIFF = ([md.Material(young, 0.2, restitution=0.9, friction=0.3),
                 md.Material(2.0 * young, 0.3, restitution=0.8, friction=0.5)] for young in (1e8, 1e10))
 GLASS, STEEL = SOFT
-FRICTION = "hertz-mindlin:tangential_damping=0,friction_limit=magnitude"
+FRICTION = "hertz-mindlin:tangential_damping=0,friction_limit=magnitude,mass=clump"
 BOX, FLOOR = md.box((0.0,) * 3, (EDGE,) * 3), md.Plane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
 SIDES = ((0.0,) * 3, (EDGE,) * 3, (True, True, False))
 
@@ -143,6 +144,27 @@ def test_another_limit_of_friction_is_warned_of(contact, tmp_path):
         warnings.simplefilter("always")
         sim.write_lammps(tmp_path)
     assert ["friction_limit=magnitude" in str(one.message) for one in caught] == [True] * (contact == "hertz-mindlin")
+
+
+@pytest.mark.parametrize("template, mass, warns", [(ROD, "contact", True), (ROD, "clump", False),
+                                                   (BALL, "contact", False)])
+def test_another_effective_mass_is_warned_of(template, mass, warns, tmp_path):
+    sim = simulation(contact=f"hertz-mindlin:friction_limit=magnitude,mass={mass}")
+    sim.add_clumps(template, [(0.1, 0.1, 0.1)])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        sim.write_lammps(tmp_path)
+    assert ["mass=clump" in str(one.message) for one in caught] == [True] * warns
+
+
+@pytest.mark.parametrize("contact, form, stiffness", [
+    ("hertz-mindlin", "mindlin_rescale/force", None), ("hertz-mindlin:tangential=mindlin", "mindlin", None),
+    ("hertz-mindlin:tangential=linear,tangential_stiffness=2e5", "linear_history", 2e5)])
+def test_tangential_models(contact, form, stiffness, tmp_path):
+    sim = simulation(contact=contact + (",mass=clump" if ":" in contact else ":mass=clump"))
+    _, _, *words = law(sim, 0, 0).split()
+    shear = SOFT[0].young / (4.0 * (2.0 - SOFT[0].poisson) * (1.0 + SOFT[0].poisson))
+    assert words[1:3] == ["tangential", form] and float(words[3]) == pytest.approx(stiffness or 8.0 * shear, rel=1e-14)
 
 
 def test_user_forces_no_clumps_and_no_steps_are_refused(tmp_path):

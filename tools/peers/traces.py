@@ -18,7 +18,7 @@ from peers.lammps_peer import LAMMPS, run
 
 DONE, FAILED, SKIPPED, INTERRUPTED = 0, 1, 77, 130
 EXIT_STATUS = "exit status: 0 done; 1 a run failed; 2 bad arguments; 77 LAMMPS is not installed; 130 interrupted"
-CONTACT = "hertz-mindlin:tangential_damping=0,friction_limit=magnitude"       # as in LAMMPS
+CONTACT = "hertz-mindlin:tangential_damping=0,friction_limit=magnitude,mass=clump"    # as in LAMMPS
 CODES = ("minidem", "lammps")
 
 

@@ -1,17 +1,22 @@
 """Damped Hertz contact with Mindlin friction, Coulomb's limit, and rolling resistance as an option.
 
     normal      F = 4/3 E* a d + c d',  a = sqrt(R* d),  c = sqrt(5) beta sqrt(m* k),  k = 4/3 E* a
-                beta = -ln e / sqrt(pi^2 + ln^2 e): of two spheres, e is the restitution at any speed
-    tangential  dT = -8 G* a ds while the contact grows, d(T / a) = -8 G* ds while it shrinks;  T_d = -x c u_t
+                beta = -ln e / sqrt(pi^2 + ln^2 e): e is the restitution at any speed
+    tangential  a spring T and a dashpot T_d = -x c u_t
                 |T + T_d| <= mu L: beyond it the sum has this length, and T is what T_d leaves of it
+        rescale     dT = -8 G* a ds while the contact grows, d(T / a) = -8 G* ds while it shrinks
+        mindlin     T = -8 G* a xi, as in LIGGGHTS, MFiX, EDEM; creates energy where a contact grows at a given xi
+        linear      T = -k_t xi,  k_t = tangential_stiffness [N/m] for all contacts
     rolling     dM = -k_r d(theta),  k_r = 2.25 mu_r^2 R*^2 2 E* a,  M_d = -2 eta sqrt(I_r k_r) d(theta)/dt
                 |M + M_d| <= mu_r R* L,  L = max(F, 0)
 
 E* = 1 / sum((1 - nu^2) / E), G* = 1 / sum(2 (2 - nu) (1 + nu) / E) [Pa]; R*: effective radius [m]; m*: effective
-mass of the clumps without their rotation [kg], so that clumps rebound with less than e; d: overlap [m]; s: relative
-displacement of the contact points [m]; theta: relative rotation.
+mass [kg]; d: overlap [m]; s, xi: relative displacement of the contact points in a step, and since they stick [m];
+theta: relative rotation.
 
-tangential_damping is x, or "stiffness-ratio": sqrt(4 G* / E*), as in EDEM and LIGGGHTS. limit_damping=yes clips the
+tangential is the model. tangential_damping is x, or "stiffness-ratio": sqrt(4 G* / E*), as in EDEM and LIGGGHTS.
+mass=contact has the m* that a push at the contact point feels when the contact begins, so that single contacts of
+clumps rebound with e; mass=clump that of their masses without rotation, as in LAMMPS. limit_damping=yes clips the
 attraction before lift-off; the restitution is then larger than e. friction_limit=magnitude has L = |F|, so that
 friction acts while the damped force attracts, as in LAMMPS. rolling=epsd adds rolling resistance, the elastic-plastic
 spring-dashpot model C of Ai et al., with the damping eta = rolling_damping; without it rolling_friction is not read.
@@ -19,39 +24,24 @@ FRICTION.md has the time levels and the energy.
 """
 from math import sqrt
 
+from minidem.contact.friction import friction_kernels
 from minidem.contact.friction_coefficients import (
     FRICTION_PARAMETERS, READS_OF_PAIRS, READS_WITH, REFERENCES, coefficient_rows,
 )
+from minidem.contact.parts import hertz
 from minidem.contact.record import ContactLaw
 from minidem.core.literature import article
-
-from minidem.contact.friction cimport describe_friction, friction_forces
-from minidem.contact.friction_records cimport SLIDING_RECORDS
-from minidem.contact.law cimport LawKernels
-from minidem.contact.rows cimport MAX_RECORDS
-
-
-cdef void sliding(const double *contact, double *history, double *result, const double *parameters) noexcept nogil:
-    friction_forces(True, False, contact, history, result, parameters)
-
-
-cdef void rolling(const double *contact, double *history, double *result, const double *parameters) noexcept nogil:
-    friction_forces(True, True, contact, history, result, parameters)
-
-
-cdef void describe_sliding(const double *contact, double *history, double *result,
-                           const double *parameters) noexcept nogil:
-    describe_friction(True, False, contact, history, result, parameters)
-
-
-cdef void describe_rolling(const double *contact, double *history, double *result,
-                           const double *parameters) noexcept nogil:
-    describe_friction(True, True, contact, history, result, parameters)
+from minidem.core.parameters import Positive
 
 
 def coefficients(pair, values):
     """Rows of coefficients (friction_records.pxd) of pairs of materials."""
-    stiffness, tangential = 4.0 / 3.0 * pair["modulus"], 8.0 * pair["shear_modulus"]
+    stiffness, given = 4.0 / 3.0 * pair["modulus"], values["tangential_stiffness"]
+    if (values["tangential"] == "linear") != (given != "none"):
+        raise ValueError(f"contact 'hertz-mindlin': tangential={values['tangential']} with tangential_stiffness="
+                         f"{given}; tangential=linear needs tangential_stiffness=NUMBER [N/m], the other models have "
+                         "the stiffness of the materials")
+    tangential = 8.0 * pair["shear_modulus"] if given == "none" else given
     return coefficient_rows(pair, values, stiffness, sqrt(5.0) * stiffness ** 0.5, tangential,
                             2.0 * (pair["shear_modulus"] / pair["modulus"]) ** 0.5, 2.0 * pair["modulus"])
 
@@ -63,9 +53,8 @@ ANTYPOV = article(
 LAWS = [ContactLaw(
     name="hertz-mindlin", title="damped Hertz contact with Mindlin friction", cites=(ANTYPOV, *REFERENCES),
     equations="10, 17 of 10.1209/0295-5075/94/50004",
-    kernels=LawKernels(history=<size_t> sliding, describe=<size_t> describe_sliding, n_records=SLIDING_RECORDS),
-    kernels_with={"rolling=epsd": LawKernels(history=<size_t> rolling, describe=<size_t> describe_rolling,
-                                             n_records=MAX_RECORDS, has_couples=True)},
+    kernels=lambda values: friction_kernels(hertz.PART, values),
     power=1.5, needs_velocity=True, has_history=True, conservative=False, coefficients=coefficients,
-    reads=("young", "poisson"), reads_of_pairs=READS_OF_PAIRS, reads_with=READS_WITH, parameters=FRICTION_PARAMETERS,
+    reads=("young", "poisson"), reads_of_pairs=READS_OF_PAIRS, reads_with=READS_WITH,
+    parameters={**FRICTION_PARAMETERS, "tangential_stiffness": ("none", Positive)},
     used_in="LAMMPS, LIGGGHTS, Yade, EDEM, MercuryDPM")]

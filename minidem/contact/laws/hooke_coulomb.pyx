@@ -1,42 +1,22 @@
 """Damped linear spring with Coulomb friction: one stiffness for all contacts, optional rolling resistance.
 
     normal      F = k d + c d',  c = 2 beta sqrt(m* k),  beta = -ln e / sqrt(pi^2 + ln^2 e): of two spheres, e is exact
-    tangential  dT = -k_t ds,  k_t = k tangential_stiffness;  T_d = -x c u_t;  |T + T_d| <= mu L
+    tangential  T = -k_t xi,  k_t = k tangential_stiffness;  T_d = -x c u_t;  |T + T_d| <= mu L
     rolling     dM = -k_r d(theta),  k_r = 2.25 mu_r^2 R*^2 k,  M_d = -2 eta sqrt(I_r k_r) d(theta)/dt
                 |M + M_d| <= mu_r R* L,  L = max(F, 0)
 
-Symbols and parameters as for hertz-mindlin; "stiffness-ratio" is x = sqrt(k_t / k). The duration of a collision does
-not depend on its speed. The elastic constants of the materials are not used.
+Symbols and parameters as for hertz-mindlin; "stiffness-ratio" is x = sqrt(k_t / k). The stiffness does not depend on a
+contact radius, so that all models of `tangential` are this one. The duration of a collision does not depend on its
+speed. The elastic constants of the materials are not used.
 """
+from minidem.contact.friction import friction_kernels
 from minidem.contact.friction_coefficients import (
     FRICTION_PARAMETERS, READS_OF_PAIRS, READS_WITH, REFERENCES, coefficient_rows,
 )
 from minidem.contact.laws.hooke import CUNDALL
+from minidem.contact.parts import hooke
 from minidem.contact.record import ContactLaw
 from minidem.core.parameters import Positive
-
-from minidem.contact.friction cimport describe_friction, friction_forces
-from minidem.contact.friction_records cimport SLIDING_RECORDS
-from minidem.contact.law cimport LawKernels
-from minidem.contact.rows cimport MAX_RECORDS
-
-
-cdef void sliding(const double *contact, double *history, double *result, const double *parameters) noexcept nogil:
-    friction_forces(False, False, contact, history, result, parameters)
-
-
-cdef void rolling(const double *contact, double *history, double *result, const double *parameters) noexcept nogil:
-    friction_forces(False, True, contact, history, result, parameters)
-
-
-cdef void describe_sliding(const double *contact, double *history, double *result,
-                           const double *parameters) noexcept nogil:
-    describe_friction(False, False, contact, history, result, parameters)
-
-
-cdef void describe_rolling(const double *contact, double *history, double *result,
-                           const double *parameters) noexcept nogil:
-    describe_friction(False, True, contact, history, result, parameters)
 
 
 def coefficients(pair, values):
@@ -47,9 +27,7 @@ def coefficients(pair, values):
 
 LAWS = [ContactLaw(
     name="hooke-coulomb", title="damped linear spring with Coulomb friction", cites=(CUNDALL, *REFERENCES),
-    kernels=LawKernels(history=<size_t> sliding, describe=<size_t> describe_sliding, n_records=SLIDING_RECORDS),
-    kernels_with={"rolling=epsd": LawKernels(history=<size_t> rolling, describe=<size_t> describe_rolling,
-                                             n_records=MAX_RECORDS, has_couples=True)},
+    kernels=lambda values: friction_kernels(hooke.PART, values),
     power=1.0, needs_velocity=True, has_history=True, conservative=False, coefficients=coefficients,
     reads_of_pairs=READS_OF_PAIRS, reads_with=READS_WITH, used_in="LAMMPS, LIGGGHTS, Yade, MercuryDPM",
     parameters={**FRICTION_PARAMETERS, "stiffness": Positive, "tangential_stiffness": Positive(2.0 / 7.0)})]

@@ -13,7 +13,8 @@ damping         c = sqrt(5) beta sqrt(m* k a), beta = -ln e / sqrt(pi^2 + ln^2 e
                 Attraction before lift-off stays unless "limit_damping" is given. Same.
 tangential      When a shrinks, T *= a / a_before. T is projected onto the tangent plane of the present normal and
                 restored to its length; a turn about the normal by the spin of the pair is not applied ("expected to be
-                minor"). Then T -= kt a u dt. Same with kt = 8 G*, apart from the turn.
+                minor"). Then T -= kt a u dt. Same with kt = 8 G*, apart from the turn. Likewise "mindlin", which keeps
+                the displacement, and "linear_history" with a constant kt.
 slip            |T + T_d| <= mu |F_n|, T_d = -x c u; beyond it the force is scaled by s. Same with
                 friction_limit=magnitude. LAMMPS keeps s (T + T_d) - T_d in the spring, minidem s T: equal for x = 0 or
                 e = 1 (c = 0), else different wherever a contact slides.
@@ -35,6 +36,8 @@ from minidem.contact import registry
 from minidem.contact.pair_table import PROPERTIES
 from minidem.core.parameters import named_values
 
+TANGENTIAL = {"rescale": "mindlin_rescale/force", "mindlin": "mindlin", "linear": "linear_history"}
+
 
 def law(sim, first, second):
     """Coefficients for pair_coeff and fix wall/gran between the materials of these indices in `sim.materials`.
@@ -51,21 +54,27 @@ def law(sim, first, second):
     if record.name != "hertz-mindlin" or values["rolling"] != "none":
         raise ValueError(f"contact = {sim.contact!r}: pair_style granular of LAMMPS has no equal law; use 'hertz' or "
                          "'hertz-mindlin' without rolling friction")
-    ratio = values["tangential_damping"]
+    ratio, given = values["tangential_damping"], values["tangential_stiffness"]
     x = sqrt(4.0 * shear / modulus) if ratio == "stiffness-ratio" else ratio
     limit = " limit_damping" if values["limit_damping"] == "yes" else ""
-    return (f"{stiffness} {pair['restitution']:.17g} tangential mindlin_rescale/force {8.0 * shear:.17g} {x:.17g} "
-            f"{pair['friction']:.17g} damping coeff_restitution{limit}")
+    return (f"{stiffness} {pair['restitution']:.17g} tangential {TANGENTIAL[values['tangential']]} "
+            f"{8.0 * shear if given == 'none' else given:.17g} {x:.17g} {pair['friction']:.17g} "
+            f"damping coeff_restitution{limit}")
 
 
 def warn_of_differences(sim):
-    """Warn if LAMMPS limits friction by another force than the law of `sim`."""
+    """Warn if LAMMPS limits friction by another force, or has another effective mass, than the law of `sim`."""
     record, values = registry.select(sim.contact)
-    values = named_values(record.parameters, values)
-    if values.get("friction_limit") == "magnitude" or values.get("limit_damping") != "no":
-        return
+    named = named_values(record.parameters, values)
     pair = sim._loop.pair_table.properties(("restitution", "friction"))
-    if np.any((pair["restitution"] < 1.0) & (pair["friction"] > 0.0)):
+    damped = pair["restitution"] < 1.0
+    if "mass" in named and not record.mass_of_clumps(values) and sim.n_spheres > sim.n_clumps and np.any(damped):
+        warnings.warn(f"contact = {sim.contact!r}: LAMMPS has the masses of the clumps in the normal dashpot, minidem "
+                      "the mass that a push at the contact point feels, so that clumps of several spheres rebound "
+                      "higher; mass=clump has those of LAMMPS", UserWarning, stacklevel=5)
+    if named.get("friction_limit") == "magnitude" or named.get("limit_damping") != "no":
+        return
+    if np.any(damped & (pair["friction"] > 0.0)):
         warnings.warn(f"contact = {sim.contact!r}: LAMMPS limits friction by mu |F_n|, minidem by mu max(F_n, 0), "
                       "which differs while the damped force attracts, before lift-off; friction_limit=magnitude has "
                       "the limit of LAMMPS", UserWarning, stacklevel=5)
