@@ -1,0 +1,61 @@
+"""Checkpoints of versions up to 0.9, formats 4 to 12, turned into those of the newest format.
+
+Each format has what those before it have, and more:
+
+    4   clumps of one material, Hertz's law, planes at rest      9   history of contacts
+    5   scale of each clump                                     10   ids, where clumps were removed
+    6   contact law                                             11   other walls than planes at rest
+    7   several materials, or properties of their contacts      12   periodic box
+
+What a file does not need is missing in it; checkpoint_fields.py says what then holds. There are arrays for each template
+and each mesh, and energies for each clump. Effective masses of contacts are those of the clumps.
+"""
+from itertools import count, takewhile
+
+import numpy as np
+
+from minidem.contact import registry
+from minidem.output.contact_masses import contact_masses
+from minidem.output.npz_checksum import FORMAT, OLDEST
+from minidem.output.template_arrays import ATTRIBUTES, pack_templates
+from minidem.output.wall_records import pack_meshes
+
+WITHOUT_MASS = ("hertz-mindlin", "hooke-coulomb")       # laws whose parameter "mass" is newer than these formats
+
+
+def converted(settings, arrays):
+    """Settings and arrays of the newest format, from those of any format that is read."""
+    if settings.get("format", OLDEST) == FORMAT:
+        return settings, arrays
+    n, walls = len(arrays["template_index"]), settings["walls"]
+    settings = {"contact": "hertz", "periodic": None, "materials": [settings["material"]], "pairs": [],
+                "callback_due": False, "next_id": n} | settings | {
+        "format": FORMAT, "walls": [{"kind": "Plane", "motion": None} | wall for wall in walls]}
+    settings["contact"] = _with_clump_mass(settings["contact"])
+    templates = [{name: arrays[f"template_{k}_{name}"] for name in ATTRIBUTES}
+                 for k in takewhile(lambda k: f"template_{k}_radii" in arrays, count())]
+    meshes = [(arrays[f"wall_{k}_points"], arrays[f"wall_{k}_triangles"]) if f"wall_{k}_points" in arrays else None
+              for k in range(len(walls))]
+    arrays = {"ids": np.arange(n)} | arrays | pack_templates(templates) | pack_meshes(meshes)
+    if "history_spheres" in arrays:
+        arrays |= _history(arrays)
+    for name in ("dissipated", "wall_work"):            # of each clump
+        if name in arrays:
+            arrays[name] = arrays[name].sum(axis=0)
+    return settings, arrays
+
+
+def _with_clump_mass(contact):
+    """A contact law with the effective mass that it had."""
+    name, _, given = contact.partition(":")
+    if name not in WITHOUT_MASS or "mass" not in registry.info(name).parameters:
+        return contact
+    return f"{name}:{given}{',' if given else ''}mass=clump"
+
+
+def _history(arrays):
+    scale = arrays.get("scale", np.ones(len(arrays["template_index"])))
+    mass, inertia = contact_masses(arrays["history_spheres"], arrays["template_sizes"], arrays["template_mass"],
+                                   arrays["template_radii"], arrays["template_index"], scale)
+    return {"history_force": arrays["history_results"][:, :3], "history_couple": arrays["history_couples"][:, :3],
+            "history_mass": mass, "history_rolling_inertia": inertia}
