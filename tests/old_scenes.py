@@ -2,8 +2,8 @@
 
     python tests/old_scenes.py FOLDER
 
-with the package of such a version writes FOLDER/VERSION_SCENE.npz after BEFORE steps. The notes of a file have the state
-AFTER further steps.
+with the package of such a version writes FOLDER/VERSION_SCENE.npz after BEFORE steps. The notes of a file have the
+state AFTER further steps.
 """
 import sys
 from pathlib import Path
@@ -68,9 +68,10 @@ def moving():
     corners = np.array([(-1.0, -1.0, 0.0), (1.0, -1.0, 0.0), (1.0, 1.0, 0.0), (-1.0, 1.0, 0.0)])
     return filled(ROUGH, [
         md.MeshWall((corners, [(0, 1, 2), (0, 2, 3)]), velocity=(0.3, 0.0, 0.0)),
-        md.Plane((0.0, 0.0, 0.4), (0.0, 0.0, -1.0), motion=md.Servo((0.0, 0.0, -1.0), force=20.0, mass=1.0, damping=5.0)),
+        md.Plane((0.0, 0.0, 0.4), (0.0, 0.0, -1.0), motion=md.Servo((0.0, 0.0, -1.0), 20.0, mass=1.0, damping=5.0)),
         md.Plane((-0.1, 0.0, 0.0), (1.0, 0.0, 0.0), motion=md.Oscillation((0.005, 0.0, 0.0), frequency=20.0)),
-        md.Cylinder((0.13, 0.13, 0.0), (0.0, 0.0, 1.0), 0.4, angular_velocity=(0.0, 0.0, 2.0))], contact="hertz-mindlin")
+        md.Cylinder((0.13, 0.13, 0.0), (0.0, 0.0, 1.0), 0.4, angular_velocity=(0.0, 0.0, 2.0))],
+        contact="hertz-mindlin")
 
 
 def periodic():

@@ -81,8 +81,9 @@ def with_contact(sim, law, properties=None):
     """A copy of an initial state with another contact law and other properties of its material, without the forces and
     records of the old law."""
     settings, arrays = checkpoint.pack(sim)
-    arrays.pop("history_spheres", None)
-    settings |= {"contact": law, "forces_known": False, "material": settings["material"] | (properties or {})}
+    first, *others = settings["materials"]
+    settings |= {"contact": law, "forces_known": False, "materials": [first | (properties or {}), *others]}
+    arrays = {name: array for name, array in arrays.items() if not name.startswith("history_")}
     return checkpoint.unpack(settings, arrays, md.Simulation)
 
 

@@ -10,7 +10,7 @@ from dataclasses import asdict
 
 import numpy as np
 
-from minidem.core.checks import LARGEST, whole
+from minidem.core.checks import whole
 from minidem.engine.population import Population
 from minidem.engine.user_forces import UserForces
 from minidem.material import Material, Pair
@@ -66,8 +66,8 @@ def pack(sim):
     blocks, loads = state.in_user_order()
     values = {
         "blocks": blocks, "loads": loads, "started": loop.started, "template_index": state.template_index,
-        "scale": state.scale, "material_index": state.material_index, "shift": state.shift.copy(), "ids": population.ids,
-        "exchanged": [*population.dissipated, population.work, population.exchanged]}
+        "scale": state.scale, "material_index": state.material_index, "shift": state.shift.copy(),
+        "ids": population.ids, "exchanged": [*population.dissipated, population.work, population.exchanged]}
     values |= pack_templates([vars(template) for template in state.templates]) | arrays_of_driver(loop) \
         | pack_meshes([wall.surface if isinstance(wall, MeshWall) else None for wall in sim.walls])
     return settings, select(values, conditions(sim, expected))

@@ -1,7 +1,7 @@
 """The arrays of a checkpoint: FIELDS says what is written, read, validated, and what holds where an array is missing.
 
-Dimensions have names. Some are known from the settings, some are computed (COMPUTED), and another one is the length that
-the first array with it has. Spheres, contacts and walls are in the user's order, and so are clumps.
+Dimensions have names. Some are known from the settings, some are computed (COMPUTED), and another one is the length
+that the first array with it has. Spheres, contacts and walls are in the user's order, and so are clumps.
 """
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -22,7 +22,8 @@ def arrays_of_driver(loop):
         values |= {"dissipated": past["dissipated"].sum(axis=0), "dissipated_of_clumps": past["dissipated"],
                    "history_spheres": history["spheres"], "history_records": history["records"],
                    "history_force": history["results"][:, :3], "history_couple": history["couples"][:, :3],
-                   "history_levers": history["results"][:, 3:], "history_mass": mass, "history_rolling_inertia": inertia}
+                   "history_levers": history["results"][:, 3:], "history_mass": mass,
+                   "history_rolling_inertia": inertia}
     return values
 
 

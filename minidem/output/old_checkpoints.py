@@ -7,8 +7,8 @@ Each format has what those before it have, and more:
     6   contact law                                             11   other walls than planes at rest
     7   several materials, or properties of their contacts      12   periodic box
 
-What a file does not need is missing in it; checkpoint_fields.py says what then holds. There are arrays for each template
-and each mesh, and energies for each clump. Effective masses of contacts are those of the clumps.
+What a file does not need is missing in it; checkpoint_fields.py says what then holds. There are arrays for each
+template and each mesh, and energies for each clump. Effective masses of contacts are those of the clumps.
 """
 from itertools import count, takewhile
 
@@ -31,7 +31,7 @@ def converted(settings, arrays):
     settings = {"contact": "hertz", "periodic": None, "materials": [settings["material"]], "pairs": [],
                 "callback_due": False, "next_id": n} | settings | {
         "format": FORMAT, "walls": [{"kind": "Plane", "motion": None} | wall for wall in walls]}
-    settings["contact"] = _with_clump_mass(settings["contact"])
+    settings["contact"] = with_clump_mass(settings["contact"])
     templates = [{name: arrays[f"template_{k}_{name}"] for name in ATTRIBUTES}
                  for k in takewhile(lambda k: f"template_{k}_radii" in arrays, count())]
     meshes = [(arrays[f"wall_{k}_points"], arrays[f"wall_{k}_triangles"]) if f"wall_{k}_points" in arrays else None
@@ -45,7 +45,7 @@ def converted(settings, arrays):
     return settings, arrays
 
 
-def _with_clump_mass(contact):
+def with_clump_mass(contact):
     """A contact law with the effective mass that it had."""
     name, _, given = contact.partition(":")
     if name not in WITHOUT_MASS or "mass" not in registry.info(name).parameters:
