@@ -27,6 +27,7 @@ from pathlib import Path
 from statistics import median, quantiles
 
 from benchmark_cases import EPILOG, known_cases, numbers, print_table
+from old_start import save_for
 
 import minidem as md
 from minidem.output import checkpoint
@@ -116,6 +117,7 @@ def main(argv=None):
                         help="the other tree calls a compiled force of zeros (needs numba)")
     parser.add_argument("--turns", type=at_least(2), default=21, metavar="K", help="portions (default: %(default)s)")
     arguments = parser.parse_args(argv)
+    other = arguments.other.resolve()
     rows = [("case", "threads", "us/step", "other/this", "bits")]
     with tempfile.TemporaryDirectory() as folder:
         for name, case in arguments.cases:
@@ -123,8 +125,8 @@ def main(argv=None):
             try:
                 sim = case.simulation(1, None)
                 sim.save(starts[1])
-                (with_contact(sim, arguments.contact) if arguments.contact else sim).save(starts[0])
-                rows += [(name, str(number), *compare(arguments.other.resolve(), starts, number, STEPS[name],
+                save_for(other, with_contact(sim, arguments.contact) if arguments.contact else sim, starts[0])
+                rows += [(name, str(number), *compare(other, starts, number, STEPS[name],
                                                       arguments.turns, arguments.force))
                          for number in arguments.threads]
             except (RuntimeError, ValueError) as error:

@@ -19,7 +19,7 @@ from minidem.output.checkpoint_fields import not_finite, select, validated
 from minidem.output.engine_arrays import arguments_of_driver, arrays_of_driver
 from minidem.output.old_checkpoints import converted
 from minidem.output.template_arrays import pack_templates, unpack_templates
-from minidem.output.wall_records import pack_meshes, pack_walls, unpack_walls
+from minidem.output.wall_records import pack_walls, unpack_walls
 from minidem.state.state import State
 from minidem.templates.clump_template import template_scales
 from minidem.walls import MeshWall
@@ -60,16 +60,15 @@ def pack(sim):
     settings = {
         "format": npz_checksum.FORMAT, "rotation": sim.rotation, "contact": sim.contact, "dt": sim.dt,
         "gravity": sim.gravity, "periodic": sim.periodic, "materials": [asdict(one) for one in sim.materials],
-        "pairs": [asdict(pair) for pair in sim.pairs], "walls": pack_walls(sim.walls), "step_count": loop.step_count,
+        "pairs": [asdict(pair) for pair in sim.pairs], "step_count": loop.step_count,
         "forces_known": loop.forces_known, "user_forces": expected, "callback_due": sim._due == loop.step_count,
         "next_id": population.next_id}
     blocks, loads = state.in_user_order()
-    values = {
+    settings["walls"], meshes = pack_walls(sim.walls)
+    values = meshes | arrays_of_driver(loop) | pack_templates([vars(template) for template in state.templates]) | {
         "blocks": blocks, "loads": loads, "started": loop.started, "template_index": state.template_index,
         "scale": state.scale, "material_index": state.material_index, "shift": state.shift.copy(),
         "ids": population.ids, "exchanged": [*population.dissipated, population.work, population.exchanged]}
-    values |= pack_templates([vars(template) for template in state.templates]) | arrays_of_driver(loop) \
-        | pack_meshes([wall.surface if isinstance(wall, MeshWall) else None for wall in sim.walls])
     return settings, select(values, conditions(sim, expected))
 
 

@@ -1,17 +1,17 @@
 """The arrays of a checkpoint: FIELDS says what is written, read, validated, and what holds where an array is missing.
 
-Dimensions have names. Some are known from the settings, some are computed (COMPUTED), and another one is the length
-that the first array with it has. Spheres, contacts and walls are in the user's order, and so are clumps.
+Some dimensions are known from the settings, some are COMPUTED, another one is the length that the first array with it
+has. Spheres, contacts, walls and clumps are in the user's order.
 """
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from minidem.core.checks import refuse
 
 COMPUTED = {        # dimensions, from arrays and dimensions before
-    "n_template_spheres": lambda known: int(known["template_sizes"].sum()),
+    "n_template_spheres": lambda known: int(known["template_sizes"].sum(dtype=np.int64)),
     "n_blocks": lambda known: -(-known["n_clumps"] // known["n_lanes"]),
     "n_spheres": lambda known: int(known["template_sizes"][known["template_index"]].sum(dtype=np.int64)),
     "n_points": lambda known: int(known["mesh_sizes"][:, 0].sum(dtype=np.int64)),
@@ -19,27 +19,15 @@ COMPUTED = {        # dimensions, from arrays and dimensions before
 }
 
 
-@dataclass(frozen=True)
-class Field:
-    """One array of a checkpoint.
+class Field(NamedTuple):
+    """One array.
 
-    Attributes
-    ----------
-    name : str
-    shape : tuple of int and str
-        Lengths, and names of dimensions.
-    text : str
-        What it holds, as in messages.
-    dtype : type
-        Of NumPy; arrays of another one are refused.
-    when : str
-        Condition of `conditions` under which it is there; "": always.
-    check : callable, optional
-        check(array, known) -> (mask of elements to be refused, remedy); known : arrays and dimensions by name.
-    missing : number, optional
-        Value of all elements where a file does not have it; None: such a file is refused, unless there are no elements.
-    finite : bool
-        Whether numbers that are not finite are refused.
+    shape : tuple of lengths and names of dimensions
+    text : what it holds, for messages
+    when : condition (checkpoint.py) under which a file has it; "": always
+    check : function of (array, known) that returns (mask of refused elements, remedy); known : see `validated`
+    missing : value of all elements where a file has it not; None: such a file is refused, unless there are no elements
+    finite : whether numbers that are not finite are refused
     """
 
     name: str
@@ -69,9 +57,8 @@ def _ascending_ids(ids, known):
     return bad, f"give ascending ids below next_id = {known['next_id']}"
 
 
-def _ascending_pairs(spheres, known):
-    i, j = spheres.T
-    n = size_of("n_spheres", known)
+def _pairs(spheres, known):
+    (i, j), n = spheres.T, length("n_spheres", known)
     bad = (i < 0) | (i >= n) | (j >= n) | (j < -known["n_elements"]) | ((j >= 0) & (j <= i))
     bad[1:] |= (i[1:] < i[:-1]) | (i[1:] == i[:-1]) & (j[1:] <= j[:-1])
     return bad[:, None] & [True, True], "give pairs of spheres, or of spheres and walls, in ascending order"
@@ -79,9 +66,9 @@ def _ascending_pairs(spheres, known):
 
 FIELDS = (
     Field("mesh_sizes", ("n_walls", 2), "points and triangles of each wall", np.int32, "meshes", _not_negative),
-    Field("mesh_points", ("n_points", 3), "points of mesh walls [m]", when="meshes"),
-    Field("mesh_triangles", ("n_triangles", 3), "triangles of mesh walls", np.int32, "meshes"),
-    # As computed when the template was made: they are not computed again.
+    Field("mesh_points", ("n_points", 3), "points of the meshes [m]", when="meshes"),
+    Field("mesh_triangles", ("n_triangles", 3), "triangles of the meshes", np.int32, "meshes"),
+    # Attributes of the templates (ClumpTemplate), which are not computed again.
     Field("template_sizes", ("n_templates",), "spheres of each template", np.int32, check=_positive),
     Field("template_centers", ("n_template_spheres", 3), "centres, input frame [m]"),
     Field("template_radii", ("n_template_spheres",), "radii [m]", check=_positive),
@@ -96,7 +83,7 @@ FIELDS = (
     Field("template_bounding_radius", ("n_templates",), "bounding radii [m]"),
     Field("template_relative_error", ("n_templates",), "bounds of the errors of mass and moments"),
     Field("template_index", ("n_clumps",), "template of each clump", np.int32, check=_index_of("templates")),
-    # Between two steps, with scratch of the rotation scheme (state/rows.pxd).
+    # The state between two steps, with scratch of the rotation scheme (state/rows.pxd).
     Field("blocks", ("n_blocks", "n_rows", "n_lanes"), "motion of the clumps"),
     Field("loads", ("n_blocks", "n_load_rows", "n_lanes"), "forces on the clumps"),
     Field("started", ("n_clumps",), "clumps whose velocities are half a step behind", np.bool_),
@@ -106,26 +93,23 @@ FIELDS = (
     Field("shift", ("n_clumps", 3), "lengths of the periodic box", np.int64, "periodic", missing=0),
     # Of removed clumps: dissipated by kinds (4), work; energy of added clumps minus that of removed ones.
     Field("exchanged", (6,), "sums over removed clumps [J]", missing=0.0, finite=False),
-    Field("history_spheres", ("n_contacts", 2), "contact history: spheres, or -1 - element of a wall", np.int32,
-          "history", _ascending_pairs, 0),
+    # Of contacts; forces and couples are those on the first sphere.
+    Field("history_spheres", ("n_contacts", 2), "spheres, or -1 - element of a wall", np.int32, "history", _pairs, 0),
     Field("history_records", ("n_records", "n_contacts", 4), "contact history: records", when="history"),
-    Field("history_force", ("n_contacts", 3), "contact history: force on the first sphere [N]", when="history"),
-    Field("history_couple", ("n_contacts", 3), "contact history: couple on the first sphere [N m]", when="history"),
-    Field("history_mass", ("n_contacts",), "contact history: effective mass [kg]", when="history", check=_positive),
-    Field("history_rolling_inertia", ("n_contacts",), "contact history: effective rolling inertia [kg m2]",
-          when="history", check=_not_negative),
-    Field("dissipated", (4,), "dissipated by damping, tangential damping, sliding, rolling [J]", when="history",
+    Field("history_force", ("n_contacts", 3), "contact history: force, lab [N]", when="history"),
+    Field("history_couple", ("n_contacts", 3), "contact history: couple, lab [N m]", when="history"),
+    Field("history_mass", ("n_contacts",), "effective mass [kg]", when="history", check=_positive),
+    Field("history_rolling_inertia", ("n_contacts",), "effective [kg m2]", when="history", check=_not_negative),
+    Field("dissipated", (4,), "dissipated by damping, tangential damping, sliding, rolling [J]", np.float64, "history",
           missing=0.0),
-    Field("work", ("n_clumps", 7), "work of user forces in Python [J], force, torque", when="user forces", missing=0.0),
-    Field("force_work", ("n_clumps", 2), "work of compiled user forces [J], power [W]", when="user forces",
-          missing=0.0),
-    Field("wall_work", (2,), "work of moving walls [J], power [W]", when="moving walls", missing=0.0),
+    Field("work", ("n_clumps", 7), "work of user forces [J], force, torque", np.float64, "user forces", missing=0.0),
+    Field("force_work", ("n_clumps", 2), "work of compiled forces [J, W]", np.float64, "user forces", missing=0.0),
+    Field("wall_work", (2,), "work of moving walls [J, W]", np.float64, "moving walls", missing=0.0),
     Field("servo_states", ("n_walls", 2), "place and velocity of walls that a force moves", when="servos"),
     # Of the engine until contacts stay in place.
-    Field("history_levers", ("n_contacts", 5), "contact history: part of the overlap [m], normal force [N]",
-          when="history", missing=0.0),
-    Field("dissipated_of_clumps", ("n_clumps", 4), "dissipated at each clump [J]", when="history", missing=0.0),
-    Field("wall_work_of_clumps", ("n_clumps", 2), "work of walls on each clump [J]", when="moving walls", missing=0.0),
+    Field("history_levers", ("n_contacts", 5), "lever [m], normal force [N]", np.float64, "history", missing=0.0),
+    Field("dissipated_of_clumps", ("n_clumps", 4), "dissipated at each clump [J]", np.float64, "history", missing=0.0),
+    Field("wall_work_of_clumps", ("n_clumps", 2), "work of walls [J, W]", np.float64, "moving walls", missing=0.0),
 )
 
 
@@ -142,37 +126,21 @@ def not_finite(arrays):
 
 
 def validated(arrays, known, conditions):
-    """Arrays by name that a file has under these conditions, and all dimensions.
+    """Copies of the arrays that a file has under these conditions, by name, and `known` with all dimensions.
 
-    Parameters
-    ----------
-    arrays : dict
-        Of a file.
-    known : dict
-        What is known before: numbers by the names of dimensions, and next_id.
-    conditions : set of str
-
-    Returns
-    -------
-    dict
-        With `known`. Arrays are C-contiguous copies.
-
-    Raises
-    ------
-    ValueError
-        With the name of an array that is missing, or has another type, shape or content.
+    ValueError for an array that is missing, or has another type, shape or content.
     """
     known = dict(known)
     for field in (field for field in FIELDS if field.when in conditions):
-        wanted = [size_of(name, known) for name in field.shape]
+        wanted = [length(name, known) for name in field.shape]
         array = arrays.get(field.name)
-        if array is None and field.missing is None and 0 not in wanted:
-            raise ValueError(f"{field.name!r} is missing: {field.text}")
         if array is None:
+            if field.missing is None and 0 not in wanted:
+                raise ValueError(f"{field.name!r} is missing: {field.text}")
             array = np.full([size or 0 for size in wanted], field.missing or 0, field.dtype)
         if array.dtype != field.dtype or array.ndim != len(wanted) or any(
                 size not in (None, found) for size, found in zip(wanted, array.shape)):
-            lengths = ", ".join(str(name) if size in (name, None) else f"{name} = {size}"
+            lengths = ", ".join(f"{name}" if size in (name, None) else f"{name} = {size}"
                                 for name, size in zip(field.shape, wanted))
             raise ValueError(f"{field.name} ({field.text}) is {array.dtype} of shape {array.shape}: give "
                              f"{np.dtype(field.dtype)} of shape ({lengths})")
@@ -185,6 +153,6 @@ def validated(arrays, known, conditions):
     return known
 
 
-def size_of(name, known):
+def length(name, known):
     """Length of a dimension; None if it is not known."""
     return name if isinstance(name, int) else COMPUTED[name](known) if name in COMPUTED else known.get(name)

@@ -1,7 +1,7 @@
 """The arrays of checkpoints that the Driver has in another form."""
 import numpy as np
 
-from minidem.output.contact_masses import contact_masses
+from minidem.output.old_checkpoints import contact_masses
 
 WORKS = ("work", "force_work")
 

@@ -15,7 +15,6 @@ from itertools import count, takewhile
 import numpy as np
 
 from minidem.contact import registry
-from minidem.output.contact_masses import contact_masses
 from minidem.output.npz_checksum import FORMAT, OLDEST
 from minidem.output.template_arrays import ATTRIBUTES, pack_templates
 from minidem.output.wall_records import pack_meshes
@@ -59,3 +58,16 @@ def _history(arrays):
                                    arrays["template_radii"], arrays["template_index"], scale)
     return {"history_force": arrays["history_results"][:, :3], "history_couple": arrays["history_couples"][:, :3],
             "history_mass": mass, "history_rolling_inertia": inertia}
+
+
+def contact_masses(spheres, sizes, mass, radii, index, scale):
+    """Effective mass m_i m_j / (m_i + m_j) [kg] of the clumps, and rolling inertia 1.4 m R^2 likewise, at walls of i.
+
+    spheres : (n, 2) of contacts;  sizes, mass : of templates, radii of their spheres [m];  index, scale : of clumps
+    """
+    sphere, ends = np.maximum(spheres, 0), np.cumsum(sizes[index])
+    clump = np.searchsorted(ends, sphere, side="right")
+    of_clump = index[clump]
+    radius = radii[np.cumsum(sizes)[of_clump] - ends[clump] + sphere] * scale[clump]
+    m = mass[of_clump] * scale[clump] ** 3
+    return [np.where(spheres[:, 1] < 0, a, a * b / (a + b)) for a, b in (m.T, (1.4 * m * radius ** 2).T)]

@@ -12,43 +12,36 @@ FUNCTION = "function"           # instead of a motion that a file cannot hold
 
 
 def pack_walls(walls):
-    """Settings of walls, a list of dicts."""
+    """(settings of walls, list of dicts; arrays of meshes)."""
     records = []
     for wall in walls:
-        record = {"kind": type(wall).__name__} | {field.name: getattr(wall, field.name) for field in fields(wall)
-                                                  if field.name != "surface"}
-        record["material"] = wall.material and asdict(wall.material)
-        if wall.motion is not None:
-            known = isinstance(wall.motion, Oscillation | Servo)
-            record["motion"] = asdict(wall.motion) if known else FUNCTION
-        records.append(record)
-    return records
+        record = {field.name: getattr(wall, field.name) for field in fields(wall) if field.name != "surface"}
+        motion = wall.motion if wall.motion is None else FUNCTION
+        if isinstance(wall.motion, Oscillation | Servo):
+            motion = asdict(wall.motion)
+        records.append(record | {"kind": type(wall).__name__, "material": wall.material and asdict(wall.material),
+                                 "motion": motion})
+    return records, pack_meshes([wall.surface if isinstance(wall, MeshWall) else None for wall in walls])
 
 
 def pack_meshes(surfaces):
-    """Arrays of surfaces by wall: (points, triangles), or None."""
+    """Arrays of surfaces by wall, (points, triangles), or None."""
     none = np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int32)
     points, triangles = zip(none, *(surface or none for surface in surfaces))
-    sizes = [(len(p), len(t)) for p, t in zip(points[1:], triangles[1:])]
-    return {"mesh_sizes": np.array(sizes, dtype=np.int32).reshape(-1, 2),
+    sizes = [(len(p), len(t)) for p, t in zip(points, triangles)]
+    return {"mesh_sizes": np.array(sizes[1:], dtype=np.int32).reshape(-1, 2),
             "mesh_points": np.concatenate(points), "mesh_triangles": np.concatenate(triangles)}
 
 
 def unpack_walls(records, meshes, motions=None):
-    """The inverse of `pack_walls`.
+    """The inverse of `pack_walls`; ValueError if a motion is missing, or given for a wall that has none.
 
-    meshes : dict, those of `pack_meshes`; empty: there are none.
     motions : dict, wall number -> function, of motions that a file cannot hold.
-
-    Raises
-    ------
-    ValueError
-        If one of them is missing, or for a wall that has none.
     """
     motions, walls = dict(motions or {}), []
+    ends = np.cumsum(meshes.get("mesh_sizes", np.zeros((1, 2), dtype=np.int32)), axis=0)[:-1].T
     for k, record in enumerate(records):
-        record = dict(record)
-        kind, motion = KINDS[record.pop("kind")], record["motion"]
+        motion = record["motion"]
         if motion == FUNCTION:
             if k not in motions:
                 raise ValueError(f"motions: the motion of wall {k} is a function, which a file cannot hold; give "
@@ -56,12 +49,11 @@ def unpack_walls(records, meshes, motions=None):
             motion = motions.pop(k)
         elif motion is not None:
             motion = Servo(**motion) if "mass" in motion else Oscillation(**motion)
-        if kind is MeshWall:
-            (first, start), (points, triangles) = meshes["mesh_sizes"][:k].sum(axis=0), meshes["mesh_sizes"][k]
-            record["surface"] = (meshes["mesh_points"][first:first + points],
-                                 meshes["mesh_triangles"][start:start + triangles])
-        material = record["material"] and Material(**record["material"])
-        walls.append(kind(**record | {"material": material, "motion": motion}))
+        given = record | {"material": record["material"] and Material(**record["material"]), "motion": motion}
+        if record["kind"] == MeshWall.__name__:
+            given["surface"] = tuple(np.split(meshes[name], at)[k]
+                                     for name, at in zip(("mesh_points", "mesh_triangles"), ends))
+        walls.append(KINDS[given.pop("kind")](**given))
     if motions:
         raise ValueError(f"motions = {short_repr(motions)}: the motion of these walls is no function")
     return walls

@@ -8,7 +8,7 @@ from old_scenes import BEFORE, SCENES, pull
 import minidem as md
 from minidem.output import checkpoint
 from minidem.output.checkpoint_fields import FIELDS
-from minidem.output.contact_masses import contact_masses
+from minidem.output.old_checkpoints import contact_masses
 
 ROUGH = md.Material(3e7, 0.2, restitution=0.6, friction=0.4, rolling_friction=0.1)
 

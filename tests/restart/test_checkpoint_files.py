@@ -166,7 +166,7 @@ def test_a_state_that_is_not_finite_does_not_replace_a_good_one(good, array, row
 
 
 @pytest.mark.parametrize("array, name", [
-    ("history_records", "contact history: records"), ("history_force", "contact history: force on the first sphere"),
+    ("history_records", "contact history: records"), ("history_force", "contact history: force, lab"),
     ("history_couple", "contact history: couple"), ("dissipated", "dissipated by damping")])
 def test_a_contact_history_that_is_not_finite_does_not_replace_a_good_one(array, name, tmp_path, monkeypatch):
     sim = settling()

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from old_scenes import AFTER, PULLED, SCENES, pull, state_of
+from old_scenes import AFTER, BEFORE, PULLED, SCENES, pull, state_of
+from old_start import save_for
 
 import minidem as md
 from minidem.output import checkpoint, npz_checksum, old_checkpoints
@@ -117,6 +118,22 @@ def test_forged(seed, file):
         md.Simulation.load(path, threads=1)
     except ValueError as error:
         assert str(path) in str(error)
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_start_states_for_older_versions(scene, tmp_path):
+    """Those of tools/old_start.py, read again."""
+    sim = SCENES[scene]()
+    sim.add_force(pull)
+    sim.run(BEFORE)
+    save_for(tmp_path, sim, tmp_path / "start.npz")
+    assert npz_checksum.read(tmp_path / "start.npz")[0]["format"] == 12
+    other = md.Simulation.load(tmp_path / "start.npz")
+    other.add_force(pull)
+    for _ in range(2):
+        assert_near(other, state_of(sim), rel=1e-12, abs=1e-12)
+        sim.run(AFTER)
+        other.run(AFTER)
 
 
 def test_files_are_small():
