@@ -65,9 +65,10 @@ def contact_masses(spheres, sizes, mass, radii, index, scale):
 
     spheres : (n, 2) of contacts;  sizes, mass : of templates, radii of their spheres [m];  index, scale : of clumps
     """
-    sphere, ends = np.maximum(spheres, 0), np.cumsum(sizes[index])
-    clump = np.searchsorted(ends, sphere, side="right")
-    of_clump = index[clump]
-    radius = radii[np.cumsum(sizes)[of_clump] - ends[clump] + sphere] * scale[clump]
-    m = mass[of_clump] * scale[clump] ** 3
+    # take, because NumPy's indexing crashes where memory is exhausted
+    sphere, ends = np.maximum(spheres, 0), np.cumsum(sizes.take(index))
+    clump = ends.searchsorted(sphere, side="right")
+    of_clump, scales = index.take(clump), scale.take(clump)
+    radius = radii.take(np.cumsum(sizes).take(of_clump) - ends.take(clump) + sphere) * scales
+    m = mass.take(of_clump) * scales ** 3
     return [np.where(spheres[:, 1] < 0, a, a * b / (a + b)) for a, b in (m.T, (1.4 * m * radius ** 2).T)]
