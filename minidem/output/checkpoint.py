@@ -29,20 +29,9 @@ SETTINGS = ("rotation", "contact", "dt", "gravity", "periodic", "materials", "pa
 
 
 def save(path, sim, notes=None):
-    """Write a checkpoint atomically.
+    """Write a checkpoint atomically; ValueError, and an existing file stays, for a state that is not finite.
 
-    Parameters
-    ----------
-    path : path
-    sim : Simulation
-    notes : dict, optional
-        Further data of the caller, in types of JSON; stored under the same checksum.
-
-    Raises
-    ------
-    ValueError
-        For a state that is not finite, also of the contact history and of sums of work; names what is not. An existing
-        file stays.
+    notes : dict, optional, of further data of the caller in types of JSON, stored under the same checksum.
     """
     settings, arrays = pack(sim)
     if notes is not None:
@@ -81,28 +70,10 @@ def conditions(sim, expected):
 
 
 def load(path, make, threads=None, motions=None):
-    """Read a checkpoint.
+    """Read a checkpoint: (Simulation, which continues with the same bits; notes, or None).
 
-    Parameters
-    ----------
-    path : path
-    make : callable
-        The class Simulation, which imports this module.
-    threads : int, optional
-        As for a new simulation.
-    motions : dict, optional
-        See `unpack_walls`.
-
-    Returns
-    -------
-    (Simulation, dict or None)
-        The simulation, which continues with the same bits, and the notes.
-
-    Raises
-    ------
-    ValueError
-        With the reason, for a file that is not a checkpoint, is damaged, or has another format.
-    FileNotFoundError
+    make : the class Simulation, which imports this module;  threads : as for a new simulation;  motions : see
+    unpack_walls. ValueError with the reason, for a file that is not a checkpoint, is damaged, or has another format.
     """
     settings, arrays = npz_checksum.read(path)
     try:
