@@ -32,7 +32,7 @@ def in_format_12(settings, arrays):
                     f"wall_{k}_triangles": np.split(arrays["mesh_triangles"], triangles)[k]}
     for key in {"dissipated", "wall_work"} & arrays.keys():
         old[key] = np.zeros((n, len(arrays[key])))
-        old[key][:1] = arrays[key]
+        old[key][:1] = arrays[key].sum(axis=1)
     if "history_force" in arrays:
         contacts = len(arrays["history_force"])
         old |= {"history_results": np.hstack([arrays["history_force"], np.zeros((contacts, 5))]),

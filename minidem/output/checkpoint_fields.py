@@ -100,11 +100,13 @@ FIELDS = (
     Field("history_couple", ("n_contacts", 3), "contact history: couple, lab [N m]", when="history"),
     Field("history_mass", ("n_contacts",), "effective mass [kg]", when="history", check=_positive),
     Field("history_rolling_inertia", ("n_contacts",), "effective [kg m2]", when="history", check=_not_negative),
-    Field("dissipated", (4,), "dissipated by damping, tangential damping, sliding, rolling [J]", np.float64, "history",
-          missing=0.0),
+    # Sums of all clumps by kinds, each as two numbers to be added, which hold more digits than one.
+    Field("dissipated", (4, 2), "dissipated by damping, tangential damping, sliding, rolling [J]", np.float64,
+          "history", missing=0.0),
+    Field("wall_work", (2, 2), "work of moving walls [J], power [W]", np.float64, "moving walls", missing=0.0),
     Field("work", ("n_clumps", 7), "work of user forces [J], force, torque", np.float64, "user forces", missing=0.0),
-    Field("force_work", ("n_clumps", 2), "work of compiled forces [J, W]", np.float64, "user forces", missing=0.0),
-    Field("wall_work", (2,), "work of moving walls [J, W]", np.float64, "moving walls", missing=0.0),
+    Field("force_work", ("n_clumps", 2), "work of compiled forces [J], power [W]", np.float64, "user forces",
+          missing=0.0),
     Field("servo_states", ("n_walls", 2), "place and velocity of walls that a force moves", when="servos"),
     # Of the engine until contacts stay in place.
     Field("history_levers", ("n_contacts", 5), "lever [m], normal force [N]", np.float64, "history", missing=0.0),

@@ -1,7 +1,7 @@
 """The arrays of checkpoints that the Driver has in another form."""
 import numpy as np
 
-from minidem.output.old_checkpoints import contact_masses
+from minidem.output.old_checkpoints import contact_masses, two_numbers
 
 WORKS = ("work", "force_work")
 
@@ -13,13 +13,13 @@ def arrays_of_driver(loop):
     if "servo_states" in past:
         values["servo_states"] = past["servo_states"].copy()
     if "wall_work" in past:
-        values |= {"wall_work": past["wall_work"].sum(axis=0), "wall_work_of_clumps": past["wall_work"]}
+        values |= {"wall_work": two_numbers(past["wall_work"]), "wall_work_of_clumps": past["wall_work"]}
     if "history" in past:
         history, bodies = past["history"], state.bodies
         mass, inertia = contact_masses(history["spheres"], bodies.sizes, bodies.mass,
                                        np.concatenate([np.zeros(0), *(shape[:, 3] for shape in bodies.shapes)]),
                                        state.template_index, state.scale)
-        values |= {"dissipated": past["dissipated"].sum(axis=0), "dissipated_of_clumps": past["dissipated"],
+        values |= {"dissipated": two_numbers(past["dissipated"]), "dissipated_of_clumps": past["dissipated"],
                    "history_spheres": history["spheres"], "history_records": history["records"],
                    "history_force": history["results"][:, :3], "history_couple": history["couples"][:, :3],
                    "history_levers": history["results"][:, 3:], "history_mass": mass,
@@ -45,5 +45,5 @@ def _of_clumps(known, name):
     """Rows of the clumps; those of an old file, which has a sum, are the sum and zeros."""
     rows = known[f"{name}_of_clumps"]
     if len(rows) and not rows.any():
-        rows[0] = known[name]
+        rows[0] = known[name].sum(axis=1)
     return rows

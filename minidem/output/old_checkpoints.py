@@ -38,10 +38,14 @@ def converted(settings, arrays):
     arrays = {"ids": np.arange(n)} | arrays | pack_templates(templates) | pack_meshes(meshes)
     if "history_spheres" in arrays:
         arrays |= _history(arrays)
-    for name in ("dissipated", "wall_work"):            # of each clump
-        if name in arrays:
-            arrays[name] = arrays[name].sum(axis=0)
+    for name in {"dissipated", "wall_work"} & arrays.keys():        # of each clump
+        arrays[name] = two_numbers(arrays[name])
     return settings, arrays
+
+
+def two_numbers(of_clumps):
+    """Sums over the clumps, each as two numbers to be added."""
+    return np.column_stack([of_clumps.sum(axis=0), np.zeros(of_clumps.shape[1])])
 
 
 def with_clump_mass(contact):

@@ -10,10 +10,13 @@ ATTRIBUTES = {field.name.removeprefix("template_"): field for field in FIELDS
 
 def pack_templates(templates):
     """Arrays of templates, each given as its attributes by name."""
-    return {"template_sizes": np.array([len(template["radii"]) for template in templates], dtype=np.int32)} | {
-        field.name: np.concatenate([np.zeros((0, *field.shape[1:])), *(
-            np.reshape(template[name], (-1, *field.shape[1:])) for template in templates)])
-        for name, field in ATTRIBUTES.items()}
+    arrays = {"template_sizes": np.array([len(template["radii"]) for template in templates], dtype=np.int32)}
+    for name, field in ATTRIBUTES.items():
+        rows, tail = [template[name] for template in templates], field.shape[1:]
+        of_spheres = field.shape[0] == "n_template_spheres"
+        arrays[field.name] = np.concatenate([np.zeros((0, *tail)), *rows]) if of_spheres else \
+            np.array(rows, dtype=float).reshape(-1, *tail)
+    return arrays
 
 
 def unpack_templates(arrays):
