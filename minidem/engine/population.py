@@ -12,14 +12,12 @@ class Population:
     ----------
     ids : (n,) int64, ascending
     next_id : id of the next new clump; an id is never used again
-    dissipated : (4,) energies dissipated at removed clumps [J], as LoopReader.dissipated
-    work : work of user forces and moving walls on removed clumps [J]
+    work : work of user forces on removed clumps [J]
     exchanged : energy of added clumps minus that of removed ones since the first step [J]
     """
 
     ids: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     next_id: int = 0
-    dissipated: np.ndarray = field(default_factory=lambda: np.zeros(4))
     work: float = 0.0
     exchanged: float = 0.0
 
