@@ -27,6 +27,7 @@ from pathlib import Path
 from statistics import median, quantiles
 
 from benchmark_cases import EPILOG, known_cases, numbers, print_table
+from old_start import save_for
 
 import minidem as md
 from minidem.output import checkpoint
@@ -81,8 +82,9 @@ def with_contact(sim, law, properties=None):
     """A copy of an initial state with another contact law and other properties of its material, without the forces and
     records of the old law."""
     settings, arrays = checkpoint.pack(sim)
-    arrays.pop("history_spheres", None)
-    settings |= {"contact": law, "forces_known": False, "material": settings["material"] | (properties or {})}
+    first, *others = settings["materials"]
+    settings |= {"contact": law, "forces_known": False, "materials": [first | (properties or {}), *others]}
+    arrays = {name: array for name, array in arrays.items() if not name.startswith("history_")}
     return checkpoint.unpack(settings, arrays, md.Simulation)
 
 
@@ -115,6 +117,7 @@ def main(argv=None):
                         help="the other tree calls a compiled force of zeros (needs numba)")
     parser.add_argument("--turns", type=at_least(2), default=21, metavar="K", help="portions (default: %(default)s)")
     arguments = parser.parse_args(argv)
+    other = arguments.other.resolve()
     rows = [("case", "threads", "us/step", "other/this", "bits")]
     with tempfile.TemporaryDirectory() as folder:
         for name, case in arguments.cases:
@@ -122,8 +125,8 @@ def main(argv=None):
             try:
                 sim = case.simulation(1, None)
                 sim.save(starts[1])
-                (with_contact(sim, arguments.contact) if arguments.contact else sim).save(starts[0])
-                rows += [(name, str(number), *compare(arguments.other.resolve(), starts, number, STEPS[name],
+                save_for(other, with_contact(sim, arguments.contact) if arguments.contact else sim, starts[0])
+                rows += [(name, str(number), *compare(other, starts, number, STEPS[name],
                                                       arguments.turns, arguments.force))
                          for number in arguments.threads]
             except (RuntimeError, ValueError) as error:

@@ -84,7 +84,7 @@ cdef inline long long find_damping(bint hertzian, GivenRows contact, GivenRows h
     rate = -mass * dot(velocity, load(contact + NORMAL * LANES + lane)) \
         - half_step * (elastic - history[(4 * DASHPOT + 3) * LANES + lane])
     if hertzian:                                        # two quotients by one division
-        deep = deep if deep > 1e-300 else 1e-300
+        deep = deep if deep > 1e-150 else 1e-150
         inverse = 1.0 / (deep * (mass + half_step * c))
         rate = rate * inverse
         c *= mean_over_step(half_step * rate)
@@ -97,7 +97,7 @@ cdef inline long long find_damping(bint hertzian, GivenRows contact, GivenRows h
     normal[STRETCHED * LANES + lane] = normal[KEEPS * LANES + lane] = 1.0
     normal[DASHPOT_COEFFICIENT * LANES + lane], normal[OLD * LANES + lane] = c, old
     forces.rate[lane], forces.elastic[lane], forces.kept[lane] = rate, elastic, a
-    return <long long> ((kept <= 0.0) | lifts_off(overlap, mass, step, rate, elastic + c * rate))
+    return <long long> ((overlap > 0.0) & ((kept <= 0.0) | lifts_off(overlap, mass, step, rate, elastic + c * rate)))
 
 
 cdef inline bint lifts_off(double overlap, double mass, double step, double rate, double force) noexcept nogil:

@@ -101,14 +101,6 @@ class ContactLaw:
             return self.kernels(named_values(self.parameters, values))
         return self.kernels
 
-    def mass_of_clumps(self, values: list[float | int]) -> bool:
-        """Whether the effective mass of a contact is that of the clumps' masses, with these parameter values.
-
-        Without a parameter `mass`, or with mass=contact, it is what a push at the contact point feels: the rotation of
-        both clumps is part of it.
-        """
-        return named_values(self.parameters, values).get("mass") == "clump"
-
     def pair_properties(self, values: list[float | int]) -> tuple[str, ...]:
         """The properties of pairs of materials that the law reads with these parameter values."""
         named = named_values(self.parameters, values)
@@ -117,11 +109,11 @@ class ContactLaw:
         return sum(chosen, self.reads_of_pairs)
 
     def coefficient_rows(self, pair: Mapping, values: list[float | int]) -> list[np.ndarray]:
-        """`coefficients` of these parameter values, eight (m, n) arrays; those that the law has not are zero."""
+        """`coefficients` of these parameter values, (m, n) arrays, and zeros up to a multiple of four."""
         named = named_values(self.parameters, values)
         given = [] if self.coefficients is None else list(self.coefficients(pair, named))
-        shape, missing = pair["modulus"].shape, MOST_COEFFICIENTS - len(given)
-        if missing < 0 or any(np.shape(row) not in ((), shape) for row in given):
+        shape, missing = pair["modulus"].shape, max(8, -(-len(given) // 4) * 4) - len(given)
+        if len(given) > MOST_COEFFICIENTS or any(np.shape(row) not in ((), shape) for row in given):
             raise ValueError(f"contact {self.name!r}: coefficients returned {len(given)} values of shapes "
                              f"{[np.shape(row) for row in given]}; return at most {MOST_COEFFICIENTS} numbers or "
                              f"arrays of the shape of pair['friction'], here {shape}")
@@ -138,6 +130,10 @@ class ContactLaw:
         rows = np.stack(self.coefficient_rows(pair, values), axis=-1).reshape(modulus.size, -1)
         energies = [kernels.energy_at(overlap, radius, row, values) for row in rows]
         return (self.power + 1.0) / overlap * np.reshape(energies, modulus.shape)
+
+    def mass_of_clumps(self, values: list[float | int]) -> bool:
+        """Whether the effective mass of a contact leaves out the rotation of the clumps (contact/mobility.pxd)."""
+        return named_values(self.parameters, values).get("mass") == "clump"
 
     def corrects_onsets(self, values: list[float | int]) -> bool:
         """Whether these parameter values select the onset correction."""

@@ -12,14 +12,12 @@ class Population:
     ----------
     ids : (n,) int64, ascending
     next_id : id of the next new clump; an id is never used again
-    dissipated : (4,) energies dissipated at removed clumps [J], as LoopReader.dissipated
-    work : work of user forces and moving walls on removed clumps [J]
+    work : work of user forces on removed clumps [J]
     exchanged : energy of added clumps minus that of removed ones since the first step [J]
     """
 
     ids: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     next_id: int = 0
-    dissipated: np.ndarray = field(default_factory=lambda: np.zeros(4))
     work: float = 0.0
     exchanged: float = 0.0
 
@@ -28,12 +26,8 @@ class Population:
         end = self.next_id + n
         return replace(self, ids=np.append(self.ids, np.arange(self.next_id, end)), next_id=end)
 
-    def without(self, gone, dissipated, works):
-        """Without the clumps of which `gone` (n,) is true.
-
-        dissipated : (n, 4) of all clumps, or None;  works : as LoopReader.works.
-        """
+    def without(self, gone, works):
+        """Without the clumps of which `gone` (n,) is true; works : as LoopReader.works."""
         return replace(self, ids=self.ids[~gone],
-                       dissipated=self.dissipated + (0.0 if dissipated is None else dissipated[gone].sum(axis=0)),
                        work=self.work + sum(float(rows[gone, 0].sum()) for rows in works.values()
                                             if rows is not None))

@@ -15,22 +15,16 @@ import minidem
 from minidem.core.checks import short_repr
 from minidem.output import replacing, to_disk
 
-FORMAT = 4              # written unless the settings give another one
-WITH_SCALES = 5         # with a scale for each clump
-WITH_LAWS = 6           # with a contact law
-WITH_MATERIALS = 7      # with several materials, or properties of their contacts
-WITH_HISTORY = 9        # with the history of contacts
-WITH_IDS = 10           # with ids, where clumps were removed
-WITH_WALLS = 11         # with walls other than planes at rest
-PERIODIC = NEWEST = 12          # with a periodic box; the newest that is read
-DISCARDED = 8                   # of 0.5.0: history without the moments of contacts
+FORMAT = 13             # that is written
+OLDEST = 4              # that is read
+DISCARDED = 8           # of 0.5.0: history without the moments of contacts
 
 
 def write(path, settings, arrays):
     """Write `settings` (in types of JSON) and `arrays` (by name) to `path` atomically."""
     made_by = {"minidem": minidem.__version__, "numpy": np.__version__, "python": platform.python_version(),
                "machine": platform.machine()}
-    content = {"settings": np.array(json.dumps({"format": FORMAT, "made_by": made_by, **settings})), **arrays}
+    content = {"settings": np.array(json.dumps({"made_by": made_by, **settings})), **arrays}
     with replacing(path) as temporary:
         with open(temporary, "wb") as file:
             try:
@@ -82,8 +76,8 @@ def _settings(path, arrays):
             raise TypeError
     except (KeyError, TypeError, ValueError, RecursionError):
         raise ValueError(f"{path}: an .npz file, but not a minidem checkpoint") from None
-    if not FORMAT <= found <= NEWEST or found == DISCARDED:
-        age, known = ("newer", NEWEST) if found > NEWEST else ("older", NEWEST if found == DISCARDED else FORMAT)
+    if not OLDEST <= found <= FORMAT or found == DISCARDED:
+        age, known = ("older", OLDEST) if found < OLDEST else ("newer" if found > FORMAT else "older", FORMAT)
         raise ValueError(f"{path}: checkpoint of format {found}, which is {age} than the {known} that minidem "
                          f"{minidem.__version__} reads; use the minidem that made it: "
                          f"{short_repr(settings.get('made_by', 'unknown'))}")

@@ -1,7 +1,9 @@
-"""Walls in checkpoints: settings in types of JSON, and arrays of meshes."""
+"""Walls in checkpoints: settings in types of JSON, and arrays of meshes (checkpoint_fields.py)."""
 from dataclasses import asdict, fields
 
-from minidem.core.checks import LARGEST, finite_array, short_repr
+import numpy as np
+
+from minidem.core.checks import short_repr
 from minidem.material import Material
 from minidem.walls import Cylinder, MeshWall, Oscillation, Plane, Servo
 
@@ -9,39 +11,37 @@ KINDS = {kind.__name__: kind for kind in (Plane, Cylinder, MeshWall)}
 FUNCTION = "function"           # instead of a motion that a file cannot hold
 
 
-def pack_walls(walls, material_values):
-    """(list of dicts, arrays by name, whether an older version can read them); material_values : see checkpoint.py."""
-    records, arrays, simple = [], {}, True
-    for k, wall in enumerate(walls):
-        record = {"kind": type(wall).__name__} | {field.name: getattr(wall, field.name) for field in fields(wall)}
-        record["material"] = wall.material and material_values(wall.material)
-        if isinstance(wall, MeshWall):
-            arrays |= {f"wall_{k}_points": wall.surface[0], f"wall_{k}_triangles": wall.surface[1]}
-            record.pop("surface")
-        if wall.motion is not None:
-            known = isinstance(wall.motion, Oscillation | Servo)
-            record["motion"] = asdict(wall.motion) if known else FUNCTION
-        if isinstance(wall, Plane) and not wall.moves:
-            record = {name: record[name] for name in ("point", "normal", "material")}
-        simple &= len(record) == 3
-        records.append(record)
-    return records, arrays, simple
+def pack_walls(walls):
+    """(settings of walls, list of dicts; arrays of meshes)."""
+    records = []
+    for wall in walls:
+        record = {field.name: getattr(wall, field.name) for field in fields(wall) if field.name != "surface"}
+        motion = wall.motion if wall.motion is None else FUNCTION
+        if isinstance(wall.motion, Oscillation | Servo):
+            motion = asdict(wall.motion)
+        records.append(record | {"kind": type(wall).__name__, "material": wall.material and asdict(wall.material),
+                                 "motion": motion})
+    return records, pack_meshes([wall.surface if isinstance(wall, MeshWall) else None for wall in walls])
 
 
-def unpack_walls(records, arrays, motions=None):
-    """The inverse of `pack_walls`.
+def pack_meshes(surfaces):
+    """Arrays of surfaces by wall, (points, triangles), or None."""
+    none = np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int32)
+    points, triangles = zip(none, *(surface or none for surface in surfaces))
+    sizes = [(len(p), len(t)) for p, t in zip(points, triangles)]
+    return {"mesh_sizes": np.array(sizes[1:], dtype=np.int32).reshape(-1, 2),
+            "mesh_points": np.concatenate(points), "mesh_triangles": np.concatenate(triangles)}
+
+
+def unpack_walls(records, meshes, motions=None):
+    """The inverse of `pack_walls`; ValueError if a motion is missing, or given for a wall that has none.
 
     motions : dict, wall number -> function, of motions that a file cannot hold.
-
-    Raises
-    ------
-    ValueError
-        If one of them is missing, or for a wall that has none.
     """
     motions, walls = dict(motions or {}), []
+    ends = np.cumsum(meshes.get("mesh_sizes", np.zeros((1, 2), dtype=np.int32)), axis=0)[:-1].T
     for k, record in enumerate(records):
-        record = dict(record)
-        kind, motion = KINDS[record.pop("kind", "Plane")], record.pop("motion", None)
+        motion = record["motion"]
         if motion == FUNCTION:
             if k not in motions:
                 raise ValueError(f"motions: the motion of wall {k} is a function, which a file cannot hold; give "
@@ -49,11 +49,11 @@ def unpack_walls(records, arrays, motions=None):
             motion = motions.pop(k)
         elif motion is not None:
             motion = Servo(**motion) if "mass" in motion else Oscillation(**motion)
-        if kind is MeshWall:
-            points = finite_array(f"wall_{k}_points", arrays[f"wall_{k}_points"], (-1, 3), limit=LARGEST)
-            record["surface"] = points, arrays[f"wall_{k}_triangles"]
-        material = record.pop("material")
-        walls.append(kind(**record, material=material and Material(**material), motion=motion))
+        given = record | {"material": record["material"] and Material(**record["material"]), "motion": motion}
+        if record["kind"] == MeshWall.__name__:
+            given["surface"] = tuple(np.split(meshes[name], at)[k]
+                                     for name, at in zip(("mesh_points", "mesh_triangles"), ends))
+        walls.append(KINDS[given.pop("kind")](**given))
     if motions:
         raise ValueError(f"motions = {short_repr(motions)}: the motion of these walls is no function")
     return walls

@@ -6,7 +6,6 @@ import pytest
 import rods_in_box as RODS
 
 import minidem as md
-from minidem.output import checkpoint
 
 MATERIAL = md.Material(young=1e9, poisson=0.1)
 SPHERE = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.05], density=2500.0)
@@ -71,11 +70,6 @@ def test_checkpoint(tmp_path):
     sim.add_clumps(SPHERE, (0.5, 0.5, 0.5))
     sim.save(tmp_path / "new")
     assert md.Simulation.load(tmp_path / "new").contact == sim.contact
-    settings, arrays = checkpoint.pack(sim)
-    assert settings["format"] == 6                              # which versions without contact laws refuse
-    del settings["contact"]                                     # as of version 0.2
-    assert checkpoint.unpack(settings, arrays, md.Simulation).contact == "hertz"
-    assert "format" not in checkpoint.pack(simulation())[0]
 
 
 def test_citation():

@@ -10,7 +10,7 @@ import scenes
 import minidem as md
 import minidem.engine.loop_owner
 from minidem.contact.pair_table import PROPERTIES, PairTable
-from minidem.output import checkpoint, npz_checksum
+from minidem.output import checkpoint
 
 DT = 38e-6
 STEEL = md.Material(2.1e11, 0.3, restitution=0.6, friction=0.5, name="steel")
@@ -224,7 +224,6 @@ def test_add_a_material_while_running(tmp_path):
     sim.add_clumps(BALL, [(-0.96, 0, 0)])
     second(sim).save(tmp_path / "mixed.npz")
     others = [md.Simulation.load(tmp_path / "mixed.npz"), copy.deepcopy(sim), pickle.loads(pickle.dumps(sim))]
-    assert npz_checksum.read(tmp_path / "mixed.npz")[0]["format"] == 7
     sim.run(3000)
     assert sim.materials == (GLASS, STEEL, SOFT) and np.array_equal(sim.material_index, [0, 1, 2])
     assert sim.velocity[0, 0] > 10.0                                    # struck
@@ -235,21 +234,11 @@ def test_add_a_material_while_running(tmp_path):
 
 
 @without_friction
-def test_format_of_checkpoints():
-    """Older versions read those without new properties, and this version those of older ones."""
-    plain = md.Simulation(SOFT, [md.Plane((0, 0, 0), (0, 0, 1), md.Material(1.0, 0.0))], dt=DT)
-    settings, _ = checkpoint.pack(plain)
-    assert "format" not in settings and settings["material"] == {"young": 1e8, "poisson": 0.45}
-    assert checkpoint.pack(md.Simulation(GLASS, dt=DT))[0]["format"] == 7
-    assert checkpoint.pack(md.Simulation(SOFT, dt=DT, pairs=[PAIR]))[0]["format"] == 7
-
-
-@without_friction
 @pytest.mark.parametrize("wrong, words", [
     ({"material_index": np.array([0, 9, 0], dtype=np.int32)}, r"material_index\[1\] = 9: there are 3 materials"),
     ({"material_index": np.array([0, -1, 0], dtype=np.int32)}, r"material_index\[1\] = -1"),
-    ({"material_index": np.zeros(2, dtype=np.int32)}, "length than the clumps"),
-    ({"material_index": np.zeros(3)}, "another type")])
+    ({"material_index": np.zeros(2, dtype=np.int32)}, r"shape \(2,\): give int32 of shape \(n_clumps = 3\)"),
+    ({"material_index": np.zeros(3)}, "is float64 of shape")])
 def test_forged_indices(wrong, words):
     sim = md.Simulation(GLASS, dt=1e-6, pairs=[PAIR])
     for k, material in enumerate((GLASS, STEEL, SOFT)):

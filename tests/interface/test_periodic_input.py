@@ -111,8 +111,6 @@ def test_checkpoint_pickle_copy(tmp_path):
     sim.run(50_000)
     assert np.any(sim._state.shift)
     sim.save(tmp_path / "state.npz")
-    settings, _ = npz_checksum.read(tmp_path / "state.npz")
-    assert settings["format"] == npz_checksum.PERIODIC
     for other in md.Simulation.load(tmp_path / "state.npz"), pickle.loads(pickle.dumps(sim)), copy.deepcopy(sim):
         assert other.periodic == sim.periodic == BOX
         assert np.array_equal(other.position, sim.position) and np.array_equal(other.image, sim.image)
@@ -121,8 +119,8 @@ def test_checkpoint_pickle_copy(tmp_path):
 
 
 @pytest.mark.parametrize("change, message", [
-    ({"shift": np.zeros((2, 3), dtype=np.int64)}, "shift has another type or shape"),
-    ({"shift": np.zeros((3, 3))}, "shift has another type or shape"),
+    ({"shift": np.zeros((2, 3), dtype=np.int64)}, r"shift .* is int64 of shape \(2, 3\): give"),
+    ({"shift": np.zeros((3, 3))}, "shift .* is float64 .*: give int64 of shape"),
     ({"periodic": [[0, 0, 0], [0.1, 1, 1], [True, False, True]]}, "the periodic box is 0.1 m long along x"),
     ({"periodic": [[0, 0, 0], [1, 1, 1], [True, False]]}, "periodic: axes"),
 ])

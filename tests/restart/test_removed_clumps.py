@@ -131,17 +131,6 @@ def test_ids_are_never_used_again(tmp_path):
     sim.run(3)
 
 
-def test_format_of_checkpoints(tmp_path):
-    """Only where clumps were removed is the format the new one."""
-    sim = md.Simulation(ELASTIC, dt=1e-6)
-    sim.add_clumps(CLUMP, [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
-    for expected in 4, 10:
-        sim.save(tmp_path / "state.npz")
-        settings, arrays = npz_checksum.read(tmp_path / "state.npz")
-        assert settings["format"] == expected and ("ids" in arrays) == (expected == 10)
-        sim.remove_clumps(sim.ids[-1:])
-
-
 @pytest.mark.parametrize("ids, next_id", [([1, 0], 3), ([0, 0], 3), ([0, 3], 3), ([-1, 1], 3), ([0], 3), ([0, 1], 1)])
 def test_forged_ids(ids, next_id, tmp_path):
     sim = md.Simulation(ELASTIC, dt=1e-6)

@@ -1,0 +1,118 @@
+"""The table of the arrays of checkpoints: each is written, must have its type and shape, and is missed."""
+import copy
+
+import numpy as np
+import pytest
+from old_scenes import BEFORE, SCENES, pull
+
+import minidem as md
+from minidem.output import checkpoint
+from minidem.output.checkpoint_fields import FIELDS
+from minidem.output.old_checkpoints import contact_masses
+
+ROUGH = md.Material(3e7, 0.2, restitution=0.6, friction=0.4, rolling_friction=0.1)
+
+
+def running(name):
+    sim = SCENES[name]()
+    sim.add_force(pull)
+    sim.run(BEFORE)
+    return sim
+
+
+@pytest.fixture(scope="module")
+def packed():
+    """Checkpoints in memory that have all arrays together."""
+    found = [checkpoint.pack(running(name)) for name in ("moving", "periodic")]
+    assert all(len(arrays["history_spheres"]) > 0 for _, arrays in found)
+    return found
+
+
+def unpacked(settings, arrays):
+    sim = checkpoint.unpack(settings, arrays, md.Simulation)
+    sim.add_force(pull)
+    return sim
+
+
+def of(field, packed):
+    """The first of them with an array."""
+    return next(one for one in packed if field.name in one[1])
+
+
+FINITE = [field for field in FIELDS if field.dtype is np.float64 and field.finite]
+FIELD = pytest.mark.parametrize("field", FIELDS, ids=[field.name for field in FIELDS])
+
+
+@FIELD
+def test_one_array_missing(field, packed):
+    """Refused by name, unless the table says what then holds."""
+    settings, arrays = of(field, packed)
+    others = {name: array for name, array in arrays.items() if name != field.name}
+    if field.missing is not None and field.name != "history_spheres":
+        unpacked(settings, others).run(3)
+    else:
+        name = "history_records" if field.name == "history_spheres" else field.name
+        with pytest.raises(ValueError, match=name):
+            unpacked(settings, others)
+
+
+@FIELD
+@pytest.mark.parametrize("change", [
+    lambda a: a.astype(np.float32), lambda a: a.astype("U9"), lambda a: np.append(a.reshape(-1), a.reshape(-1)[:1]),
+    lambda a: np.concatenate([a, a[:1]]), lambda a: a[None]], ids=["float32", "text", "flat", "longer", "deeper"])
+def test_another_type_or_shape(field, change, packed):
+    settings, arrays = of(field, packed)
+    with pytest.raises(ValueError):
+        unpacked(settings, arrays | {field.name: change(arrays[field.name])})
+
+
+@pytest.mark.parametrize("field", FINITE, ids=[field.name for field in FINITE])
+def test_not_finite(field, packed):
+    settings, arrays = of(field, packed)
+    changed = arrays[field.name].copy()
+    changed.flat[0] = np.nan
+    with pytest.raises(ValueError, match=f"{field.name}.* = nan: give finite numbers only"):
+        unpacked(settings, arrays | {field.name: changed})
+
+
+@pytest.mark.parametrize("name", checkpoint.SETTINGS)
+def test_one_setting_missing(name, packed):
+    settings, arrays = packed[0]
+    with pytest.raises(ValueError, match=f"'{name}' is missing"):
+        unpacked({key: value for key, value in settings.items() if key != name}, arrays)
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_arrays_are_those_of_the_saved_simulation(name, tmp_path):
+    """Equal bits after a file, and after a run of the simulation that was packed, which must not change them."""
+    sim = running(name)
+    first = checkpoint.pack(sim)
+    kept = copy.deepcopy(first)
+    sim.save(tmp_path / "state.npz")
+    loaded = md.Simulation.load(tmp_path / "state.npz")
+    loaded.add_force(pull)
+    for settings, arrays in checkpoint.pack(unpacked(*first)), checkpoint.pack(loaded):
+        assert settings.keys() == first[0].keys() and arrays.keys() == kept[1].keys()
+        assert all(np.array_equal(arrays[key], kept[1][key]) for key in arrays)
+    sim.run(50)
+    loaded.run(50)
+    assert first[0] == kept[0] and all(np.array_equal(first[1][key], kept[1][key]) for key in kept[1])
+    assert np.array_equal(loaded.position, sim.position) and loaded.energy() == sim.energy()
+
+
+def test_masses_of_contacts():
+    """Two templates, clumps of several scales, contacts between clumps and with walls, one by one."""
+    rod = md.ClumpTemplate([(0.0, 0.0, 0.0), (0.1, 0.0, 0.0)], [0.06, 0.05])
+    ball = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.08])
+    sim = md.Simulation(ROUGH, dt=1e-5)
+    for x, (template, scale) in enumerate([(rod, 1.0), (ball, 1.5), (rod, 0.5), (ball, 1.0)]):
+        sim.add_clumps(template, (x, 0.0, 0.0), scale=scale)
+    mass, clump, radius = np.asarray(sim.mass), np.array([0, 0, 1, 2, 2, 3]), np.asarray(sim.sphere_radii)
+    spheres = np.array([(0, -1), (0, 2), (1, 3), (1, 4), (2, 5), (4, -7), (4, 5)], dtype=np.int32)
+    of_contact, inertia = contact_masses(spheres, np.array([2, 1]), np.array([rod.mass, ball.mass]),
+                                         np.array([0.06, 0.05, 0.08]), sim.template_index, np.asarray(sim.scale))
+    for (i, j), m, rolling in zip(spheres, of_contact, inertia):
+        a, b = mass[clump[i]], mass[clump[max(j, 0)]]
+        a_r, b_r = a * radius[i] ** 2, b * radius[max(j, 0)] ** 2
+        assert m == pytest.approx(a if j < 0 else a * b / (a + b), rel=1e-14)
+        assert rolling == pytest.approx(1.4 * a_r if j < 0 else 1.4 / (1.0 / a_r + 1.0 / b_r), rel=1e-14)
