@@ -146,7 +146,8 @@ def test_the_command_line_has_the_scenarios(environment, tmp_path):
         text = run(minidem, "run", name, "--help", cwd=tmp_path)
         assert text.startswith(f"usage: minidem run {name} ") and "python scenarios/" not in text
     package = Path(run(environment, "-c", "import minidem; print(minidem.__path__[0])", cwd=tmp_path).strip())
-    assert sorted(path.name for path in (package / "scenarios").glob("*.c")) == ["custom_integrator.c", "custom_law.c"]
+    assert sorted(path.name for path in (package / "scenarios").glob("*.c")) == [
+        "capillary_bridge.c", "custom_integrator.c", "custom_law.c"]
     assert "8 of 8 checks passed" in run(minidem, "selftest", cwd=tmp_path)
 
 

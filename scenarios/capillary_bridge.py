@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""Capillary bridges between wet spheres: a contact law of a user that reaches beyond touch. A worked example.
+
+At touch a bridge of a liquid forms; it pulls until the gap s of the spheres reaches the rupture distance s_c. The pull
+is that of Rabinovich, Esayanur & Moudgil, Langmuir 21, 10992 (2005), without the term of the immersion angle; s_c is
+that of Lian, Thornton & Adams, J. Colloid Interface Sci. 161, 138 (1993):
+
+    F_c = 2 pi R gamma cos(theta) (1 - s / sqrt(s^2 + 2 V / (pi R))),  s_c = (1 + theta/2) V^(1/3)
+
+with the radius R = 2 R* of two equal spheres, the volume V of the bridge, the surface tension gamma and the contact
+angle theta. In contact s = 0, and Hertz's repulsion is added. The history of a contact says whether it has a bridge:
+a pair in a gap that has not touched has none. At touch the pull begins at once. The energy that a slow separation
+would take from then on,
+
+    E = 2 pi R gamma cos(theta) (s_c + b - sqrt(s_c^2 + b^2)),  b^2 = 2 V / (pi R)
+
+is dissipated then, by viscosity and waves; at rupture the bridge holds no energy. Bodies that meet more slowly than
+sqrt(2 E / m*) stick. The law is written twice: below in Python, for arrays of eight contacts, and in C, in
+capillary_bridge.c.
+
+First, two spheres collide head on at several speeds; the restitution is compared with sqrt(1 - 2 E / (m* v^2)). Then
+64 wet spheres fly about in a box and stick together, with each interface. Without a C compiler C is skipped.
+"""
+
+import sys
+from math import cos, pi, sqrt
+from pathlib import Path
+
+import numpy as np
+
+import minidem as md
+from minidem.core.literature import article
+from minidem.core.parameters import NonNegative, Positive
+from minidem.reproduction import Finding, PaperExperiment
+from minidem.scenario.c_functions import ctypes_functions
+from minidem.scenario.plot import COLOURS, styles
+
+# --- The law in Python, for arrays of eight contacts.
+
+
+def capillary_energy(gap, pull, width, rupture):
+    """Energy of a bridge relative to separated bodies [J]; pull : at touch [N], width : b^2 [m2]."""
+    return -pull * (rupture - gap - (np.sqrt(rupture * rupture + width) - np.sqrt(gap * gap + width)))
+
+
+def geometry(contacts):
+    """Overlap and gap [m], 0 or 1 for a bridge, and what a bridge has: pull, width and rupture distance."""
+    _, per_radius, area, rupture = contacts.coefficients.T[:4]
+    deep, gap = np.maximum(contacts.overlap, 0.0), np.maximum(-contacts.overlap, 0.0)
+    bridge = (contacts.overlap > 0.0) | (contacts.history[:, 0, 3] > 0.0) & (gap < rupture)
+    return deep, gap, bridge.astype(float), per_radius * contacts.radius, area / contacts.radius, rupture
+
+
+def force(contacts, tension, angle, volume):
+    deep, gap, bridge, pull, width, rupture = geometry(contacts)
+    elastic = contacts.coefficients[:, 0] * np.sqrt(contacts.radius * deep) * deep
+    size = elastic - bridge * pull * (1.0 - gap / np.sqrt(gap * gap + width))
+    contacts.force = size[:, None] * contacts.normal
+    begins = (contacts.step > 0.0) & (contacts.history[:, 0, 3] == 0.0)
+    contacts.dissipated[:, 0] = np.where(begins, -bridge * capillary_energy(0.0, pull, width, rupture), 0.0)
+    contacts.history[:, 0, 3] = contacts.goes_on = bridge
+
+
+def describe(contacts, tension, angle, volume):
+    deep, gap, bridge, pull, width, rupture = geometry(contacts)
+    contacts.normal_energy = 0.4 * contacts.coefficients[:, 0] * np.sqrt(contacts.radius * deep) * deep * deep \
+        + bridge * (capillary_energy(gap, pull, width, rupture) - pull * deep)
+
+
+# --- The interfaces: each returns the two functions for `register`, or None if something is missing.
+
+INTERFACES = {"numpy": lambda: {"force": force, "describe": describe},
+              "ctypes": lambda: ctypes_functions(Path(__file__).with_suffix(".c"), ("force", "describe"))}
+RABINOVICH = article(
+    "rabinovich2005capillary", ("Rabinovich, Yakov I.", "Esayanur, Madhavan S.", "Moudgil, Brij M."),
+    "Capillary forces between two spheres with a fixed volume liquid bridge: theory and experiment", "Langmuir", "21",
+    "10992--10997", "2005", "10.1021/la0517639")
+LIAN = article(
+    "lian1993theoretical", ("Lian, Guoping", "Thornton, Colin", "Adams, Michael J."),
+    "A theoretical study of the liquid bridge forces between two rigid spherical bodies",
+    "Journal of Colloid and Interface Science", "161", "138--147", "1993", "10.1006/jcis.1993.1452")
+
+
+def rupture_distance(values):
+    """s_c [m]."""
+    return (1.0 + 0.5 * values["angle"]) * values["volume"] ** (1.0 / 3.0)
+
+
+def coefficients(pair, values):
+    """4/3 E*; pull at touch and b^2, both per or times R*; s_c."""
+    return (4.0 / 3.0 * pair["modulus"], 4.0 * pi * values["tension"] * cos(values["angle"]), values["volume"] / pi,
+            rupture_distance(values))
+
+
+RECORD = {
+    "title": "capillary bridges", "cites": (RABINOVICH, LIAN), "coefficients": coefficients,
+    "reads": ("young", "poisson"), "range": lambda pair, values, radius: rupture_distance(values),
+    "parameters": {"tension": NonNegative(0.073), "angle": NonNegative(0.0), "volume": Positive}}
+
+# --- The comparison.
+
+RADIUS, DENSITY, VOLUME, TENSION = 1e-3, 2500.0, 1e-11, 0.073       # [m], [kg/m3], [m3], water [N/m]
+GLASS = md.Material(young=1e7, poisson=0.3, density=DENSITY)
+SPHERE = md.ClumpTemplate([(0.0, 0.0, 0.0)], [RADIUS], density=DENSITY)
+STEP = 2e-6                                                         # 150 in a contact [s]
+SPEEDS = np.array([0.5, 0.9, 1.1, 1.5, 2.0, 4.0])                   # over the sticking speed
+PAPER = "Rabinovich et al. 2005"
+
+
+def energy_of_separation():
+    """E of two of the spheres [J]."""
+    width = 2.0 * VOLUME / (pi * RADIUS)
+    rupture = VOLUME ** (1.0 / 3.0)
+    return 2.0 * pi * RADIUS * TENSION * (rupture + sqrt(width) - sqrt(rupture * rupture + width))
+
+
+STICKING = sqrt(4.0 * energy_of_separation() / SPHERE.mass)         # m* = m / 2
+
+
+def simulation(law, walls=None):
+    return md.Simulation(GLASS, walls, contact=f"{law}:volume={VOLUME}", dt=STEP)
+
+
+def collide(law, speed):
+    """Two spheres head on: rebound speed over that of approach, 0 if they stick; rows (gap, force) of the contact."""
+    sim, rows = simulation(law), []
+
+    def note(sim):
+        for contact in sim.contacts():
+            rows.append((-contact["overlap"], contact["force"] @ contact["normal"]))
+
+    sim.add_clumps(SPHERE, [(0.0, 0.0, 0.0), ((2.0 + 1e-6) * RADIUS, 0.0, 0.0)],
+                   velocity=[(0.5 * speed, 0.0, 0.0), (-0.5 * speed, 0.0, 0.0)])
+    sim.run(round(8.0 * VOLUME ** (1.0 / 3.0) / (STICKING * STEP)), 1, note)
+    apart = sim.velocity[1, 0] - sim.velocity[0, 0]
+    return (0.0 if len(sim.contacts()) else apart / speed), np.array(rows)
+
+
+def clusters(sim):
+    """Largest number of spheres that are connected by bridges."""
+    group = np.arange(sim.n_clumps)
+    contacts = sim.contacts()
+    contacts = contacts[contacts["clump_j"] >= 0]
+    for _ in range(sim.n_clumps):
+        least = np.minimum(group[contacts["clump_i"]], group[contacts["clump_j"]])
+        np.minimum.at(group, contacts["clump_i"], least)
+        np.minimum.at(group, contacts["clump_j"], least)
+    return np.max(np.bincount(group))
+
+
+def fly(law, steps):
+    """64 spheres in a box: rows (time, kinetic energy, largest cluster, error of the balance) and the final state."""
+    spacing = 2.4 * RADIUS
+    sim = simulation(law, md.box(np.zeros(3), np.full(3, 4.0 * spacing)))
+    places = spacing * (0.5 + np.stack(np.meshgrid(*3 * [np.arange(4)]), axis=-1).reshape(-1, 3))
+    sim.add_clumps(SPHERE, places, velocity=0.4 * STICKING * np.random.default_rng(1).normal(size=(len(places), 3)))
+    start, rows = sim.energy().balance, []
+    for _ in range(25):
+        sim.run(steps // 25)
+        energy = sim.energy()
+        rows.append((sim.time, energy.kinetic, clusters(sim), energy.balance / start - 1.0))
+    return np.array(rows), b"".join(a.tobytes() for a in (sim.position, sim.velocity, sim.angular_velocity))
+
+
+def run(options, report):
+    laws = []
+    for name, interface in INTERFACES.items():
+        functions = interface()
+        if functions:
+            md.contact.register(f"capillary-{name}", **functions, **RECORD)
+            laws.append(f"capillary-{name}")
+    found = [collide(laws[-1], speed * STICKING) for speed in report.progress("collisions", SPEEDS)]
+    flights = {law: fly(law, 5000 if options.quick else 40_000) for law in report.progress("spheres in a box", laws)}
+    exact = np.sqrt(np.maximum(0.0, 1.0 - 1.0 / SPEEDS ** 2))
+    report.table("restitution", ("speed_over_sticking_speed", "restitution", "exact"),
+                 [(speed, e, right) for speed, (e, _), right in zip(SPEEDS, found, exact)])
+    for finding in findings(found, exact, flights):
+        report.find(finding)
+    report.figure("capillary_bridge", lambda figure: draw(figure, found, flights[laws[-1]][0]))
+    report.say(f"Sticking speed {STICKING:.3g} m/s; the largest cluster has "
+               f"{flights[laws[-1]][0][-1, 2]:.0f} of 64 spheres.")
+
+
+def findings(found, exact, flights):
+    for speed, (e, _), right in zip(SPEEDS, found, exact):
+        yield Finding(PAPER, "two spheres", f"restitution at {speed:g} times the sticking speed", None, e,
+                      holds=bool(abs(e - right) < 5e-3), note=f"within 0.005 of {right:.4f}")
+    states = {state for _, state in flights.values()}
+    yield Finding(PAPER, "64 spheres", "every interface gives the same bits", None, len(states),
+                  holds=len(states) == 1, note=f"different final states of {', '.join(flights)}")
+    rows = next(iter(flights.values()))[0]
+    yield Finding(PAPER, "64 spheres", "error of the energy balance over the initial energy", None,
+                  np.max(np.abs(rows[:, 3])), holds=bool(np.max(np.abs(rows[:, 3])) < 5e-3),
+                  note="kinetic, elastic, capillary and dissipated energy, below five thousandths")
+    yield Finding(PAPER, "64 spheres", "they stick together", None, rows[-1, 2], holds=bool(rows[-1, 2] > 3.0),
+                  note="more than three spheres in the largest cluster")
+
+
+def draw(figure, found, rows):
+    left, right = figure.subplots(1, 2)
+    shown = [(speed, force) for speed, (_, force) in zip(SPEEDS, found) if speed in (0.9, 1.5)]
+    for (speed, force), (colour, style) in zip(shown, styles(len(shown))):
+        left.plot(1e3 * force[:, 0], 1e3 * force[:, 1], color=colour, linestyle=style,
+                  label=f"{speed:g} times the sticking speed")
+    left.set(xlabel="gap (mm)", ylabel="force, repulsion positive (mN)", ylim=(-0.6, 1.0))
+    left.legend()
+    right.plot(1e3 * rows[:, 0], 1e6 * rows[:, 1], color=COLOURS[0])
+    right.set(xlabel="time (ms)", ylim=(0.0, None))
+    right.set_ylabel("kinetic energy (µJ)", color=COLOURS[0])
+    size = right.twinx()
+    size.plot(1e3 * rows[:, 0], rows[:, 2], "--", color=COLOURS[1])
+    size.set_ylim(0.0, None)
+    size.set_ylabel("spheres in the largest cluster (dashed)", color=COLOURS[1])
+    size.grid(False)
+    size.spines["right"].set_visible(True)
+
+
+EXPERIMENT = PaperExperiment("capillary_bridge", __doc__, run)
+main = EXPERIMENT.main
+
+if __name__ == "__main__":
+    sys.exit(main())
