@@ -2,6 +2,8 @@
 """What a compiled law reads of materials and pairs, from a PairTable."""
 import numpy as np
 
+from minidem.contact.pair_table import PROPERTIES
+
 from minidem.contact.law cimport Law, LawKernels
 from minidem.walls.wall_table cimport WallTable
 
@@ -51,7 +53,9 @@ def sphere_units(record, values, pair_table, material_index, radius):
 
 
 cdef object set_units(Law *law, record, values, pair_table, state):
-    """Units of the sums of energies and of the forces on walls, by the largest sphere and the stiffest material present.
+    """Units of the sums of energies and of the forces on walls, and the largest gap of a contact.
+
+    They follow from the largest sphere and the stiffest material present, the gap from all pairs of materials.
 
     The forces on walls are added in 128 bits, so that they have the bits that their contacts have.
     """
@@ -61,3 +65,5 @@ cdef object set_units(Law *law, record, values, pair_table, state):
     law.force_unit = powers_of_two(force) * 2.0 ** -98
     law.energy_unit = powers_of_two(force) * powers_of_two(radius) * 2.0 ** -69
     law.per_energy = 1.0 / law.energy_unit
+    law.reach = record.largest_gap(pair_table.properties(PROPERTIES), values, radius)
+    law.begins_at_reach = record.begins == "range"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from minidem.contact.law import MOST_COEFFICIENTS, LawKernels, LawLimits
-from minidem.core.checks import check_call
+from minidem.core.checks import check_call, non_negative
 from minidem.core.literature import Reference
 from minidem.core.parameters import named_values, parameter_values
 from minidem.core.record import check_record, refuse_field
@@ -52,6 +52,12 @@ class ContactLaw:
         Properties of pairs of materials that it reads, with any values of its parameters.
     reads_with : dict
         Parameters, such as "rolling=epsd", to the properties of pairs that it then reads in addition.
+    range : float or callable
+        Largest gap of a contact [m]: 0 for forces between bodies that overlap. Or range(pair, values, radius) -> such
+        gaps of pairs of materials, as for `coefficients`, at an effective radius [m]; those of a larger radius are not
+        smaller.
+    begins : str
+        Where a contact begins: at "touch", or at its "range".
     parameters : dict
         Name to default number, to a tuple of words, the first being the default, or to None: a number to be given.
         With a range: of a type of `minidem.core.parameters.RANGES`, or that type.
@@ -73,6 +79,8 @@ class ContactLaw:
     reads: tuple[str, ...] = ()
     reads_of_pairs: tuple[str, ...] = ()
     reads_with: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    range: float | Callable = 0.0
+    begins: str = "touch"
     parameters: Mapping[str, float | tuple[str, ...] | None] = field(default_factory=dict)
 
     def __post_init__(self):
@@ -90,6 +98,12 @@ class ContactLaw:
             if not callable(self.coefficients):
                 refuse_field(self, "coefficients", "give a function of (pair, values)")
             check_call("coefficients", self.coefficients, "pair", "values")
+        if callable(self.range):
+            check_call("range", self.range, "pair", "values", "radius")
+        else:
+            non_negative("range", self.range)
+        if self.begins not in ("touch", "range"):
+            refuse_field(self, "begins", "give 'touch' or 'range'")
 
     def values(self, given: str = "") -> list[float | int]:
         """Parameter values, in the order of the record, from text such as 'stiffness=1e6'; see `parameter_values`."""
@@ -131,9 +145,13 @@ class ContactLaw:
         energies = [kernels.energy_at(overlap, radius, row, values) for row in rows]
         return (self.power + 1.0) / overlap * np.reshape(energies, modulus.shape)
 
-    def mass_of_clumps(self, values: list[float | int]) -> bool:
-        """Whether the effective mass of a contact leaves out the rotation of the clumps (contact/mobility.pxd)."""
-        return named_values(self.parameters, values).get("mass") == "clump"
+    def largest_gap(self, pair: Mapping, values: list[float | int], radius: float) -> float:
+        """Largest gap of contacts up to an effective radius [m]; pair, values : as for `coefficients`."""
+        gaps = self.range(pair, named_values(self.parameters, values), radius) if callable(self.range) else self.range
+        largest = float(np.nanmax(gaps, initial=0.0))       # nan: of pairs that are not given
+        if not (np.min(gaps) >= 0.0 or np.isnan(gaps).any()) or not np.isfinite(largest):
+            raise ValueError(f"contact {self.name!r}: range returned {gaps!r}; return gaps [m], 0 or greater")
+        return largest
 
     def corrects_onsets(self, values: list[float | int]) -> bool:
         """Whether these parameter values select the onset correction."""

@@ -37,6 +37,12 @@ from minidem.state.state cimport member
 cdef enum:
     AHEAD = 2                       # blocks whose spheres are prefetched
 
+cdef extern from *:
+    """
+    #define MINIDEM_FAR 1e100
+    """
+    const double FAR "MINIDEM_FAR"  # a gap [m]
+
 
 cdef inline void prefetch_block(const double *block, Py_ssize_t stride) noexcept nogil:
     cdef Py_ssize_t k
@@ -175,14 +181,15 @@ cdef inline int ended_lanes(const Stored *stored, const Blocks *blocks, const do
     return bits
 
 
-cdef inline void preset(const Stored *stored, const Blocks *blocks, Py_ssize_t b, bint walls, double *contact,
+cdef inline void preset(const Stored *stored, const Law *law, Py_ssize_t b, bint walls, double *contact,
                         double *result) noexcept nogil:
-    """GOES_ON before the law. A triangle may end although it overlaps, because another one has replaced it."""
+    """GOES_ON before the law. A triangle may end although it overlaps, because another one has replaced it; a law that
+    acts across a gap then has a gap of FAR."""
     cdef double *overlap = contact + OVERLAP * LANES
     cdef int lane
     for lane in range(LANES if walls else 0):
         if not stored.seen.data[b * LANES + lane]:
-            overlap[lane] = min(overlap[lane], 0.0)
+            overlap[lane] = -FAR if overlap[lane] > -law.reach and law.reach > 0.0 else min(overlap[lane], 0.0)
     for lane in range(LANES):
         result[GOES_ON * LANES + lane] = 1.0 if overlap[lane] > 0.0 else 0.0
 
@@ -216,7 +223,7 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
         load_block(law, state, blocks, b, walls, contact, sides, NULL)
         ended = 0
         if b >= stored.n_kept[group]:
-            preset(stored, blocks, b, walls, contact, result)
+            preset(stored, law, b, walls, contact, result)
             call_law(stored, law, block, contact, result)
             if law.reach > 0.0:
                 limit_range(stored, law, b, walls, contact, result)

@@ -152,6 +152,7 @@ cdef class LoopOwner(LoopReader):
         if not create_lists(&self.loop.broad, self.loop.contacts, &self.loop.state, self.loop.n_threads,
                             log_slab_for(&self.loop.state)):
             raise MemoryError("no memory for the lists of the time loop")
+        self.loop.broad.reach = self.loop.law.reach
 
     cdef object body_force_of(self, fixed):
         """Wrenches of clumps without a contact, (block types + 1, WRENCH_ROWS, LANES)."""

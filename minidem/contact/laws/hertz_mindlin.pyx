@@ -74,7 +74,7 @@ SLIDING = article(
     "Journal of Physics D: Applied Physics", "24", "1942--1946", "1991", "10.1088/0022-3727/24/11/007")
 LAWS = [ContactLaw(
     name="hertz-mindlin", title="damped Hertz contact with Mindlin friction",
-    cites=(ANTYPOV, *REFERENCES, JKR, SLIDING),
+    cites=(ANTYPOV, *REFERENCES, JKR, SLIDING), range=largest_gap,
     equations="10, 17 of 10.1209/0295-5075/94/50004",
     kernels=lambda values: friction_kernels(hertz.PART, values),
     power=1.5, needs_velocity=True, has_history=True, conservative=False, coefficients=coefficients,

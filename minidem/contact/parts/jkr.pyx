@@ -131,7 +131,7 @@ cdef inline void correct_edge(GivenRows contact, GivenRows history, OwnRows norm
         lost[lane] = lost_at_touch(&c.jkr, c.radius, c.stiffness, c.s)
     if step > 0.0 and c.s > 0.0 and not c.lasts and kept != 0.0:
         lost[lane] = lost_at_tear_off(&c.jkr, c.radius, c.stiffness, c.s)
-        if overlap < -1e300:                            # another triangle goes on with it, which has lost this before
+        if overlap < -1e99:                            # another triangle goes on with it, which has lost this before
             lost[lane] = -lost_at_touch(&c.jkr, c.radius, c.stiffness, c.s)
     approach = -step * dot(load(contact + VELOCITY * LANES + lane), load(contact + MIDDLE_NORMAL * LANES + lane))
     normal[STRETCHED * LANES + lane] = overlap / (approach if approach > overlap else overlap) \
