@@ -145,6 +145,10 @@ class ContactLaw:
         energies = [kernels.energy_at(overlap, radius, row, values) for row in rows]
         return (self.power + 1.0) / overlap * np.reshape(energies, modulus.shape)
 
+    def mass_of_clumps(self, values: list[float | int]) -> bool:
+        """Whether the effective mass of a contact leaves out the rotation of the clumps (contact/mobility.pxd)."""
+        return named_values(self.parameters, values).get("mass") == "clump"
+
     def largest_gap(self, pair: Mapping, values: list[float | int], radius: float) -> float:
         """Largest gap of contacts up to an effective radius [m]; pair, values : as for `coefficients`."""
         gaps = self.range(pair, named_values(self.parameters, values), radius) if callable(self.range) else self.range
