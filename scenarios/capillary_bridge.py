@@ -176,7 +176,7 @@ def run(options, report):
                  [(speed, e, right) for speed, (e, _), right in zip(SPEEDS, found, exact)])
     for finding in findings(found, exact, flights):
         report.find(finding)
-    report.figure("capillary_bridge", lambda figure: draw(figure, found, flights[laws[-1]][0]))
+    report.figure("capillary_bridge", lambda figure: draw(figure, found, flights[laws[-1]][0]), (9.0, 4.0))
     report.say(f"Sticking speed {STICKING:.3g} m/s; the largest cluster has "
                f"{flights[laws[-1]][0][-1, 2]:.0f} of 64 spheres.")
 

@@ -36,12 +36,13 @@ VERDICTS = {
     "custom_integrator": (4, [], []),
     "custom_law": (9, [], []),
     "capillary_bridge": (9, [], []),
+    "cohesive_slope": (10, [], []),
 }
 BAD = {
     "forced_sphere": ["--dt", "1e-4"], "forced_cylinder": ["--smallest-step", "1e-3"],
     "spinning_top": ["--time", "0.01"], "coupled_cylinders": ["--dt", "0.1"],
     "tennis_racket": ["--tilt", "0.6"], "custom_integrator": ["--steps", "1"],
-    "custom_law": ["--steps", "1"], "capillary_bridge": ["--steps", "1"],
+    "custom_law": ["--steps", "1"], "capillary_bridge": ["--steps", "1"], "cohesive_slope": ["--steps", "1"],
 }
 
 

@@ -13,9 +13,11 @@ READ = {"hertz": (), "hertz:onset=corrected": (), "hooke:stiffness=1e5": (), "ho
         "hertz-mindlin": ("restitution", "friction"), "hertz-mindlin:limit_damping=yes": ("restitution", "friction"),
         "hertz-mindlin:rolling=none": ("restitution", "friction"),
         "hertz-mindlin:rolling=epsd,rolling_damping=0": ("restitution", "friction", "rolling_friction"),
+        "hertz-mindlin:cohesion=jkr": ("restitution", "friction", "adhesion"),
+        "hertz-mindlin:rolling=epsd,cohesion=jkr": ("restitution", "friction", "rolling_friction", "adhesion"),
         "hooke-coulomb:stiffness=1e5,tangential_damping=0": ("restitution", "friction"),
         "hooke-coulomb:rolling=epsd,stiffness=1e5": ("restitution", "friction", "rolling_friction")}
-GIVEN = {"restitution": 0.5, "friction": 0.4, "rolling_friction": 0.3}
+GIVEN = {"restitution": 0.5, "friction": 0.4, "rolling_friction": 0.3, "adhesion": 0.2}
 PLAIN = md.Material(1e7, 0.2)
 BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.01])
 FLOOR = md.Plane((0, 0, 0), (0, 0, 1))
@@ -52,7 +54,8 @@ def test_a_property_changes_the_result_or_is_warned_of(contact, name):
         return
     [text] = said
     assert f"contact law {contact!r} does not read {name} of Material(young=" in text
-    assert ("rolling=epsd would" in text.replace("'", "")) == (name == "rolling_friction")
+    for option, read in (("rolling=epsd would", "rolling_friction"), ("cohesion=jkr would", "adhesion")):
+        assert (option in text.replace("'", "")) == (name == read)
 
 
 @pytest.mark.parametrize("contact, remedies", [
@@ -68,6 +71,13 @@ def test_the_remedy_is_an_option_of_the_chosen_law_or_all_laws_that_help(contact
             specification += ",stiffness=1e5"
         law, values = md.contact.registry.select(specification)
         assert "rolling_friction" in law.pair_properties(values)
+
+
+def test_several_properties_need_several_options():
+    both = replace(PLAIN, rolling_friction=0.1, adhesion=0.1)
+    for contact in "hertz", "hooke-coulomb:stiffness=1e5", "hertz-mindlin":
+        [text], _ = texts_of(lambda contact=contact: md.Simulation(both, contact=contact, dt=1e-6))
+        assert "; contact='hertz-mindlin:rolling=epsd,cohesion=jkr' would read them; else leave them out" in text
 
 
 ROLLING = replace(PLAIN, rolling_friction=0.3, name="sticky")
