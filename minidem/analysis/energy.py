@@ -103,10 +103,11 @@ def measure(loop, gravity, contacts=None, rates=None, shadow=None):
         loop.evaluate()
     state, population, lost = loop.state, loop.population, loop.dissipated()
     work = [rows[:, 0] for rows in loop.works().values() if rows is not None]
+    work += [] if loop.wall_work() is None else [loop.wall_work()[0]]
     contacts = loop.contacts() if contacts is None else contacts
     velocity, body_rate = loop.rates() if rates is None else rates
     mass = state.column("mass")
-    lost = population.dissipated + (0.0 if lost is None else np.sum(lost, axis=0))
+    lost = population.dissipated + (0.0 if lost is None else np.sum(lost, axis=1))
     return Energy(translational=float(0.5 * np.sum(mass * np.sum(velocity ** 2, axis=1))),
                   rotational=float(0.5 * np.sum(np.sum(state.column("inertia") * body_rate ** 2, axis=1))),
                   elastic=float(np.sum(contacts["energy"])),

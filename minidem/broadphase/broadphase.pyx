@@ -153,3 +153,4 @@ cdef void carry_over_skins(Broadphase *broad, const Broadphase *old) noexcept no
     broad.triangle_density, broad.triangle_diameter = old.triangle_density, old.triangle_diameter
     broad.n_outer = old.n_outer
     broad.n_inner = old.n_inner
+    broad.reach = old.reach

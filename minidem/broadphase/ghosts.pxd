@@ -7,6 +7,7 @@ from libc.string cimport memcpy
 
 from minidem.core.int_vector cimport IntVector
 from minidem.core.lanes cimport LANES, lane_of, row_of
+from minidem.state.rows cimport ORIENTATION
 from minidem.state.state cimport StateView
 
 cdef enum:
@@ -35,7 +36,7 @@ cdef inline int clump_of(const StateView *state, int sphere) noexcept nogil:
 
 
 cdef inline void copy_ghosts(const IntVector *lines, const StateView *state) noexcept nogil:
-    """Copy own spheres to their ghosts, and motions or the twists of their clumps if they are in use.
+    """Copy own spheres to their ghosts, and motions with orientations, or twists, of their clumps if they are in use.
 
     lines : see `list_marked`.
 
@@ -44,6 +45,8 @@ cdef inline void copy_ghosts(const IntVector *lines, const StateView *state) noe
     cdef const double *spheres = state.spheres
     cdef double *ghosts = state.spheres + state.n_members * 4 * LANES
     cdef Py_ssize_t k
+    cdef Py_ssize_t slot, clump
+    cdef int m
     cdef double *twist
     cdef double *ghost
     for k in range(lines.size):
@@ -52,6 +55,11 @@ cdef inline void copy_ghosts(const IntVector *lines, const StateView *state) noe
     for k in range(lines.size if state.motions != NULL else 0):
         memcpy(state.motions + 16 * (state.n_members * 4 + <Py_ssize_t> lines.data[k]),
                state.motions + 16 * <Py_ssize_t> lines.data[k], 16 * sizeof(double))
+        slot = state.block_of_member[lines.data[k] // 4] * LANES + 2 * (lines.data[k] % 4)
+        for clump in range(slot, slot + 2):
+            for m in range(4):
+                state.turns[4 * clump + m] = state.blocks[
+                    (row_of(clump) * state.n_rows + ORIENTATION + m) * LANES + lane_of(clump)]
     for k in range(lines.size if state.twists != NULL else 0):
         twist = state.twists + 8 * LANES * <Py_ssize_t> state.block_of_member[lines.data[k] // 4] \
             + 8 * (lines.data[k] % 4)

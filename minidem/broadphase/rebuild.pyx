@@ -70,7 +70,7 @@ cdef void rebuild_outer(Broadphase *broad, int thread, StateView *state, const W
     if thread == 0:
         set_skins(broad, state, walls.n_meshes > 0)
         broad.rebalanced = not broad.fixed_shares and rebalance(broad.shares, broad.n_threads)
-        broad.levels.ready = reserve_levels(&broad.levels, broad.outer_skin, state.box)
+        broad.levels.ready = reserve_levels(&broad.levels, broad.outer_skin + broad.reach, state.box)
         broad.n_outer += 1
     if broad.clumps_first:
         update_bounds(broad, thread, state)
@@ -84,8 +84,8 @@ cdef void rebuild_outer(Broadphase *broad, int thread, StateView *state, const W
     wait(broad, thread)
     broad.reports[thread].incomplete = not (
         search_pairs(broad.threads, thread, broad.n_threads, &broad.levels, state, searched_spheres(broad, state),
-                     broad.outer_skin, broad.clumps_first)
-        and search_walls(broad.threads + thread, walls, state, broad.outer_skin))
+                     broad.outer_skin + broad.reach, broad.clumps_first)
+        and search_walls(broad.threads + thread, walls, state, broad.outer_skin + broad.reach))
     store_reference_poses(broad, thread, state)
     if thread == 0:
         broad.valid = True
@@ -107,8 +107,8 @@ cdef void rebuild(Broadphase *broad, int thread, StateView *state, const Walls *
     cdef int t
     if not broad.valid or mine.active.size < state.first_member[mine.last_block] - state.first_member[mine.first_block]:
         pose_range(state, mine.first_block, mine.last_block)
-        if state.motions != NULL:
-            motions_range(state, mine.first_block, mine.last_block)
+    if state.motions != NULL:                           # those of spheres without a contact are not written in a step
+        motions_range(state, mine.first_block, mine.last_block)
     measure_displacement(broad, thread, state, walls)
     if broad.valid:
         copy_ghosts(&mine.outer_ghost_lines, state)
@@ -119,7 +119,8 @@ cdef void rebuild(Broadphase *broad, int thread, StateView *state, const Walls *
         rebuild_outer(broad, thread, state, walls)
     for t in range(broad.n_threads):
         incomplete |= broad.reports[t].incomplete
-    if incomplete or not prune(broad.threads, thread, broad.n_threads, walls, state, broad.marks, broad.inner_skin):
+    if incomplete or not prune(broad.threads, thread, broad.n_threads, walls, state, broad.marks,
+                               broad.inner_skin + broad.reach):
         mine.failure = OUT_OF_MEMORY
     if thread == 0:
         broad.n_inner += 1

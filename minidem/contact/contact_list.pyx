@@ -6,17 +6,21 @@ import numpy as np
 
 from minidem.broadphase.ghosts cimport slot_of
 from minidem.broadphase.neighbours cimport Neighbours, owns, push_pair
-from minidem.contact.contact_motion cimport gather_contacts
+from minidem.contact.blocks cimport (
+    FIRST, LAST_COUPLE, LAST_FORCE, RECORDS, SECOND, Blocks, block_at, is_hole, keys_of,
+)
+from minidem.contact.contact_motion cimport SIDE_ROWS
 from minidem.contact.contact_rows cimport describe
-from minidem.contact.history cimport Touching, couple_of, doubles, result_of
 from minidem.contact.law cimport Contact, Law, LawKernels
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.contact.rows cimport (
-    CONTACT_ROWS, DESCRIPTION_ROWS, MAX_RECORDS, NORMAL_ENERGY, ROLLING_ENERGY, SLIDING, TANGENTIAL_ENERGY,
+    COEFFICIENTS, DESCRIPTION_ROWS, MAX_COEFFICIENTS, MAX_RECORDS, NORMAL, NORMAL_ENERGY, OVERLAP, ROLLING_ENERGY,
+    SLIDING, TANGENTIAL_ENERGY,
 )
+from minidem.contact.stored cimport GROUPS, WALLS, Stored
+from minidem.contact.stored_forces cimport load_block
 from minidem.core.int_vector cimport IntVector, release
 from minidem.core.lanes cimport LANES
-from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport Vec3, norm, sub, vec3
 from minidem.state.periodic_box cimport nearest_image
 from minidem.state.rows cimport POSITION, load
@@ -60,88 +64,87 @@ cdef object list_contacts(State state, const Contacts *contacts, const Neighbour
     return describe(state, pair, values, None, count)
 
 
-cdef void write_friction(int *numbers, const Py_ssize_t *places, int n, double[:, ::1] values,
-                         double[:, ::1] friction, const StateView *view, const Law *law,
-                         const Touching *touching) noexcept nogil:
-    """Energies and friction, as `describe` reads them, of n <= LANES contacts, all with walls or all without.
-
-    numbers : of the contacts, room for LANES;  places : of their rows.
-    """
-    cdef double contact[CONTACT_ROWS * LANES]
-    cdef double rows[MAX_RECORDS * 4 * LANES]
+cdef void write_block(const Contacts *contacts, const StateView *view, int group, Py_ssize_t b, Py_ssize_t *count,
+                      int[:, ::1] pair, double[:, ::1] values, double[:, ::1] friction) noexcept nogil:
+    """Rows for `describe` of the contacts of a block whose first body is an own sphere."""
+    cdef const Stored *stored = &contacts.stored
+    cdef const Blocks *blocks = &stored.groups[group]
+    cdef const double *block = block_at(blocks, b)
+    cdef const int *keys = <const int *> block
+    cdef double contact[(COEFFICIENTS + MAX_COEFFICIENTS) * LANES]
+    cdef double records[MAX_RECORDS * 4 * LANES]
     cdef double result[DESCRIPTION_ROWS * LANES]
+    cdef double sides[2 * SIDE_ROWS * LANES]
     cdef double points[3 * LANES]
-    cdef int i[LANES]
-    cdef int j[LANES]
-    cdef int lane, m, r
-    cdef double *row
-    if n == 0:
-        return
+    cdef Py_ssize_t n
+    cdef int lane, m
+    load_block(contacts.law, view, blocks, b, group == <int> WALLS, contact, sides, points)
+    memcpy(records, block + RECORDS * LANES, contacts.law.n_records * 4 * LANES * sizeof(double))
+    contacts.law.describe(contact, records, result, contacts.law.parameters)
     for lane in range(LANES):
-        numbers[lane] = numbers[min(lane, n - 1)]
-        i[lane], j[lane] = touching.pairs.data[2 * numbers[lane]], touching.pairs.data[2 * numbers[lane] + 1]
-    gather_contacts(law, view, i, j, j[0] < 0, contact, points)
-    for r in range(law.n_records):
-        rows_from_records(doubles(&touching.records[r]), numbers, rows + 4 * LANES * r)
-    law.describe(contact, rows, result, law.parameters)
-    for lane in range(n):
-        row = &friction[places[lane], 0]
-        memcpy(row, result_of(touching, numbers[lane]), 3 * sizeof(double))
-        memset(row + 6, 0, 3 * sizeof(double))
-        if law.has_couples:
-            memcpy(row + 6, couple_of(touching, numbers[lane]), 3 * sizeof(double))
+        if <unsigned int> (keys[FIRST + lane] - stored.first_slot) >= <unsigned int> stored.n_slots:
+            continue                                    # a hole, or the owner of the first body lists it
+        n = count[0]
+        count[0] += 1
+        pair[n, 0] = keys[FIRST + lane]
+        pair[n, 1] = slot_of(view, keys[SECOND + lane]) if keys[SECOND + lane] >= 0 else keys[SECOND + lane]
+        values[n, 0], values[n, 1] = contact[OVERLAP * LANES + lane], 0.0
+        values[n, 2] = result[NORMAL_ENERGY * LANES + lane]
         for m in range(3):
-            row[3 + m] = points[m * LANES + lane]
-        values[places[lane], 2] = result[NORMAL_ENERGY * LANES + lane]
-        row[9], row[10] = result[TANGENTIAL_ENERGY * LANES + lane], result[ROLLING_ENERGY * LANES + lane]
-        row[11] = result[SLIDING * LANES + lane]
+            values[n, 3 + m] = contact[(NORMAL + m) * LANES + lane]
+            friction[n, m] = block[(LAST_FORCE + m) * LANES + lane]
+            friction[n, 3 + m] = points[m * LANES + lane]
+            friction[n, 6 + m] = block[(LAST_COUPLE + m) * LANES + lane]
+        friction[n, 9], friction[n, 10] = result[TANGENTIAL_ENERGY * LANES + lane], \
+            result[ROLLING_ENERGY * LANES + lane]
+        friction[n, 11] = result[SLIDING * LANES + lane]
 
 
-cdef object list_touching(State state, const StateView *view, const Contacts *contacts, const Neighbours *threads,
-                          int n_threads):
-    """All contacts of a law with history, of all threads, a structured array of CONTACT; the spheres are posed."""
-    cdef Py_ssize_t count = 0, k
-    cdef Py_ssize_t places[LANES]
-    cdef int numbers[LANES]
-    cdef int t, i, j, walls, n
-    cdef const Touching *touching
+cdef object list_stored(State state, const StateView *view, const Contacts *contacts, int n_threads):
+    """All contacts of a law with records, of all threads, a structured array of CONTACT; the spheres are posed."""
+    cdef Py_ssize_t count = 0, b
+    cdef int t, group
     cdef int[:, ::1] pair
     cdef double[:, ::1] values, friction
     for t in range(n_threads):
-        count += contacts[t].history.contacts.n
+        for group in range(<int> GROUPS):
+            count += LANES * contacts[t].stored.groups[group].n_blocks
     pair, values, friction = np.empty((count, 2), dtype=np.int32), np.empty((count, 6)), np.empty((count, 12))
     count = 0
     for t in range(n_threads):
-        touching = &contacts[t].history.contacts
-        for walls in range(2):
-            n = 0
-            for k in range(touching.n):
-                i, j = touching.pairs.data[2 * k], touching.pairs.data[2 * k + 1]
-                if (j < 0) != walls or not owns(threads + t, view, i):      # the owner of i lists it
-                    continue
-                write_row(&pair[count, 0], &values[count, 0], view, i, j, contacts[t].law, 0.0)
-                places[n], numbers[n] = count, <int> k
-                n, count = n + 1, count + 1
-                if n == LANES:
-                    write_friction(numbers, places, n, values, friction, view, contacts[t].law, touching)
-                    n = 0
-            write_friction(numbers, places, n, values, friction, view, contacts[t].law, touching)
+        for group in range(<int> GROUPS):
+            for b in range(contacts[t].stored.groups[group].n_blocks):
+                write_block(contacts + t, view, group, b, &count, pair, values, friction)
     (<LawKernels> contacts[0].law.context).raise_error()
     return describe(state, pair, values, friction, count)
+
+
+cdef double deepest_stored(const StateView *view, const Contacts *contacts) noexcept nogil:
+    """The largest overlap of the contacts of a thread [m], of a law with records."""
+    cdef double deepest = 0.0
+    cdef const int *keys
+    cdef Py_ssize_t lane
+    cdef int group
+    for group in range(<int> GROUPS):
+        for lane in range(LANES * contacts.stored.groups[group].n_blocks):
+            if not is_hole(&contacts.stored.groups[group], lane):
+                keys = keys_of(&contacts.stored.groups[group], lane)
+                deepest = max(deepest, contacts.law.one(contacts.law, view, keys[FIRST], keys[SECOND]).overlap)
+    return deepest
 
 
 cdef double deepest_overlap(const StateView *view, const Contacts *contacts, int n_threads) noexcept nogil:
     """The largest overlap of all contacts of all threads [m]; 0 without any."""
     cdef double deepest = 0.0
-    cdef int t
-    cdef Py_ssize_t k
-    cdef const Law *law
     cdef const IntVector *pairs
+    cdef Py_ssize_t k
+    cdef int t
     for t in range(n_threads):
-        law = contacts[t].law
-        pairs = &contacts[t].pairs if law.history == NULL else &contacts[t].history.contacts.pairs
-        for k in range(pairs.size // 2 if law.history == NULL else contacts[t].history.contacts.n):
-            deepest = max(deepest, law.one(law, view, pairs.data[2 * k], pairs.data[2 * k + 1]).overlap)
+        pairs = &contacts[t].pairs
+        deepest = max(deepest, deepest_stored(view, contacts + t))
+        for k in range(pairs.size // 2):
+            deepest = max(deepest, contacts[t].law.one(contacts[t].law, view, pairs.data[2 * k],
+                                                       pairs.data[2 * k + 1]).overlap)
     return deepest
 
 

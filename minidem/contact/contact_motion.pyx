@@ -10,8 +10,7 @@ from libc.string cimport memcpy, memset
 
 from minidem.contact.law cimport Law
 from minidem.contact.rows cimport (
-    ANGULAR_VELOCITY, COEFFICIENTS, MASS, MIDDLE_NORMAL, NORMAL, OVERLAP, OwnRows, RADIUS,
-    ROLLING_INERTIA, SPIN, STEP, VELOCITY,
+    ANGULAR_VELOCITY, MIDDLE_NORMAL, NORMAL, OVERLAP, OwnRows, RADIUS, SPIN, STEP, VELOCITY,
 )
 from minidem.core.lanes cimport LANES
 from minidem.core.transpose cimport rows_from_lines, rows_from_records
@@ -23,15 +22,14 @@ from minidem.walls.surface cimport Touch, WallPose, touch_wall, velocity_at
 
 cdef struct Bodies:                     # of eight contacts: one of their two sides
     double sphere[4 * LANES]            # centre [m] and radius [m]
-    double velocity[4 * LANES]          # of the centre, half a step before the pose [m/s]; 1 / mass of the clump [1/kg]
-    double turning[4 * LANES]           # angular velocity, likewise [rad/s]; number of the material
+    double velocity[4 * LANES]          # of the centre, half a step before the pose [m/s]; 1 / unit of the force
+    double turning[4 * LANES]           # angular velocity, likewise [rad/s]; 1 / unit of the moment
 
 
 cdef struct Geometry:                   # of eight contacts at the pose
     double normal[3 * LANES]
     double overlap[LANES]               # [m]
     double radius[LANES]                # effective [m]
-    double mass[LANES]                  # effective [kg]
     double curvature[LANES]             # change of the normal per displacement: 1 / distance of the centres [1/m]
     double straight[3 * LANES]          # of walls: direction in which there is none; see Touch
 
@@ -47,20 +45,18 @@ cdef inline void load_side(const StateView *state, const int *spheres, Bodies *s
 cdef inline void pair_geometry(const double *box, const Bodies *a, const Bodies *b, Geometry *g) noexcept nogil:
     """Of contacts of two spheres. box : a constant NULL where no axis is periodic, so that the loop vectorises."""
     cdef Vec3 between
-    cdef double distance, reach, inverse_mass, inverse
+    cdef double distance, reach, inverse
     cdef int lane
     for lane in range(LANES):
         between = nearest_image(box, sub(load(a.sphere + lane), load(b.sphere + lane)))
         distance = sqrt(dot(between, between))
         reach = a.sphere[3 * LANES + lane] + b.sphere[3 * LANES + lane]
-        inverse_mass = a.velocity[3 * LANES + lane] + b.velocity[3 * LANES + lane]
-        inverse = 1.0 / (distance * reach * inverse_mass)       # one division instead of three
-        inverse = inverse if distance > 0.0 else 0.0            # coincident centres: no direction, no force
-        g.curvature[lane] = inverse * reach * inverse_mass
-        store(g.normal + lane, scale(inverse * reach * inverse_mass, between))
+        inverse = 1.0 / (distance * reach)              # one division instead of two
+        inverse = inverse if distance > 0.0 else 0.0    # coincident centres: no direction, no force
+        g.curvature[lane] = inverse * reach
+        store(g.normal + lane, scale(inverse * reach, between))
         g.overlap[lane] = reach - distance
-        g.radius[lane] = a.sphere[3 * LANES + lane] * b.sphere[3 * LANES + lane] * (inverse * distance * inverse_mass)
-        g.mass[lane] = inverse * distance * reach
+        g.radius[lane] = a.sphere[3 * LANES + lane] * b.sphere[3 * LANES + lane] * (inverse * distance)
 
 
 cdef inline void move_wall(const WallPose *pose, Vec3 centre, Vec3 velocity, double half, Bodies *b,
@@ -90,16 +86,14 @@ cdef inline void wall_geometry(const Law *law, const int *elements, const Bodies
         store(g.straight + lane, touch.straight)
         g.overlap[lane] = sphere[3] - touch.height
         g.radius[lane] = sphere[3]
-        g.mass[lane] = 1.0 / a.velocity[3 * LANES + lane]
         g.curvature[lane] = touch.curvature
         if law.walls.moves[wall]:
             move_wall(law.walls.now + wall, load(a.sphere + lane), load(a.velocity + lane), half, b, lane)
-        b.turning[3 * LANES + lane] = law.walls.materials[wall]
 
 
 cdef inline void write_rows(bint walls, const Bodies *a, const Bodies *b, const Geometry *g, double step,
-                            OwnRows contact) noexcept nogil:
-    """All rows of the contacts up to STEP."""
+                            OwnRows contact, OwnRows sides) noexcept nogil:
+    """All rows of the contacts up to STEP but mass and inertia, and those of `sides`."""
     cdef double half = 0.5 * step, share = 1.0 if walls else 0.5        # of the overlap on the side of i
     cdef double overlap, middle_overlap, approach, lever_i, lever_j
     cdef Vec3 normal, middle, relative, tangential, straight, w_i, w_j
@@ -121,8 +115,12 @@ cdef inline void write_rows(bint walls, const Bodies *a, const Bodies *b, const 
         lever_j = -lever_i if walls else b.sphere[3 * LANES + lane] - share * middle_overlap
         store(contact + NORMAL * LANES + lane, normal)
         contact[OVERLAP * LANES + lane] = overlap
-        contact[RADIUS * LANES + lane], contact[MASS * LANES + lane] = g.radius[lane], g.mass[lane]
-        contact[ROLLING_INERTIA * LANES + lane] = 0.0
+        contact[RADIUS * LANES + lane] = g.radius[lane]
+        sides[lane] = a.sphere[3 * LANES + lane] - share * overlap
+        sides[LANES + lane], sides[2 * LANES + lane] = a.velocity[3 * LANES + lane], a.turning[3 * LANES + lane]
+        sides[SIDE_ROWS * LANES + lane] = b.sphere[3 * LANES + lane] - share * overlap
+        sides[(SIDE_ROWS + 1) * LANES + lane] = b.velocity[3 * LANES + lane]
+        sides[(SIDE_ROWS + 2) * LANES + lane] = b.turning[3 * LANES + lane]
         store(contact + MIDDLE_NORMAL * LANES + lane, middle)
         store(contact + VELOCITY * LANES + lane, sub(relative, cross(
             add(scale(lever_i, w_i), scale(lever_j, w_j)), middle)))
@@ -144,51 +142,26 @@ cdef void write_points(bint walls, const Bodies *a, const Bodies *b, const Geome
                                                        radius_j - radius_i, load(g.normal + lane))))
 
 
-cdef inline void rolling_inertia(bint walls, const Bodies *a, const Bodies *b, double *contact) noexcept nogil:
-    """Effective moment of inertia about the contact point, of spheres with the masses of the clumps."""
-    cdef double inverse_i, inverse_j, radius
-    cdef int lane
-    for lane in range(LANES):
-        radius = a.sphere[3 * LANES + lane]
-        inverse_i = a.velocity[3 * LANES + lane] / (radius * radius)
-        radius = 1.0 if walls else b.sphere[3 * LANES + lane]
-        inverse_j = b.velocity[3 * LANES + lane] / (radius * radius)
-        contact[ROLLING_INERTIA * LANES + lane] = 1.4 / (inverse_i + inverse_j)
-
-
-cdef inline void load_coefficients(const Law *law, const Bodies *a, const Bodies *b, double *contact) noexcept nogil:
-    """Coefficients of the pairs of materials."""
-    cdef int first[LANES]
-    cdef int second[LANES]
-    cdef int lane
-    for lane in range(LANES):
-        first[lane] = 2 * (<int> a.turning[3 * LANES + lane] * law.n_materials + <int> b.turning[3 * LANES + lane])
-        second[lane] = first[lane] + 1
-    rows_from_records(law.coefficients, first, contact + COEFFICIENTS * LANES)
-    rows_from_records(law.coefficients, second, contact + (COEFFICIENTS + 4) * LANES)
-
-
 cdef void gather_contacts(const Law *law, const StateView *state, const int *i, const int *j, bint walls,
-                          double *contact, double *points) noexcept nogil:
-    """Rows (CONTACT_ROWS, LANES) of eight contacts, and their points (3, LANES), lab [m].
+                          double *contact, double *sides, double *points) noexcept nogil:
+    """Rows of eight contacts up to STEP, but for mass and rolling inertia.
 
-    i, j : (LANES,) their bodies.  walls : all are contacts with walls.  points : may be NULL.
+    i, j : (LANES,) their bodies.  walls : all are contacts with walls.
+    sides : (2, SIDE_ROWS, LANES), of each body, see there.
+    points : (3, LANES), contact points, lab [m]; may be NULL.
     """
     cdef Bodies a, b
     cdef Geometry geometry
     load_side(state, i, &a)
     if walls:
         wall_geometry(law, j, &a, state.half_step, &b, &geometry)
-        write_rows(True, &a, &b, &geometry, 2.0 * state.half_step, contact)
+        write_rows(True, &a, &b, &geometry, 2.0 * state.half_step, contact, sides)
     else:
         load_side(state, j, &b)
         if state.box != NULL:
             pair_geometry(state.box, &a, &b, &geometry)
         else:
             pair_geometry(NULL, &a, &b, &geometry)
-        write_rows(False, &a, &b, &geometry, 2.0 * state.half_step, contact)
+        write_rows(False, &a, &b, &geometry, 2.0 * state.half_step, contact, sides)
     if points != NULL:
         write_points(walls, &a, &b, &geometry, points)
-    if law.has_couples:
-        rolling_inertia(walls, &a, &b, contact)
-    load_coefficients(law, &a, &b, contact)

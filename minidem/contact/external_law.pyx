@@ -10,7 +10,7 @@ from libc.string cimport memset
 
 from minidem.contact.law cimport MAX_LAW_PARAMETERS, LawKernels
 from minidem.contact.rows cimport (
-    ANGULAR_VELOCITY, COEFFICIENTS, CONTACT_ROWS, COUPLE, DESCRIPTION_ROWS, DISSIPATED, FORCE, MASS, MAX_COEFFICIENTS,
+    ANGULAR_VELOCITY, COEFFICIENTS, COUPLE, DESCRIPTION_ROWS, DISSIPATED, FORCE, GOES_ON, MASS,
     MIDDLE_NORMAL, NORMAL, NORMAL_ENERGY, OVERLAP, RADIUS, RESULT_ROWS, ROLLING_ENERGY, ROLLING_INERTIA, SLIDING, SPIN,
     STEP, TANGENTIAL_ENERGY, VELOCITY,
 )
@@ -62,7 +62,7 @@ class EightContacts(Assignable):
         numbers |= {"rolling_inertia": ROLLING_INERTIA} if "couple" in results else {}
         super().__init__(**{name: contact[row:row + 3].T for name, row in vectors.items()},
                          **{name: contact[row] for name, row in numbers.items()},
-                         coefficients=contact[COEFFICIENTS:COEFFICIENTS + MAX_COEFFICIENTS].T,
+                         coefficients=contact[COEFFICIENTS:].T,
                          history=history.reshape(-1, 4, LANES).transpose(2, 0, 1), **results)
 
 
@@ -72,18 +72,19 @@ def results_of(role, rows, has_couples):
         return {"normal_energy": rows[NORMAL_ENERGY], "tangential_energy": rows[TANGENTIAL_ENERGY],
                 "rolling_energy": rows[ROLLING_ENERGY], "sliding": rows[SLIDING]}
     couple = {"couple": rows[COUPLE:COUPLE + 3].T} if has_couples else {}
-    return {"force": rows[FORCE:FORCE + 3].T, "dissipated": rows[DISSIPATED:DISSIPATED + 4].T} | couple
+    return {"force": rows[FORCE:FORCE + 3].T, "dissipated": rows[DISSIPATED:DISSIPATED + 4].T,
+            "goes_on": rows[GOES_ON]} | couple
 
 
 cdef void call(str role, const double *contact, double *history, double *result, int n_results,
                const double *parameters) noexcept with gil:
     cdef LawKernels owner = <LawKernels> (<void **> (parameters + <int> MAX_LAW_PARAMETERS))[0]
-    memset(result, 0, n_results * LANES * sizeof(double))
+    memset(result, 0, (<int> GOES_ON if n_results == RESULT_ROWS else n_results) * LANES * sizeof(double))
     if owner.failed:                                    # the driver raises the error after the step
         return
     try:
         # copies, because the rows are gone after the call
-        values = array_at(contact, CONTACT_ROWS, PyBUF_READ).copy()
+        values = array_at(contact, COEFFICIENTS + owner.n_coefficients, PyBUF_READ).copy()
         values.flags.writeable = False
         records = array_at(history, 4 * owner.n_records, PyBUF_WRITE)
         results = array_at(result, n_results, PyBUF_WRITE)

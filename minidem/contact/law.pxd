@@ -75,8 +75,14 @@ cdef struct Law:                        # all that a force depends on, in additi
     HistoryFunction describe            # likewise, results are DescriptionRows
     int n_records                       # of its history
     bint has_couples                    # it exerts couples
+    double reach                        # largest gap at which a contact may exist [m]
+    bint begins_at_reach                # a contact begins there, else at touch
+    bint mass_of_clumps                 # the effective mass is that of the clumps without their rotation
     int n_materials
-    const double *coefficients          # (n_materials, n_materials, MAX_COEFFICIENTS)
+    int n_coefficients                  # a multiple of 4
+    const double *coefficients          # (n_materials, n_materials, n_coefficients)
+    double energy_unit, per_energy      # of the sums of energies, a power of two [J], and its inverse
+    double force_unit                   # of those of the forces on walls, likewise [N]
 
 
 cdef class Part:
@@ -92,6 +98,7 @@ cdef class LawKernels(External):
     cdef HistoryFunction history, describe
     cdef readonly tuple parts
     cdef readonly int n_records
+    cdef public int n_coefficients      # of the law with its materials, known when it is used
     cdef readonly bint has_couples
     cdef object fill(self, Law *law, values)
     cdef object mix_materials(self, Law *law, const double *compliance)

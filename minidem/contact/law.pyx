@@ -4,7 +4,7 @@ from libc.string cimport memset
 
 from minidem.contact.onset cimport Onsets, onset_forces
 from minidem.contact.rows cimport (
-    COEFFICIENTS, CONTACT_ROWS, DESCRIPTION_ROWS, MAX_COEFFICIENTS, MAX_RECORDS, NORMAL_ENERGY, OVERLAP, RADIUS,
+    COEFFICIENTS, DESCRIPTION_ROWS, MAX_COEFFICIENTS, MAX_RECORDS, NORMAL_ENERGY, OVERLAP, RADIUS,
 )
 from minidem.core.lanes cimport LANES
 from minidem.state.state cimport StateView
@@ -112,7 +112,7 @@ cdef class LawKernels(External):
         coefficients : of the pair of materials, in the order of the law.
         """
         cdef Law law
-        cdef double contact[CONTACT_ROWS * LANES]
+        cdef double contact[(COEFFICIENTS + MAX_COEFFICIENTS) * LANES]
         cdef double history[MAX_RECORDS * 4 * LANES]
         cdef double result[DESCRIPTION_ROWS * LANES]
         cdef int lane, k
@@ -125,6 +125,7 @@ cdef class LawKernels(External):
             contact[OVERLAP * LANES + lane], contact[RADIUS * LANES + lane] = overlap, radius
             for k in range(len(coefficients)):
                 contact[(COEFFICIENTS + k) * LANES + lane] = coefficients[k]
+        self.n_coefficients = len(coefficients)
         self.describe(contact, history, result, law.parameters)
         self.raise_error()
         return result[NORMAL_ENERGY * LANES]

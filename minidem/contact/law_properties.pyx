@@ -1,5 +1,7 @@
 # distutils: extra_compile_args = -O1
 """What a compiled law reads of materials and pairs, from a PairTable."""
+import numpy as np
+
 from minidem.contact.law cimport Law, LawKernels
 from minidem.walls.wall_table cimport WallTable
 
@@ -23,5 +25,39 @@ cdef object set_properties(Law *law, WallTable walls, LawKernels kernels, record
         coefficients = pair_table.coefficients(record, values)
         walls.set_materials(pair_table.wall_index)
         law.n_materials, law.coefficients = len(coefficients), &coefficients[0, 0, 0]       # with room for others
+        law.n_coefficients = kernels.n_coefficients = coefficients.shape[2]
+        law.mass_of_clumps = record.mass_of_clumps(values)
         keep.append(coefficients)
     return keep
+
+
+def powers_of_two(x):
+    """The largest ones that are not above the positive numbers x."""
+    return np.ldexp(1.0, np.frexp(x)[1] - 1)
+
+
+def sphere_units(record, values, pair_table, material_index, radius):
+    """1 / unit of the sums of forces [1/N] and of moments [1/(N m)] on spheres (fixed_point.pxd), two arrays.
+
+    material_index, radius : of the spheres, of any shape; a radius of zero is that of an empty lane.
+    """
+    size = powers_of_two(np.where(radius > 0.0, radius, 1.0))
+    force = np.empty(np.shape(size))
+    for material in np.unique(material_index):
+        for length in np.unique(size[material_index == material]):
+            which = (material_index == material) & (size == length)
+            force[which] = powers_of_two(pair_table.force_scale(record, values, float(length), int(material)))
+    return 2.0 ** 58 / force, 2.0 ** 57 / (force * size)
+
+
+cdef object set_units(Law *law, record, values, pair_table, state):
+    """Units of the sums of energies and of the forces on walls, by the largest sphere and the stiffest material present.
+
+    The forces on walls are added in 128 bits, so that they have the bits that their contacts have.
+    """
+    radius = np.max(state.layout.spheres[:, :, 3], initial=0.0) or 1.0
+    force = max(pair_table.force_scale(record, values, float(radius), int(material))
+                for material in {*state.material_index.tolist(), *pair_table.wall_index.tolist()} or {0})
+    law.force_unit = powers_of_two(force) * 2.0 ** -98
+    law.energy_unit = powers_of_two(force) * powers_of_two(radius) * 2.0 ** -69
+    law.per_energy = 1.0 / law.energy_unit

@@ -1,7 +1,8 @@
 """The narrow phase of one thread: contacts among the candidates, and the forces on its spheres."""
 from minidem.broadphase.neighbours cimport Neighbours
-from minidem.contact.history cimport History
+from minidem.contact.fixed_point cimport Wide
 from minidem.contact.law cimport Law
+from minidem.contact.stored cimport Stored
 from minidem.core.int_vector cimport APART, IntVector
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Walls
@@ -37,7 +38,11 @@ cdef struct Contacts:               # of one thread
     IntVector head                  # (n_slots,): index into half_contacts of the first one of such a sphere
     IntVector next                  # (half_contacts,): of the next one of the same sphere
     IntVector entries               # room for sorting the contacts of one sphere
-    History history                 # of a law with history, instead of the lists of contacts and sums above
+    Wide wall_work                  # of moving walls on own clumps since the start, in units of the energy
+    Wide wall_power                 # likewise in half a step, at the last whole one
+    Wide saved_wall_work            # where a step may be undone: both before it
+    Wide saved_wall_power
+    Stored stored                   # contacts of a law with records, instead of the lists and sums above
     char apart[APART]
 
 cdef bint create_contacts(Contacts *contacts, const StateView *state) noexcept nogil

@@ -9,8 +9,8 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
 from minidem.broadphase.neighbours cimport Neighbours, select_near
-from minidem.contact.history cimport release_history
 from minidem.contact.law cimport PAIRS_AT_ONCE, force_record
+from minidem.contact.stored cimport release_stored
 from minidem.contact.wall_contacts cimport find_wall_pairs
 from minidem.core.int_vector cimport APART, push, release, reserve
 from minidem.core.lanes cimport LANES, row_of
@@ -125,7 +125,7 @@ cdef bint evaluate_remaining(Contacts *contacts, const StateView *state, bint wa
 cdef bint find_wall_contacts(Contacts *contacts, const Neighbours *mine, const StateView *state) noexcept nogil:
     """Contacts of own spheres with walls, and their forces. False: memory exhausted."""
     cdef Py_ssize_t n = find_wall_pairs(contacts.law.walls, mine, state, &contacts.facets,
-                                        contacts.pairs.data + contacts.pairs.size, NULL, NULL)
+                                        contacts.pairs.data + contacts.pairs.size, NULL, NULL, 0.0)
     if n < 0:
         return False
     contacts.pairs.size += 2 * n
@@ -199,7 +199,7 @@ cdef void release_contacts(Contacts *contacts) noexcept nogil:
     release(&contacts.additions)
     release(&contacts.room)
     release(&contacts.facets)
-    release_history(&contacts.history)
+    release_stored(&contacts.stored)
 
 
 cdef void free_contacts(Contacts *contacts) noexcept nogil:

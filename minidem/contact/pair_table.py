@@ -1,7 +1,6 @@
 """Materials of a simulation by index, and the properties of contacts between each two of them."""
 import numpy as np
 
-from minidem.contact.law import MOST_COEFFICIENTS
 from minidem.core.checks import short_repr
 from minidem.material import PAIR_PROPERTIES, described
 
@@ -15,23 +14,24 @@ class Coefficients:
     Attributes
     ----------
     materials : tuple of Material
-    array : (size, size, MOST_COEFFICIENTS) ndarray
+    array : (size, size, width) ndarray
         The first rows and columns are those of `materials`.
     """
 
     def __init__(self):
-        self.materials, self.array = (), np.zeros((0, 0, MOST_COEFFICIENTS))
+        self.materials, self.array = (), np.zeros((0, 0, 0))
 
     def extend(self, materials, rows):
         """Append materials. Numbers that are known stay in place, unless there is no room.
 
-        rows : (new, all, MOST_COEFFICIENTS), of the new materials with all.
+        rows : (new, all, width), of the new materials with all.
         """
         known, n = len(self.materials), len(materials)
         if n > len(self.array):
             size = n if known == 0 else 2 * n
-            array = np.zeros((size, size, MOST_COEFFICIENTS))
-            array[:known, :known] = self.array[:known, :known]
+            array = np.zeros((size, size, rows.shape[-1]))
+            if known:
+                array[:known, :known] = self.array[:known, :known]
             self.array = array
         self.array[known:n, :n] = rows
         self.array[:known, known:n] = rows[:, :known].swapaxes(0, 1)
@@ -127,7 +127,7 @@ class PairTable:
 
         Returns
         -------
-        (size, size, MOST_COEFFICIENTS) float64 ndarray
+        (size, size, width) float64 ndarray
             The first rows and columns are those of `materials`. Tables with further materials share the array, in which
             their coefficients are computed only: n materials added one by one take n^2 operations in total.
         """
@@ -138,6 +138,19 @@ class PairTable:
             rows = law.coefficient_rows(self.properties(PROPERTIES, len(known)), values)
             self._coefficients.extend(self.materials, np.stack(rows, axis=-1))
         return self._coefficients.array
+
+    def force_scale(self, law, values, radius, material):
+        """Elastic normal force of a material (index) with itself, at an overlap of one radius [N].
+
+        For a law without an elastic energy it is that of two bodies of its Young's modulus.
+        """
+        pair = {name: row[:1, material:material + 1] for name, row in self.properties(PROPERTIES, material).items()}
+        modulus = float(pair["modulus"][0, 0])
+        if "young" not in law.reads:
+            force = float(law.normal_force(radius, 0.5 * radius, pair, values)[0, 0])
+            if 0.0 < force < np.inf:
+                return force
+        return 2.0 * modulus * radius ** 2
 
     def moduli(self, material_index):
         """Elastic constants of the contacts of clumps (n,) with these indices; see `Material.compliance`.

@@ -109,11 +109,11 @@ class ContactLaw:
         return sum(chosen, self.reads_of_pairs)
 
     def coefficient_rows(self, pair: Mapping, values: list[float | int]) -> list[np.ndarray]:
-        """`coefficients` of these parameter values, eight (m, n) arrays; those that the law has not are zero."""
+        """`coefficients` of these parameter values, (m, n) arrays, and zeros up to a multiple of four."""
         named = named_values(self.parameters, values)
         given = [] if self.coefficients is None else list(self.coefficients(pair, named))
-        shape, missing = pair["modulus"].shape, MOST_COEFFICIENTS - len(given)
-        if missing < 0 or any(np.shape(row) not in ((), shape) for row in given):
+        shape, missing = pair["modulus"].shape, max(8, -(-len(given) // 4) * 4) - len(given)
+        if len(given) > MOST_COEFFICIENTS or any(np.shape(row) not in ((), shape) for row in given):
             raise ValueError(f"contact {self.name!r}: coefficients returned {len(given)} values of shapes "
                              f"{[np.shape(row) for row in given]}; return at most {MOST_COEFFICIENTS} numbers or "
                              f"arrays of the shape of pair['friction'], here {shape}")

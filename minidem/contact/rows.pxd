@@ -2,14 +2,16 @@
 
 The law is a function of four arrays (`HistoryFunction`):
 
-    contact     (CONTACT_ROWS, LANES), read: geometry and motion of the two bodies, coefficients of their materials
+    contact     (COEFFICIENTS + coefficients of the law, LANES), read: geometry and motion of the two bodies, and
+                coefficients of their materials
     history     (n_records, 4, LANES): of the last step, replaced by that of this one. All zero in a new contact. Of
                 the four numbers of a record the first three change sign if i and j are exchanged, the fourth does not
-    result      (RESULT_ROWS, LANES), written: force and couple on i, and energy dissipated in this step
+    result      (RESULT_ROWS, LANES), written: force and couple on i, and energy dissipated in this step. GOES_ON is 1
+                where OVERLAP is positive, else 0, before the call; a law that acts across a gap changes it
     parameters  of the law, in the order of its record
 
-A law must be odd under exchange of i and j to the last bit: vectors and SPIN change sign, all else stays. Of a contact
-that ended in this step OVERLAP is not positive: its force is zero, and what its springs hold is dissipated.
+A law must be odd under exchange of i and j to the last bit: vectors and SPIN change sign, all else stays. A contact with
+GOES_ON zero ends in this step: its force is zero, and what its springs hold is dissipated.
 """
 
 cdef enum ContactRow:
@@ -20,17 +22,17 @@ cdef enum ContactRow:
     SPIN = 12               # mean angular velocity of i and j about NORMAL [rad/s]
     OVERLAP = 13            # at the pose [m]
     RADIUS = 14             # effective: R_i R_j / (R_i + R_j), at a plane R [m]
-    MASS = 15               # effective: m_i m_j / (m_i + m_j) of the clumps, at a plane m [kg]
-    ROLLING_INERTIA = 16    # effective, of spheres of the clumps' masses about the contact point [kg m2]; 0: no couples
+    MASS = 15               # effective, when the contact began (mobility.pxd) [kg]
+    ROLLING_INERTIA = 16    # effective, likewise, of spheres of the clumps' masses about the contact point [kg m2]
     STEP = 17               # [s]; zero where forces are evaluated between two steps
-    COEFFICIENTS = 18       # 8  of the pair of materials, in the order of the law
-    CONTACT_ROWS = 26
+    COEFFICIENTS = 18       # as many as the law has, of the pair of materials
 
 cdef enum ResultRow:
     FORCE = 0               # 3  on i, lab [N]
     COUPLE = 3              # 3  on i, in addition to the moment of the force, lab [N m]
     DISSIPATED = 6          # 4  energy by damping, tangential damping, sliding, rolling [J]
-    RESULT_ROWS = 10
+    GOES_ON = 10            # 1 or 0
+    RESULT_ROWS = 11
 
 cdef enum DescriptionRow:   # of a second function, for observables
     NORMAL_ENERGY = 0       # elastic [J]
@@ -40,7 +42,7 @@ cdef enum DescriptionRow:   # of a second function, for observables
     DESCRIPTION_ROWS = 4
 
 cdef enum HistoryLimits:
-    MAX_COEFFICIENTS = 8
+    MAX_COEFFICIENTS = 64
     MAX_RECORDS = 6
 
 ctypedef void (*HistoryFunction)(const double *contact, double *history, double *result,

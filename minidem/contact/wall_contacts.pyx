@@ -12,7 +12,8 @@ triangles feels one plane, over a convex edge a force that turns continuously, a
 potential energy is continuous. A dropped triangle that was a contact one step ago gives its history to the one that
 replaced it, if their directions differ by less than the feature angle.
 """
-from minidem.contact.history cimport list_again
+from minidem.contact.blocks cimport PLACE, SECOND, keys_of
+from minidem.contact.stored cimport WALLS
 from minidem.core.int_vector cimport reserve
 from minidem.core.vec3 cimport Vec3, add_scaled, dot, norm, sub
 from minidem.walls.surface cimport Touch, centre_in_wall, simple_height, touch_triangle
@@ -111,27 +112,25 @@ cdef inline bint replaces(const Walls *walls, const Facet *near, const Facet *fa
         and (have_common_corner(walls, near, far) or has_point(walls, near, far.point, SAME_POINT * radius))
 
 
-cdef void hand_over(History *history, const Walls *walls, const Facet *facets, Py_ssize_t n, double radius,
+cdef void hand_over(Stored *stored, const Walls *walls, const Facet *facets, Py_ssize_t n, double radius,
                     Py_ssize_t first) noexcept nogil:
-    """Contacts of dropped triangles become those of the triangles that replace them; first : position in the lists."""
-    cdef int *contact_at = history.contact_at.data + first
-    cdef int *pair
+    """Contacts of dropped triangles become those of the triangles that replace them; first : place in the list."""
+    cdef int *contact_at = stored.contact_at.data + first
+    cdef int *keys
     cdef Py_ssize_t k, m
     for k in range(n):
         if facets[k].dropped or contact_at[k]:
             continue
         for m in range(n):
             if facets[m].dropped and contact_at[m] and replaces(walls, facets + k, facets + m, radius):
-                pair = history.contacts.pairs.data + 2 * <Py_ssize_t> (contact_at[m] - 1)
-                pair[1] = -1 - facets[k].element
-                history.contacts.positions.data[contact_at[m] - 1] = <int> (first + k)
+                keys = keys_of(&stored.groups[WALLS], contact_at[m] - 1)
+                keys[SECOND], keys[PLACE] = -1 - facets[k].element, <int> (first + k)
                 contact_at[k], contact_at[m] = contact_at[m], 0
-                list_again(history, pair)
                 break
 
 
 cdef Py_ssize_t find_facets(const Walls *walls, const Neighbours *mine, const StateView *state, IntVector *room,
-                            Py_ssize_t k) noexcept nogil:
+                            Py_ssize_t k, double reach) noexcept nogil:
     """The candidate triangles of one sphere from k on, into `room`; returns the end of its part of the list, or -1."""
     cdef const int *near = mine.walls.data
     cdef const double *sphere = state.spheres + 4 * <Py_ssize_t> near[k]
@@ -151,16 +150,17 @@ cdef Py_ssize_t find_facets(const Walls *walls, const Neighbours *mine, const St
         touch = touch_triangle(walls, facets[m].element, centre)
         facets[m].height, facets[m].normal = touch.height, touch.normal
         facets[m].point = add_scaled(centre, -touch.height, touch.normal)
-    drop_farther(walls, facets, n, <int *> (facets + n), sphere[3])
+    drop_farther(walls, facets, n, <int *> (facets + n), sphere[3] + reach)
     return end
 
 
 cdef Py_ssize_t find_wall_pairs(const Walls *walls, const Neighbours *mine, const StateView *state, IntVector *room,
-                                int *pairs, int64_t *numbers, History *history) noexcept nogil:
+                                int *pairs, int64_t *numbers, Stored *stored, double reach) noexcept nogil:
     """Contacts of own spheres with walls; returns how many, or -1: memory exhausted.
 
     pairs : room for 2 ints per candidate: slot, -1 - element.  numbers : likewise, of the candidate in the list; NULL
-        or with a `history`, whose contacts are handed over from triangle to triangle.
+        or with `stored`, whose contacts are handed over from triangle to triangle.
+    reach : gap up to which they count [m].
     """
     cdef const int *near = mine.walls.data
     cdef const double *sphere
@@ -170,15 +170,15 @@ cdef Py_ssize_t find_wall_pairs(const Walls *walls, const Neighbours *mine, cons
         pairs[2 * n], pairs[2 * n + 1] = near[2 * k], -1 - near[2 * k + 1]
         if numbers != NULL:
             numbers[n] = k
-        n += simple_height(walls, near[2 * k + 1], sphere) < sphere[3]      # branchless: the branch is unpredictable
+        n += simple_height(walls, near[2 * k + 1], sphere) < sphere[3] + reach      # no branch: it is unpredictable
     k = mine.n_simple
     while k < mine.walls.size:
-        end = find_facets(walls, mine, state, room, k)
+        end = find_facets(walls, mine, state, room, k, reach)
         if end < 0:
             return -1
-        if history != NULL:
-            hand_over(history, walls, <const Facet *> room.data, (end - k) // 2,
-                      state.spheres[4 * <Py_ssize_t> near[k] + 3], (mine.n_own + k) // 2)
+        if stored != NULL:
+            hand_over(stored, walls, <const Facet *> room.data, (end - k) // 2,
+                      state.spheres[4 * <Py_ssize_t> near[k] + 3] + reach, k // 2)
         for m in range((end - k) // 2):
             pairs[2 * n], pairs[2 * n + 1] = near[k], -1 - near[k + 2 * m + 1]
             if numbers != NULL:

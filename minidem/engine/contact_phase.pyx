@@ -1,70 +1,59 @@
-"""The contact phase of one thread: with the narrow phase of the contact law, with or without history."""
+"""The contact phase of one thread: with the narrow phase of the contact law, with or without records."""
 from minidem.broadphase.broadphase cimport FORCE_AFTER_END, NO_FAILURE
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.broadphase.rebuild cimport rebuild
-from minidem.contact.history cimport begin_step, resume_step, save_contacts
-from minidem.contact.history_carry cimport carry_over, tabulate, take_carried
-from minidem.contact.history_phase cimport find_remaining_touching, find_touching
-from minidem.contact.history_sum cimport prepare_order, sum_in_order
+from minidem.contact.carry cimport collect_stored, take_collected
 from minidem.contact.narrow_phase cimport (
     Contacts, begin_contacts, find_contacts, find_remaining_contacts, reset_contacts, set_owned_slots,
 )
 from minidem.contact.reduce cimport resum_in_order
+from minidem.contact.stored cimport GROUPS, save_stored
+from minidem.contact.stored_find cimport find_new
+from minidem.contact.stored_forces cimport evaluate_stored
 from minidem.core.openmp cimport barrier_wait
 from minidem.engine.time_loop cimport Loop
 
 
-cdef bint begin(Loop *loop, int thread, bint replay) noexcept nogil:
-    """Prepare the narrow phase for a new pose. replay : see History. False: memory exhausted."""
-    cdef Neighbours *mine = loop.broad.threads + thread
-    if loop.law.history != NULL:
-        return begin_step(&loop.contacts[thread].history, replay, replay or loop.saved_blocks != NULL)
-    begin_contacts(loop.contacts + thread, mine)
-    return True
+cdef bint begin(Loop *loop, int thread, bint between) noexcept nogil:
+    """Prepare the narrow phase for a new pose. between : no step has led to it. False: memory exhausted."""
+    if loop.law.history == NULL:
+        begin_contacts(loop.contacts + thread, loop.broad.threads + thread)
+        return True
+    return not (between or loop.saved_blocks != NULL) or save_stored(&loop.contacts[thread].stored)
 
 
-cdef bint find_in_slab(Loop *loop, int thread, Py_ssize_t end) noexcept nogil:
-    """Contacts of own spheres up to `end` of the inner list. False: memory exhausted."""
-    cdef Contacts *contacts = loop.contacts + thread
-    if loop.law.history != NULL:
-        return find_touching(&contacts.history, contacts.law, loop.broad.threads + thread, &loop.state, end)
-    return find_contacts(contacts, loop.broad.threads + thread, &loop.state, end)
-
-
-cdef bint find_remaining(Loop *loop, int thread) noexcept nogil:
-    """The rest of the contacts, and the forces on own spheres. False: memory exhausted."""
+cdef bint find_remaining(Loop *loop, int thread, bint between) noexcept nogil:
+    """The contacts that are not found yet, and the forces on own spheres. False: memory exhausted."""
     cdef Contacts *contacts = loop.contacts + thread
     cdef Neighbours *mine = loop.broad.threads + thread
+    cdef int group
     if loop.law.history == NULL:
         return find_remaining_contacts(contacts, mine, &loop.state) and resum_in_order(contacts, &loop.state)
-    if not find_remaining_touching(&contacts.history, contacts.law, mine, &loop.state):
+    for group in range(<int> GROUPS):                   # nothing is dissipated between two steps
+        contacts.stored.n_kept[group] = contacts.stored.groups[group].n_blocks if between else 0
+        if between:
+            contacts.stored.groups[group].holes.size = 0        # new contacts get new blocks
+    if not (find_new(&contacts.stored, contacts.law, mine, &loop.state)
+            and evaluate_stored(&contacts.stored, contacts.law, mine, &loop.state)):
         return False
-    if contacts.history.has_force_after_end:
+    if contacts.stored.has_force_after_end:
         mine.failure = FORCE_AFTER_END
-    sum_in_order(contacts, mine, &loop.state, loop.dissipated)
     return True
 
 
 cdef bint rebuild_lists(Loop *loop, int thread) noexcept nogil:
-    """Rebuild the lists, and find known contacts again. Called by all threads together. False: memory exhausted."""
+    """Rebuild the lists; contacts that are stored go on. Called by all threads together. False: memory exhausted."""
     cdef Contacts *contacts = loop.contacts + thread
     cdef Neighbours *mine = loop.broad.threads + thread
-    cdef bint fine = True, undoable = contacts.history.saved.n >= 0 and loop.imported != NULL
+    cdef bint fine
     if loop.law.history == NULL:
         reset_contacts(contacts, &loop.state)
         rebuild(&loop.broad, thread, &loop.state, contacts.law.walls)
         set_owned_slots(contacts, mine, &loop.state)
         return True
-    if loop.imported == NULL:
-        fine = tabulate(contacts, &loop.state)
     rebuild(&loop.broad, thread, &loop.state, contacts.law.walls)
     set_owned_slots(contacts, mine, &loop.state)
-    if mine.failure == NO_FAILURE:                      # its lists are complete
-        fine = fine and carry_over(loop.contacts, thread, loop.n_threads, loop.imported, mine, &loop.state) \
-            and prepare_order(&contacts.history, mine, &loop.state)
-    barrier_wait(&loop.broad.barrier, loop.n_threads)   # all have read the tables
-    if thread == 0:
-        loop.imported = NULL
-    take_carried(&contacts.history)
-    resume_step(&contacts.history)
-    return fine and (not undoable or save_contacts(&contacts.history))       # before the step: those of the table
+    # of a thread whose lists are incomplete as well: the others wait for it
+    fine = collect_stored(loop.contacts, thread, loop.n_threads, mine, &loop.state)
+    barrier_wait(&loop.broad.barrier, loop.n_threads)   # all have read the contacts of all
+    return fine and (mine.failure != NO_FAILURE or take_collected(contacts, mine, &loop.state))

@@ -12,14 +12,16 @@ from minidem.engine.user_forces import UserWork
 
 from minidem.broadphase.broadphase cimport FORCE_AFTER_END, IN_CALLBACK, NO_FAILURE, OUT_OF_MEMORY, SMALL_TEAM
 from minidem.broadphase.ghosts cimport clump_of, slot_of
-from minidem.contact.history cimport History, restore_contacts
+from minidem.contact.fixed_point cimport join_wide
+from minidem.contact.stored cimport Stored, restore_stored
 from minidem.core.guard cimport Guard
 from minidem.core.lanes cimport LANES
+from minidem.core.vec3 cimport Vec3
 from minidem.engine.compiled_forces cimport CompiledForces
 from minidem.engine.half_steps cimport start_clumps, synchronised
 from minidem.engine.loop_owner cimport LoopOwner
 from minidem.engine.time_loop cimport ExternalForces, Loop, run_loop
-from minidem.engine.wall_work cimport add_wall_force, add_wall_work
+from minidem.engine.wall_work cimport add_wall_work, force_of_wall, restore_wall_work
 from minidem.rotation.scheme cimport Step
 from minidem.state.state cimport State
 
@@ -67,8 +69,6 @@ cdef class Driver(LoopOwner):
     cdef readonly bint forces_known
     cdef readonly object user_forces, external_forces
     cdef Guard guard
-    cdef double[:, :, ::1] saved_energies
-    cdef double[:, ::1] saved_wall_rows
     cdef public object copy             # what Simulation keeps to go back to, if a step fails
     cdef object saved                   # copies of blocks and wrenches, where a step calls Python
     cdef object error
@@ -77,6 +77,7 @@ cdef class Driver(LoopOwner):
                   Guard guard=None, user_forces=None, work=None, wall_work=None, force_work=None, population=None,
                   **settings):
         cdef double[:, :, ::1] saved_blocks, saved_wrench
+        cdef double[:, ::1] works
         self.started = np.zeros(state.n_clumps, dtype=bool) if started is None else np.array(started, dtype=bool)
         self.all_started = bool(self.started.all())
         self.forces_known = forces_known
@@ -95,20 +96,14 @@ cdef class Driver(LoopOwner):
             self.external_forces = external_forces
             self.loop.owner = <void *> self
             self.loop.external_forces = call_python_forces
-        if self.walls is not None and self.walls.walls.any_moves:
-            self.wall_rows = np.zeros((state.n_clumps + 1, 2))
-            np.asarray(self.wall_rows)[:state.n_clumps] = 0.0 if wall_work is None else wall_work
-            self.loop.wall_work = &self.wall_rows[0, 0]
+        if wall_work is not None and self.walls is not None:
+            works = np.ascontiguousarray(wall_work, dtype=float)
+            self.loop.contacts[0].wall_work = join_wide(&works[0, 0], self.loop.law.energy_unit)
+            self.loop.contacts[0].wall_power = join_wide(&works[1, 0], self.loop.law.energy_unit)
         in_python = self.kernels.functions or self.law_kernels is not None and self.law_kernels.functions
         if (external_forces is not None or in_python) and state.n_clumps:
             saved_blocks, saved_wrench = self.saved = state.blocks.copy(), state.wrench.copy()
             self.loop.saved_blocks, self.loop.saved_wrench = &saved_blocks[0, 0, 0], &saved_wrench[0, 0, 0]
-            if self.memory is not None:
-                self.saved_energies = np.array(self.memory.energies)
-                self.loop.saved_dissipated = &self.saved_energies[0, 0, 0]
-            if self.loop.wall_work != NULL:
-                self.saved_wall_rows = np.array(self.wall_rows)
-                self.loop.saved_wall_work = &self.saved_wall_rows[0, 0]
             if self.compiled_forces is not None:
                 self.loop.saved_force_work = &self.compiled_forces.saved[0, 0]
 
@@ -132,6 +127,7 @@ cdef class Driver(LoopOwner):
 
     cdef object run_piece(self, long long steps):
         """As run; few enough steps for one table of the poses of walls."""
+        cdef int t
         servo_states = None if self.walls is None else self.walls.servo_states.copy()
         try:
             self.start_walls(steps)
@@ -147,10 +143,8 @@ cdef class Driver(LoopOwner):
         except BaseException as error:
             if self.broken is None and self.saved is not None:
                 self.restore(self.saved[0], self.saved[1])
-                if self.memory is not None:
-                    self.memory.energies[:] = self.saved_energies
-                if self.loop.wall_work != NULL:
-                    self.wall_rows[:] = self.saved_wall_rows
+                for t in range(self.loop.n_threads):
+                    restore_wall_work(self.loop.contacts + t)
                 if self.compiled_forces is not None:
                     self.compiled_forces.restore()
                 if servo_states is not None:
@@ -176,12 +170,9 @@ cdef class Driver(LoopOwner):
             self.reset_power()
 
     cdef object wall_force(self, int wall):
-        """(3,) force of all clumps on a wall at the present pose [N]; summed in the user's order of the clumps."""
-        cdef double[:, ::1] of_clumps = np.zeros((self.state.n_clumps + 1, 3))
-        cdef int t
-        for t in range(self.loop.n_threads):
-            add_wall_force(&self.loop, t, wall, &of_clumps[0, 0])
-        return -np.sum(of_clumps, axis=0)
+        """(3,) force of all clumps on a wall at the present pose [N]."""
+        cdef Vec3 force = force_of_wall(&self.loop, wall)
+        return np.array([-force.x, -force.y, -force.z])
 
     cdef object reset_power(self):
         """The power of walls with new velocities."""
@@ -207,9 +198,8 @@ cdef class Driver(LoopOwner):
         cdef int t
         self.state.blocks[:] = blocks
         self.state.wrench[:] = wrench
-        for t in range(self.loop.n_threads if self.memory is not None else 0):
-            restore_contacts(&self.loop.contacts[t].history)
-        self.hold_history()                             # clumps may have got other owners in the step
+        for t in range(self.loop.n_threads):
+            restore_stored(&self.loop.contacts[t].stored)
         self.loop.broad.valid = self.contacts_known = False
 
     def evaluate(self):
@@ -278,14 +268,14 @@ cdef class Driver(LoopOwner):
             raise NotFinite(f"the position or orientation of clump {clump} is not finite")
 
     cdef object raise_force_after_end(self):
-        cdef History *history
+        cdef Stored *stored
         cdef int t, i = 0, j = 0
         force = (0.0, 0.0, 0.0)
         for t in range(self.loop.n_threads):
-            history = &self.loop.contacts[t].history
-            if history.has_force_after_end:
-                i, j, force = history.pair_after_end[0], history.pair_after_end[1], tuple(history.force_after_end)
-            history.has_force_after_end = False
+            stored = &self.loop.contacts[t].stored
+            if stored.has_force_after_end:
+                i, j, force = stored.pair_after_end[0], stored.pair_after_end[1], tuple(stored.force_after_end)
+            stored.has_force_after_end = False
         other = f"clump {self.clump_number(j)}" if j >= 0 else f"wall {self.walls.wall_of[-1 - j]}"
         raise ValueError(f"the contact law left the force {force} N, or a couple, on clump "
                          f"{self.clump_number(i)} in its contact with {other}, which has ended: the force must "

@@ -14,9 +14,9 @@ from libc.string cimport memcpy, memset
 
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.narrow_phase cimport Contacts
-from minidem.contact.history_sum cimport reduce_couples
 from minidem.contact.reduce cimport reduce_block
-from minidem.core.lanes cimport LANES
+from minidem.contact.stored_forces cimport reduce_stored
+from minidem.core.lanes cimport LANES, LOG_LANES
 from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
 from minidem.engine.leapfrog cimport drift, kick
 from minidem.rotation.scheme cimport Step, set_stage
@@ -52,13 +52,23 @@ cdef inline void renormalise_block(Loop *loop, double *block) noexcept nogil:
 
 
 cdef inline const double *wrench_of_block(Loop *loop, Contacts *contacts, Py_ssize_t b, bint wrench_known,
-                                          bint couples, double *room) noexcept nogil:
+                                          bint stored, double *room) noexcept nogil:
     """Wrenches (WRENCH_ROWS, LANES) of a block: the stored ones, or reduced from the forces on its spheres."""
     if wrench_known:
         return wrench_of(&loop.state, b)
-    if couples:
-        return reduce_couples(contacts, &loop.state, b, loop.body_force, room)
+    if stored:
+        return reduce_stored(&contacts.stored, &loop.state, b, loop.body_force, room)
     return reduce_block(contacts, &loop.state, b, contacts.previous_force, loop.body_force, room)
+
+
+cdef inline void write_touching_motions(Loop *loop, const Contacts *contacts, Py_ssize_t b) noexcept nogil:
+    """Motions of those member rows of a block that have contacts, or that other threads read."""
+    cdef Py_ssize_t own_row, first = contacts.stored.first_slot >> LOG_LANES
+    cdef int row
+    for own_row in range(loop.state.first_member[b] - first, loop.state.first_member[b + 1] - first):
+        if contacts.stored.row_contacts.data[own_row] or contacts.stored.row_ghosts.data[own_row]:
+            row = <int> (first + own_row)
+            write_motions(&loop.state, b, &row, 1)
 
 
 cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bint wrench_known, Py_ssize_t first,
@@ -81,7 +91,7 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
     cdef double limit = 0.5 * loop.broad.inner_skin, per_square = 1.0 / (limit * limit)
     cdef double ahead = loop.fraction[stage] - (loop.fraction[stage - 1] if stage > 0 else 0.0)
     cdef Step step = loop.step
-    cdef Py_ssize_t b, before
+    cdef Py_ssize_t b
     cdef bint moving = loop.state.motions != NULL       # the contact law has a history
     cdef bint large = mine.last_block - mine.first_block > BLOCKS_IN_CACHE
     cdef double *block
@@ -115,10 +125,8 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
                 active = pose_members(&loop.state, b - 1, mine.active.data, active, mine.active.size)
                 if moving:
                     spins_of_turn(&loop.state, b - 1, old[(b - 1) & 1], dt)
-                    before = active
-                    while before > 0 and mine.active.data[before - 1] >= loop.state.first_member[b - 1]:
-                        before -= 1
-                    write_motions(&loop.state, b - 1, mine.active.data + before, active - before)
+                    if contacts.stored.ready:           # else the rebuild writes those of all spheres
+                        write_touching_motions(loop, contacts, b - 1)
     for lane in range(LANES):
         any_exceeded |= exceeded[lane]
     if any_exceeded:                                    # no store otherwise: other threads read this cache line

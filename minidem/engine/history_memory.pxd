@@ -1,16 +1,19 @@
-"""Arrays of the time loop that only laws with history need."""
-from minidem.contact.history cimport HistoryTable, Touching
+"""Arrays of the time loop that only laws with records need."""
+from minidem.contact.blocks cimport Blocks
 from minidem.engine.time_loop cimport Loop
 from minidem.state.state cimport Layout
 
 cdef class HistoryMemory:
-    cdef readonly object history, dissipated
+    cdef object dissipated
     cdef double[:, ::1] motions
+    cdef double[:, ::1] turns
+    cdef double[:, :, ::1] units
     cdef double[:, :, ::1] spins
-    cdef double[:, :, ::1] energies
-    cdef object keep
-    cdef Touching contacts
-    cdef HistoryTable table
+    cdef Blocks spheres                 # contacts until `bind`
+    cdef Blocks walls
+    cdef bint bound
+    cdef object add_contacts(self, history, const int[:, ::1] slots, const int[::1] materials)
     cdef void bind(self, Loop *loop) noexcept
 
 cdef object export_history(Loop *loop, Layout layout)
+cdef object export_dissipated(const Loop *loop)

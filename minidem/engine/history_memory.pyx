@@ -1,5 +1,5 @@
 # distutils: extra_compile_args = -O1
-"""Arrays of the time loop that only laws with history need, and contacts with history as arrays in the user's numbers.
+"""Arrays of the time loop that only laws with records need, and contacts as arrays in the user's numbers.
 
 The arrays are what checkpoints hold, and what another time loop takes over: after clumps were added or sorted, after a
 restart, with another number of threads.
@@ -8,19 +8,24 @@ import numpy as np
 
 from minidem.state.layout import aligned
 
+from libc.string cimport memset
+
 from minidem.broadphase.ghosts cimport slot_of
-from minidem.contact.history cimport RESULT, Touching, couple_of, record_of, result_of
-from minidem.core.int_vector cimport IntVector
+from minidem.contact.blocks cimport (
+    EFFECTIVE_INERTIA, EFFECTIVE_MASS, FIRST, LAST_COUPLE, LAST_FORCE, MATERIALS, RECORDS, SECOND, clear_blocks,
+    keys_of, numbers_of, release_blocks, set_stride, take_lane,
+)
+from minidem.contact.fixed_point cimport Wide, join_wide, split_wide
+from minidem.contact.stored cimport GROUPS, KINDS, OWN, WALLS, Stored
 from minidem.core.lanes cimport LANES
-from minidem.engine.time_loop cimport Loop
 from minidem.state.block_rows cimport write_rows
-from minidem.state.state cimport Layout, StateView
+from minidem.state.state cimport StateView
 
 
 def no_history(n_records):
     """The arrays of no contact: see export_history."""
     return {"spheres": np.zeros((0, 2), dtype=np.int32), "records": np.zeros((n_records, 0, 4)),
-            "results": np.zeros((0, RESULT)), "couples": np.zeros((0, 4))}
+            "force": np.zeros((0, 3)), "couple": np.zeros((0, 3)), "mass": np.zeros(0), "rolling_inertia": np.zeros(0)}
 
 
 def history_without(history, gone):
@@ -29,17 +34,9 @@ def history_without(history, gone):
     spheres = history["spheres"]
     sphere = np.maximum(spheres, -1)
     keep = ~absent[sphere].any(axis=1)
-    return {"spheres": np.where(spheres < 0, spheres, number[sphere])[keep].astype(np.int32),
-            "records": np.ascontiguousarray(history["records"][:, keep]),
-            "results": history["results"][keep], "couples": history["couples"][keep]}
-
-
-cdef IntVector view_of(array):
-    """An array of doubles or ints as a vector, which does not own it."""
-    cdef IntVector vector
-    cdef size_t address = array.ctypes.data
-    vector.data, vector.size, vector.capacity = <int *> address, 0, 0
-    return vector
+    kept = {name: np.ascontiguousarray(values[:, keep] if name == "records" else values[keep])
+            for name, values in history.items()}
+    return kept | {"spheres": np.where(spheres < 0, spheres, number[sphere])[keep].astype(np.int32)}
 
 
 cdef class HistoryMemory:
@@ -49,97 +46,152 @@ cdef class HistoryMemory:
     ----------
     layout : Layout
     material_index : (n_clumps,) numbers of the clumps' materials
+    sphere_materials, element_materials : (n_spheres,), (n_elements,) those of the spheres and the elements of walls
+    n_materials : by which pairs of materials are numbered
+    units : (n_spheres, 2) of the sums of forces and moments, see StateView
     history : dict of arrays, see export_history
-    dissipated : (n_clumps, 4) energies so far [J]
+    dissipated : (4, 2) energies so far, each the sum of two numbers [J]
     """
 
-    def __init__(self, Layout layout, material_index, history, dissipated):
-        cdef Py_ssize_t n_blocks = layout.view.n_blocks
-        self.history, self.dissipated = history, dissipated
-        self.motions = aligned((2 * layout.view.n_members * LANES + 1, 8))
-        spins, energies = aligned((n_blocks + 1, 4, LANES)), aligned((n_blocks + 1, 4, LANES))
+    def __cinit__(self, Layout layout, material_index, sphere_materials, element_materials, int n_materials, units,
+                  history, dissipated):
+        self.dissipated = np.ascontiguousarray(dissipated, dtype=float)
+        self.motions = aligned((2 * layout.view.n_members * LANES + 2, 8))
+        self.turns = aligned((layout.view.n_blocks * LANES + 1, 4))
+        spins = aligned((layout.view.n_blocks + 1, 4, LANES))
         write_rows(spins, 3, layout.clump_slot, np.reshape(material_index, (-1, 1)).astype(float))
-        write_rows(energies, 0, layout.clump_slot, dissipated)
-        self.spins, self.energies = spins, energies
-        self.make_table(layout)
+        self.spins = spins
+        rows = np.ones((layout.view.n_members + 1, 2, LANES))
+        places = layout.sphere_slot.astype(np.intp)
+        rows[places // LANES, :, places % LANES] = units
+        self.units = rows
+        hole = 2 * <int> layout.view.n_members * LANES
+        set_stride(&self.spheres, len(history["records"]), hole, hole + 1)
+        set_stride(&self.walls, len(history["records"]), hole, -1)
+        first, second = history["spheres"].T
+        of_spheres = np.append(sphere_materials, 0)
+        at_wall, slot = second < 0, np.append(layout.sphere_slot, 0)
+        sphere, element = np.where(at_wall, 0, second), np.where(at_wall, -1 - second, 0)
+        of_second = np.where(at_wall, np.append(element_materials, 0).take(element), of_spheres.take(sphere))
+        slots = np.column_stack([slot.take(first), np.where(at_wall, second, slot.take(sphere))])
+        self.add_contacts(history, np.ascontiguousarray(slots, dtype=np.int32),
+                          np.ascontiguousarray(of_spheres.take(first) * n_materials + of_second, dtype=np.int32))
 
-    def make_table(self, Layout layout):
-        """The table of the contacts for the slots of the layout (history_carry.pyx)."""
-        spheres, records = self.history["spheres"], self.history["records"]
-        n_slots, n = layout.sphere_number.size, len(spheres)
-        wall = spheres[:, 1] < 0
-        slots = np.empty((n, 2), dtype=np.int32)
-        slots[:, 0] = layout.sphere_slot[spheres[:, 0]]
-        slots[:, 1] = np.where(wall, spheres[:, 1], layout.sphere_slot[np.where(wall, 0, spheres[:, 1])] if n else 0)
-        key = np.where(wall, slots[:, 0], slots.min(axis=1, initial=n_slots))
-        partner = np.where(wall, slots[:, 1], slots.max(axis=1, initial=-1))
-        order = np.argsort(key, kind="stable")
-        start = np.searchsorted(key[order], np.arange(n_slots + 1)).astype(np.int32)
-        entries = np.column_stack([partner[order], order]).astype(np.int32)
-        results, couples = self.history["results"], self.history["couples"]
-        parities, energies = np.zeros(n, dtype=np.int32), np.zeros((n, 4), dtype=np.float32)
-        self.keep = slots, start, entries, records, results, couples, parities, energies
-        self.contacts.n, self.contacts.pairs, self.contacts.parities = n, view_of(slots), view_of(parities)
-        self.contacts.results, self.contacts.couples = view_of(results), view_of(couples)
-        self.contacts.energies = view_of(energies)
-        for r in range(len(records)):
-            self.contacts.records[r] = view_of(records[r])
-        self.table.first_slot, self.table.n_slots, self.table.contacts = 0, n_slots, &self.contacts
-        self.table.start, self.table.entries = view_of(start).data, view_of(entries).data
+    def __dealloc__(self):
+        release_blocks(&self.spheres)
+        release_blocks(&self.walls)
+
+    cdef object add_contacts(self, history, const int[:, ::1] slots, const int[::1] materials):
+        """Contacts into the blocks. slots : (n, 2), or -1 - element;  materials : (n,) pairs."""
+        cdef const double[:, :, ::1] records = history["records"]
+        cdef const double[:, ::1] force = history["force"], couple = history["couple"]
+        cdef const double[::1] mass = history["mass"], inertia = history["rolling_inertia"]
+        cdef Blocks *blocks
+        cdef double *numbers
+        cdef int *keys
+        cdef Py_ssize_t k, lane, r, m
+        for k in range(slots.shape[0]):
+            blocks = &self.walls if slots[k, 1] < 0 else &self.spheres
+            lane = take_lane(blocks)
+            if lane < 0:
+                raise MemoryError("no memory for the contacts of the time loop")
+            keys, numbers = keys_of(blocks, lane), numbers_of(blocks, lane)
+            keys[FIRST], keys[SECOND], keys[MATERIALS] = slots[k, 0], slots[k, 1], materials[k]
+            numbers[EFFECTIVE_MASS * LANES], numbers[EFFECTIVE_INERTIA * LANES] = mass[k], inertia[k]
+            for m in range(3):
+                numbers[(LAST_FORCE + m) * LANES], numbers[(LAST_COUPLE + m) * LANES] = force[k, m], couple[k, m]
+            for r in range(records.shape[0]):
+                for m in range(4):
+                    numbers[(RECORDS + 4 * r + m) * LANES] = records[r, k, m]
 
     cdef void bind(self, Loop *loop) noexcept:
-        """Pointers of the loop. Contacts of its last step are replaced by those of the table."""
-        cdef int t
-        loop.state.motions, loop.state.spins = &self.motions[0, 0], &self.spins[0, 0, 0]
-        loop.dissipated, loop.imported = &self.energies[0, 0, 0], &self.table
+        """Pointers of the loop. At the first call the contacts of its last step are replaced by those of the arrays."""
+        cdef Stored *stored
+        cdef double[:, ::1] dissipated = self.dissipated
+        cdef Blocks blocks
+        cdef int t, group, k
+        loop.state.motions, loop.state.spins, loop.state.turns, loop.state.units = \
+            &self.motions[0, 0], &self.spins[0, 0, 0], &self.turns[0, 0], &self.units[0, 0, 0]
+        if self.bound:
+            return
+        self.bound = True
         for t in range(loop.n_threads):
-            loop.contacts[t].history.contacts.n = 0
+            stored = &loop.contacts[t].stored
+            for group in range(<int> GROUPS):
+                clear_blocks(&stored.groups[group])
+            memset(&stored.ledger, 0, sizeof(stored.ledger))
+        stored = &loop.contacts[0].stored               # the next rebuild gives them to their owners
+        blocks = stored.groups[OWN]
+        stored.groups[OWN], self.spheres = self.spheres, blocks
+        blocks = stored.groups[WALLS]
+        stored.groups[WALLS], self.walls = self.walls, blocks
+        for k in range(<int> KINDS):
+            stored.ledger.dissipated[k] = join_wide(&dissipated[k, 0], loop.law.energy_unit)
+
+
+cdef object export_dissipated(const Loop *loop):
+    """(4, 2) energies dissipated by damping, tangential damping, sliding, rolling, each the sum of two numbers [J]."""
+    cdef double[:, ::1] parts = np.zeros((<int> KINDS, 2))
+    cdef Wide total
+    cdef int t, k
+    for k in range(<int> KINDS):
+        total = 0
+        for t in range(loop.n_threads):
+            total += loop.contacts[t].stored.ledger.dissipated[k]
+        split_wide(total, loop.law.energy_unit, &parts[k, 0])
+        for t in range(loop.n_threads):
+            parts[k, 0] += loop.contacts[t].stored.ledger.lost[k]
+    return np.asarray(parts)
 
 
 cdef object export_history(Loop *loop, Layout layout):
     """Contacts of the last step, by ascending user's numbers of their spheres.
 
     Returns a dict: spheres (n, 2) int32, the second one larger, or -1 - element of a wall; records (n_records, n, 4),
-    results (n, RESULT), couples (n, 4), of the first sphere (history.pxd).
+    force [N] and couple [N m] of the last step (n, 3), of the first sphere; mass [kg] and rolling_inertia [kg m2] (n,),
+    effective (contact/mobility.pxd).
     """
     cdef const StateView *view = &loop.state
-    cdef const Touching *touching
-    cdef Py_ssize_t k, row, place, n = 0
-    cdef int t, r, m, i, j
+    cdef const Blocks *blocks
+    cdef const int *keys
+    cdef const double *numbers
+    cdef Py_ssize_t lane, row, n = 0
+    cdef int t, group, r, m, i, j
     cdef double sign
     for t in range(loop.n_threads):
-        n += loop.contacts[t].history.contacts.n
+        for group in range(<int> GROUPS):
+            n += LANES * loop.contacts[t].stored.groups[group].n_blocks
     cdef int[:, ::1] spheres = np.empty((n, 2), dtype=np.int32)
-    cdef int[:, ::1] sources = np.empty((n, 3), dtype=np.int32)         # thread, contact, whether i and j are exchanged
+    cdef int[:, ::1] sources = np.empty((n, 4), dtype=np.int32)     # thread, group, lane, whether i and j are exchanged
     n = 0
     for t in range(loop.n_threads):
-        touching = &loop.contacts[t].history.contacts
-        for k in range(touching.n):
-            i, j = touching.pairs.data[2 * k], touching.pairs.data[2 * k + 1]
-            i = view.sphere_number[slot_of(view, i)]
-            j = view.sphere_number[slot_of(view, j)] if j >= 0 else j
-            spheres[n, 0], spheres[n, 1] = (j, i) if 0 <= j < i else (i, j)
-            sources[n, 0], sources[n, 1], sources[n, 2] = t, <int> k, 0 <= j < i
-            n += 1
-    listed = np.asarray(spheres)
-    # Two threads list a contact of both, with equal values. Which of them own its spheres may have changed since.
-    order = np.unique((listed[:, 0].astype(np.int64) << 32) + listed[:, 1], return_index=True)[1]
-    cdef double[:, :, ::1] records = np.empty((loop.law.n_records, len(order), 4))
-    cdef double[:, ::1] results = np.empty((len(order), RESULT))
-    cdef double[:, ::1] couples = np.zeros((len(order), 4))
-    cdef long long[::1] places = np.full(n, -1, dtype=np.int64)
-    np.asarray(places)[order] = np.arange(len(order))
+        for group in range(<int> GROUPS):
+            blocks = &loop.contacts[t].stored.groups[group]
+            for lane in range(LANES * blocks.n_blocks):
+                keys = keys_of(blocks, lane)
+                if keys[FIRST] == blocks.hole or keys[FIRST] != slot_of(view, keys[FIRST]):
+                    continue                            # a contact whose first body is a ghost: another thread has it
+                i, j = view.sphere_number[keys[FIRST]], keys[SECOND]
+                j = view.sphere_number[slot_of(view, j)] if j >= 0 else j
+                spheres[n, 0], spheres[n, 1] = (j, i) if 0 <= j < i else (i, j)
+                sources[n, 0], sources[n, 1], sources[n, 2], sources[n, 3] = t, group, <int> lane, 0 <= j < i
+                n += 1
+    listed = np.asarray(spheres)[:n]
+    order = np.lexsort((listed[:, 1], listed[:, 0]))
+    cdef long long[::1] places = np.empty(n, dtype=np.int64)
+    np.asarray(places)[order] = np.arange(n)
+    cdef double[:, :, ::1] records = np.empty((loop.law.n_records, n, 4))
+    cdef double[:, ::1] force = np.empty((n, 3)), couple = np.zeros((n, 3))
+    cdef double[::1] mass = np.empty(n), inertia = np.empty(n)
     for row in range(n):                                                # as stored: reads in order are faster
-        if places[row] < 0:
-            continue
-        touching, k = &loop.contacts[sources[row, 0]].history.contacts, sources[row, 1]
-        place, sign = places[row], -1.0 if sources[row, 2] else 1.0
+        numbers = numbers_of(&loop.contacts[sources[row, 0]].stored.groups[sources[row, 1]], sources[row, 2])
+        lane, sign = places[row], -1.0 if sources[row, 3] else 1.0
+        mass[lane], inertia[lane] = numbers[EFFECTIVE_MASS * LANES], numbers[EFFECTIVE_INERTIA * LANES]
+        for m in range(3):                                              # + 0.0: never -0.0
+            force[lane, m] = sign * numbers[(LAST_FORCE + m) * LANES] + 0.0
+            couple[lane, m] = sign * numbers[(LAST_COUPLE + m) * LANES] + 0.0
         for r in range(loop.law.n_records):
             for m in range(4):
-                records[r, place, m] = (sign if m < 3 else 1.0) * record_of(touching, r, k)[m] + 0.0    # never -0.0
-        for m in range(RESULT):
-            results[place, m] = (sign if m < 3 else 1.0) * result_of(touching, k)[m] + 0.0
-        for m in range(3 if loop.law.has_couples else 0):
-            couples[place, m] = sign * couple_of(touching, k)[m] + 0.0
-    return {"spheres": listed[order], "records": np.asarray(records), "results": np.asarray(results),
-            "couples": np.asarray(couples)}
+                records[r, lane, m] = (sign if m < 3 else 1.0) * numbers[(RECORDS + 4 * r + m) * LANES] + 0.0
+    return {"spheres": listed[order], "records": np.asarray(records), "force": np.asarray(force),
+            "couple": np.asarray(couple), "mass": np.asarray(mass), "rolling_inertia": np.asarray(inertia)}

@@ -3,11 +3,12 @@ from minidem.contact.law cimport LawKernels
 from minidem.engine.history_memory cimport HistoryMemory
 from minidem.engine.loop_reader cimport LoopReader
 from minidem.rotation.scheme cimport Kernels
-from minidem.state.state cimport Reordering
+from minidem.state.state cimport Layout, Reordering
 
 cdef class LoopOwner(LoopReader):
     cdef Kernels kernels
     cdef LawKernels law_kernels         # None: free bodies
+    cdef object law_settings            # record of the law, and its parameter values
     cdef long long next_sort            # number of the outer rebuild at which clumps are sorted again
     cdef object keep                    # arrays that the loop points to
     cdef object gravity
@@ -22,7 +23,8 @@ cdef class LoopOwner(LoopReader):
     cdef object body_force_of(self, fixed)
     cdef long long wrap_if_due(self) except -1
     cdef object sort_if_due(self)
-    cdef object hold_history(self)
+    cdef object units_of(self, of_spheres)
+    cdef HistoryMemory new_memory(self, Layout layout, history, dissipated)
     cdef object release_lists(self)
     cdef object sort_with_lists(self, Reordering new, HistoryMemory memory)
     cdef object use_one_thread(self)

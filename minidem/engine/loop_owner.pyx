@@ -5,6 +5,7 @@ from libc.string cimport memset
 
 import numpy as np
 
+from minidem.contact.law_properties import sphere_units
 from minidem.contact.onset_series import zeta_polynomials
 from minidem.core.threads import has_openmp
 from minidem.engine.history_memory import no_history
@@ -12,17 +13,20 @@ from minidem.state import spatial_sort
 from minidem.state.layout import aligned
 
 from minidem.broadphase.broadphase cimport Broadphase, carry_over_skins, drop_lists
+from minidem.contact.blocks cimport set_stride
 from minidem.contact.law cimport Law, LawKernels
-from minidem.contact.law_properties cimport set_properties
+from minidem.contact.law_properties cimport set_properties, set_units
 from minidem.contact.narrow_phase cimport Contacts, clear_contacts, release_contacts
+from minidem.contact.stored cimport GROUPS, WALLS
 from minidem.core cimport openmp
 from minidem.core.lanes cimport LANES
 from minidem.engine.history_memory cimport HistoryMemory
 from minidem.engine.loop_lists cimport create_lists, free_lists, set_body_force
 from minidem.engine.loop_reader cimport LoopReader
+from minidem.engine.wall_work cimport add_wall_works
 from minidem.rotation.scheme cimport Kernels
 from minidem.state.rows cimport ORIENTATION, SCRATCH, WRENCH_ROWS
-from minidem.state.state cimport Reordering, State, StateView
+from minidem.state.state cimport Layout, Reordering, State, StateView
 from minidem.walls.wall_table cimport WallTable
 
 SPHERES_PER_THREAD = 2000           # with fewer, another thread costs more than it gains
@@ -37,11 +41,15 @@ cdef int log_slab_for(const StateView *state):
     return LOG_SLAB if state.n_members * LANES > SLOTS_IN_CACHE else 0
 
 
-cdef inline void prepare_contacts(Contacts *contacts, const Law *law) noexcept nogil:
+cdef inline void prepare_contacts(Contacts *contacts, const Law *law, const StateView *state) noexcept nogil:
+    cdef int hole = 2 * <int> state.n_members * LANES, group
     contacts.own_law, contacts.law = law[0], &contacts.own_law
     if law.walls != NULL:
         contacts.walls, contacts.own_law.walls = law.walls[0], &contacts.walls
-    contacts.history.n_records, contacts.history.has_couples = law.n_records, law.has_couples
+    contacts.stored.n_records = law.n_records
+    for group in range(<int> GROUPS):
+        set_stride(&contacts.stored.groups[group], law.n_records, hole, -1 if group == <int> WALLS else hole + 1)
+        set_stride(&contacts.stored.spare[group], law.n_records, hole, -1 if group == <int> WALLS else hole + 1)
 
 
 cdef class LoopOwner(LoopReader):
@@ -63,9 +71,9 @@ cdef class LoopOwner(LoopReader):
             self.walls = WallTable(walls, dt, first_step, servo_states, former_walls, guard)
             self.set_law(record, values)
         if self.loop.law.history != NULL:
-            self.memory = HistoryMemory(
-                state.layout, state.material_index, no_history(self.loop.law.n_records) if history is None else history,
-                np.zeros((state.n_clumps, 4)) if dissipated is None else dissipated)
+            self.memory = self.new_memory(
+                state.layout, no_history(self.loop.law.n_records) if history is None else history,
+                np.zeros((4, 2)) if dissipated is None else dissipated)
         useful = state.n_spheres // SPHERES_PER_THREAD if has_openmp() else 1
         self.allocate(max(1, min(threads, useful, self.loop.state.n_blocks, openmp.thread_limit())))
 
@@ -91,9 +99,11 @@ cdef class LoopOwner(LoopReader):
         cdef LawKernels kernels = law.kernels_for(values).own()
         cdef Py_ssize_t n_slots = self.loop.state.n_blocks * LANES
         self.law_kernels, self.loop.law_failed = kernels, &kernels.failed
+        self.law_settings = law, values
         kernels.fill(&self.loop.law, values)
         self.keep += set_properties(&self.loop.law, self.walls, kernels, law, values, self.pair_table,
                                     self.state.material_index)
+        set_units(&self.loop.law, law, values, self.pair_table, self.state)
         self.loop.walls = &self.walls.walls
         self.loop.law.energy_factor = 1.0 / (1.0 + law.power)
         if law.corrects_onsets(values):
@@ -101,6 +111,20 @@ cdef class LoopOwner(LoopReader):
             self.twists, self.motions = aligned((4 * n_slots + 2 * LANES, 4)), aligned((n_slots + 1, 16))
             self.loop.motions, self.loop.twists = &self.motions[0, 0], &self.twists[0, 0]
             self.take_view()
+
+    cdef HistoryMemory new_memory(self, Layout layout, history, dissipated):
+        """Contacts as arrays, for `bind`."""
+        cdef State state = self.state
+        # `take`: indexing with other than intp crashes in NumPy where there is no memory
+        of_spheres = np.repeat(state.material_index, state.bodies.sizes.take(state.template_index))
+        return HistoryMemory(layout, state.material_index, of_spheres,
+                             self.pair_table.wall_index.take(self.walls.wall_of), self.loop.law.n_materials,
+                             self.units_of(of_spheres), history, dissipated)
+
+    cdef object units_of(self, of_spheres):
+        """(n_spheres, 2) units of their sums; of_spheres (n_spheres,) are their materials."""
+        radius = self.state.spheres.reshape(-1, 4)[:, 3].take(self.state.sphere_slot)
+        return np.column_stack(sphere_units(*self.law_settings, self.pair_table, of_spheres, radius))
 
     cdef void take_view(self) noexcept:
         """Use the arrays of the state."""
@@ -116,7 +140,7 @@ cdef class LoopOwner(LoopReader):
         if self.loop.contacts == NULL:
             raise MemoryError("no memory for the contacts of the time loop")
         for t in range(n_threads):
-            prepare_contacts(self.loop.contacts + t, &self.loop.law)
+            prepare_contacts(self.loop.contacts + t, &self.loop.law, &self.loop.state)
         self.take_view()
         self.fill()
 
@@ -169,11 +193,15 @@ cdef class LoopOwner(LoopReader):
         order = spatial_sort.row_major(position if self.state.box is None else self.state.box.wrapped(position))
         history, dissipated = self.history(), self.dissipated()
         if self.state.layout.is_mixed:                  # room for a second layout: the lists are rebuilt anyway
-            self.hold_history()
+            if self.memory is not None:
+                memory = self.new_memory(self.state.layout, history, dissipated)
             self.release_lists()
+            if memory is not None:
+                self.memory = memory
+                memory.bind(&self.loop)
         new = self.state.prepare(order)
         if self.memory is not None:
-            memory = HistoryMemory(new.layout, self.state.material_index, history, dissipated)
+            memory = self.new_memory(new.layout, history, dissipated)
         if new.layout.same:
             self.state.put(new)
             self.memory = memory
@@ -184,13 +212,6 @@ cdef class LoopOwner(LoopReader):
         else:
             self.sort_with_lists(new, memory)
         self.next_sort = next_sort
-
-    cdef object hold_history(self):
-        """Take the contacts with history out of the lists into arrays, from which the next rebuild has them."""
-        if self.memory is not None and self.loop.imported == NULL:
-            self.memory.history = self.history()
-            self.memory.make_table(self.state.layout)
-            self.memory.bind(&self.loop)
 
     cdef object release_lists(self):
         """Free contacts and candidates; they are rebuilt before the next use."""
@@ -215,8 +236,9 @@ cdef class LoopOwner(LoopReader):
         carry_over_skins(&broad, &old)
         for t in range(n_threads):
             broad.shares[t].part = old.shares[t].part
-            prepare_contacts(contacts + t, &self.loop.law)
+            prepare_contacts(contacts + t, &self.loop.law, &new.view)
         broad.fixed_shares = old.fixed_shares
+        add_wall_works(contacts, self.loop.contacts, n_threads)
         self.state.put(new)                             # nothing fails from here on
         self.memory = memory
         self.loop.contacts, contacts = contacts, self.loop.contacts
@@ -240,13 +262,17 @@ cdef class LoopOwner(LoopReader):
     cdef object use_one_thread(self):
         """Replace a team of threads that OpenMP does not provide. Results do not depend on it."""
         cdef Broadphase old = self.loop.broad
+        cdef Contacts works
         history, dissipated = self.history(), self.dissipated()
+        memset(&works, 0, sizeof(works))
+        add_wall_works(&works, self.loop.contacts, self.loop.n_threads)
         free_lists(&self.loop.broad, self.loop.contacts, self.loop.n_threads)
         free(self.loop.contacts)
         self.loop.contacts = NULL
         self.broken = "there was no memory for its lists"
         if self.memory is not None:
-            self.memory = HistoryMemory(self.state.layout, self.state.material_index, history, dissipated)
+            self.memory = self.new_memory(self.state.layout, history, dissipated)
         self.allocate(1)
+        add_wall_works(self.loop.contacts, &works, 1)
         self.broken = None
         carry_over_skins(&self.loop.broad, &old)

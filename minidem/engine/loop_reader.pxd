@@ -15,6 +15,5 @@ cdef class LoopReader:
     cdef CompiledForces compiled_forces  # likewise
     cdef HistoryMemory memory           # of a law with history
     cdef readonly WallTable walls       # None: free bodies
-    cdef double[:, ::1] wall_rows       # see Loop
     cdef object prepare_walls(self, long long steps)
     cdef public object population       # Population: ids, and energies of removed clumps

@@ -6,10 +6,11 @@ import numpy as np
 
 from minidem.engine.history_memory import history_without
 
-from minidem.contact.contact_list cimport deepest_overlap, list_contacts, list_last, list_touching
+from minidem.contact.contact_list cimport deepest_overlap, list_contacts, list_last, list_stored
+from minidem.contact.fixed_point cimport Wide, split_wide
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, dot, vec3
-from minidem.engine.history_memory cimport export_history
+from minidem.engine.history_memory cimport export_dissipated, export_history
 from minidem.engine.time_loop cimport BLOCKS, CONTACTS, LISTS, N_PHASES, OUTSIDE, WAITING, record_phase
 from minidem.state.pose cimport pose_range
 from minidem.state.rows cimport POSITION, VELOCITY, load
@@ -90,13 +91,12 @@ cdef class LoopReader:
         """Contacts with history, a dict of arrays (history_memory.pyx); None if the law has none."""
         if self.memory is None:
             return None
-        return self.memory.history if self.loop.imported != NULL else export_history(&self.loop, self.state.layout)
+        return export_history(&self.loop, self.state.layout)
 
     def dissipated(self):
-        """(n_clumps, 4) energies dissipated at each clump by damping, tangential damping, sliding, rolling [J]."""
-        if self.memory is None:
-            return None
-        return self.state.rows(self.memory.energies, 0, 4)
+        """(4, 2) energies dissipated by damping, tangential damping, sliding, rolling, each the sum of two numbers [J].
+        """
+        return None if self.memory is None else export_dissipated(&self.loop)
 
     def work(self):
         """(n_clumps, 7) work of user forces in Python on each clump [J], these forces and torques; None without any."""
@@ -107,38 +107,48 @@ cdef class LoopReader:
         return None if self.compiled_forces is None else self.compiled_forces.work()
 
     def wall_work(self):
-        """(n_clumps, 2) work of moving walls on each clump [J], and its power [W]; None if no wall moves."""
-        return None if self.loop.wall_work == NULL else np.array(self.wall_rows)[:self.state.n_clumps]
+        """(2, 2) work of moving walls since the start, and in half a step at the last one, each the sum of two numbers
+        [J]; None if no wall moves."""
+        cdef double[:, ::1] parts = np.zeros((2, 2))
+        cdef Wide work = 0, power = 0
+        cdef int t
+        if self.walls is None or not self.walls.walls.any_moves:
+            return None
+        for t in range(self.loop.n_threads):
+            work += self.loop.contacts[t].wall_work
+            power += self.loop.contacts[t].wall_power
+        split_wide(work, self.loop.law.energy_unit, &parts[0, 0])
+        split_wide(power, self.loop.law.energy_unit, &parts[1, 0])
+        return np.asarray(parts)
 
     def works(self):
         """Arrays (n_clumps, k) of which the first column is work on each clump [J], or None, by name."""
-        return {"work": self.work(), "wall_work": self.wall_work(), "force_work": self.force_work()}
+        return {"work": self.work(), "force_work": self.force_work()}
 
     def past(self, n_new=0):
         """Arguments of a Driver that continues this one with n_new more clumps: population, former_walls, and unless
         they are None history, dissipated, work, wall_work, force_work, servo_states."""
-        found = {"dissipated": self.dissipated()} | self.works()
         found = {name: np.append(values, np.zeros((n_new, values.shape[1])), axis=0)
-                 for name, values in found.items() if values is not None}
-        history = {} if self.memory is None else {"history": self.history()}
+                 for name, values in self.works().items() if values is not None}
+        history = {} if self.memory is None else {"history": self.history(), "dissipated": self.dissipated()}
+        history |= {} if self.wall_work() is None else {"wall_work": self.wall_work()}
         history |= {} if self.walls is None or not self.walls.servos else {"servo_states": self.walls.servo_states}
         return found | history | {"population": self.population.with_new(n_new), "former_walls": self.walls}
 
     def past_without(self, gone):
         """The same without the clumps of which `gone` (n_clumps,) is true, and without their contacts."""
         past = self.past()
-        population = self.population.without(gone, self.dissipated(), self.works())
+        population = self.population.without(gone, self.works())
         if "history" in past:
             sizes = self.state.bodies.sizes[self.state.template_index]
             past["history"] = history_without(past["history"], np.repeat(gone, sizes))
-        return past | {name: past[name][~gone] for name in ("dissipated", *self.works()) if name in past} \
+        return past | {name: past[name][~gone] for name in self.works() if name in past} \
             | {"population": population}
 
     def contacts(self):
         """Contacts at the present pose, a structured array (contact/contact_table.py)."""
         if self.memory is not None:
-            return self.of_walls(list_touching(self.state, &self.loop.state, self.loop.contacts,
-                                               self.loop.broad.threads, self.loop.n_threads))
+            return self.of_walls(list_stored(self.state, &self.loop.state, self.loop.contacts, self.loop.n_threads))
         return self.of_walls(list_contacts(self.state, self.loop.contacts, self.loop.broad.threads,
                                            self.loop.n_threads))
 

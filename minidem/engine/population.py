@@ -28,12 +28,8 @@ class Population:
         end = self.next_id + n
         return replace(self, ids=np.append(self.ids, np.arange(self.next_id, end)), next_id=end)
 
-    def without(self, gone, dissipated, works):
-        """Without the clumps of which `gone` (n,) is true.
-
-        dissipated : (n, 4) of all clumps, or None;  works : as LoopReader.works.
-        """
+    def without(self, gone, works):
+        """Without the clumps of which `gone` (n,) is true; works : as LoopReader.works."""
         return replace(self, ids=self.ids[~gone],
-                       dissipated=self.dissipated + (0.0 if dissipated is None else dissipated[gone].sum(axis=0)),
                        work=self.work + sum(float(rows[gone, 0].sum()) for rows in works.values()
                                             if rows is not None))

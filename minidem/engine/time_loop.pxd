@@ -1,6 +1,5 @@
 """The struct of the time loop: all that its threads share."""
 from minidem.broadphase.broadphase cimport Broadphase
-from minidem.contact.history cimport HistoryTable
 from minidem.contact.law cimport Law
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.core.clock cimport clock
@@ -31,8 +30,6 @@ cdef struct Loop:
     Law law                         # of all contacts
     Walls *walls                    # with the poses of a run
     double *twists                  # of a law that needs velocities: room for those of the state
-    const HistoryTable *imported    # contacts with history from another loop or a file, until a rebuild; NULL: none
-    double *dissipated              # (n_blocks, 4, LANES): energies since the start, of laws with history [J]
     double *motions                 # (n_blocks * LANES, 16): of clumps whose contacts may begin or end: onset_pass.pyx
     const unsigned char *started    # (n_clumps,): velocities are half a step behind the pose
     const double *body_force        # (block types, WRENCH_ROWS, LANES): wrench of clumps without a contact
@@ -59,9 +56,6 @@ cdef struct Loop:
     const long long *shifts         # (n_clumps, 3): State.shift, in a periodic box
     double *saved_blocks            # blocks and wrenches at the beginning of the step; NULL: no step calls Python
     double *saved_wrench
-    double *saved_dissipated
-    double *wall_work               # (n_clumps, 2): of moving walls, wall_work.pyx; NULL: no wall moves
-    double *saved_wall_work
     const bint *scheme_failed       # a rotation scheme written in Python has raised
     const bint *law_failed          # likewise a contact law
     char apart[APART]               # members above are read in each step, members below are written

@@ -22,15 +22,14 @@ from libc.string cimport memcpy
 from minidem.broadphase.broadphase cimport NO_FAILURE, OUT_OF_MEMORY, SMALL_TEAM
 from minidem.broadphase.neighbours cimport Neighbours, block_after_slab
 from minidem.broadphase.synchronisation cimport any_failure, any_lost, await_ghosts, needs_rebuild, publish
-from minidem.contact.history cimport commit
-from minidem.contact.history_sum cimport reduce_couples
-from minidem.contact.narrow_phase cimport Contacts
+from minidem.contact.narrow_phase cimport Contacts, find_contacts
 from minidem.contact.reduce cimport reduce_block
+from minidem.contact.stored_forces cimport reduce_stored
 from minidem.core.clock cimport clock
 from minidem.core.lanes cimport LANES
 from minidem.core.openmp cimport advance_epoch, barrier_wait, require_full_team, restore_team_setting, team_size
 from minidem.engine.compiled_forces cimport add_compiled_forces, save_force_work
-from minidem.engine.contact_phase cimport begin, find_in_slab, find_remaining, rebuild_lists
+from minidem.engine.contact_phase cimport begin, find_remaining, rebuild_lists
 from minidem.engine.fused_pass cimport advance_blocks
 from minidem.engine.leapfrog cimport predict_velocity
 from minidem.engine.onset_pass cimport add_onset_forces
@@ -58,7 +57,8 @@ cdef bint advance(Loop *loop, int thread, int stage, bint norms, bint wrench_kno
     """
     cdef Neighbours *mine = loop.broad.threads + thread
     cdef Py_ssize_t slab, next_block, block = mine.first_block, active = 0
-    cdef bint by_slab = loop.has_contacts and loop.broad.valid and mine.steps < mine.previous_lifetime
+    cdef bint by_slab = loop.has_contacts and loop.law.history == NULL and loop.broad.valid \
+        and mine.steps < mine.previous_lifetime
     cdef bint fine = True
     if loop.has_contacts:
         fine = begin(loop, thread, False)
@@ -70,7 +70,7 @@ cdef bint advance(Loop *loop, int thread, int stage, bint norms, bint wrench_kno
         if mine.skin_exceeded:
             break
         end_phase(loop, thread, BLOCKS)
-        fine &= find_in_slab(loop, thread, mine.slab_ends.data[slab])
+        fine &= find_contacts(loop.contacts + thread, mine, &loop.state, mine.slab_ends.data[slab])
         end_phase(loop, thread, CONTACTS)
     advance_blocks(loop, thread, stage, norms, wrench_known, block, mine.last_block, active)
     if loop.has_contacts:
@@ -107,7 +107,7 @@ cdef void reduce_all(Loop *loop, int thread, double steps, int stage, double hal
         if predicts:
             predict(loop, b, stage)
         if loop.law.history != NULL:
-            wrench = reduce_couples(contacts, &loop.state, b, loop.body_force, stored)
+            wrench = reduce_stored(&contacts.stored, &loop.state, b, loop.body_force, stored)
         else:
             wrench = reduce_block(contacts, &loop.state, b, contacts.sphere_force, loop.body_force, stored)
         if wrench != stored:
@@ -143,9 +143,9 @@ cdef bint compute_forces(Loop *loop, int thread, bint whole, bint between) noexc
         fine = not any_lost(&loop.broad)
         end_phase(loop, thread, LISTS)
     if fine and (mine.failure != NO_FAILURE                # its lists are incomplete
-                 or not find_remaining(loop, thread)):
+                 or not find_remaining(loop, thread, between)):
         mine.failure = OUT_OF_MEMORY
-    if fine and whole and loop.wall_work != NULL and mine.failure == NO_FAILURE:
+    if fine and whole and loop.walls.any_moves and mine.failure == NO_FAILURE:
         add_wall_work(loop, thread, between)
     if fine and loop.law.ends > 0.0 and not has_user_forces(loop) \
             and not add_onset_forces(loop, thread, False, between):
@@ -189,11 +189,8 @@ cdef void save_own(Loop *loop, int thread) noexcept nogil:
     size = WRENCH_ROWS * LANES
     memcpy(loop.saved_wrench + mine.first_block * size, loop.state.wrench + mine.first_block * size,
            count * size * sizeof(double))
-    if loop.dissipated != NULL:
-        memcpy(loop.saved_dissipated + mine.first_block * 4 * LANES, loop.dissipated + mine.first_block * 4 * LANES,
-               count * 4 * LANES * sizeof(double))
-    if loop.wall_work != NULL:
-        save_wall_work(loop, thread)
+    if loop.has_contacts:
+        save_wall_work(loop.contacts + thread)
     if loop.saved_force_work != NULL:
         save_force_work(loop, thread)
 
@@ -249,8 +246,7 @@ cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
             call_per_block(loop, thread, loop.finish)
         if calls_python and not step_succeeded(loop):
             return
-        if loop.law.history != NULL:
-            commit(&loop.contacts[thread].history)
+        loop.contacts[thread].stored.has_saved = False
         if thread == 0:
             loop.steps_done += 1
 
@@ -267,7 +263,7 @@ cdef inline void run_thread(Loop *loop, int thread, long long steps) noexcept no
         publish(&loop.broad, thread, &loop.state)
         if compute_forces(loop, thread, True, True) and (step_succeeded(loop) if loop.saved_blocks != NULL
                                                          else mine.failure == NO_FAILURE):
-            commit(&loop.contacts[thread].history)
+            loop.contacts[thread].stored.has_saved = False
         reduce_all(loop, thread, loop.steps_done, -1, 0.0)
         if has_user_forces(loop):
             complete_wrenches(loop, thread, loop.steps_done, True)

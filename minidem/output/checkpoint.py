@@ -175,7 +175,7 @@ def unpack(settings, arrays, make, threads=None, motions=None):
     for name, columns in (("work", 7), ("force_work", 2)) if expected else ():      # missing in older versions
         past[name] = finite_array(name, arrays.get(name, np.zeros((n, columns))), (n, columns))
     if sim._loop.wall_work() is not None:
-        past["wall_work"] = finite_array("wall_work", arrays.get("wall_work", np.zeros((n, 2))), (n, 2))
+        past["wall_work"] = finite_array("wall_work", arrays.get("wall_work", np.zeros((2, 2))), (2, 2))
     if sim._loop.walls.servos:
         past["servo_states"] = finite_array("servo_states", arrays["servo_states"], (len(walls), 2))
     past["population"] = _population(arrays, whole("next_id", settings.get("next_id", n), n), n)
@@ -209,11 +209,11 @@ def _past(arrays, n_records, n_clumps, n_spheres, n_elements):
     bad = (i < 0) | (i >= n_spheres) | (j >= n_spheres) | (j < -n_elements) | ((j >= 0) & (j <= i))
     bad[1:] |= (i[1:] < i[:-1]) | (i[1:] == i[:-1]) & (j[1:] <= j[:-1])
     refuse("history_spheres", i, bad, "give pairs of spheres, or of spheres and walls, in ascending order")
-    shapes = {"records": (n_records, n, 4), "results": (n, 8), "couples": (n, 4)}
+    shapes = {"records": (n_records, n, 4), "force": (n, 3), "couple": (n, 3), "mass": (n,), "rolling_inertia": (n,)}
     history = {name: finite_array(f"history_{name}", arrays[f"history_{name}"], shape)
                for name, shape in shapes.items()}
     return {"history": history | {"spheres": spheres},
-            "dissipated": finite_array("dissipated", arrays["dissipated"], (n_clumps, 4))}
+            "dissipated": finite_array("dissipated", arrays["dissipated"], (4, 2))}
 
 
 def _templates(arrays):

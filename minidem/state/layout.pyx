@@ -15,6 +15,8 @@ from minidem.core.lanes cimport LANES
 from minidem.state.block_types cimport count_rows, find_block_types, write_fixed, write_members, write_offset_table
 from minidem.state.rows cimport FIXED_ROWS
 
+HOLE_RADIUS = 1e-3          # of the two spheres that never touch, in largest radii: nearest images do not matter to them
+
 
 def aligned(shape, dtype=np.float64):
     """Array of zeros, aligned to a cache line (64 bytes)."""
@@ -140,12 +142,15 @@ cdef class Layout:
                            self.offset_table)
         write_fixed(body_of_slot, scale, first_of_type, bodies.inertia, bodies.mass, bodies.turn_bound, self.fixed)
         # Ghosts follow the spheres: in a run on one thread pages that are never touched, which take no memory.
-        self.spheres = aligned((2 * n_members, LANES, 4))[:n_members]
+        spheres = aligned((2 * n_members + 1, LANES, 4))
+        self.spheres = spheres[:n_members]
         self.block_of_member = np.empty(n_members, dtype=np.int32)
         self.offset_row = np.empty(n_members, dtype=np.int32)
         self.block_type, self.first_member = block_type, first_member
         write_members(first_offset_row, block_type, first_member, self.offset_table, self.block_of_member,
                       self.offset_row, self.spheres)
+        apart = HOLE_RADIUS * np.max(self.spheres[:, :, 3], initial=0.0)
+        spheres[-1, :2, 3], spheres[-1, 1, 0] = apart, 4.0 * apart
 
     cdef object reuse_members(self, Layout like):
         self.first_member, self.block_of_member, self.offset_row = \

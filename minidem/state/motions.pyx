@@ -9,17 +9,19 @@ from minidem.core.quaternion cimport Quat, conjugate, multiply
 from minidem.core.transpose cimport records_from_rows
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, scale, vec3
 from minidem.state.pose cimport load_matrices, to_lab
-from minidem.state.rows cimport ANGULAR_VELOCITY, INVERSE_MASS, ORIENTATION, VELOCITY, load, load_quat, store
-from minidem.state.state cimport StateView, fixed_rows, member
+from minidem.state.rows cimport ANGULAR_VELOCITY, ORIENTATION, VELOCITY, load, load_quat, store
+from minidem.state.state cimport StateView, member
 
 
 cdef inline void write_member(const StateView *state, const double *matrices, const double *block,
-                              const double *inverse_mass, const double *spins, Py_ssize_t row) noexcept nogil:
-    """Motions of the spheres of a member row.
+                              const double *spins, Py_ssize_t row) noexcept nogil:
+    """Motions of the spheres of a member row: two records of velocities, each with a unit as its fourth number.
 
-    matrices (9, LANES), spins (4, LANES), inverse_mass (LANES,), block : of their clumps. The displacement of a point
-    that turns is the angular velocity times the mean of its two positions.
+    matrices (9, LANES), spins (3, LANES), block : of their clumps. The displacement of a point that turns is the angular
+    velocity times the mean of its two positions.
     """
+    cdef const double *units = state.units + row * 2 * LANES
+    cdef double turning[4 * LANES]
     cdef const double *offsets = member(state, row)
     cdef double *motions = state.motions + row * 8 * LANES
     cdef double velocity[4 * LANES]
@@ -31,9 +33,11 @@ cdef inline void write_member(const StateView *state, const double *matrices, co
         w, arm = load(spins + lane), to_lab(matrices + lane, load(offsets + lane))
         arm = add_scaled(arm, -half_step, cross(w, arm))
         store(velocity + lane, add(load(block + VELOCITY * LANES + lane), cross(w, arm)))
-        velocity[3 * LANES + lane] = inverse_mass[lane]
+    memcpy(velocity + 3 * LANES, units, LANES * sizeof(double))
+    memcpy(turning, spins, 3 * LANES * sizeof(double))
+    memcpy(turning + 3 * LANES, units + LANES, LANES * sizeof(double))
     records_from_rows(velocity, records[0])
-    records_from_rows(spins, records[1])
+    records_from_rows(turning, records[1])
     for lane in range(LANES):
         memcpy(motions + 8 * lane, records[0] + 4 * lane, 4 * sizeof(double))
         memcpy(motions + 8 * lane + 4, records[1] + 4 * lane, 4 * sizeof(double))
@@ -42,12 +46,11 @@ cdef inline void write_member(const StateView *state, const double *matrices, co
 cdef void write_motions(const StateView *state, Py_ssize_t block, const int *members, Py_ssize_t count) noexcept nogil:
     """Motions of the spheres of the listed member rows (count,) of a block, which are posed."""
     cdef const double *rows = state.blocks + block * state.n_rows * LANES
-    cdef const double *inverse_mass = fixed_rows(state, block) + INVERSE_MASS * LANES
     cdef double matrices[9 * LANES]
     cdef Py_ssize_t k
     load_matrices(matrices, rows + ORIENTATION * LANES)
     for k in range(count):
-        write_member(state, matrices, rows, inverse_mass, state.spins + 4 * block * LANES, members[k])
+        write_member(state, matrices, rows, state.spins + 4 * block * LANES, members[k])
 
 
 cdef void motions_range(const StateView *state, Py_ssize_t first, Py_ssize_t last) noexcept nogil:

@@ -29,5 +29,6 @@ def test_every_allocation_is_refused_in_turn(name, preloaded, tmp_path):
     assert done.returncode == 0, done.stderr[-3000:]
     results = json.loads(done.stdout)
     assert results["tried"] > 10 and results["raised"] > 0, results
-    assert results["went back"] >= 5 or name not in ("run", "friction", "many runs"), results
+    fewest = {"run": 5, "friction": 1, "many runs": 1}      # contacts that stay in place rarely need memory
+    assert results["went back"] >= fewest.get(name, 0), results
     assert results["raised"] + results["other"] > 0.5 * results["tried"], results

@@ -207,10 +207,10 @@ def test_order_of_added_clumps():
         for k in order:
             sim.add_clumps(CLUMP, places[[k]], velocity=0.1 * velocity[k])
         sim.run(2000)
-        assert (sim.contacts()["clump_j"] >= 0).sum() == 0 and len(sim.contacts()) > 2
+        assert (sim.contacts()["clump_j"] >= 0).sum() == 0 and len(sim.contacts()) > 1
         back = np.argsort(order)
         ends.append([sim.position[back].tolist(), sim.angular_velocity[back].tolist(),
-                     sim._loop.wall_work()[back].tolist()])
+                     sim._loop.wall_work().tolist()])
     assert ends[0] == ends[1]
 
 

@@ -1,0 +1,148 @@
+"""Contacts that stay where they are: blocks of eight, of laws with records.
+
+A contact has a lane of a block from the step in which it begins to the one in which it ends. What is known of it is
+replaced in place. A lane without a contact is a hole: its two bodies are spheres at rest that never touch
+(state/layout.pyx), so that a block is always evaluated whole. A new contact fills a hole; a rebuild of the lists closes
+the holes (carry.pyx).
+"""
+from libc.stdlib cimport free
+from libc.string cimport memcpy, memset
+
+from minidem.core.int_vector cimport IntVector, release, reserve
+from minidem.core.lanes cimport LANES, LOG_LANES
+
+cdef extern from "stdlib.h" nogil:
+    int posix_memalign(void **address, size_t alignment, size_t size)
+
+cdef enum BlockRow:                 # rows of LANES doubles
+    BODIES = 0                      # two rows of ints: sphere or ghost; sphere, ghost or -1 - element of a wall
+    KEYS = 1                        # likewise: place in the list of candidates, of walls; pair of materials
+    EFFECTIVE_MASS = 2              # when the contact began, see mobility.pxd [kg]
+    EFFECTIVE_INERTIA = 3           # of rolling, likewise [kg m2]
+    LAST_FORCE = 4                  # 3  on the first body in the last step, lab [N]
+    LAST_COUPLE = 7                 # 3  likewise [N m]
+    RECORDS = 10                    # 4 for each record of the history (rows.pxd)
+
+cdef enum:
+    FIRST = 0                       # ints of BODIES and KEYS
+    SECOND = 8
+    PLACE = 16
+    MATERIALS = 24
+    CACHE_LINE = 64                 # bytes
+
+cdef struct Blocks:
+    double *data                    # (n_blocks, stride)
+    Py_ssize_t n_blocks
+    Py_ssize_t capacity             # blocks
+    Py_ssize_t stride               # doubles of a block
+    IntVector holes                 # lanes without a contact, in any order
+    int hole                        # the first body of a hole ...
+    int hole_second                 # ... and the second one
+
+
+cdef inline double *block_at(const Blocks *blocks, Py_ssize_t b) noexcept nogil:
+    return blocks.data + b * blocks.stride
+
+
+cdef inline int *keys_of(const Blocks *blocks, Py_ssize_t lane) noexcept nogil:
+    """Ints of the contact in a lane, at FIRST, SECOND, PLACE, MATERIALS."""
+    return <int *> block_at(blocks, lane >> LOG_LANES) + (lane & (LANES - 1))
+
+
+cdef inline double *numbers_of(const Blocks *blocks, Py_ssize_t lane) noexcept nogil:
+    """Doubles of the contact in a lane, LANES apart."""
+    return block_at(blocks, lane >> LOG_LANES) + (lane & (LANES - 1))
+
+
+cdef inline bint is_hole(const Blocks *blocks, Py_ssize_t lane) noexcept nogil:
+    return keys_of(blocks, lane)[FIRST] == blocks.hole
+
+
+cdef inline void set_stride(Blocks *blocks, int n_records, int hole, int hole_second) noexcept nogil:
+    blocks.stride = (<int> RECORDS + 4 * n_records) * <Py_ssize_t> LANES
+    blocks.hole, blocks.hole_second = hole, hole_second
+
+
+cdef inline bint reserve_blocks(Blocks *blocks, Py_ssize_t n) noexcept nogil:
+    """Room for n blocks; contents are kept. False: memory exhausted."""
+    cdef void *data = NULL
+    cdef Py_ssize_t capacity = n + n // 2 + 8
+    if n <= blocks.capacity:
+        return True
+    if posix_memalign(&data, CACHE_LINE, capacity * blocks.stride * sizeof(double)) != 0:
+        return False
+    if blocks.n_blocks > 0:
+        memcpy(data, blocks.data, blocks.n_blocks * blocks.stride * sizeof(double))
+    free(blocks.data)
+    blocks.data, blocks.capacity = <double *> data, capacity
+    return True
+
+
+cdef inline void clear_numbers(Blocks *blocks, Py_ssize_t lane) noexcept nogil:
+    """Zeros, and a mass of 1 kg."""
+    cdef double *numbers = numbers_of(blocks, lane)
+    cdef Py_ssize_t row
+    for row in range(<int> EFFECTIVE_MASS, blocks.stride >> LOG_LANES):
+        numbers[row * LANES] = 0.0
+    numbers[EFFECTIVE_MASS * LANES] = 1.0
+
+
+cdef inline void make_hole(Blocks *blocks, Py_ssize_t lane) noexcept nogil:
+    cdef int *keys = keys_of(blocks, lane)
+    keys[FIRST], keys[SECOND], keys[PLACE], keys[MATERIALS] = blocks.hole, blocks.hole_second, -1, 0
+    clear_numbers(blocks, lane)
+
+
+cdef inline bint add_block(Blocks *blocks) noexcept nogil:
+    """Append a block of holes. False: memory exhausted."""
+    cdef Py_ssize_t lane
+    if not (reserve_blocks(blocks, blocks.n_blocks + 1)
+            and reserve(&blocks.holes, LANES * (blocks.n_blocks + 1))):     # for all lanes: free_lane cannot fail
+        return False
+    blocks.n_blocks += 1
+    memset(block_at(blocks, blocks.n_blocks - 1), 0, blocks.stride * sizeof(double))
+    for lane in range(LANES * blocks.n_blocks - 1, LANES * (blocks.n_blocks - 1) - 1, -1):
+        make_hole(blocks, lane)
+        blocks.holes.data[blocks.holes.size] = <int> lane
+        blocks.holes.size += 1
+    return True
+
+
+cdef inline Py_ssize_t take_lane(Blocks *blocks) noexcept nogil:
+    """A hole for a new contact, no longer listed as one; -1: memory exhausted."""
+    if blocks.holes.size == 0 and not add_block(blocks):
+        return -1
+    blocks.holes.size -= 1
+    return blocks.holes.data[blocks.holes.size]
+
+
+cdef inline void free_lane(Blocks *blocks, Py_ssize_t lane) noexcept nogil:
+    """A contact has ended."""
+    make_hole(blocks, lane)
+    blocks.holes.data[blocks.holes.size] = <int> lane
+    blocks.holes.size += 1
+
+
+cdef inline void clear_blocks(Blocks *blocks) noexcept nogil:
+    blocks.n_blocks = blocks.holes.size = 0
+
+
+cdef inline bint copy_blocks(Blocks *to, const Blocks *source) noexcept nogil:
+    """False: memory exhausted."""
+    clear_blocks(to)
+    to.stride, to.hole, to.hole_second = source.stride, source.hole, source.hole_second
+    if not (reserve_blocks(to, source.n_blocks) and reserve(&to.holes, LANES * source.n_blocks)):
+        return False
+    to.n_blocks, to.holes.size = source.n_blocks, source.holes.size
+    if source.n_blocks > 0:
+        memcpy(to.data, source.data, source.n_blocks * source.stride * sizeof(double))
+    if source.holes.size > 0:
+        memcpy(to.holes.data, source.holes.data, source.holes.size * sizeof(int))
+    return True
+
+
+cdef inline void release_blocks(Blocks *blocks) noexcept nogil:
+    free(blocks.data)
+    blocks.data, blocks.capacity = NULL, 0
+    clear_blocks(blocks)
+    release(&blocks.holes)

@@ -1,0 +1,148 @@
+"""Contacts of laws with records over a rebuild of the lists.
+
+Contacts know their spheres, so a rebuild changes nothing about them but who owns them. Each thread collects those of its
+own spheres from all threads, in the order of the spheres, which closes the holes (`collect_stored`). When all have done
+so, the new blocks replace the old ones, and pairs that are contacts leave the new lists of candidates (`take_collected`).
+A contact of two threads is taken from the one whose sphere is its first body; the copy of the other thread is equal.
+"""
+from libc.string cimport memset
+
+from minidem.broadphase.ghosts cimport ghost_of, slot_of
+from minidem.broadphase.neighbours cimport PADDING, Neighbours
+from minidem.contact.blocks cimport (
+    EFFECTIVE_MASS, FIRST, MATERIALS, PLACE, SECOND, Blocks, clear_blocks, is_hole, keys_of, numbers_of, take_lane,
+)
+from minidem.contact.narrow_phase cimport Contacts
+from minidem.contact.stored cimport CROSS, GROUPS, OWN, WALLS, Stored, reserve_lines
+from minidem.contact.stored_find cimport drop_known, find_known, table_key
+from minidem.core.int_vector cimport reserve
+from minidem.core.lanes cimport LANES, LOG_LANES, row_of
+from minidem.state.state cimport StateView
+
+
+cdef bint count_own(Stored *stored, const Contacts *all, int n_threads, const StateView *state, bint listed,
+                    Py_ssize_t *count) noexcept nogil:
+    """Own contacts of all threads: how many there are of each own sphere, or the list of them in the order of these.
+
+    listed : into `order` (count, 3), thread, group, lane; `start` is then one entry ahead.  False: memory exhausted.
+    """
+    cdef const Blocks *blocks
+    cdef const int *keys
+    cdef int *start = stored.start.data
+    cdef Py_ssize_t lane
+    cdef int t, group, i, j, key
+    count[0] = 0
+    for t in range(n_threads):
+        for group in range(<int> GROUPS):
+            blocks = &all[t].stored.groups[group]
+            for lane in range(LANES * blocks.n_blocks):
+                keys = keys_of(blocks, lane)
+                if keys[FIRST] == blocks.hole or slot_of(state, keys[FIRST]) != keys[FIRST]:
+                    continue                            # a ghost comes first: the other thread lists it
+                i, j = keys[FIRST], slot_of(state, keys[SECOND]) if keys[SECOND] >= 0 else keys[SECOND]
+                key = table_key(stored, i, j) - stored.first_slot
+                if not 0 <= key < stored.n_slots:
+                    continue
+                if listed:
+                    stored.order.data[3 * start[key + 1]] = t
+                    stored.order.data[3 * start[key + 1] + 1] = group
+                    stored.order.data[3 * start[key + 1] + 2] = <int> lane
+                    start[key + 1] += 1
+                else:
+                    start[key + 2] += 1
+                count[0] += 1
+    return listed or reserve(&stored.order, 3 * count[0] + 3) and reserve(&stored.entries, 2 * count[0] + 2)
+
+
+cdef inline void count_on_row(Stored *stored, int sphere) noexcept nogil:
+    cdef unsigned int own = <unsigned int> (sphere - stored.first_slot)
+    if own < <unsigned int> stored.n_slots:
+        stored.row_contacts.data[row_of(own)] += 1
+
+
+cdef bint copy_contact(Stored *stored, const Blocks *source, Py_ssize_t from_lane, Py_ssize_t entry,
+                       const StateView *state) noexcept nogil:
+    """A contact into the spare blocks and the table. False: memory exhausted."""
+    cdef const int *old = keys_of(source, from_lane)
+    cdef const double *numbers = numbers_of(source, from_lane)
+    cdef int i = old[FIRST], j = old[SECOND] if old[SECOND] < 0 else slot_of(state, old[SECOND]), group = OWN
+    cdef bint first = <unsigned int> (i - stored.first_slot) < <unsigned int> stored.n_slots
+    cdef bint second = <unsigned int> (j - stored.first_slot) < <unsigned int> stored.n_slots
+    cdef Blocks *blocks
+    cdef Py_ssize_t lane, row
+    cdef int *keys
+    cdef double *new
+    if j < 0:
+        group = WALLS
+    elif not (first and second):
+        group = CROSS
+        i, j = i if first else ghost_of(state, i), j if second else ghost_of(state, j)
+    blocks = &stored.spare[group]
+    lane = take_lane(blocks)
+    if lane < 0:
+        return False
+    keys, new = keys_of(blocks, lane), numbers_of(blocks, lane)
+    keys[FIRST], keys[SECOND], keys[PLACE], keys[MATERIALS] = i, j, -1, old[MATERIALS]
+    for row in range(<int> EFFECTIVE_MASS, blocks.stride >> LOG_LANES):
+        new[row * LANES] = numbers[row * LANES]
+    count_on_row(stored, i)
+    count_on_row(stored, j)
+    stored.entries.data[2 * entry] = j if table_key(stored, i, j) == i else i
+    stored.entries.data[2 * entry + 1] = <int> lane
+    return True
+
+
+cdef bint collect_stored(Contacts *all, int thread, int n_threads, const Neighbours *mine,
+                         const StateView *state) noexcept nogil:
+    """The contacts of own spheres, from all threads, into `spare`. False: memory exhausted."""
+    cdef Stored *stored = &all[thread].stored
+    cdef Py_ssize_t first_row = state.first_member[mine.first_block]
+    cdef Py_ssize_t n_rows = state.first_member[mine.last_block] - first_row
+    cdef Py_ssize_t k, count = 0
+    cdef const int *source
+    cdef int group
+    stored.ready = False
+    if not (reserve_lines(stored, <int> first_row * LANES, <int> n_rows * LANES)
+            and reserve(&stored.row_contacts, n_rows + 1) and reserve(&stored.row_ghosts, n_rows + 1)
+            and reserve(&stored.start, stored.n_slots + 2)):
+        return False
+    memset(stored.row_contacts.data, 0, n_rows * sizeof(int))
+    memset(stored.row_ghosts.data, 0, n_rows * sizeof(int))
+    for k in range(mine.ghost_lines.size):
+        stored.row_ghosts.data[mine.ghost_lines.data[k] // 4 - first_row] = 1
+    memset(stored.start.data, 0, (stored.n_slots + 2) * sizeof(int))
+    if not count_own(stored, all, n_threads, state, False, &count):
+        return False
+    for k in range(stored.n_slots):
+        stored.start.data[k + 2] += stored.start.data[k + 1]
+    count_own(stored, all, n_threads, state, True, &count)
+    for group in range(<int> GROUPS):
+        clear_blocks(&stored.spare[group])
+    for k in range(count):
+        source = stored.order.data + 3 * k
+        if not copy_contact(stored, &all[source[0]].stored.groups[source[1]], source[2], k, state):
+            return False
+    return True
+
+
+cdef bint take_collected(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil:
+    """Replace the blocks by those collected; contacts leave the new lists. False: memory exhausted."""
+    cdef Stored *stored = &contacts.stored
+    cdef Blocks blocks
+    cdef Py_ssize_t k, n_walls = mine.walls.size // 2, n_contacts = 0
+    cdef int group, known
+    for group in range(<int> GROUPS):
+        blocks = stored.groups[group]
+        stored.groups[group], stored.spare[group] = stored.spare[group], blocks
+        n_contacts += LANES * stored.groups[group].n_blocks
+    if not (reserve(&stored.contact_at, n_walls + 1)
+            and reserve(&mine.pairs, mine.pairs.size + 2 * n_contacts + PADDING)):
+        return False
+    for k in range(n_walls):
+        known = find_known(stored, mine.walls.data[2 * k], -1 - mine.walls.data[2 * k + 1])
+        stored.contact_at.data[k] = known
+        if known:
+            keys_of(&stored.groups[WALLS], known - 1)[PLACE] = <int> k
+    drop_known(stored, mine)
+    stored.ready = True
+    return True

@@ -1,0 +1,186 @@
+/* Sums without an order: numbers as 64-bit multiples of a unit, added as integers (fixed_point.pxd).
+ *
+ * Every instruction set rounds to the nearest multiple, ties to even, so that bits do not depend on it. */
+#ifndef MINIDEM_FIXED_POINT_H
+#define MINIDEM_FIXED_POINT_H
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+#include "core/lanes.h"
+#include "core/transpose.h"
+
+#define MINIDEM_LIMIT 0x1p55            /* units: what exceeds it is added in two parts */
+#define MINIDEM_COARSE 0x1p40           /* units of the second part */
+#define MINIDEM_LARGEST 0x1p95          /* units: what exceeds it counts as infinite */
+#define MINIDEM_BOUND_UNIT 0x1p40       /* of the fourth number of a line: a bound of the sum of the magnitudes */
+#define MINIDEM_BOUND ((int64_t) 1 << 22)       /* 2^62 units: up to here no sum can have overflowed */
+
+/* Eight numbers, below 2^62 units, to multiples of the unit. */
+static inline __attribute__((always_inline)) void minidem_to_fixed(const double *row, int64_t *fixed) {
+#if defined(__AVX512DQ__)
+    _mm512_storeu_si512(fixed, _mm512_cvtpd_epi64(_mm512_loadu_pd(row)));
+#else
+    const double shift = 0x1.8p52;      /* added, it leaves an integer in the lower bits */
+    int64_t zero;
+    memcpy(&zero, &shift, sizeof zero);
+    for (int l = 0; l < MINIDEM_LANES; l++) {
+        double high = row[l] * 0x1p-32 + shift, low = row[l] - (high - shift) * 0x1p32 + shift;
+        int64_t upper, lower;
+        memcpy(&upper, &high, sizeof upper);
+        memcpy(&lower, &low, sizeof lower);
+        fixed[l] = ((upper - zero) << 32) + (lower - zero);
+    }
+#endif
+}
+
+/* Add rows (8, LANES) to the lines of eight integers with these numbers. */
+static inline __attribute__((always_inline)) void minidem_add_to_lines(const int64_t *rows, const int *index,
+                                                                       int64_t *lines) {
+#if defined(__AVX512F__) && defined(MINIDEM_SHUFFLE)
+    minidem_row r[8];
+    for (int k = 0; k < 8; k++)
+        r[k] = minidem_load_row((const double *) rows + k * MINIDEM_LANES);
+    minidem_transpose_eight(r);
+    for (int l = 0; l < MINIDEM_LANES; l++) {
+        int64_t *line = lines + 8 * (ptrdiff_t) index[l];
+        _mm512_storeu_si512(line, _mm512_add_epi64(_mm512_loadu_si512(line), (__m512i) r[l]));
+    }
+#else
+    int64_t halves[2][4 * MINIDEM_LANES];               /* moved as numbers of 64 bits, nothing is computed */
+    minidem_records_from_rows((const double *) rows, (double *) halves[0]);
+    minidem_records_from_rows((const double *) rows + 4 * MINIDEM_LANES, (double *) halves[1]);
+    for (int l = 0; l < MINIDEM_LANES; l++)
+        for (int h = 0; h < 2; h++)
+            for (int k = 0; k < 4; k++)
+                lines[8 * (ptrdiff_t) index[l] + 4 * h + k] += halves[h][4 * l + k];
+#endif
+}
+
+/* Sums of lines (LANES, 8) as rows (8, LANES) of multiples of the unit; the lines are set to zero. */
+static inline void minidem_take_lines(int64_t *lines, double *rows) {
+    static const int order[MINIDEM_LANES] = {0, 1, 2, 3, 4, 5, 6, 7};
+    int64_t fixed[8 * MINIDEM_LANES];
+    minidem_rows_from_lines((const double *) lines, order, (double *) fixed);
+    for (int k = 0; k < 8 * MINIDEM_LANES; k++)
+        rows[k] = (double) fixed[k];
+    memset(lines, 0, sizeof fixed);
+}
+
+/* Whether any of eight numbers is not below a limit; also if it is not a number. */
+static inline __attribute__((always_inline)) int minidem_any_beyond(const double *row, double limit) {
+    int64_t beyond = 0;
+    for (int l = 0; l < MINIDEM_LANES; l++)
+        beyond |= -(int64_t) !(row[l] < limit);
+    return beyond != 0;
+}
+
+/* Rows (8, LANES) of units, for one side of eight contacts: force, bound of the magnitudes, moment, zero. Returns whether
+ * any is beyond the limit. force (3, LANES) on the first body, times `sign`. The moment is -lever times `turned` plus
+ * `sign` times `couple`, which may be NULL. */
+static inline __attribute__((always_inline)) int minidem_side_rows(
+        const double *force, const double *turned, const double *couple, const double *lever, double sign,
+        const double *per_force, const double *per_moment, double *restrict rows) {
+    double all[MINIDEM_LANES];
+    for (int l = 0; l < MINIDEM_LANES; l++) {
+        all[l] = 0.0;
+        rows[7 * MINIDEM_LANES + l] = 0.0;
+    }
+    for (int k = 0; k < 3; k++)
+        for (int l = 0; l < MINIDEM_LANES; l++) {
+            double moment = -lever[l] * turned[k * MINIDEM_LANES + l];
+            double f = sign * per_force[l] * force[k * MINIDEM_LANES + l];
+            moment = per_moment[l] * (couple ? moment + sign * couple[k * MINIDEM_LANES + l] : moment);
+            rows[k * MINIDEM_LANES + l] = f;
+            rows[(4 + k) * MINIDEM_LANES + l] = moment;
+            all[l] += fabs(f) + fabs(moment);
+        }
+    for (int l = 0; l < MINIDEM_LANES; l++)
+        rows[3 * MINIDEM_LANES + l] = all[l] * (1.0 / MINIDEM_BOUND_UNIT) + 1.0;
+    return minidem_any_beyond(all, MINIDEM_LIMIT);
+}
+
+/* Split what exceeds the limit into two parts, and add the larger ones to the coarse lines. */
+static __attribute__((noinline, unused)) void minidem_split_large(double *rows, const int *index, int64_t *coarse) {
+    for (int l = 0; l < MINIDEM_LANES; l++) {
+        int64_t *line = coarse + 8 * (ptrdiff_t) index[l];
+        if (rows[3 * MINIDEM_LANES + l] < MINIDEM_LIMIT / MINIDEM_BOUND_UNIT)
+            continue;
+        for (int k = 0; k < 7; k++) {
+            double *x = rows + k * MINIDEM_LANES + l;
+            if (k == 3) {
+                *x = 1.0;
+            } else if (fabs(*x) < MINIDEM_LARGEST) {
+                double high = nearbyint(*x * (1.0 / MINIDEM_COARSE));
+                line[k] += (int64_t) high;
+                *x -= high * MINIDEM_COARSE;
+            } else {
+                line[3] = 1;                            /* not a number from here on */
+                *x = 0.0;
+            }
+        }
+    }
+}
+
+/* Energies of one kind, of which some are beyond the limit. */
+static __attribute__((noinline, unused)) void minidem_split_energies(double *row, double unit, int64_t *coarse,
+                                                                     double *lost) {
+    for (int l = 0; l < MINIDEM_LANES; l++)
+        if (fabs(row[l]) < MINIDEM_LARGEST) {
+            double high = nearbyint(row[l] * (1.0 / MINIDEM_COARSE));
+            coarse[l] += (int64_t) high;
+            row[l] -= high * MINIDEM_COARSE;
+        } else {
+            *lost += row[l] * unit;
+            row[l] = 0.0;
+        }
+}
+
+/* Energies (4, LANES), added to sums of both parts (2, 4, LANES); what is not finite to `lost` (4,). */
+static inline __attribute__((always_inline)) void minidem_add_energies(const double *energies, double per_energy,
+                                                                       int64_t *restrict sums, double *restrict lost) {
+    double rows[4 * MINIDEM_LANES], all[MINIDEM_LANES];
+    for (int l = 0; l < MINIDEM_LANES; l++)
+        all[l] = 0.0;
+    for (int k = 0; k < 4; k++)
+        for (int l = 0; l < MINIDEM_LANES; l++) {
+            rows[k * MINIDEM_LANES + l] = per_energy * energies[k * MINIDEM_LANES + l];
+            all[l] += fabs(rows[k * MINIDEM_LANES + l]);
+        }
+    if (minidem_any_beyond(all, MINIDEM_LIMIT))
+        for (int k = 0; k < 4; k++)
+            minidem_split_energies(rows + k * MINIDEM_LANES, 1.0 / per_energy, sums + (4 + k) * MINIDEM_LANES, lost + k);
+    for (int k = 0; k < 4; k++) {
+        int64_t fixed[MINIDEM_LANES];
+        minidem_to_fixed(rows + k * MINIDEM_LANES, fixed);
+        for (int l = 0; l < MINIDEM_LANES; l++)
+            sums[k * MINIDEM_LANES + l] += fixed[l];
+    }
+}
+
+typedef __int128 minidem_wide;          /* of units: no run is long enough to exceed it */
+
+/* Move sums of both parts (2, n, LANES), of at most 64 additions each, to totals (n,). */
+static inline void minidem_fold(int64_t *sums, int n, minidem_wide *totals) {
+    for (int k = 0; k < n; k++)
+        for (int l = 0; l < MINIDEM_LANES; l++)
+            totals[k] += (minidem_wide) sums[k * MINIDEM_LANES + l]
+                + (minidem_wide) sums[(n + k) * MINIDEM_LANES + l] * ((minidem_wide) 1 << 40);
+    memset(sums, 0, 2 * n * MINIDEM_LANES * sizeof *sums);
+}
+
+/* A number of units, rounded; what is not finite counts as none. */
+static inline minidem_wide minidem_rounded(double x) {
+    return fabs(x) < MINIDEM_LARGEST ? (minidem_wide) nearbyint(x) : 0;
+}
+
+/* A total in joules as the sum of two numbers, and back; exact if the unit is a power of two. */
+static inline void minidem_split_wide(minidem_wide total, double unit, double *parts) {
+    double high = (double) total;
+    parts[0] = high * unit;
+    parts[1] = (double) (total - (minidem_wide) high) * unit;
+}
+
+static inline minidem_wide minidem_join_wide(const double *parts, double unit) {
+    return (minidem_wide) nearbyint(parts[0] / unit) + (minidem_wide) nearbyint(parts[1] / unit);
+}
+#endif

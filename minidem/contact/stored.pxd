@@ -1,0 +1,57 @@
+"""Contacts of a law with records: what one thread keeps of them from step to step."""
+from libc.stdint cimport int64_t
+
+from minidem.contact.blocks cimport Blocks
+from minidem.contact.fixed_point cimport Wide
+from minidem.core.int_vector cimport IntVector
+from minidem.core.lanes cimport LANES
+
+cdef enum:                          # groups of contacts, evaluated in this order
+    OWN = 0                         # of two own spheres
+    CROSS = 1                       # of an own sphere and a ghost: the other thread has a copy
+    WALLS = 2                       # of an own sphere and an element of a wall
+    GROUPS = 3
+
+cdef enum:
+    KINDS = 4                       # of dissipated energy: by damping, tangential damping, sliding, rolling
+    BLOCKS_PER_FOLD = 32            # at most 64: see fold
+
+cdef struct Ledger:                 # energies of the own contacts, without an order (fixed_point.pxd)
+    int64_t sums[2 * KINDS * LANES]     # of both parts, of the last few blocks
+    Wide dissipated[KINDS]          # since the start
+    double lost[KINDS]              # what was not finite [J]
+
+cdef struct Stored:                 # of one thread
+    int n_records                   # of the law; 0: nothing here is used
+    Blocks groups[GROUPS]
+    Blocks spare[GROUPS]            # the contacts while they are brought into the order of new lists
+    Blocks saved[GROUPS]            # where a step may be undone: the contacts before it ...
+    bint has_saved
+    bint ready                      # what follows belongs to the lists
+    Ledger ledger
+    Ledger saved_ledger             # ... and their energies
+    int first_slot                  # of the own spheres
+    int n_slots
+    int64_t *lines                  # (n_slots + 1, LINE): forces on own spheres; the last one for all others
+    int64_t *coarse                 # likewise, of large forces; NULL: there were none
+    Py_ssize_t lines_capacity
+    IntVector row_contacts          # (own member rows,): contacts of its spheres
+    IntVector row_ghosts            # (own member rows,): whether other threads read its motions
+    IntVector start                 # (own slots + 1,): index of the first entry of each slot, in ...
+    IntVector entries               # (contacts, 2): the other body; lane, of walls
+    IntVector order                 # room: (contacts, 3)
+    IntVector contact_at            # (candidates of walls,): 1 + lane; 0: no contact
+    IntVector seen                  # (lanes of walls,): whether the contact was found at this pose
+    IntVector found_pairs           # room
+    IntVector found_numbers
+    IntVector facets                # room, for the triangles near one sphere
+    Py_ssize_t n_kept[GROUPS]       # blocks whose forces are kept: those of contacts known before an evaluation
+    double force_after_end[3]       # on the first body of a contact that has ended, where it must be zero [N] ...
+    int pair_after_end[2]           # ... its pair ...
+    bint has_force_after_end        # ... if there is one
+
+
+cdef bint save_stored(Stored *stored) noexcept nogil
+cdef void restore_stored(Stored *stored) noexcept nogil
+cdef bint reserve_lines(Stored *stored, int first_slot, int n_slots) noexcept nogil
+cdef void release_stored(Stored *stored) noexcept nogil

@@ -1,0 +1,300 @@
+"""Forces of contacts of laws with records: eight contacts are evaluated in place, and their forces added at once.
+
+    load        geometry and motion of the two bodies (contact_motion.pyx), what is known of the contacts
+    law         force, energies, records of this step
+    add         force and moment to both spheres, as integers, so that the order does not matter (fixed_point.pxd)
+    end         contacts that do not go on: their pairs are candidates again
+
+The wrench of a clump is the sum over its spheres in the order of its template.
+"""
+from libc.math cimport NAN
+from libc.stdint cimport int64_t
+from libc.stdlib cimport calloc
+from libc.string cimport memcpy, memset
+
+from minidem.contact.blocks cimport (
+    EFFECTIVE_INERTIA, EFFECTIVE_MASS, FIRST, LAST_COUPLE, LAST_FORCE, MATERIALS, RECORDS, SECOND, block_at,
+)
+from minidem.contact.contact_motion cimport SIDE_ROWS, gather_contacts
+from minidem.contact.fixed_point cimport (
+    BOUND, COARSE, LINE, add_energies, add_to_lines, fold, side_rows, split_large, take_lines, to_fixed,
+)
+from minidem.contact.rows cimport (
+    COEFFICIENTS, COUPLE, DISSIPATED, FORCE, GOES_ON, MASS, MAX_COEFFICIENTS, NORMAL, OVERLAP, RESULT_ROWS,
+    ROLLING_INERTIA,
+)
+from minidem.contact.stored cimport BLOCKS_PER_FOLD, GROUPS, KINDS, WALLS
+from minidem.contact.stored_find cimport end_contact
+from minidem.core.lanes cimport LANES, LOG_LANES
+from minidem.core.prefetch cimport prefetch
+from minidem.core.transpose cimport rows_from_records
+from minidem.core.vec3 cimport Vec3, add, cross, scale
+from minidem.state.pose cimport load_matrices, to_body
+from minidem.state.rows cimport FORCE as CLUMP_FORCE
+from minidem.state.rows cimport ORIENTATION, TORQUE, WRENCH_ROWS, load, store
+from minidem.state.state cimport member
+
+cdef enum:
+    AHEAD = 2                       # blocks whose spheres are prefetched
+
+
+cdef inline void prefetch_block(const double *block, Py_ssize_t stride) noexcept nogil:
+    cdef Py_ssize_t k
+    for k in range(stride >> LOG_LANES):
+        prefetch(block + k * LANES)
+
+
+cdef inline void prefetch_bodies(const Stored *stored, const StateView *state, const int *bodies) noexcept nogil:
+    """bodies : (2 LANES,) of a block of two spheres each."""
+    cdef unsigned int own
+    cdef int k
+    for k in range(2 * LANES):
+        own = <unsigned int> (bodies[k] - stored.first_slot)
+        prefetch(state.spheres + 4 * <Py_ssize_t> bodies[k])
+        prefetch(state.motions + 8 * <Py_ssize_t> bodies[k])
+        prefetch(stored.lines + <int> LINE * <Py_ssize_t> (own if own < <unsigned int> stored.n_slots else 0))
+
+
+cdef inline void load_coefficients(const Law *law, const int *pairs, double *contact) noexcept nogil:
+    """Rows of the coefficients of pairs of materials (LANES,)."""
+    cdef int records[LANES]
+    cdef int lane, k
+    for k in range(law.n_coefficients // 4):
+        for lane in range(LANES):
+            records[lane] = pairs[lane] * (law.n_coefficients // 4) + k
+        rows_from_records(law.coefficients, records, contact + (COEFFICIENTS + 4 * k) * LANES)
+
+
+cdef void load_block(const Law *law, const StateView *state, const Blocks *blocks, Py_ssize_t b, bint walls,
+                     double *contact, double *sides, double *points) noexcept nogil:
+    """Contact rows of a block; the other arguments as for gather_contacts."""
+    cdef const double *block = block_at(blocks, b)
+    cdef const int *keys = <const int *> block
+    gather_contacts(law, state, keys + FIRST, keys + SECOND, walls, contact, sides, points)
+    memcpy(contact + MASS * LANES, block + EFFECTIVE_MASS * LANES, LANES * sizeof(double))
+    memcpy(contact + ROLLING_INERTIA * LANES, block + EFFECTIVE_INERTIA * LANES, LANES * sizeof(double))
+    load_coefficients(law, keys + MATERIALS, contact)
+
+
+cdef inline void index_lines(const Stored *stored, const int *spheres, int *index) noexcept nogil:
+    """Lines of eight spheres; of those that are no own ones, the line behind all others."""
+    cdef unsigned int own
+    cdef int lane
+    for lane in range(LANES):
+        own = <unsigned int> (spheres[lane] - stored.first_slot)
+        index[lane] = <int> (own if own < <unsigned int> stored.n_slots else <unsigned int> stored.n_slots)
+
+
+cdef bint add_large(Stored *stored, double *rows, const int *index) noexcept nogil:
+    """Of forces beyond the limit, add the larger parts to the coarse lines. False: memory exhausted."""
+    if stored.coarse == NULL:
+        stored.coarse = <int64_t *> calloc(stored.lines_capacity * <int> LINE, sizeof(int64_t))
+    if stored.coarse == NULL:
+        return False
+    split_large(rows, index, stored.coarse)
+    return True
+
+
+cdef inline bint add_side(Stored *stored, const Law *law, const double *force, const double *turned,
+                          const double *couple, const double *side, double sign, const int *spheres) noexcept nogil:
+    """Add forces and moments to the spheres on one side of eight contacts. False: memory exhausted.
+
+    force, couple : on the first body, (3, LANES).  turned : normal x force.  side : (SIDE_ROWS, LANES).
+    """
+    cdef double rows[LINE * LANES]
+    cdef int64_t fixed[LINE * LANES]
+    cdef int index[LANES]
+    cdef int k
+    index_lines(stored, spheres, index)
+    if side_rows(force, turned, couple, side, sign, side + LANES, side + 2 * LANES, rows) \
+            and not add_large(stored, rows, index):
+        return False
+    for k in range(<int> LINE):
+        to_fixed(rows + k * LANES, fixed + k * LANES)
+    add_to_lines(fixed, index, stored.lines)
+    return True
+
+
+cdef inline bint add_forces(Stored *stored, const Law *law, const double *block, const double *contact,
+                            const double *sides, bint walls) noexcept nogil:
+    """Add the forces of a block, which it has stored. False: memory exhausted."""
+    cdef const int *keys = <const int *> block
+    cdef const double *force = block + LAST_FORCE * LANES
+    cdef const double *couple = block + LAST_COUPLE * LANES if law.has_couples else NULL
+    cdef double turned[3 * LANES]
+    cdef int lane
+    for lane in range(LANES):
+        store(turned + lane, cross(load(contact + NORMAL * LANES + lane), load(force + lane)))
+    return add_side(stored, law, force, turned, couple, sides, 1.0, keys + FIRST) \
+        and (walls or add_side(stored, law, force, turned, couple, sides + SIDE_ROWS * LANES, -1.0, keys + SECOND))
+
+
+cdef inline void check_ended(Stored *stored, const double *block, int lane) noexcept nogil:
+    """Note a contact that ended in this step with a force or a couple."""
+    cdef const int *keys = <const int *> block + lane
+    cdef int k
+    cdef bint acts = False
+    for k in range(6):
+        acts |= block[(LAST_FORCE + k) * LANES + lane] != 0.0
+    if acts:
+        stored.has_force_after_end = True
+        stored.pair_after_end[0], stored.pair_after_end[1] = keys[FIRST], keys[SECOND]
+        for k in range(3):
+            stored.force_after_end[k] = block[(LAST_FORCE + k) * LANES + lane]
+
+
+cdef inline void call_law(Stored *stored, const Law *law, double *block, double *contact,
+                          double *result) noexcept nogil:
+    """Evaluate the law; force, couple and records into the block.
+
+    Energies of a contact whose first body is a ghost are added by the other thread.
+    """
+    cdef const int *keys = <const int *> block
+    cdef int lane, k
+    law.history(contact, block + RECORDS * LANES, result, law.parameters)
+    memcpy(block + LAST_FORCE * LANES, result + FORCE * LANES, 3 * LANES * sizeof(double))
+    if law.has_couples:
+        memcpy(block + LAST_COUPLE * LANES, result + COUPLE * LANES, 3 * LANES * sizeof(double))
+    for k in range(KINDS):
+        for lane in range(LANES):
+            result[(DISSIPATED + k) * LANES + lane] = result[(DISSIPATED + k) * LANES + lane] \
+                if <unsigned int> (keys[FIRST + lane] - stored.first_slot) < <unsigned int> stored.n_slots else 0.0
+    add_energies(result + DISSIPATED * LANES, law.per_energy, stored.ledger.sums, stored.ledger.lost)
+
+
+cdef inline int ended_lanes(const Stored *stored, const Blocks *blocks, const double *block,
+                            const double *result) noexcept nogil:
+    """Bits 1 << lane of the contacts that do not go on."""
+    cdef const int *keys = <const int *> block
+    cdef int lane, bits = 0
+    for lane in range(LANES):
+        bits |= (result[GOES_ON * LANES + lane] == 0.0) << lane
+    if bits:
+        for lane in range(LANES):
+            bits &= ~((keys[FIRST + lane] == blocks.hole) << lane)
+    return bits
+
+
+cdef inline void preset(const Stored *stored, const Blocks *blocks, Py_ssize_t b, bint walls, double *contact,
+                        double *result) noexcept nogil:
+    """GOES_ON before the law. A triangle may end although it overlaps, because another one has replaced it."""
+    cdef double *overlap = contact + OVERLAP * LANES
+    cdef int lane
+    for lane in range(LANES if walls else 0):
+        if not stored.seen.data[b * LANES + lane]:
+            overlap[lane] = min(overlap[lane], 0.0)
+    for lane in range(LANES):
+        result[GOES_ON * LANES + lane] = 1.0 if overlap[lane] > 0.0 else 0.0
+
+
+cdef inline void limit_range(const Stored *stored, const Law *law, Py_ssize_t b, bint walls, const double *contact,
+                             double *result) noexcept nogil:
+    """No contact goes on beyond the range for which candidates are listed."""
+    cdef int lane
+    for lane in range(LANES):
+        if contact[OVERLAP * LANES + lane] <= -law.reach or walls and not stored.seen.data[b * LANES + lane]:
+            result[GOES_ON * LANES + lane] = 0.0
+
+
+cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const StateView *state, int group,
+                         bint walls) noexcept nogil:
+    """Evaluate the blocks of a group; of the first n_kept ones, add the forces that are known. False: memory exhausted.
+    """
+    cdef Blocks *blocks = &stored.groups[group]
+    cdef double result[RESULT_ROWS * LANES]
+    cdef double sides[2 * SIDE_ROWS * LANES]
+    cdef double contact[(COEFFICIENTS + MAX_COEFFICIENTS) * LANES]
+    cdef double *block
+    cdef Py_ssize_t b, n_blocks = blocks.n_blocks
+    cdef int ended, lane
+    memset(result, 0, sizeof(result))
+    for b in range(n_blocks):
+        block = block_at(blocks, b)
+        prefetch_block(block_at(blocks, b + 2 * <int> AHEAD), blocks.stride)
+        if not walls and b + <int> AHEAD < n_blocks:
+            prefetch_bodies(stored, state, <const int *> block_at(blocks, b + AHEAD))
+        load_block(law, state, blocks, b, walls, contact, sides, NULL)
+        ended = 0
+        if b >= stored.n_kept[group]:
+            preset(stored, blocks, b, walls, contact, result)
+            call_law(stored, law, block, contact, result)
+            if law.reach > 0.0:
+                limit_range(stored, law, b, walls, contact, result)
+            ended = ended_lanes(stored, blocks, block, result)
+        if not add_forces(stored, law, block, contact, sides, walls):
+            return False
+        if (b + 1) % BLOCKS_PER_FOLD == 0:
+            fold(stored.ledger.sums, KINDS, stored.ledger.dissipated)
+        for lane in range(LANES if ended else 0):
+            if ended >> lane & 1:
+                check_ended(stored, block, lane)
+                end_contact(stored, mine, state, group, b * LANES + lane)
+    fold(stored.ledger.sums, KINDS, stored.ledger.dissipated)
+    return True
+
+
+cdef bint evaluate_stored(Stored *stored, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil:
+    """Forces of all contacts, added to the lines of own spheres. False: memory exhausted."""
+    cdef int group
+    for group in range(<int> GROUPS):
+        if not evaluate_group(stored, law, mine, state, group, group == <int> WALLS):
+            return False
+    return True
+
+
+cdef inline void take_row(Stored *stored, const double *units, Py_ssize_t row, double *rows) noexcept nogil:
+    """Forces and moments (8, LANES) on the spheres of an own member row, which are then zero.
+
+    units : (2, LANES) of the spheres, see StateView.
+    """
+    cdef double large[LINE * LANES]
+    cdef double unit[2 * LANES]
+    cdef int lane, k
+    take_lines(stored.lines + row * LINE * LANES, rows)
+    if stored.coarse != NULL:
+        take_lines(stored.coarse + row * LINE * LANES, large)
+        for k in range(<int> LINE):
+            for lane in range(LANES):
+                rows[k * LANES + lane] += (<double> BOUND if k == 3 else COARSE) * large[k * LANES + lane]
+    for lane in range(2 * LANES):
+        unit[lane] = 1.0 / units[lane]
+    for k in range(3):
+        for lane in range(LANES):
+            rows[k * LANES + lane] *= unit[lane]
+            rows[(4 + k) * LANES + lane] *= unit[LANES + lane]
+    for lane in range(LANES):
+        if rows[3 * LANES + lane] >= <double> BOUND:    # the sum may have overflowed
+            rows[lane] = NAN
+
+
+cdef const double *reduce_stored(Stored *stored, const StateView *state, Py_ssize_t b, const double *body_force,
+                                 double *wrench) noexcept nogil:
+    """As reduce_block of reduce.pyx: wrenches (WRENCH_ROWS, LANES) of the clumps of block b."""
+    cdef double force[3 * LANES], torque[3 * LANES], matrices[9 * LANES], rows[LINE * LANES]
+    cdef const double *offsets
+    cdef const int *n_contacts = stored.row_contacts.data - (stored.first_slot >> LOG_LANES)
+    cdef Vec3 f
+    cdef Py_ssize_t row = state.first_member[b], last = state.first_member[b + 1]
+    cdef int lane
+    body_force += state.block_type[b] * WRENCH_ROWS * <Py_ssize_t> LANES
+    while stored.ready and row < last and n_contacts[row] == 0:
+        row += 1
+    if row == last or not stored.ready:                 # without memory for the lists: the step fails
+        return body_force
+    memcpy(force, body_force + CLUMP_FORCE * LANES, sizeof(force))
+    memset(torque, 0, sizeof(torque))
+    load_matrices(matrices, state.blocks + (b * state.n_rows + ORIENTATION) * LANES)
+    while row < last:
+        if n_contacts[row] != 0:
+            take_row(stored, state.units + row * 2 * LANES, row - (stored.first_slot >> LOG_LANES), rows)
+            offsets = member(state, row)
+            for lane in range(LANES):
+                f = load(rows + lane)
+                store(force + lane, add(load(force + lane), f))
+                f = add(cross(load(offsets + lane), to_body(matrices + lane, f)),
+                        to_body(matrices + lane, load(rows + 4 * LANES + lane)))
+                store(torque + lane, add(load(torque + lane), f))
+        row += 1
+    memcpy(wrench + CLUMP_FORCE * LANES, force, sizeof(force))
+    memcpy(wrench + TORQUE * LANES, torque, sizeof(torque))
+    return wrench
