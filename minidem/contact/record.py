@@ -157,6 +157,10 @@ class ContactLaw:
             raise ValueError(f"contact {self.name!r}: range returned {gaps!r}; return gaps [m], 0 or greater")
         return largest
 
+    def mass_of_clumps(self, values: list[float | int]) -> bool:
+        """Whether the effective mass of a contact leaves out the rotation of the clumps (contact/mobility.pxd)."""
+        return named_values(self.parameters, values).get("mass") == "clump"
+
     def corrects_onsets(self, values: list[float | int]) -> bool:
         """Whether these parameter values select the onset correction."""
         return dict(zip(self.parameters, values)).get("onset") == 1
