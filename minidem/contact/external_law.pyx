@@ -49,6 +49,9 @@ class EightContacts(Assignable):
         On i, in addition to the moment of the force [N m]; of a law with couples only.
     dissipated : (8, 4) array
         Energy dissipated in this step by damping, tangential damping, sliding, rolling [J].
+    goes_on : (8,) array
+        Whether the contact goes on, at first where the overlap is positive. Across a gap it does for a law with a range
+        that says so.
     normal_energy, tangential_energy, rolling_energy : (8,) arrays
         Elastic energies at the pose [J]; of `describe` only, instead of the force, couple and dissipated energy.
     sliding : (8,) array

@@ -24,7 +24,7 @@ class ContactLaw:
         Its compiled functions (contact/law.pxd); of a law that is composed of parts kernels(values), `values` being the
         parameters by name.
     coefficients : callable or None
-        Of a law with history: coefficients(pair, values) -> up to 8 numbers or arrays (m, n) for pairs of m with n
+        Of a law with history: coefficients(pair, values) -> up to 64 numbers or arrays (m, n) for pairs of m with n
         materials, which the law reads as rows COEFFICIENTS of contact/rows.pxd. `pair` has the properties of these
         pairs as arrays (m, n): modulus E*, shear_modulus G* [Pa], restitution, friction, rolling_friction, adhesion
         [J/m2]; `values` the parameters by name. Those of a pair may depend on nothing but this pair.
@@ -144,10 +144,6 @@ class ContactLaw:
         rows = np.stack(self.coefficient_rows(pair, values), axis=-1).reshape(modulus.size, -1)
         energies = [kernels.energy_at(overlap, radius, row, values) for row in rows]
         return (self.power + 1.0) / overlap * np.reshape(energies, modulus.shape)
-
-    def mass_of_clumps(self, values: list[float | int]) -> bool:
-        """Whether the effective mass of a contact leaves out the rotation of the clumps (contact/mobility.pxd)."""
-        return named_values(self.parameters, values).get("mass") == "clump"
 
     def largest_gap(self, pair: Mapping, values: list[float | int], radius: float) -> float:
         """Largest gap of contacts up to an effective radius [m]; pair, values : as for `coefficients`."""
