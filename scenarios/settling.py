@@ -55,13 +55,15 @@ def add_options(group):
                        help="coefficient of sliding friction (default: %(default)s)")
     group.add_argument("--rolling-friction", type=finite, default=0.2, metavar="MU",
                        help="coefficient of rolling friction, for laws with rolling resistance (default: %(default)s)")
+    group.add_argument("--adhesion", type=finite, default=0.0, metavar="W",
+                       help="work of adhesion [J/m2], for laws with cohesion (default: %(default)s)")
 
 
 def build(options):
     """Initial state."""
     clump = SHAPES[options.shape]
     material = md.Material(YOUNG, POISSON, restitution=options.restitution, friction=options.friction,
-                           rolling_friction=options.rolling_friction)
+                           rolling_friction=options.rolling_friction, adhesion=options.adhesion)
     least = 2.5 * clump.bounding_radius
     edge = max(least, np.sqrt(options.count * clump.volume / (HEAP * HEIGHT)))
     low, high = np.zeros(3), np.array([edge, edge, max(least, options.count * clump.volume / (RAIN * edge**2))])

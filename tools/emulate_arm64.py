@@ -31,8 +31,11 @@ from compare_trees import with_contact
 ROOT = Path(__file__).resolve().parents[1]
 EQUAL, DIFFERENT, MISSING = 0, 1, 77
 STEPS = {"A": 20_000, "B": 20_000, "C": 200, "D": 20, "E": 200, "F": 5, "G": 20, "H": 20}
-CONTACTS = ("hertz", "hertz:onset=corrected", "hertz-mindlin:rolling=epsd")
-PROPERTIES = {"restitution": 0.6, "friction": 0.4, "rolling_friction": 0.1}     # of the last one
+CONTACTS = {            # and properties of the material
+    "hertz": {}, "hertz:onset=corrected": {},
+    "hertz-mindlin:rolling=epsd": {"restitution": 0.6, "friction": 0.4, "rolling_friction": 0.1},
+    "hertz-mindlin:cohesion=jkr": {"restitution": 0.6, "friction": 0.4, "adhesion": 10.0},
+}
 TRIPLET = "aarch64-linux-gnu"
 PROGRAMS = {f"{TRIPLET}-gcc": f"gcc-{TRIPLET}", "qemu-aarch64": "qemu-user", "apt-get": "apt", "dpkg": "dpkg"}
 DEBIAN_PACKAGES = ["python3-minimal", "python3-dev", "libgomp1", "libstdc++6"]
@@ -143,9 +146,9 @@ def main(argv=None):
     starts = []
     for name, case in options.cases:
         sim = case.simulation(1, None)
-        for contact in CONTACTS:
+        for contact, properties in CONTACTS.items():
             path = folder / f"{name}-{len(starts)}.npz"
-            with_contact(sim, contact, PROPERTIES if "mindlin" in contact else {}).save(path)
+            with_contact(sim, contact, properties).save(path)
             starts.append((f"case {name}, {contact}", str(path), STEPS[name]))
     native = results([sys.executable], starts, ROOT)
     emulated = results(["qemu-aarch64", "-cpu", options.cpu, "-L", system, pythons[-1]], starts, tree, packages)

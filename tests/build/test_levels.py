@@ -16,9 +16,11 @@ from minidem import isa
 
 ROOT = Path(__file__).parents[2]
 TESTED = Path(md.__file__).parents[1]
-STEPS = {"A": 20_000, "B": 4000, "C": 200, "C_onset": 100, "C_friction": 200}
-LAWS = {"onset": "hertz:onset=corrected", "friction": "hertz-mindlin:rolling=epsd"}
+STEPS = {"A": 20_000, "B": 4000, "C": 200, "C_onset": 100, "C_friction": 200, "C_cohesion": 200}
+LAWS = {"onset": "hertz:onset=corrected", "friction": "hertz-mindlin:rolling=epsd",
+        "cohesion": "hertz-mindlin:rolling=epsd,cohesion=jkr"}
 FRICTION = {"restitution": 0.6, "friction": 0.4, "rolling_friction": 0.1}
+PROPERTIES = {"friction": FRICTION, "cohesion": {**FRICTION, "adhesion": 10.0}}
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith("MINIDEM_")}
 RUN = """
 import hashlib, json, sys
@@ -90,7 +92,7 @@ def start(runs):
     runs.mkdir()
     for name in STEPS:
         law = LAWS.get(name[2:], "hertz")
-        sim = with_contact(CASES[name[0]].simulation(1, None), law, FRICTION if "friction" in name else {})
+        sim = with_contact(CASES[name[0]].simulation(1, None), law, PROPERTIES.get(name[2:], {}))
         sim.save(runs / name)
     return "-c", RUN, runs, json.dumps(STEPS)
 
