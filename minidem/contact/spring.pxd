@@ -93,7 +93,7 @@ cdef inline Vec3 sliding_sum(Vec3 before, Vec3 change, double limit) noexcept no
     cdef Vec3 v
     part = per_mean * (length + 0.5 * per_mean * (along if along > 0.0 else 0.0))
     v = add_scaled(before, part if length > 0.0 else 1.0, change)
-    return scale(limit * reciprocal(sqrt(dot(v, v))), v)
+    return scale(limit / positive(sqrt(dot(v, v)), 1.0), v)
 
 
 cdef inline long long stretch_spring(StretchRule rule, GivenRows contact, const double *motion, const double *velocity,
