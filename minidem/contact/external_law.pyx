@@ -34,13 +34,13 @@ class EightContacts(Assignable):
     overlap : (8,) array, read-only
         At the pose [m].
     radius, mass : (8,) arrays, read-only
-        Effective radius of the spheres [m] and effective mass of the clumps [kg]; at a plane those of i.
+        Effective radius of the spheres [m], at a plane that of i, and effective mass of the contact [kg].
     rolling_inertia : (8,) array, read-only
-        About the contact point, of spheres with the masses of the clumps [kg m2]; of a law with couples only.
+        About the contact point, of spheres with the masses of the clumps [kg m2]; of laws with couples.
     step : (8,) array, read-only
         [s], or 0 where forces are evaluated between two steps.
-    coefficients : (8, 8) array, read-only
-        Of the pair of materials, in the order of the law.
+    coefficients : (8, n) array, read-only
+        Of the pair of materials, in the order of the law, and zeros; n is at least 8.
     history : (8, records, 4) array
         Of the last step, zero in a new contact; to be replaced by that of this one.
     force : (8, 3) array
@@ -50,8 +50,7 @@ class EightContacts(Assignable):
     dissipated : (8, 4) array
         Energy dissipated in this step by damping, tangential damping, sliding, rolling [J].
     goes_on : (8,) array
-        Whether the contact goes on, at first where the overlap is positive. Across a gap it does for a law with a range
-        that says so.
+        1 if the contact goes on, else 0; at first whether the overlap is positive.
     normal_energy, tangential_energy, rolling_energy : (8,) arrays
         Elastic energies at the pose [J]; of `describe` only, instead of the force, couple and dissipated energy.
     sliding : (8,) array

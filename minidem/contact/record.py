@@ -24,10 +24,10 @@ class ContactLaw:
         Its compiled functions (contact/law.pxd); of a law that is composed of parts kernels(values), `values` being the
         parameters by name.
     coefficients : callable or None
-        Of a law with history: coefficients(pair, values) -> up to 64 numbers or arrays (m, n) for pairs of m with n
-        materials, which the law reads as rows COEFFICIENTS of contact/rows.pxd. `pair` has the properties of these
-        pairs as arrays (m, n): modulus E*, shear_modulus G* [Pa], restitution, friction, rolling_friction, adhesion
-        [J/m2]; `values` the parameters by name. Those of a pair may depend on nothing but this pair.
+        Of a law with history: coefficients(pair, values) -> numbers or arrays (m, n) for pairs of m with n materials,
+        which the law reads as rows COEFFICIENTS of contact/rows.pxd. `pair` has the properties of these pairs as arrays
+        (m, n): modulus E*, shear_modulus G* [Pa], restitution, friction, rolling_friction, adhesion [J/m2]; `values`
+        the parameters by name. Those of a pair may depend on nothing but this pair.
     cites : tuple of Reference
         Sources of the formula, the first one printing it.
     doi : str

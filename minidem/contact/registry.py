@@ -72,7 +72,8 @@ def readers(names, contact):
 
 def register(name: str, force: Function, describe: Function | None = None, *, records: int = 1, couples: bool = False,
              coefficients: Callable | None = None, reads: tuple[str, ...] = (), reads_of_pairs: tuple[str, ...] = (),
-             parameters: Mapping[str, float | tuple[str, ...] | None] | None = None, **record: object) -> ContactLaw:
+             parameters: Mapping[str, float | tuple[str, ...] | None] | None = None, range: float | Callable = 0.0,
+             begins: str = "touch", **record: object) -> ContactLaw:
     """Add a contact law with history; it then works wherever a name does.
 
     Parameters
@@ -88,11 +89,11 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
     couples : bool
         Whether the law exerts couples in addition to the moments of its forces.
     coefficients : function, optional
-        coefficients(pair, values) -> up to 64 numbers or arrays (m, n) for pairs of m with n materials, which `force`
-        reads. `pair` has the properties of these pairs as arrays (m, n): modulus E*, shear_modulus G* [Pa],
-        restitution, friction, rolling_friction, adhesion [J/m2]. `values` are the parameters by name. Numbers of a pair
-        may depend on nothing but this pair: the function is called for all materials of a new simulation, and for those
-        that clumps bring later with all others.
+        coefficients(pair, values) -> numbers or arrays (m, n) for pairs of m with n materials, which `force` reads.
+        `pair` has the properties of these pairs as arrays (m, n): modulus E*, shear_modulus G* [Pa], restitution,
+        friction, rolling_friction, adhesion [J/m2]. `values` are the parameters by name. Numbers of a pair may depend
+        on nothing but this pair: the function is called for all materials of a new simulation, and for those that
+        clumps bring later with all others.
     reads : tuple of str
         Properties of materials that it reads: young, poisson.
     reads_of_pairs : tuple of str
@@ -103,10 +104,14 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
         Name to default number, to a tuple of words, the first being the default, or to None: a number to be given. Any
         finite number is allowed, and for a whole default any whole number; of a type of
         `minidem.core.parameters.RANGES`, as in Positive(0.5), one of its range.
+    range : float or function
+        Largest gap at which two bodies interact [m]; or range(pair, values, radius) -> such gaps (m, n) at an effective
+        radius [m], not smaller for a larger one.
+    begins : str
+        Whether a contact begins at "touch", or at a gap of its "range".
     **record
-        Further fields of `minidem.contact.record.ContactLaw`: title, doi, doc, cites, power, range and begins (of a
-        law that acts across a gap), reads_with (properties that it reads with a certain word of a parameter) and
-        others.
+        Further fields of `minidem.contact.record.ContactLaw`: title, doi, doc, cites, power, reads_with (properties
+        that it reads with a certain word of a parameter) and others.
 
     Returns
     -------
@@ -125,25 +130,25 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
     * a Python function f(contacts, *parameters), called for eight contacts at a time, which has the arrays of
       `minidem.contact.external_law.EightContacts`. `force` assigns contacts.force, contacts.dissipated and
       contacts.couple, and changes contacts.history in place; `describe` assigns contacts.normal_energy,
-      tangential_energy, rolling_energy and sliding; with a `range`, `force` assigns contacts.goes_on. A parameter whose
-      default is an integer is one, and a word is its index. An assigned array has the shape given there. If it raises,
-      the step is undone and the error passed on.
+      tangential_energy, rolling_energy and sliding. A parameter whose default is an integer is one, and a word is its
+      index. An assigned array has the shape given there. If it raises, the step is undone and the error passed on.
     * a C function  void f(const double *contact, double *history, double *result, const double *parameters),  compiled
       anywhere: a numba cfunc, a ctypes function with restype and argtypes, a scipy.LowLevelCallable, or a capsule whose
       name is the signature. Rows of eight doubles, one per contact:
           contact  0-2 normal   3-5 middle normal   6-8 velocity   9-11 angular velocity   12 spin   13 overlap
-                   14 radius   15 mass   16 rolling inertia (with couples)   17 step   18- coefficients
+                   14 radius   15 mass   16 rolling inertia   17 step   18, 19, ... coefficients
           history  4 for each record
-          result   0-2 force   3-5 couple (with couples)   6-9 dissipated energies; all are to be written
-                   10 whether the contact goes on: 1 where the overlap is positive, else 0, unless it is written
+          result   0-2 force   3-5 couple (with couples)   6-9 dissipated energies: to be written
+                   10 whether the contact goes on, 1 or 0; before the call 1 if the overlap is positive
           result   0-3 energies of the springs: normal, tangential, rolling; sliding: of `describe`
       (minidem/contact/rows.pxd). The parameters are doubles.
 
-    Lanes without a contact have a gap, and results that are ignored. If i and j are exchanged, forces and couples must
-    change sign and no other bit: both are evaluated where i and j belong to different threads. A contact that does not
-    go on ends in this step: its force must be zero, or the run ends with a ValueError, and what its springs hold is
-    dissipated. That is where the overlap is not positive; with a `range`, where the law says so, and beyond it. Where
-    forces are evaluated between two steps, the step is 0, and nothing is dissipated.
+    Lanes without a contact hold two small spheres with a gap, at rest, and results for them are not used. If i and j are
+    exchanged, forces and couples must change sign and no other bit: both are evaluated where i and j belong to different
+    threads. A contact that does not go on ends in this step: its force must be zero, or the run ends with a ValueError,
+    and what its springs hold is dissipated. Without a range, contacts go on as long as the overlap is positive; a law
+    with a range decides with `contacts.goes_on`, or row 10 of the result. Where forces are evaluated between two steps,
+    the step is 0, and nothing is dissipated.
     """
     from minidem.contact.external_law import make_kernels
     _registry.refuse_built_in(name)
@@ -155,4 +160,4 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
     return _registry.add(ContactLaw(
         name=name, kernels=make_kernels({"force": force, "describe": describe}, records, couples, parameters),
         needs_velocity=True, has_history=True, coefficients=coefficients, reads=reads, reads_of_pairs=reads_of_pairs,
-        parameters=parameters, **given))
+        parameters=parameters, range=range, begins=begins, **given))
