@@ -33,6 +33,7 @@ def in_format_12(settings, arrays):
     for key in {"dissipated", "wall_work"} & arrays.keys():
         old[key] = np.zeros((n, len(arrays[key])))
         old[key][:1] = arrays[key].sum(axis=1)
+    old["exchanged"] = np.append(np.zeros(4), arrays["exchanged"])      # dissipated at removed clumps came first
     if "history_force" in arrays:
         contacts = len(arrays["history_force"])
         old |= {"history_results": np.hstack([arrays["history_force"], np.zeros((contacts, 5))]),

@@ -18,7 +18,7 @@ from minidem.contact.rows cimport (
     SLIDING, TANGENTIAL_ENERGY,
 )
 from minidem.contact.stored cimport GROUPS, WALLS, Stored
-from minidem.contact.stored_forces cimport load_block
+from minidem.contact.stored_forces cimport load_block, load_only_pair
 from minidem.core.int_vector cimport IntVector, release
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, norm, sub, vec3
@@ -78,6 +78,8 @@ cdef void write_block(const Contacts *contacts, const StateView *view, int group
     cdef double points[3 * LANES]
     cdef Py_ssize_t n
     cdef int lane, m
+    memset(contact, 0, sizeof(contact))
+    load_only_pair(contacts.law, contact)
     load_block(contacts.law, view, blocks, b, group == <int> WALLS, contact, sides, points)
     memcpy(records, block + RECORDS * LANES, contacts.law.n_records * 4 * LANES * sizeof(double))
     contacts.law.describe(contact, records, result, contacts.law.parameters)

@@ -44,9 +44,11 @@ cdef extern from *:
     const double FAR "MINIDEM_FAR"  # a gap [m]
 
 
-cdef inline void prefetch_block(const double *block, Py_ssize_t stride) noexcept nogil:
-    cdef Py_ssize_t k
-    for k in range(stride >> LOG_LANES):
+cdef inline void prefetch_block(const double *block, int n_records, bint couples) noexcept nogil:
+    cdef int k
+    for k in range(<int> RECORDS + 4 * n_records if couples else <int> LAST_COUPLE):
+        prefetch(block + k * LANES)
+    for k in range(<int> RECORDS, 0 if couples else <int> RECORDS + 4 * n_records):
         prefetch(block + k * LANES)
 
 
@@ -71,15 +73,26 @@ cdef inline void load_coefficients(const Law *law, const int *pairs, double *con
         rows_from_records(law.coefficients, records, contact + (COEFFICIENTS + 4 * k) * LANES)
 
 
+cdef void load_only_pair(const Law *law, double *contact) noexcept nogil:
+    """Rows of the coefficients where there is one material, for all blocks."""
+    cdef int lane, k
+    for k in range(law.n_coefficients if law.n_materials == 1 else 0):
+        for lane in range(LANES):
+            contact[(COEFFICIENTS + k) * LANES + lane] = law.coefficients[k]
+
+
 cdef void load_block(const Law *law, const StateView *state, const Blocks *blocks, Py_ssize_t b, bint walls,
                      double *contact, double *sides, double *points) noexcept nogil:
-    """Contact rows of a block; the other arguments as for gather_contacts."""
+    """Contact rows of a block; the other arguments as for gather_contacts. Where there is one material, the rows of the
+    coefficients are loaded before."""
     cdef const double *block = block_at(blocks, b)
     cdef const int *keys = <const int *> block
     gather_contacts(law, state, keys + FIRST, keys + SECOND, walls, contact, sides, points)
     memcpy(contact + MASS * LANES, block + EFFECTIVE_MASS * LANES, LANES * sizeof(double))
-    memcpy(contact + ROLLING_INERTIA * LANES, block + EFFECTIVE_INERTIA * LANES, LANES * sizeof(double))
-    load_coefficients(law, keys + MATERIALS, contact)
+    if law.has_couples:
+        memcpy(contact + ROLLING_INERTIA * LANES, block + EFFECTIVE_INERTIA * LANES, LANES * sizeof(double))
+    if law.n_materials > 1:
+        load_coefficients(law, keys + MATERIALS, contact)
 
 
 cdef inline void index_lines(const Stored *stored, const int *spheres, int *index) noexcept nogil:
@@ -215,9 +228,11 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
     cdef Py_ssize_t b, n_blocks = blocks.n_blocks
     cdef int ended, lane
     memset(result, 0, sizeof(result))
+    memset(contact, 0, sizeof(contact))
+    load_only_pair(law, contact)
     for b in range(n_blocks):
         block = block_at(blocks, b)
-        prefetch_block(block_at(blocks, b + 2 * <int> AHEAD), blocks.stride)
+        prefetch_block(block_at(blocks, b + 2 * <int> AHEAD), law.n_records, law.has_couples)
         if not walls and b + <int> AHEAD < n_blocks:
             prefetch_bodies(stored, state, <const int *> block_at(blocks, b + AHEAD))
         load_block(law, state, blocks, b, walls, contact, sides, NULL)
