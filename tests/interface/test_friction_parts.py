@@ -12,6 +12,7 @@ TANGENTIAL = {"hertz-mindlin": ("rescale", "mindlin", "linear,tangential_stiffne
 COMBINATIONS = [",".join(filter(None, (f"{name}:tangential={model}", f"rolling={rolling}", f"mass={mass}", LAWS[name])))
                 for name in LAWS
                 for model, rolling, mass in product(TANGENTIAL[name], ("none", "epsd"), ("contact", "clump"))]
+COMBINATIONS += [f"{contact},cohesion=jkr" for contact in COMBINATIONS if contact.startswith("hertz")]
 CLUMP = md.ClumpTemplate([(-0.008, 0.0, 0.0), (0.008, 0.0, 0.0), (0.0, 0.009, 0.004)], [0.01, 0.01, 0.008],
                          density=2500.0)
 N = 24
@@ -21,7 +22,8 @@ def collisions(contact, exchanged=False, friction=0.3):
     """Two clouds of clumps that meet in pairs; exchanged : added in the opposite order, so that i and j change."""
     rng = np.random.default_rng(6)
     rolling = 0.1 if "epsd" in contact else 0.0
-    material = md.Material(1e7, 0.3, restitution=0.6, friction=friction, rolling_friction=rolling)
+    material = md.Material(1e7, 0.3, restitution=0.6, friction=friction, rolling_friction=rolling,
+                           adhesion=1.0 if "jkr" in contact else 0.0)
     sim = md.Simulation(material, contact=contact, dt=4e-6)
     place = np.column_stack([np.zeros((N, 2)), 0.1 * np.arange(N)])
     sides = []
