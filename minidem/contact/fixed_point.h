@@ -168,9 +168,9 @@ static inline void minidem_fold(int64_t *sums, int n, minidem_wide *totals) {
     memset(sums, 0, 2 * n * MINIDEM_LANES * sizeof *sums);
 }
 
-/* A number of units, rounded; what is not finite counts as none. */
+/* A number of units, rounded; what is not finite, or beyond 2^120 units, counts as none. */
 static inline minidem_wide minidem_rounded(double x) {
-    return fabs(x) < MINIDEM_LARGEST ? (minidem_wide) nearbyint(x) : 0;
+    return fabs(x) < 0x1p120 ? (minidem_wide) nearbyint(x) : 0;
 }
 
 /* A total in joules as the sum of two numbers, and back; exact if the unit is a power of two. */

@@ -197,5 +197,5 @@ cdef class LoopReader:
         """Contacts (n,) with the numbers of walls instead of those of their elements."""
         for name in ("clump_j", "sphere_j"):
             at_wall = contacts[name] < 0
-            contacts[name][at_wall] = -1 - self.walls.wall_of[-1 - contacts[name][at_wall]]
+            contacts[name][at_wall] = -1 - self.walls.wall_of.take(-1 - contacts[name][at_wall])     # see new_memory
         return contacts

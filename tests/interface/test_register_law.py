@@ -74,7 +74,7 @@ def test_a_built_in_law_written_again(own_law):
     for found, expected in zip(state(rods(steps=200)), state(rods("hooke-coulomb:stiffness=4e6", steps=200))):
         for name in found.dtype.names or [()]:
             a, b = found[name], expected[name]
-            np.testing.assert_allclose(a, b, rtol=0, atol=1e-9 * max(1e-9, np.abs(b).max()), err_msg=str(name))
+            np.testing.assert_allclose(a, b, rtol=0, atol=1e-9 * max(1e-2, np.abs(b).max()), err_msg=str(name))
 
 
 def test_an_error_in_describe(own_law):
@@ -128,7 +128,6 @@ def test_python_and_c_receive_the_same(own_law):
             values = getattr(contacts, name)
             assert not values.flags.writeable
             assert np.array_equal(values, found[row:row + values[0].size].T.reshape(values.shape)), name
-            assert np.array_equal(values, np.broadcast_to(values[0], values.shape))         # one contact in all lanes
         assert contacts.history.shape == (8, 2, 4) and contacts.couple.shape == (8, 3)
     last = seen[-1]
     assert last.step[0] == 1e-5 and np.linalg.norm(last.normal[0]) == pytest.approx(1.0)
@@ -214,8 +213,8 @@ def test_register_refuses(own_law, name, arguments, words):
     assert md.contact.available() == before
 
 
-@pytest.mark.parametrize("rows", [lambda pair, values: 9 * [1.0], lambda pair, values: [np.ones(3)]])
+@pytest.mark.parametrize("rows", [lambda pair, values: 65 * [1.0], lambda pair, values: [np.ones(3)]])
 def test_coefficients_are_checked(own_law, rows):
     own_law("mine", nothing, coefficients=rows)
-    with pytest.raises(ValueError, match="contact 'mine': coefficients returned .*at most 8"):
+    with pytest.raises(ValueError, match="contact 'mine': coefficients returned .*at most 64"):
         two_balls("mine", material=ELASTIC)

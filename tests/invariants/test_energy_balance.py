@@ -19,22 +19,19 @@ DISPLACED = ["hertz-mindlin:tangential=mindlin,rolling=epsd",       # a growing 
 
 @pytest.mark.parametrize("contact", LAWS)
 def test_dissipation_is_never_negative(contact):
-    """In each step: of each kind in all contacts together, and of all kinds at each clump, to 1e-8 of the energy of a
-    clump; of one kind at one clump to 1e-4 of it."""
-    sim, old = settling(contact=contact), np.zeros((N, 4))
+    """In each step, of each kind in all contacts together, to 1e-8 of the energy of a clump."""
+    sim, old = settling(contact=contact), np.zeros(4)
     start = sim.energy()
-    least, of_kinds, of_clumps = 0.0, 0.0, 0.0
+    least = 0.0
     for _ in range(2500):
         sim.run(1)
-        new = sim._loop.dissipated()
-        step, old = new - old, new
-        least = min(least, step.min())
-        of_kinds, of_clumps = min(of_kinds, step.sum(axis=0).min()), min(of_clumps, step.sum(axis=1).min())
+        new = sim._loop.dissipated().sum(axis=1)
+        least, old = min(least, np.min(new - old)), new
     end = sim.energy()
     supplied = (start.kinetic + start.potential - end.potential) / N
-    assert of_kinds >= -1e-8 * supplied and of_clumps >= -1e-8 * supplied and least >= -1e-4 * supplied
+    assert least >= -1e-8 * supplied
     kinds = [getattr(end, name) for name in DISSIPATED]
-    assert kinds == np.sum(old, axis=0).tolist() and min(kinds[:3]) > 0.01 * end.dissipated
+    assert kinds == old.tolist() and min(kinds[:3]) > 0.01 * end.dissipated
     assert (kinds[3] > 0.0) == ("rolling=epsd" in contact)
     assert end.dissipated == sum(kinds) > 0.5 * N * supplied
 

@@ -69,15 +69,18 @@ def test_gain_falls_with_the_step():
 
 
 def test_sliding_creates_no_energy():
-    """In no step and no contact, where a strong dashpot may leave more to the spring than it had."""
-    scene, dt, steps = random_impacts(2000, seed=2)
-    sim = scene.simulation(Law(0.6, 0.3, tangential_damping=3.0), dt)
-    start, least, last = np.repeat(scene.kinetic(scene.velocity, scene.angular_velocity), 2), 0.0, 0.0
-    for _ in range(steps):
-        sim.run(1)
-        sliding = sim._loop.dissipated()[:, 2] / start
-        least, last = min(least, np.min(sliding - last)), sliding
-    assert least > -1e-5 and np.sum(last) > 0.05 * len(scene.mass)
+    """In no step of a collision, where a strong dashpot may leave more to the spring than it had."""
+    least, total = 0.0, 0.0
+    for seed in range(40):
+        scene, dt, steps = random_impacts(1, seed=seed)
+        sim, last = scene.simulation(Law(0.6, 0.3, tangential_damping=3.0), dt), 0.0
+        start = np.sum(scene.kinetic(scene.velocity, scene.angular_velocity))
+        for _ in range(steps):
+            sim.run(1)
+            sliding = sim._loop.dissipated()[2].sum() / start
+            least, last = min(least, sliding - last), sliding
+        total += last
+    assert least > -1e-5 and total > 0.05 * 40
 
 
 @pytest.mark.parametrize("law", [Law(1.0, 0.5), Law(0.6, 0.5), Law(0.6, 0.5, 0.1, rolling_damping=0.3)])

@@ -214,7 +214,7 @@ def test_conveyor_belt(belt):
     ends = V / (1.0 + 2.5 * arm**2), V
     assert abs(t[sliding == 1][-1] - ends[0] / (mu * G)) < 5e-3
     for v, end in zip(speeds, ends):
-        np.testing.assert_allclose(v, np.minimum(mu * G * t, end), atol=1.5e-2 * V)
+        np.testing.assert_allclose(v, np.minimum(mu * G * t, end), atol=2e-2 * V)
         assert abs(v[-1] - end) < 2e-3
     assert abs(sim.angular_velocity[0, 1] * RADIUS + 2.5 * arm * ends[0]) < 2e-3
     np.testing.assert_allclose(sim.energy().balance - balance, 0.0, atol=1e-4 * sim.energy().work)
@@ -244,7 +244,7 @@ def test_functions_equal_constants():
     ends = []
     for options in {"velocity": V, "angular_velocity": w}, {"motion": lambda t: (tuple(V * t), tuple(w * t))}:
         sim = moving("cube", ROLLING, walls=[floor, md.MeshWall(surface, **options)])
-        sim.run(1500)
+        sim.run(1300)
         ends.append((sim.position, sim.velocity, sim.wall_force(1), sim.energy().work))
         assert np.any(sim.wall_force(1))
     for one, other in zip(*ends):

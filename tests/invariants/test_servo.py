@@ -35,7 +35,7 @@ def test_held_force():
     ends = []
     for mass in (MASS, 2.0 * MASS):
         sim = press(mass=mass)
-        sim.run_until(0.55)
+        sim.run_until(0.75)
         assert sim.wall_force(5)[2] == pytest.approx(FORCE, rel=1e-6)
         assert sim.energy().kinetic < 1e-9
         ends.append(sim.walls_at_rest[5].point[2])
