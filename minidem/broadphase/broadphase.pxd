@@ -42,7 +42,7 @@ cdef struct Broadphase:
     double *reference_poses             # (n_blocks, REFERENCE_ROWS, LANES): at the last outer rebuild
     double outer_skin                   # [m]
     double inner_skin                   # [m]
-    double reach                        # largest gap of a contact: lists hold pairs with a gap below this and a skin [m]
+    double reach                        # largest gap of a contact: lists hold gaps below this and a skin [m]
     double density                      # pairs in the outer lists / (mean diameter + skin)^3, see set_skins
     double mean_diameter                # of the spheres [m]
     double triangle_density             # triangles in the outer lists / (their mean diameter + skin)^2, likewise

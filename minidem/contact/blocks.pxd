@@ -19,7 +19,7 @@ cdef enum BlockRow:                 # rows of LANES doubles
     KEYS = 1                        # likewise: place in the list of candidates, of walls; pair of materials
     EFFECTIVE_MASS = 2              # when the contact began, see mobility.pxd [kg]
     EFFECTIVE_INERTIA = 3           # of rolling, likewise [kg m2]
-    LAST_FORCE = 4                  # 3  on the first body in the last step, lab [N]
+    LAST_FORCE = 4                  # 3  on the first body in the last step of a piece of a run, lab [N]
     LAST_COUPLE = 7                 # 3  likewise [N m]
     RECORDS = 10                    # 4 for each record of the history (rows.pxd)
 

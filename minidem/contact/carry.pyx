@@ -1,16 +1,17 @@
 """Contacts of laws with records over a rebuild of the lists.
 
-Contacts know their spheres, so a rebuild changes nothing about them but who owns them. Each thread collects those of its
-own spheres from all threads, in the order of the spheres, which closes the holes (`collect_stored`). When all have done
-so, the new blocks replace the old ones, and pairs that are contacts leave the new lists of candidates (`take_collected`).
-A contact of two threads is taken from the one whose sphere is its first body; the copy of the other thread is equal.
+Contacts know their spheres, so a rebuild changes nothing about them but who owns them. Each thread collects those of
+its own spheres from all threads, in the order of the spheres, which closes the holes (`collect_stored`). When all
+have done so, the new blocks replace the old ones, and pairs that are contacts leave the new lists of candidates
+(`take_collected`). A contact of two threads is taken from the one whose sphere is its first body; the copy of the
+other thread is equal.
 """
 from libc.string cimport memset
 
 from minidem.broadphase.ghosts cimport ghost_of, slot_of
 from minidem.broadphase.neighbours cimport PADDING, Neighbours
 from minidem.contact.blocks cimport (
-    EFFECTIVE_MASS, FIRST, MATERIALS, PLACE, SECOND, Blocks, clear_blocks, is_hole, keys_of, numbers_of, take_lane,
+    EFFECTIVE_MASS, FIRST, MATERIALS, PLACE, SECOND, Blocks, clear_blocks, keys_of, numbers_of, take_lane,
 )
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.contact.stored cimport CROSS, GROUPS, OWN, WALLS, Stored, reserve_lines

@@ -10,8 +10,8 @@ The law is a function of four arrays (`HistoryFunction`):
                 where OVERLAP is positive, else 0, before the call; a law that acts across a gap changes it
     parameters  of the law, in the order of its record
 
-A law must be odd under exchange of i and j to the last bit: vectors and SPIN change sign, all else stays. A contact with
-GOES_ON zero ends in this step: its force is zero, and what its springs hold is dissipated.
+A law must be odd under exchange of i and j to the last bit: vectors and SPIN change sign, all else stays. A contact
+with GOES_ON zero ends in this step: its force is zero, and what its springs hold is dissipated.
 """
 
 cdef enum ContactRow:

@@ -27,6 +27,7 @@ cdef struct Stored:                 # of one thread
     Blocks spare[GROUPS]            # the contacts while they are brought into the order of new lists
     Blocks saved[GROUPS]            # where a step may be undone: the contacts before it ...
     bint has_saved
+    bint stores_forces              # at the end of a step: the blocks get the last forces
     bint ready                      # what follows belongs to the lists
     Ledger ledger
     Ledger saved_ledger             # ... and their energies

@@ -1,9 +1,9 @@
 """Which contacts begin: of laws with records.
 
-A pair of spheres is either a candidate or a contact, never both: a candidate that touches becomes a contact, and returns
-to the list when the contact ends. So only pairs that do not touch are tested. The elements of walls near a sphere stay in
-their list, because of neighbouring triangles only the nearest one counts (wall_contacts.pyx): a contact with a wall goes
-on as long as it is found there.
+A pair of spheres is either a candidate or a contact, never both: a candidate that touches becomes a contact, and
+returns to the list when the contact ends. So only pairs that do not touch are tested. The elements of walls near a
+sphere stay in their list, because of neighbouring triangles only the nearest one counts (wall_contacts.pyx): a
+contact with a wall goes on as long as it is found there.
 """
 from libc.math cimport sqrt
 from libc.stdint cimport int64_t
@@ -24,7 +24,6 @@ from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.vec3 cimport Vec3, dot, scale, sub, vec3
 from minidem.state.motions cimport write_motions
 from minidem.state.periodic_box cimport nearest_image
-from minidem.state.state cimport member
 from minidem.walls.surface cimport touch_wall
 
 

@@ -13,7 +13,7 @@ from libc.stdlib cimport calloc
 from libc.string cimport memcpy, memset
 
 from minidem.contact.blocks cimport (
-    EFFECTIVE_INERTIA, EFFECTIVE_MASS, FIRST, LAST_COUPLE, LAST_FORCE, MATERIALS, RECORDS, SECOND, block_at,
+    BODIES, EFFECTIVE_INERTIA, EFFECTIVE_MASS, FIRST, LAST_COUPLE, LAST_FORCE, MATERIALS, RECORDS, SECOND, block_at,
 )
 from minidem.contact.contact_motion cimport SIDE_ROWS, gather_contacts
 from minidem.contact.fixed_point cimport (
@@ -28,7 +28,7 @@ from minidem.contact.stored_find cimport end_contact
 from minidem.core.lanes cimport LANES, LOG_LANES
 from minidem.core.prefetch cimport prefetch
 from minidem.core.transpose cimport rows_from_records
-from minidem.core.vec3 cimport Vec3, add, cross, scale
+from minidem.core.vec3 cimport Vec3, add, cross
 from minidem.state.pose cimport load_matrices, to_body
 from minidem.state.rows cimport FORCE as CLUMP_FORCE
 from minidem.state.rows cimport ORIENTATION, TORQUE, WRENCH_ROWS, load, store
@@ -44,11 +44,12 @@ cdef extern from *:
     const double FAR "MINIDEM_FAR"  # a gap [m]
 
 
-cdef inline void prefetch_block(const double *block, int n_records, bint couples) noexcept nogil:
+cdef inline void prefetch_block(const double *block, int n_records) noexcept nogil:
+    """What each step reads of a block."""
     cdef int k
-    for k in range(<int> RECORDS + 4 * n_records if couples else <int> LAST_COUPLE):
-        prefetch(block + k * LANES)
-    for k in range(<int> RECORDS, 0 if couples else <int> RECORDS + 4 * n_records):
+    prefetch(block + BODIES * LANES)
+    prefetch(block + EFFECTIVE_MASS * LANES)
+    for k in range(<int> RECORDS, <int> RECORDS + 4 * n_records):
         prefetch(block + k * LANES)
 
 
@@ -134,12 +135,11 @@ cdef inline bint add_side(Stored *stored, const Law *law, const double *force, c
     return True
 
 
-cdef inline bint add_forces(Stored *stored, const Law *law, const double *block, const double *contact,
-                            const double *sides, bint walls) noexcept nogil:
-    """Add the forces of a block, which it has stored. False: memory exhausted."""
+cdef inline bint add_forces(Stored *stored, const Law *law, const double *block, const double *force,
+                            const double *couple, const double *contact, const double *sides,
+                            bint walls) noexcept nogil:
+    """Add the forces of a block. couple : NULL if the law has none.  False: memory exhausted."""
     cdef const int *keys = <const int *> block
-    cdef const double *force = block + LAST_FORCE * LANES
-    cdef const double *couple = block + LAST_COUPLE * LANES if law.has_couples else NULL
     cdef double turned[3 * LANES]
     cdef int lane
     for lane in range(LANES):
@@ -148,31 +148,33 @@ cdef inline bint add_forces(Stored *stored, const Law *law, const double *block,
         and (walls or add_side(stored, law, force, turned, couple, sides + SIDE_ROWS * LANES, -1.0, keys + SECOND))
 
 
-cdef inline void check_ended(Stored *stored, const double *block, int lane) noexcept nogil:
+cdef inline void check_ended(Stored *stored, const double *block, const double *result, bint couples,
+                             int lane) noexcept nogil:
     """Note a contact that ended in this step with a force or a couple."""
     cdef const int *keys = <const int *> block + lane
     cdef int k
     cdef bint acts = False
-    for k in range(6):
-        acts |= block[(LAST_FORCE + k) * LANES + lane] != 0.0
+    for k in range(6 if couples else 3):
+        acts |= result[(FORCE + k) * LANES + lane] != 0.0
     if acts:
         stored.has_force_after_end = True
         stored.pair_after_end[0], stored.pair_after_end[1] = keys[FIRST], keys[SECOND]
         for k in range(3):
-            stored.force_after_end[k] = block[(LAST_FORCE + k) * LANES + lane]
+            stored.force_after_end[k] = result[(FORCE + k) * LANES + lane]
 
 
 cdef inline void call_law(Stored *stored, const Law *law, double *block, double *contact,
-                          double *result) noexcept nogil:
-    """Evaluate the law; force, couple and records into the block.
+                          double *result, bint stores) noexcept nogil:
+    """Evaluate the law; records, and with `stores` force and couple, into the block.
 
     Energies of a contact whose first body is a ghost are added by the other thread.
     """
     cdef const int *keys = <const int *> block
     cdef int lane, k
     law.history(contact, block + RECORDS * LANES, result, law.parameters)
-    memcpy(block + LAST_FORCE * LANES, result + FORCE * LANES, 3 * LANES * sizeof(double))
-    if law.has_couples:
+    if stores:
+        memcpy(block + LAST_FORCE * LANES, result + FORCE * LANES, 3 * LANES * sizeof(double))
+    if stores and law.has_couples:
         memcpy(block + LAST_COUPLE * LANES, result + COUPLE * LANES, 3 * LANES * sizeof(double))
     for k in range(KINDS):
         for lane in range(LANES):
@@ -225,6 +227,8 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
     cdef double sides[2 * SIDE_ROWS * LANES]
     cdef double contact[(COEFFICIENTS + MAX_COEFFICIENTS) * LANES]
     cdef double *block
+    cdef const double *force
+    cdef const double *couple
     cdef Py_ssize_t b, n_blocks = blocks.n_blocks
     cdef int ended, lane
     memset(result, 0, sizeof(result))
@@ -232,24 +236,26 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
     load_only_pair(law, contact)
     for b in range(n_blocks):
         block = block_at(blocks, b)
-        prefetch_block(block_at(blocks, b + 2 * <int> AHEAD), law.n_records, law.has_couples)
+        prefetch_block(block_at(blocks, b + 2 * <int> AHEAD), law.n_records)
         if not walls and b + <int> AHEAD < n_blocks:
             prefetch_bodies(stored, state, <const int *> block_at(blocks, b + AHEAD))
         load_block(law, state, blocks, b, walls, contact, sides, NULL)
         ended = 0
+        force, couple = block + LAST_FORCE * LANES, block + LAST_COUPLE * LANES
         if b >= stored.n_kept[group]:
+            force, couple = result + FORCE * LANES, result + COUPLE * LANES
             preset(stored, law, b, walls, contact, result)
-            call_law(stored, law, block, contact, result)
+            call_law(stored, law, block, contact, result, walls or stored.stores_forces)
             if law.reach > 0.0:
                 limit_range(stored, law, b, walls, contact, result)
             ended = ended_lanes(stored, blocks, block, result)
-        if not add_forces(stored, law, block, contact, sides, walls):
+        if not add_forces(stored, law, block, force, couple if law.has_couples else NULL, contact, sides, walls):
             return False
         if (b + 1) % BLOCKS_PER_FOLD == 0:
             fold(stored.ledger.sums, KINDS, stored.ledger.dissipated)
         for lane in range(LANES if ended else 0):
             if ended >> lane & 1:
-                check_ended(stored, block, lane)
+                check_ended(stored, block, result, law.has_couples, lane)
                 end_contact(stored, mine, state, group, b * LANES + lane)
     fold(stored.ledger.sums, KINDS, stored.ledger.dissipated)
     return True

@@ -4,7 +4,7 @@ from minidem.broadphase.neighbours cimport Neighbours
 from minidem.broadphase.rebuild cimport rebuild
 from minidem.contact.carry cimport collect_stored, take_collected
 from minidem.contact.narrow_phase cimport (
-    Contacts, begin_contacts, find_contacts, find_remaining_contacts, reset_contacts, set_owned_slots,
+    Contacts, begin_contacts, find_remaining_contacts, reset_contacts, set_owned_slots,
 )
 from minidem.contact.reduce cimport resum_in_order
 from minidem.contact.stored cimport GROUPS, save_stored

@@ -219,6 +219,7 @@ cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
             save_own(loop, thread)
         norms = loop.keeps_norm and (first + n + 1) % STEPS_PER_NORMALISATION == 0
         loop.broad.threads[thread].steps += 1
+        loop.contacts[thread].stored.stores_forces = calls_python or n == steps - 1
         for stage in range(loop.n_stages):
             if loop.has_contacts:
                 place_walls(&loop.contacts[thread].walls, 2 * n + <int> (2.0 * loop.fraction[stage]))
@@ -258,6 +259,7 @@ cdef inline void run_thread(Loop *loop, int thread, long long steps) noexcept no
     if steps < 0:
         if loop.state.motions != NULL:
             spins_as_stored(&loop.state, mine.first_block, mine.last_block)
+        loop.contacts[thread].stored.stores_forces = True
         if not begin(loop, thread, True):
             mine.failure = OUT_OF_MEMORY
         publish(&loop.broad, thread, &loop.state)

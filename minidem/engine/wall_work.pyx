@@ -21,7 +21,7 @@ cdef struct Sums:                   # over contacts with walls
     Wide work                       # of moving walls in half a step, in units of the energy
     Wide force[3]                   # of one wall, in units of the force
 
-# For a contact with an element; the arguments after it: force [N], point [m], couple [N m] on the sphere, all in the lab.
+# For a contact with an element; after it force [N], point [m] and couple [N m] on the sphere, lab.
 ctypedef void (*Visitor)(const Loop *loop, const Walls *walls, int element, Vec3 force, Vec3 point, Vec3 couple,
                          int wall, Sums *sums) noexcept nogil
 

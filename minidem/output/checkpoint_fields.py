@@ -103,7 +103,8 @@ FIELDS = (
     # Sums of all clumps by kinds, each as two numbers to be added, which hold more digits than one.
     Field("dissipated", (4, 2), "dissipated by damping, tangential damping, sliding, rolling [J]", np.float64,
           "history", missing=0.0),
-    Field("wall_work", (2, 2), "work of moving walls, that of half a step [J]", np.float64, "moving walls", missing=0.0),
+    Field("wall_work", (2, 2), "work of moving walls, that of half a step [J]", np.float64, "moving walls",
+          missing=0.0),
     Field("work", ("n_clumps", 7), "work of user forces [J], force, torque", np.float64, "user forces", missing=0.0),
     Field("force_work", ("n_clumps", 2), "work of compiled forces [J], power [W]", np.float64, "user forces",
           missing=0.0),

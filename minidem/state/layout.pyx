@@ -15,7 +15,7 @@ from minidem.core.lanes cimport LANES
 from minidem.state.block_types cimport count_rows, find_block_types, write_fixed, write_members, write_offset_table
 from minidem.state.rows cimport FIXED_ROWS
 
-HOLE_RADIUS = 1e-3          # of the two spheres that never touch, in largest radii: nearest images do not matter to them
+HOLE_RADIUS = 1e-3          # in largest radii, of two spheres that never touch (contact/blocks.pxd); no image is nearer
 
 
 def aligned(shape, dtype=np.float64):

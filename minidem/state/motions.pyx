@@ -17,8 +17,8 @@ cdef inline void write_member(const StateView *state, const double *matrices, co
                               const double *spins, Py_ssize_t row) noexcept nogil:
     """Motions of the spheres of a member row: two records of velocities, each with a unit as its fourth number.
 
-    matrices (9, LANES), spins (3, LANES), block : of their clumps. The displacement of a point that turns is the angular
-    velocity times the mean of its two positions.
+    matrices (9, LANES), spins (3, LANES), block : of their clumps. The displacement of a point that turns is the
+    angular velocity times the mean of its two positions.
     """
     cdef const double *units = state.units + row * 2 * LANES
     cdef double turning[4 * LANES]

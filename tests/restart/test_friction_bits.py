@@ -35,7 +35,8 @@ def bits(sim, n=None):
     arrays = {name: np.array(getattr(sim, name))[:n] for name in STATE}
     if n is None:
         contacts = sim.contacts()
-        arrays |= {"dissipated": sim._loop.dissipated()} | {name: contacts[name] for name in contacts.dtype.names} | sim._loop.history()
+        arrays |= {name: contacts[name] for name in contacts.dtype.names} | sim._loop.history()
+        arrays["dissipated"] = sim._loop.dissipated()
     return {name: np.ascontiguousarray(values).tobytes() for name, values in arrays.items()}
 
 
