@@ -148,7 +148,8 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
     different threads. A contact that does not go on ends in this step: its force must be zero, or the run ends with a
     ValueError, and what its springs hold is dissipated. Without a range, contacts go on as long as the overlap is
     positive; a law with a range decides with `contacts.goes_on`, or row 10 of the result. Where forces are evaluated
-    between two steps, the step is 0, and nothing is dissipated."""
+    between two steps, the step is 0, and nothing is dissipated.
+    """
     from minidem.contact.external_law import make_kernels
     _registry.refuse_built_in(name)
     check_fields(ContactLaw, record, reserved=("name", "kernels", "needs_velocity", "has_history"))
