@@ -143,8 +143,8 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
           result   0-3 energies of the springs: normal, tangential, rolling; sliding: of `describe`
       (minidem/contact/rows.pxd). The parameters are doubles.
 
-    Lanes without a contact hold two small spheres with a gap, at rest, and results for them are not used. If i and j are
-    exchanged, forces and couples must change sign and no other bit: both are evaluated where i and j belong to
+    Lanes without a contact hold two small spheres with a gap, at rest, and results for them are not used. If i and j
+    are exchanged, forces and couples must change sign and no other bit: both are evaluated where i and j belong to
     different threads. A contact that does not go on ends in this step: its force must be zero, or the run ends with a
     ValueError, and what its springs hold is dissipated. Without a range, contacts go on as long as the overlap is
     positive; a law with a range decides with `contacts.goes_on`, or row 10 of the result. Where forces are evaluated
