@@ -142,11 +142,11 @@ class PairTable:
     def force_scale(self, law, values, radius, material):
         """Elastic normal force of a material (index) with itself, at an overlap of one radius [N].
 
-        For a law without an elastic energy it is that of two bodies of its Young's modulus.
+        For a law of a user's own it is that of its Young's modulus.
         """
         pair = {name: row[:1, material:material + 1] for name, row in self.properties(PROPERTIES, material).items()}
         modulus = float(pair["modulus"][0, 0])
-        if "young" not in law.reads and not law.kernels_for(values).functions:      # which may raise
+        if "young" not in law.reads and law.kernels_for(values).keep is None:       # not of a user's own, which may raise
             force = float(law.normal_force(radius, 0.5 * radius, pair, values)[0, 0])
             if 0.0 < force < np.inf:
                 return force
