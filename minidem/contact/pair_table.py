@@ -146,7 +146,7 @@ class PairTable:
         """
         pair = {name: row[:1, material:material + 1] for name, row in self.properties(PROPERTIES, material).items()}
         modulus = float(pair["modulus"][0, 0])
-        if "young" not in law.reads and law.kernels_for(values).keep is None:       # not of a user's own, which may raise
+        if "young" not in law.reads and law.kernels_for(values).keep is None:   # a user's own may raise
             force = float(law.normal_force(radius, 0.5 * radius, pair, values)[0, 0])
             if 0.0 < force < np.inf:
                 return force
