@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+#include "core/eight.h"
 #include "core/lanes.h"
 #include "core/transpose.h"
 
@@ -20,16 +21,10 @@ static inline __attribute__((always_inline)) void minidem_to_fixed(const double 
 #if defined(__AVX512DQ__)
     _mm512_storeu_si512(fixed, _mm512_cvtpd_epi64(_mm512_loadu_pd(row)));
 #else
-    const double shift = 0x1.8p52;      /* added, it leaves an integer in the lower bits */
-    int64_t zero;
-    memcpy(&zero, &shift, sizeof zero);
-    for (int l = 0; l < MINIDEM_LANES; l++) {
-        double high = row[l] * 0x1p-32 + shift, low = row[l] - (high - shift) * 0x1p32 + shift;
-        int64_t upper, lower;
-        memcpy(&upper, &high, sizeof upper);
-        memcpy(&lower, &low, sizeof lower);
-        fixed[l] = ((upper - zero) << 32) + (lower - zero);
-    }
+    const minidem_eight shift = 0x1.8p52 + (minidem_eight) {0.0};   /* added, it leaves an integer in the lower bits */
+    minidem_eight x = MINIDEM_EIGHT(row), high = x * 0x1p-32 + shift, low = x - (high - shift) * 0x1p32 + shift;
+    minidem_eight_long zero = (minidem_eight_long) shift;
+    MINIDEM_EIGHT_LONG(fixed) = (((minidem_eight_long) high - zero) << 32) + ((minidem_eight_long) low - zero);
 #endif
 }
 
@@ -46,13 +41,13 @@ static inline __attribute__((always_inline)) void minidem_add_to_lines(const int
         _mm512_storeu_si512(line, _mm512_add_epi64(_mm512_loadu_si512(line), (__m512i) r[l]));
     }
 #else
+    typedef int64_t half __attribute__((vector_size(32), aligned(8), may_alias));
     int64_t halves[2][4 * MINIDEM_LANES];               /* moved as numbers of 64 bits, nothing is computed */
     minidem_records_from_rows((const double *) rows, (double *) halves[0]);
     minidem_records_from_rows((const double *) rows + 4 * MINIDEM_LANES, (double *) halves[1]);
     for (int l = 0; l < MINIDEM_LANES; l++)
         for (int h = 0; h < 2; h++)
-            for (int k = 0; k < 4; k++)
-                lines[8 * (ptrdiff_t) index[l] + 4 * h + k] += halves[h][4 * l + k];
+            *(half *) (lines + 8 * (ptrdiff_t) index[l] + 4 * h) += *(half *) (halves[h] + 4 * l);
 #endif
 }
 
@@ -66,12 +61,9 @@ static inline void minidem_take_lines(int64_t *lines, double *rows) {
     memset(lines, 0, sizeof fixed);
 }
 
-/* Whether any of eight numbers is not below a limit; also if it is not a number. */
-static inline __attribute__((always_inline)) int minidem_any_beyond(const double *row, double limit) {
-    int64_t beyond = 0;
-    for (int l = 0; l < MINIDEM_LANES; l++)
-        beyond |= -(int64_t) !(row[l] < limit);
-    return beyond != 0;
+/* Whether any of eight numbers is not below the limit; also if it is not a number. */
+static inline __attribute__((always_inline)) int minidem_any_beyond(minidem_eight magnitudes) {
+    return minidem_bits_below((const double *) &magnitudes, MINIDEM_LIMIT) != (1 << MINIDEM_LANES) - 1;
 }
 
 /* Rows (8, LANES) of units, for one side of eight contacts: force, bound of the magnitudes, moment, zero. Returns whether
@@ -79,24 +71,22 @@ static inline __attribute__((always_inline)) int minidem_any_beyond(const double
  * `sign` times `couple`, which may be NULL. */
 static inline __attribute__((always_inline)) int minidem_side_rows(
         const double *force, const double *turned, const double *couple, const double *lever, double sign,
-        const double *per_force, const double *per_moment, double *restrict rows) {
-    double all[MINIDEM_LANES];
-    for (int l = 0; l < MINIDEM_LANES; l++) {
-        all[l] = 0.0;
-        rows[7 * MINIDEM_LANES + l] = 0.0;
+        const double *per_force, const double *per_moment, double *rows) {
+    minidem_eight all = {0.0}, away = -MINIDEM_EIGHT(lever);
+    minidem_eight force_factor = sign * MINIDEM_EIGHT(per_force), moment_factor = MINIDEM_EIGHT(per_moment);
+    for (int k = 0; k < 3; k++) {
+        minidem_eight f = force_factor * MINIDEM_EIGHT(force + k * MINIDEM_LANES);
+        minidem_eight moment = away * MINIDEM_EIGHT(turned + k * MINIDEM_LANES);
+        if (couple)
+            moment += sign * MINIDEM_EIGHT(couple + k * MINIDEM_LANES);
+        moment *= moment_factor;
+        MINIDEM_EIGHT(rows + k * MINIDEM_LANES) = f;
+        MINIDEM_EIGHT(rows + (4 + k) * MINIDEM_LANES) = moment;
+        all += MINIDEM_MAGNITUDE(f) + MINIDEM_MAGNITUDE(moment);
     }
-    for (int k = 0; k < 3; k++)
-        for (int l = 0; l < MINIDEM_LANES; l++) {
-            double moment = -lever[l] * turned[k * MINIDEM_LANES + l];
-            double f = sign * per_force[l] * force[k * MINIDEM_LANES + l];
-            moment = per_moment[l] * (couple ? moment + sign * couple[k * MINIDEM_LANES + l] : moment);
-            rows[k * MINIDEM_LANES + l] = f;
-            rows[(4 + k) * MINIDEM_LANES + l] = moment;
-            all[l] += fabs(f) + fabs(moment);
-        }
-    for (int l = 0; l < MINIDEM_LANES; l++)
-        rows[3 * MINIDEM_LANES + l] = all[l] * (1.0 / MINIDEM_BOUND_UNIT) + 1.0;
-    return minidem_any_beyond(all, MINIDEM_LIMIT);
+    MINIDEM_EIGHT(rows + 3 * MINIDEM_LANES) = all * (1.0 / MINIDEM_BOUND_UNIT) + 1.0;
+    MINIDEM_EIGHT(rows + 7 * MINIDEM_LANES) = (minidem_eight) {0.0};
+    return minidem_any_beyond(all);
 }
 
 /* Split what exceeds the limit into two parts, and add the larger ones to the coarse lines. */
@@ -138,22 +128,18 @@ static __attribute__((noinline, unused)) void minidem_split_energies(double *row
 /* Energies (4, LANES), added to sums of both parts (2, 4, LANES); what is not finite to `lost` (4,). */
 static inline __attribute__((always_inline)) void minidem_add_energies(const double *energies, double per_energy,
                                                                        int64_t *restrict sums, double *restrict lost) {
-    double rows[4 * MINIDEM_LANES], all[MINIDEM_LANES];
-    for (int l = 0; l < MINIDEM_LANES; l++)
-        all[l] = 0.0;
-    for (int k = 0; k < 4; k++)
-        for (int l = 0; l < MINIDEM_LANES; l++) {
-            rows[k * MINIDEM_LANES + l] = per_energy * energies[k * MINIDEM_LANES + l];
-            all[l] += fabs(rows[k * MINIDEM_LANES + l]);
-        }
-    if (minidem_any_beyond(all, MINIDEM_LIMIT))
+    minidem_eight rows[4], all = {0.0};
+    for (int k = 0; k < 4; k++) {
+        rows[k] = per_energy * MINIDEM_EIGHT(energies + k * MINIDEM_LANES);
+        all += MINIDEM_MAGNITUDE(rows[k]);
+    }
+    if (minidem_any_beyond(all))
         for (int k = 0; k < 4; k++)
-            minidem_split_energies(rows + k * MINIDEM_LANES, 1.0 / per_energy, sums + (4 + k) * MINIDEM_LANES, lost + k);
+            minidem_split_energies((double *) (rows + k), 1.0 / per_energy, sums + (4 + k) * MINIDEM_LANES, lost + k);
     for (int k = 0; k < 4; k++) {
         int64_t fixed[MINIDEM_LANES];
-        minidem_to_fixed(rows + k * MINIDEM_LANES, fixed);
-        for (int l = 0; l < MINIDEM_LANES; l++)
-            sums[k * MINIDEM_LANES + l] += fixed[l];
+        minidem_to_fixed((const double *) (rows + k), fixed);
+        MINIDEM_EIGHT_LONG(sums + k * MINIDEM_LANES) += MINIDEM_EIGHT_LONG(fixed);
     }
 }
 

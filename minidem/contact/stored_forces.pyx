@@ -23,8 +23,9 @@ from minidem.contact.rows cimport (
     COEFFICIENTS, COUPLE, DISSIPATED, FORCE, GOES_ON, MASS, MAX_COEFFICIENTS, NORMAL, OVERLAP, RESULT_ROWS,
     ROLLING_INERTIA,
 )
-from minidem.contact.stored cimport BLOCKS_PER_FOLD, GROUPS, KINDS, WALLS
+from minidem.contact.stored cimport BLOCKS_PER_FOLD, CROSS, GROUPS, KINDS, WALLS
 from minidem.contact.stored_find cimport end_contact
+from minidem.core.eight cimport bits_below, cross_rows, where_positive
 from minidem.core.lanes cimport LANES, LOG_LANES
 from minidem.core.prefetch cimport prefetch
 from minidem.core.transpose cimport rows_from_records
@@ -141,9 +142,7 @@ cdef inline bint add_forces(Stored *stored, const Law *law, const double *block,
     """Add the forces of a block. couple : NULL if the law has none.  False: memory exhausted."""
     cdef const int *keys = <const int *> block
     cdef double turned[3 * LANES]
-    cdef int lane
-    for lane in range(LANES):
-        store(turned + lane, cross(load(contact + NORMAL * LANES + lane), load(force + lane)))
+    cross_rows(contact + NORMAL * LANES, force, turned)
     return add_side(stored, law, force, turned, couple, sides, 1.0, keys + FIRST) \
         and (walls or add_side(stored, law, force, turned, couple, sides + SIDE_ROWS * LANES, -1.0, keys + SECOND))
 
@@ -164,10 +163,10 @@ cdef inline void check_ended(Stored *stored, const double *block, const double *
 
 
 cdef inline void call_law(Stored *stored, const Law *law, double *block, double *contact,
-                          double *result, bint stores) noexcept nogil:
+                          double *result, bint stores, bint own) noexcept nogil:
     """Evaluate the law; records, and with `stores` force and couple, into the block.
 
-    Energies of a contact whose first body is a ghost are added by the other thread.
+    own : no body is a ghost. Energies of a contact whose first body is one are added by the other thread.
     """
     cdef const int *keys = <const int *> block
     cdef int lane, k
@@ -176,7 +175,7 @@ cdef inline void call_law(Stored *stored, const Law *law, double *block, double 
         memcpy(block + LAST_FORCE * LANES, result + FORCE * LANES, 3 * LANES * sizeof(double))
     if stores and law.has_couples:
         memcpy(block + LAST_COUPLE * LANES, result + COUPLE * LANES, 3 * LANES * sizeof(double))
-    for k in range(KINDS):
+    for k in range(0 if own else <int> KINDS):
         for lane in range(LANES):
             result[(DISSIPATED + k) * LANES + lane] = result[(DISSIPATED + k) * LANES + lane] \
                 if <unsigned int> (keys[FIRST + lane] - stored.first_slot) < <unsigned int> stored.n_slots else 0.0
@@ -187,9 +186,7 @@ cdef inline int ended_lanes(const Stored *stored, const Blocks *blocks, const do
                             const double *result) noexcept nogil:
     """Bits 1 << lane of the contacts that do not go on."""
     cdef const int *keys = <const int *> block
-    cdef int lane, bits = 0
-    for lane in range(LANES):
-        bits |= (result[GOES_ON * LANES + lane] == 0.0) << lane
+    cdef int lane, bits = bits_below(result + GOES_ON * LANES, 0.5)
     if bits:
         for lane in range(LANES):
             bits &= ~((keys[FIRST + lane] == blocks.hole) << lane)
@@ -205,8 +202,7 @@ cdef inline void preset(const Stored *stored, const Law *law, Py_ssize_t b, bint
     for lane in range(LANES if walls else 0):
         if not stored.seen.data[b * LANES + lane]:
             overlap[lane] = -FAR if overlap[lane] > -law.reach and law.reach > 0.0 else min(overlap[lane], 0.0)
-    for lane in range(LANES):
-        result[GOES_ON * LANES + lane] = 1.0 if overlap[lane] > 0.0 else 0.0
+    where_positive(overlap, result + GOES_ON * LANES)
 
 
 cdef inline void limit_range(const Stored *stored, const Law *law, Py_ssize_t b, bint walls, const double *contact,
@@ -245,7 +241,7 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
         if b >= stored.n_kept[group]:
             force, couple = result + FORCE * LANES, result + COUPLE * LANES
             preset(stored, law, b, walls, contact, result)
-            call_law(stored, law, block, contact, result, walls or stored.stores_forces)
+            call_law(stored, law, block, contact, result, walls or stored.stores_forces, group != <int> CROSS)
             if law.reach > 0.0:
                 limit_range(stored, law, b, walls, contact, result)
             ended = ended_lanes(stored, blocks, block, result)

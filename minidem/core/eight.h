@@ -1,0 +1,48 @@
+/* Eight numbers as one vector, a language extension of gcc and clang for any processor: compilers left alone do not
+ * vectorise a loop over eight lanes that is inlined into a long function. */
+#ifndef MINIDEM_EIGHT_H
+#define MINIDEM_EIGHT_H
+#include <stdint.h>
+#include "core/lanes.h"
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
+
+typedef double minidem_eight __attribute__((vector_size(MINIDEM_LANES * sizeof(double)), aligned(8), may_alias));
+typedef int64_t minidem_eight_long __attribute__((vector_size(MINIDEM_LANES * sizeof(int64_t)), aligned(8), may_alias));
+
+#define MINIDEM_EIGHT(address) (*(minidem_eight *) (address))
+#define MINIDEM_EIGHT_LONG(address) (*(minidem_eight_long *) (address))
+#define MINIDEM_MAGNITUDE(eight) ((minidem_eight) ((minidem_eight_long) (eight) & INT64_MAX))
+
+/* Bits 1 << lane of those of eight numbers that are below a limit; of what is not a number, 0. */
+static inline __attribute__((always_inline)) int minidem_bits_below(const double *row, double limit) {
+#if defined(__AVX512F__)
+    return _mm512_cmp_pd_mask(_mm512_loadu_pd(row), _mm512_set1_pd(limit), _CMP_LT_OQ);
+#elif defined(__AVX__)
+    __m256d most = _mm256_set1_pd(limit);
+    return _mm256_movemask_pd(_mm256_cmp_pd(_mm256_loadu_pd(row), most, _CMP_LT_OQ))
+        | _mm256_movemask_pd(_mm256_cmp_pd(_mm256_loadu_pd(row + 4), most, _CMP_LT_OQ)) << 4;
+#else
+    int bits = 0;
+    for (int l = 0; l < MINIDEM_LANES; l++)
+        bits |= (row[l] < limit) << l;
+    return bits;
+#endif
+}
+
+/* 1 where a number is above zero, else 0. */
+static inline __attribute__((always_inline)) void minidem_where_positive(const double *row, double *result) {
+    const minidem_eight one = 1.0 + (minidem_eight) {0.0};
+    MINIDEM_EIGHT(result) = (minidem_eight) ((minidem_eight_long) (MINIDEM_EIGHT(row) > 0.0) & (minidem_eight_long) one);
+}
+
+/* Cross products of vectors, rows (3, LANES). */
+static inline __attribute__((always_inline)) void minidem_cross(const double *a, const double *b, double *result) {
+    minidem_eight ax = MINIDEM_EIGHT(a), ay = MINIDEM_EIGHT(a + MINIDEM_LANES), az = MINIDEM_EIGHT(a + 2 * MINIDEM_LANES);
+    minidem_eight bx = MINIDEM_EIGHT(b), by = MINIDEM_EIGHT(b + MINIDEM_LANES), bz = MINIDEM_EIGHT(b + 2 * MINIDEM_LANES);
+    MINIDEM_EIGHT(result) = ay * bz - az * by;
+    MINIDEM_EIGHT(result + MINIDEM_LANES) = az * bx - ax * bz;
+    MINIDEM_EIGHT(result + 2 * MINIDEM_LANES) = ax * by - ay * bx;
+}
+#endif
