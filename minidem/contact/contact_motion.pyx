@@ -6,7 +6,7 @@ contact point, and split along the normal, half a step before the pose as well. 
 exchanging them changes signs and no other bit.
 """
 from libc.math cimport sqrt
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from minidem.contact.law cimport Law
 from minidem.contact.rows cimport (
@@ -22,8 +22,8 @@ from minidem.walls.surface cimport Touch, WallPose, touch_wall, velocity_at
 
 cdef struct Bodies:                     # of eight contacts: one of their two sides
     double sphere[4 * LANES]            # centre [m] and radius [m]
-    double velocity[4 * LANES]          # of the centre, half a step before the pose [m/s]; 1 / unit of the force
-    double turning[4 * LANES]           # angular velocity, likewise [rad/s]; 1 / unit of the moment
+    double motion[8 * LANES]            # velocity of the centre, half a step before the pose [m/s]; 1 / unit of the force;
+                                        # ... angular velocity, likewise [rad/s]; 1 / unit of the moment
 
 
 cdef struct Geometry:                   # of eight contacts at the pose
@@ -35,11 +35,8 @@ cdef struct Geometry:                   # of eight contacts at the pose
 
 
 cdef inline void load_side(const StateView *state, const int *spheres, Bodies *side) noexcept nogil:
-    cdef double motions[8 * LANES]
     rows_from_records(state.spheres, spheres, side.sphere)
-    rows_from_lines(state.motions, spheres, motions)
-    memcpy(side.velocity, motions, sizeof(side.velocity))
-    memcpy(side.turning, motions + 4 * LANES, sizeof(side.turning))
+    rows_from_lines(state.motions, spheres, side.motion)
 
 
 cdef inline void pair_geometry(const double *box, const Bodies *a, const Bodies *b, Geometry *g) noexcept nogil:
@@ -64,9 +61,9 @@ cdef inline void move_wall(const WallPose *pose, Vec3 centre, Vec3 velocity, dou
     """Motion of a wall at the centre of a sphere, half a step before the pose; arguments : those of the sphere."""
     cdef Vec3 before = sub(vec3(pose.position[0], pose.position[1], pose.position[2]),
                            scale(half, vec3(pose.velocity[0], pose.velocity[1], pose.velocity[2])))
-    store(b.velocity + lane, velocity_at(pose.velocity, pose.turning,
+    store(b.motion + lane, velocity_at(pose.velocity, pose.turning,
                                          sub(add_scaled(centre, -half, velocity), before)))
-    store(b.turning + lane, vec3(pose.turning[0], pose.turning[1], pose.turning[2]))
+    store(b.motion + 4 * LANES + lane, vec3(pose.turning[0], pose.turning[1], pose.turning[2]))
 
 
 cdef inline void wall_geometry(const Law *law, const int *elements, const Bodies *a, double half, Bodies *b,
@@ -88,7 +85,7 @@ cdef inline void wall_geometry(const Law *law, const int *elements, const Bodies
         g.radius[lane] = sphere[3]
         g.curvature[lane] = touch.curvature
         if law.walls.moves[wall]:
-            move_wall(law.walls.now + wall, load(a.sphere + lane), load(a.velocity + lane), half, b, lane)
+            move_wall(law.walls.now + wall, load(a.sphere + lane), load(a.motion + lane), half, b, lane)
 
 
 cdef inline void write_rows(bint walls, const Bodies *a, const Bodies *b, const Geometry *g, double step,
@@ -99,8 +96,8 @@ cdef inline void write_rows(bint walls, const Bodies *a, const Bodies *b, const 
     cdef Vec3 normal, middle, relative, tangential, straight, w_i, w_j
     cdef int lane
     for lane in range(LANES):
-        normal, w_i, w_j = load(g.normal + lane), load(a.turning + lane), load(b.turning + lane)
-        relative = sub(load(a.velocity + lane), load(b.velocity + lane))
+        normal, w_i, w_j = load(g.normal + lane), load(a.motion + 4 * LANES + lane), load(b.motion + 4 * LANES + lane)
+        relative = sub(load(a.motion + lane), load(b.motion + lane))
         approach = dot(relative, normal)
         tangential = add_scaled(relative, -approach, normal)
         if walls:                                       # the curved part of the motion, and the rotation of the wall
@@ -117,10 +114,10 @@ cdef inline void write_rows(bint walls, const Bodies *a, const Bodies *b, const 
         contact[OVERLAP * LANES + lane] = overlap
         contact[RADIUS * LANES + lane] = g.radius[lane]
         sides[lane] = a.sphere[3 * LANES + lane] - share * overlap
-        sides[LANES + lane], sides[2 * LANES + lane] = a.velocity[3 * LANES + lane], a.turning[3 * LANES + lane]
+        sides[LANES + lane], sides[2 * LANES + lane] = a.motion[3 * LANES + lane], a.motion[7 * LANES + lane]
         sides[SIDE_ROWS * LANES + lane] = b.sphere[3 * LANES + lane] - share * overlap
-        sides[(SIDE_ROWS + 1) * LANES + lane] = b.velocity[3 * LANES + lane]
-        sides[(SIDE_ROWS + 2) * LANES + lane] = b.turning[3 * LANES + lane]
+        sides[(SIDE_ROWS + 1) * LANES + lane] = b.motion[3 * LANES + lane]
+        sides[(SIDE_ROWS + 2) * LANES + lane] = b.motion[7 * LANES + lane]
         store(contact + MIDDLE_NORMAL * LANES + lane, middle)
         store(contact + VELOCITY * LANES + lane, sub(relative, cross(
             add(scale(lever_i, w_i), scale(lever_j, w_j)), middle)))

@@ -5,6 +5,7 @@
 #define MINIDEM_FIXED_POINT_H
 #include <math.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include "core/eight.h"
 #include "core/lanes.h"
@@ -17,34 +18,35 @@
 #define MINIDEM_BOUND ((int64_t) 1 << 22)       /* 2^62 units: up to here no sum can have overflowed */
 
 /* Eight numbers, below 2^62 units, to multiples of the unit. */
-static inline __attribute__((always_inline)) void minidem_to_fixed(const double *row, int64_t *fixed) {
+static inline __attribute__((always_inline)) minidem_eight_long minidem_to_fixed(minidem_eight x) {
 #if defined(__AVX512DQ__)
-    _mm512_storeu_si512(fixed, _mm512_cvtpd_epi64(_mm512_loadu_pd(row)));
+    return (minidem_eight_long) _mm512_cvtpd_epi64((__m512d) x);
 #else
     const minidem_eight shift = 0x1.8p52 + (minidem_eight) {0.0};   /* added, it leaves an integer in the lower bits */
-    minidem_eight x = MINIDEM_EIGHT(row), high = x * 0x1p-32 + shift, low = x - (high - shift) * 0x1p32 + shift;
+    minidem_eight high = x * 0x1p-32 + shift, low = x - (high - shift) * 0x1p32 + shift;
     minidem_eight_long zero = (minidem_eight_long) shift;
-    MINIDEM_EIGHT_LONG(fixed) = (((minidem_eight_long) high - zero) << 32) + ((minidem_eight_long) low - zero);
+    return (((minidem_eight_long) high - zero) << 32) + ((minidem_eight_long) low - zero);
 #endif
 }
 
-/* Add rows (8, LANES) to the lines of eight integers with these numbers. */
-static inline __attribute__((always_inline)) void minidem_add_to_lines(const int64_t *rows, const int *index,
+/* Add rows (8, LANES) of units to the lines of eight integers with these numbers. */
+static inline __attribute__((always_inline)) void minidem_add_to_lines(const minidem_eight *rows, const int *index,
                                                                        int64_t *lines) {
 #if defined(__AVX512F__) && defined(MINIDEM_SHUFFLE)
     minidem_row r[8];
     for (int k = 0; k < 8; k++)
-        r[k] = minidem_load_row((const double *) rows + k * MINIDEM_LANES);
+        r[k] = (minidem_row) minidem_to_fixed(rows[k]);
     minidem_transpose_eight(r);
-    for (int l = 0; l < MINIDEM_LANES; l++) {
-        int64_t *line = lines + 8 * (ptrdiff_t) index[l];
-        _mm512_storeu_si512(line, _mm512_add_epi64(_mm512_loadu_si512(line), (__m512i) r[l]));
-    }
+    for (int l = 0; l < MINIDEM_LANES; l++)
+        MINIDEM_EIGHT_LONG(lines + 8 * (ptrdiff_t) index[l]) += (minidem_eight_long) r[l];
 #else
     typedef int64_t half __attribute__((vector_size(32), aligned(8), may_alias));
+    minidem_eight_long fixed[8];
     int64_t halves[2][4 * MINIDEM_LANES];               /* moved as numbers of 64 bits, nothing is computed */
-    minidem_records_from_rows((const double *) rows, (double *) halves[0]);
-    minidem_records_from_rows((const double *) rows + 4 * MINIDEM_LANES, (double *) halves[1]);
+    for (int k = 0; k < 8; k++)
+        fixed[k] = minidem_to_fixed(rows[k]);
+    minidem_records_from_rows((const double *) fixed, (double *) halves[0]);
+    minidem_records_from_rows((const double *) (fixed + 4), (double *) halves[1]);
     for (int l = 0; l < MINIDEM_LANES; l++)
         for (int h = 0; h < 2; h++)
             *(half *) (lines + 8 * (ptrdiff_t) index[l] + 4 * h) += *(half *) (halves[h] + 4 * l);
@@ -66,33 +68,16 @@ static inline __attribute__((always_inline)) int minidem_any_beyond(minidem_eigh
     return minidem_bits_below((const double *) &magnitudes, MINIDEM_LIMIT) != (1 << MINIDEM_LANES) - 1;
 }
 
-/* Rows (8, LANES) of units, for one side of eight contacts: force, bound of the magnitudes, moment, zero. Returns whether
- * any is beyond the limit. force (3, LANES) on the first body, times `sign`. The moment is -lever times `turned` plus
- * `sign` times `couple`, which may be NULL. */
-static inline __attribute__((always_inline)) int minidem_side_rows(
-        const double *force, const double *turned, const double *couple, const double *lever, double sign,
-        const double *per_force, const double *per_moment, double *rows) {
-    minidem_eight all = {0.0}, away = -MINIDEM_EIGHT(lever);
-    minidem_eight force_factor = sign * MINIDEM_EIGHT(per_force), moment_factor = MINIDEM_EIGHT(per_moment);
-    for (int k = 0; k < 3; k++) {
-        minidem_eight f = force_factor * MINIDEM_EIGHT(force + k * MINIDEM_LANES);
-        minidem_eight moment = away * MINIDEM_EIGHT(turned + k * MINIDEM_LANES);
-        if (couple)
-            moment += sign * MINIDEM_EIGHT(couple + k * MINIDEM_LANES);
-        moment *= moment_factor;
-        MINIDEM_EIGHT(rows + k * MINIDEM_LANES) = f;
-        MINIDEM_EIGHT(rows + (4 + k) * MINIDEM_LANES) = moment;
-        all += MINIDEM_MAGNITUDE(f) + MINIDEM_MAGNITUDE(moment);
-    }
-    MINIDEM_EIGHT(rows + 3 * MINIDEM_LANES) = all * (1.0 / MINIDEM_BOUND_UNIT) + 1.0;
-    MINIDEM_EIGHT(rows + 7 * MINIDEM_LANES) = (minidem_eight) {0.0};
-    return minidem_any_beyond(all);
-}
-
-/* Split what exceeds the limit into two parts, and add the larger ones to the coarse lines. */
-static __attribute__((noinline, unused)) void minidem_split_large(double *rows, const int *index, int64_t *coarse) {
+/* Split what exceeds the limit into two parts, and add the larger ones to the coarse lines, of which there are n; they
+ * are made when they are first needed. Returns 0 if memory is exhausted. */
+static __attribute__((noinline, unused)) int minidem_split_large(double *rows, const int *index, int64_t **coarse,
+                                                                 ptrdiff_t n) {
+    if (*coarse == NULL)
+        *coarse = (int64_t *) calloc(n, 8 * sizeof(int64_t));
+    if (*coarse == NULL)
+        return 0;
     for (int l = 0; l < MINIDEM_LANES; l++) {
-        int64_t *line = coarse + 8 * (ptrdiff_t) index[l];
+        int64_t *line = *coarse + 8 * (ptrdiff_t) index[l];
         if (rows[3 * MINIDEM_LANES + l] < MINIDEM_LIMIT / MINIDEM_BOUND_UNIT)
             continue;
         for (int k = 0; k < 7; k++) {
@@ -109,6 +94,40 @@ static __attribute__((noinline, unused)) void minidem_split_large(double *rows, 
             }
         }
     }
+    return 1;
+}
+
+/* Add forces and moments to the spheres on one side of eight contacts; lines, coarse lines: of these spheres, at `index`.
+ * force (3, LANES) on the first body, times `sign`. The moment is -side[0] times `turned` plus `sign` times `couple`,
+ * which may be NULL. side (3, LANES): lever, units per force and per moment. Returns 0 if memory is exhausted. */
+static inline __attribute__((always_inline)) int minidem_add_side(
+        const double *force, const double *turned, const double *couple, const double *side, double sign,
+        const int *index, int64_t *lines, int64_t **coarse, ptrdiff_t n_lines) {
+    minidem_eight rows[8], all = {0.0}, away = -MINIDEM_EIGHT(side);
+    minidem_eight per_force = sign * MINIDEM_EIGHT(side + MINIDEM_LANES);
+    minidem_eight per_moment = MINIDEM_EIGHT(side + 2 * MINIDEM_LANES);
+    for (int k = 0; k < 3; k++) {
+        minidem_eight moment = away * MINIDEM_EIGHT(turned + k * MINIDEM_LANES);
+        if (couple)
+            moment += sign * MINIDEM_EIGHT(couple + k * MINIDEM_LANES);
+        rows[k] = per_force * MINIDEM_EIGHT(force + k * MINIDEM_LANES);
+        rows[4 + k] = per_moment * moment;
+        all += MINIDEM_MAGNITUDE(rows[k]) + MINIDEM_MAGNITUDE(rows[4 + k]);
+    }
+    rows[3] = all * (1.0 / MINIDEM_BOUND_UNIT) + 1.0;   /* of the magnitudes */
+    rows[7] = (minidem_eight) {0.0};
+    if (__builtin_expect(minidem_any_beyond(all), 0)) {
+        double large[8 * MINIDEM_LANES];
+        memcpy(large, rows, sizeof large);
+        if (!minidem_split_large(large, index, coarse, n_lines))
+            return 0;
+        minidem_eight split[8];
+        memcpy(split, large, sizeof split);
+        minidem_add_to_lines(split, index, lines);
+        return 1;
+    }
+    minidem_add_to_lines(rows, index, lines);
+    return 1;
 }
 
 /* Energies of one kind, of which some are beyond the limit. */
@@ -136,11 +155,8 @@ static inline __attribute__((always_inline)) void minidem_add_energies(const dou
     if (minidem_any_beyond(all))
         for (int k = 0; k < 4; k++)
             minidem_split_energies((double *) (rows + k), 1.0 / per_energy, sums + (4 + k) * MINIDEM_LANES, lost + k);
-    for (int k = 0; k < 4; k++) {
-        int64_t fixed[MINIDEM_LANES];
-        minidem_to_fixed((const double *) (rows + k), fixed);
-        MINIDEM_EIGHT_LONG(sums + k * MINIDEM_LANES) += MINIDEM_EIGHT_LONG(fixed);
-    }
+    for (int k = 0; k < 4; k++)
+        MINIDEM_EIGHT_LONG(sums + k * MINIDEM_LANES) += minidem_to_fixed(rows[k]);
 }
 
 typedef __int128 minidem_wide;          /* of units: no run is long enough to exceed it */

@@ -20,13 +20,10 @@ cdef extern from "contact/fixed_point.h" nogil:
     ctypedef long long Wide "minidem_wide"      # of 128 bits, in fact
     const int64_t BOUND "MINIDEM_BOUND"
     const double COARSE "MINIDEM_COARSE"
-    void to_fixed "minidem_to_fixed"(const double *row, int64_t *fixed)
-    void add_to_lines "minidem_add_to_lines"(const int64_t *rows, const int *index, int64_t *lines)
     void take_lines "minidem_take_lines"(int64_t *lines, double *rows)
-    bint side_rows "minidem_side_rows"(const double *force, const double *turned, const double *couple,
-                                       const double *lever, double sign, const double *per_force,
-                                       const double *per_moment, double *rows)
-    void split_large "minidem_split_large"(double *rows, const int *index, int64_t *coarse)
+    bint add_side "minidem_add_side"(const double *force, const double *turned, const double *couple,
+                                     const double *side, double sign, const int *index, int64_t *lines,
+                                     int64_t **coarse, Py_ssize_t n_lines)
     void add_energies "minidem_add_energies"(const double *energies, double per_energy, int64_t *sums,
                                              double *lost)
     void fold "minidem_fold"(int64_t *sums, int n, Wide *totals)

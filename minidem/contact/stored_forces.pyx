@@ -9,7 +9,6 @@ The wrench of a clump is the sum over its spheres in the order of its template.
 """
 from libc.math cimport NAN
 from libc.stdint cimport int64_t
-from libc.stdlib cimport calloc
 from libc.string cimport memcpy, memset
 
 from minidem.contact.blocks cimport (
@@ -17,7 +16,7 @@ from minidem.contact.blocks cimport (
 )
 from minidem.contact.contact_motion cimport SIDE_ROWS, gather_contacts
 from minidem.contact.fixed_point cimport (
-    BOUND, COARSE, LINE, add_energies, add_to_lines, fold, side_rows, split_large, take_lines, to_fixed,
+    BOUND, COARSE, LINE, add_energies, add_side, fold, take_lines,
 )
 from minidem.contact.rows cimport (
     COEFFICIENTS, COUPLE, DISSIPATED, FORCE, GOES_ON, MASS, MAX_COEFFICIENTS, NORMAL, OVERLAP, RESULT_ROWS,
@@ -106,45 +105,22 @@ cdef inline void index_lines(const Stored *stored, const int *spheres, int *inde
         index[lane] = <int> (own if own < <unsigned int> stored.n_slots else <unsigned int> stored.n_slots)
 
 
-cdef bint add_large(Stored *stored, double *rows, const int *index) noexcept nogil:
-    """Of forces beyond the limit, add the larger parts to the coarse lines. False: memory exhausted."""
-    if stored.coarse == NULL:
-        stored.coarse = <int64_t *> calloc(stored.lines_capacity * <int> LINE, sizeof(int64_t))
-    if stored.coarse == NULL:
-        return False
-    split_large(rows, index, stored.coarse)
-    return True
-
-
-cdef inline bint add_side(Stored *stored, const Law *law, const double *force, const double *turned,
-                          const double *couple, const double *side, double sign, const int *spheres) noexcept nogil:
-    """Add forces and moments to the spheres on one side of eight contacts. False: memory exhausted.
-
-    force, couple : on the first body, (3, LANES).  turned : normal x force.  side : (SIDE_ROWS, LANES).
-    """
-    cdef double rows[LINE * LANES]
-    cdef int64_t fixed[LINE * LANES]
-    cdef int index[LANES]
-    cdef int k
-    index_lines(stored, spheres, index)
-    if side_rows(force, turned, couple, side, sign, side + LANES, side + 2 * LANES, rows) \
-            and not add_large(stored, rows, index):
-        return False
-    for k in range(<int> LINE):
-        to_fixed(rows + k * LANES, fixed + k * LANES)
-    add_to_lines(fixed, index, stored.lines)
-    return True
-
-
 cdef inline bint add_forces(Stored *stored, const Law *law, const double *block, const double *force,
                             const double *couple, const double *contact, const double *sides,
                             bint walls) noexcept nogil:
     """Add the forces of a block. couple : NULL if the law has none.  False: memory exhausted."""
     cdef const int *keys = <const int *> block
     cdef double turned[3 * LANES]
+    cdef int index[LANES]
     cross_rows(contact + NORMAL * LANES, force, turned)
-    return add_side(stored, law, force, turned, couple, sides, 1.0, keys + FIRST) \
-        and (walls or add_side(stored, law, force, turned, couple, sides + SIDE_ROWS * LANES, -1.0, keys + SECOND))
+    index_lines(stored, keys + FIRST, index)
+    if not add_side(force, turned, couple, sides, 1.0, index, stored.lines, &stored.coarse, stored.lines_capacity):
+        return False
+    if walls:
+        return True
+    index_lines(stored, keys + SECOND, index)
+    return add_side(force, turned, couple, sides + SIDE_ROWS * LANES, -1.0, index, stored.lines, &stored.coarse,
+                    stored.lines_capacity)
 
 
 cdef inline void check_ended(Stored *stored, const double *block, const double *result, bint couples,
