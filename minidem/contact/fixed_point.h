@@ -22,7 +22,7 @@ static inline __attribute__((always_inline)) minidem_eight_long minidem_to_fixed
 #if defined(__AVX512DQ__)
     return (minidem_eight_long) _mm512_cvtpd_epi64((__m512d) x);
 #else
-    const minidem_eight shift = 0x1.8p52 + (minidem_eight) {0.0};   /* added, it leaves an integer in the lower bits */
+    const minidem_eight shift = MINIDEM_EIGHT_OF(0x1.8p52);   /* added, it leaves an integer in the lower bits */
     minidem_eight high = x * 0x1p-32 + shift, low = x - (high - shift) * 0x1p32 + shift;
     minidem_eight_long zero = (minidem_eight_long) shift;
     return (((minidem_eight_long) high - zero) << 32) + ((minidem_eight_long) low - zero);
@@ -54,13 +54,24 @@ static inline __attribute__((always_inline)) void minidem_add_to_lines(const min
 }
 
 /* Sums of lines (LANES, 8) as rows (8, LANES) of multiples of the unit; the lines are set to zero. */
-static inline void minidem_take_lines(int64_t *lines, double *rows) {
+static inline __attribute__((always_inline)) void minidem_take_lines(int64_t *lines, minidem_eight *rows) {
+#if defined(__AVX512DQ__) && defined(MINIDEM_SHUFFLE)
+    minidem_row r[8];
+    for (int k = 0; k < 8; k++)
+        r[k] = minidem_load_row((const double *) lines + 8 * k);
+    minidem_transpose_eight(r);
+    for (int k = 0; k < 8; k++)
+        rows[k] = (minidem_eight) _mm512_cvtepi64_pd((__m512i) r[k]);
+#else
     static const int order[MINIDEM_LANES] = {0, 1, 2, 3, 4, 5, 6, 7};
     int64_t fixed[8 * MINIDEM_LANES];
     minidem_rows_from_lines((const double *) lines, order, (double *) fixed);
-    for (int k = 0; k < 8 * MINIDEM_LANES; k++)
-        rows[k] = (double) fixed[k];
-    memset(lines, 0, sizeof fixed);
+    for (int k = 0; k < 8; k++)
+        for (int l = 0; l < MINIDEM_LANES; l++)
+            rows[k][l] = (double) fixed[k * MINIDEM_LANES + l];
+#endif
+    for (int l = 0; l < MINIDEM_LANES; l++)
+        MINIDEM_EIGHT_LONG(lines + 8 * l) = (minidem_eight_long) {0};
 }
 
 /* Whether any of eight numbers is not below the limit; also if it is not a number. */

@@ -16,11 +16,13 @@ for all (law_properties.pyx).
 """
 from libc.stdint cimport int64_t
 
+from minidem.core.eight cimport Eight
+
 cdef extern from "contact/fixed_point.h" nogil:
     ctypedef long long Wide "minidem_wide"      # of 128 bits, in fact
     const int64_t BOUND "MINIDEM_BOUND"
     const double COARSE "MINIDEM_COARSE"
-    void take_lines "minidem_take_lines"(int64_t *lines, double *rows)
+    void take_lines "minidem_take_lines"(int64_t *lines, Eight *rows)
     bint add_side "minidem_add_side"(const double *force, const double *turned, const double *couple,
                                      const double *side, double sign, const int *index, int64_t *lines,
                                      int64_t **coarse, Py_ssize_t n_lines)

@@ -24,14 +24,16 @@ from minidem.contact.rows cimport (
 )
 from minidem.contact.stored cimport BLOCKS_PER_FOLD, CROSS, GROUPS, KINDS, WALLS
 from minidem.contact.stored_find cimport end_contact
-from minidem.core.eight cimport bits_below, cross_rows, where_positive
+from minidem.core.eight cimport (
+    Eight, Eight3, add3, bits_below, cross3, eight_of, eight_where, inverse_power, load_eight, load_eight3, scale3,
+    store_eight, store_eight3,
+)
 from minidem.core.lanes cimport LANES, LOG_LANES
 from minidem.core.prefetch cimport prefetch
 from minidem.core.transpose cimport rows_from_records
-from minidem.core.vec3 cimport Vec3, add, cross
-from minidem.state.pose cimport load_matrices, to_body
+from minidem.state.pose cimport load_matrices, to_body3
 from minidem.state.rows cimport FORCE as CLUMP_FORCE
-from minidem.state.rows cimport ORIENTATION, TORQUE, WRENCH_ROWS, load, store
+from minidem.state.rows cimport ORIENTATION, TORQUE, WRENCH_ROWS
 from minidem.state.state cimport member
 
 cdef enum:
@@ -112,7 +114,7 @@ cdef inline bint add_forces(Stored *stored, const Law *law, const double *block,
     cdef const int *keys = <const int *> block
     cdef double turned[3 * LANES]
     cdef int index[LANES]
-    cross_rows(contact + NORMAL * LANES, force, turned)
+    store_eight3(turned, cross3(load_eight3(contact + NORMAL * LANES), load_eight3(force)))
     index_lines(stored, keys + FIRST, index)
     if not add_side(force, turned, couple, sides, 1.0, index, stored.lines, &stored.coarse, stored.lines_capacity):
         return False
@@ -178,7 +180,7 @@ cdef inline void preset(const Stored *stored, const Law *law, Py_ssize_t b, bint
     for lane in range(LANES if walls else 0):
         if not stored.seen.data[b * LANES + lane]:
             overlap[lane] = -FAR if overlap[lane] > -law.reach and law.reach > 0.0 else min(overlap[lane], 0.0)
-    where_positive(overlap, result + GOES_ON * LANES)
+    store_eight(result + GOES_ON * LANES, eight_where(load_eight(overlap), eight_of(1.0)))
 
 
 cdef inline void limit_range(const Stored *stored, const Law *law, Py_ssize_t b, bint walls, const double *contact,
@@ -242,59 +244,56 @@ cdef bint evaluate_stored(Stored *stored, const Law *law, Neighbours *mine, cons
     return True
 
 
-cdef inline void take_row(Stored *stored, const double *units, Py_ssize_t row, double *rows) noexcept nogil:
-    """Forces and moments (8, LANES) on the spheres of an own member row, which are then zero.
+cdef inline void take_row(Stored *stored, const double *units, Py_ssize_t row, Eight3 *force,
+                          Eight3 *moment) noexcept nogil:
+    """Forces and moments on the spheres of an own member row, which are then zero.
 
     units : (2, LANES) of the spheres, see StateView.
     """
-    cdef double large[LINE * LANES]
-    cdef double unit[2 * LANES]
-    cdef int lane, k
+    cdef Eight rows[LINE]
+    cdef Eight large[LINE]
+    cdef double bounds[LANES]
+    cdef double x[LANES]
+    cdef int k, lane
     take_lines(stored.lines + row * LINE * LANES, rows)
     if stored.coarse != NULL:
         take_lines(stored.coarse + row * LINE * LANES, large)
         for k in range(<int> LINE):
-            for lane in range(LANES):
-                rows[k * LANES + lane] += (<double> BOUND if k == 3 else COARSE) * large[k * LANES + lane]
-    for lane in range(2 * LANES):
-        unit[lane] = 1.0 / units[lane]
-    for k in range(3):
+            rows[k] = rows[k] + eight_of(<double> BOUND if k == 3 else COARSE) * large[k]
+    force.x, force.y, force.z = rows[0], rows[1], rows[2]
+    moment.x, moment.y, moment.z = rows[4], rows[5], rows[6]
+    store_eight(bounds, rows[3])
+    if bits_below(bounds, <double> BOUND) != (1 << LANES) - 1:      # a sum may have overflowed
+        store_eight(x, force.x)
         for lane in range(LANES):
-            rows[k * LANES + lane] *= unit[lane]
-            rows[(4 + k) * LANES + lane] *= unit[LANES + lane]
-    for lane in range(LANES):
-        if rows[3 * LANES + lane] >= <double> BOUND:    # the sum may have overflowed
-            rows[lane] = NAN
+            x[lane] = x[lane] if bounds[lane] < <double> BOUND else NAN
+        force.x = load_eight(x)
+    force[0] = scale3(inverse_power(load_eight(units)), force[0])
+    moment[0] = scale3(inverse_power(load_eight(units + LANES)), moment[0])
 
 
 cdef const double *reduce_stored(Stored *stored, const StateView *state, Py_ssize_t b, const double *body_force,
                                  double *wrench) noexcept nogil:
     """As reduce_block of reduce.pyx: wrenches (WRENCH_ROWS, LANES) of the clumps of block b."""
-    cdef double force[3 * LANES], torque[3 * LANES], matrices[9 * LANES], rows[LINE * LANES]
-    cdef const double *offsets
+    cdef double matrices[9 * LANES]
     cdef const int *n_contacts = stored.row_contacts.data - (stored.first_slot >> LOG_LANES)
-    cdef Vec3 f
+    cdef Eight3 force, torque, on_sphere, moment
     cdef Py_ssize_t row = state.first_member[b], last = state.first_member[b + 1]
-    cdef int lane
     body_force += state.block_type[b] * WRENCH_ROWS * <Py_ssize_t> LANES
     while stored.ready and row < last and n_contacts[row] == 0:
         row += 1
     if row == last or not stored.ready:                 # without memory for the lists: the step fails
         return body_force
-    memcpy(force, body_force + CLUMP_FORCE * LANES, sizeof(force))
-    memset(torque, 0, sizeof(torque))
+    force = load_eight3(body_force + CLUMP_FORCE * LANES)
+    torque.x = torque.y = torque.z = eight_of(0.0)
     load_matrices(matrices, state.blocks + (b * state.n_rows + ORIENTATION) * LANES)
     while row < last:
         if n_contacts[row] != 0:
-            take_row(stored, state.units + row * 2 * LANES, row - (stored.first_slot >> LOG_LANES), rows)
-            offsets = member(state, row)
-            for lane in range(LANES):
-                f = load(rows + lane)
-                store(force + lane, add(load(force + lane), f))
-                f = add(cross(load(offsets + lane), to_body(matrices + lane, f)),
-                        to_body(matrices + lane, load(rows + 4 * LANES + lane)))
-                store(torque + lane, add(load(torque + lane), f))
+            take_row(stored, state.units + row * 2 * LANES, row - (stored.first_slot >> LOG_LANES), &on_sphere, &moment)
+            force = add3(force, on_sphere)
+            torque = add3(torque, add3(cross3(load_eight3(member(state, row)), to_body3(matrices, on_sphere)),
+                                       to_body3(matrices, moment)))
         row += 1
-    memcpy(wrench + CLUMP_FORCE * LANES, force, sizeof(force))
-    memcpy(wrench + TORQUE * LANES, torque, sizeof(torque))
+    store_eight3(wrench + CLUMP_FORCE * LANES, force)
+    store_eight3(wrench + TORQUE * LANES, torque)
     return wrench

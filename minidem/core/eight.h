@@ -13,6 +13,7 @@ typedef int64_t minidem_eight_long __attribute__((vector_size(MINIDEM_LANES * si
 
 #define MINIDEM_EIGHT(address) (*(minidem_eight *) (address))
 #define MINIDEM_EIGHT_LONG(address) (*(minidem_eight_long *) (address))
+#define MINIDEM_EIGHT_OF(number) ((number) + (minidem_eight) {0.0})
 #define MINIDEM_MAGNITUDE(eight) ((minidem_eight) ((minidem_eight_long) (eight) & INT64_MAX))
 
 /* Bits 1 << lane of those of eight numbers that are below a limit; of what is not a number, 0. */
@@ -31,18 +32,14 @@ static inline __attribute__((always_inline)) int minidem_bits_below(const double
 #endif
 }
 
-/* 1 where a number is above zero, else 0. */
-static inline __attribute__((always_inline)) void minidem_where_positive(const double *row, double *result) {
-    const minidem_eight one = 1.0 + (minidem_eight) {0.0};
-    MINIDEM_EIGHT(result) = (minidem_eight) ((minidem_eight_long) (MINIDEM_EIGHT(row) > 0.0) & (minidem_eight_long) one);
+/* 1 / x of powers of two. */
+static inline __attribute__((always_inline)) minidem_eight minidem_eight_inverse_power(minidem_eight x) {
+    const int64_t exponents = INT64_C(2046) << 52;      /* the biased exponents of x and 1 / x add up to this */
+    return (minidem_eight) (exponents - (minidem_eight_long) x);
 }
 
-/* Cross products of vectors, rows (3, LANES). */
-static inline __attribute__((always_inline)) void minidem_cross(const double *a, const double *b, double *result) {
-    minidem_eight ax = MINIDEM_EIGHT(a), ay = MINIDEM_EIGHT(a + MINIDEM_LANES), az = MINIDEM_EIGHT(a + 2 * MINIDEM_LANES);
-    minidem_eight bx = MINIDEM_EIGHT(b), by = MINIDEM_EIGHT(b + MINIDEM_LANES), bz = MINIDEM_EIGHT(b + 2 * MINIDEM_LANES);
-    MINIDEM_EIGHT(result) = ay * bz - az * by;
-    MINIDEM_EIGHT(result + MINIDEM_LANES) = az * bx - ax * bz;
-    MINIDEM_EIGHT(result + 2 * MINIDEM_LANES) = ax * by - ay * bx;
+/* A number where another one is above zero, else 0. */
+static inline __attribute__((always_inline)) minidem_eight minidem_eight_where(minidem_eight other, minidem_eight x) {
+    return (minidem_eight) ((minidem_eight_long) (other > 0.0) & (minidem_eight_long) x);
 }
 #endif

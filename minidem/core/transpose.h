@@ -137,7 +137,8 @@ static inline void minidem_rows_from_records(const double *records, const int *i
 }
 #endif
 
-/* Rows (8, LANES) to eight lines of eight numbers, and back: a line fills a cache line. */
+/* Rows (8, LANES) to eight lines of eight numbers, one behind the other, and back from any: a line fills a
+ * cache line. */
 #if defined(__AVX512F__) && defined(MINIDEM_SHUFFLE)
 static inline void minidem_transpose_eight(minidem_row *r) {
     for (int k = 0; k < 8; k += 2) {                    /* pairs of numbers */
@@ -157,13 +158,13 @@ static inline void minidem_transpose_eight(minidem_row *r) {
     }
 }
 
-static inline void minidem_lines_from_rows(const double *rows, const int *index, double *lines) {
+static inline void minidem_lines_in_order(const double *rows, double *lines) {
     minidem_row r[8];
     for (int k = 0; k < 8; k++)
         r[k] = minidem_load_row(rows + k * MINIDEM_LANES);
     minidem_transpose_eight(r);
     for (int k = 0; k < 8; k++)
-        minidem_store_row(lines + 8 * (ptrdiff_t) index[k], r[k]);
+        minidem_store_row(lines + 8 * k, r[k]);
 }
 
 static inline void minidem_rows_from_lines(const double *lines, const int *index, double *rows) {
@@ -175,13 +176,13 @@ static inline void minidem_rows_from_lines(const double *lines, const int *index
         minidem_store_row(rows + k * MINIDEM_LANES, r[k]);
 }
 #else
-static inline void minidem_lines_from_rows(const double *rows, const int *index, double *lines) {
+static inline void minidem_lines_in_order(const double *rows, double *lines) {
     double halves[2][4 * MINIDEM_LANES];
     minidem_records_from_rows(rows, halves[0]);
     minidem_records_from_rows(rows + 4 * MINIDEM_LANES, halves[1]);
     for (int l = 0; l < MINIDEM_LANES; l++)
         for (int k = 0; k < 2; k++)
-            memcpy(lines + 8 * (ptrdiff_t) index[l] + 4 * k, halves[k] + 4 * l, 4 * sizeof(double));
+            memcpy(lines + 8 * l + 4 * k, halves[k] + 4 * l, 4 * sizeof(double));
 }
 
 static inline void minidem_rows_from_lines(const double *lines, const int *index, double *rows) {

@@ -4,11 +4,14 @@ They follow the poses of the spheres, apart from them, so that other laws pay no
 """
 from libc.string cimport memcpy
 
+from minidem.core.eight cimport (
+    Eight3, add3, add_scaled3, cross3, eight_of, load_eight, load_eight3, store_eight, store_eight3,
+)
 from minidem.core.lanes cimport LANES
 from minidem.core.quaternion cimport Quat, conjugate, multiply
-from minidem.core.transpose cimport records_from_rows
-from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, scale, vec3
-from minidem.state.pose cimport load_matrices, to_lab
+from minidem.core.transpose cimport lines_in_order
+from minidem.core.vec3 cimport scale, vec3
+from minidem.state.pose cimport load_matrices, to_lab, to_lab3
 from minidem.state.rows cimport ANGULAR_VELOCITY, ORIENTATION, VELOCITY, load, load_quat, store
 from minidem.state.state cimport StateView, member
 
@@ -21,26 +24,14 @@ cdef inline void write_member(const StateView *state, const double *matrices, co
     angular velocity times the mean of its two positions.
     """
     cdef const double *units = state.units + row * 2 * LANES
-    cdef double turning[4 * LANES]
-    cdef const double *offsets = member(state, row)
-    cdef double *motions = state.motions + row * 8 * LANES
-    cdef double velocity[4 * LANES]
-    cdef double records[2][4 * LANES]
-    cdef double half_step = state.half_step
-    cdef Vec3 w, arm
-    cdef int lane
-    for lane in range(LANES):
-        w, arm = load(spins + lane), to_lab(matrices + lane, load(offsets + lane))
-        arm = add_scaled(arm, -half_step, cross(w, arm))
-        store(velocity + lane, add(load(block + VELOCITY * LANES + lane), cross(w, arm)))
-    memcpy(velocity + 3 * LANES, units, LANES * sizeof(double))
-    memcpy(turning, spins, 3 * LANES * sizeof(double))
-    memcpy(turning + 3 * LANES, units + LANES, LANES * sizeof(double))
-    records_from_rows(velocity, records[0])
-    records_from_rows(turning, records[1])
-    for lane in range(LANES):
-        memcpy(motions + 8 * lane, records[0] + 4 * lane, 4 * sizeof(double))
-        memcpy(motions + 8 * lane + 4, records[1] + 4 * lane, 4 * sizeof(double))
+    cdef double rows[8 * LANES]
+    cdef Eight3 w = load_eight3(spins), arm = to_lab3(matrices, load_eight3(member(state, row)))
+    arm = add_scaled3(arm, eight_of(-state.half_step), cross3(w, arm))
+    store_eight3(rows, add3(load_eight3(block + VELOCITY * LANES), cross3(w, arm)))
+    store_eight(rows + 3 * LANES, load_eight(units))
+    store_eight3(rows + 4 * LANES, w)
+    store_eight(rows + 7 * LANES, load_eight(units + LANES))
+    lines_in_order(rows, state.motions + row * 8 * LANES)
 
 
 cdef void write_motions(const StateView *state, Py_ssize_t block, const int *members, Py_ssize_t count) noexcept nogil:

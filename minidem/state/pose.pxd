@@ -1,4 +1,5 @@
 """Positions of the spheres in the lab."""
+from minidem.core.eight cimport Eight3, add3, dot3, load_eight3, scale3
 from minidem.core.lanes cimport LANES
 from minidem.core.quaternion cimport Matrix, matrix
 from minidem.core.vec3 cimport Vec3, dot, vec3
@@ -31,3 +32,18 @@ cdef inline Vec3 to_body(const double *m, Vec3 v) noexcept nogil:
     return vec3(m[0] * v.x + m[3 * LANES] * v.y + m[6 * LANES] * v.z,
                 m[LANES] * v.x + m[4 * LANES] * v.y + m[7 * LANES] * v.z,
                 m[2 * LANES] * v.x + m[5 * LANES] * v.y + m[8 * LANES] * v.z)
+
+
+cdef inline Eight3 to_lab3(const double *m, Eight3 v) noexcept nogil:
+    """As to_lab, of all lanes. m : (9, LANES) matrices."""
+    cdef Eight3 u
+    u.x = dot3(load_eight3(m), v)
+    u.y = dot3(load_eight3(m + 3 * LANES), v)
+    u.z = dot3(load_eight3(m + 6 * LANES), v)
+    return u
+
+
+cdef inline Eight3 to_body3(const double *m, Eight3 v) noexcept nogil:
+    """As to_body, likewise."""
+    cdef Eight3 x = load_eight3(m), y = load_eight3(m + 3 * LANES), z = load_eight3(m + 6 * LANES)
+    return add3(add3(scale3(v.x, x), scale3(v.y, y)), scale3(v.z, z))
