@@ -79,16 +79,24 @@ static inline __attribute__((always_inline)) int minidem_any_beyond(minidem_eigh
     return minidem_bits_below((const double *) &magnitudes, MINIDEM_LIMIT) != (1 << MINIDEM_LANES) - 1;
 }
 
-/* Split what exceeds the limit into two parts, and add the larger ones to the coarse lines, of which there are n; they
- * are made when they are first needed. Returns 0 if memory is exhausted. */
-static __attribute__((noinline, unused)) int minidem_split_large(double *rows, const int *index, int64_t **coarse,
-                                                                 ptrdiff_t n) {
-    if (*coarse == NULL)
-        *coarse = (int64_t *) calloc(n, 8 * sizeof(int64_t));
-    if (*coarse == NULL)
+typedef struct {                        /* sums of spheres: lines of eight integers */
+    int64_t *fine;
+    int64_t *coarse;                    /* likewise, of the larger parts of large forces; NULL: not needed so far */
+    ptrdiff_t capacity;                 /* lines */
+    int has_large;                      /* there are such forces, in this step */
+} minidem_lines;
+
+/* Split what exceeds the limit into two parts, and add the larger ones to the coarse lines. Returns 0 if memory is
+ * exhausted. */
+static __attribute__((noinline, unused)) int minidem_split_large(double *rows, const int *index,
+                                                                 minidem_lines *lines) {
+    if (lines->coarse == NULL)
+        lines->coarse = (int64_t *) calloc(lines->capacity, 8 * sizeof(int64_t));
+    if (lines->coarse == NULL)
         return 0;
+    lines->has_large = 1;
     for (int l = 0; l < MINIDEM_LANES; l++) {
-        int64_t *line = *coarse + 8 * (ptrdiff_t) index[l];
+        int64_t *line = lines->coarse + 8 * (ptrdiff_t) index[l];
         if (rows[3 * MINIDEM_LANES + l] < MINIDEM_LIMIT / MINIDEM_BOUND_UNIT)
             continue;
         for (int k = 0; k < 7; k++) {
@@ -108,12 +116,12 @@ static __attribute__((noinline, unused)) int minidem_split_large(double *rows, c
     return 1;
 }
 
-/* Add forces and moments to the spheres on one side of eight contacts; lines, coarse lines: of these spheres, at `index`.
+/* Add forces and moments to the spheres on one side of eight contacts, to the lines with these numbers.
  * force (3, LANES) on the first body, times `sign`. The moment is -side[0] times `turned` plus `sign` times `couple`,
  * which may be NULL. side (3, LANES): lever, units per force and per moment. Returns 0 if memory is exhausted. */
 static inline __attribute__((always_inline)) int minidem_add_side(
         const double *force, const double *turned, const double *couple, const double *side, double sign,
-        const int *index, int64_t *lines, int64_t **coarse, ptrdiff_t n_lines) {
+        const int *index, minidem_lines *lines) {
     minidem_eight rows[8], all = {0.0}, away = -MINIDEM_EIGHT(side);
     minidem_eight per_force = sign * MINIDEM_EIGHT(side + MINIDEM_LANES);
     minidem_eight per_moment = MINIDEM_EIGHT(side + 2 * MINIDEM_LANES);
@@ -130,14 +138,14 @@ static inline __attribute__((always_inline)) int minidem_add_side(
     if (__builtin_expect(minidem_any_beyond(all), 0)) {
         double large[8 * MINIDEM_LANES];
         memcpy(large, rows, sizeof large);
-        if (!minidem_split_large(large, index, coarse, n_lines))
+        if (!minidem_split_large(large, index, lines))
             return 0;
         minidem_eight split[8];
         memcpy(split, large, sizeof split);
-        minidem_add_to_lines(split, index, lines);
+        minidem_add_to_lines(split, index, lines->fine);
         return 1;
     }
-    minidem_add_to_lines(rows, index, lines);
+    minidem_add_to_lines(rows, index, lines->fine);
     return 1;
 }
 

@@ -20,12 +20,16 @@ from minidem.core.eight cimport Eight
 
 cdef extern from "contact/fixed_point.h" nogil:
     ctypedef long long Wide "minidem_wide"      # of 128 bits, in fact
+    ctypedef struct Lines "minidem_lines":      # sums of spheres
+        int64_t *fine               # (capacity, LINE)
+        int64_t *coarse             # likewise, of the larger parts of large forces; NULL: not needed so far
+        Py_ssize_t capacity
+        bint has_large              # there are such forces, in this step
     const int64_t BOUND "MINIDEM_BOUND"
     const double COARSE "MINIDEM_COARSE"
     void take_lines "minidem_take_lines"(int64_t *lines, Eight *rows)
     bint add_side "minidem_add_side"(const double *force, const double *turned, const double *couple,
-                                     const double *side, double sign, const int *index, int64_t *lines,
-                                     int64_t **coarse, Py_ssize_t n_lines)
+                                     const double *side, double sign, const int *index, Lines *lines)
     void add_energies "minidem_add_energies"(const double *energies, double per_energy, int64_t *sums,
                                              double *lost)
     void fold "minidem_fold"(int64_t *sums, int n, Wide *totals)

@@ -2,7 +2,7 @@
 from libc.stdint cimport int64_t
 
 from minidem.contact.blocks cimport Blocks
-from minidem.contact.fixed_point cimport Wide
+from minidem.contact.fixed_point cimport Lines, Wide
 from minidem.core.int_vector cimport IntVector
 from minidem.core.lanes cimport LANES
 
@@ -33,9 +33,7 @@ cdef struct Stored:                 # of one thread
     Ledger saved_ledger             # ... and their energies
     int first_slot                  # of the own spheres
     int n_slots
-    int64_t *lines                  # (n_slots + 1, LINE): forces on own spheres; the last one for all others
-    int64_t *coarse                 # likewise, of large forces; NULL: there were none
-    Py_ssize_t lines_capacity
+    Lines lines                     # (n_slots + 1,): forces on own spheres; the last one for all others
     IntVector row_contacts          # (own member rows,): contacts of its spheres
     IntVector row_ghosts            # (own member rows,): whether other threads read its motions
     IntVector start                 # (own slots + 1,): index of the first entry of each slot, in ...

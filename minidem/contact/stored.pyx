@@ -34,16 +34,16 @@ cdef bint reserve_lines(Stored *stored, int first_slot, int n_slots) noexcept no
     cdef void *data = NULL
     cdef Py_ssize_t n = n_slots + 1
     stored.first_slot, stored.n_slots = first_slot, n_slots
-    if n > stored.lines_capacity:
-        free(stored.lines)
-        free(stored.coarse)
-        stored.lines, stored.coarse, stored.lines_capacity = NULL, NULL, 0
+    if n > stored.lines.capacity:
+        free(stored.lines.fine)
+        free(stored.lines.coarse)
+        stored.lines.fine, stored.lines.coarse, stored.lines.capacity = NULL, NULL, 0
         if posix_memalign(&data, CACHE_LINE, n * <int> LINE * sizeof(int64_t)) != 0:
             return False
-        stored.lines, stored.lines_capacity = <int64_t *> data, n
-    memset(stored.lines, 0, n * <int> LINE * sizeof(int64_t))
-    if stored.coarse != NULL:
-        memset(stored.coarse, 0, n * <int> LINE * sizeof(int64_t))
+        stored.lines.fine, stored.lines.capacity = <int64_t *> data, n
+    memset(stored.lines.fine, 0, n * <int> LINE * sizeof(int64_t))
+    if stored.lines.coarse != NULL:
+        memset(stored.lines.coarse, 0, n * <int> LINE * sizeof(int64_t))
     return True
 
 
@@ -54,9 +54,9 @@ cdef void release_stored(Stored *stored) noexcept nogil:
         release_blocks(&stored.groups[group])
         release_blocks(&stored.spare[group])
         release_blocks(&stored.saved[group])
-    free(stored.lines)
-    free(stored.coarse)
-    stored.lines, stored.coarse, stored.lines_capacity = NULL, NULL, 0
+    free(stored.lines.fine)
+    free(stored.lines.coarse)
+    stored.lines.fine, stored.lines.coarse, stored.lines.capacity = NULL, NULL, 0
     stored.has_saved = stored.ready = False
     release(&stored.row_contacts)
     release(&stored.row_ghosts)

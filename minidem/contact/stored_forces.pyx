@@ -63,7 +63,7 @@ cdef inline void prefetch_bodies(const Stored *stored, const StateView *state, c
         own = <unsigned int> (bodies[k] - stored.first_slot)
         prefetch(state.spheres + 4 * <Py_ssize_t> bodies[k])
         prefetch(state.motions + 8 * <Py_ssize_t> bodies[k])
-        prefetch(stored.lines + <int> LINE * <Py_ssize_t> (own if own < <unsigned int> stored.n_slots else 0))
+        prefetch(stored.lines.fine + <int> LINE * <Py_ssize_t> (own if own < <unsigned int> stored.n_slots else 0))
 
 
 cdef inline void load_coefficients(const Law *law, const int *pairs, double *contact) noexcept nogil:
@@ -116,13 +116,12 @@ cdef inline bint add_forces(Stored *stored, const Law *law, const double *block,
     cdef int index[LANES]
     store_eight3(turned, cross3(load_eight3(contact + NORMAL * LANES), load_eight3(force)))
     index_lines(stored, keys + FIRST, index)
-    if not add_side(force, turned, couple, sides, 1.0, index, stored.lines, &stored.coarse, stored.lines_capacity):
+    if not add_side(force, turned, couple, sides, 1.0, index, &stored.lines):
         return False
     if walls:
         return True
     index_lines(stored, keys + SECOND, index)
-    return add_side(force, turned, couple, sides + SIDE_ROWS * LANES, -1.0, index, stored.lines, &stored.coarse,
-                    stored.lines_capacity)
+    return add_side(force, turned, couple, sides + SIDE_ROWS * LANES, -1.0, index, &stored.lines)
 
 
 cdef inline void check_ended(Stored *stored, const double *block, const double *result, bint couples,
@@ -238,6 +237,7 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
 cdef bint evaluate_stored(Stored *stored, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil:
     """Forces of all contacts, added to the lines of own spheres. False: memory exhausted."""
     cdef int group
+    stored.lines.has_large = False                      # all sums of the last step are taken
     for group in range(<int> GROUPS):
         if not evaluate_group(stored, law, mine, state, group, group == <int> WALLS):
             return False
@@ -255,9 +255,9 @@ cdef inline void take_row(Stored *stored, const double *units, Py_ssize_t row, E
     cdef double bounds[LANES]
     cdef double x[LANES]
     cdef int k, lane
-    take_lines(stored.lines + row * LINE * LANES, rows)
-    if stored.coarse != NULL:
-        take_lines(stored.coarse + row * LINE * LANES, large)
+    take_lines(stored.lines.fine + row * LINE * LANES, rows)
+    if stored.lines.has_large:
+        take_lines(stored.lines.coarse + row * LINE * LANES, large)
         for k in range(<int> LINE):
             rows[k] = rows[k] + eight_of(<double> BOUND if k == 3 else COARSE) * large[k]
     force.x, force.y, force.z = rows[0], rows[1], rows[2]
