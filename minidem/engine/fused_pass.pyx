@@ -26,6 +26,10 @@ from minidem.state.rows cimport FORCE, ORIENTATION, PREDICTED, TORQUE, TURN_BOUN
 from minidem.state.state cimport fixed_rows, wrench_of
 
 
+cdef enum:
+    ROWS_AT_ONCE = 32
+
+
 cdef void renormalise(double *rows) noexcept nogil:
     """Divide eight quaternions (4, LANES) by their norm, to first order, where it is off by rounding only.
 
@@ -63,12 +67,17 @@ cdef inline const double *wrench_of_block(Loop *loop, Contacts *contacts, Py_ssi
 
 cdef inline void write_touching_motions(Loop *loop, const Contacts *contacts, Py_ssize_t b) noexcept nogil:
     """Motions of those member rows of a block that have contacts, or that other threads read."""
-    cdef Py_ssize_t own_row, first = contacts.stored.first_slot >> LOG_LANES
-    cdef int row
+    cdef Py_ssize_t own_row, first = contacts.stored.first_slot >> LOG_LANES, n = 0
+    cdef int rows[ROWS_AT_ONCE]
     for own_row in range(loop.state.first_member[b] - first, loop.state.first_member[b + 1] - first):
         if contacts.stored.row_contacts.data[own_row] or contacts.stored.row_ghosts.data[own_row]:
-            row = <int> (first + own_row)
-            write_motions(&loop.state, b, &row, 1)
+            rows[n] = <int> (first + own_row)
+            n += 1
+            if n == ROWS_AT_ONCE:
+                write_motions(&loop.state, b, rows, n)
+                n = 0
+    if n > 0:
+        write_motions(&loop.state, b, rows, n)
 
 
 cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bint wrench_known, Py_ssize_t first,
