@@ -66,7 +66,7 @@ cdef inline void set_stride(Blocks *blocks, int n_records, int hole, int hole_se
 cdef inline bint reserve_blocks(Blocks *blocks, Py_ssize_t n) noexcept nogil:
     """Room for n blocks; contents are kept. False: memory exhausted."""
     cdef void *data = NULL
-    cdef Py_ssize_t capacity = n + n // 2 + 8
+    cdef Py_ssize_t capacity = n + n // 8 + 8
     if n <= blocks.capacity:
         return True
     if posix_memalign(&data, CACHE_LINE, capacity * blocks.stride * sizeof(double)) != 0:

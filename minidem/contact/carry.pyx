@@ -11,7 +11,8 @@ from libc.string cimport memset
 from minidem.broadphase.ghosts cimport ghost_of, slot_of
 from minidem.broadphase.neighbours cimport PADDING, Neighbours
 from minidem.contact.blocks cimport (
-    EFFECTIVE_MASS, FIRST, MATERIALS, PLACE, SECOND, Blocks, clear_blocks, keys_of, numbers_of, take_lane,
+    EFFECTIVE_MASS, FIRST, MATERIALS, PLACE, SECOND, Blocks, clear_blocks, keys_of, numbers_of, release_blocks,
+    take_lane,
 )
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.contact.stored cimport CROSS, GROUPS, OWN, WALLS, Stored, reserve_lines
@@ -135,6 +136,7 @@ cdef bint take_collected(Contacts *contacts, Neighbours *mine, const StateView *
     for group in range(<int> GROUPS):
         blocks = stored.groups[group]
         stored.groups[group], stored.spare[group] = stored.spare[group], blocks
+        release_blocks(&stored.spare[group])            # of large beds most of the memory
         n_contacts += LANES * stored.groups[group].n_blocks
     if not (reserve(&stored.contact_at, n_walls + 1)
             and reserve(&mine.pairs, mine.pairs.size + 2 * n_contacts + PADDING)):

@@ -22,8 +22,7 @@ from minidem.walls.surface cimport Touch, WallPose, touch_wall, velocity_at
 
 cdef struct Bodies:                     # of eight contacts: one of their two sides
     double sphere[4 * LANES]            # centre [m] and radius [m]
-    double motion[8 * LANES]            # velocity of the centre, half a step before the pose [m/s]; 1 / unit of the force;
-                                        # ... angular velocity, likewise [rad/s]; 1 / unit of the moment
+    double motion[8 * LANES]            # as in StateView: half a step before the pose
 
 
 cdef struct Geometry:                   # of eight contacts at the pose
@@ -61,8 +60,7 @@ cdef inline void move_wall(const WallPose *pose, Vec3 centre, Vec3 velocity, dou
     """Motion of a wall at the centre of a sphere, half a step before the pose; arguments : those of the sphere."""
     cdef Vec3 before = sub(vec3(pose.position[0], pose.position[1], pose.position[2]),
                            scale(half, vec3(pose.velocity[0], pose.velocity[1], pose.velocity[2])))
-    store(b.motion + lane, velocity_at(pose.velocity, pose.turning,
-                                         sub(add_scaled(centre, -half, velocity), before)))
+    store(b.motion + lane, velocity_at(pose.velocity, pose.turning, sub(add_scaled(centre, -half, velocity), before)))
     store(b.motion + 4 * LANES + lane, vec3(pose.turning[0], pose.turning[1], pose.turning[2]))
 
 

@@ -125,6 +125,8 @@ cdef class HistoryMemory:
         stored.groups[OWN], self.spheres = self.spheres, blocks
         blocks = stored.groups[WALLS]
         stored.groups[WALLS], self.walls = self.walls, blocks
+        release_blocks(&self.spheres)
+        release_blocks(&self.walls)
         for k in range(<int> KINDS):
             stored.ledger.dissipated[k] = join_wide(&dissipated[k, 0], loop.law.energy_unit)
 

@@ -6,6 +6,8 @@ from minidem.state.rows cimport FIXED_ROWS, WRENCH_ROWS
 # A twist is the motion of a clump as a rigid body, for contact laws that need velocities: two records (w, 0) and
 # (v0, 0), v0 = v - w x x, lab, so that the velocity of its point s is v0 + w x s. v and w are those stored: v, and with
 # most rotation schemes w, half a step behind the pose. Twists are written with the poses of the spheres.
+# Motions of a sphere, half a step behind the pose: velocity [m/s], 1 / unit of its force, angular velocity [rad/s],
+# 1 / unit of its moment.
 cdef struct StateView:
     Py_ssize_t n_blocks
     Py_ssize_t n_rows               # rows of a block
