@@ -8,7 +8,6 @@
 The wrench of a clump is the sum over its spheres in the order of its template.
 """
 from libc.math cimport NAN
-from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 
 from minidem.contact.blocks cimport (
