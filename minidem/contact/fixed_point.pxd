@@ -12,7 +12,7 @@ larger by the radius. With an overlap of 1 % of the radius, a force between equa
 Up to F / 8 a force is added in one part, up to 2^37 F in two, of which the larger one has 2^40 units for its unit (the
 coarse lines). Beyond it, and where the magnitudes on a sphere sum up to more than 16 F in one part, the force on the
 clump is not a number, and the run stops with an error: nothing ever wraps. Energies are added likewise, with one unit
-for all (law_properties.pyx).
+for all (law_properties.pyx). Laws without records have simpler sums: force_sums.pxd.
 """
 from libc.stdint cimport int64_t
 

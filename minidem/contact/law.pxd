@@ -11,16 +11,18 @@ A contact is evaluated from its two bodies alone; exchanging i and j changes the
 contacts are not stored: where one is needed again at the same pose, it is evaluated again.
 """
 from libc.math cimport sqrt
+from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
 from minidem.broadphase.ghosts cimport clump_of, slot_of
+from minidem.contact.force_sums cimport force_record, force_records
 from minidem.contact.part cimport PartCall, PartFunction
 from minidem.contact.rows cimport HistoryFunction
 from minidem.contact.twists cimport relative_velocities, sphere_velocity, twist_of
 from minidem.core.external cimport External
 from minidem.core.int_vector cimport IntVector, reserve
 from minidem.core.lanes cimport LANES
-from minidem.core.transpose cimport records_from_rows, rows_from_records
+from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport Vec3, dot, scale, sub, vec3
 from minidem.state.periodic_box cimport nearest_differences, nearest_image
 from minidem.state.rows cimport load, store
@@ -51,7 +53,7 @@ cdef struct Contact:
 
 ctypedef double (*Force)(double overlap, double radius, double modulus, const double *parameters) noexcept nogil
 ctypedef bint (*PairsFunction)(const Law *law, const StateView *state, const int *pairs, Py_ssize_t first,
-                               Py_ssize_t n, bint walls, double *forces, IntVector *ends) noexcept nogil
+                               Py_ssize_t n, bint walls, int64_t *forces, IntVector *ends) noexcept nogil
 ctypedef void (*ForcesFunction)(const double *overlap, const double *radius, const double *modulus,
                                 const double *parameters, double *force) noexcept nogil
 ctypedef Contact (*ContactFunction)(const Law *law, const StateView *state, int i, int j) noexcept nogil
@@ -83,6 +85,9 @@ cdef struct Law:                        # all that a force depends on, in additi
     const double *coefficients          # (n_materials, n_materials, n_coefficients)
     double energy_unit, per_energy      # of the sums of energies, a power of two [J], and its inverse
     double force_unit                   # of those of the forces on walls, likewise [N]
+    uint64_t unit_key                   # of the sums of the forces on spheres, and their shift: see force_sums.pxd
+    int unit_shift
+    const uint64_t *unit_keys           # (n_clumps,) where clumps differ in compliance; else NULL
 
 
 cdef class Part:
@@ -154,37 +159,52 @@ cdef inline Contact over_contact(Force force, bint mixed, const Law *law, const 
         state.box, sub(vec3(a[0], a[1], a[2]), vec3(b[0], b[1], b[2]))), a[3], b[3])
 
 
+cdef inline uint64_t unit_key(const Law *law, const StateView *state, Py_ssize_t clump) noexcept nogil:
+    """Key of the units of the spheres of the clump in a slot, which may be empty."""
+    cdef int number = 0 if law.unit_keys == NULL else state.clump_number[clump]
+    return law.unit_key if law.unit_keys == NULL or number < 0 else law.unit_keys[number]
+
+
+cdef inline uint64_t unit_key_of(bint mixed, const Law *law, const StateView *state, int sphere) noexcept nogil:
+    return unit_key(law, state, clump_of(state, slot_of(state, sphere))) if mixed else law.unit_key
+
+
+cdef inline void record_force(bint mixed, const Law *law, const StateView *state, int sphere, const double *force,
+                              double sign, int64_t *record) noexcept nogil:
+    """The record of a force (3,) times `sign` on a sphere or ghost; force[3] is its magnitude [N]."""
+    force_record(force, sign, unit_key_of(mixed, law, state, sphere), law.unit_shift,
+                 state.spheres[4 * <Py_ssize_t> sphere + 3], record)
+
+
 cdef inline double margin(double begins, double ends, const Contact *contact, Vec3 relative) noexcept nogil:
     """Positive if a contact may begin or end within a step, by the velocity of i relative to j; see Law."""
     cdef double speed = dot(contact.normal, relative)
     return (ends * speed if speed > 0.0 else -begins * speed) - contact.overlap
 
 
-cdef inline void set_forces(double *on_i, double *on_j, Py_ssize_t stride, const Contact *contact) noexcept nogil:
-    """Force on both spheres of a contact, and 1 for the number of contacts; components are `stride` doubles apart."""
-    on_i[0] = contact.force * contact.normal.x
-    on_i[stride] = contact.force * contact.normal.y
-    on_i[2 * stride] = contact.force * contact.normal.z
-    on_j[0] = -on_i[0]
-    on_j[stride] = -on_i[stride]
-    on_j[2 * stride] = -on_i[2 * stride]
-    on_i[3 * stride] = on_j[3 * stride] = 1.0
+cdef inline void set_force(double *force, Py_ssize_t stride, const Contact *contact) noexcept nogil:
+    """Force on the first sphere of a contact, and its magnitude; components are `stride` doubles apart."""
+    force[0] = contact.force * contact.normal.x
+    force[stride] = contact.force * contact.normal.y
+    force[2 * stride] = contact.force * contact.normal.z
+    force[3 * stride] = contact.force
 
 
 cdef inline void evaluate_eight(Force force, bint moving, bint mixed, const double *box, const Law *law,
-                                const StateView *state, const int *pairs, const int *twists, double *on_i,
-                                double *on_j, double *margins) noexcept nogil:
-    """Evaluate eight contacts of two spheres each, into records (LANES, 4) of forces.
+                                const StateView *state, const int *pairs, const int *twists, int64_t *on_i,
+                                int64_t *on_j, double *margins) noexcept nogil:
+    """Evaluate eight contacts of two spheres each, into records (LANES, 4) of forces (force_sums.pxd).
 
     box : that of the state.
     twists, margins : (2 LANES,), (LANES,) with `moving`: see relative_velocities; margin of each.
     """
     cdef double a[4][LANES]
     cdef double b[4][LANES]
-    cdef double rows_i[4][LANES]
-    cdef double rows_j[4][LANES]
+    cdef double rows[4][LANES]
     cdef double relative[3 * LANES]
     cdef double moduli[LANES]
+    cdef uint64_t keys_i[LANES]
+    cdef uint64_t keys_j[LANES]
     cdef int i[LANES]
     cdef int j[LANES]
     cdef double modulus = law.modulus, begins = law.begins, ends = law.ends
@@ -208,14 +228,17 @@ cdef inline void evaluate_eight(Force force, bint moving, bint mixed, const doub
     for lane in range(LANES):
         contact = sphere_contact(force, moduli[lane] if mixed else modulus, law.parameters, vec3(
             a[0][lane] - b[0][lane], a[1][lane] - b[1][lane], a[2][lane] - b[2][lane]), a[3][lane], b[3][lane])
-        set_forces(rows_i[0] + lane, rows_j[0] + lane, LANES, &contact)
+        set_force(rows[0] + lane, LANES, &contact)
         if moving:
             margins[lane] = margin(begins, ends, &contact, load(relative + lane))
-    records_from_rows(rows_i[0], on_i)
-    records_from_rows(rows_j[0], on_j)
+    for lane in range(LANES):
+        keys_i[lane] = unit_key_of(mixed, law, state, i[lane])
+        keys_j[lane] = unit_key_of(mixed, law, state, j[lane])
+    force_records(rows[0], 1.0, keys_i, law.unit_shift, a[3], on_i)
+    force_records(rows[0], -1.0, keys_j, law.unit_shift, b[3], on_j)
 
 
-cdef inline double *force_record(double *forces, Py_ssize_t k) noexcept nogil:
+cdef inline int64_t *record_of(int64_t *forces, Py_ssize_t k) noexcept nogil:
     """The record of the force on the first sphere of pair k / 2; that on the second is LANES records behind it.
 
     forces : records of eight pairs on their first spheres, on their second spheres, of the next eight pairs, ...
@@ -235,13 +258,14 @@ cdef inline void over_lanes(Force force, const double *overlap, const double *ra
 
 cdef inline bint over_pairs_in(const double *box, Force force, bint moving, bint mixed, const Law *law,
                                const StateView *state, const int *pairs, Py_ssize_t first, Py_ssize_t n, bint walls,
-                               double *forces, IntVector *ends) noexcept nogil:
+                               int64_t *forces, IntVector *ends) noexcept nogil:
     """See over_pairs. box : of the state; a constant NULL, so that loops are compiled as if there were no boxes."""
     cdef Py_ssize_t eight, k, eights = 0 if walls else n // (2 * LANES)
     cdef int twists[PAIRS_AT_ONCE + 2 * LANES]
     cdef double margins[LANES]
     cdef int lane
-    cdef double *on_i
+    cdef int64_t *on_i
+    cdef double on_first[4]
     cdef Contact contact
     cdef Vec3 relative
     if moving and not reserve(ends, ends.size + n // 2 + 1):
@@ -251,7 +275,7 @@ cdef inline bint over_pairs_in(const double *box, Force force, bint moving, bint
             twists[k] = twist_of(clump_of(state, pairs[k]))
     for eight in range(eights):
         k = 2 * LANES * eight
-        on_i = force_record(forces, k)
+        on_i = record_of(forces, k)
         evaluate_eight(force, moving, mixed, box, law, state, pairs + k, twists + k, on_i, on_i + 4 * LANES, margins)
         if moving:
             for lane in range(LANES):
@@ -259,8 +283,11 @@ cdef inline bint over_pairs_in(const double *box, Force force, bint moving, bint
                 ends.size += margins[lane] > 0.0
     for k in range(2 * LANES * eights, n, 2):
         contact = over_contact(force, mixed, law, state, pairs[k], pairs[k + 1])
-        on_i = force_record(forces, k)
-        set_forces(on_i, on_i + 4 * LANES, 1, &contact)
+        on_i = record_of(forces, k)
+        set_force(on_first, 1, &contact)
+        record_force(mixed, law, state, pairs[k], on_first, 1.0, on_i)
+        if pairs[k + 1] >= 0:
+            record_force(mixed, law, state, pairs[k + 1], on_first, -1.0, on_i + 4 * LANES)
         if moving:
             relative = sphere_velocity(state, pairs[k])
             if pairs[k + 1] >= 0:
@@ -271,9 +298,9 @@ cdef inline bint over_pairs_in(const double *box, Force force, bint moving, bint
 
 
 cdef inline bint over_pairs(Force force, bint moving, bint mixed, const Law *law, const StateView *state,
-                            const int *pairs, Py_ssize_t first, Py_ssize_t n, bint walls, double *forces,
+                            const int *pairs, Py_ssize_t first, Py_ssize_t n, bint walls, int64_t *forces,
                             IntVector *ends) noexcept nogil:
-    """Evaluate n ints of contacts, two by two, into forces: see force_record. False: memory exhausted.
+    """Evaluate n ints of contacts, two by two, into forces: see record_of. False: memory exhausted.
 
     moving, mixed : constants at compile time. Append to `ends` the contacts that may begin or end within a step; clumps
         differ in compliance.

@@ -4,6 +4,8 @@ import numpy as np
 
 from minidem.contact.pair_table import PROPERTIES
 
+from libc.stdint cimport uint64_t
+
 from minidem.contact.law cimport Law, LawKernels
 from minidem.walls.wall_table cimport WallTable
 
@@ -52,13 +54,28 @@ def sphere_units(record, values, pair_table, material_index, radius):
     return 2.0 ** 58 / force, 2.0 ** 57 / (force * size)
 
 
-cdef object set_units(Law *law, record, values, pair_table, state):
-    """Units of the sums of energies and of the forces on walls, and the largest gap of a contact.
+def unit_keys(record, values, pair_table, radius):
+    """Keys of the units of the sums of forces (force_sums.pxd), by the index of the material, and their shift.
 
-    They follow from the largest sphere and the stiffest material present, the gap from all pairs of materials.
+    radius : a power of two [m], without effect on the keys if the force goes with the radius or its square.
+    """
+    def forces(size):
+        return np.array([pair_table.force_scale(record, values, size, k) for k in range(len(pair_table.materials))])
+
+    whole = forces(radius)
+    shift = np.uint64(whole[0] > 3.9 * forces(0.5 * radius)[0])
+    return (2.0 ** 54 / powers_of_two(whole)).view(np.uint64) + (np.array([radius]).view(np.uint64) << shift), shift
+
+
+cdef object set_units(Law *law, record, values, pair_table, state):
+    """Units of all sums but those of a law with records on spheres, and the largest gap of a contact.
+
+    Those of energies and of the forces on walls follow from the largest sphere and the stiffest material present, the
+    gap from all pairs of materials. Returns an array that a pointer belongs to.
 
     The forces on walls are added in 128 bits, so that they have the bits that their contacts have.
     """
+    cdef uint64_t[::1] keys
     radius = np.max(state.layout.spheres[:, :, 3], initial=0.0) or 1.0
     force = max(pair_table.force_scale(record, values, float(radius), int(material))
                 for material in {*state.material_index.tolist(), *pair_table.wall_index.tolist()} or {0})
@@ -67,3 +84,7 @@ cdef object set_units(Law *law, record, values, pair_table, state):
     law.per_energy = 1.0 / law.energy_unit
     law.reach = record.largest_gap(pair_table.properties(PROPERTIES), values, radius)
     law.begins_at_reach = record.begins == "range"
+    of_materials, law.unit_shift = unit_keys(record, values, pair_table, float(powers_of_two(radius)))
+    keys = of_materials.take(state.material_index if len(state.material_index) else [0])
+    law.unit_key, law.unit_keys = keys[0], NULL if law.compliance == NULL else &keys[0]
+    return keys

@@ -1,4 +1,6 @@
 """The narrow phase of one thread: contacts among the candidates, and the forces on its spheres."""
+from libc.stdint cimport int64_t
+
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.fixed_point cimport Wide
 from minidem.contact.law cimport Law
@@ -24,20 +26,14 @@ cdef struct Contacts:               # of one thread
     IntVector onset                 # doubles (ends,): their onset corrections [N]
     IntVector additions             # room for those on own spheres
     IntVector room                  # of a block of clumps, for the onset pass
-    double *sphere_force            # (1 + n_accumulators, 4): force [N], lab, and number of contacts; the first is zero
-    double *previous_force          # the same at the last pose, until the fused pass has reduced it
-    double *spare_force             # second array, where contacts are found before the last pose is reduced
+    int64_t *sphere_force           # (1 + n_accumulators, 4): sums, lab (force_sums.pxd); the first is zero
+    int64_t *previous_force         # the same at the last pose, until the fused pass has reduced it
+    int64_t *spare_force            # second array, where contacts are found before the last pose is reduced
     int n_accumulators
     int *accumulator_of_slot        # (n_slots,): index into sphere_force; 0: no contact
     unsigned char *row_has_force    # (own member rows,)
     unsigned char *block_has_force  # (own blocks + FORCE_BLOCKS_AHEAD,)
     bint out_of_cache               # sphere_force is larger than the caches: prefetch it
-    unsigned char *multi_contact_bits   # (own member rows,): a bit for each sphere; all zero except in resum_in_order
-    IntVector multi_contact         # own spheres with more than two contacts
-    IntVector half_contacts         # indices into `pairs` of the ends that are spheres of multi_contact
-    IntVector head                  # (n_slots,): index into half_contacts of the first one of such a sphere
-    IntVector next                  # (half_contacts,): of the next one of the same sphere
-    IntVector entries               # room for sorting the contacts of one sphere
     Wide wall_work                  # of moving walls on own clumps since the start, in units of the energy
     Wide wall_power                 # likewise in half a step, at the last whole one
     Wide saved_wall_work            # where a step may be undone: both before it
@@ -57,8 +53,8 @@ cdef void free_contacts(Contacts *contacts) noexcept nogil
 
 cdef inline void clear_contacts(Contacts *contacts) noexcept nogil:
     """Empty the list of contacts. Accumulators in use stay so."""
-    contacts.pairs.size = contacts.multi_contact.size = contacts.n_accumulators = 0
-    contacts.list_cursor = contacts.n_evaluated = contacts.ends.size = 0
+    contacts.pairs.size = contacts.n_accumulators = contacts.ends.size = 0
+    contacts.list_cursor = contacts.n_evaluated = 0
 
 
 cdef inline void begin_contacts(Contacts *contacts, const Neighbours *mine) noexcept nogil:

@@ -1,18 +1,18 @@
 """The narrow phase: which candidates are in contact, and the force on each sphere.
 
 Contacts are evaluated by the contact law (law.pxd), eight at a time; square roots and divisions have the same bits so.
-The order in which they are
-found differs between runs. The force on a clump does not depend on it: see reduce.pyx.
+The order in which they are found differs between runs. The sums of their forces have none (force_sums.pxd).
 """
-from libc.stdint cimport uintptr_t
+from libc.stdint cimport int64_t, uintptr_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
 from minidem.broadphase.neighbours cimport Neighbours, select_near
-from minidem.contact.law cimport PAIRS_AT_ONCE, force_record
+from minidem.contact.force_sums cimport add_record
+from minidem.contact.law cimport PAIRS_AT_ONCE, record_of
 from minidem.contact.stored cimport release_stored
 from minidem.contact.wall_contacts cimport find_wall_pairs
-from minidem.core.int_vector cimport APART, push, release, reserve
+from minidem.core.int_vector cimport APART, release, reserve
 from minidem.core.lanes cimport LANES, row_of
 from minidem.core.prefetch cimport FORCE_BLOCKS_AHEAD, prefetch
 from minidem.state.state cimport StateView
@@ -35,16 +35,15 @@ cdef bint create_contacts(Contacts *contacts, const StateView *state) noexcept n
     cdef Py_ssize_t indices = whole_lines(state.n_members * LANES * sizeof(int)), rows = whole_lines(state.n_members)
     cdef Py_ssize_t blocks = whole_lines(state.n_blocks + FORCE_BLOCKS_AHEAD)
     cdef char *start
-    contacts.memory = calloc(2 * forces + indices + 2 * rows + blocks + 2 * APART, 1)
+    contacts.memory = calloc(2 * forces + indices + rows + blocks + 2 * APART, 1)
     if contacts.memory == NULL:
         return False
     start = <char *> contacts.memory + APART - <uintptr_t> contacts.memory % CACHE_LINE
-    contacts.sphere_force = <double *> start
-    contacts.spare_force = <double *> (start + forces)
+    contacts.sphere_force = <int64_t *> start
+    contacts.spare_force = <int64_t *> (start + forces)
     contacts.accumulator_of_slot = <int *> (start + 2 * forces)
     contacts.row_has_force = <unsigned char *> (start + 2 * forces + indices)
-    contacts.multi_contact_bits = contacts.row_has_force + rows
-    contacts.block_has_force = contacts.multi_contact_bits + rows
+    contacts.block_has_force = contacts.row_has_force + rows
     return True
 
 
@@ -80,15 +79,10 @@ cdef void assign_accumulators(Contacts *contacts, const StateView *state, const 
     contacts.n_accumulators = n_accumulators
 
 
-cdef inline bint add_force(Contacts *contacts, int slot, int accumulator, const double *force) noexcept nogil:
-    """Add a force, and 1 to the number of contacts, of a sphere if it is an own one. False: memory exhausted."""
-    cdef double *total = contacts.sphere_force + 4 * <Py_ssize_t> accumulator
-    cdef int k
-    if not accumulator:
-        return True
-    for k in range(4):
-        total[k] += force[k]
-    return total[3] < 3.0 or total[3] > 3.0 or push(&contacts.multi_contact, slot)
+cdef inline void add_force(Contacts *contacts, int accumulator, const int64_t *record) noexcept nogil:
+    """Add a force on a sphere, if it is an own one."""
+    if accumulator:
+        add_record(record, contacts.sphere_force + 4 * <Py_ssize_t> accumulator)
 
 
 cdef bint evaluate_pairs(Contacts *contacts, const StateView *state, Py_ssize_t n, bint walls) noexcept nogil:
@@ -97,18 +91,18 @@ cdef bint evaluate_pairs(Contacts *contacts, const StateView *state, Py_ssize_t 
     walls : some of them are contacts with a wall.
     """
     cdef int accumulators[PAIRS_AT_ONCE + 2 * LANES]
-    cdef double forces[4 * (PAIRS_AT_ONCE + 2 * LANES)]
+    cdef int64_t forces[4 * (PAIRS_AT_ONCE + 2 * LANES)]
     cdef const int *pairs = contacts.pairs.data + contacts.n_evaluated
-    cdef double *on_i
+    cdef int64_t *on_i
     cdef Py_ssize_t k
     cdef bint fine
     assign_accumulators(contacts, state, pairs, n, accumulators)
     # All are evaluated before any is added: roots and divisions of one eight do not wait for the sums of another.
     fine = contacts.law.evaluate(contacts.law, state, pairs, contacts.n_evaluated, n, walls, forces, &contacts.ends)
     for k in range(0, n, 2):
-        on_i = force_record(forces, k)
-        fine &= add_force(contacts, pairs[k], accumulators[k], on_i)
-        fine &= add_force(contacts, pairs[k + 1], accumulators[k + 1], on_i + 4 * LANES)
+        on_i = record_of(forces, k)
+        add_force(contacts, accumulators[k], on_i)
+        add_force(contacts, accumulators[k + 1], on_i + 4 * LANES)
     contacts.n_evaluated += n
     return fine
 
@@ -189,11 +183,6 @@ cdef void release_contacts(Contacts *contacts) noexcept nogil:
     """Discard all contacts and free the memory of their lists."""
     clear_contacts(contacts)
     release(&contacts.pairs)
-    release(&contacts.multi_contact)
-    release(&contacts.head)
-    release(&contacts.next)
-    release(&contacts.half_contacts)
-    release(&contacts.entries)
     release(&contacts.ends)
     release(&contacts.onset)
     release(&contacts.additions)

@@ -7,11 +7,14 @@ Of each clump four records of four doubles, in `loop.motions`:
     2   acceleration, lab [m/s2];                           second
     3   angular acceleration, principal frame [rad/s2];     third, principal frame [rad/s]
 """
+from libc.stdint cimport uint64_t
 from libc.string cimport memcpy, memset
 
+from minidem.contact.force_sums cimport forces_of_sums
+from minidem.contact.law cimport unit_key
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.core.lanes cimport LANES, lane_of, row_of
-from minidem.core.transpose cimport records_from_rows, rows_from_records
+from minidem.core.transpose cimport records_from_rows
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, scale
 from minidem.engine.leapfrog cimport Restrict
 from minidem.engine.time_loop cimport Loop
@@ -32,19 +35,22 @@ cdef void sum_forces(const Loop *loop, const Contacts *contacts, const int *clum
     """
     cdef const StateView *state = &loop.state
     cdef const double *table
-    cdef double f[4 * LANES], offset[3 * LANES], matrices[9 * LANES]
+    cdef double f[3 * LANES], offset[4 * LANES], matrices[9 * LANES]
+    cdef uint64_t keys[LANES]
     cdef int accumulator[LANES], lane, found
     cdef Py_ssize_t first[LANES], count[LANES], row, k, rows = 0
     memset(force, 0, 3 * LANES * sizeof(double))
     memset(torque, 0, 3 * LANES * sizeof(double))
     memset(offset, 0, sizeof(offset))
-    memset(accumulator, 0, sizeof(accumulator))
+    memset(accumulator, 0, sizeof(accumulator))         # the first sum is zero
+    memset(keys, 0, sizeof(keys))
     for lane in range(n):
         k = row_of(clumps[lane])
         first[lane], count[lane] = state.first_member[k], state.first_member[k + 1] - state.first_member[k]
         rows = max(rows, count[lane])
         table = loop.body_force + (state.block_type[k] * <Py_ssize_t> WRENCH_ROWS + FORCE) * LANES
         store(force + lane, load(table + lane_of(clumps[lane])))
+        keys[lane] = unit_key(&loop.law, state, clumps[lane])
     load_matrices(matrices, q)
     for k in range(rows):
         found = 0
@@ -58,7 +64,8 @@ cdef void sum_forces(const Loop *loop, const Contacts *contacts, const int *clum
         for lane in range(n):
             row = first[lane] + (k if k < count[lane] else 0)
             store(offset + lane, load(member(state, row) + lane_of(clumps[lane])))
-        rows_from_records(contacts.sphere_force, accumulator, f)        # of number 0: zero
+            offset[3 * LANES + lane] = member(state, row)[3 * LANES + lane_of(clumps[lane])]
+        forces_of_sums(contacts.sphere_force, accumulator, keys, loop.law.unit_shift, offset + 3 * LANES, f)
         for lane in range(LANES):
             store(force + lane, add(load(force + lane), load(f + lane)))
             store(torque + lane, add(load(torque + lane), cross(load(offset + lane),

@@ -6,7 +6,6 @@ from minidem.contact.carry cimport collect_stored, take_collected
 from minidem.contact.narrow_phase cimport (
     Contacts, begin_contacts, find_remaining_contacts, reset_contacts, set_owned_slots,
 )
-from minidem.contact.reduce cimport resum_in_order
 from minidem.contact.stored cimport GROUPS, save_stored
 from minidem.contact.stored_find cimport find_new
 from minidem.contact.stored_forces cimport evaluate_stored
@@ -28,7 +27,7 @@ cdef bint find_remaining(Loop *loop, int thread, bint between) noexcept nogil:
     cdef Neighbours *mine = loop.broad.threads + thread
     cdef int group
     if loop.law.history == NULL:
-        return find_remaining_contacts(contacts, mine, &loop.state) and resum_in_order(contacts, &loop.state)
+        return find_remaining_contacts(contacts, mine, &loop.state)
     for group in range(<int> GROUPS):                   # nothing is dissipated between two steps
         contacts.stored.n_kept[group] = contacts.stored.groups[group].n_blocks if between else 0
         if between:

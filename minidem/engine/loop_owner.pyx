@@ -103,7 +103,7 @@ cdef class LoopOwner(LoopReader):
         kernels.fill(&self.loop.law, values)
         self.keep += set_properties(&self.loop.law, self.walls, kernels, law, values, self.pair_table,
                                     self.state.material_index)
-        set_units(&self.loop.law, law, values, self.pair_table, self.state)
+        self.keep.append(set_units(&self.loop.law, law, values, self.pair_table, self.state))
         self.loop.walls = &self.walls.walls
         self.loop.law.energy_factor = 1.0 / (1.0 + law.power)
         if law.corrects_onsets(values):

@@ -3,33 +3,32 @@
     motions     of the clumps of these contacts at the instant of the pose, under the forces found so far
     post        where a contact is cross-thread, its threads wait for the motions of each other's clumps
     correct     the force of each contact, by both of its owners, with the same bits
-    add         to the forces on own spheres, in an order that does not depend on the run
+    add         to the forces on own spheres
 
 It follows the narrow phase, so that a correction sees all other forces at this pose, and precedes the reduction. With
-external forces it follows these, and changes the stored wrenches.
+external forces it follows these, and changes the stored wrenches, in an order that does not depend on the run.
 """
+from libc.stdint cimport int64_t
 from libc.stdlib cimport qsort
 from libc.string cimport memcpy, memset
 
 from minidem.broadphase.ghosts cimport clump_of, slot_of
 from minidem.broadphase.synchronisation cimport wait_for
-from minidem.contact.law cimport Contact, Law, modulus_of
+from minidem.contact.force_sums cimport add_record
+from minidem.contact.law cimport Contact, Law, modulus_of, record_force
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.contact.onset cimport Onsets, onset_forces
-from minidem.contact.reduce cimport force_on, order_of
+from minidem.contact.reduce cimport force_on
 from minidem.core.int_vector cimport reserve
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.openmp cimport advance_epoch
 from minidem.core.quaternion cimport Quat, rotate, rotate_back
 from minidem.core.transpose cimport rows_from_records
-from minidem.core.vec3 cimport Vec3, add, cross, dot, scale, sub, times, vec3
+from minidem.core.vec3 cimport Vec3, add, cross, dot, norm, scale, sub, times, vec3
 from minidem.engine.clump_motion cimport find_motions, room_for
 from minidem.engine.time_loop cimport Loop
 from minidem.state.rows cimport FORCE, INVERSE_INERTIA, INVERSE_MASS, ORIENTATION, TORQUE, load, load_quat, store
 from minidem.state.state cimport StateView, fixed_rows, member, wrench_of
-
-cdef enum:
-    CORRECTION = 1 << 30            # counted with the contacts of a sphere, which are fewer
 
 cdef struct Side:                   # of eight contacts: their spheres on one side, seen along the normals to it
     double normal[3 * LANES]        # lab
@@ -38,7 +37,7 @@ cdef struct Side:                   # of eight contacts: their spheres on one si
     double acceleration[LANES]      # likewise [m/s2]
     double mobility[LANES]          # acceleration per normal force on the sphere [1/kg]
 
-cdef struct Addition:               # a correction on a sphere
+cdef struct Addition:               # a correction on a sphere, to a stored wrench
     Vec3 force
     int slot
     int other                       # sphere, ghost or wall
@@ -169,6 +168,13 @@ cdef void correct_eight(const Loop *loop, const int *pairs, const int *indices, 
     onset_forces(law, &onsets, force)
 
 
+cdef inline unsigned int order_of(const StateView *state, int sphere) noexcept nogil:
+    """Canonical order: the user's number of a sphere or ghost, walls after all spheres."""
+    if sphere < 0:
+        return 2147483648u - 1u - <unsigned int> sphere
+    return <unsigned int> state.sphere_number[slot_of(state, sphere)]
+
+
 cdef int compare(const void *a, const void *b) noexcept nogil:
     """Canonical order of additions."""
     cdef const Addition *first = <const Addition *> a
@@ -176,11 +182,12 @@ cdef int compare(const void *a, const void *b) noexcept nogil:
     return 1 if first.rank > second.rank else -1
 
 
-cdef inline void add_to_sphere(Contacts *contacts, int slot, Vec3 force) noexcept nogil:
-    cdef double *total = force_on(contacts, slot)
-    total[0] += force.x
-    total[1] += force.y
-    total[2] += force.z
+cdef inline void add_to_sphere(Contacts *contacts, const StateView *state, int slot, Vec3 force) noexcept nogil:
+    cdef double rows[4]
+    cdef int64_t record[4]
+    rows[0], rows[1], rows[2], rows[3] = force.x, force.y, force.z, norm(force)
+    record_force(contacts.law.unit_keys != NULL, contacts.law, state, slot, rows, 1.0, record)
+    add_record(record, force_on(contacts, slot))
 
 
 cdef void add_to_wrench(const StateView *state, int slot, Vec3 force) noexcept nogil:
@@ -194,25 +201,16 @@ cdef void add_to_wrench(const StateView *state, int slot, Vec3 force) noexcept n
                                        cross(load(member(state, row_of(slot)) + lane_of(slot)), rotate_back(q, force))))
 
 
-cdef void add_in_order(Contacts *contacts, const StateView *state, Addition *additions, Py_ssize_t n,
-                       bint stored) noexcept nogil:
-    """Add to forces on spheres, or to stored wrenches; where the order of two additions matters, in canonical order."""
-    cdef Py_ssize_t m, ordered = 0
+cdef void add_in_order(const StateView *state, Addition *additions, Py_ssize_t n) noexcept nogil:
+    """Add to stored wrenches, in canonical order."""
+    cdef Py_ssize_t m
     for m in range(n):
-        if stored or force_on(contacts, additions[m].slot)[3] >= 2.0 * CORRECTION:
-            additions[ordered] = additions[m]
-            additions[ordered].rank = <unsigned long long> order_of(state, additions[m].slot) << 32 \
-                | order_of(state, additions[m].other)
-            ordered += 1
-        else:
-            add_to_sphere(contacts, additions[m].slot, additions[m].force)
-    if ordered > 1:
-        qsort(additions, ordered, sizeof(Addition), compare)
-    for m in range(ordered):
-        if stored:
-            add_to_wrench(state, additions[m].slot, additions[m].force)
-        else:
-            add_to_sphere(contacts, additions[m].slot, additions[m].force)
+        additions[m].rank = <unsigned long long> order_of(state, additions[m].slot) << 32 \
+            | order_of(state, additions[m].other)
+    if n > 1:
+        qsort(additions, n, sizeof(Addition), compare)
+    for m in range(n):
+        add_to_wrench(state, additions[m].slot, additions[m].force)
 
 
 cdef bint add_onset_forces(Loop *loop, int thread, bint stored, bint between) noexcept nogil:
@@ -228,6 +226,7 @@ cdef bint add_onset_forces(Loop *loop, int thread, bint stored, bint between) no
     cdef Addition *additions
     cdef Py_ssize_t eight, first, n = 0
     cdef const int *indices
+    cdef Vec3 correction
     cdef int lane, side, count
     cdef bint fine
     if loop.n_threads == 1 and contacts.ends.size == 0:
@@ -239,7 +238,7 @@ cdef bint add_onset_forces(Loop *loop, int thread, bint stored, bint between) no
         find_all_motions(loop, thread, stored, between)
     if loop.n_threads > 1:
         await_motions(loop, thread)
-    additions = <Addition *> contacts.additions.data
+    additions = <Addition *> contacts.additions.data    # to stored wrenches
     for eight in range((contacts.ends.size + LANES - 1) // LANES if fine else 0):
         first = eight * LANES
         count = <int> min(<Py_ssize_t> LANES, contacts.ends.size - first)
@@ -251,10 +250,12 @@ cdef bint add_onset_forces(Loop *loop, int thread, bint stored, bint between) no
             for side in range(2 if force[lane] != 0.0 else 0):
                 if <unsigned int> (pair[side] - contacts.first_slot) >= <unsigned int> contacts.n_slots:
                     continue
-                additions[n].slot, additions[n].other = pair[side], pair[1 - side]
-                additions[n].force = scale(-force[lane] if side else force[lane], load(normals + lane))
-                n += 1
-                if not stored:
-                    force_on(contacts, pair[side])[3] += CORRECTION
-    add_in_order(contacts, state, additions, n, stored)
+                correction = scale(-force[lane] if side else force[lane], load(normals + lane))
+                if stored:
+                    additions[n].slot, additions[n].other = pair[side], pair[1 - side]
+                    additions[n].force = correction
+                    n += 1
+                else:
+                    add_to_sphere(contacts, state, pair[side], correction)
+    add_in_order(state, additions, n)
     return fine

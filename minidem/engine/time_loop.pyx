@@ -5,7 +5,7 @@
     publish         ghosts and report of this thread
     await           ghosts and reports of all threads
     rebuild         of the lists, if a sphere of any thread may have left its skin
-    narrow phase    contacts of own spheres with each other, walls, ghosts; then re-summation in canonical order
+    narrow phase    contacts of own spheres with each other, walls, ghosts
     onset pass      corrections of contacts that begin or end, if the contact law has them; after external forces
     user forces     which see predicted velocities: compiled ones by each thread, then those in Python by one
     finish          of the rotation scheme, if it has one, after the last stage

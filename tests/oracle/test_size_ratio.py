@@ -88,19 +88,20 @@ def covered(n, wall=False):
 
 
 @pytest.mark.parametrize("n", [10, 60, 3000])
-def test_order_of_a_long_sum(n):
-    """Forces on a large sphere are added in the order of the other spheres' numbers, then of walls, to the last bit."""
+def test_bits_of_a_long_sum(n):
+    """Forces on a large sphere are added as integers, as contact/force_sums.pxd says, to the last bit."""
     sim = covered(n, wall=True)
     large = sim.n_clumps - 2
     contacts = sim.contacts()
     mine = contacts[(contacts["sphere_i"] == large) | (contacts["sphere_j"] == large)]
     assert np.count_nonzero(mine["sphere_j"] < 0) == 1
-    other = np.where(mine["sphere_i"] == large, mine["sphere_j"], mine["sphere_i"])
     force = np.where(mine["sphere_i"] == large, 1.0, -1.0)[:, None] * mine["force"]
-    order = np.argsort(np.where(other < 0, sim.n_spheres, other))
-    expected = np.cumsum(force[order], axis=0)[-1]                      # one after the other
+    radius = 2.0 ** np.floor(np.log2(sim.sphere_radii[large]))
+    unit = 2.0 ** (np.floor(np.log2(1e7 / (1.0 - 0.2 ** 2) * radius ** 2)) - 54)
+    expected = unit * np.rint(force / unit).astype(np.int64).sum(axis=0)
     assert np.array_equal(sim.force[large], expected)
-    assert len(mine) > 0.5 * n and not np.array_equal(expected, np.cumsum(force[order[::-1]], axis=0)[-1])
+    assert len(mine) > 0.5 * n and np.allclose(expected, force.sum(axis=0), rtol=0.0, atol=n * unit)
+    assert not np.array_equal(np.cumsum(force, axis=0)[-1], np.cumsum(force[::-1], axis=0)[-1])
 
 
 def test_cost_of_a_long_sum():

@@ -4,6 +4,7 @@ H. Hertz, J. reine angew. Math. 92, 156 (1882); K. L. Johnson, Contact Mechanics
 [m], effective modulus E* = 1 / sum((1 - nu^2) / E) [Pa], effective radius R* = R_i R_j / (R_i + R_j) [m], at a plane R.
 """
 from libc.math cimport sqrt
+from libc.stdint cimport int64_t
 
 from minidem.contact.record import ContactLaw
 from minidem.core.literature import Reference, article
@@ -27,22 +28,22 @@ cdef Contact one(const Law *law, const StateView *state, int i, int j) noexcept 
 
 
 cdef bint many(const Law *law, const StateView *state, const int *pairs, Py_ssize_t first, Py_ssize_t n, bint walls,
-               double *forces, IntVector *ends) noexcept nogil:
+               int64_t *forces, IntVector *ends) noexcept nogil:
     return over_pairs(force, False, False, law, state, pairs, first, n, walls, forces, ends)
 
 
 cdef bint many_moving(const Law *law, const StateView *state, const int *pairs, Py_ssize_t first, Py_ssize_t n,
-                      bint walls, double *forces, IntVector *ends) noexcept nogil:
+                      bint walls, int64_t *forces, IntVector *ends) noexcept nogil:
     return over_pairs(force, True, False, law, state, pairs, first, n, walls, forces, ends)
 
 
 cdef bint many_mixed(const Law *law, const StateView *state, const int *pairs, Py_ssize_t first, Py_ssize_t n,
-                     bint walls, double *forces, IntVector *ends) noexcept nogil:
+                     bint walls, int64_t *forces, IntVector *ends) noexcept nogil:
     return over_pairs(force, False, True, law, state, pairs, first, n, walls, forces, ends)
 
 
 cdef bint many_mixed_moving(const Law *law, const StateView *state, const int *pairs, Py_ssize_t first, Py_ssize_t n,
-                            bint walls, double *forces, IntVector *ends) noexcept nogil:
+                            bint walls, int64_t *forces, IntVector *ends) noexcept nogil:
     return over_pairs(force, True, True, law, state, pairs, first, n, walls, forces, ends)
 
 

@@ -4,6 +4,8 @@ The law of soft-sphere simulations, where the duration of a collision, pi sqrt(m
 P. A. Cundall and O. D. L. Strack, Geotechnique 29, 47 (1979). Overlap d [m], stiffness k [N/m]. The elastic constants
 of the material are not used.
 """
+from libc.stdint cimport int64_t
+
 from minidem.contact.record import ContactLaw
 from minidem.core.literature import article
 from minidem.core.parameters import Positive
@@ -29,12 +31,12 @@ cdef Contact one(const Law *law, const StateView *state, int i, int j) noexcept 
 
 
 cdef bint many(const Law *law, const StateView *state, const int *pairs, Py_ssize_t first, Py_ssize_t n, bint walls,
-               double *forces, IntVector *ends) noexcept nogil:
+               int64_t *forces, IntVector *ends) noexcept nogil:
     return over_pairs(force, False, False, law, state, pairs, first, n, walls, forces, ends)
 
 
 cdef bint many_moving(const Law *law, const StateView *state, const int *pairs, Py_ssize_t first, Py_ssize_t n,
-                      bint walls, double *forces, IntVector *ends) noexcept nogil:
+                      bint walls, int64_t *forces, IntVector *ends) noexcept nogil:
     return over_pairs(force, True, False, law, state, pairs, first, n, walls, forces, ends)
 
 
