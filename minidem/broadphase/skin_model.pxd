@@ -29,8 +29,8 @@ cdef inline void choose_skins(double diameter, double speed, Py_ssize_t n_sphere
     the minimum is flat: 1.8 to test a pair of the inner list or to prune one of the outer list, 4 to pose a sphere and
     to measure its displacement, 60 to sort an item into the grid and to search around it, 10 to find and store an outer
     pair. With AVX-512 the last two are about half and a third of that; the skins of ten thousand rods are much the same
-    then. With history, 60 to sort an inner pair into the canonical order and to carry its contact over: in a drum of
-    38 000 spheres the lists take 40 % less time than without this term. A triangle takes 40 in a step, and 40 to be
+    then. With records, 60 to carry a contact over, a figure of 0.8.0: then lists of a drum of 38 000 spheres took 40 %
+    less time than without this term. A triangle takes 40 in a step, and 40 to be
     pruned or found.
     """
     cdef double outer, inner, steps_outer, steps_inner, cost, best = -1.0, wide, narrow, wide_triangles, triangles
