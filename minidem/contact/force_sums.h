@@ -30,15 +30,27 @@ static inline __attribute__((always_inline)) void minidem_force_records(
     minidem_records_from_rows((const double *) fixed, (double *) records);         /* moved, nothing is computed */
 }
 
-/* The same of one sphere; force (4,). */
+/* Units per newton of a sphere. */
+static inline __attribute__((always_inline)) double minidem_per_force(uint64_t key, int shift, double radius) {
+    uint64_t bits;
+    memcpy(&bits, &radius, sizeof bits);
+    bits = key - ((bits & MINIDEM_EXPONENT) << shift);
+    memcpy(&radius, &bits, sizeof bits);
+    return radius;
+}
+
+/* A force (3,) on a sphere, rounded to multiples of its unit. */
+static inline void minidem_round_force(double *force, uint64_t key, int shift, double radius) {
+    double per_force = minidem_per_force(key, shift, radius);
+    for (int k = 0; k < 3; k++)
+        force[k] = nearbyint(force[k] * per_force) / per_force;
+}
+
+/* The record of a force (4,) on one sphere. */
 static inline __attribute__((always_inline)) void minidem_force_record(
         const double *force, double sign, uint64_t key, int shift, double radius, int64_t *record) {
     const double most = (double) MINIDEM_BOUND;
-    uint64_t bits;
-    double per_force, bound;
-    memcpy(&bits, &radius, sizeof bits);
-    bits = key - ((bits & MINIDEM_EXPONENT) << shift);
-    memcpy(&per_force, &bits, sizeof per_force);
+    double per_force = minidem_per_force(key, shift, radius), bound;
     bound = fabs(force[3]) * per_force * (1.0 / MINIDEM_BOUND_UNIT) + 1.0;
     bound = bound < most ? bound : most;
     per_force *= sign;

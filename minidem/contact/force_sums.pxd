@@ -19,6 +19,7 @@ cdef extern from "contact/force_sums.h" nogil:
                                                const double *radii, int64_t *records)
     void force_record "minidem_force_record"(const double *force, double sign, uint64_t key, int shift, double radius,
                                              int64_t *record)
+    void round_force "minidem_round_force"(double *force, uint64_t key, int shift, double radius)
     void add_record "minidem_add_record"(const int64_t *record, int64_t *sum)
     void forces_of_sums "minidem_forces_of_sums"(const int64_t *sums, const int *index, const uint64_t *keys, int shift,
                                                  const double *radii, double *force)

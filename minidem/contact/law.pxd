@@ -15,7 +15,7 @@ from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
 from minidem.broadphase.ghosts cimport clump_of, slot_of
-from minidem.contact.force_sums cimport force_record, force_records
+from minidem.contact.force_sums cimport force_record, force_records, round_force
 from minidem.contact.part cimport PartCall, PartFunction
 from minidem.contact.rows cimport HistoryFunction
 from minidem.contact.twists cimport relative_velocities, sphere_velocity, twist_of
@@ -174,6 +174,15 @@ cdef inline void record_force(bint mixed, const Law *law, const StateView *state
     """The record of a force (3,) times `sign` on a sphere or ghost; force[3] is its magnitude [N]."""
     force_record(force, sign, unit_key_of(mixed, law, state, sphere), law.unit_shift,
                  state.spheres[4 * <Py_ssize_t> sphere + 3], record)
+
+
+cdef inline Vec3 rounded_force(const Law *law, const StateView *state, int sphere, Vec3 force) noexcept nogil:
+    """A force on a sphere in multiples of its unit, as its sum has it."""
+    cdef double rows[3]
+    rows[0], rows[1], rows[2] = force.x, force.y, force.z
+    round_force(rows, unit_key_of(law.unit_keys != NULL, law, state, sphere), law.unit_shift,
+                state.spheres[4 * <Py_ssize_t> sphere + 3])
+    return vec3(rows[0], rows[1], rows[2])
 
 
 cdef inline double margin(double begins, double ends, const Contact *contact, Vec3 relative) noexcept nogil:

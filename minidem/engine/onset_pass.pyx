@@ -15,7 +15,7 @@ from libc.string cimport memcpy, memset
 from minidem.broadphase.ghosts cimport clump_of, slot_of
 from minidem.broadphase.synchronisation cimport wait_for
 from minidem.contact.force_sums cimport add_record
-from minidem.contact.law cimport Contact, Law, modulus_of, record_force
+from minidem.contact.law cimport Contact, Law, modulus_of, record_force, rounded_force
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.contact.onset cimport Onsets, onset_forces
 from minidem.contact.reduce cimport force_on
@@ -250,7 +250,8 @@ cdef bint add_onset_forces(Loop *loop, int thread, bint stored, bint between) no
             for side in range(2 if force[lane] != 0.0 else 0):
                 if <unsigned int> (pair[side] - contacts.first_slot) >= <unsigned int> contacts.n_slots:
                     continue
-                correction = scale(-force[lane] if side else force[lane], load(normals + lane))
+                correction = rounded_force(&loop.law, state, pair[side], scale(
+                    -force[lane] if side else force[lane], load(normals + lane)))
                 if stored:
                     additions[n].slot, additions[n].other = pair[side], pair[1 - side]
                     additions[n].force = correction
