@@ -12,7 +12,7 @@ from minidem.broadphase.ghosts cimport ghost_of, slot_of
 from minidem.broadphase.neighbours cimport PADDING, Neighbours
 from minidem.contact.blocks cimport (
     EFFECTIVE_MASS, FIRST, MATERIALS, PLACE, SECOND, Blocks, clear_blocks, keys_of, numbers_of, release_blocks,
-    take_lane,
+    reserve_blocks, take_lane,
 )
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.contact.stored cimport CROSS, GROUPS, OWN, WALLS, Stored, reserve_lines
@@ -120,6 +120,8 @@ cdef bint collect_stored(Contacts *all, int thread, int n_threads, const Neighbo
     count_own(stored, all, n_threads, state, True, &count)
     for group in range(<int> GROUPS):
         clear_blocks(&stored.spare[group])
+    if not reserve_blocks(&stored.spare[OWN], count // LANES + 1):
+        return False
     for k in range(count):
         source = stored.order.data + 3 * k
         if not copy_contact(stored, &all[source[0]].stored.groups[source[1]], source[2], k, state):
