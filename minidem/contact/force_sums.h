@@ -6,7 +6,8 @@
 #define MINIDEM_EXPONENT ((uint64_t) 0x7ff << 52)       /* bits of a double */
 #define MINIDEM_ONE ((uint64_t) 0x3ff << 52)            /* of 1.0 */
 
-typedef uint64_t minidem_eight_bits __attribute__((vector_size(64), aligned(8), may_alias));    /* sums may wrap */
+typedef uint64_t minidem_eight_bits __attribute__((vector_size(MINIDEM_LANES * sizeof(uint64_t)), aligned(8),
+                                                   may_alias));                 /* sums may wrap */
 typedef int64_t minidem_record __attribute__((vector_size(32), aligned(8), may_alias));
 
 /* Bits of the numbers of units per newton of eight spheres, powers of two. */
@@ -18,7 +19,7 @@ static inline __attribute__((always_inline)) minidem_eight_bits minidem_bits_per
 /* Records of the forces (3, LANES) on eight spheres, times `sign`; row 3 of `force` are their magnitudes. */
 static inline __attribute__((always_inline)) void minidem_force_records(
         const double *force, double sign, const uint64_t *keys, int shift, const double *radii, int64_t *records) {
-    const minidem_eight most = (double) MINIDEM_BOUND + (minidem_eight) {0.0};
+    const minidem_eight most = MINIDEM_EIGHT_OF((double) MINIDEM_BOUND);
     minidem_eight per_force = (minidem_eight) minidem_bits_per_force(keys, shift, radii);
     minidem_eight bound = MINIDEM_MAGNITUDE(MINIDEM_EIGHT(force + 3 * MINIDEM_LANES)) * per_force
         * (1.0 / MINIDEM_BOUND_UNIT) + 1.0;

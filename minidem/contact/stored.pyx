@@ -41,6 +41,7 @@ cdef bint reserve_lines(Stored *stored, int first_slot, int n_slots) noexcept no
         if posix_memalign(&data, CACHE_LINE, n * <int> LINE * sizeof(int64_t)) != 0:
             return False
         stored.lines.fine, stored.lines.capacity = <int64_t *> data, n
+    stored.lines.has_large = False
     memset(stored.lines.fine, 0, n * <int> LINE * sizeof(int64_t))
     if stored.lines.coarse != NULL:
         memset(stored.lines.coarse, 0, n * <int> LINE * sizeof(int64_t))
