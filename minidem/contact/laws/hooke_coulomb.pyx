@@ -13,7 +13,6 @@ from minidem.contact.friction import friction_kernels
 from minidem.contact.friction_coefficients import (
     FRICTION_PARAMETERS, READS_OF_PAIRS, READS_WITH, REFERENCES, coefficient_rows,
 )
-from minidem.contact.laws.hooke import CUNDALL
 from minidem.contact.parts import hooke
 from minidem.contact.record import ContactLaw
 from minidem.core.parameters import Positive
@@ -26,8 +25,8 @@ def coefficients(pair, values):
 
 
 LAWS = [ContactLaw(
-    name="hooke-coulomb", title="damped linear spring with Coulomb friction", cites=(CUNDALL, *REFERENCES),
-    kernels=lambda values: friction_kernels(hooke.PART, values),
+    name="hooke-coulomb", title="damped linear spring with Coulomb friction",
+    cites=("cundall1979discrete", *REFERENCES), kernels=lambda values: friction_kernels(hooke.PART, values),
     power=1.0, needs_velocity=True, has_history=True, conservative=False, coefficients=coefficients,
     reads_of_pairs=READS_OF_PAIRS, reads_with=READS_WITH, used_in="LAMMPS, LIGGGHTS, Yade, MercuryDPM",
     parameters={**FRICTION_PARAMETERS, "stiffness": Positive, "tangential_stiffness": Positive(2.0 / 7.0)})]
