@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.analysis.diagnosis import refuse_coincidence, refuse_deep_overlaps, warn_of_large_step
+from minidem.analysis.diagnosis import DEEPEST_START, refuse_coincidence, refuse_deep_overlaps, warn_of_large_step
 from minidem.analysis.energy import measure
 from minidem.analysis.observables import Observables
 from minidem.core.checks import short_repr
@@ -77,7 +77,8 @@ class Clumps(Observables):
                               started=np.concatenate([old.started, np.zeros(n, dtype=bool)]), **old.past(n))
         if n > FEW or old.user_forces:
             new.evaluate()
-            refuse_deep_overlaps(new.contacts(), state, first)
+            if new.extremes()[1] > DEEPEST_START * state.spheres[:, :, 3].take(state.sphere_slot).min():
+                refuse_deep_overlaps(new.contacts(), state, first)      # a list that takes more memory than the state
         else:
             refuse_deep_overlaps(new.contacts_of_last(n), state, first)
         warn_of_large_step(self, new, first)

@@ -3,7 +3,6 @@ import numpy as np
 
 from minidem.contact.parts import epsd, jkr
 from minidem.contact.parts.tangential import MODELS
-from minidem.core.literature import article
 from minidem.core.parameters import NonNegative
 
 from libc.string cimport memset
@@ -23,15 +22,7 @@ FRICTION_PARAMETERS = {        # the first two: Parameter in part.pxd
     "tangential": tuple(TANGENTIAL), "tangential_damping": ("stiffness-ratio", NonNegative),
     "rolling": tuple(ROLLING), "rolling_damping": NonNegative(0.3), "mass": ("contact", "clump"),
 }
-AI = article(
-    "ai2011assessment", ("Ai, Jun", "Chen, Jian-Fei", "Rotter, J. Michael", "Ooi, Jin Y."),
-    "Assessment of rolling resistance models in discrete element simulations", "Powder Technology", "206", "269--282",
-    "2011", "10.1016/j.powtec.2010.09.030")
-THORNTON = article(
-    "thornton2013investigation", ("Thornton, Colin", "Cummins, Sharen J.", "Cleary, Paul W."),
-    "An investigation of the comparative behaviour of alternative contact force models during inelastic collisions",
-    "Powder Technology", "233", "30--46", "2013", "10.1016/j.powtec.2012.08.012")
-REFERENCES = (THORNTON, AI)
+REFERENCES = ("thornton2013investigation", "ai2011assessment")
 
 
 def coefficient_rows(pair, values, stiffness, damping, tangential, ratio, rolling):

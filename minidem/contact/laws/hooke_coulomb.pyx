@@ -12,7 +12,6 @@ speed. The elastic constants of the materials are not used.
 from minidem.contact.friction import (
     FRICTION_PARAMETERS, READS_OF_PAIRS, READS_WITH, REFERENCES, coefficient_rows, friction_kernels,
 )
-from minidem.contact.laws.hooke import CUNDALL
 from minidem.contact.parts.normal import HOOKE
 from minidem.contact.record import ContactLaw
 from minidem.core.parameters import Positive
@@ -25,8 +24,8 @@ def coefficients(pair, values):
 
 
 LAWS = [ContactLaw(
-    name="hooke-coulomb", title="damped linear spring with Coulomb friction", cites=(CUNDALL, *REFERENCES),
-    kernels=lambda values: friction_kernels(HOOKE, values),
+    name="hooke-coulomb", title="damped linear spring with Coulomb friction",
+    cites=("cundall1979discrete", *REFERENCES), kernels=lambda values: friction_kernels(HOOKE, values),
     power=1.0, needs_velocity=True, has_history=True, conservative=False, coefficients=coefficients,
     reads_of_pairs=READS_OF_PAIRS, reads_with=READS_WITH, used_in="LAMMPS, LIGGGHTS, Yade, MercuryDPM",
     parameters={**FRICTION_PARAMETERS, "stiffness": Positive, "tangential_stiffness": Positive(2.0 / 7.0)})]
