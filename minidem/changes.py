@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.analysis.diagnosis import refuse_coincidence, refuse_deep_overlaps, warn_of_large_step
+from minidem.analysis.diagnosis import DEEPEST_START, refuse_coincidence, refuse_deep_overlaps, warn_of_large_step
 from minidem.analysis.energy import measure
 from minidem.core.checks import short_repr
 from minidem.engine.user_forces import Force, UserForces
@@ -68,7 +68,8 @@ def add_clumps(sim, template: ClumpTemplate, position: ArrayLike, orientation: A
                           started=np.concatenate([old.started, np.zeros(n, dtype=bool)]), **old.past(n))
     if n > FEW or old.user_forces:
         new.evaluate()
-        refuse_deep_overlaps(new.contacts(), state, first)
+        if new.extremes()[1] > DEEPEST_START * state.spheres[:, :, 3].take(state.sphere_slot).min():
+            refuse_deep_overlaps(new.contacts(), state, first)      # a list that takes more memory than the state
     else:
         refuse_deep_overlaps(new.contacts_of_last(n), state, first)
     warn_of_large_step(sim, new, first)

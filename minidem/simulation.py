@@ -46,6 +46,7 @@ from minidem.walls.motion import at_rest
 
 MOST_STEPS = 2.0 ** 53  # with more, times of different steps are equal
 BETWEEN_COPIES = 200    # times the duration of a copy of the state, to which a run goes back if a step fails
+MOST_COPIED = 300_000   # spheres of such a copy, 0.7 kB each in a bed with friction
 
 
 def observable(method):
@@ -162,7 +163,8 @@ class Simulation:
             step, which is then undone.
         MemoryError, or the error of a compiled contact law
             The simulation can be queried, saved or run on with the bits of an undisturbed run. If the error was within
-            a step, it is at an earlier step: the message says which. Callbacks since then are called again.
+            a step, it is at an earlier step: the message says which. Callbacks since then are called again. Of more
+            than 300 000 spheres there is no copy to go back to: the last checkpoint continues.
 
         Warns
         -----
@@ -226,7 +228,7 @@ class Simulation:
             raise FloatingPointError(f"step {self.step_count + 1} (time {self.time + self.dt:.6g} s): {error}. "
                                      + explain_pose(self)) from None
         except Exception as error:
-            if engine.loop.broken is None:
+            if engine.loop.broken is None or engine.loop.copy is None:
                 raise
             step, due = self.step_count + 1, engine.due
             before = _restored(*engine.loop.copy).engine
@@ -240,10 +242,10 @@ class Simulation:
         """Run so many steps, with a copy of an earlier state.
 
         A step that fails leaves forces and contacts incomplete. Loops that call Python in each step keep a copy of
-        their own.
+        their own. Of more spheres than MOST_COPIED there is none: it would take as much memory as the contacts.
         """
         loop, began = self.engine.loop, perf_counter()
-        if not loop.undoes_steps and (loop.copy is None or began >= self._copy_due):
+        if not loop.undoes_steps and self.n_spheres <= MOST_COPIED and (loop.copy is None or began >= self._copy_due):
             loop.copy = None                    # its memory is used for the next one
             loop.copy = self.__reduce__()[1]
             now = perf_counter()
