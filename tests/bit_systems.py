@@ -45,19 +45,19 @@ def values_of(sim, n=None):
     if n is not None:
         return found
     contacts = sim.contacts()
-    found |= {f"contacts {name}": contacts[name] for name in contacts.dtype.names} | (sim._loop.history() or {})
+    found |= {f"contacts {name}": contacts[name] for name in contacts.dtype.names} | (sim.engine.loop.history() or {})
     found |= {name: getattr(sim, name) for name in ("time", "step_count", "template_index")}
     found["energies"] = np.array(list(vars(sim.energy(shadow=True)).values()), dtype=float)
     found["coordination"] = sim.coordination_number()
     found["stress"] = sim.stress(low=[0.0] * 3, high=[0.5] * 3, kinetic=True)
     found["walls"] = [np.append(sim.wall_force(k), sim.wall_torque(k)) for k in range(len(sim.walls))]
     found["planes"] = [wall.point for wall in sim.walls_at_rest if isinstance(wall, md.Plane)]
-    if sim._loop.dissipated() is not None:
-        found["dissipated"] = sim._loop.dissipated()
-    if sim._loop.wall_work() is not None:
-        found["work of walls"] = sim._loop.wall_work()[:, 0]
+    if sim.engine.loop.dissipated() is not None:
+        found["dissipated"] = sim.engine.loop.dissipated()
+    if sim.engine.loop.wall_work() is not None:
+        found["work of walls"] = sim.engine.loop.wall_work()[:, 0]
     if sim.periodic:
-        found["shift"] = np.array(sim._state.shift)
+        found["shift"] = np.array(sim.engine.state.shift)
     return found
 
 
@@ -290,5 +290,5 @@ def assert_eventful(name, law):
         plain.run(system.steps)
         assert not np.array_equal(plain.velocity, sim.velocity)
     if sim.periodic:
-        assert np.any(np.abs(sim._state.shift) >= 2)
-        assert np.all(np.abs(sim._state.in_slot_order("position")) < 3.0 * np.max(sim.periodic[1]))
+        assert np.any(np.abs(sim.engine.state.shift) >= 2)
+        assert np.all(np.abs(sim.engine.state.in_slot_order("position")) < 3.0 * np.max(sim.periodic[1]))

@@ -239,7 +239,7 @@ def test_the_monitor_allows_for_the_stiffest_material():
         sim = md.Simulation(default, [md.Plane((0, 0, -1), (0, 0, 1), GLASS)], dt=1e-7)
         sim.add_clumps(BALL, [(0, 0, 0), (1, 0, 0)], material=STEEL)
         sim.run(1)
-        safe.append(sim._monitor._limits["step"])
+        safe.append(sim.monitor._limits["step"])
     assert 0.0 < safe[0] == safe[1]
 
 

@@ -36,7 +36,7 @@ def test_restarts(name, law, tmp_path):
         if k % 2:
             sim.contacts(), sim.energy(), sim.linear_momentum(), sim.angular_momentum(), sim.sphere_centers()
         if k % 3 == 0:
-            sim._loop.sort_clumps()
+            sim.engine.loop.sort_clumps()
         n = sim.n_clumps if sim.user_forces else None       # with them, forces of single contacts are listed to 1e-6
         saved = bits(sim, n)
         others = [system.reloaded(sim, 1 + k % 3, tmp_path), copy.deepcopy(sim)]
@@ -108,7 +108,7 @@ def test_undone_steps(name, law, threads, tmp_path):
     sim = copy.deepcopy(whole)
     whole.run(system.steps)
     fail(0)
-    sim._loop.sort_clumps()
+    sim.engine.loop.sort_clumps()
     fail(0)                                                 # contacts are those of a copy, or of a sort
     for count in (1, 1, 7):
         fail(count)
@@ -172,7 +172,7 @@ def test_clumps_come_and_go(name, law, tmp_path):
     """On one, two and three threads through files; sorted, and through pickles."""
     def disturbed(sim):
         sim.run(0)
-        sim._loop.sort_clumps()
+        sim.engine.loop.sort_clumps()
         return pickle.loads(pickle.dumps(sim))
 
     expected = bits(replaced(begun(name, law), lambda sim: sim, law))

@@ -29,7 +29,7 @@ def test_order_of_added_clumps():
         assert (sim.contacts()["clump_j"] >= 0).sum() == 0 and len(sim.contacts()) > 1
         back = np.argsort(order)
         ends.append([sim.position[back].tolist(), sim.angular_velocity[back].tolist(),
-                     sim._loop.wall_work().tolist()])
+                     sim.engine.loop.wall_work().tolist()])
     assert ends[0] == ends[1]
 
 
@@ -69,7 +69,7 @@ def test_signs_of_zeros(template, height, gravity, tmp_path):
         sim.run(steps)
         sim.save(tmp_path / "state.npz")
         others = [md.Simulation.load(tmp_path / "state.npz"), copy.deepcopy(sim)]
-        sim._loop.sort_clumps()
+        sim.engine.loop.sort_clumps()
         for _ in range(2):
             assert all(getattr(other, name).tobytes() == getattr(sim, name).tobytes()
                        for other in others for name in STATE)
