@@ -13,7 +13,7 @@ import scenes
 
 import minidem as md
 import minidem.engine.loop_owner as owner
-from minidem.validation import chess_box
+from minidem.scenarios.spiral import chess_box
 
 pytestmark = pytest.mark.usefixtures("many_threads_and_sorts")
 ONSET = "hertz:onset=corrected"
