@@ -10,7 +10,7 @@ from reference_walls import CUBE, CUBE_FACES, MINDLIN, ROLLING, facets, simulati
 from settling_scene import MATERIAL, material_for, settling
 
 import minidem as md
-from minidem.validation import chess_box
+from minidem.scenarios.spiral import chess_box
 
 STATE = "position", "orientation", "velocity", "angular_velocity", "force", "torque"
 ONSET = "hertz:onset=corrected"
