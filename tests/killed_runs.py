@@ -32,7 +32,8 @@ RUNS = {        # scenario: (options, steps between checkpoints)
     "dense_rods": (["--rods", "60", "--thermalise", "0", "--time", "0.02", "--dt", "3.8e-5"], 15),
     "chess_in_box": (["--time", "0.003", "--dt", "1e-5"], 7),
 }
-SCENARIOS = {name: import_module(name).SCENARIO for name in RUNS}
+FOLDERS = {"falling_fibres": "rotating_bodies.", "chess_in_box": "spiral."}
+SCENARIOS = {name: import_module(f"minidem.scenarios.{FOLDERS.get(name, '')}{name}").SCENARIO for name in RUNS}
 MEAN_LIFE = 0.15        # mean time to a kill, in times that the uninterrupted run takes
 
 
