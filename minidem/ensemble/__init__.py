@@ -1,7 +1,7 @@
 """Parameter studies: one function over a grid of parameters, on this machine or on a cluster; see guide/studies.md.
 
-Data flow: study.py (parameters of all runs, progress) -> worker.py (processes, here or of a cluster) -> store.py (records,
-table). reference.py names the function for other processes. After any interruption the same call makes the missing runs.
+Data flow: study.py (parameters of all runs, progress) -> worker.py (processes, here or of a cluster) -> store.py
+(records, table). reference.py names the function for other processes.
 """
 from minidem.ensemble.study import run_ensemble
 

@@ -27,7 +27,7 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
     """Call function(**parameters) for every combination of the values of a grid.
 
     Runs are made in other processes, with an empty standard input. A run that raises, exceeds `timeout`, or whose
-    process dies twice gives a row with its error; the others continue. Ctrl-C ends the current runs and keeps the others.
+    process dies twice gives a row with its error; the others continue. Ctrl-C ends the current runs.
 
     Parameters
     ----------
