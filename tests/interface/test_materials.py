@@ -8,7 +8,7 @@ import pytest
 import scenes
 
 import minidem as md
-import minidem.engine.loop_owner
+import minidem.engine.loop_memory
 from minidem.contact.pair_table import PROPERTIES, PairTable
 from minidem.output import checkpoint
 
@@ -169,12 +169,12 @@ def test_friction_of_each_contact():
 
 @pytest.mark.parametrize("contact", ["hertz", "hertz:onset=corrected"])
 def test_same_bits_on_threads_and_in_any_order(monkeypatch, contact):
-    monkeypatch.setattr(minidem.engine.loop_owner, "REBUILDS_PER_SORT", 1)
-    monkeypatch.setattr(minidem.engine.loop_owner, "SPHERES_PER_THREAD", 1)
-    monkeypatch.setattr(minidem.engine.loop_owner, "MIN_SORTED_BLOCKS", 10**9)
+    monkeypatch.setattr(minidem.engine.loop_memory, "REBUILDS_PER_SORT", 1)
+    monkeypatch.setattr(minidem.engine.loop_memory, "SPHERES_PER_THREAD", 1)
+    monkeypatch.setattr(minidem.engine.loop_memory, "MIN_SORTED_BLOCKS", 10**9)
     as_added = mixture(contact=contact)
     as_added.run(200)
-    monkeypatch.setattr(minidem.engine.loop_owner, "MIN_SORTED_BLOCKS", 0)
+    monkeypatch.setattr(minidem.engine.loop_memory, "MIN_SORTED_BLOCKS", 0)
     for threads in (1, 2, 3):
         sim = mixture(threads, contact)
         for _ in range(4):

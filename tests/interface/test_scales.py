@@ -9,7 +9,7 @@ import pytest
 import scenes
 
 import minidem as md
-import minidem.engine.loop_owner
+import minidem.engine.loop_memory
 from minidem.output import npz_checksum
 
 DT = 38e-6
@@ -103,14 +103,14 @@ def test_scale_one_changes_no_bit():
 
 
 def test_same_bits_on_threads_and_in_any_order(monkeypatch):
-    monkeypatch.setattr(minidem.engine.loop_owner, "REBUILDS_PER_SORT", 1)
-    monkeypatch.setattr(minidem.engine.loop_owner, "SPHERES_PER_THREAD", 1)
+    monkeypatch.setattr(minidem.engine.loop_memory, "REBUILDS_PER_SORT", 1)
+    monkeypatch.setattr(minidem.engine.loop_memory, "SPHERES_PER_THREAD", 1)
     sims = [bed(threads=threads)[0] for threads in (1, 2, 3)]
     as_added = bed()[0]
-    monkeypatch.setattr(minidem.engine.loop_owner, "MIN_SORTED_BLOCKS", 10**9)
+    monkeypatch.setattr(minidem.engine.loop_memory, "MIN_SORTED_BLOCKS", 10**9)
     as_added.run(200)
     assert np.all(np.diff(as_added._state.clump_number[:as_added.n_clumps]) > 0)
-    monkeypatch.setattr(minidem.engine.loop_owner, "MIN_SORTED_BLOCKS", 64)
+    monkeypatch.setattr(minidem.engine.loop_memory, "MIN_SORTED_BLOCKS", 64)
     for sim in sims:
         for _ in range(8):
             sim.run(25)

@@ -8,7 +8,7 @@ import pytest
 from settling_scene import BALL, CLUMP, MATERIAL, ROLLING, settling
 
 import minidem as md
-import minidem.engine.loop_owner as owner
+import minidem.engine.loop_memory as owner
 
 pytestmark = pytest.mark.usefixtures("many_threads_and_sorts")
 STATE = "position", "orientation", "velocity", "angular_velocity", "force", "torque"
@@ -36,7 +36,7 @@ def bits(sim, n=None):
     if n is None:
         contacts = sim.contacts()
         arrays |= {name: contacts[name] for name in contacts.dtype.names} | sim._loop.history()
-        arrays["dissipated"] = sim._loop.dissipated()
+        arrays["dissipated"] = sim._loop.ledger()["dissipated"]
     return {name: np.ascontiguousarray(values).tobytes() for name, values in arrays.items()}
 
 

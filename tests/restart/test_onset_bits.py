@@ -12,7 +12,7 @@ import pytest
 import scenes
 
 import minidem as md
-import minidem.engine.loop_owner as owner
+import minidem.engine.loop_memory as owner
 from minidem.validation import chess_box
 
 pytestmark = pytest.mark.usefixtures("many_threads_and_sorts")

@@ -9,7 +9,7 @@ import scenes
 from settling_scene import MATERIAL
 
 import minidem as md
-import minidem.engine.loop_owner as owner
+import minidem.engine.loop_memory as owner
 
 pytestmark = pytest.mark.usefixtures("many_threads_and_sorts", "frequent_wraps")
 LAWS = ["hertz", "hertz:onset=corrected", "hertz-mindlin:rolling=epsd"]

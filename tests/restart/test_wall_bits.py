@@ -58,7 +58,7 @@ def bits(sim):
     """All that a simulation contains."""
     contacts, energies = sim.contacts(), np.array(list(vars(sim.energy()).values()), dtype=float)
     arrays = {name: np.array(getattr(sim, name)) for name in STATE} | {"energies": energies}
-    arrays |= {name: contacts[name] for name in contacts.dtype.names} | {"work": sim._loop.wall_work()[:, 0]}
+    arrays |= {name: contacts[name] for name in contacts.dtype.names} | {"work": sim._loop.ledger()["wall_work"][:, 0]}
     arrays |= {"walls": [np.append(sim.wall_force(k), sim.wall_torque(k)) for k in range(len(sim.walls))]}
     arrays |= sim._loop.history() or {}
     return {name: np.ascontiguousarray(values).tobytes() for name, values in arrays.items()}
@@ -210,7 +210,7 @@ def test_order_of_added_clumps():
         assert (sim.contacts()["clump_j"] >= 0).sum() == 0 and len(sim.contacts()) > 1
         back = np.argsort(order)
         ends.append([sim.position[back].tolist(), sim.angular_velocity[back].tolist(),
-                     sim._loop.wall_work().tolist()])
+                     sim._loop.ledger()["wall_work"].tolist()])
     assert ends[0] == ends[1]
 
 
