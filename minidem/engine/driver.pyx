@@ -79,7 +79,7 @@ cdef class Driver:
     cdef readonly WallTable walls       # None: free bodies
     cdef readonly object user_forces, external_forces
     cdef CompiledForces compiled_forces  # None: there are no user forces
-    cdef object user_work               # UserWork, likewise
+    cdef readonly object user_work      # UserWork, likewise
     cdef public object population       # Population: ids, and energies of removed clumps
     cdef Guard guard
     cdef readonly object started
@@ -383,7 +383,7 @@ cdef class Driver:
 
     @property
     def phase_seconds(self):
-        """Time of thread 0 by phase since `time_phases`, a dict [s]; the phases are in time_loop.pxd."""
+        """Time of thread 0 by phase since `time_phases`, a dict [s]; the phases are in loop.pxd."""
         phases = {"blocks": BLOCKS, "lists": LISTS, "contacts": CONTACTS, "waiting": WAITING, "outside": OUTSIDE}
         return {name: self.loop.seconds[<int> phase] for name, phase in phases.items()}
 
