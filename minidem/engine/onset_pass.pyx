@@ -33,7 +33,7 @@ from minidem.core.transpose cimport records_from_rows, rows_from_records
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, norm, scale, sub, times, vec3
 from minidem.core.vectors cimport reserve
 from minidem.engine.loop cimport Loop
-from minidem.rotation.scheme cimport Body, Step, angular_acceleration, set_stage
+from minidem.rotation.scheme cimport PREDICT, SYNC, Body, Step, angular_acceleration, call_scheme, set_stage
 from minidem.state.rows cimport (
     ANGULAR_VELOCITY, FORCE, INERTIA, INVERSE_INERTIA, INVERSE_MASS, ORIENTATION, PREDICTED, TORQUE, VELOCITY,
     WRENCH_ROWS, load, load_quat, store,
@@ -71,7 +71,7 @@ cdef void find_motions(Loop *loop, int thread, Py_ssize_t b, bint stored, bint b
         wrench = reduce_block(contacts, state, b, contacts.sphere_force, loop.body_force, reduced, True)
     set_stage(&step, 0)
     memcpy(kept, rows + PREDICTED * LANES, sizeof(kept))
-    (loop.sync if between else loop.predict)(rows, wrench + TORQUE * LANES, fixed, &step)
+    call_scheme(loop.scheme, loop.roles, SYNC if between else PREDICT, rows, wrench + TORQUE * LANES, fixed, &step)
     memcpy(w, rows + PREDICTED * LANES, sizeof(w))
     memcpy(rows + PREDICTED * LANES, kept, sizeof(kept))
     for lane in range(LANES):
