@@ -55,7 +55,10 @@ def _members(file):
     with np.load(file, allow_pickle=False) as archive:
         if sum(member.file_size for member in archive.zip.infolist()) > os.fstat(file.fileno()).st_size:
             raise ValueError("its members are larger than the file")
-        return dict(archive)
+        arrays = dict(archive)
+    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+        raise ValueError("a member is not an array")
+    return arrays
 
 
 def _settings(path, arrays):
