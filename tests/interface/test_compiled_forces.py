@@ -8,7 +8,7 @@ import scenes
 from user_functions import POINTER, capsule
 
 import minidem as md
-import minidem.engine.loop_owner
+import minidem.engine.loop_memory
 from minidem.scenario.c_functions import ctypes_functions, scipy_functions
 
 pytestmark = pytest.mark.filterwarnings("ignore:contact law")    # hertz does not read restitution and friction
@@ -220,7 +220,7 @@ def test_added_and_removed_clumps(compiled):
     assert energy.balance == pytest.approx(before.balance, rel=1e-12)
     sim.run(100)
     assert abs(sim.energy().balance - before.balance) < 1e-2 * before.kinetic
-    assert len(sim.engine.loop.force_work()) == sim.n_clumps
+    assert len(sim.engine.loop.ledger()["force_work"]) == sim.n_clumps
 
 
 @pytest.mark.parametrize("in_c", [True, False])

@@ -7,7 +7,7 @@ import pytest
 import scenes
 from bit_systems import bits
 
-import minidem.engine.loop_owner
+import minidem.engine.loop_memory
 from minidem.broadphase.load_balance import rebalanced_parts
 
 DT = 38e-6          # [s]: a contact at 20 m/s lasts for some 25 steps, a list of neighbours for 13 to 50
@@ -19,9 +19,9 @@ def crowded():
     sorted again and again, with contacts found slab by slab."""
     scene, found = scenes.packed_rods(2, (20, 20, 15), speed=20.0, spin=20.0), {}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(minidem.engine.loop_owner, "REBUILDS_PER_SORT", 2)
-        patch.setattr(minidem.engine.loop_owner, "SLOTS_IN_CACHE", 1000)
-        patch.setattr(minidem.engine.loop_owner, "LOG_SLAB", 9)
+        patch.setattr(minidem.engine.loop_memory, "REBUILDS_PER_SORT", 2)
+        patch.setattr(minidem.engine.loop_memory, "SLOTS_IN_CACHE", 1000)
+        patch.setattr(minidem.engine.loop_memory, "LOG_SLAB", 9)
         for threads in 1, 2, 4, 8:
             sim = scene.simulation(DT, threads=threads)
             sim.run(40)
