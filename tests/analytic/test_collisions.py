@@ -111,8 +111,9 @@ def rms_of_rows(rows):
     return np.sqrt(np.mean(np.square(rows), axis=0))
 
 
-@pytest.mark.parametrize("build", STEPS, ids=lambda build: build.__name__)
-@pytest.mark.parametrize("scheme", md.rotation.available())
+@pytest.mark.parametrize("scheme, build", [
+    pytest.param(scheme, build, marks=[pytest.mark.slow] * (scheme == "buss" and build is not two_rods))
+    for scheme in md.rotation.available() for build in STEPS])
 def test_order_through_collisions(scheme, build):
     """Order 2, the translation's, or the scheme's own for varying torque if that is lower.
 

@@ -47,7 +47,8 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("name", VERDICTS)
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=[pytest.mark.slow] * (name == "cohesive_slope")) for name in VERDICTS])
 @pytest.mark.usefixtures("own", "own_law")      # the custom ones register schemes and laws
 def test_quick_run(name, tmp_path, capsys):
     assert module_of(name).main(["--quick", "--out", str(tmp_path)]) == 0

@@ -94,6 +94,7 @@ def test_pictures_without_any_survivor(tmp_path):
     assert read(tmp_path / "orders.csv") == []
 
 
+@pytest.mark.slow
 def test_quick_study_of_chess_pieces(tmp_path, capsys):
     assert STUDY.main(["--quick", "--system", "chess", "--integrators", "spiral", "--contact", PLAIN, "--seeds", "1",
                        "--time", "0.05", "--out", str(tmp_path)]) == 0

@@ -106,6 +106,7 @@ def test_standard_error_of_drifts_of_random_walks():
     assert ends == pytest.approx(np.sqrt(49.0 / 47.0), rel=0.1)
 
 
+@pytest.mark.slow
 def test_a_killed_study_continues(tmp_path):
     """From the last checkpoint; the final files are those of an uninterrupted run."""
     arguments = ["--integrators", "spiral", "--time", "20", "--out", str(tmp_path / "study")]

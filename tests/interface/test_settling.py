@@ -91,6 +91,7 @@ def test_not_at_rest(tmp_path):
     assert "NOT at rest" in summary["conclusion"]
 
 
+@pytest.mark.slow
 def test_balance_error_falls_with_the_step(tmp_path):
     errors = [run(tmp_path, "--time", "0.3", "--dt", dt)["energy_balance_error"] for dt in ("4e-5", "1e-5")]
     assert errors[1] < errors[0] / 4.0
