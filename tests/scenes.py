@@ -136,11 +136,9 @@ def rods_in_box(seed, n=30, side=1.0, speed=4.0, spin=4.0, shape=None, walls=Tru
 
 
 def packed_rods(seed, shape_of_lattice, speed=4.0, spin=4.0, walls=True):
-    """Rods at solid fraction 0.2, nearly parallel, on an (a, b, c) lattice with cells of 6.2 x 3.2 x 3.2
-    sphere radii.
+    """Rods at solid fraction 0.2, nearly parallel, on an (a, b, c) lattice with cells of 6.2 x 3.2 x 3.2 sphere radii.
 
-    A rod is 6 radii long and 2 wide and may tilt by 0.15 rad, which moves its ends by 0.3 radii: none
-    overlap.
+    A rod is 6 radii long and 2 wide and may tilt by 0.15 rad, which moves its ends by 0.3 radii: none overlap.
     """
     rng, shape = np.random.default_rng(seed), rod()
     cell = ROD_RADIUS * np.array([6.2, 3.2, 3.2])

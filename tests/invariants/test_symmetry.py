@@ -1,9 +1,8 @@
 """Symmetries: reversal of time, rotation of the axes, order of the clumps, units.
 
-Round-off differs between such twins, and collisions amplify it. How much is measured: the same motion is
-run from a state disturbed by a known small amount, and the ratio of the differences at the end and at the
-start, times the round-off of all steps together (each disturbs the state by some eps of its largest
-components), is the bound.
+Round-off differs between such twins, and collisions amplify it. How much is measured: the same motion is run from a
+state disturbed by a known small amount, and the ratio of the differences at the end and at the start, times the
+round-off of all steps together (each disturbs the state by some eps of its largest components), is the bound.
 """
 import numpy as np
 import pytest
@@ -24,8 +23,7 @@ def box():
 
 
 def scales(scene):
-    """Largest components of x, q, v, w, to compare unlike quantities; v and w of the same size as x and q
-    per time."""
+    """Largest components of x, q, v, w, to compare unlike quantities; v and w of the same size as x and q per time."""
     speed = np.max(np.linalg.norm(scene.velocity, axis=1))
     return np.max(np.abs(scene.position)), 1.0, speed, speed / scene.shapes[0].reach
 
