@@ -1,8 +1,7 @@
 """Storage of the broad phase: lists of each thread, grids, skins, and the blocks that each thread owns."""
 from libc.stdlib cimport calloc, free
 
-from minidem.broadphase.cell_grid cimport empty_grid
-from minidem.broadphase.levels cimport free_levels, sort_by_size
+from minidem.broadphase.cell_grid cimport empty_grid, free_levels, sort_by_size
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.core.clock cimport clock
 from minidem.core.int_vector cimport APART, IntVector, release
@@ -113,12 +112,12 @@ cdef void drop_lists(Broadphase *broad) noexcept nogil:
         release(&mine.hits)
         release(&mine.near[0])
         release(&mine.near[1])
-        release(&mine.outer_walls)
+        release(&mine.outer_wall_candidates)
         release(&mine.triangles)
         release(&mine.pairs)
         release(&mine.spare)
         release(&mine.slab_ends)
-        release(&mine.walls)
+        release(&mine.wall_candidates)
         release(&mine.active)
         release(&mine.ghost_lines)
         release(&mine.outer_ghost_lines)

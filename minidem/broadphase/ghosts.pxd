@@ -13,11 +13,6 @@ from minidem.state.state cimport StateView
 cdef enum:
     LINE = 8                    # doubles of a cache line: two spheres
 
-cdef void mark_lines(unsigned char *marks, const int *pairs, Py_ssize_t n, Py_ssize_t first_row,
-                     Py_ssize_t last_row) noexcept nogil
-cdef bint list_marked(IntVector *lines, unsigned char *marks, Py_ssize_t first_row, Py_ssize_t last_row) noexcept nogil
-
-
 cdef inline int ghost_of(const StateView *state, int slot) noexcept nogil:
     return slot + <int> state.n_members * LANES
 
