@@ -1,8 +1,8 @@
 """The broad phase: all that the threads share about the candidates for contact."""
 from minidem.broadphase.cell_grid cimport Levels
 from minidem.broadphase.neighbours cimport Neighbours
-from minidem.core.int_vector cimport APART
 from minidem.core.openmp cimport Barrier, Epoch
+from minidem.core.vectors cimport APART
 from minidem.state.state cimport StateView
 
 cdef enum:

@@ -1,8 +1,8 @@
 """Cell list by spatial hash, of spheres or of bounding spheres of clumps, all of about one size."""
 from libc.math cimport ceil, llrint
 
-from minidem.core.int_vector cimport IntVector
 from minidem.core.openmp cimport Barrier
+from minidem.core.vectors cimport IntVector
 from minidem.state.periodic_box cimport wrapped
 
 cdef enum:

@@ -22,12 +22,12 @@ most. Each sphere is compared with the cells after its own in its grid, and with
 larger spheres: every pair occurs once, and the cost of a large sphere is that of the small ones near it.
 V. Ogarko & S. Luding, Comput. Phys. Commun. 183, 931 (2012), doi 10.1016/j.cpc.2011.12.019.
 """
-from libc.math cimport ceil
+from libc.math cimport INFINITY, ceil
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from minidem.core.int_vector cimport push, release, reserve
 from minidem.core.openmp cimport barrier_wait
+from minidem.core.vectors cimport push, release, reserve
 
 cdef enum:
     BEYOND = 15                 # entries that a search may read after the last
@@ -167,31 +167,21 @@ cdef bint sort_by_size(Levels *levels, const double *spheres, const int *numbers
 
     spheres : (n_slots, 4) centres and radii [m];  numbers : (n_slots,), negative for empty slots.
     """
-    cdef double smallest = 0.0, largest = 0.0, radius, bound
-    cdef int level, last
+    cdef double smallest = INFINITY, radius, bound
+    cdef int level
     cdef Py_ssize_t s
     free_levels(levels)
     for s in range(n_slots):
         if numbers[s] >= 0:
-            radius = spheres[4 * s + 3]
-            if levels.count == 0 or radius < smallest:
-                smallest = radius
-            if levels.count == 0 or radius > largest:
-                largest = radius
-            levels.count = 1
-    bound = 2.0 * smallest
-    while bound < largest and levels.count < MOST_LEVELS:
-        bound *= 2.0
-        levels.count += 1
-    last = levels.count - 1
+            smallest = min(smallest, spheres[4 * s + 3])
     for s in range(n_slots):
         if numbers[s] >= 0:
             radius = spheres[4 * s + 3]
-            level = 0
-            bound = 2.0 * smallest
-            while level < last and radius > bound:
+            level, bound = 0, 2.0 * smallest
+            while level < MOST_LEVELS - 1 and radius > bound:
                 bound *= 2.0
                 level += 1
+            levels.count = max(levels.count, level + 1)
             levels.grid[level].largest_diameter = max(levels.grid[level].largest_diameter, 2.0 * radius)
             if not push(&levels.grid[level].items, <int> s):
                 return False

@@ -1,8 +1,8 @@
 """Verlet lists: candidates for contact, one set of lists for each thread."""
 from libc.stdint cimport int64_t
 
-from minidem.core.int_vector cimport APART, IntVector, reserve
 from minidem.core.lanes cimport LANES, row_of
+from minidem.core.vectors cimport APART, IntVector, reserve
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Walls
 

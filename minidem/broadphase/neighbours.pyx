@@ -15,9 +15,9 @@ slab of its later sphere, so that it can be tested as soon as the slab has moved
 from libc.string cimport memcpy, memset
 
 from minidem.core.eight cimport bits_below, load_eight, store_eight
-from minidem.core.int_vector cimport IntVector, reserve
 from minidem.core.lanes cimport LANES, row_of
 from minidem.core.transpose cimport rows_from_records
+from minidem.core.vectors cimport IntVector, reserve
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport PLACE, find_triangles, simple_height, touch_wall
 

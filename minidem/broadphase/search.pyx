@@ -15,9 +15,9 @@ from minidem.broadphase.cell_grid cimport (
 )
 from minidem.broadphase.ghosts cimport ghost_of
 from minidem.broadphase.neighbours cimport PADDING, push_pair
-from minidem.core.int_vector cimport IntVector, reserve
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.vec3 cimport Vec3, dot, vec3
+from minidem.core.vectors cimport IntVector, reserve
 from minidem.state.periodic_box cimport nearest_image, rounded, wrapped
 from minidem.state.state cimport StateView
 
