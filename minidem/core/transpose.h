@@ -97,6 +97,16 @@ static inline void minidem_rows_from_records(const double *records, const int *i
 }
 #endif
 
+static inline void minidem_store_line(double *line, const double *low, const double *high) {
+#if defined(__AVX512F__)
+    __m512d r = _mm512_castpd256_pd512(_mm256_loadu_pd(low));
+    _mm512_storeu_pd(line, _mm512_insertf64x4(r, _mm256_loadu_pd(high), 1));
+#else
+    memcpy(line, low, 4 * sizeof *low);
+    memcpy(line + 4, high, 4 * sizeof *high);
+#endif
+}
+
 /* Rows (8, LANES) to eight lines of eight numbers, one behind the other, and back from any: a line fills a cache line
  * and is two records. */
 static inline void minidem_lines_in_order(const double *rows, double *lines) {
@@ -104,8 +114,7 @@ static inline void minidem_lines_in_order(const double *rows, double *lines) {
     minidem_records_from_rows(rows, halves[0]);
     minidem_records_from_rows(rows + 4 * MINIDEM_LANES, halves[1]);
     for (int l = 0; l < MINIDEM_LANES; l++)
-        for (int k = 0; k < 2; k++)
-            memcpy(lines + 8 * l + 4 * k, halves[k] + 4 * l, 4 * sizeof(double));
+        minidem_store_line(lines + 8 * l, halves[0] + 4 * l, halves[1] + 4 * l);
 }
 
 static inline void minidem_rows_from_lines(const double *lines, const int *index, double *rows) {
