@@ -21,7 +21,7 @@ from math import pi, sqrt
 import numpy as np
 
 import minidem as md
-from minidem.contact.jkr_curves import sticking_speed
+from minidem.contact.parts.jkr import sticking_speed
 from minidem.initial import place_densely
 from minidem.reproduction import Finding, PaperExperiment
 from minidem.scenario import at_least

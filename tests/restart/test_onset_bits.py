@@ -115,7 +115,7 @@ def test_threads(build, threads, shares, slabs, monkeypatch):
     sim = build(threads=threads)
     assert sim.threads == threads
     if shares:
-        sim._loop.set_shares(shares)
+        sim.engine.loop.set_shares(shares)
     sim.run(STEPS[build])
     assert_same_bits(sim, undisturbed(build)[0])
 

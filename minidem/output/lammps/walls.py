@@ -18,7 +18,7 @@ def contact_commands(sim):
     lines += [f"group type{i} type {i}" for i, _ in types]
     if has_drum(sim):
         lines += drum_region(sim)
-        style, surfaces = "wall/gran/region", {("region", sim._loop.pair_table.wall_index[0]): "drum"}
+        style, surfaces = "wall/gran/region", {("region", sim.engine.loop.pair_table.wall_index[0]): "drum"}
     else:
         style, surfaces = "wall/gran", pairs_of_planes(sim)
     return lines + [f"fix {name}_{material}_{i} type{i} {style} granular {law(sim, a, material)} {name} {ends}"
@@ -41,7 +41,7 @@ def pairs_of_planes(sim):
 def sides_of(sim):
     """Planes and the indices of their materials by axis and side (0: low, 1: high); ValueError for other walls."""
     sides = {}
-    for k, (wall, material) in enumerate(zip(sim.walls, sim._loop.pair_table.wall_index)):
+    for k, (wall, material) in enumerate(zip(sim.walls, sim.engine.loop.pair_table.wall_index)):
         if not isinstance(wall, Plane) or wall.moves or max(np.abs(wall.normal)) != 1.0:
             raise ValueError(f"walls[{k}] = {short_repr(wall)}: LAMMPS takes planes at rest, normal to x, y or z, or a "
                              "cylinder that two planes close")
