@@ -11,11 +11,11 @@ import pytest
 import scenes
 
 import minidem as md
-from minidem import chess
 from minidem.contact import registry as contact
 from minidem.engine import loop_owner as owner
 from minidem.rotation import registry as rotation
 from minidem.scenario import plot
+from minidem.scenarios.spiral import chess
 from minidem.templates import fit_mesh
 
 
@@ -125,10 +125,11 @@ def own_law():
 
 @pytest.fixture
 def many_threads_and_sorts(monkeypatch):
-    """So many threads as a test sets, and a spatial sort at every second list."""
+    """So many threads as a test sets, a spatial sort at every second list, and frequent wraps of periodic positions."""
     monkeypatch.setattr(owner, "SPHERES_PER_THREAD", 1)
     monkeypatch.setattr(owner, "MIN_SORTED_BLOCKS", 0)
     monkeypatch.setattr(owner, "REBUILDS_PER_SORT", 2)
+    monkeypatch.setattr(owner, "STEPS_PER_WRAP", 64)
 
 
 @pytest.fixture

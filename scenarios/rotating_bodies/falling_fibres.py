@@ -3,7 +3,7 @@
 
 Section 4.1 of F. Zhao and B. van Wachem, Acta Mech. 224, 3091 (2013), Figs 2 to 5. The schemes of the paper:
 
-    python scenarios/falling_fibres.py --compare euler-quaternion,walton-braun,scalar-factor,pcdm
+    python scenarios/rotating_bodies/falling_fibres.py --compare euler-quaternion,walton-braun,scalar-factor,pcdm
 
 The fibre of the paper has a diameter of 1 cm, an aspect ratio of 3 and a volume of 1.961e-6 m3, which is neither that
 of a cylinder nor that of a spherocylinder. Here it consists of five spheres one radius apart, with 1.9635e-6 m3
@@ -26,9 +26,9 @@ import sys
 import numpy as np
 
 import minidem as md
-from minidem.reproduction import Finding, PaperExperiment
 from minidem.scenario import Observable, Scenario, finite
 from minidem.scenario.plot import styles
+from minidem.scenarios.papers import Finding, PaperExperiment
 
 RADIUS = 0.005                                                       # [m]
 CENTERS = [(k * RADIUS, 0.0, 0.0) for k in range(-2, 3)]             # along x

@@ -22,15 +22,15 @@ from contextlib import redirect_stderr
 from pathlib import Path
 
 import numpy as np
-from rods_in_box import SCENARIO as RODS
 
 from minidem.contact import registry as laws
 from minidem.ensemble import run_ensemble
-from minidem.reproduction import Finding, PaperExperiment
 from minidem.rotation import registry
 from minidem.scenario import at_least
 from minidem.scenario.files import RunFolder
 from minidem.scenario.plot import styles
+from minidem.scenarios.papers import Finding, PaperExperiment
+from minidem.scenarios.rods_in_box import SCENARIO as RODS
 
 PAPER, FIGURE = "SPIRAL 2025", "Fig. 2"
 SCHEMES = ("spiral", "spiral:inner=rk4", "omelyan", "fincham", "fincham-published")

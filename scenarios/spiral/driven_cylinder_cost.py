@@ -4,7 +4,7 @@
 Figs 4 and 5 of del Valle et al., SPIRAL (Comput. Phys. Commun. 297, 109077, 2024), and Fig. 1 of their "Efficient
 numerical integration of rigid body dynamics" (2025), measured on this machine. The motion is that of
 driven_cylinder.py, whose error curves give the time steps; the comparison is made in both readings, `published` and
-`synchronised` (minidem.validation.driven_cylinder). The torque is constant and its cost is not included, so
+`synchronised` (minidem.scenarios.spiral.cylinder). The torque is constant and its cost is not included, so
 Runge-Kutta 4, which evaluates the torque four times per step, appears cheaper than in a simulation.
 
 Times depend on machine and code: the authors integrated one body in Julia, here many bodies fill the vector registers.
@@ -17,10 +17,10 @@ import time
 import numpy as np
 
 from minidem import rotation
-from minidem.reproduction import Finding, PaperExperiment
 from minidem.scenario.plot import COLOURS
-from minidem.validation import driven_cylinder as cylinder
-from minidem.validation.driven_cylinder import SCHEMES, STEPS, TARGETS, step_for
+from minidem.scenarios.papers import Finding, PaperExperiment
+from minidem.scenarios.spiral import cylinder
+from minidem.scenarios.spiral.cylinder import SCHEMES, STEPS, TARGETS, step_for
 
 PAPER, PROCEEDINGS = "SPIRAL 2024", "SPIRAL 2025"
 SPIRAL, EULER, OMELYAN, VERLET = "SPIRAL", "Direct Euler", "Omelyan", "Velocity Verlet"

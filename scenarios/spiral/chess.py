@@ -1,6 +1,6 @@
 """Chess pieces as clumps, like those of the energy study of the SPIRAL paper but with shapes drawn for minidem::
 
-    from minidem import chess
+    from minidem.scenarios.spiral import chess
     king = chess.piece("king")                     # 100 spheres, 9.5 cm high, 3200 kg/m3
 
 Each piece is drawn in units of its height, standing on z = 0: an outline of (z, r) about the z axis, for the king also

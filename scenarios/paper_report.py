@@ -1,26 +1,24 @@
 #!/usr/bin/env python3
-"""Write one HTML page that compares every published table and figure with the results of minidem.
+"""One HTML page that compares every published table and figure with the results of minidem.
 
-    python tools/paper_report.py --quick
+    python scenarios/paper_report.py --quick
 
 Runs all paper experiments of scenarios/, each into its own folder, and writes report.html with tables and figures.
 Prints one line per published table or figure: reproduced, not reproduced, known limit (a difference that is expected
 of the law or method), or too short to tell (a run without --quick then decides). If an experiment fails, the report
 contains its error and the other experiments continue.
 """
-import argparse
 import base64
 import html
 import sys
 import traceback
-from pathlib import Path
-
-from scenario_modules import SCENARIOS, scenario_module
+from importlib import import_module
 
 import minidem
+from minidem.core.interpreter import scenario_command, scenario_folder, scenario_scripts
 from minidem.output import replace_text
-from minidem.reproduction.finding import LIMIT, NOT_REPRODUCED, REPRODUCED, TOO_SHORT, WRONG
-from minidem.scenario.options import folder
+from minidem.scenario import Scenario
+from minidem.scenarios.papers import LIMIT, NOT_REPRODUCED, REPRODUCED, TOO_SHORT, WRONG, lines
 
 COLUMNS = ("paper", "item", "quantity", "published", "here", "exact", "deviation", "verdict", "note")
 COLOURS = {REPRODUCED: "#e5f4ea", WRONG: "#fff3cd", NOT_REPRODUCED: "#f9dfdc", TOO_SHORT: "#e8e8e8", LIMIT: "#dfeaf7"}
@@ -34,11 +32,12 @@ img { max-width: 100%; margin: .8rem 0 } pre { white-space: pre-wrap; font-size:
 
 
 def experiments():
-    """{name: PaperExperiment} of all scripts that have one, sorted by name."""
+    """{name: Scenario} of all scripts that have an EXPERIMENT, sorted by name."""
     found = {}
-    for path in sorted(SCENARIOS.glob("*.py")):
-        if "EXPERIMENT" in path.read_text(encoding="utf-8"):
-            found[path.stem] = scenario_module(path.stem).EXPERIMENT
+    for name, path in scenario_scripts().items():
+        if "\nEXPERIMENT = " in path.read_text(encoding="utf-8"):
+            module = ".".join(path.relative_to(scenario_folder()).with_suffix("").parts)
+            found[name] = import_module(f"minidem.scenarios.{module}").EXPERIMENT
     return found
 
 
@@ -64,7 +63,7 @@ def section(name, experiment, report):
     """Description, findings, figures and links to the tables of one experiment."""
     title, _, text = experiment.description.strip().partition("\n")
     parts = [f'<h2 id="{name}">{html.escape(title)}</h2><p>{html.escape(text.strip())}</p>',
-             f"<p><code>python scenarios/{name}.py</code></p>", findings_table(report.findings)]
+             f"<p><code>{scenario_command(name)}</code></p>", findings_table(report.findings)]
     for file in report.files:
         if file.endswith(".png"):
             data = base64.b64encode((report.path / file).read_bytes()).decode()
@@ -75,9 +74,9 @@ def section(name, experiment, report):
     return "".join(parts)
 
 
-def page(sections, lines, quick):
+def page(sections, told, quick):
     note = " Quick mode: fewer points and shorter runs than in the papers." if quick else ""
-    closing = html.escape("\n".join(lines))
+    closing = html.escape("\n".join(told))
     return (f'<!doctype html><meta charset="utf-8"><title>minidem: published and reproduced results</title>'
             f"<style>{STYLE}</style><h1>Rotation integrators: published and reproduced results</h1>"
             f"<p>minidem {minidem.__version__}.{note} Green: reproduced. Yellow: the published value is wrong; "
@@ -87,43 +86,41 @@ def page(sections, lines, quick):
             f"<h2>Summary</h2><pre>{closing}</pre>\n")
 
 
-def main(argv=None):
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    known = experiments()
-    parser.add_argument("--out", type=folder, default="results/paper_report", metavar="DIR",
-                        help="folder for the report and the files of the experiments (default: %(default)s)")
-    parser.add_argument("--quick", action="store_true", help="fewer points and shorter runs: minutes instead of hours")
-    parser.add_argument("--only", metavar="A,B,...", help=f"run only these of {', '.join(known)}")
-    parser.add_argument("--quiet", action="store_true", help="print only the summary")
-    options = parser.parse_args(argv)
-    chosen = options.only.split(",") if options.only else list(known)
-    for name in chosen:
-        if name not in known:
-            parser.error(f"--only: unknown experiment {name!r}; choose from {', '.join(known)}")
-    out = Path(options.out)
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        parser.error(f"--out: cannot write in {out} ({error.strerror}); give another folder")
-    sections, lines, failed = [], [], False
-    for name in chosen:
-        try:
-            report = known[name].run_into(out / name, quick=options.quick, quiet=options.quiet)
-        except Exception as error:
-            failed = True
-            traceback.print_exc()
-            lines.append(f"{name}: FAILED, {type(error).__name__}: {error}")
-            sections.append(f'<h2>{name}</h2><p class="failed">{html.escape(lines[-1])}</p>')
-        else:
-            sections.append(section(name, known[name], report))
-            lines += report.lines()
-        replace_text(out / "report.html", page(sections, lines, options.quick))    # valid after every experiment
-    print("\n".join([*lines, f"The report is {out / 'report.html'}."]))
-    return 1 if failed else 0
+def add_options(group):
+    group.add_argument("--only", metavar="A,B,...", type=lambda text: text.split(","), default=list(experiments()),
+                       help=f"run only these of {', '.join(experiments())}")
 
+
+def check(options):
+    for name in options.only:
+        if name not in experiments():
+            raise ValueError(f"--only: unknown experiment {name!r}; choose from {', '.join(experiments())}")
+
+
+def run(options, report):
+    sections = []
+    for name in options.only:
+        try:
+            one = experiments()[name].run_into(report.path / name, quick=options.quick, quiet=options.quiet)
+        except Exception as error:
+            report.failed_runs += 1
+            traceback.print_exc()
+            report.find(f"{name}: FAILED, {type(error).__name__}: {error}")
+            sections.append(f'<h2>{name}</h2><p class="failed">{html.escape(report.findings[-1])}</p>')
+        else:
+            sections.append(section(name, experiments()[name], one))
+            for line in lines(one.findings):
+                report.find(line)
+        # The page is valid after every experiment.
+        replace_text(report.path / "report.html", page(sections, report.findings, options.quick))
+
+
+def conclude(report):
+    return {}, "\n".join([*report.findings, f"The report is {report.path / 'report.html'}."])
+
+
+STUDY = Scenario("paper_report", __doc__, study=run, add_options=add_options, check=check, conclude=conclude)
+main = STUDY.main
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit(130)
+    sys.exit(main())

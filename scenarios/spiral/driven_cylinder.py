@@ -4,7 +4,7 @@
 Section 3, Table 2 and Appendix A of del Valle et al., SPIRAL (Comput. Phys. Commun. 297, 109077, 2024). The error
 curves are computed in two readings: `published`, with the error measures and the variants of the schemes that the
 authors used, and `synchronised`, with all schemes as designed, q and w at the same time, and one error measure; see
-minidem.validation.driven_cylinder. The smallest time steps (1e-7 s) take two minutes; --quick omits those below 1e-5 s.
+minidem.scenarios.spiral.cylinder. The smallest time steps (1e-7 s) take two minutes; --quick omits those below 1e-5 s.
 The cost of the schemes: driven_cylinder_cost.py.
 """
 
@@ -14,10 +14,10 @@ import numpy as np
 
 from minidem import rotation
 from minidem.core.quaternions import rotate
-from minidem.reproduction import Finding, PaperExperiment
 from minidem.scenario.plot import label_ends, styles
-from minidem.validation import driven_cylinder as cylinder
-from minidem.validation.driven_cylinder import SCHEMES, STEPS, TARGETS, step_for
+from minidem.scenarios.papers import Finding, PaperExperiment
+from minidem.scenarios.spiral import cylinder
+from minidem.scenarios.spiral.cylinder import SCHEMES, STEPS, TARGETS, step_for
 
 SPIRAL, SYNC, OMELYAN, FINCHAM = "SPIRAL", "SPIRAL, non-leapfrog", "Omelyan", "Fincham"
 EULER, RK4 = "Direct Euler", "Runge-Kutta 4"

@@ -11,7 +11,7 @@ Both, averaged over the initial states, are printed and written to curves.csv, w
 Completed runs in --out are kept, so the same command continues an interrupted study. The study takes more than
 an hour on two cores; --quick (four initial states, the larger time steps) takes a minute. On a dask cluster:
 
-    python scenarios/chess_energy_study.py --scheduler tcp://host:8786
+    python scenarios/spiral/chess_energy_study.py --scheduler tcp://host:8786
 """
 
 import os
@@ -20,11 +20,11 @@ import sys
 import numpy as np
 
 from minidem.ensemble import run_ensemble
-from minidem.reproduction import Finding, PaperExperiment
 from minidem.scenario import at_least, positive
 from minidem.scenario.plot import styles
-from minidem.validation import chess_box
-from minidem.validation.driven_cylinder import step_for
+from minidem.scenarios.papers import Finding, PaperExperiment
+from minidem.scenarios.spiral import chess_box
+from minidem.scenarios.spiral.cylinder import step_for
 
 PAPER, FIGURE = "SPIRAL 2024", "Fig. 7"
 SCHEMES = {"SPIRAL": "spiral", "Omelyan": "omelyan", "Fincham": "fincham-published"}

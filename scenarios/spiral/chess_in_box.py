@@ -6,7 +6,7 @@ four bishops, four knights, four rooks and sixteen pawns, with the heights that 
 places of a box of 0.5 m, each with 1 m/s and pi rad/s along one random direction. This is the system of Fig. 6 of
 del Valle et al., SPIRAL (Comput. Phys. Commun. 297, 109077, 2024), with their time step.
 
-    python scenarios/chess_in_box.py --compare spiral,omelyan,fincham-published
+    python scenarios/spiral/chess_in_box.py --compare spiral,omelyan,fincham-published
 
 chess_energy_study.py computes their Fig. 7, the energy error as a function of the time step.
 """
@@ -15,7 +15,7 @@ import sys
 import warnings
 
 from minidem.scenario import Scenario
-from minidem.validation import chess_box
+from minidem.scenarios.spiral import chess_box
 
 
 def add_options(group):

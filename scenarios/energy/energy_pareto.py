@@ -27,20 +27,19 @@ from itertools import cycle, product
 from pathlib import Path
 
 import numpy as np
-from chess_energy_study import steps_list
-from rods_energy_study import check_names
-from rods_in_box import SCENARIO as RODS
 
 from minidem import rotation
 from minidem.contact import registry as contact_laws
 from minidem.ensemble import run_ensemble
-from minidem.reproduction import PaperExperiment
 from minidem.rotation import registry
-from minidem.scenario import at_least, positive
+from minidem.scenario import Scenario, at_least, positive
 from minidem.scenario.plot import COLOURS
-from minidem.validation import chess_box
-from minidem.validation.driven_bodies import rms
-from minidem.validation.energy_run import energy_run
+from minidem.scenarios.energy.energy_run import energy_run
+from minidem.scenarios.energy.rods_energy_study import check_names
+from minidem.scenarios.rods_in_box import SCENARIO as RODS
+from minidem.scenarios.rotating_bodies.driven_bodies import rms
+from minidem.scenarios.spiral import chess_box
+from minidem.scenarios.spiral.chess_energy_study import steps_list
 
 LAWS = ("hertz", "hertz:onset=corrected")
 QUICK_SCHEMES = ("spiral", "omelyan", "fincham-published")
@@ -282,8 +281,7 @@ def draw_orders(figure, names, good, orders):
         panel.set_xlabel("time step (µs)")
 
 
-# There is no paper to compare with: tools/paper_report.py leaves out scripts without the name of the others.
-STUDY = PaperExperiment("energy_pareto", __doc__, run, add_options, check=check)
+STUDY = Scenario("energy_pareto", __doc__, study=run, add_options=add_options, check=check)
 main = STUDY.main
 
 if __name__ == "__main__":

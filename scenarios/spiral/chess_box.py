@@ -13,9 +13,9 @@ import numpy as np
 
 import minidem as md
 from minidem.initial.random_placement import place, random_directions
-from minidem.templates import chess
+from minidem.scenarios.energy.energy_run import energy_run
+from minidem.scenarios.spiral import chess
 from minidem.templates.sphere_files import read_spheres
-from minidem.validation.energy_run import energy_run
 
 NUMBERS = {"king": 2, "queen": 2, "bishop": 4, "knight": 4, "rook": 4, "pawn": 16}
 MATERIAL = md.Material(young=60e9, poisson=0.25)                    # pieces and walls

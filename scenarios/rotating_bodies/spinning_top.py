@@ -16,8 +16,8 @@ import sys
 import numpy as np
 
 import minidem as md
-from minidem.reproduction import Finding, PaperExperiment
 from minidem.scenario.plot import styles
+from minidem.scenarios.papers import Finding, PaperExperiment
 
 INERTIA = np.array([1100.0, 1100.0, 2600.0])                        # [kg m2]
 SPIN = np.array([1.2, 0.45, -0.6])                                  # body frame [rad/s]

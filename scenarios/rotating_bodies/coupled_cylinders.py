@@ -16,8 +16,8 @@ import sys
 import numpy as np
 
 import minidem as md
-from minidem.reproduction import Finding, PaperExperiment
 from minidem.scenario.plot import styles
+from minidem.scenarios.papers import Finding, PaperExperiment
 
 RADIUS = np.array([1.0, 2.4])                                       # [m]
 MASS, LENGTH = 1.0, 1.0                                             # chosen [kg], [m]

@@ -1,8 +1,42 @@
-"""A published number compared with the number computed here."""
+'''Paper experiments: scripts that compare published numbers with those computed here.
 
+A complete one::
+
+    """A torque-free top: energy after one second."""
+    import sys
+    import minidem as md
+    from minidem.scenarios.papers import Finding, PaperExperiment
+
+    def run(options, report):
+        rows = []
+        for scheme in report.progress("schemes", ["euler", "rk4"]):         # shows progress
+            end = md.rotation.integrate(scheme, (1, 2, 3), (1, 0, 0, 0), (0.1, 1, 0.1), (0, 0, 0),
+                                        options.dt, round(1 / options.dt))
+            rows.append((scheme, 0.5 * (end.angular_velocity**2 @ (1, 2, 3))))
+        report.table("energies", ("scheme", "energy"), rows)                # energies.csv
+        report.find(Finding("Somebody 1999", "Table 1", "energy with rk4", published="1.02",
+                            reproduced=rows[1][1]))                         # compared to the printed digits
+        report.find(Finding("Somebody 1999", "Fig. 2", "euler gains energy", None, rows[0][1],
+                            holds=rows[0][1] > 1.02, note="energy after 1 s above that of the start"))
+        report.figure("energies", lambda figure: figure.subplots().bar(*zip(*rows)))    # energies.png
+        report.say("Two schemes compared.")
+
+    EXPERIMENT = PaperExperiment("free_top", __doc__, run, defaults={"dt": 1e-2})
+    main = EXPERIMENT.main
+
+    if __name__ == "__main__":
+        sys.exit(main())
+
+From Python: ``report = EXPERIMENT.run_into("folder", quick=True)``, then ``report.findings``, each with a
+``.verdict``, and ``lines(report.findings)``. `minidem.scenario.plot.styles` gives colours and line styles for curves of
+many schemes. paper_report.py runs all scripts that have an EXPERIMENT.
+'''
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from decimal import Decimal
+
+from minidem.scenario import Scenario
 
 REPRODUCED, NOT_REPRODUCED, WRONG = "reproduced", "not reproduced", "published value wrong"
 TOO_SHORT, LIMIT = "too short to tell", "known limit"
@@ -137,3 +171,45 @@ class Finding:
         """The note, and the known limit if that is the verdict."""
         limit = f"Expected: {self.limit}" if self.verdict == LIMIT else ""
         return ". ".join(filter(None, (self.note, limit)))
+
+
+VERDICTS = """\
+verdicts: reproduced; known limit: differs as expected of the law or method, with the reason; published value wrong;
+not reproduced: any other difference; too short to tell. The exit status does not depend on them.
+
+"""
+
+
+def PaperExperiment(name: str, description: str, run: Callable, add_options: Callable | None = None,
+                    defaults: dict | None = None, check: Callable | None = None) -> Scenario:
+    """A Scenario whose study `run` finds Findings: they are printed, and written to findings.csv and summary.json."""
+    return Scenario(name, description, study=run, add_options=add_options, defaults=defaults or {}, check=check,
+                    conclude=_conclude, epilog=VERDICTS)
+
+
+def _conclude(report):
+    rows = [asdict(found) | {"deviation": found.deviation, "verdict": found.verdict} for found in report.findings]
+    header = [*Finding.__dataclass_fields__, "deviation", "verdict"]
+    report.table("findings", header, [list(row.values()) for row in rows])
+    return {"findings": rows}, "\n".join(lines(report.findings))
+
+
+def lines(findings: list[Finding]) -> list[str]:
+    """One line per table or figure of a paper, followed by its findings that are not as published."""
+    told, items = [], {}
+    for finding in findings:
+        items.setdefault((finding.paper, finding.item), []).append(finding)
+    for (paper, item), found in items.items():
+        good, wrong, short, limits, missed = (
+            sum(f.verdict == verdict for f in found)
+            for verdict in (REPRODUCED, WRONG, TOO_SHORT, LIMIT, NOT_REPRODUCED))
+        word = "NOT reproduced" if missed else "reproduced" if good + wrong else LIMIT if limits else TOO_SHORT
+        line = f"{paper}, {item}: {word}, {good} of {len(found)}"
+        for number, words in ((wrong, "published wrong"), (limits, f"at a {LIMIT}"), (short, TOO_SHORT)):
+            if number:
+                line += f", {number} {words}"
+        deviations = [abs(f.deviation) for f in found if f.deviation is not None and f.verdict != WRONG]
+        if deviations:
+            line += f", largest deviation {max(deviations):.1e}"
+        told += [line, *(f"    {f.verdict}: {f.in_words()}" for f in found if f.verdict != REPRODUCED)]
+    return told

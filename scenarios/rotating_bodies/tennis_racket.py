@@ -20,9 +20,9 @@ from scipy.special import ellipj, ellipkm1
 
 import minidem as md
 from minidem.core.quaternions import rotate
-from minidem.reproduction import Finding, PaperExperiment
 from minidem.scenario import at_least, positive
 from minidem.scenario.plot import label_ends, styles
+from minidem.scenarios.papers import Finding, PaperExperiment
 
 DENSITY = 7850.0                                                    # [kg/m3]
 RADII = [8e-3] + 2 * [5e-3] + 2 * [6e-3]                            # hub, thread, two wings [m]

@@ -10,7 +10,7 @@ Y. C. Chung and J. Y. Ooi, Granul. Matter 13, 643 (2011), doi 10.1007/s10035-011
     test 5   oblique impact, one normal velocity, friction 0.3    spin, velocity of the contact point
 
 Planes are rigid. Deviations are relative to the largest magnitude of the published curve. Published points, in
-minidem/validation/chung_ooi.py, are read from figures. Three solutions of tests 4 and 5 are compared with them:
+scenarios/collisions/chung_ooi.py, are read from figures. Three solutions of tests 4 and 5 are compared with them:
 
     minidem         --contact; the default has one tangential spring, which sticks or slips as a whole
     partial slip    contact of annuli that stick or slip, as Maw, Barber and Fawcett (Wear 38, 101 (1976),
@@ -32,10 +32,20 @@ from math import gamma, pi, sqrt
 import numpy as np
 
 import minidem as md
-from minidem.reproduction import Finding, PaperExperiment
 from minidem.scenario import at_least
 from minidem.scenario.plot import COLOURS
-from minidem.validation.chung_ooi import ALUMINIUM, CURVES_4, CURVES_5, ELEMENTS_5, GLASS, OXIDE, STEEL, TEST_4, TEST_5
+from minidem.scenarios.collisions.chung_ooi import (
+    ALUMINIUM,
+    CURVES_4,
+    CURVES_5,
+    ELEMENTS_5,
+    GLASS,
+    OXIDE,
+    STEEL,
+    TEST_4,
+    TEST_5,
+)
+from minidem.scenarios.papers import Finding, PaperExperiment
 
 PAPER = "Chung and Ooi 2011"
 LIMIT = "at small angles the published curve is that of another tangential law, see --help"
