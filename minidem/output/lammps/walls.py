@@ -72,7 +72,7 @@ def drum_of(sim):
 
 
 def drum_region(sim):
-    """Commands of a region that turns: a cylinder with two ends. See "cylinders" in law.py."""
+    """Commands of a region that turns: a cylinder with two ends. See "cylinders" in LAMMPS.md."""
     axis, point, radius, low, high, rate = drum_of(sim)
     across = " ".join(f"{point[k]:.17g}" for k in range(3) if k != axis)
     about = " ".join(f"{x:.17g}" for x in (*point, *np.eye(3)[axis]))
