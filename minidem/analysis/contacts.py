@@ -141,10 +141,8 @@ def enclosed_box(walls, box=None):
     if box is not None:
         low, high = np.where(box.axes, box.low, low), np.where(box.axes, box.high, high)
     for wall in walls:
-        if not isinstance(wall, Plane):
-            continue
-        axis = np.argmax(np.abs(wall.normal))
-        if np.abs(wall.normal).sum() == 1.0:
+        if isinstance(wall, Plane) and np.abs(wall.normal).sum() == 1.0:
+            axis = np.argmax(np.abs(wall.normal))
             if wall.normal[axis] > 0.0:
                 low[axis] = max(low[axis], wall.point[axis])
             else:

@@ -30,10 +30,8 @@ def relative_overlap(contacts, radii):
 
     radii : (n_spheres,) [m]
     """
-    smaller = radii[contacts["sphere_i"]]
-    pair = contacts["sphere_j"] >= 0
-    smaller[pair] = np.minimum(smaller[pair], radii[contacts["sphere_j"][pair]])
-    return contacts["overlap"] / smaller
+    j = np.where(contacts["sphere_j"] < 0, contacts["sphere_i"], contacts["sphere_j"])
+    return contacts["overlap"] / np.minimum(radii[contacts["sphere_i"]], radii[j])
 
 
 def format_above(value, limit):

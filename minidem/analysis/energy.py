@@ -20,37 +20,34 @@ LEAST_FREE_ROWS, LEAST_FREE_SHARE = 10, 0.1     # rows without contacts that suf
 
 @dataclass(frozen=True)
 class Energy:
-    """Energies of all clumps at one instant.
+    """Energies of all clumps at one instant [J].
 
     Attributes
     ----------
     translational, rotational : float
-        Kinetic energies [J].
+        Kinetic energies.
     elastic : float
-        Energy stored in all contacts by normal forces [J].
+        Energy stored in all contacts by normal forces.
     potential : float
-        Energy in the field of gravity, zero at the origin [J].
+        Energy in the field of gravity, zero at the origin.
     shadow : float or None
-        Terms of order dt^2 of the shadow Hamiltonian of the leapfrog [J], 0 without contacts; None unless requested by
+        Terms of order dt^2 of the shadow Hamiltonian of the leapfrog, 0 without contacts; None unless requested by
         ``sim.energy(shadow=True)``.
     elastic_tangential, elastic_rolling : float
-        Energies of the springs of friction and of rolling resistance [J].
+        Energies of the springs of friction and of rolling resistance.
     dissipated_damping, dissipated_tangential, dissipated_sliding, dissipated_rolling : float
-        Energies dissipated since the start by normal damping, tangential damping, sliding, and rolling resistance [J].
+        Energies dissipated since the start by normal damping, tangential damping, sliding, and rolling resistance.
     work : float
-        Work of user forces and moving walls since the start [J].
+        Work of user forces and moving walls since the start.
     exchanged : float
-        Energy of the clumps added since the first step minus that of the clumps removed, with the elastic energy of
-        their contacts [J].
-    kinetic, total : float
-        translational + rotational, and that with elastic + potential [J].
-    dissipated : float
-        Sum of the four kinds [J].
+        Energy of the clumps added since the first step minus that of the clumps removed, with that of their contacts.
+    kinetic, total, dissipated : float
+        translational + rotational; that with elastic + potential; sum of the four kinds.
     balance : float
-        total + elastic_tangential + elastic_rolling + dissipated - work - exchanged [J]: constant but for errors of
+        total + elastic_tangential + elastic_rolling + dissipated - work - exchanged: constant but for errors of
         integration. What was dissipated at removed clumps, and the work on them, remain.
     lasting : float
-        total + shadow [J]: the total energy without its oscillation in contacts.
+        total + shadow: the total energy without its oscillation in contacts.
 
     Notes
     -----
@@ -161,20 +158,11 @@ def angular_momentum(sim, about: ArrayLike = (0.0, 0.0, 0.0)) -> np.ndarray:
 
 
 def energy_scale(table: Mapping[str, np.ndarray]) -> tuple[float | None, str | None]:
-    """Divisor of the energy errors of a run [J], and its name in summary.json.
+    """Divisor of the energy errors of a run [J], and its name in summary.json: "energy_initial" or "kinetic_max".
 
     With potential energy the zero of the total energy is arbitrary, and at rest the initial energy may be 0: then the
-    largest kinetic energy replaces the initial energy.
-
-    Parameters
-    ----------
-    table : mapping
-        Column names of energy.csv to arrays (rows,) [J].
-
-    Returns
-    -------
-    (float, str)
-        The name is "energy_initial" or "kinetic_max"; (None, None) while all kinetic energies are 0.
+    largest kinetic energy replaces it. (None, None) while all kinetic energies are 0. `table`: columns of energy.csv,
+    arrays (rows,) [J] by name.
     """
     initial, kinetic_max = table["total"][0], np.max(table["translational"] + table["rotational"])
     if initial > 0.0 and not np.any(table["potential"]):
@@ -192,19 +180,9 @@ def energy_error(table: Mapping[str, np.ndarray]) -> float | None:
 def lasting_energy_error(table: Mapping[str, np.ndarray], contacts: np.ndarray) -> tuple[float | None, str | None]:
     """Relative energy error without the bounded oscillation in contacts, and the rows it is taken from.
 
-    Parameters
-    ----------
-    table : mapping
-        See `energy_scale`, with the columns total and lasting.
-    contacts : (rows,) array
-        Number of contacts.
-
-    Returns
-    -------
-    (float, str)
-        max |E - E_first| / scale; E is the total energy in the rows without any contact, "contact-free", if these are
-        at least a tenth of the rows and ten, otherwise the lasting energy in all rows, "shadow". E_first is that of the
-        first such row. (None, None) without a scale.
+    max |E - E_first| / scale; E is the total energy in the rows without any contact, "contact-free", if these are at
+    least a tenth of the rows and ten, otherwise the lasting energy in all rows, "shadow". E_first is that of the first
+    such row. (None, None) without a scale. `table`: see `energy_scale`;  contacts : (rows,) their numbers.
     """
     scale, _ = energy_scale(table)
     free = np.asarray(contacts) == 0
@@ -225,10 +203,8 @@ def energy_drift(table: Mapping[str, np.ndarray]) -> float | None:
 
 
 def energy_input(table: Mapping[str, np.ndarray]) -> float:
-    """Energy put in during a run, the scale of `balance_error` [J].
-
-    Kinetic and elastic energy of the first row, and the drop of the potential energy since then, the work of user
-    forces, and the energy of added clumps; the largest such sum over the rows. `table`: columns of energy.csv.
+    """Energy put in during a run, the scale of `balance_error` [J]: the largest sum over the rows of the kinetic and
+    elastic energy of the first row, the drop of the potential energy since then, work, and the energy of added clumps.
     """
     first = table["translational"][0] + table["rotational"][0] + table["elastic"][0]
     supplied = table["work"] + np.nan_to_num(table["exchanged"])        # nan: rows of an older version

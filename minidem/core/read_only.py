@@ -6,17 +6,12 @@ class ReadOnlyArray(np.ndarray):
     """A copy of a quantity whose items cannot be assigned.
 
     `sim.position[0] = 0.9` would change the copy and not the simulation. `position` and its views therefore raise
-    ValueError. Everything else works as with any array, in-place arithmetic included. Results computed from it,
-    `position.copy()` among them, are ordinary arrays. The memory itself stays writable, because compiled code that
-    takes a writable buffer rejects read-only memory.
-
-    Attributes
-    ----------
-    name : str or None
-        Name of the quantity; None for an ordinary array.
+    ValueError. Everything else works as with any array, in-place arithmetic included. Results computed from it are
+    ordinary arrays. The memory stays writable (`flags.writeable`), because compiled code that takes a writable buffer
+    rejects read-only memory.
     """
 
-    name = None
+    name = None                 # of the quantity; None for an ordinary array
 
     def __array_finalize__(self, source):
         name = getattr(source, "name", None)

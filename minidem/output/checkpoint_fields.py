@@ -21,10 +21,8 @@ COMPUTED = {        # dimensions, from arrays and dimensions before
 
 
 class Field(NamedTuple):
-    """One array.
+    """One array: its lengths and names of dimensions, and what it holds, for messages.
 
-    shape : tuple of lengths and names of dimensions
-    text : what it holds, for messages
     when : condition (checkpoint.py) under which a file has it; "": always
     check : function of (array, known) that returns (mask of refused elements, remedy); known : see `validated`
     missing : value of all elements where a file has it not; None: such a file is refused, unless there are no elements

@@ -122,7 +122,7 @@ def _power_of_two(values):
 
 def _single(values):
     """As float32, which gsd compares with the first frame: equal arrays are not written again."""
-    return np.asarray(values).astype(np.float32)
+    return np.asarray(values, dtype=np.float32)
 
 
 def _times(path):

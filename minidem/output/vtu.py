@@ -37,14 +37,7 @@ _TAIL = "  </Collection>\n</VTKFile>\n"
 def field_names(fields: str | Iterable[str] | None) -> tuple[str, ...]:
     """Names out of FIELDS in their order, of None or "all" all; `radius` is always among them.
 
-    Parameters
-    ----------
-    fields : list of str, or str with commas between the names
-
-    Raises
-    ------
-    ValueError
-        For an unknown name; lists the known ones.
+    fields : list of names, or str with commas between them. ValueError for an unknown one; lists the known ones.
     """
     if fields is None or isinstance(fields, str) and fields == "all":
         return FIELDS
@@ -141,17 +134,14 @@ def _copies(sim, fields):
 
 
 def contact_forces(sim):
-    """(n_clumps, 3) force of all contacts on each clump [N].
-
-    Without user forces it is the force minus the weight, which takes less time than a table of contacts.
-    """
-    if sim.user_forces:
-        contacts = sim.contacts()
-        force, of_pair = np.zeros((sim.n_clumps, 3)), contacts["clump_j"] >= 0
-        np.add.at(force, contacts["clump_i"], contacts["force"])
-        np.add.at(force, contacts["clump_j"][of_pair], -contacts["force"][of_pair])
-        return force
-    return np.asarray(sim.force) - np.asarray(sim.mass)[:, None] * np.array(sim.gravity)
+    """(n_clumps, 3) force of all contacts on each clump [N]."""
+    if not sim.user_forces:                     # the force minus the weight takes less time than a list of contacts
+        return np.asarray(sim.force) - np.asarray(sim.mass)[:, None] * np.array(sim.gravity)
+    contacts, force = sim.contacts(), np.zeros((sim.n_clumps, 3))
+    pairs = contacts[contacts["clump_j"] >= 0]
+    np.add.at(force, contacts["clump_i"], contacts["force"])
+    np.add.at(force, pairs["clump_j"], -pairs["force"])
+    return force
 
 
 def write_contacts(sim, path: str | Path, between: str = "clumps") -> None:
@@ -182,8 +172,8 @@ def contact_mesh(sim, between="clumps"):
     if between not in BETWEEN:
         raise ValueError(f"between = {short_repr(between)}: give one of {', '.join(map(repr, BETWEEN))}")
     contacts, ids, spheres, box = sim.contacts(), np.asarray(sim.ids), sim.sphere_centers(), sim.engine.state.box
-    centers = np.asarray(sim.position) if between == "clumps" else spheres
-    at_wall, n, clump_j = contacts["clump_j"] < 0, len(contacts), contacts["clump_j"]
+    position, clump_j, n = np.asarray(sim.position), contacts["clump_j"], len(contacts)
+    centers, at_wall = position if between == "clumps" else spheres, clump_j < 0
     starts, ends = (centers[np.where(contacts[name] < 0, 0, contacts[name])]
                     for name in (f"{between[:-1]}_i", f"{between[:-1]}_j"))
     if box is not None:
@@ -191,7 +181,7 @@ def contact_mesh(sim, between="clumps"):
         ends = ends + box.length * box.lengths_in(apart)
     ends = np.where(at_wall[:, None], contacts["point"], ends)
     if box is not None:
-        moved = (np.asarray(sim.wrapped_position) - np.asarray(sim.position))[contacts["clump_i"]]
+        moved = (np.asarray(sim.wrapped_position) - position)[contacts["clump_i"]]
         starts, ends = starts + moved, ends + moved
     lines = np.arange(2 * n, dtype=np.int32).reshape(n, 2)
     data = {"force": np.linalg.norm(contacts["force"], axis=1),
@@ -214,19 +204,10 @@ def write_mesh(path, mesh, time=None):
 
 
 class Pvd:
-    """The series in the .pvd file `path`, rewritten atomically after every frame.
+    """The series in the .pvd file `path`, rewritten atomically after every frame, first by `write` or `add`.
 
-    Parameters
-    ----------
-    path : path
-        Nothing is written before `write` or `add`.
-    keep : callable, optional
-        To continue a series: frames in the file for whose time [s] it returns true are kept. Default: none.
-
-    Raises
-    ------
-    ValueError
-        If the file to continue is not a series.
+    keep : function, to continue a series: frames in the file for whose time [s] it returns true are kept. Default:
+    none. ValueError if the file to continue is not a series.
     """
 
     def __init__(self, path, keep=None):

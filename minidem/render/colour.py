@@ -12,6 +12,7 @@ PEAKS = 0.01                                # part of the contacts whose forces 
 UNITS = {"radius": "m", "velocity": "m/s", "angular_velocity": "1/s", "overlap": "m", "length": "m",
          **dict.fromkeys((*FORCES, "contact_force"), "N")}
 CATEGORIES = "template", "sliding"          # fields of numbers without an order, 0, 1, 2 ...
+COMPONENTS = "_x", "_y", "_z"
 UNLABELLED = {CONSTANT: (SOLID,), "clump": None}
 GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 
@@ -58,10 +59,8 @@ def clump_speed(clump, velocity, radius):
 
 
 def value_range(frames, field):
-    """Smallest and largest value in these frames; magnitudes begin at 0, components are symmetric about 0.
-
-    Of forces of contacts the largest is that which the part PEAKS of them exceeds.
-    """
+    """Smallest and largest value in these frames; magnitudes begin at 0, components are symmetric about 0; of forces of
+    contacts the part PEAKS exceeds the largest."""
     if field in UNLABELLED:
         return 0.0, 1.0
     found = [values(frame, field) for frame in frames if frame.n_points]
@@ -70,9 +69,8 @@ def value_range(frames, field):
         return -0.5, high + 0.5
     if field in FORCES and found:
         high = float(np.quantile(np.concatenate(found), 1.0 - PEAKS))
-    if field[-2:] in ("_x", "_y", "_z"):
-        high = max(-low, high)
-        low = -high
+    if field.endswith(COMPONENTS):
+        low, high = min(low, -high), max(-low, high)
     elif low >= 0.0 and field != "radius":
         low = 0.0
     return (low, high) if high > low else (low, low + (abs(low) or 1.0))
@@ -84,9 +82,8 @@ def label(field):
         return ""
     if field == SPEED:
         return "speed (m/s)"
-    name, component = (field[:-2], field[-2:]) if field[-2:] in ("_x", "_y", "_z") else (field, "")
-    unit = UNITS.get(name)
-    return (name + component).replace("_", " ") + (f" ({unit})" if unit else "")
+    unit = UNITS.get(field[:-2] if field.endswith(COMPONENTS) else field)
+    return field.replace("_", " ") + (f" ({unit})" if unit else "")
 
 
 def ticks(field, span):
@@ -105,8 +102,7 @@ def lookup_table(field, colormap, span):
     if field == CONSTANT and colormap is None:
         return pyvista.LookupTable(values=np.array([pyvista.Color(SOLID).int_rgba]), scalar_range=span)
     if colormap is None:
-        component = field[-2:] in ("_x", "_y", "_z")
-        colormap = "tab20" if field == "clump" else "coolwarm" if component else "viridis"
+        colormap = "tab20" if field == "clump" else "coolwarm" if field.endswith(COMPONENTS) else "viridis"
     try:
         return pyvista.LookupTable(colormap, scalar_range=span, n_values=count)
     except ValueError:
