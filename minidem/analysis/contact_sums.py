@@ -5,7 +5,6 @@ The table is sorted by the user's numbers of the spheres, and sums run in its or
 import numpy as np
 
 from minidem.core.quaternions import cross
-from minidem.walls import Plane
 
 
 def coordination_number(contacts, n_clumps, walls, neighbours):
@@ -61,12 +60,9 @@ def enclosed_box(walls, box=None):
     if box is not None:
         low, high = np.where(box.axes, box.low, low), np.where(box.axes, box.high, high)
     for wall in walls:
-        if not isinstance(wall, Plane):
-            continue
-        axis = np.argmax(np.abs(wall.normal))
-        if np.abs(wall.normal).sum() == 1.0:
-            if wall.normal[axis] > 0.0:
-                low[axis] = max(low[axis], wall.point[axis])
-            else:
-                high[axis] = min(high[axis], wall.point[axis])
+        axis, sign, place = wall.face() or (0, 0.0, 0.0)
+        if sign > 0.0:
+            low[axis] = max(low[axis], place)
+        elif sign < 0.0:
+            high[axis] = min(high[axis], place)
     return low, high

@@ -4,7 +4,6 @@ from operator import ge, le
 import numpy as np
 
 from minidem.templates.mesh_repair import bodies, open_edges, oriented, surrounded
-from minidem.walls import MeshWall
 from minidem.walls.motion import placed
 
 MOST_STEPS = 65536              # between two looks at each clump; fewer in the first steps
@@ -14,7 +13,7 @@ def enclosures(sim):
     """An Enclosure of each connected closed surface of a mesh; none in a periodic box, whose clumps come back."""
     found = []
     for number, wall in enumerate(() if sim.periodic else sim.walls):
-        if isinstance(wall, MeshWall):
+        if wall.surface is not None:
             points, triangles = wall.surface[0], oriented(wall.surface[1])
             body = bodies(triangles)
             found += [Enclosure(number, points[triangles[body == k]]) for k in range(body.max() + 1)

@@ -19,7 +19,6 @@ from minidem.contact.pair_table import PROPERTIES
 from minidem.contact.registry import readers
 from minidem.core.quaternions import cross
 from minidem.material import PAIR_PROPERTIES, Material, described
-from minidem.walls import Cylinder, MeshWall, Plane
 
 DEEP = 0.1      # overlap over the smaller radius above which a contact law for small overlaps is doubtful
 FIRST, SPACING = 128, 16384             # steps: scheduled looks are after 1, FIRST, 2 FIRST ... SPACING, 2 SPACING ...
@@ -108,8 +107,7 @@ class Monitor:
         smallest, largest = (state.scale * of_body[state.template_index] for of_body in (
             state.bodies.smallest, np.array([shape[:, 3].max(initial=0.0) for shape in state.bodies.shapes])))
         alone = not sim.walls and state.n_clumps < 2
-        has_fronts = any(isinstance(wall, Plane) or isinstance(wall, Cylinder) and not wall.outside
-                         for wall in sim.walls)
+        has_fronts = any(wall.distance(np.zeros((0, 3))) is not None for wall in sim.walls)
         least = smallest.min(initial=math.inf)
         self._limits = {"speed": math.inf if alone else least / sim.dt, "overlap": DEEP * least,
                         "wall": least if has_fronts else math.inf,
@@ -179,13 +177,9 @@ def _wall(sim, contacts):
     deepest, found = 0.0, None
     for k, wall in enumerate(walls):
         clumps = contacts["clump_i"][contacts["clump_j"] == -1 - k]
-        if not len(clumps) or isinstance(wall, MeshWall) or getattr(wall, "outside", False):
+        height = wall.distance(position[clumps])
+        if height is None or not len(clumps):
             continue
-        arm = position[clumps] - wall.point
-        if isinstance(wall, Plane):
-            height = arm @ wall.normal
-        else:
-            height = wall.radius - np.linalg.norm(np.cross(arm, wall.axis), axis=1)
         if height.min() < deepest:
             deepest, found = height.min(), (clumps[np.argmin(height)], k)
     if found is None:

@@ -23,21 +23,23 @@ def shaken(t):
     return (0.05 * np.sin(9.0 * t), 0.0, 0.03 * np.sin(17.0 * t)), (0.3 * np.sin(14.0 * t), 0.2 * np.sin(6.0 * t), t)
 
 
-MOTIONS = {3: shaken}
+MOTIONS = {3: shaken, 5: shaken}
 
 
 def mixer(contact, rotation="spiral", order=None, threads=1):
-    """Clumps in a turning mesh drum between planes, with a shaken cube and a cylinder in it."""
+    """Clumps in a turning mesh drum between planes, with a shaken cube, a shaken cone and a cylinder in it."""
     turn = {"angular_velocity": (0, 0, 4.0)}
     walls = [md.MeshWall(facets(30, 0.5, 1.0, rows=6), **turn, center=(0, 0, 0)),
              md.Plane((0, 0, -0.4), (0, 0, 1), **turn), md.Plane((0, 0, 0.4), (0, 0, -1), motion=md.Oscillation(
                  (0, 0, 0.03), 8.0)), md.MeshWall((0.25 * (CUBE - 0.5) + (0.1, 0, -0.3), CUBE_FACES), motion=shaken),
-             md.Cylinder((0, 0, 0), (0, 0, 1), 0.08, outside=True, **turn)]
+             md.Cylinder((0, 0, 0), (0, 0, 1), 0.08, outside=True, **turn),
+             md.Cone((-0.28, 0, -0.24), (0, 1, 0.2), (0.02, 0.08), 0.05, angular_velocity=(3.0, 0, 0), motion=shaken)]
     sim = simulation(walls, contact, 2e-4, rotation=rotation, threads=threads, gravity=(2, -9, -4))
     rng = np.random.default_rng(6)
     places = 0.16 * (np.argwhere(np.ones((6, 6, 4))) - [2.5, 2.5, 1.5])
     radius = np.linalg.norm(places[:, :2], axis=1)
-    places = places[(radius < 0.39) & (radius > 0.19) & ~np.all(np.abs(places - (0.1, 0, -0.3)) < 0.23, axis=1)]
+    places = places[(radius < 0.39) & (radius > 0.19) & ~np.all(np.abs(places - (0.1, 0, -0.3)) < 0.23, axis=1)
+                    & (np.linalg.norm(places - (-0.28, 0, -0.24), axis=1) > 0.19)]
     n = len(places)
     state = places, unit_vectors(rng, n, 4), rng.normal(size=(n, 3)), 5.0 * rng.normal(size=(n, 3))
     for k in np.arange(n)[order] if order is not None else [slice(None)]:
@@ -128,7 +130,8 @@ def test_restart_at_any_step(contact, tmp_path):
 def test_walls_of_checkpoints(tmp_path):
     """Directions of any kind keep their bits."""
     directions = np.random.default_rng(1).normal(size=(40, 3))
-    walls = [md.Plane((0, 0, 0), n) for n in directions] + [md.Cylinder((0, 0, 0), n, 2.0) for n in directions]
+    walls = [md.Plane((0, 0, 0), n) for n in directions] + [
+        shape for n in directions for shape in (md.Cylinder((0, 0, 0), n, 2.0), md.Cone((0, 0, 0), n, (1, 2), 3))]
     sim = simulation(walls, "hertz")
     for other in reloaded(sim, 1, tmp_path, {}), copy.deepcopy(sim):
         assert other.walls == sim.walls
