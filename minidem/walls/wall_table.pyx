@@ -42,8 +42,8 @@ cdef class WallElements:
         self.motions = Motions([walls[k] for k in self.moving], periodic)
         self.servos = [k for k, wall in enumerate(walls) if isinstance(wall.motion, Servo)]
         self.wall_of = wall_of = np.concatenate(
-            [np.array([k for k, _ in simple], dtype=np.int32)] + [np.full(len(walls[k].triangles), k, dtype=np.int32) for k in meshes]
-            + [np.zeros(1, dtype=np.int32)])
+            [np.array([k for k, _ in simple], dtype=np.int32)]
+            + [np.full(len(walls[k].triangles), k, dtype=np.int32) for k in meshes] + [np.zeros(1, dtype=np.int32)])
         moves = np.array([wall.moves for wall in walls] + [False]).view(np.uint8)
         self.view.count, self.view.n_simple = len(walls), len(simple)
         self.view.n_elements, self.view.wall_of = len(wall_of) - 1, &wall_of[0]
