@@ -288,7 +288,7 @@ class EditableInstall(editable_wheel):
 
     def finalize_options(self):
         project = self.distribution
-        project.packages = [name for name in project.packages if name != "minidem.scenarios"]      # they are at hand
+        project.packages = [name for name in project.packages if not name.startswith("minidem.scenarios")]  # at hand
         project.package_dir = {"": "."}                 # setuptools writes the entry for such a layout alone
         super().finalize_options()
 
@@ -310,5 +310,7 @@ if __name__ == "__main__":          # Cython's workers may import this file
         os.environ.setdefault("ARCHFLAGS", f"-arch {platform.machine()}")
     setup(ext_modules=extensions(),
           cmdclass={"build_ext": BuildKernels, "editable_wheel": EditableInstall, "sdist": SourceDistribution},
-          packages=[*find_packages(include=["minidem", "minidem.*"]), "minidem.scenarios"],
+          packages=[*find_packages(include=["minidem", "minidem.*"]), "minidem.scenarios", *(
+              f"minidem.scenarios.{folder.name}" for folder in sorted(Path("scenarios").glob("[a-z]*/"))
+              if any(folder.glob("*.py")))],
           package_dir={"minidem.scenarios": "scenarios"})       # for `minidem run` where a wheel is installed

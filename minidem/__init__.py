@@ -19,11 +19,9 @@ The public names, after `import minidem as md`; `help(md.Simulation)` and so on 
     md.effective_modulus, md.effective_shear_modulus    E* and G* of two materials in contact
 
     md.shapes               templates of rods, fibres, platonic solids ...
-    md.chess                templates of chess pieces
     md.mesh_report          a clump beside the mesh it was made from
     minidem.initial         clumps placed without overlap: place, place_densely; while running: Inlet, Outlet
     minidem.scenario        scripts with a command line, tables, frames, checkpoints: Scenario ...
-    minidem.reproduction    experiments of papers, their numbers beside ours: PaperExperiment, Finding
     minidem.ensemble        parameter studies: run_ensemble
 
 Two rods that meet::
@@ -65,15 +63,22 @@ from minidem.material import Material, Pair, effective_modulus, effective_shear_
 from minidem.output.trajectory import Trajectory
 from minidem.render.show import show
 from minidem.simulation import Simulation
-from minidem.templates import chess, fit_report as mesh_report, shapes
+from minidem.templates import fit_report as mesh_report, shapes
 from minidem.templates.clump_template import ClumpTemplate
 from minidem.walls import Cone, Cylinder, MeshWall, Oscillation, Plane, Servo, box
 
 __version__ = "0.10.0"
 __all__ = ["ClumpTemplate", "Cone", "Cylinder", "Energy", "Material", "MeshWall", "Oscillation", "Pair", "Plane",
-           "Servo", "Simulation", "Trajectory", "box", "build_info", "chess", "cite", "contact", "effective_modulus",
+           "Servo", "Simulation", "Trajectory", "box", "build_info", "cite", "contact", "effective_modulus",
            "effective_shear_modulus", "mesh_report", "rotation", "shapes", "show"]
 
 # `import minidem.shapes` and the like: these modules have a public name beside that of their folder.
 _sys.modules |= {f"{__name__}.{name}": module for name, module in
-                 {"chess": chess, "mesh_report": mesh_report, "shapes": shapes}.items()}
+                 {"mesh_report": mesh_report, "shapes": shapes}.items()}
+
+
+def __getattr__(name):
+    if name not in ("chess", "reproduction", "validation"):         # moved; the modules warn
+        raise AttributeError(f"module 'minidem' has no attribute {name!r}")
+    from importlib import import_module
+    return import_module(f"minidem.{name}")

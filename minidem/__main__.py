@@ -10,29 +10,20 @@ import ast
 import runpy
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import minidem
 from minidem import selftest
 from minidem.core.checks import did_you_mean
-from minidem.core.interpreter import PACKAGE, scenario_folder
+from minidem.core.interpreter import scenario_scripts
 from minidem.render import movie
 from minidem.scenario.signals import pipe_may_close
 
 DONE, FAILED, BAD_ARGUMENTS, INTERRUPTED = 0, 1, 2, 130
 
 
-def scenario_files() -> dict[str, Path]:
-    """Scripts of the scenarios, by name."""
-    folder = scenario_folder()
-    if folder is None:
-        raise ValueError(f"there is no folder scenarios in {PACKAGE} or beside it; install minidem again")
-    return {path.stem: path for path in sorted(folder.glob("[a-z]*.py"))}
-
-
 def list_scenarios(words):
     no_options("scenarios", words)
-    files = scenario_files()
+    files = scenario_scripts()
     with pipe_may_close():
         for name, path in files.items():
             title = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))).partition("\n")[0]
@@ -44,7 +35,7 @@ def scenario_script(words):
     """The script of `run NAME ...`."""
     if not words or words[0].startswith("-"):
         raise ValueError("run: give the name of a scenario; `minidem scenarios` lists them")
-    files = scenario_files()
+    files = scenario_scripts()
     if words[0] not in files:
         raise ValueError(f"run: there is no scenario {words[0]!r}; known are {', '.join(files)}"
                          + did_you_mean(words[0], files))

@@ -4,20 +4,15 @@ The record of a rotation scheme (rotation/record.py) holds the references of its
 """
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 import minidem
 from minidem import contact
-from minidem.core.literature import Reference
+from minidem.core.literature import Reference, bibliography, references
 from minidem.rotation import registry
 from minidem.simulation import Simulation
-
-LEAPFROG = Reference(
-    "hockney1988computer", "book", ("Hockney, R.", "Eastwood, J."),
-    "Computer simulation using particles", "1988",
-    "10.1201/9780367806934", {"publisher": "CRC Press"})
 
 
 @dataclass(frozen=True)
@@ -77,20 +72,15 @@ def cite(simulation: Simulation) -> Citation:
     """
     if not isinstance(simulation, Simulation):
         raise ValueError(f"simulation = {simulation!r}: give a minidem.Simulation")
-    own = (_minidem(),)
+    own = (replace(bibliography()["minidem"], where={"version": minidem.__version__, "note": "MIT licence"}),)
     uses = [(f"Simulated with minidem {minidem.__version__}", own), _rotation(simulation.rotation),
-            ("Translation: leapfrog", (LEAPFROG,))]
+            ("Translation: leapfrog", references(["hockney1988computer"]))]
     if simulation.walls or simulation.n_clumps > 1:
         law = contact.info(simulation.contact)
         uses.append((f"Contacts: {law.title} ({simulation.contact})", law.cites))
     if any(_overlaps(template) for template in simulation.templates):
         uses.append(("Mass and inertia of overlapping spheres: exact integrals over their union", own))
     return Citation(tuple(uses))
-
-
-def _minidem():
-    return Reference("minidem", "software", ("The minidem developers",), "minidem", "2026",
-                     where={"version": minidem.__version__, "note": "MIT licence"})
 
 
 def _rotation(specification):
@@ -103,20 +93,13 @@ def _rotation(specification):
 
 
 def _references(record, parameters):
-    """Those of a scheme's record, and one for each further DOI in it."""
+    """Those of a scheme's record, and one for each further DOI in it, of which only the DOI may be known."""
     cited = record.cites_with.get(parameters, record.cites)
-    known = {reference.doi: reference for name in registry.available() for reference in registry.info(name).cites}
-    dois = [record.doi, *re.findall(r"10\.\d{4,}/[^\s,;]+", record.equations)]
-    further = dict.fromkeys(filter(None, dois))
-    for reference in cited:
-        further.pop(reference.doi, None)
-    return (*cited, *(known.get(doi) or _by_doi(record, doi) for doi in further))
-
-
-def _by_doi(record, doi):
-    """A reference of which only the DOI is known."""
-    return Reference(re.sub(r"\W", "_", doi), "misc", (), record.title, "", doi,
-                     {"url": f"https://doi.org/{doi}"})
+    known = {reference.doi: reference for reference in bibliography().values()}
+    dois = dict.fromkeys([record.doi, *re.findall(r"10\.\d{4,}/[^\s,;]+", record.equations)])
+    further = [doi for doi in dois if doi and doi not in {reference.doi for reference in cited}]
+    return (*cited, *(known.get(doi) or Reference(re.sub(r"\W", "_", doi), "misc", (), record.title, "", doi,
+                                                  {"url": f"https://doi.org/{doi}"}) for doi in further))
 
 
 def _overlaps(template):

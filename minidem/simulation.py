@@ -1,7 +1,7 @@
-"""The simulation: clumps, walls and settings, and the time loop that integrates them.
+"""The simulation: clumps, walls and settings, and all that can be read of it or done with it.
 
-All that changes belongs to one `Driver`. What needs another one, such as adding clumps, prepares it and replaces the
-old one by one assignment, so that Ctrl-C or an error leaves the simulation as it was.
+`Simulation` is a list of what there is. Its time loop belongs to an `Engine` (engine/engine.py), its warnings to a
+`Monitor` (analysis/monitor.py); longer methods are functions of the modules named beside them.
 """
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from time import perf_counter
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from minidem import changes
+from minidem.analysis import contacts as contact_sums, energy as energies
 from minidem.analysis.diagnosis import explain_pose
 from minidem.analysis.monitor import ISSUED, Monitor
-from minidem.contact import registry as contact_laws
-from minidem.contact.pair_table import PairTable
 from minidem.core.checks import (
     LARGEST,
     check_call,
@@ -29,24 +30,32 @@ from minidem.core.checks import (
     short_repr,
     whole,
 )
-from minidem.core.guard import Guard, exclusive
+from minidem.core.guard import exclusive
+from minidem.core.quaternions import multiply, rotate
+from minidem.core.read_only import read_only
 from minidem.core.threads import checked_threads
 from minidem.engine.chunked_run import Pacer, steps_to_reach
-from minidem.engine.driver import Driver, NotFinite
-from minidem.files import Files
+from minidem.engine.driver import NotFinite
+from minidem.engine.engine import Engine
 from minidem.material import Material, Pair, require_materials
-from minidem.output import checkpoint
-from minidem.rotation import registry
+from minidem.output import checkpoint, lammps, vtu
+from minidem.state.bodies import frames_to_drawn
 from minidem.state.periodic_box import periodic_box
-from minidem.state.state import State
 from minidem.walls import Oscillation, Servo, Wall, require_planes_at_rest, wall_list
-from minidem.walls.wall_table import WallElements
+from minidem.walls.motion import at_rest
 
 MOST_STEPS = 2.0 ** 53  # with more, times of different steps are equal
 BETWEEN_COPIES = 200    # times the duration of a copy of the state, to which a run goes back if a step fails
+MOST_COPIED = 300_000   # spheres of such a copy, 0.7 kB each in a bed with friction
 
 
-class Simulation(Files):
+def observable(method):
+    """A property that returns a new array, as a `ReadOnlyArray`."""
+    name = method.__name__
+    return property(exclusive(lambda self: read_only(name, method(self))), doc=method.__doc__)
+
+
+class Simulation:
     """Rigid clumps with contacts between them and with walls, in unbounded space or a periodic box.
 
     Parameters
@@ -85,13 +94,6 @@ class Simulation(Files):
     UserWarning
         For restitution, friction or rolling friction of a material or pair that the contact law does not read.
 
-    See Also
-    --------
-    Clumps : add_clumps and remove_clumps.
-    Forces : add_force.
-    Files : write_vtu, write_contacts, write_lammps, read_lammps.
-    Observables : position, velocity, energy(), contacts() and all else that can be read.
-
     Notes
     -----
     In a periodic box two spheres interact by their nearest images. `position` and all that is computed from it are in
@@ -109,23 +111,19 @@ class Simulation(Files):
         if dt is None:
             raise ValueError("dt = None: give the time step in seconds; material.rayleigh_step(radius, density) "
                              "is its usual upper limit")
-        self._threads = checked_threads(threads)
-        self._guard, self._pacer, self._monitor = Guard(), Pacer(), Monitor()
-        self._due = None                        # the step whose callback has not returned
-        self._copy_due = 0.0                    # when the next copy of the state is made [s]
-        self._scheme, self._parameters = registry.select(rotation)
-        self._law, self._law_parameters = contact_laws.select(contact, self._scheme)
         box, walls = periodic_box(periodic), tuple(wall_list("walls", walls))
         if box is not None:
             box.refuse_walls(walls)
         vars(self).update(material=material, walls=walls, periodic=box and box.values, dt=positive("dt", dt),
                           gravity=tuple((finite_array("gravity", gravity, (3,), limit=LARGEST) + 0.0).tolist()),
                           rotation=str(rotation), contact=str(contact), pairs=tuple(list_of(Pair, "pairs", pairs)))
-        if self._law.corrects_onsets(self._law_parameters):
+        engine = Engine(material, walls, self.pairs, box, rotation, contact, self.dt, self.gravity,
+                        checked_threads(threads))
+        if engine.law.corrects_onsets(engine.law_values):
             require_planes_at_rest(self.contact, self.walls)
-        self._elements = WallElements(walls, box is not None)
-        self._loop = self._make_loop(State(self._scheme.n_scratch, box), PairTable(material, self.walls, self.pairs))
-        self._monitor.check_materials(self, (*self.materials, *self.pairs))
+        vars(self).update(engine=engine, monitor=Monitor())
+        self._pacer, self._copy_due = Pacer(), 0.0          # _copy_due: when the next copy of the state is made [s]
+        self.monitor.check_materials(self, (*self.materials, *self.pairs))
 
     def __setattr__(self, name, value):
         """Refuse to change settings: the time loop has copies of them."""
@@ -141,14 +139,6 @@ class Simulation(Files):
     def __repr__(self):
         return (f"<Simulation of {self.n_clumps} clumps ({self.n_spheres} spheres): rotation {self.rotation!r}, "
                 f"dt {self.dt:g} s, step {self.step_count}, time {self.time:.6g} s>")
-
-    def _make_loop(self, state, pair_table, step_count=0, forces=None, **known):
-        """A Driver for `state` at step number step_count; `known` are further arguments."""
-        pair_table.require_pairs(self._law, self._law_parameters, state.material_index)
-        return Driver(state, self._scheme, self._parameters, self.dt, first_step=step_count,
-                      law=(self._law, self._law_parameters, pair_table), gravity=self.gravity,
-                      walls=self._elements, threads=self._threads, user_forces=forces,
-                      guard=self._guard, **known)
 
     @exclusive
     def run(self, steps: int, every: int | None = None, callback: Callable | None = None) -> None:
@@ -173,7 +163,8 @@ class Simulation(Files):
             step, which is then undone.
         MemoryError, or the error of a compiled contact law
             The simulation can be queried, saved or run on with the bits of an undisturbed run. If the error was within
-            a step, it is at an earlier step: the message says which. Callbacks since then are called again.
+            a step, it is at an earlier step: the message says which. Callbacks since then are called again. Of more
+            than 300 000 spheres there is no copy to go back to: the last checkpoint continues.
 
         Warns
         -----
@@ -188,32 +179,32 @@ class Simulation(Files):
             raise ValueError(f"callback = {short_repr(callback)}: give a function of the simulation")
         if callback is not None:
             check_call("callback", callback, "simulation")
-        every, monitor = steps if every is None else whole("every", every, 1), self._monitor
+        every, engine = steps if every is None else whole("every", every, 1), self.engine
         end = self.step_count + steps
         while True:
-            if callback and self._due == self.step_count and self.step_count % every == 0:
+            if callback and engine.due == self.step_count and self.step_count % every == 0:
                 self._call(callback)
             step = self.step_count
             if step >= end:
                 return
             stop = min(end, (step // every + 1) * every) if callback else end
-            if step < monitor.due < stop:
-                stop = monitor.due
-            self._due = stop if callback and stop % every == 0 else None
+            if step < self.monitor.due < stop:
+                stop = self.monitor.due
+            engine.due = stop if callback and stop % every == 0 else None
             self._prepare()
             self._advance(stop - step)
-            if stop >= monitor.ready:
-                monitor.look(self)
+            if stop >= self.monitor.ready:
+                self.monitor.look(self)
 
     def _call(self, callback):
         """Call the callback that is due; if it raises it remains so, with the clumps and forces of before."""
-        loop, step = self._loop, self.step_count
+        engine, loop, step = self.engine, self.engine.loop, self.step_count
         try:
             callback(self)
-            self._due = None
+            engine.due = None
         except BaseException:
             if self.step_count == step:
-                self._loop, self._due = loop, step
+                engine.loop, engine.due = loop, step
             raise
 
     def run_until(self, t: float) -> None:
@@ -224,25 +215,25 @@ class Simulation(Files):
         self.run(max(0, steps_to_reach(t, self.dt) - self.step_count))
 
     def _prepare(self):
-        """Forces at the present pose, and half a step back for new clumps."""
-        self._user_forces.check()
-        if not self._loop.forces_known:
-            self._loop.evaluate()
-        self._loop.start(self.dt)
+        """Forces at the present positions, and half a step back for new clumps."""
+        self.engine.user_forces.check()
+        self.engine.evaluate_forces()
+        self.engine.loop.start(self.dt)
 
     def _advance(self, steps):
+        engine = self.engine
         try:
             self._pacer.run(self._run_piece, steps)
         except NotFinite as error:
             raise FloatingPointError(f"step {self.step_count + 1} (time {self.time + self.dt:.6g} s): {error}. "
                                      + explain_pose(self)) from None
         except Exception as error:
-            if self._loop.broken is None:
+            if engine.loop.broken is None or engine.loop.copy is None:
                 raise
-            step, due = self.step_count + 1, self._due
-            other = _restored(*self._loop.copy)
-            self._loop, self._guard = other._loop, other._guard
-            self._due = due if due == self.step_count else None
+            step, due = self.step_count + 1, engine.due
+            before = _restored(*engine.loop.copy).engine
+            engine.loop, engine.guard = before.loop, before.guard
+            engine.due = due if due == self.step_count else None
             error.args = (f"{error} in step {step}: the simulation is back at step {self.step_count} (time "
                           f"{self.time:.6g} s), where it can be read, saved and run on with equal bits",)
             raise
@@ -251,11 +242,10 @@ class Simulation(Files):
         """Run so many steps, with a copy of an earlier state.
 
         A step that fails leaves forces and contacts incomplete. Loops that call Python in each step keep a copy of
-        their own.
+        their own. Of more spheres than MOST_COPIED there is none: it would take as much memory as the contacts.
         """
-        loop = self._loop
-        began = perf_counter()
-        if not loop.undoes_steps and (loop.copy is None or began >= self._copy_due):
+        loop, began = self.engine.loop, perf_counter()
+        if not loop.undoes_steps and self.n_spheres <= MOST_COPIED and (loop.copy is None or began >= self._copy_due):
             loop.copy = None                    # its memory is used for the next one
             loop.copy = self.__reduce__()[1]
             now = perf_counter()
@@ -293,17 +283,207 @@ class Simulation(Files):
             raise ValueError(f"forces = {short_repr(forces)}: give 'expect', to add the user forces again, or 'drop'")
         path = existing_file("path", path, "give a file that Simulation.save has written, or checkpoint.npz of a run")
         sim = checkpoint.load(path, cls, threads, motions)[0]
-        return sim._without_forces() if forces == "drop" and sim._user_forces.expected else sim
+        if forces == "drop" and sim.engine.user_forces.expected:
+            changes.drop_forces(sim)
+        return sim
 
     @exclusive
     def __reduce__(self):
         motions = {k: wall.motion for k, wall in enumerate(self.walls)
                    if wall.motion is not None and not isinstance(wall.motion, Oscillation | Servo)}
-        return _restored, (type(self), *checkpoint.pack(self), self._threads, self._user_forces.forces, motions,
-                           self._monitor.issued)
+        return _restored, (type(self), *checkpoint.pack(self), self.engine.threads, self.engine.user_forces.forces,
+                           motions, self.monitor.issued)
 
     def __copy__(self):
         return copy.deepcopy(self)
+
+    _loop, _state = property(lambda self: self.engine.loop), property(lambda self: self.engine.state)
+    _law, _monitor = property(lambda self: self.engine.law), property(lambda self: self.monitor)
+
+    # Clumps and user forces: changes.py.
+    add_clumps = exclusive(changes.add_clumps)
+    remove_clumps = exclusive(changes.remove_clumps)
+    add_force = exclusive(changes.add_force)
+
+    @property
+    def user_forces(self):
+        """Functions given to `add_force`, a tuple, in the order of the calls."""
+        return tuple(force.function for force in self.engine.user_forces.forces)
+
+    # Contacts: analysis/contacts.py.
+    contacts = exclusive(contact_sums.contacts)
+    contact_columns = contact_sums.contact_columns
+    coordination_number = exclusive(contact_sums.coordination_number)
+    stress = exclusive(contact_sums.stress)
+    wall_force = exclusive(contact_sums.wall_force)
+    wall_torque = exclusive(contact_sums.wall_torque)
+
+    # Files for other programs: output/.
+    write_vtu = exclusive(vtu.write_vtu)
+    write_contacts = exclusive(vtu.write_contacts)
+    write_lammps = exclusive(lammps.write_lammps)
+    read_lammps = classmethod(lammps.read_lammps)
+
+    # What can be read, at the whole step: arrays are copies in the order in which clumps were added, that of `ids`.
+    @observable
+    def ids(self) -> np.ndarray:
+        """(n_clumps,) int64, ids of the present clumps, ascending. The id of a removed clump is never used again.
+
+        All arrays of clumps are in this order. Ids are equal to the indices 0, 1, ... unless clumps were removed.
+        """
+        return self.engine.loop.population.ids.copy()
+
+    @property
+    def n_clumps(self) -> int:
+        """Number of clumps."""
+        return self.engine.state.n_clumps
+
+    @property
+    def n_spheres(self) -> int:
+        """Number of spheres of all clumps."""
+        return self.engine.state.n_spheres
+
+    @property
+    @exclusive
+    def walls_at_rest(self) -> tuple:
+        """The `walls` at their present places, without motion: each is itself if it does not move."""
+        return tuple(at_rest(wall, self.step_count, self.dt, state)
+                     for wall, state in zip(self.walls, self.engine.loop.walls.servo_states))
+
+    @exclusive
+    def overlap_walls(self, spheres: ArrayLike) -> np.ndarray:
+        """Which spheres overlap with walls at this instant, with a margin of rounding errors.
+
+        Parameters
+        ----------
+        spheres : (n, 4) array_like
+            Centres and radii, lab frame [m].
+
+        Returns
+        -------
+        (n,) bool ndarray
+        """
+        return self.engine.loop.overlap_walls(finite_array("spheres", spheres, (-1, 4)))
+
+    @property
+    def templates(self) -> tuple:
+        """The ClumpTemplates in use; `template_index` refers to them."""
+        return tuple(self.engine.state.templates)
+
+    @observable
+    def template_index(self) -> np.ndarray:
+        """(n_clumps,) int32, index of each clump's template in `templates`."""
+        return self.engine.state.template_index.copy()
+
+    @observable
+    def scale(self) -> np.ndarray:
+        """(n_clumps,) ratio of the lengths of each clump to those of its template."""
+        return self.engine.state.scale.copy()
+
+    @property
+    def materials(self) -> tuple:
+        """The Materials of the simulation, its walls and clumps; `material_index` refers to them."""
+        return self.engine.loop.pair_table.materials
+
+    @observable
+    def material_index(self) -> np.ndarray:
+        """(n_clumps,) int32, index of each clump's material in `materials`."""
+        return self.engine.state.material_index.copy()
+
+    @property
+    def threads(self) -> int:
+        """Number of threads of the time loop."""
+        return self.engine.loop.threads
+
+    @property
+    @exclusive
+    def statistics(self) -> dict:
+        """Skins, sizes and rebuilds of the Verlet lists since clumps were last added or removed."""
+        return self.engine.loop.statistics
+
+    @property
+    def step_count(self) -> int:
+        """Number of steps done."""
+        return self.engine.loop.step_count
+
+    @property
+    def time(self) -> float:
+        """step_count * dt [s]."""
+        return self.step_count * self.dt
+
+    @observable
+    def mass(self) -> np.ndarray:
+        """(n_clumps,) [kg]."""
+        return self.engine.state.column("mass")
+
+    @observable
+    def position(self) -> np.ndarray:
+        """(n_clumps, 3) centres of mass, lab frame [m]; in a periodic box without jumps at its faces."""
+        return self.engine.state.column("position")
+
+    @observable
+    def wrapped_position(self) -> np.ndarray:
+        """(n_clumps, 3) `position` moved by whole lengths of the periodic box into it, lab frame [m]."""
+        position, box = self.engine.state.column("position"), self.engine.state.box
+        return position if box is None else box.wrapped(position)
+
+    @observable
+    def image(self) -> np.ndarray:
+        """(n_clumps, 3) int64, by how many lengths of the periodic box `position` is outside; 0 along open axes."""
+        position, box = self.engine.state.column("position"), self.engine.state.box
+        return np.zeros(position.shape, dtype=np.int64) if box is None else box.image(position)
+
+    @observable
+    def orientation(self) -> np.ndarray:
+        """(n_clumps, 4) unit quaternions (w, x, y, z), template frame -> lab frame."""
+        return multiply(self.engine.state.column("orientation"), frames_to_drawn(self.engine.state))
+
+    @observable
+    def velocity(self) -> np.ndarray:
+        """(n_clumps, 3) of the centres of mass, lab frame [m/s]."""
+        return self.engine.rates()[0]
+
+    @observable
+    def angular_velocity(self) -> np.ndarray:
+        """(n_clumps, 3) lab frame [rad/s]."""
+        return rotate(self.engine.state.column("orientation"), self.engine.rates()[1])
+
+    @observable
+    def body_angular_velocity(self) -> np.ndarray:
+        """(n_clumps, 3) principal frame [rad/s]."""
+        return self.engine.rates()[1]
+
+    @observable
+    def force(self) -> np.ndarray:
+        """(n_clumps, 3) gravity included, lab frame [N]."""
+        self.engine.evaluate_forces()
+        return self.engine.state.column("force")
+
+    @observable
+    def torque(self) -> np.ndarray:
+        """(n_clumps, 3) about the centres of mass, lab frame [N m]."""
+        self.engine.evaluate_forces()
+        return rotate(self.engine.state.column("orientation"), self.engine.state.column("torque"))
+
+    @observable
+    def sphere_radii(self) -> np.ndarray:
+        """(n_spheres,) [m]."""
+        return self.engine.spheres()[:, 3].copy()
+
+    @observable
+    def sphere_clump(self) -> np.ndarray:
+        """(n_spheres,) int, index of the clump of each sphere."""
+        return np.repeat(np.arange(self.n_clumps), self.engine.state.bodies.sizes[self.engine.state.template_index])
+
+    @exclusive
+    def sphere_centers(self) -> np.ndarray:
+        """(n_spheres, 3) lab frame [m]; in a periodic box next to the `position` of their clump."""
+        self.engine.loop.pose()
+        return self.engine.spheres()[:, :3].copy()
+
+    energy = exclusive(energies.energy)
+    linear_momentum = exclusive(energies.linear_momentum)
+    angular_momentum = exclusive(energies.angular_momentum)
 
 
 def _restored(make, settings, arrays, threads, forces, motions, issued):

@@ -21,7 +21,7 @@ import minidem as md
 from minidem.initial import Group, Outlet, place_densely, settle
 from minidem.scenario import Observable, Scenario, at_least, finite, settled
 from minidem.scenario.plot import COLOURS, save
-from minidem.validation import dosta
+from minidem.scenarios import dosta
 
 RADIUS, YOUNG, DENSITY, RESTITUTION = 5e-3, 1e7, 2500.0, 0.5        # [m], [Pa], [kg/m3]
 LENGTH, WIDTH, QUICK_WIDTH = 0.2, 0.08, 0.03                        # of the box [m]

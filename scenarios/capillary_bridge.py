@@ -31,9 +31,9 @@ import numpy as np
 import minidem as md
 from minidem.core.literature import article
 from minidem.core.parameters import NonNegative, Positive
-from minidem.reproduction import Finding, PaperExperiment
 from minidem.scenario.c_functions import ctypes_functions
 from minidem.scenario.plot import COLOURS, styles
+from minidem.scenarios.papers import Finding, PaperExperiment
 
 # --- The law in Python, for arrays of eight contacts.
 

@@ -18,12 +18,12 @@ import sys
 
 import numpy as np
 import scipy
-import settling
 
 import minidem as md
 from minidem.core.quaternions import rotate
 from minidem.scenario import Observable, Scenario, at_least, finite, place, positive
 from minidem.scenario.plot import COLOURS, save
+from minidem.scenarios import settling
 
 YOUNG, POISSON = 1e8, 0.3
 WALL = md.Material(YOUNG, POISSON, name="wall")

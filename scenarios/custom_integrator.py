@@ -22,13 +22,13 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
-from rods_in_box import SCENARIO as RODS
 
 import minidem as md
 from minidem.core.quaternions import rotate_back
-from minidem.reproduction import Finding, PaperExperiment
 from minidem.scenario.c_functions import ctypes_functions, scipy_functions
 from minidem.scenario.plot import styles, together
+from minidem.scenarios.papers import Finding, PaperExperiment
+from minidem.scenarios.rods_in_box import SCENARIO as RODS
 
 # --- The scheme in Python. A vector is a tuple of numbers or arrays, for NumPy and numba.
 

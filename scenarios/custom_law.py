@@ -24,9 +24,9 @@ import numpy as np
 
 import minidem as md
 from minidem.core.literature import article
-from minidem.reproduction import Finding, PaperExperiment
 from minidem.scenario.c_functions import ctypes_functions, scipy_functions
 from minidem.scenario.plot import styles, together
+from minidem.scenarios.papers import Finding, PaperExperiment
 
 # --- The law in Python, for arrays or numbers.
 

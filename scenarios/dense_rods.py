@@ -16,12 +16,12 @@ nematic order parameter. A hundred thousand rods for 260 steps:
 import sys
 
 import numpy as np
-import rods_in_box as rods
 
 import minidem as md
 from minidem.core.quaternions import rotate
 from minidem.engine.chunked_run import steps_to_reach
 from minidem.scenario import Observable, Scenario, at_least, place_densely, positive, random_directions
+from minidem.scenarios import rods_in_box as rods
 
 STEP = rods.SCENARIO.defaults["dt"]
 # Velocities of the thermalisation run are smaller by this factor. The trajectories of rods this stiff hardly change,

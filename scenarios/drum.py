@@ -27,7 +27,7 @@ import minidem as md
 from minidem.initial import Group, place_densely, settle
 from minidem.scenario import Observable, Scenario, positive, settled
 from minidem.scenario.plot import save, styles
-from minidem.validation import dosta
+from minidem.scenarios import dosta
 
 RADIUS, LENGTH, RATE = 0.1, 0.06, 2.0                               # of the drum [m], [m], [rad/s]
 GRAINS = {"M2": (2e-3, 8000), "M1": (1e-3, 30_000)}                 # radius [m], number in the drum of the comparison

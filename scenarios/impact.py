@@ -25,8 +25,8 @@ import minidem as md
 from minidem.initial import settled_bed
 from minidem.scenario import Observable, Scenario, at_least, settled
 from minidem.scenario.plot import COLOURS, save
-from minidem.validation import dosta
-from minidem.validation.dosta import M1, PAIRS, STEEL
+from minidem.scenarios import dosta
+from minidem.scenarios.dosta import M1, PAIRS, STEEL
 
 RADIUS, SPEED = 1e-3, 5.0                                           # of a grain [m], of the ball [m/s]
 BOTTOM, TOP = -0.0902431, 0.107757                                  # of the box [m]

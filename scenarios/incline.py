@@ -17,9 +17,9 @@ import sys
 import numpy as np
 
 import minidem as md
-from minidem.reproduction import Finding, PaperExperiment
 from minidem.scenario import positive
 from minidem.scenario.plot import COLOURS
+from minidem.scenarios.papers import Finding, PaperExperiment
 
 RADIUS, DENSITY = 0.01, 2500.0                                      # [m], [kg/m3]
 YOUNG, POISSON, RESTITUTION = 1e9, 0.2, 0.5

@@ -24,7 +24,7 @@ import minidem as md
 from minidem.initial import Group, Outlet, place_densely, settle
 from minidem.scenario import Observable, Scenario, at_least, settled
 from minidem.scenario.plot import COLOURS, save
-from minidem.validation import dosta
+from minidem.scenarios import dosta
 
 CYLINDER = 0.1                                                      # radius [m]
 ORIFICES = {"small": (0.020, -0.0593008), "large": (0.030, -0.0554222)}         # radius, height [m]

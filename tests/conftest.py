@@ -11,11 +11,11 @@ import pytest
 import scenes
 
 import minidem as md
-from minidem import chess
 from minidem.contact import registry as contact
 from minidem.engine import loop_owner as owner
 from minidem.rotation import registry as rotation
 from minidem.scenario import plot
+from minidem.scenarios.spiral import chess
 from minidem.templates import fit_mesh
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "minidem"
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
-STARTS = r"(?:\.venv/bin/|xvfb-run -a )?(?:python3?|pip|pvbatch|pvpython) |(?:tools|scenarios)/\w+\.py\b"
+STARTS = r"(?:\.venv/bin/|xvfb-run -a )?(?:python3?|pip|pvbatch|pvpython) |(?:tools|scenarios)/[\w/]+\.py\b"
 # Indented, it can only be Python: doctests, imports, calls of the package
 PYTHON = re.compile(r"\s*(>>>|import \w|from [\w.]+ import |(?:\w+ = )?(?:md|minidem)\.[\w.]+\()")
 

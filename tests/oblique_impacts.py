@@ -13,7 +13,7 @@ from scenes import Shape, ball, distance_to_touch, state_of, unit_vectors
 
 import minidem as md
 from minidem.core.quaternions import cross
-from minidem.validation.driven_bodies import quaternion_rate
+from minidem.scenarios.rotating_bodies.driven_bodies import quaternion_rate
 
 YOUNG, POISSON = 1e9, 0.3
 

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from minidem.core.quaternions import cross
-from minidem.validation.driven_bodies import quaternion_rate
+from minidem.scenarios.rotating_bodies.driven_bodies import quaternion_rate
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from scipy.integrate import DOP853
 from scipy.optimize import brentq
 
 from minidem.core.quaternions import cross
-from minidem.validation.driven_bodies import quaternion_rate
+from minidem.scenarios.rotating_bodies.driven_bodies import quaternion_rate
 
 MOST_PHASES = 500
 __all__ = ["FrictionWorld", "Law"]

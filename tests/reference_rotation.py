@@ -1,5 +1,5 @@
 """The oracle for one rigid body that turns freely or about its axis: Jacobi elliptic functions, closed forms
-and DOP853. Shares no code with minidem's kernels. Under other torques: minidem.validation.driven_bodies.
+and DOP853. Shares no code with minidem's kernels. Under other torques: minidem.scenarios.rotating_bodies.driven_bodies.
 
 Principal frame, body components. Euler's equations I wdot = M - w x I w and qdot = 1/2 q (0, w);
 quaternions (w, x, y, z), body -> lab. All functions take one body, arrays (3,) and (4,).
@@ -8,7 +8,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.special import ellipj, ellipkinc
 
-from minidem.validation.driven_bodies import quaternion_rate
+from minidem.scenarios.rotating_bodies.driven_bodies import quaternion_rate
 
 
 def free_spin(inertia, w0, t):

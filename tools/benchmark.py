@@ -78,7 +78,7 @@ def parse_arguments(argv):
            help="smallest number of steps before the timed runs (default: depends on the case)")
     option("--seed", type=at_least(0), metavar="N", default=1, help="seed of the initial state (default: %(default)s)")
     option("--clumps", metavar="DIR",
-           help="folder of sphere files for the chess pieces of case B; see scenarios/chess_in_box.py --help "
+           help="folder of sphere files for the chess pieces of case B; see scenarios/spiral/chess_in_box.py --help "
                 "(default: the project's pieces)")
     option("--json", type=Path, metavar="FILE", default=Path("results/benchmarks.jsonl"),
            help="append the measurements to this file (default: %(default)s)")

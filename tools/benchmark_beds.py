@@ -4,10 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from scenario_modules import scenario_module
 
 import minidem as md
 from minidem.initial import kept_bed, settled_bed
+from minidem.scenarios import drum
 
 FOLDER = Path("results", "beds")
 RADIUS, DENSITY, GRAVITY = 1e-3, 2500.0, (0.0, 0.0, -9.81)
@@ -48,7 +48,6 @@ def without_history(sim):
 def drums(copies: int) -> Callable:
     """Function simulation(seed, clumps) of the bed of drum.py --soft, so many times side by side in one long drum."""
     def simulation(seed, clumps):
-        drum = scenario_module("drum")
         one = drum.build(drum.SCENARIO.parse(["--soft", "--seed", str(seed), "--threads", "1"]))
         walls = drum.walls(copies * drum.LENGTH, drum.RATE, one.walls[0].material)
         sim = md.Simulation(one.material, walls, contact=CONTACT, dt=one.dt, gravity=one.gravity, pairs=one.pairs,

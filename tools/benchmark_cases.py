@@ -5,10 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from benchmark_beds import CONTACT, bed, drums
-from scenario_modules import scenario_module
 
 from minidem.scenario import at_least
-from minidem.validation import chess_box
+from minidem.scenarios import dense_rods, rods_in_box
+from minidem.scenarios.spiral import chess_box
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Case:
 def rods(script, number):
     """The initial state of a scenario with this number of rods."""
     def simulation(seed, clumps):
-        scenario = scenario_module(script).SCENARIO
+        scenario = script.SCENARIO
         return scenario.build(scenario.parse(["--rods", str(number), "--seed", str(seed), "--threads", "1"]))
     return simulation
 
@@ -51,15 +51,15 @@ def dense(number):
     """Dense rods. A run of `steps` takes tenths of a second, and has at least 100 steps."""
     steps = max(100, 5_000_000 // number)
     return Case(f"{number:_} rods of 3 spheres, solid fraction 0.3".replace("_", " "), number,
-                rods("dense_rods", number), steps, steps // 5)
+                rods(dense_rods, number), steps, steps // 5)
 
 
 CASES = {
-    "A": Case("30 rods of 3 spheres in a box of 1 m", 30, rods("rods_in_box", 30), 400_000, 1000),
+    "A": Case("30 rods of 3 spheres in a box of 1 m", 30, rods(rods_in_box, 30), 400_000, 1000),
     "B": Case("32 chess pieces of 100 spheres in a box of 0.5 m", 32, chess, 50_000, 5000),
     "C": dense(10_000),
     "D": dense(100_000),
-    "E": Case("10 000 rods of 3 spheres, as dilute as in A", 10_000, rods("rods_in_box", 10_000), 2000, 500),
+    "E": Case("10 000 rods of 3 spheres, as dilute as in A", 10_000, rods(rods_in_box, 10_000), 2000, 500),
     "F": dense(333_000),
     "G": Case("25 000 spheres with friction, a settled bed", 25_000, bed(1, 25_000, 0.45), 500, 500, CONTACT),
     "H": Case("10 000 rods of 3 spheres with friction, a settled bed", 10_000, bed(3, 10_000, 0.35), 500, 500, CONTACT),

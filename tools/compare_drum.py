@@ -35,10 +35,10 @@ from peers.traces import (
     trace_minidem,
     write_traces,
 )
-from scenario_modules import scenario_module
 
 from minidem.scenario import at_least, positive
 from minidem.scenario.plot import COLOURS, STYLES, save
+from minidem.scenarios import drum
 
 ROWS, WARMUP, STEPS, REPEATS = 200, 100, 100, 3         # of zones.csv; of the short runs for the ratio
 ZONES = {1: "0 INF INF INF 0 INF", 2: "INF 0 INF INF INF 0"}            # regions of LAMMPS
@@ -61,7 +61,6 @@ def parse_arguments(argv):
 
 
 def simulation(arguments, seed):
-    drum = scenario_module("drum")
     return drum.build(drum.SCENARIO.parse(["--soft", "--contact", CONTACT, "--threads", "1", "--seed", str(seed),
                                            "--dt", repr(arguments.dt), *(["--quick"] if arguments.quick else [])]))
 
@@ -74,7 +73,6 @@ def samples(sim, zones):
 
 def traced(arguments, code, seed, settings):
     """Time and numbers of grains (n, 5), and the time per step [us]; from the folder of --out if there."""
-    drum = scenario_module("drum")
     steps = round(arguments.time / arguments.dt)
     every = max(1, steps // ROWS)
 
@@ -130,7 +128,7 @@ def write_results(out, traces, names):
 
 
 def compare_codes(arguments):
-    drum, sim = scenario_module("drum"), simulation(arguments, 1)
+    sim = simulation(arguments, 1)
     arguments.out.mkdir(parents=True, exist_ok=True)
     settings = short_runs(sim, WARMUP, STEPS, REPEATS)
     traces = {(code, seed): traced(arguments, code, seed, settings)[0]

@@ -35,7 +35,7 @@ from benchmark_cases import print_table
 from peers.lammps_peer import LAMMPS, run
 
 import minidem as md
-from minidem.contact.jkr_curves import sticking_speed
+from minidem.contact.parts.jkr import sticking_speed
 from minidem.output.lammps.dump import read_motion
 from minidem.scenario import at_least, positive
 

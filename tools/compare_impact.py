@@ -41,10 +41,10 @@ from peers.traces import (
     trace_minidem,
     write_traces,
 )
-from scenario_modules import scenario_module
 
 from minidem.scenario import at_least, positive
 from minidem.scenario.plot import COLOURS, STYLES, save
+from minidem.scenarios import impact
 
 ROWS, TIMES = 400, 8                        # of heights.csv, of the table at several times
 WARMUP, STEPS, REPEATS = 200, 400, 3        # of the short runs for the ratio
@@ -53,7 +53,6 @@ MM, MS = 1e3, 1e3
 
 
 def parse_arguments(argv):
-    impact = scenario_module("impact")
     parser = argparse.ArgumentParser(prog="compare_impact.py", description=__doc__, epilog=EXIT_STATUS,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     option = parser.add_argument
@@ -80,7 +79,6 @@ def parse_arguments(argv):
 
 def simulation(arguments, seed):
     """The bed, and the ball after a part of its flight, in minidem."""
-    impact = scenario_module("impact")
     sim = impact.SCENARIO.build(impact.SCENARIO.parse([
         "--count", str(arguments.count), "--seed", str(seed), "--dt", repr(arguments.dt), "--contact",
         arguments.contact, "--threads", "1", *(["--quick"] if arguments.quick else [])]))

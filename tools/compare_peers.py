@@ -44,7 +44,7 @@ def parse_arguments(argv):
            help="names separated by commas (default: %(default)s)")
     option("--case", choices=sorted(CASES), default="A", help="benchmark case (default: %(default)s)")
     option("--clumps", metavar="DIR",
-           help="folder of sphere files for the chess pieces of case B; see scenarios/chess_in_box.py --help "
+           help="folder of sphere files for the chess pieces of case B; see scenarios/spiral/chess_in_box.py --help "
                 "(default: the project's pieces)")
     option("--steps", type=at_least(1), metavar="N", help="steps of a timed run (default: depends on the case)")
     option("--warmup", type=at_least(1), metavar="N", help="steps before them (default: depends on the case)")

@@ -42,14 +42,13 @@ from peers.traces import (
     trace_minidem,
     write_traces,
 )
-from scenario_modules import scenario_module
 
 import minidem as md
 from minidem.output.lammps.law import law
 from minidem.output.lammps.script import SKIN
 from minidem.scenario import at_least, positive
 from minidem.scenario.plot import COLOURS, STYLES, save
-from minidem.validation import dosta
+from minidem.scenarios import angle_of_repose as repose, dosta
 
 LANDING = -0.5                              # height of the second floor in LAMMPS [m]
 WARMUP, STEPS, REPEATS = 200, 1000, 3       # of the short runs for the ratio
@@ -57,7 +56,6 @@ TENTH = 10
 
 
 def parse_arguments(argv):
-    repose = scenario_module("angle_of_repose")
     parser = argparse.ArgumentParser(prog="compare_repose.py", description=__doc__, epilog=EXIT_STATUS,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     option = parser.add_argument
@@ -83,13 +81,13 @@ def options_of(arguments, seed):
     """Options of the scenario."""
     chosen = {"clump": arguments.clump, "count": arguments.count, "dt": arguments.dt, "seed": seed, "contact": CONTACT,
               "threads": 1}
-    return scenario_module("angle_of_repose").SCENARIO.parse(
+    return repose.SCENARIO.parse(
         [*(f"--{name}={value}" for name, value in chosen.items() if value), *(["--quick"] if arguments.quick else [])])
 
 
 def lammps_commands(sim, floor):
     """Commands for the floor, a rectangle; the regions of the strips; the region above the outlet."""
-    repose, clumps, wall = scenario_module("angle_of_repose"), sim.material_index[0], sim.materials.index(sim.material)
+    clumps, wall = sim.material_index[0], sim.materials.index(sim.material)
     box = np.ravel([np.min(floor.points, axis=0), np.max(floor.points, axis=0)], order="F")
     strips = repose.LENGTH * repose.STRIPS
     return [f"region floor block {' '.join(map(repr, box.tolist()))} side out units box",
@@ -102,7 +100,7 @@ def lammps_commands(sim, floor):
 def traced(arguments, code, seed):
     """Time, number of clumps and heights of the strips (n, 12), and the time per step [us]; from the folder of --out if
     there."""
-    repose, options = scenario_module("angle_of_repose"), options_of(arguments, seed)
+    options = options_of(arguments, seed)
     every, outlet = repose.exchange(options)
 
     def sample(sim):
@@ -128,8 +126,7 @@ def traced(arguments, code, seed):
 
 def angles(rows):
     """Time, angle [degrees] and number of clumps (n, 3)."""
-    inclination = scenario_module("angle_of_repose").inclination
-    return np.column_stack([rows[:, 0], [inclination(heights) for heights in rows[:, 2:]], rows[:, 1]])
+    return np.column_stack([rows[:, 0], [repose.inclination(heights) for heights in rows[:, 2:]], rows[:, 1]])
 
 
 def table_of(traces, speeds):
@@ -167,7 +164,6 @@ def write_results(out, traces, slopes):
 
 
 def compare_codes(arguments):
-    repose = scenario_module("angle_of_repose")
     arguments.out.mkdir(parents=True, exist_ok=True)
     closed = repose.bed_between(options_of(arguments, 1), *repose.CLOSED)
     short_runs(closed, WARMUP, STEPS, REPEATS)

@@ -24,12 +24,12 @@ from numpy.typing import ArrayLike
 from order_table import instant
 
 import minidem as md
-from minidem.__main__ import scenario_files
+from minidem.core.interpreter import scenario_scripts
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULES = ("minidem", *(f"minidem.{name}" for name in (
-    "rotation.record", "contact.record", "initial", "scenario", "ensemble", "reproduction", "templates.shapes",
-    "templates.chess", "templates.fit_report")))
+    "rotation.record", "contact.record", "initial", "scenario", "ensemble", "templates.shapes",
+    "templates.fit_report")))
 SECTIONS = {"minidem": "index.html", "Tutorial": "minidem/guide/tutorial.html",
             "Rotation schemes": "rotation/index.html", "Contact laws": "contact/index.html",
             "Scenarios": "scenarios/index.html", "API": "api/index.html"}
@@ -151,10 +151,10 @@ def write_gallery(out, results):
     """A list of the scenarios with their docstrings and pictures."""
     text = ["# Scenarios", "", "`python -m minidem run NAME` runs a scenario; `--help` after it lists the options. "
             "Pictures are those of the project, and of the runs in results/NAME when these pages were made.", "",
-            ", ".join(f"[{name}](#{name})" for name in scenario_files())]
+            ", ".join(f"[{name}](#{name})" for name in scenario_scripts())]
     own = ROOT / "scenarios" / "pictures"
     shutil.copytree(own, out / "scenarios" / "pictures", dirs_exist_ok=True)
-    for name, path in scenario_files().items():
+    for name, path in scenario_scripts().items():
         title, _, rest = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))).partition("\n")
         text += ["", f"## {name}", "", f"**{title}**", "", examples_marked(rest.strip())]
         pictures = [f"pictures/{picture.name}" for picture in sorted(own.glob(f"{name}*.png"))]

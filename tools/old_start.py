@@ -2,7 +2,7 @@
 import numpy as np
 
 from minidem.output import checkpoint, npz_checksum
-from minidem.output.template_arrays import unpack_templates
+from minidem.output.checkpoint_fields import unpack_templates
 
 NEWER = "adhesion",         # properties of materials and pairs
 NEWER_OF_LAWS = "mass=", "tangential=", "cohesion="

@@ -4,10 +4,10 @@
     python tools/order_table.py             measure all schemes and write the file (15 s)
     python tools/order_table.py --check     measure the orders only and compare them with the file
 
-Errors are those of minidem.validation.driven_bodies at the end of a motion of six asymmetric bodies, for five time
-steps, each half the one before, against DOP853. The schemes are those of `minidem.rotation.available()`: a new file
-of minidem/rotation/ needs no edit here. Written again, the file differs in the nanoseconds alone. Exit status of
---check: 0 if the file agrees, 1 if not.
+Errors are those of minidem.scenarios.rotating_bodies.driven_bodies at the end of a motion of six asymmetric bodies, for
+five time steps, each half the one before, against DOP853. The schemes are those of `minidem.rotation.available()`: a
+new file of minidem/rotation/ needs no edit here. Written again, the file differs in the nanoseconds alone. Exit status
+of --check: 0 if the file agrees, 1 if not.
 """
 import argparse
 import sys
@@ -18,7 +18,7 @@ import numpy as np
 
 import minidem as md
 from minidem.output import replace_text
-from minidem.validation.driven_bodies import TOLERANCE, TORQUES, errors, halvings, order
+from minidem.scenarios.rotating_bodies.driven_bodies import TOLERANCE, TORQUES, errors, halvings, order
 
 TABLE = Path(md.rotation.__file__).with_name("ORDERS.md")
 TEXT = """# Rotation schemes: order of convergence and cost

@@ -36,9 +36,9 @@ class Enclosure:
 
     def add_new(self, sim):
         """Keep the places of the clumps that came since the last call."""
-        ids, sizes = sim._loop.population.ids, sim._state.bodies.sizes[sim._state.template_index]
+        ids, sizes = sim.engine.loop.population.ids, sim.engine.state.bodies.sizes[sim.engine.state.template_index]
         new = np.flatnonzero(ids >= self.next_id)
-        self.next_id = sim._loop.population.next_id
+        self.next_id = sim.engine.loop.population.next_id
         if len(new):
             points = self._in_wall(sim, sim.sphere_centers()[(np.cumsum(sizes) - sizes)[new]])
             within = ((self.low <= points) & (points <= self.high)).all(axis=1)
@@ -55,7 +55,7 @@ class Enclosure:
                 or not moves and all(map(ge, low, self.low)) and all(map(le, high, self.high)):
             return None
         self.due = step + min(step // 2, MOST_STEPS)
-        state, ids = sim._state, sim._loop.population.ids
+        state, ids = sim.engine.state, sim.engine.loop.population.ids
         clump = np.minimum(np.searchsorted(ids, self.ids), max(0, len(ids) - 1))
         present = ids[clump] == self.ids if len(ids) else np.zeros(len(self.ids), dtype=bool)
         self._keep(present)
@@ -79,5 +79,5 @@ class Enclosure:
         wall, number = sim.walls[self.number], self.number
         if not wall.moves:
             return x
-        position, matrix = placed(wall, sim.step_count, sim.dt, sim._loop.walls.servo_states[number])
+        position, matrix = placed(wall, sim.step_count, sim.dt, sim.engine.loop.walls.servo_states[number])
         return wall.center + (x - position) @ matrix

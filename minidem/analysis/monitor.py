@@ -57,9 +57,9 @@ class Monitor:
         # A multiple of SPACING at least as far away: what ends of runs have shown needs no division
         self.due = max(FIRST, 1 << step.bit_length()) if step < SPACING else -(-step // SPACING - 1) * SPACING
         self.ready = self.due if self.in_rows else min(self.due, step + min(step, SPACING) // 4 + 1)
-        if self._population is not sim._loop.population:        # clumps came or went
+        if self._population is not sim.engine.loop.population:        # clumps came or went
             self._measure_spheres(sim)
-        speed, overlap, *corners = sim._loop.extremes()
+        speed, overlap, *corners = sim.engine.loop.extremes()
         if speed > self._limits["speed"] and "speed" not in self.issued:
             self._warn("speed", _speed(sim))
         if overlap > self._least_limit():
@@ -69,7 +69,7 @@ class Monitor:
 
     def check(self, sim, contacts):
         """Check the present contacts."""
-        if self._population is not sim._loop.population:
+        if self._population is not sim.engine.loop.population:
             self._measure_spheres(sim)
         contacts = contacts[contacts["overlap"] > self._least_limit()]
         for kind, find in (("overlap", _overlap), ("wall", _wall), ("step", _step)) if len(contacts) else ():
@@ -79,7 +79,7 @@ class Monitor:
 
     def check_materials(self, sim, owners):
         """Check that the law reads what each of `owners`, materials and pairs, gives for contacts."""
-        read = sim._law.pair_properties(sim._law_parameters)
+        read = sim.engine.law.pair_properties(sim.engine.law_values)
         for owner in owners:
             names = [name for name in PAIR_PROPERTIES
                      if name not in read and getattr(owner, name) != getattr(Material, name)]
@@ -103,7 +103,7 @@ class Monitor:
 
     def _measure_spheres(self, sim):
         """Limits of the present spheres, and which clumps are new in closed meshes."""
-        state = sim._state
+        state = sim.engine.state
         smallest, largest = (state.scale * of_body[state.template_index] for of_body in (
             state.bodies.smallest, np.array([shape[:, 3].max(initial=0.0) for shape in state.bodies.shapes])))
         alone = not sim.walls and state.n_clumps < 2
@@ -116,7 +116,7 @@ class Monitor:
             self._enclosures = enclosures(sim)
         for enclosure in self._enclosures:
             enclosure.add_new(sim)
-        self._population = sim._loop.population
+        self._population = sim.engine.loop.population
 
 
 def warn(text):
@@ -133,12 +133,12 @@ def _safe_overlap(sim, largest):
     The stiffness p k d^(p - 1) of a force k d^p is largest for the largest sphere at the stiffest wall; the mobility of
     a pair is at most twice the largest mobility. Functions in Python are called with contacts of the simulation only.
     """
-    state, law = sim._state, sim._law
-    if law.kernels_for(sim._law_parameters).functions:
+    state, law = sim.engine.state, sim.engine.law
+    if law.kernels_for(sim.engine.law_values).functions:
         return math.inf
     of_template = np.array([sphere_mobility(template).max() for template in state.templates])
     mobility = (of_template[state.template_index] / state.scale ** 3).max(initial=0.0) if state.n_clumps else 0.0
-    forces = law.normal_force(1.0, largest, sim._loop.pair_table.properties(PROPERTIES), sim._law_parameters)
+    forces = law.normal_force(1.0, largest, sim.engine.loop.pair_table.properties(PROPERTIES), sim.engine.law_values)
     unit = law.power * np.nanmax(forces[np.unique(state.material_index)], initial=0.0)      # stiffness at d = 1 m
     allowed = 1.0 / (2.0 * mobility * sim.dt ** 2 * unit) if mobility * unit > 0.0 else math.inf
     return allowed ** (1.0 / (law.power - 1.0)) if law.power > 1.0 else math.inf if allowed > 1.0 else 0.0
@@ -146,7 +146,7 @@ def _safe_overlap(sim, largest):
 
 def _speed(sim):
     """The distance of a step against the smallest radius of the clump."""
-    state = sim._state
+    state = sim.engine.state
     distance = sim.dt * np.linalg.norm(state.column("velocity"), axis=1)
     relative = distance / (state.scale * state.bodies.smallest[state.template_index])
     k = np.argmax(relative)
@@ -190,10 +190,10 @@ def _wall(sim, contacts):
 
 def _step(sim, contacts):
     """dt against sqrt(m/k), k = dF/d(overlap), of the stiffest contact; leapfrog is unstable above twice that."""
-    power, pairs = sim._law.power, contacts["sphere_j"] >= 0
+    power, pairs = sim.engine.law.power, contacts["sphere_j"] >= 0
     stiffness = power * (power + 1.0) * contacts["energy"] / contacts["overlap"] ** 2
-    mobility = _mobility(sim._state, contacts["clump_i"], contacts["sphere_i"])
-    mobility[pairs] += _mobility(sim._state, contacts["clump_j"][pairs], contacts["sphere_j"][pairs])
+    mobility = _mobility(sim.engine.state, contacts["clump_i"], contacts["sphere_i"])
+    mobility[pairs] += _mobility(sim.engine.state, contacts["clump_j"][pairs], contacts["sphere_j"][pairs])
     rate = np.sqrt(stiffness * mobility)
     k = np.argmax(rate)
     if not sim.dt * rate[k] > 1.0:

@@ -16,11 +16,9 @@ step only.
 """
 from libc.math cimport fabs, sqrt
 
-from minidem.contact.friction_records cimport (
-    DAMPING, DASHPOT, FRICTION_LIMIT, LIMIT_DAMPING, SLIP, SPRING, STIFFNESS, predicted, record, store_record,
-)
 from minidem.contact.part cimport (
-    CONTACT_RADIUS, DASHPOT_COEFFICIENT, GivenRows, KEEPS, LOAD, OLD, OLD_RADIUS, POSE_VELOCITY, STRETCHED,
+    CONTACT_RADIUS, DAMPING, DASHPOT, DASHPOT_COEFFICIENT, FRICTION_LIMIT, GivenRows, KEEPS, LIMIT_DAMPING, LOAD, OLD,
+    OLD_RADIUS, POSE_VELOCITY, SLIP, SPRING, STIFFNESS, STRETCHED, predicted, record, store_record,
 )
 from minidem.contact.rows cimport (
     COEFFICIENTS, DISSIPATED, FORCE, MASS, MIDDLE_NORMAL, NORMAL, NORMAL_ENERGY, OVERLAP, OwnRows, RADIUS, STEP,
@@ -29,12 +27,6 @@ from minidem.contact.rows cimport (
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, dot, scale
 from minidem.state.rows cimport load, store
-
-cdef extern from *:
-    """
-    #undef CYTHON_INLINE
-    #define CYTHON_INLINE inline __attribute__((always_inline))
-    """
 
 cdef struct NormalForces:           # of eight contacts
     double rate[LANES]              # approach velocity at the pose
@@ -69,7 +61,7 @@ cdef inline double load_of(double force, double by_magnitude) noexcept nogil:
     return force if force > 0.0 else -force * by_magnitude + 0.0        # never -0.0
 
 
-cdef inline long long find_damping(bint hertzian, GivenRows contact, GivenRows history, OwnRows normal,
+cdef inline long long find_damping(bint hertzian, GivenRows contact, OwnRows history, OwnRows normal,
                                    NormalForces *forces, int lane) noexcept nogil:
     """Elastic force, damping coefficient, approach velocity at the pose; 1 if the contact begins or ends in this
     step."""
@@ -105,7 +97,7 @@ cdef inline bint lifts_off(double overlap, double mass, double step, double rate
     return mass * (overlap + step * rate) <= 0.5 * step * step * force
 
 
-cdef inline void correct_edges(bint hertzian, GivenRows contact, GivenRows history, OwnRows normal,
+cdef inline void correct_edges(bint hertzian, GivenRows contact, OwnRows history, OwnRows normal,
                                NormalForces *forces) noexcept nogil:
     """Mean of the damping coefficient over the step where a contact begins or ends, and the fraction of the step since
     the touch.
@@ -138,7 +130,7 @@ cdef inline void correct_edges(bint hertzian, GivenRows contact, GivenRows histo
             if begins and overlap > 0.0 else 1.0
 
 
-cdef inline long long add_damping(GivenRows contact, GivenRows history, OwnRows normal, double most,
+cdef inline long long add_damping(GivenRows contact, OwnRows history, OwnRows normal, double most,
                                   double by_magnitude, NormalForces *forces, int lane) noexcept nogil:
     """F_n and the load of a contact; 1 if F_n changed its sign in this step.
 

@@ -1,13 +1,41 @@
-"""A law with friction: the sum of its parts (part.pxd), chosen by the values of its parameters."""
-from minidem.contact.parts.words import COHESION, ROLLING, TANGENTIAL
+"""Laws with friction: sums of parts (part.pxd), chosen by their parameters, and the coefficients that parts share."""
+import numpy as np
+
+from minidem.contact.parts import epsd, jkr
+from minidem.contact.parts.tangential import MODELS
+from minidem.core.parameters import NonNegative
 
 from libc.string cimport memset
 
-from minidem.contact.friction_records cimport FRICTION_RECORDS
 from minidem.contact.law cimport MAX_LAW_PARAMETERS, LawKernels
-from minidem.contact.part cimport NORMAL_ROWS, PartCall
+from minidem.contact.part cimport FRICTION_RECORDS, NORMAL_ROWS, PartCall
 from minidem.contact.rows cimport DESCRIPTION_ROWS, DISSIPATED
 from minidem.core.lanes cimport LANES
+
+# Parts by the words of their parameters; the first word is the default.
+TANGENTIAL, ROLLING = MODELS, {"none": None, "epsd": epsd.PART}
+COHESION = {"none": None, "jkr": jkr.PART}      # replaces the normal part
+
+READS_OF_PAIRS, READS_WITH = ("restitution", "friction"), {"rolling=epsd": ("rolling_friction",)}
+FRICTION_PARAMETERS = {        # the first two: Parameter in part.pxd
+    "limit_damping": ("no", "yes"), "friction_limit": ("repulsion", "magnitude"),
+    "tangential": tuple(TANGENTIAL), "tangential_damping": ("stiffness-ratio", NonNegative),
+    "rolling": tuple(ROLLING), "rolling_damping": NonNegative(0.3), "mass": ("contact", "clump"),
+}
+REFERENCES = ("thornton2013investigation", "ai2011assessment")
+
+
+def coefficient_rows(pair, values, stiffness, damping, tangential, ratio, rolling):
+    """The first eight coefficients in the order of part.pxd, each (m, n).
+
+    pair : properties of the pairs of materials;  values : parameters of the law by name.
+    damping : at critical damping;  ratio : of the dashpots for stiffness-ratio;  rolling : stiffness without factor.
+    """
+    given, like = values["tangential_damping"], np.zeros_like(pair["friction"])
+    loss = -np.log(pair["restitution"])
+    return (stiffness + like, damping * (loss / np.sqrt(np.pi ** 2 + loss ** 2)), tangential + like,
+            (ratio if given == "stiffness-ratio" else given) + like, pair["friction"],
+            2.25 * pair["rolling_friction"] ** 2 * rolling, pair["rolling_friction"], values["rolling_damping"] + like)
 
 
 cdef inline const PartCall *parts_of(const double *parameters) noexcept nogil:

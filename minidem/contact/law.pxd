@@ -29,13 +29,6 @@ from minidem.state.rows cimport load, store
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Touch, Walls, touch_wall
 
-cdef extern from *:
-    """
-    /* Inline functions of a law are always inlined: a call in the loop over eight contacts prevents vectorisation. */
-    #undef CYTHON_INLINE
-    #define CYTHON_INLINE inline __attribute__((always_inline))
-    """
-
 cdef enum:
     # Ints of the inner list that are tested before their contacts are evaluated. evaluate_pairs has 37 kB of forces for
     # them on its stack, which OMP_STACKSIZE may limit to 64 kB.

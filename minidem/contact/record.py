@@ -29,7 +29,8 @@ class ContactLaw:
         (m, n): modulus E*, shear_modulus G* [Pa], restitution, friction, rolling_friction, adhesion [J/m2]; `values`
         the parameters by name. Those of a pair may depend on nothing but this pair.
     cites : tuple of Reference
-        Sources of the formula, the first one printing it.
+        Sources of the formula, the first one printing it: keys of minidem/references.bib, or
+        `minidem.core.literature.article`.
     doi : str
         Of the work that prints the formula; default: that of the first reference.
     equations : str

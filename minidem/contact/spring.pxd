@@ -20,12 +20,6 @@ from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, vec3
 from minidem.state.rows cimport load, store
 
-cdef extern from *:
-    """
-    #undef CYTHON_INLINE
-    #define CYTHON_INLINE inline __attribute__((always_inline))
-    """
-
 cdef struct Stretch:                # what a step does to a spring
     double kept                     # of the old force
     double added                    # force / (stiffness * displacement)

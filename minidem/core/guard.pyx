@@ -35,8 +35,8 @@ def exclusive(method):
     """Decorator of the methods of a simulation: enter its guard; RuntimeError if its state is incomplete."""
     @wraps(method)
     def guarded(self, *arguments, **options):
-        with self._guard:
-            if self._loop.broken is not None:
-                raise RuntimeError(f"this simulation cannot go on: {self._loop.broken}; load its last checkpoint")
+        with self.engine.guard:
+            if self.engine.loop.broken is not None:
+                raise RuntimeError(f"this simulation cannot go on: {self.engine.loop.broken}; load its last checkpoint")
             return method(self, *arguments, **options)
     return guarded

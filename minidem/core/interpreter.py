@@ -14,18 +14,28 @@ def scenario_folder():
     return next((folder for folder in (PACKAGE / "scenarios", PACKAGE.parent / "scenarios") if folder.is_dir()), None)
 
 
+def scenario_scripts():
+    """name -> path of the scripts of the scenarios, also in subfolders, by name; their modules are left out."""
+    folder = scenario_folder()
+    if folder is None:
+        raise ValueError(f"there is no folder scenarios in {PACKAGE} or beside it; install minidem again")
+    scripts = (path for path in folder.rglob("*.py") if "\nif __name__ == " in path.read_text(encoding="utf-8"))
+    return {path.stem: path for path in sorted(scripts, key=lambda path: path.stem)}
+
+
 def scenario_command(name):
     """How the scenario `name` is run: by its script in a source tree, by minidem in an installed wheel; `name` itself
     for a script of a user's own."""
     folder = scenario_folder()
-    if folder is None or not (folder / f"{name}.py").is_file():
+    path = folder and next(folder.rglob(f"{name}.py"), None)
+    if not path:
         return name
-    return f"minidem run {name}" if folder.parent == PACKAGE else f"python scenarios/{name}.py"
+    return f"minidem run {name}" if folder.parent == PACKAGE else f"python {path.relative_to(folder.parent)}"
 
 
 def with_scenario_commands(text):
     """A description whose examples are those of a source tree, with commands that work in this installation."""
-    return re.sub(r"python scenarios/(\w+)\.py", lambda found: scenario_command(found[1]), text)
+    return re.sub(r"python scenarios/(?:\w+/)*(\w+)\.py", lambda found: scenario_command(found[1]), text)
 
 
 def this_python():

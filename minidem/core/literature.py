@@ -1,6 +1,11 @@
-"""References to the literature, as text and as BibTeX; and the works that more than one module cites."""
-from collections.abc import Mapping
+"""References to the literature, as text and as BibTeX; those of the package are in minidem/references.bib."""
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+BIBLIOGRAPHY = Path(__file__).resolve().parents[1] / "references.bib"
 
 
 @dataclass(frozen=True)
@@ -56,20 +61,17 @@ def article(key: str, authors: tuple[str, ...], title: str, journal: str, volume
     return Reference(key, "article", authors, title, year, doi, {name: text for name, text in where.items() if text})
 
 
-SPIRAL = article(
-    "delvalle2024spiral", ("del Valle, Carlos Andrés", "Angelidakis, Vasileios", "Roy, Sudeshna",
-                           "Muñoz, José Daniel", "Pöschel, Thorsten"),
-    "SPIRAL: An efficient algorithm for the integration of the equation of rotational motion",
-    "Computer Physics Communications", "297", "109077", "2024", "10.1016/j.cpc.2023.109077")
-PCDM = article(
-    "zhao2013novel", ("Zhao, F.", "van Wachem, B. G. M."),
-    "A novel quaternion integration approach for describing the behaviour of non-spherical particles",
-    "Acta Mechanica", "224", "3091--3109", "2013", "10.1007/s00707-013-0914-2", "12")
-SHU_OSHER = article(
-    "shu1988efficient", ("Shu, C. W.", "Osher, S."),
-    "Efficient implementation of essentially non-oscillatory shock-capturing schemes",
-    "Journal of Computational Physics", "77", "439--471", "1988", "10.1016/0021-9991(88)90177-5")
-KUTTA = article(
-    "kutta1901beitrag", ("Kutta, W.",),
-    "Beitrag zur näherungsweisen Integration totaler Differentialgleichungen",
-    "Zeitschrift für Mathematik und Physik", "46", "435--453", "1901")
+@cache
+def bibliography() -> dict[str, Reference]:
+    """{key: reference} of references.bib, which has the form that `Reference.bibtex` writes: a field per line."""
+    found = {}
+    for kind, key, body in re.findall(r"^@(\w+)\{(\w+),\n(.*?)^\}", BIBLIOGRAPHY.read_text("utf-8"), re.M | re.S):
+        fields = {name: text.strip("{}") for name, text in re.findall(r"^  (\w+) = \{(.*)\},$", body, re.M)}
+        authors, title, year = tuple(fields.pop("author").split(" and ")), fields.pop("title"), fields.pop("year")
+        found[key] = Reference(key, kind, authors, title, year, fields.pop("doi", ""), fields)
+    return found
+
+
+def references(works: Iterable[str | Reference]) -> tuple[Reference, ...]:
+    """The references of keys of references.bib; a `Reference` stands for itself. KeyError for an unknown key."""
+    return tuple(work if isinstance(work, Reference) else bibliography()[work] for work in works)

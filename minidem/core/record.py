@@ -3,7 +3,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import fields
 
-from minidem.core.literature import Reference
+from minidem.core.literature import references
 from minidem.core.parameters import RANGES
 
 
@@ -21,9 +21,14 @@ def check_record(record, most_parameters):
             for default in record.parameters.values()):
         refuse_field(record, "parameters", f"give at most {most_parameters} names with a number, a tuple of words, or "
                                            "None for a number to be given")
-    if not isinstance(record.cites, tuple) or not all(isinstance(work, Reference) for work in record.cites):
-        refuse_field(record, "cites", "give a tuple of references, each made by minidem.core.literature.article or "
-                                      "Reference")
+    try:
+        object.__setattr__(record, "cites", references(record.cites))
+        if hasattr(record, "cites_with"):
+            object.__setattr__(record, "cites_with", {
+                given: references(works) for given, works in record.cites_with.items()})
+    except (AttributeError, KeyError, TypeError):
+        refuse_field(record, "cites", "give a tuple of references, each a key of minidem/references.bib or made by "
+                                      "minidem.core.literature.article")
     if record.cites and not record.doi:
         object.__setattr__(record, "doi", record.cites[0].doi)
 

@@ -15,10 +15,8 @@ from minidem.engine.population import Population
 from minidem.engine.user_forces import UserForces
 from minidem.material import Material, Pair
 from minidem.output import npz_checksum
-from minidem.output.checkpoint_fields import not_finite, select, validated
-from minidem.output.engine_arrays import arguments_of_driver, arrays_of_driver
+from minidem.output.checkpoint_fields import not_finite, pack_templates, select, unpack_templates, validated
 from minidem.output.old_checkpoints import converted
-from minidem.output.template_arrays import pack_templates, unpack_templates
 from minidem.output.wall_records import pack_walls, unpack_walls
 from minidem.state.state import State
 from minidem.templates.clump_template import template_scales
@@ -26,6 +24,8 @@ from minidem.walls import MeshWall
 
 SETTINGS = ("rotation", "contact", "dt", "gravity", "periodic", "materials", "pairs", "walls", "step_count",
             "forces_known", "user_forces", "callback_due", "next_id")
+SUMS = ("work", "force_work", "servo_states", "wall_work", "dissipated")       # names of the Driver as well
+HISTORY = "history_"                    # arrays of the dict `history` of the Driver
 
 
 def save(path, sim, notes=None):
@@ -44,28 +44,30 @@ def save(path, sim, notes=None):
 
 def pack(sim):
     """The state of `sim` without its user forces: (settings in types of JSON, arrays by name)."""
-    loop, expected = sim._loop, sim._user_forces.expected
-    state, population = loop.state, loop.population
+    engine, loop = sim.engine, sim.engine.loop
+    state, population, past = loop.state, loop.population, loop.past()
+    walls, meshes = pack_walls(sim.walls)
     settings = {
         "format": npz_checksum.FORMAT, "rotation": sim.rotation, "contact": sim.contact, "dt": sim.dt,
         "gravity": sim.gravity, "periodic": sim.periodic, "materials": [asdict(one) for one in sim.materials],
-        "pairs": [asdict(pair) for pair in sim.pairs], "step_count": loop.step_count,
-        "forces_known": loop.forces_known, "user_forces": expected, "callback_due": sim._due == loop.step_count,
-        "next_id": population.next_id}
+        "pairs": [asdict(pair) for pair in sim.pairs], "walls": walls, "step_count": loop.step_count,
+        "forces_known": loop.forces_known, "user_forces": engine.user_forces.expected,
+        "callback_due": engine.due == loop.step_count, "next_id": population.next_id}
     blocks, loads = state.in_user_order()
-    settings["walls"], meshes = pack_walls(sim.walls)
-    values = meshes | arrays_of_driver(loop) | pack_templates([vars(template) for template in state.templates]) | {
+    arrays = meshes | pack_templates([vars(template) for template in state.templates]) | {
         "blocks": blocks, "loads": loads, "started": loop.started, "template_index": state.template_index,
         "scale": state.scale, "material_index": state.material_index, "shift": state.shift.copy(),
         "ids": population.ids, "exchanged": [population.work, population.exchanged]}
-    return settings, select(values, conditions(sim, expected))
+    arrays |= {HISTORY + name: values for name, values in past.get("history", {}).items()}
+    arrays |= {name: past[name].copy() for name in SUMS if name in past}
+    return settings, select(arrays, conditions(sim, engine.user_forces.expected))
 
 
 def conditions(sim, expected):
     """Conditions of checkpoint_fields.py that hold for a simulation with so many user forces."""
     found = {"": True, "meshes": any(wall.surface for wall in sim.walls), "periodic": sim.periodic,
-             "history": sim._law.has_history, "user forces": expected,
-             "moving walls": any(wall.moves for wall in sim.walls), "servos": sim._loop.walls.servos}
+             "history": sim.engine.law.has_history, "user forces": expected,
+             "moving walls": any(wall.moves for wall in sim.walls), "servos": sim.engine.loop.walls.servos}
     return {name for name, holds in found.items() if holds}
 
 
@@ -95,26 +97,30 @@ def unpack(settings, arrays, make, threads=None, motions=None):
     pairs = [Pair(**pair | {name: Material(**pair[name]) for name in "ab"}) for pair in settings["pairs"]]
     sim = make(materials[0], unpack_walls(records, meshes, motions), settings["rotation"], settings["contact"],
                settings["dt"], settings["gravity"], threads, pairs, settings["periodic"])
-    pair_table, box, like = sim._loop.pair_table, sim._state.box, sim._state
+    engine, empty = sim.engine, sim.engine.loop
+    pair_table, box = empty.pair_table, empty.state.box
     for material in materials:
         pair_table = pair_table.with_material(material)
     expected = whole("user_forces", settings["user_forces"], 0)
     known = validated(arrays, {
-        "n_walls": len(records), "n_elements": len(sim._loop.walls.wall_of), "n_materials": len(pair_table.materials),
-        "n_rows": like.blocks.shape[1], "n_load_rows": like.wrench.shape[1], "n_lanes": like.blocks.shape[2],
-        "n_records": sim._law.kernels_for(sim._law_parameters).n_records,
+        "n_walls": len(records), "n_elements": len(empty.walls.wall_of), "n_materials": len(pair_table.materials),
+        "n_rows": empty.state.blocks.shape[1], "n_load_rows": empty.state.wrench.shape[1],
+        "n_lanes": empty.state.blocks.shape[2], "n_records": engine.law.kernels_for(engine.law_values).n_records,
         "next_id": whole("next_id", settings["next_id"], 0)}, conditions(sim, expected) - {"meshes"})
     templates, index, scale = unpack_templates(known), known["template_index"], known["scale"]
-    for k, template in enumerate(templates if (scale != 1.0).any() else []):
+    for k, template in enumerate(templates if box is not None or (scale != 1.0).any() else []):
         template_scales(template, scale[index == k], np.count_nonzero(index == k))
-    for k, template in enumerate(templates if box is not None else []):
-        box.refuse_large(template, scale[index == k])
+        if box is not None:
+            box.refuse_large(template, scale[index == k])
     state = State.restore(known["blocks"], known["loads"], templates, index, scale, known["material_index"], box,
                           known.get("shift"))
     population = Population(known["ids"], known["next_id"], *map(float, known["exchanged"]))
-    sim._loop = sim._make_loop(
+    past = {name: known[name] for name in SUMS if name in known}
+    if "history_spheres" in known:
+        past["history"] = {name.removeprefix(HISTORY): known[name] for name in known if name.startswith(HISTORY)}
+    engine.loop = engine.make(
         state, pair_table, whole("step_count", settings["step_count"], 0),
         UserForces((), expected) if expected else None, started=known["started"],
-        forces_known=bool(settings["forces_known"]), population=population, **arguments_of_driver(known))
-    sim._due = sim._loop.step_count if settings["callback_due"] else None
+        forces_known=bool(settings["forces_known"]), population=population, **past)
+    engine.due = engine.loop.step_count if settings["callback_due"] else None
     return sim

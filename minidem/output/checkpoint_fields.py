@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from minidem.core.checks import refuse
+from minidem.templates.clump_template import ClumpTemplate
 
 COMPUTED = {        # dimensions, from arrays and dimensions before
     "n_template_spheres": lambda known: int(known["template_sizes"].sum(dtype=np.int64)),
@@ -155,3 +156,29 @@ def validated(arrays, known, conditions):
 def length(name, known):
     """Length of a dimension; None if it is not known."""
     return name if isinstance(name, int) else COMPUTED[name](known) if name in COMPUTED else known.get(name)
+
+
+ATTRIBUTES = {field.name.removeprefix("template_"): field for field in FIELDS
+              if field.shape[0] in ("n_templates", "n_template_spheres") and field.name != "template_sizes"}
+
+
+def pack_templates(templates):
+    """Arrays of templates, each given as its attributes by name."""
+    arrays = {"template_sizes": np.array([len(template["radii"]) for template in templates], dtype=np.int32)}
+    for name, field in ATTRIBUTES.items():
+        rows, tail = [template[name] for template in templates], field.shape[1:]
+        of_spheres = field.shape[0] == "n_template_spheres"
+        arrays[field.name] = np.concatenate([np.zeros((0, *tail)), *rows]) if of_spheres else \
+            np.array(rows, dtype=float).reshape(-1, *tail)
+    return arrays
+
+
+def unpack_templates(arrays):
+    """Templates from the stored values, which are not computed again."""
+    templates = [object.__new__(ClumpTemplate) for _ in arrays["template_sizes"]]
+    ends = np.cumsum(arrays["template_sizes"])[:-1]
+    for name, field in ATTRIBUTES.items():
+        rows = arrays[field.name]
+        for template, value in zip(templates, rows if field.shape[0] == "n_templates" else np.split(rows, ends)):
+            vars(template)[name] = value.copy() if np.ndim(value) else float(value)
+    return templates

@@ -15,8 +15,8 @@ from itertools import count, takewhile
 import numpy as np
 
 from minidem.contact import registry
+from minidem.output.checkpoint_fields import ATTRIBUTES, pack_templates
 from minidem.output.npz_checksum import FORMAT, OLDEST
-from minidem.output.template_arrays import ATTRIBUTES, pack_templates
 from minidem.output.wall_records import pack_meshes
 
 WITHOUT_MASS = ("hertz-mindlin", "hooke-coulomb")       # laws whose parameter "mass" is newer than these formats

@@ -181,11 +181,11 @@ def has_gsd():
 @exclusive
 def _sample(sim, clumps):
     """State of the clumps with these ids, None: all; `clump` is the index in the sample of each sphere's clump."""
-    sim._loop.pose()
-    state, (velocity, rate) = sim._state, sim._rates()
+    sim.engine.loop.pose()
+    state, (velocity, rate) = sim.engine.state, sim.engine.rates()
     ids, of_sphere = np.asarray(sim.ids), np.asarray(sim.sphere_clump)
     chosen = np.ones(len(ids), dtype=bool) if clumps is None else np.isin(ids, clumps)
-    spheres, orientation = sim._of_spheres()[chosen[of_sphere]], state.column("orientation")
+    spheres, orientation = sim.engine.spheres()[chosen[of_sphere]], state.column("orientation")
     per_clump = {"ids": ids, "position": state.column("position"), "principal": orientation, "velocity": velocity,
                  "orientation": multiply(orientation, frames_to_drawn(state)), "rate": rate,
                  "angular_velocity": rotate(orientation, rate), "template": np.asarray(sim.template_index),

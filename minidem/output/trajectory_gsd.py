@@ -30,7 +30,7 @@ import gsd.fl
 import gsd.hoomd
 import numpy as np
 
-from minidem.analysis.contact_sums import enclosed_box
+from minidem.analysis.contacts import enclosed_box
 from minidem.core.quaternions import multiply
 from minidem.output import naming, replacing
 

@@ -1,9 +1,10 @@
-"""Files for ParaView: the spheres of all clumps as points (VTU), a series of such frames (PVD).
+"""Files for ParaView: the spheres of all clumps as points, contacts as lines (VTU), a series of such frames (PVD).
 
 Only `Mesh` and `vtu.write` of meshio are used: other writers have known faults (arrays of shape (n, 3, 3) are
 mis-written). `vtu.write` drops `field_data`, so that the time is added here. Without compression frames are 1.5 times
 as large and written ten times as fast.
 """
+from __future__ import annotations
 
 import os
 from collections.abc import Iterable
@@ -14,7 +15,7 @@ from xml.sax.saxutils import quoteattr
 import meshio
 import numpy as np
 
-from minidem.core.checks import short_repr
+from minidem.core.checks import file_path, short_repr
 from minidem.core.guard import exclusive
 from minidem.core.quaternions import multiply, rotate
 from minidem.output import replace_text, replacing
@@ -22,6 +23,7 @@ from minidem.state.bodies import frames_to_drawn
 
 FIELDS = ("radius", "clump", "velocity", "angular_velocity", "orientation", "template", "clump_center",
           "contact_force", "image")     # of a frame, besides the centres
+BETWEEN = ("clumps", "spheres")         # what lines of contacts may join
 PARTS = ("_walls.vtu", "_contacts.vtu")     # ends of the names of further files of a frame
 _END = b"</UnstructuredGrid>\n</VTKFile>\n"
 _TIME = b"""<FieldData>
@@ -55,10 +57,29 @@ def field_names(fields: str | Iterable[str] | None) -> tuple[str, ...]:
     return tuple(name for name in FIELDS if name == "radius" or name in names)
 
 
-def write_spheres(path, sim, float32=False, fields=None):
-    """Write the spheres of `sim` at its current time to the VTU file `path`, atomically.
+def write_vtu(sim, path: str | Path, fields: Iterable[str] | str | None = None) -> None:
+    """Write all spheres to a VTU file for ParaView.
 
-    One vertex per sphere, in the order of `sim.sphere_centers()`, in the lab frame:
+    Parameters
+    ----------
+    path : path
+    fields : list of str, or str, optional
+        Out of clump, velocity, angular_velocity, orientation, template, clump_center, contact_force (see `Frame` in
+        output/vtu.py); centres and radii are always written. Default: all.
+    """
+    write_spheres(file_path("path", path, ".vtu"), sim, fields=fields)
+
+
+def write_spheres(path, sim, float32=False, fields=None):
+    """Write a `Frame` of `sim` at its current time to the VTU file `path`, atomically."""
+    Frame(sim, float32, fields).write(path)
+
+
+class Frame:
+    """The spheres of a simulation at one instant, as copies that `write` reads while the simulation goes on.
+
+    Only what the time loop changes is copied; values per sphere are computed by `write`. A file has one vertex per
+    sphere, in the order of `sim.sphere_centers()`, in the lab frame:
 
     - points: centre [m];
     - `radius` [m], `clump` (int32, id of the sphere's clump, which is its index unless clumps were removed);
@@ -69,26 +90,10 @@ def write_spheres(path, sim, float32=False, fields=None):
     - `template` (int32, index in `sim.templates`) and `clump_center`, the centre of mass [m], of its clump;
     - `contact_force` [N], the sum of the forces of all contacts on its clump, without gravity and user forces.
 
-    The field data `TimeValue` is the time [s], which ParaView shows for single files too.
+    The field data `TimeValue` is the time [s], which ParaView shows for single files too. Without spheres the file has
+    no points; ParaView opens it, meshio does not.
 
-    Parameters
-    ----------
-    path : path
-    sim : Simulation
-        Without spheres the file has no points; ParaView opens it, meshio does not.
-    float32 : bool
-        Single precision, which halves the file. Default: float64.
-    fields : list of str, or str, optional
-        Which of the fields besides the centre; see `field_names`. Default: all.
-    """
-    Frame(sim, float32, fields).write(path)
-
-
-class Frame:
-    """The spheres of a simulation at one instant, as copies that `write` reads while the simulation goes on.
-
-    Only what the time loop changes is copied; values per sphere are computed by `write`. Parameters as for
-    `write_spheres`.
+    float32 : single precision, which halves the file;  fields : see `field_names`
     """
 
     def __init__(self, sim, float32=False, fields=None):
@@ -125,13 +130,13 @@ class Frame:
 @exclusive
 def _copies(sim, fields):
     """What a Frame needs of `sim`, by name."""
-    sim._loop.pose()
-    state = sim._state
-    return {"time": sim.time, "box": state.box, "spheres": sim._of_spheres(), "clump": np.asarray(sim.sphere_clump),
+    sim.engine.loop.pose()
+    state = sim.engine.state
+    return {"time": sim.time, "box": state.box, "spheres": sim.engine.spheres(), "clump": np.asarray(sim.sphere_clump),
             "ids": np.asarray(sim.ids), "template": np.asarray(sim.template_index),
             "position": state.column("position"), "orientation": state.column("orientation"),
             "drawn": frames_to_drawn(state),
-            "rates": sim._rates() if {"velocity", "angular_velocity"} & set(fields) else None,
+            "rates": sim.engine.rates() if {"velocity", "angular_velocity"} & set(fields) else None,
             "contact_force": contact_forces(sim) if "contact_force" in fields else None}
 
 
@@ -147,6 +152,55 @@ def contact_forces(sim):
         np.add.at(force, contacts["clump_j"][of_pair], -contacts["force"][of_pair])
         return force
     return np.asarray(sim.force) - np.asarray(sim.mass)[:, None] * np.array(sim.gravity)
+
+
+def write_contacts(sim, path: str | Path, between: str = "clumps") -> None:
+    """Write the contacts to a VTU file for ParaView as lines, which show force chains.
+
+    Parameters
+    ----------
+    path : path
+    between : {"clumps", "spheres"}
+        Lines from centre to centre of these, or to the contact point on a wall. Cell data are force, normal_force,
+        tangential_force [N], overlap [m], sliding, clump_i, clump_j (see `contact_mesh` in output/vtu.py).
+    """
+    write_mesh(file_path("path", path, ".vtu"), contact_mesh(sim, between), sim.time)
+
+
+@exclusive
+def contact_mesh(sim, between="clumps"):
+    """A meshio.Mesh with one line per contact, in the order of `sim.contacts()`.
+
+    Lines end at the centres of the two clumps or spheres, or of one and at the contact point on a wall. In a periodic
+    box a line begins where a frame has the first clump and ends at the image that it touches. Cell data:
+
+    - `force`, `normal_force`, `tangential_force`: magnitudes of the force and of its parts [N]; `normal_force` is
+      negative in attraction;
+    - `overlap` [m], `sliding` (int32, 1 at the limit of friction);
+    - `clump_i`, `clump_j` (int32, ids; -1 - k for wall k).
+    """
+    if between not in BETWEEN:
+        raise ValueError(f"between = {short_repr(between)}: give one of {', '.join(map(repr, BETWEEN))}")
+    contacts, ids, spheres, box = sim.contacts(), np.asarray(sim.ids), sim.sphere_centers(), sim.engine.state.box
+    centers = np.asarray(sim.position) if between == "clumps" else spheres
+    at_wall, n, clump_j = contacts["clump_j"] < 0, len(contacts), contacts["clump_j"]
+    starts, ends = (centers[np.where(contacts[name] < 0, 0, contacts[name])]
+                    for name in (f"{between[:-1]}_i", f"{between[:-1]}_j"))
+    if box is not None:
+        apart = spheres[contacts["sphere_i"]] - spheres[np.where(at_wall, 0, contacts["sphere_j"])]
+        ends = ends + box.length * box.lengths_in(apart)
+    ends = np.where(at_wall[:, None], contacts["point"], ends)
+    if box is not None:
+        moved = (np.asarray(sim.wrapped_position) - np.asarray(sim.position))[contacts["clump_i"]]
+        starts, ends = starts + moved, ends + moved
+    lines = np.arange(2 * n, dtype=np.int32).reshape(n, 2)
+    data = {"force": np.linalg.norm(contacts["force"], axis=1),
+            "normal_force": np.sum(contacts["force"] * contacts["normal"], axis=1),
+            "tangential_force": np.linalg.norm(contacts["tangential"], axis=1), "overlap": contacts["overlap"],
+            "sliding": contacts["sliding"].astype(np.int32), "clump_i": ids[contacts["clump_i"]].astype(np.int32),
+            "clump_j": np.where(at_wall, clump_j, ids[np.where(at_wall, 0, clump_j)]).astype(np.int32)}
+    return meshio.Mesh(np.stack([starts, ends], axis=1).reshape(-1, 3), {"line": lines},
+                       cell_data={name: [values] for name, values in data.items()})
 
 
 def write_mesh(path, mesh, time=None):

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from minidem.output import vtu
-from minidem.output.contact_lines import write_contacts
 from minidem.output.wall_shapes import write_walls
 from minidem.render.colour import SPEED, value_range
 from minidem.render.contacts import Contacts
@@ -74,7 +73,7 @@ def show(sim: Simulation, color: str | None = None, size: tuple[int, int] = (800
         vtu.write_spheres(spheres, sim)
         frame, mesh, tubes = read(spheres), read(walls) if write_walls(walls, sim) else None, None
         if contacts:
-            write_contacts(folder / "contacts.vtu", sim)
+            vtu.write_contacts(sim, folder / "contacts.vtu")
             tubes = Contacts.read(folder / "contacts.vtu")
     color, coloured = color or ("force" if contacts else SPEED), tubes or frame
     scene = Scene(size, bounds_of([frame], [mesh]), value_range([coloured], color), color, colormap, background, camera,

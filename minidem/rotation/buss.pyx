@@ -12,7 +12,6 @@ equations, and the exponential stands on the right of q. c = 1/12 is the coeffic
 expansion (`buss`). The curves called Buss in the SPIRAL paper are reproduced by c = 1/16 only
 (`buss-published`). The last equation makes both first order, although L is exact without torque.
 """
-from minidem.core.literature import SPIRAL, article
 from minidem.core.quaternion cimport rotate, rotate_back
 from minidem.core.vec3 cimport Vec3, add_scaled, cross, times
 from minidem.rotation.record import Scheme
@@ -54,16 +53,13 @@ cdef void published(double *block, const double *torque, const double *fixed, co
     over_bodies(move_sixteenth, block, torque, fixed, step)
 
 
-BUSS = article(
-    "buss2000accurate", ("Buss, Samuel R.",), "Accurate and efficient simulation of rigid-body rotations",
-    "Journal of Computational Physics", "164", "377--406", "2000", "10.1006/jcph.2000.6602", "2")
 SCHEMES = [
     Scheme(name="buss", title="Buss 2000", equations="B.7 to B.9 of 10.1016/j.cpc.2023.109077",
            kernels=Kernels(start=address(start), move=address(move)), keeps_norm=True, n_scratch=3,
-           cites=(BUSS, SPIRAL), used_in="PFC7",
+           cites=("buss2000accurate", "delvalle2024spiral"), used_in="PFC7",
            reference={"": ((4.6159072161e-04, 4.3316175017e-04), (1.5436012008e-03, 1.4458699170e-03))}),
     Scheme(name="buss-published", title="Buss as in the SPIRAL paper", equations="B.7 to B.9",
            kernels=Kernels(start=address(start), move=address(published)), keeps_norm=True, n_scratch=3,
-           cites=(SPIRAL, BUSS), notes="1/16 for 1/12 in Eq. B.8",
+           cites=("delvalle2024spiral", "buss2000accurate"), notes="1/16 for 1/12 in Eq. B.8",
            reference={"": ((4.6756074018e-04, 4.3904152263e-04), (1.6382333661e-03, 1.5394040663e-03))}),
 ]

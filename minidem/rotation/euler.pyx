@@ -2,7 +2,6 @@
 
     w(t + dt) = w + dt wdot(w, M(t)),   q(t + dt) = N(q + dt/2 q w(t + dt))
 """
-from minidem.core.literature import SPIRAL
 from minidem.core.quaternion cimport add_scaled_quat, multiply_vector, normalise
 from minidem.core.vec3 cimport add_scaled
 from minidem.rotation.record import Scheme
@@ -20,5 +19,5 @@ cdef void move(double *block, const double *torque, const double *fixed, const S
 
 SCHEMES = [Scheme(
     name="euler", title="direct Euler", equations="B.1", kernels=Kernels(move=address(move)), normalises=True,
-    cites=(SPIRAL,), used_in="MFiX, EDEM, Blaze-DEMGPU, MUSEN",
+    cites=("delvalle2024spiral",), used_in="MFiX, EDEM, Blaze-DEMGPU, MUSEN",
     reference={"": ((1.4328144657e-02, 3.5235535149e-03), (4.3249148334e-02, 1.6104835095e-02))})]

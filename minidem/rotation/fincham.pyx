@@ -13,7 +13,6 @@ curves called Fincham in the SPIRAL paper (10.1016/j.cpc.2023.109077), whose Eqs
 it open and print w(t) for w(t + dt/2) in the last step.
 The start is L(-dt/2) = L_0 - dt/2 M_0.
 """
-from minidem.core.literature import SPIRAL, article
 from minidem.core.quaternion cimport (
     Quat, add_scaled_quat, multiply_vector, normalise, rotate, rotate_back,
 )
@@ -72,18 +71,16 @@ cdef void sync(double *block, const double *torque, const double *fixed, const S
     over_bodies(sync_one, block, torque, fixed, step)
 
 
-FINCHAM = article(
-    "fincham1992leapfrog", ("Fincham, David",), "Leapfrog rotational algorithms",
-    "Molecular Simulation", "8", "165--178", "1992", "10.1080/08927029208022474", "3--5")
 SCHEMES = [
     Scheme(name="fincham", title="Fincham 1992", equations="B.4 to B.6 of 10.1016/j.cpc.2023.109077",
            kernels=Kernels(start=address(start), move=address(move), sync=address(sync)),
            angular_velocity_offset=-0.5, order_q=2, order_w=2, order_q_varying=2, order_w_varying=2,
-           normalises=True, n_scratch=3, cites=(FINCHAM, SPIRAL), used_in="Yade, ESyS-Particle, WooDEM",
+           normalises=True, n_scratch=3, cites=("fincham1992leapfrog", "delvalle2024spiral"),
+           used_in="Yade, ESyS-Particle, WooDEM",
            reference={"": ((1.8313803595e-04, 7.0203799475e-06), (2.8854391654e-03, 1.1348980079e-04))}),
     Scheme(name="fincham-published", title="Fincham as in the SPIRAL paper", equations="B.4 to B.6",
            kernels=Kernels(start=address(start), move=address(published), sync=address(sync)),
-           angular_velocity_offset=-0.5, normalises=True, n_scratch=3, cites=(SPIRAL, FINCHAM),
-           notes="both rotations of L by q(t)",
+           angular_velocity_offset=-0.5, normalises=True, n_scratch=3,
+           cites=("delvalle2024spiral", "fincham1992leapfrog"), notes="both rotations of L by q(t)",
            reference={"": ((4.3267290738e-03, 3.5879455582e-03), (1.7297570334e-02, 1.2220229955e-02))}),
 ]

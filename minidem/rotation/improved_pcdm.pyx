@@ -15,7 +15,6 @@ The paper does not say how W and Q begin. It must be a half step, W = w + dt/2 a
 Q = q exp(dt/4 (w + dt/4 a)): with W = w the scheme stays of first order for ever.
 """
 from minidem.core.lanes cimport LANES
-from minidem.core.literature import article
 from minidem.core.quaternion cimport rotate
 from minidem.core.vec3 cimport Vec3, add_scaled
 from minidem.rotation.record import Scheme
@@ -76,15 +75,11 @@ cdef void finish(double *block, const double *torque, const double *fixed, const
     over_bodies(finish_one, block, torque, fixed, step)
 
 
-IMPROVED_PCDM = article(
-    "seelen2016improved", ("Seelen, L. J. H.", "Padding, J. T.", "Kuipers, J. A. M."),
-    "Improved quaternion-based integration scheme for rigid body motion",
-    "Acta Mechanica", "227", "3381--3389", "2016", "10.1007/s00707-016-1670-x")
 SCHEMES = [Scheme(
     name="improved-pcdm", title="improved PCDM (Seelen et al.)", equations="section 2.2, steps 2 to 4",
     kernels=Kernels(start=address(start), move=address(move), finish=address(finish)), keeps_norm=True,
     orientation_offset=0.5, angular_velocity_offset=0.5,
     orientation_scratch=Q_HALF, angular_velocity_scratch=W_HALF, n_scratch=10,
     order_q=2, order_w=2, order_q_varying=2, order_w_varying=2,
-    parameters={"predictor": ("reused", "recomputed")}, cites=(IMPROVED_PCDM,),
+    parameters={"predictor": ("reused", "recomputed")}, cites=("seelen2016improved",),
     reference={"": ((5.8784573649e-05, 5.6317645886e-05), (9.2203358546e-04, 8.9354282233e-04))})]

@@ -15,7 +15,6 @@ lab by the new q. That factor matters from dt = 1e-3 s on in the paper's test.
 Fourth order without torque, first order with; Johnson's predictor-corrector for L, which would
 need two evaluations of the torque, is in neither.
 """
-from minidem.core.literature import SPIRAL, article
 from minidem.core.quaternion cimport (
     Quat, add_scaled_quat, multiply, multiply_vector, norm_squared, normalise, quat, rotate, rotate_back,
     scale_quat,
@@ -99,20 +98,15 @@ cdef void predict(double *block, const double *torque, const double *fixed, cons
     over_bodies(predict_published, block, torque, fixed, step)
 
 
-JOHNSON = article(
-    "johnson2008quaternion", ("Johnson, Scott M.", "Williams, John R.", "Cook, Benjamin K."),
-    "Quaternion-based rigid body rotation integration algorithms for use in particle methods",
-    "International Journal for Numerical Methods in Engineering", "74", "1303--1313", "2008",
-    "10.1002/nme.2210", "8")
 SCHEMES = [
     Scheme(name="johnson", title="Johnson et al. 2008", equations="B.13 to B.15 of 10.1016/j.cpc.2023.109077",
            kernels=Kernels(start=address(start), move=address(move)), normalises=True, n_scratch=3,
-           cites=(JOHNSON, SPIRAL), used_in="PFC7",
+           cites=("johnson2008quaternion", "delvalle2024spiral"), used_in="PFC7",
            reference={"": ((1.4008869331e-02, 1.3702468815e-03), (5.5379195245e-02, 5.4620843948e-03))}),
     Scheme(name="johnson-published", title="Johnson as in the SPIRAL paper", equations="B.13 to B.15",
            kernels=Kernels(start=address(start), move=address(published), finish=address(finish),
                            predict=address(predict)),
-           normalises=True, n_scratch=3, cites=(SPIRAL, JOHNSON),
+           normalises=True, n_scratch=3, cites=("delvalle2024spiral", "johnson2008quaternion"),
            notes="stages not normalised, torque rotated by the new orientation",
            reference={"": ((1.3358046172e-02, 4.5678531242e-04), (5.2743303134e-02, 1.8288483898e-03))}),
 ]

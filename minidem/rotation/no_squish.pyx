@@ -12,7 +12,6 @@ frame and e_k the unit vector along principal axis k:
 Symplectic, symmetric in time, of second order; it keeps the norm of q and, without torque, the angular momentum in the
 lab frame, but for rounding. The energy of a conservative system oscillates and does not drift.
 """
-from minidem.core.literature import article
 from minidem.core.quaternion cimport (
     Quat, add_scaled_quat, exponential, multiply, multiply_vector, quat, scale_quat,
 )
@@ -101,8 +100,4 @@ SCHEMES = [Scheme(
     kernels=Kernels(start=address(start), move=address(move), finish=address(finish), predict=address(predict)),
     order_q=2, order_w=2, order_q_varying=2, order_w_varying=2, keeps_norm=True, symplectic=True,
     n_scratch=4, used_in="LAMMPS",
-    cites=(article(
-        "miller2002symplectic", ("Miller III, T. F.", "Eleftheriou, M.", "Pattnaik, P.", "Ndirango, A.",
-                                 "Newns, D.", "Martyna, G. J."),
-        "Symplectic quaternion scheme for biophysical molecular dynamics",
-        "The Journal of Chemical Physics", "116", "8649--8659", "2002", "10.1063/1.1473654", "20"),))]
+    cites=("miller2002symplectic",))]

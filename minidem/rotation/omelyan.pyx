@@ -12,7 +12,6 @@ The angular velocity at the whole step is the first map over dt/2. The start is 
 of Euler (start=euler), as in the published curves of omelyan, or the same map over -dt/2
 (start=map), as in those of spiral-omelyan, which has no other.
 """
-from minidem.core.literature import SPIRAL, article
 from minidem.core.parameters import Count
 from minidem.core.quaternion cimport add_scaled_quat, multiply_vector, scale_quat
 from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, times
@@ -100,21 +99,18 @@ cdef void sync(double *block, const double *torque, const double *fixed, const S
     solve(iterate_half_step, block, torque, fixed, step)
 
 
-OMELYAN = article(
-    "omelyan1998algorithm", ("Omelyan, Igor P.",),
-    "Algorithm for numerical integration of the rigid-body equations of motion",
-    "Physical Review E", "58", "1169--1172", "1998", "10.1103/PhysRevE.58.1169", "1")
 SCHEMES = [
     Scheme(name="omelyan", title="Omelyan 1998", equations="B.10 to B.12 of 10.1016/j.cpc.2023.109077",
            kernels=Kernels(start=address(start), move=address(move), sync=address(sync)), keeps_norm=True,
            angular_velocity_offset=-0.5, order_q=2, order_w=2, order_q_varying=2, order_w_varying=2,
-           parameters={"iterations": Count(3), "start": ("euler", "map")}, cites=(OMELYAN, SPIRAL), reference={
+           parameters={"iterations": Count(3), "start": ("euler", "map")},
+           cites=("omelyan1998algorithm", "delvalle2024spiral"), reference={
                "": ((3.4950927847e-04, 1.1436931055e-05), (5.5790787161e-03, 1.7289927981e-04)),
                "iterations=20,start=map": ((3.4924525024e-04, 1.1368366006e-05),
                                            (5.5730278654e-03, 1.7731080078e-04))}),
     Scheme(name="spiral-omelyan", title="SPIRAL with Omelyan's angular velocity", equations="7, B.10 to B.12",
            kernels=Kernels(start=address(start_by_map), move=address(move_exponential), sync=address(sync)),
            keeps_norm=True, angular_velocity_offset=-0.5, order_q=2, order_w=2, order_q_varying=2, order_w_varying=2,
-           parameters={"iterations": Count(3)}, cites=(SPIRAL, OMELYAN),
+           parameters={"iterations": Count(3)}, cites=("delvalle2024spiral", "omelyan1998algorithm"),
            reference={"": ((1.2205329159e-05, 1.1294205811e-05), (2.0960971242e-04, 1.7062956430e-04))}),
 ]

@@ -10,7 +10,6 @@ a torque that varies the scheme is therefore of first order, as Seelen et al. no
 (improved-pcdm). The paper's sphere under a growing torque (Table 2) comes out with the torque of
 t + dt for that of t.
 """
-from minidem.core.literature import PCDM
 from minidem.core.quaternion cimport Quat, rotate
 from minidem.core.vec3 cimport Vec3, add_scaled
 from minidem.rotation.record import Scheme
@@ -33,5 +32,5 @@ cdef void move(double *block, const double *torque, const double *fixed, const S
 
 SCHEMES = [Scheme(
     name="pcdm", title="PCDM (Zhao and van Wachem)", equations="55 to 63", kernels=Kernels(move=address(move)),
-    keeps_norm=True, order_q=2, order_w=2, cites=(PCDM,),
+    keeps_norm=True, order_q=2, order_w=2, cites=("zhao2013novel",),
     reference={"": ((2.3351518919e-05, 2.3096211825e-05), (3.7358291895e-04, 3.6516126548e-04))})]

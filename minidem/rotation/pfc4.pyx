@@ -17,7 +17,6 @@ vanish, for the turn from the old A to the new one stays below pi: seen from the
 is applied to the matrix 1 - dt w x; its leading minors 1, 1 + (dt w_z)^2 and 1 + (dt w)^2 are
 positive, so are those of the result P, so P_xx and P_zz are, and the trace of P is above -1.
 """
-from minidem.core.literature import SPIRAL, article
 from minidem.core.quaternion cimport Quat, normalise, quat, rotate, rotate_back
 from minidem.core.vec3 cimport Vec3, add_scaled, cross, dot, norm, scale, vec3
 from minidem.rotation.record import Scheme
@@ -82,13 +81,8 @@ cdef void sync(double *block, const double *torque, const double *fixed, const S
     over_bodies(sync_one, block, torque, fixed, step)
 
 
-OSTANIN = article(
-    "ostanin2024rigid", ("Ostanin, Igor", "Angelidakis, Vasileios", "Plath, Timo", "Pourandi, Sahar",
-                         "Thornton, Anthony", "Weinhart, Thomas"),
-    "Rigid clumps in the MercuryDPM particle dynamics code",
-    "Computer Physics Communications", "296", "109034", "2024", "10.1016/j.cpc.2023.109034")
 SCHEMES = [Scheme(
     name="pfc4", title="PFC4, MercuryDPM", equations="B.16 to B.18",
     kernels=Kernels(start=address(start), move=address(move), sync=address(sync)), angular_velocity_offset=-0.5,
-    normalises=True, cites=(SPIRAL, OSTANIN), used_in="MercuryDPM",
+    normalises=True, cites=("delvalle2024spiral", "ostanin2024rigid"), used_in="MercuryDPM",
     reference={"": ((1.2115014933e-01, 2.2265596560e-02), (3.9974306635e-01, 1.0622922874e-01))})]

@@ -17,7 +17,6 @@ walton-braun, = w + dt/2 wdot(w, M). The others turn with w(t), or with w(t + dt
 are of first order. Table 2 of the paper (sphere under a torque that grows as exp(t)) comes out
 only with omega=new, and with the torque of t + dt for that of t.
 """
-from minidem.core.literature import PCDM, Reference
 from minidem.core.quaternion cimport (
     Quat, add_scaled_quat, exponential, multiply, multiply_vector, normalise, quat, scale_quat,
 )
@@ -86,21 +85,18 @@ cdef void walton_braun(double *block, const double *torque, const double *fixed,
     over_bodies(walton_braun_one, block, torque, fixed, step)
 
 
-KLEPPMANN = Reference(
-    "kleppmann2007simulation", "techreport", ("Kleppmann, M.",),
-    "Simulation of colliding constrained rigid bodies", "2007",
-    where={"number": "UCAM-CL-TR-683", "institution": "University of Cambridge"})
 SCHEMES = [
-    Scheme(name="euler-quaternion", title="Euler quaternion", equations="31, 32", cites=(PCDM,),
+    Scheme(name="euler-quaternion", title="Euler quaternion", equations="31, 32", cites=("zhao2013novel",),
            kernels=Kernels(move=address(euler)), normalises=True, parameters={"omega": ("old", "new")},
            reference={"": ((1.7110296907e-02, 3.5235535149e-03), (8.4388861848e-02, 1.6104835095e-02))}),
-    Scheme(name="walton-braun", title="Walton and Braun", equations="33 to 39", cites=(PCDM,),
+    Scheme(name="walton-braun", title="Walton and Braun", equations="33 to 39", cites=("zhao2013novel",),
            kernels=Kernels(move=address(walton_braun)), normalises=True,
            reference={"": ((3.9286374828e-03, 3.5235535149e-03), (1.5838673113e-02, 1.6104835095e-02))}),
-    Scheme(name="scalar-factor", title="scalar factor (Kleppmann)", equations="40 to 45", cites=(PCDM, KLEPPMANN),
+    Scheme(name="scalar-factor", title="scalar factor (Kleppmann)", equations="40 to 45",
+           cites=("zhao2013novel", "kleppmann2007simulation"),
            kernels=Kernels(move=address(scalar_factor)), keeps_norm=True, parameters={"omega": ("old", "new")},
            reference={"": ((1.5704683791e-02, 3.5235535149e-03), (6.2684767725e-02, 1.6104835095e-02))}),
-    Scheme(name="direct-multiplication", title="direct multiplication", equations="49, 50", cites=(PCDM,),
+    Scheme(name="direct-multiplication", title="direct multiplication", equations="49, 50", cites=("zhao2013novel",),
            kernels=Kernels(move=address(direct)), keeps_norm=True, parameters={"omega": ("old", "new")},
            reference={"": ((1.5704683791e-02, 3.5235535149e-03), (6.2684767725e-02, 1.6104835095e-02))}),
 ]

@@ -19,7 +19,8 @@ class Scheme:
     kernels : Kernels
         Its compiled functions (rotation/scheme.pxd).
     cites : tuple of Reference
-        Sources of the formula, the first one printing it; see `minidem.core.literature.article`.
+        Sources of the formula, the first one printing it: keys of minidem/references.bib, or
+        `minidem.core.literature.article`.
     cites_with : dict
         Parameters, such as "inner=rk4", to the references that then replace `cites`.
     doi : str

@@ -9,7 +9,6 @@ many-body loop the translation stays a leapfrog, so the whole is of order 2.
 W. Kutta, Z. Math. Phys. 46, 435 (1901).
 """
 from minidem.core.lanes cimport LANES
-from minidem.core.literature import KUTTA, SPIRAL
 from minidem.core.quaternion cimport Quat, add_scaled_quat, multiply_vector, normalise, scale_quat
 from minidem.core.vec3 cimport Vec3, add_scaled
 from minidem.rotation.record import Scheme
@@ -74,5 +73,5 @@ cdef void move(double *block, const double *torque, const double *fixed, const S
 SCHEMES = [Scheme(
     name="rk4", title="Runge-Kutta 4", equations="section 3", kernels=Kernels(move=address(move)),
     stages=(0.5, 0.5, 1.0, 1.0), order_q=4, order_w=4, order_q_varying=4, order_w_varying=4, normalises=True,
-    n_scratch=18, cites=(SPIRAL, KUTTA),
+    n_scratch=18, cites=("delvalle2024spiral", "kutta1901beitrag"),
     reference={"": ((1.7846716792e-08, 5.9362450197e-10), (4.5677419415e-06, 1.5066808130e-07))})]

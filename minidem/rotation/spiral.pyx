@@ -8,7 +8,6 @@ classical fourth-order method: SSPRK3 is not symmetric in time, and its energy e
 potentials; with rk4 the drift is no longer seen, for a third more work.
 The start is S over -dt/2, the angular velocity at the whole step S over dt/2.
 """
-from minidem.core.literature import KUTTA, SHU_OSHER, SPIRAL
 from minidem.core.vec3 cimport Vec3
 from minidem.rotation.held_torque cimport rk4, ssprk3
 from minidem.rotation.record import Scheme
@@ -60,5 +59,6 @@ SCHEMES = [Scheme(
     kernels=Kernels(start=address(start), move=address(move), sync=address(sync)), keeps_norm=True,
     angular_velocity_offset=-0.5, order_q=2, order_w=3, order_q_varying=2, order_w_varying=2,
     parameters={"inner": ("ssprk3", "rk4")},
-    cites=(SPIRAL, SHU_OSHER), cites_with={"inner=rk4": (SPIRAL, KUTTA)}, used_in="Yade, GeoTaichi",
+    cites=("delvalle2024spiral", "shu1988efficient"), used_in="Yade, GeoTaichi",
+    cites_with={"inner=rk4": ("delvalle2024spiral", "kutta1901beitrag")},
     reference={"": ((2.8506485582e-06, 1.2738396125e-07), (5.1012597653e-05, 7.955229647e-06))})]

@@ -9,7 +9,6 @@ published curves are those of the product. Splitting the exponential of A.1 in t
 commutator, of order dt^3, so that the sum has the smaller error (eight times in the paper's test)
 for half the exponentials. Both hold M(t) for the whole step: first order for a torque that varies.
 """
-from minidem.core.literature import SHU_OSHER, SPIRAL
 from minidem.core.vec3 cimport Vec3, add_scaled
 from minidem.rotation.held_torque cimport ssprk3
 from minidem.rotation.record import Scheme
@@ -42,6 +41,6 @@ cdef void move(double *block, const double *torque, const double *fixed, const S
 SCHEMES = [Scheme(
     name="spiral-sync", title="SPIRAL, synchronous", equations="A.1 to A.3, 9, 10",
     kernels=Kernels(move=address(move)), keeps_norm=True, order_q=2, order_w=3,
-    parameters={"form": ("product", "sum")}, cites=(SPIRAL, SHU_OSHER), reference={
+    parameters={"form": ("product", "sum")}, cites=("delvalle2024spiral", "shu1988efficient"), reference={
         "": ((1.4275839311e-05, 1.2790654287e-07), (2.1726173692e-04, 8.1209378031e-06)),
         "form=sum": ((1.8302775206e-06, 1.2790654287e-07), (2.3893743625e-05, 8.1209378031e-06))})]

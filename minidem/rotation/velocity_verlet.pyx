@@ -6,7 +6,6 @@
 
 Eq. B.2 prints w(t + dt) in the second line; only w(t + dt/2) reproduces the published errors.
 """
-from minidem.core.literature import SPIRAL, article
 from minidem.core.quaternion cimport add_scaled_quat, multiply_vector, normalise
 from minidem.core.vec3 cimport Vec3, add_scaled
 from minidem.rotation.record import Scheme
@@ -42,12 +41,8 @@ cdef void predict(double *block, const double *torque, const double *fixed, cons
     over_bodies(predict_one, block, torque, fixed, step)
 
 
-VERLET = article(
-    "verlet1967computer", ("Verlet, L.",),
-    "Computer ``experiments'' on classical fluids. I. Thermodynamical properties of Lennard-Jones molecules",
-    "Physical Review", "159", "98--103", "1967", "10.1103/PhysRev.159.98")
 SCHEMES = [Scheme(
     name="velocity-verlet", title="velocity Verlet", equations="B.2, B.3",
     kernels=Kernels(move=address(move), finish=address(finish), predict=address(predict)), normalises=True,
-    cites=(SPIRAL, VERLET), used_in="LIGGGHTS, GranOO, EDEM, MercuryDPM",
+    cites=("delvalle2024spiral", "verlet1967computer"), used_in="LIGGGHTS, GranOO, EDEM, MercuryDPM",
     reference={"": ((2.6162435953e-03, 1.7217786592e-03), (2.7443466589e-02, 7.3745594136e-03))})]

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from minidem import contact, rotation
 from minidem.core.interpreter import scenario_command, with_scenario_commands
 from minidem.output import vtu
-from minidem.scenario.files import ALL
+from minidem.scenario.files import ALL, check_writable
 from minidem.scenario.signals import pipe_may_close
 
 # Options of output and resources, which a continued run may change. All others define the physics.
@@ -26,6 +26,10 @@ exit status: 0 done; 1 failed: a non-finite state, or an energy error beyond --e
 last good row and all files complete; 2 bad arguments, nothing written; 130 interrupted (Ctrl-C or SIGTERM), with a
 checkpoint for --resume. With --compare a failed run does not end the others and the status is 0; `ended` in each
 summary.json is the state of its run."""
+
+_STUDY_EPILOG = """\
+exit status: 0 done; 1 failed, or a run of it; 2 bad arguments, nothing written; 130 interrupted (Ctrl-C or SIGTERM),
+what was found so far is written."""
 
 
 def finite(text: str) -> float:
@@ -81,16 +85,39 @@ finite.__name__ = positive.__name__ = "number"
 
 def parse(scenario, argv):
     """The options of a scenario (a namespace) from a command line, by default sys.argv; ValueError if invalid."""
+    argv = sys.argv[1:] if argv is None else argv
+    for word in argv:
+        if word.startswith("-") and word.endswith("=--"):      # argparse would parse it as a list
+            raise ValueError(f"{word}: give a value")
+    return _checked(scenario, _parser(scenario).parse_args(argv))
+
+
+def options_of(scenario, **chosen):
+    """The options with these values instead of their defaults, without a command line; ValueError if invalid."""
+    options = _parser(scenario).parse_args([])
+    for name in chosen:
+        if name not in options:
+            raise ValueError(f"{scenario.name} has no option {name!r}, only {', '.join(sorted(vars(options)))}")
+    return _checked(scenario, argparse.Namespace(**vars(options) | chosen))
+
+
+def _parser(scenario):
     parser = Parser(prog=scenario_command(scenario.name), description=with_scenario_commands(scenario.description),
                     epilog=_epilog(scenario), formatter_class=argparse.RawDescriptionHelpFormatter)
     if scenario.add_options:
         scenario.add_options(parser.add_argument_group("this scenario"))
     _add_standard(parser, scenario)
-    argv = sys.argv[1:] if argv is None else argv
-    for word in argv:
-        if word.startswith("-") and word.endswith("=--"):      # argparse would parse it as a list
-            raise ValueError(f"{word}: give a value")
-    options = resolve_defaults(parser.parse_args(argv))
+    return parser
+
+
+def _checked(scenario, options):
+    """The options with all defaults; ValueError for those that exclude each other, or a folder without access."""
+    options = resolve_defaults(options)
+    if scenario.study:
+        check_writable(options.out)
+        if scenario.check:
+            scenario.check(options)
+        return options
     if options.track_every and not options.track:
         raise ValueError(f"--track-every {options.track_every:g}: give --track N or --track all as well")
     if options.contacts and not options.frames:
@@ -133,29 +160,41 @@ class Parser(argparse.ArgumentParser):
 
 def _add_standard(parser, scenario):
     group, defaults = parser.add_argument_group("every scenario"), scenario.defaults
+    if scenario.study:
+        group.add_argument("--quick", action="store_true", help="fewer points, smaller systems: a fraction of the time")
     if "integrator" in defaults:
         choice = group.add_mutually_exclusive_group()
-        choice.add_argument("--integrator", default=defaults["integrator"], metavar="NAME",
-                            help="rotation scheme, one of those below, parameters after a colon as in "
-                                 "omelyan:iterations=20 (default: %(default)s)")
-        choice.add_argument("--compare", type=_scheme_list, metavar="A,B,...",
-                            help="run each of these integrators from the same initial state, each in a "
-                                 "folder of its name, and plot them together in compare.png")
+        choice.add_argument("--integrator", type=_scheme if scenario.study else str, default=defaults["integrator"],
+                            metavar="NAME", help="rotation scheme, one of those below, parameters after a colon as in "
+                                                 "omelyan:iterations=20 (default: %(default)s)")
+        if not scenario.study:
+            choice.add_argument("--compare", type=_scheme_list, metavar="A,B,...",
+                                help="run each of these integrators from the same initial state, each in a "
+                                     "folder of its name, and plot them together in compare.png")
     if "contact" in defaults:
         group.add_argument("--contact", default=defaults["contact"], metavar="NAME",
                            help=f"contact law: {', '.join(contact.available())}, parameters after a colon as in "
                                 "hertz:onset=corrected or hooke:stiffness=1e6 (default: %(default)s)")
-    if "dt" in defaults:
-        group.add_argument("--dt", type=positive, default=defaults["dt"], metavar="SECONDS",
-                           help=f"time step (default: {default_text(defaults['dt'], parser)})")
-    group.add_argument("--time", type=positive, default=defaults["time"], metavar="SECONDS",
-                       help=f"simulated time (default: {default_text(defaults['time'], parser)})")
+    for name, meaning in (("dt", "time step"), ("time", "simulated time")):
+        if name in defaults:
+            group.add_argument(f"--{name}", type=positive, default=defaults[name], metavar="SECONDS",
+                               help=f"{meaning} (default: {default_text(defaults[name], parser)})")
     if "seed" in defaults:
         group.add_argument("--seed", type=at_least(0), default=defaults["seed"], metavar="N",
                            help="seed of the random initial state (default: %(default)s)")
+    if not scenario.study or "threads" in defaults:
+        group.add_argument("--threads", type=at_least(1), default=defaults.get("threads"), metavar="N",
+                           help="maximum number of OpenMP threads (default: all processors)")
     group.add_argument("--out", type=folder, default=f"results/{scenario.name}", metavar="DIR",
                        help="folder for all files; those of an earlier run are replaced (default: %(default)s)")
-    group.add_argument("--frames", type=at_least(0), default=defaults.get("frames", 200), metavar="N",
+    if not scenario.study:
+        _add_output(group, scenario)
+    group.add_argument("--quiet", action="store_true", help="print only warnings and errors")
+
+
+def _add_output(group, scenario):
+    """The options of the frames, trajectory and checkpoints of a run."""
+    group.add_argument("--frames", type=at_least(0), default=scenario.defaults.get("frames", 200), metavar="N",
                        help="VTU frames for ParaView, first and last state among them; 1: the last, 0: none "
                             "(default: %(default)s; a continued run keeps its interval)")
     group.add_argument("--fields", type=fields, default="all", metavar="A,B,...",
@@ -169,8 +208,6 @@ def _add_standard(parser, scenario):
                             "continued run keeps it)")
     group.add_argument("--track-every", type=positive, metavar="SECONDS",
                        help="simulated time between the instants of the trajectory (default: those of the frames)")
-    group.add_argument("--threads", type=at_least(1), metavar="N",
-                       help="maximum number of OpenMP threads (default: all processors)")
     group.add_argument("--checkpoint-every", type=positive, metavar="SECONDS",
                        help="simulated time between checkpoints, the first at time 0; the last two are kept "
                             "(default: one when the run ends)")
@@ -181,15 +218,13 @@ def _add_standard(parser, scenario):
         group.add_argument("--energy-limit", type=positive, metavar="X",
                            help="end the run when the relative energy error, as in summary.json, exceeds X; "
                                 "with dissipation in contacts, that of the energy balance (default: no limit)")
-    group.add_argument("--quiet", action="store_true", help="print only warnings and errors")
 
 
 def _epilog(scenario):
-    if "integrator" not in scenario.defaults:
-        return _EPILOG
     names = textwrap.fill(", ".join(rotation.available()), 108, initial_indent="integrators: ",
-                          subsequent_indent="  ", break_on_hyphens=False)
-    return f"{names}\n\n{_EPILOG}"
+                          subsequent_indent="  ", break_on_hyphens=False) + "\n\n"
+    text = f"{scenario.epilog}{_STUDY_EPILOG}" if scenario.study else _EPILOG
+    return names + text if "integrator" in scenario.defaults else text
 
 
 def default_text(default, parser):
@@ -201,6 +236,14 @@ def default_text(default, parser):
     except ValueError:                                  # an option is required, or there is no --quick
         return "depends on other options"
     return f"{alone}; with --quick {quick}"
+
+
+def _scheme(name):
+    try:
+        rotation.info(name)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(error) from None
+    return name
 
 
 def _scheme_list(text):

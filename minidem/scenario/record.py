@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 import minidem
-from minidem.analysis.contact_sums import wall_wrenches
+from minidem.analysis.contacts import wall_wrenches
 from minidem.analysis.diagnosis import explain_energy
 from minidem.analysis.energy import (
     DISSIPATED,
@@ -55,7 +55,7 @@ class Recorder:
             return None
         with np.errstate(over="ignore", invalid="ignore"):
             contacts = sim.contacts()
-            energy = sim.energy(contacts, shadow=sim._law.conservative)
+            energy = sim.energy(contacts, shadow=sim.engine.law.conservative)
         if not math.isfinite(energy.total):
             raise FloatingPointError(explain_energy(sim))
         observed = [len(contacts), *(o.value(sim) for o in self.observables)]
@@ -70,7 +70,7 @@ class Recorder:
 
         With dissipation in contacts it is that of the energy balance.
         """
-        conservative = sim._law.conservative and not any(wall.moves for wall in sim.walls)
+        conservative = sim.engine.law.conservative and not any(wall.moves for wall in sim.walls)
         scale = energy_scale(self.energy)[0] if conservative else energy_input(self.energy) or None
         values = self.energy["total" if conservative else "balance"]
         change = values[-1] - values[0]

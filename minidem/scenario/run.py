@@ -14,8 +14,8 @@ from minidem.analysis.monitor import capture_warnings
 from minidem.engine.chunked_run import steps_to_reach
 from minidem.output import checkpoint, vtu
 from minidem.output.background import Background
-from minidem.output.contact_lines import contact_mesh
 from minidem.output.trajectory import Trajectory, has_gsd
+from minidem.output.vtu import contact_mesh
 from minidem.output.wall_shapes import reach, wall_mesh, write_walls
 from minidem.scenario import plot
 from minidem.scenario.files import ALL, ChangedPhysics, RunFolder, check_writable
@@ -77,14 +77,14 @@ class Run:
                 "reach": None,                  # of the walls in walls.vtu
                 "spent": {"steps": 0, "loop_seconds": 0.0, "wall_seconds": 0.0},
                 "warnings": {f"start {k}": text for k, text in enumerate(texts)
-                             if text not in self.sim._monitor.issued.values()},     # those `serve` adds
+                             if text not in self.sim.monitor.issued.values()},     # those `serve` adds
             }
             self._prepare_output(options)
         for force in scenario.forces(options) if scenario.forces else ():
             self.sim.add_force(force)
         self.exchange = scenario.exchange(options) if scenario.exchange else ()
         closed = scenario.conservative and not self.sim.user_forces
-        self.conserved = closed and self.sim._law.conservative and not self.exchange \
+        self.conserved = closed and self.sim.engine.law.conservative and not self.exchange \
             and not any(wall.moves for wall in self.sim.walls)
         self.energy_limit = getattr(options, "energy_limit", None)
         if self.energy_limit is not None and not closed:
@@ -175,7 +175,7 @@ class Run:
                 self._open_output()
                 for text in () if self.resumed else self.notes["warnings"].values():
                     warn(text)
-                self.sim._monitor.serve(self.notes["warnings"], warn)
+                self.sim.monitor.serve(self.notes["warnings"], warn)
                 try:
                     ended = self._loop(interruptible, progress)
                 except FloatingPointError as error:
@@ -237,7 +237,7 @@ class Run:
         if contacts is not None:
             if len(self.recorder.energy.rows) % ROWS_PER_SNAPSHOT == 1:
                 self.last_good = checkpoint.pack(self.sim)
-            self.sim._monitor.check(self.sim, contacts)
+            self.sim.monitor.check(self.sim, contacts)
         self.reason = self.energy_limit and self.recorder.beyond_limit(self.sim, self.energy_limit)
         return self.reason is not None
 

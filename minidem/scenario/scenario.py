@@ -4,15 +4,16 @@ import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from minidem.core.interpreter import this_python
 from minidem.scenario import plot
-from minidem.scenario.options import parse
+from minidem.scenario.options import options_of, parse
 from minidem.scenario.record import verdict
+from minidem.scenario.report import Report
 from minidem.scenario.run import Run
-from minidem.scenario.signals import Interruptible, pipe_may_close, terminable
+from minidem.scenario.signals import Interruptible, say, terminable
 from minidem.simulation import Simulation
 
 DONE, FAILED, BAD_ARGUMENTS, INTERRUPTED = 0, 1, 2, 130
@@ -39,7 +40,7 @@ class Observable:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A simulation with a name, a command line and output files.
+    """A simulation, or a study of many, with a name, a command line and output files. Give `build` or `study`.
 
     Parameters
     ----------
@@ -51,7 +52,8 @@ class Scenario:
         Options -> Simulation in its initial state. A ValueError becomes a message and exit status 2.
     defaults : dict
         Defaults of the standard options that the scenario has: `time`, and `integrator` (with --compare), `contact`,
-        `dt`, `seed`, `frames` if applicable. `build` passes them on to the Simulation.
+        `dt`, `seed`, `frames` if applicable. `build` passes them on to the Simulation. A study has those of
+        `integrator`, `dt`, `time`, `threads` that are here. Values may be functions of the other options.
     add_options : callable, optional
         Adds the options of the scenario to an argparse group. They define the physics: a continued run cannot change
         them. A default may be a function of the options.
@@ -72,12 +74,20 @@ class Scenario:
         conclude(sim, recorder, folder) -> (dict, str), called at the end of a complete run with the Simulation, the
         tables ``recorder.energy`` and ``recorder.observed`` (``table[column]`` is an array) and the output folder, for
         figures. The numbers become `result` in summary.json; the text is printed after that about the energy.
+        Of a study: conclude(report) -> (dict, str), also after a failure; the numbers go into summary.json.
+    study : callable, optional
+        study(options, report) makes many runs of few bodies; report : `minidem.scenario.report.Report`. Such a scenario
+        has --quick, --out and --quiet.
+    check : callable, optional
+        check(options) raises ValueError for unusable options of a study, before any work.
+    epilog : str
+        Of --help of a study.
     """
 
     name: str
     description: str
-    build: Callable[[Namespace], Simulation]
-    defaults: dict
+    build: Callable[[Namespace], Simulation] | None = None
+    defaults: dict = field(default_factory=dict)
     add_options: Callable | None = None
     observables: tuple[Observable, ...] = ()
     forces: Callable | None = None
@@ -85,6 +95,9 @@ class Scenario:
     conservative: bool = True
     wall_forces: bool = False
     conclude: Callable | None = None
+    study: Callable | None = None
+    check: Callable | None = None
+    epilog: str = ""
 
     def parse(self, argv: Sequence[str] | None = None) -> Namespace:
         """The options from a command line, by default sys.argv; ValueError if invalid."""
@@ -103,17 +116,53 @@ class Scenario:
             with terminable():
                 try:
                     options = self.parse(argv)
-                    runs = self._plan(options)
+                    if self.study is None:
+                        runs = self._plan(options)
                 except ValueError as error:
                     return self._fail("error", error, BAD_ARGUMENTS)
-                with Interruptible() as interruptible:
-                    return self._execute(runs, options, interruptible)
-        except BlockingIOError as error:        # another run uses the folder
+                return self._report(options) if self.study else self._execute(runs, options)
+        except BlockingIOError as error:        # another run holds the folder
             return self._fail("failed", error, FAILED)
         except (OSError, MemoryError, FloatingPointError) as error:
-            return self._fail("failed", f"{str(error) or 'no memory'}; {_remedy(runs)}", FAILED)
+            return self._fail("failed", f"{str(error) or 'no memory'}{self._remedy(runs)}", FAILED)
         except KeyboardInterrupt:
-            return self._fail("interrupted", _remedy(runs), INTERRUPTED)
+            return self._fail("interrupted", self._remedy(runs).removeprefix("; "), INTERRUPTED)
+
+    def run_into(self, folder: Path | str, quick: bool = False, quiet: bool = True, **options) -> Report:
+        """Run a study from Python, with files in `folder`.
+
+        Parameters
+        ----------
+        folder : path
+        quick, quiet : bool
+        **options
+            Options of the command line by name, with _ for -.
+
+        Raises
+        ------
+        ValueError
+            For an unknown or unusable option.
+        """
+        return self._study(options_of(self, out=str(folder), quick=quick, quiet=quiet, **options))[0]
+
+    def _study(self, options):
+        """The report of a study, and the text of its conclusion."""
+        report, ended, text = Report(self.name, options), "failed", ""
+        try:
+            self.study(options, report)
+            ended = "done"
+        except KeyboardInterrupt:
+            ended = "interrupted"
+            raise
+        finally:
+            result, text = self.conclude(report) if self.conclude else ({}, "")
+            report.finish(ended, result)
+        return report, text
+
+    def _report(self, options):
+        report, text = self._study(options)
+        say("\n".join(filter(None, [text, f"Files are in {options.out}."])), options.quiet)
+        return FAILED if report.failed_runs else DONE
 
     def _plan(self, options):
         """Set up and check all runs, by label, before anything is written."""
@@ -128,25 +177,21 @@ class Scenario:
                              "and with --checkpoint-every for runs that may be killed")
         return runs
 
-    def _execute(self, runs, options, interruptible):
+    def _execute(self, runs, options):
         tables, ends = {}, []
-        for label, run in runs.items():
-            result = run.execute(interruptible)
-            tables[label] = (run.recorder.energy, run.recorder.observed)
-            ends.append(result["ended"])
-            self._print(options, verdict(result))
-            if "conclusion" in result:
-                self._print(options, result["conclusion"])
-            if interruptible.stop_requested:
-                break
-        interrupted = "interrupted" in ends or len(ends) < len(runs)
-        if getattr(options, "compare", None):
-            picture = Path(options.out, "compare.png")
-            plot.comparison(picture, tables, self.observables[:1])
-        self._print(options, self._where(options, next(iter(runs.values()))))
-        if interrupted:
-            print(f"{self.name}: interrupted at {run.sim.time:g} s; go on with --resume", file=sys.stderr)
-            return INTERRUPTED
+        with Interruptible() as interruptible:
+            for label, run in runs.items():
+                result = run.execute(interruptible)
+                tables[label] = (run.recorder.energy, run.recorder.observed)
+                ends.append(result["ended"])
+                say("\n".join(filter(None, [verdict(result), result.get("conclusion")])), options.quiet)
+                if interruptible.stop_requested:
+                    break
+            if getattr(options, "compare", None):
+                plot.comparison(Path(options.out, "compare.png"), tables, self.observables[:1])
+        say(self._where(options, next(iter(runs.values()))), options.quiet)
+        if "interrupted" in ends or len(ends) < len(runs):
+            return self._fail(f"interrupted at {run.sim.time:g} s", "go on with --resume", INTERRUPTED, "; ")
         if ends in (["not finite"], ["energy limit"]):
             return self._fail("failed", f"{run.reason}. The files hold the run up to "
                               f"{run.recorder.energy.rows[-1][0]:g} s, the checkpoint the last good state", FAILED)
@@ -159,28 +204,22 @@ class Scenario:
             text += ", a folder for each integrator, with compare.png beside them"
         if not run.folder.picture.exists():
             text += f".\nFigures need matplotlib: {this_python()} -m pip install matplotlib"
-        if run.with_frames:
-            series = run.folder.series
-            text += f".\nTo see the motion open {series} in ParaView, or make a movie with\n" \
-                    f"  {this_python()} -m minidem movie {shlex.quote(str(series.parent))}"
-        else:
-            text += "."
-        return text
+        if not run.with_frames:
+            return f"{text}."
+        series = run.folder.series
+        return (f"{text}.\nTo see the motion open {series} in ParaView, or make a movie with\n"
+                f"  {this_python()} -m minidem movie {shlex.quote(str(series.parent))}")
 
-    def _print(self, options, text):
-        if not options.quiet:
-            with pipe_may_close():
-                print(text)
+    def _remedy(self, runs):
+        """How to continue after an aborted run."""
+        if self.study:
+            return ""
+        if not runs:
+            return "; nothing was written"
+        if any(run.folder.checkpoints() for run in runs.values()):
+            return "; the last checkpoint is complete, --resume continues from it"
+        return "; there was no checkpoint yet (see --checkpoint-every)"
 
-    def _fail(self, kind, error, status):
-        print(f"{self.name}: {kind}: {error}", file=sys.stderr)
+    def _fail(self, kind, error, status, between=": "):
+        print(f"{self.name}: {kind}{between if str(error) else ''}{error}", file=sys.stderr)
         return status
-
-
-def _remedy(runs):
-    """How to continue after an aborted run."""
-    if not runs:
-        return "nothing was written"
-    if any(run.folder.checkpoints() for run in runs.values()):
-        return "the last checkpoint is complete, --resume continues from it"
-    return "there was no checkpoint yet (see --checkpoint-every)"

@@ -21,6 +21,13 @@ def pipe_may_close():
             os.dup2(nowhere.fileno(), sys.stdout.fileno())      # Python flushes the rest when it exits
 
 
+def say(text, quiet=False):
+    """Print `text` unless quiet."""
+    if not quiet:
+        with pipe_may_close():
+            print(text)
+
+
 @contextmanager
 def terminable():
     """SIGTERM raises KeyboardInterrupt, as Ctrl-C does, in a block that can be left at any point."""

@@ -7,7 +7,7 @@ import pytest
 from reference_union import union_by_slices
 
 import minidem as md
-from minidem import chess
+from minidem.scenarios.spiral import chess
 from minidem.templates.sphere_files import read_spheres
 
 # Optional folder of sphere files for the slow test.

@@ -12,7 +12,7 @@ from reference_contact import rotation_matrix
 from scenes import Scene, distance_to_touch, quaternion, state_of, unit_vectors
 
 import minidem as md
-from minidem.validation.driven_bodies import order, orientation_error, rms
+from minidem.scenarios.rotating_bodies.driven_bodies import order, orientation_error, rms
 
 DT = 38e-6                      # [s], 34 steps per contact of two rods at 4 m/s
 HALVINGS = (4, 8, 16, 32)

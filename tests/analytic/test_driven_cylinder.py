@@ -7,14 +7,12 @@ grid of twenty steps from 1e-7 s to 0.1 s.
 import csv
 from pathlib import Path
 
-import driven_cylinder
-import driven_cylinder_cost
 import numpy as np
 import pytest
 from reference_rotation import symmetric_spin
 
-from minidem.validation import driven_cylinder as cylinder
-from minidem.validation.driven_bodies import driven
+from minidem.scenarios.rotating_bodies.driven_bodies import driven
+from minidem.scenarios.spiral import cylinder, driven_cylinder, driven_cylinder_cost
 
 with Path(__file__).with_name("published_spiral_curves.csv").open() as file:
     CURVES = {int(row["number"]): row for row in csv.DictReader(file)}

@@ -7,7 +7,7 @@ from reference_contact import effective_modulus
 from scenes import Shape, ball
 
 import minidem as md
-from minidem.validation import dosta
+from minidem.scenarios import dosta
 
 pytestmark = pytest.mark.filterwarnings("ignore:dt = .*above the Rayleigh step:UserWarning")
 RADIUS, PHASES = 1e-3, (np.arange(8) + 0.5) / 8         # fractions of a step at which the spheres touch

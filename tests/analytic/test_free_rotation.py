@@ -1,11 +1,11 @@
-"""Every rotation scheme on free bodies (minidem.validation.driven_bodies): the correct limit, and the measured orders
-against those of its record."""
+"""Every rotation scheme on free bodies (minidem.scenarios.rotating_bodies.driven_bodies): the
+correct limit, and the measured orders against those of its record."""
 import numpy as np
 import pytest
 from reference_rotation import free_spin, turned_by
 
 import minidem as md
-from minidem.validation.driven_bodies import (
+from minidem.scenarios.rotating_bodies.driven_bodies import (
     DURATION,
     INERTIA,
     ORIENTATION,

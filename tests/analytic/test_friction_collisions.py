@@ -1,8 +1,8 @@
 """Collisions with damping and friction: closed forms and published benchmarks.
 
-Tests 1 to 5 are those of Chung and Ooi (minidem/validation/chung_ooi.py). A curve is compared as in the benchmarks of
+Tests 1 to 5 are those of Chung and Ooi (scenarios/collisions/chung_ooi.py). A curve is compared as in the benchmarks of
 the Kratos DEMApplication: sum of the deviations relative to the sum of the values. At the two
-smallest angles of test 4 the points are those of tangential=mindlin (scenarios/oblique_impact.py).
+smallest angles of test 4 the points are those of tangential=mindlin (scenarios/collisions/oblique_impact.py).
 """
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from scenes import ball
 from scipy.integrate import solve_ivp
 
 import minidem as md
-from minidem.validation.chung_ooi import ALUMINIUM, CURVES_4, CURVES_5, GLASS, OXIDE, STEEL, TEST_4, TEST_5
+from minidem.scenarios.collisions.chung_ooi import ALUMINIUM, CURVES_4, CURVES_5, GLASS, OXIDE, STEEL, TEST_4, TEST_5
 
 UP = np.array([0.0, 0.0, 1.0])
 PHASES = (np.arange(8) + 0.5) / 8

@@ -11,7 +11,7 @@ import pytest
 from oblique_impacts import Law, on_plane, pair
 from scenes import ball, lumpy
 
-from minidem.validation.driven_bodies import order, rms
+from minidem.scenarios.rotating_bodies.driven_bodies import order, rms
 
 STEPS = {1.0: (50, 100, 200, 400), 0.6: (25, 50, 100, 200)}        # elastic sliding reaches its order late
 PHASES = 16

@@ -17,7 +17,7 @@ from reference_contact import effective_modulus
 from scipy.special import beta
 
 import minidem as md
-from minidem.validation.driven_bodies import order, rms
+from minidem.scenarios.rotating_bodies.driven_bodies import order, rms
 
 DURATION_FACTOR = 0.8 * beta(0.4, 0.5)
 DIRECTION = np.array([[2.0, -3.0, 6.0]]) / 7.0       # along no axis of anything

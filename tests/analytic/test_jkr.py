@@ -5,7 +5,7 @@ from math import pi, sqrt
 import numpy as np
 import pytest
 
-from minidem.contact.jkr_curves import jkr_curves, jkr_limits, length_root, sticking_speed
+from minidem.contact.parts.jkr import jkr_curves, jkr_limits, length_root, sticking_speed
 
 CASES = {"glass": (1e-3, 3.5e10, 0.05), "soft": (2e-3, 1e7, 0.5), "virus": (1e-7, 1e9, 0.1), "weak": (5.0, 1e6, 1e-9)}
 # of the overlap over the gap of tear-off, from next to it to deep

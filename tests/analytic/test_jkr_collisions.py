@@ -6,7 +6,7 @@ import pytest
 from adhesive_collisions import COEFFICIENTS, DISSIPATED, GOES_ON, Collisions
 
 import minidem as md
-from minidem.contact.jkr_curves import jkr_curves, jkr_limits, sticking_speed
+from minidem.contact.parts.jkr import jkr_curves, jkr_limits, sticking_speed
 
 RADIUS, MASS, YOUNG, ADHESION = 1e-3, 1e-5, 2e8, 0.2
 LAW = "hertz-mindlin:cohesion=jkr,tangential_damping=0"

@@ -13,7 +13,7 @@ from isolated_collisions import STEP, energy_errors, of_pairs, on_wall, rms_erro
 
 import minidem as md
 from minidem.contact.onset_series import zeta_polynomials
-from minidem.validation.driven_bodies import order, rms
+from minidem.scenarios.rotating_bodies.driven_bodies import order, rms
 
 STEPS_PER_CONTACT = 17, 34, 68, 136
 HERTZ_DURATION = 2.943275184324706 * (5 / 4)**0.4       # of a contact with m = k = v = 1: test_hertz_collision

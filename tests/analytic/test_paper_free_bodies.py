@@ -10,17 +10,19 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-import coupled_cylinders as pair
-import forced_cylinder as cylinder
-import forced_sphere as sphere
 import numpy as np
 import pytest
-import spinning_top as top
-import tennis_racket as nut
 from reference_rotation import free_spin
 from scipy.special import ellipkm1
 
 import minidem as md
+from minidem.scenarios.rotating_bodies import (
+    coupled_cylinders as pair,
+    forced_cylinder as cylinder,
+    forced_sphere as sphere,
+    spinning_top as top,
+    tennis_racket as nut,
+)
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 EPS = np.finfo(float).eps

@@ -1,4 +1,4 @@
-"""Errors of schemes after 1 s on the driven cylinder (minidem.validation.driven_cylinder), to ten digits.
+"""Errors of schemes after 1 s on the driven cylinder (minidem.scenarios.spiral.cylinder), to ten digits.
 
 The values are the `reference` fields of the schemes' records: computed from the formulas by programs independent of
 minidem, which reproduce the published curves (test_driven_cylinder.py) where there are any. A scheme without them is
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import minidem as md
-from minidem.validation.driven_cylinder import errors
+from minidem.scenarios.spiral.cylinder import errors
 
 REFERENCE = {f"{name}:{parameters}".rstrip(":"): values for name in md.rotation.available()
              for parameters, values in md.rotation.info(name).reference.items()}

@@ -5,13 +5,11 @@ Seelen, Padding and Kuipers, Acta Mech. 227, 3381 (2016), doi:10.1007/s00707-016
 The figures were computed from the formulas by a program independent of minidem; test_paper_free_bodies.py
 compares with what the papers print.
 """
-import forced_cylinder
-import forced_sphere
 import numpy as np
 import pytest
-import spinning_top
 
 import minidem as md
+from minidem.scenarios.rotating_bodies import forced_cylinder, forced_sphere, spinning_top
 
 
 @pytest.mark.parametrize("scheme, ahead, x", [

@@ -11,7 +11,7 @@ import scenes
 from reference_contact import rotation_matrix
 
 import minidem as md
-from minidem.validation.driven_bodies import driven, order, orientation_error, rms
+from minidem.scenarios.rotating_bodies.driven_bodies import driven, order, orientation_error, rms
 
 SCHEMES = md.rotation.available()
 DURATION = 1.0

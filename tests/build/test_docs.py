@@ -42,7 +42,7 @@ def test_guide_api_and_gallery_are_there(pages):
     for name, page in (("Simulation.add_clumps", "minidem"), ("ClumpTemplate.from_mesh", "minidem"),
                        ("integrate", "minidem/rotation")):
         assert f'id="{name}"' in pages[f"api/{page}.html"]
-    assert all(f'<h2 id="{name}">' in pages["scenarios/index.html"] for name in docs.scenario_files())
+    assert all(f'<h2 id="{name}">' in pages["scenarios/index.html"] for name in docs.scenario_scripts())
     assert 'src="settling/energy.png"' in pages["scenarios/index.html"]
     assert "add_clumps</span>" in pages["api/minidem.html"] and "_ArrayLike" not in pages["api/minidem.html"]
     assert 'href="../../index.html"' in pages["minidem/guide/tutorial.html"]

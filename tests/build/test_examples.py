@@ -18,6 +18,7 @@ import pytest
 
 import minidem as md
 from minidem import __main__ as command_line, shapes
+from minidem.core.interpreter import scenario_scripts
 from minidem.render import movie
 from minidem.scenario import plot
 from minidem.templates import fit_mesh
@@ -177,8 +178,7 @@ def check_module(name, words):
         command, *rest = words or ["scenarios"]
         assert command in command_line.COMMANDS
         if command == "run":
-            assert (ROOT / "scenarios" / f"{rest[0]}.py").is_file()
-            script(ROOT / "scenarios" / f"{rest[0]}.py").SCENARIO.parse(rest[1:])
+            script(scenario_scripts()[rest[0]]).SCENARIO.parse(rest[1:])
         elif command == "movie":
             movie.parse(rest)
     elif name == "pytest":

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from minidem.core.interpreter import scenario_scripts
+
 ROOT = Path(__file__).parents[2]
 FOLDERS = "minidem", "scenarios", "tests", "tools"
 FILES = "LICENSE", "README.md", "pyproject.toml", "setup.py"
@@ -139,10 +141,10 @@ def test_the_command_line_has_the_scenarios(environment, tmp_path):
     """All are in the wheel with the C files that two of them compile; some import others."""
     minidem = environment.parent / "minidem"
     listed = run(minidem, "scenarios", cwd=tmp_path).splitlines()
-    assert [line.split()[0] for line in listed] == sorted(path.stem for path in (ROOT / "scenarios").glob("*.py"))
+    assert [line.split()[0] for line in listed] == list(scenario_scripts())
     run(minidem, "run", "rods_in_box", "--time", "0.1", cwd=tmp_path)
     assert (tmp_path / "results" / "rods_in_box" / "rods_in_box.pvd").is_file()
-    for name in "impact", "dense_rods", "custom_integrator":
+    for name in "impact", "dense_rods", "custom_integrator", "chess_in_box", "oblique_impact", "paper_report":
         text = run(minidem, "run", name, "--help", cwd=tmp_path)
         assert text.startswith(f"usage: minidem run {name} ") and "python scenarios/" not in text
     package = Path(run(environment, "-c", "import minidem; print(minidem.__path__[0])", cwd=tmp_path).strip())
@@ -152,10 +154,11 @@ def test_the_command_line_has_the_scenarios(environment, tmp_path):
 
 
 def test_chess_pieces_are_in_the_wheel(environment, tmp_path):
-    names = run(environment, "-c", "from minidem import chess; print(*chess.HEIGHTS, len(chess.piece('king').radii))",
+    names = run(environment, "-c", "import minidem as md; print(*md.chess.HEIGHTS, len(md.chess.piece('king').radii))",
                 cwd=tmp_path)
     assert names == "king queen bishop knight rook pawn 100\n"
-    run(environment, "-c", "from minidem import chess; list(map(chess.piece, chess.HEIGHTS))", cwd=tmp_path)
+    run(environment, "-c", "from minidem.scenarios.spiral import chess; list(map(chess.piece, chess.HEIGHTS))",
+        cwd=tmp_path)
 
 
 def test_pages_are_in_the_wheel(dist):

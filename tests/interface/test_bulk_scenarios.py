@@ -10,7 +10,7 @@ import pytest
 import silo
 
 import minidem as md
-from minidem.validation import dosta
+from minidem.scenarios import dosta
 
 pytestmark = pytest.mark.usefixtures("without_pictures")
 

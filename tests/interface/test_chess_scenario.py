@@ -8,13 +8,11 @@ import sys
 import time
 from types import SimpleNamespace
 
-import chess_energy_study as STUDY
-import chess_in_box as BOX
 import numpy as np
 import pytest
 
 from minidem.scenario.record import FLAT
-from minidem.validation import chess_box
+from minidem.scenarios.spiral import chess_box, chess_energy_study as STUDY, chess_in_box as BOX
 
 PIECES = {"king": 95, "queen": 85, "bishop": 70, "knight": 60, "rook": 55, "pawn": 50}     # heights [mm]
 

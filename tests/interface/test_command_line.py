@@ -5,13 +5,13 @@ import sys
 from pathlib import Path
 
 import drum
-import oblique_impact
 import pytest
 
 import minidem as md
 from minidem import __main__ as command_line, selftest
 from minidem.core import interpreter
 from minidem.core.interpreter import this_python
+from minidem.scenarios.collisions import oblique_impact
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
@@ -35,7 +35,7 @@ def test_all_commands_are_listed(words, capsys):
 def test_scenarios_have_a_line_each(capsys):
     assert command_line.main(["scenarios"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == sorted(path.stem for path in (ROOT / "scenarios").glob("*.py"))
+    assert [line.split()[0] for line in lines] == list(interpreter.scenario_scripts())
     assert "rods_in_box           Rods of three spheres in a box, without gravity, friction or damping." in lines
 
 
@@ -61,7 +61,7 @@ def test_help_shows_commands_that_work(tmp_path, monkeypatch, capsys):
 
     in_tree = shown(drum)
     assert in_tree.startswith("usage: python scenarios/drum.py [") and "\n    python scenarios/drum.py --q" in in_tree
-    assert shown(oblique_impact).startswith("usage: python scenarios/oblique_impact.py [")
+    assert shown(oblique_impact).startswith("usage: python scenarios/collisions/oblique_impact.py [")
     (tmp_path / "scenarios").mkdir()
     (tmp_path / "scenarios" / "drum.py").touch()
     monkeypatch.setattr(interpreter, "PACKAGE", tmp_path)

@@ -32,7 +32,7 @@ def test_table():
 def test_drum_beside_lammps(tmp_path, run_tool, monkeypatch):
     """Both codes have the same grains in all zones at first, and much the same a moment later."""
     monkeypatch.chdir(tmp_path)
-    drum = compare_drum.scenario_module("drum")
+    drum = compare_drum.drum
     monkeypatch.setattr(drum, "QUICK_LENGTH", 0.0042)
     for name, value in {"WARMUP": 1, "STEPS": 4, "REPEATS": 1}.items():
         monkeypatch.setattr(compare_drum, name, value)

@@ -13,7 +13,7 @@ from peers.state import clump_state, elastic_energy, total_energy
 
 import minidem as md
 from minidem.scenario import place_densely
-from minidem.validation import chess_box
+from minidem.scenarios.spiral import chess_box
 
 TOOL = Path(__file__).parents[2] / "tools" / "compare_peers.py"
 PROGRAMS = {"yade": "yade", "lammps": "lmp", "liggghts": "liggghts"}

@@ -9,9 +9,9 @@ from peers.lammps_peer import LAMMPS, run
 
 import minidem as md
 from minidem.output.lammps.dump import read_motion
-from minidem.validation import dosta
+from minidem.scenarios import dosta
 
-REPOSE = compare_repose.scenario_module("angle_of_repose")
+REPOSE = compare_repose.repose
 MINIMAL = ("--quick", "--count", "100", "--time", "0.06", "--seeds", "1", "--out", "out")
 
 

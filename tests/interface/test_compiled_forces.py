@@ -232,7 +232,7 @@ def test_equal_bits(compiled, contact, mixed, monkeypatch, tmp_path):
     monkeypatch.setattr(minidem.engine.loop_owner, "REBUILDS_PER_SORT", 1)
     other = start(3)
     other.run(70)
-    assert other._loop.threads == 3
+    assert other.engine.loop.threads == 3
     other.save(tmp_path / "state.npz")
     loaded = md.Simulation.load(tmp_path / "state.npz", threads=2)
     with pytest.raises(ValueError, match=f"saved with {1 + mixed} user forces and has 0: call add_force .*'drop'"):
@@ -274,7 +274,7 @@ def test_added_and_removed_clumps(compiled):
     assert energy.balance == pytest.approx(before.balance, rel=1e-12)
     sim.run(100)
     assert abs(sim.energy().balance - before.balance) < 1e-2 * before.kinetic
-    assert len(sim._loop.force_work()) == sim.n_clumps
+    assert len(sim.engine.loop.force_work()) == sim.n_clumps
 
 
 @pytest.mark.parametrize("in_c", [True, False])

@@ -167,12 +167,12 @@ def test_checks_of_laws_with_history(pair):
     forces, overlaps, warnings = [], [], []
     for contact in pair:
         sim = spheres([(0.0, 0.0, 0.0), (0.0, 0.0, 1.91 * RADIUS)], contact=contact, dt=2.5e-3)
-        properties = sim._loop.pair_table.properties(PROPERTIES)
-        forces.append(sim._law.normal_force(0.3, 0.04, properties, sim._law_parameters))
-        sim._monitor.serve({}, lambda text: None)
-        sim._monitor.check(sim, sim.contacts())
-        overlaps.append(sim._monitor._limits["step"])
-        warnings.append(sim._monitor.issued)
+        properties = sim.engine.loop.pair_table.properties(PROPERTIES)
+        forces.append(sim.engine.law.normal_force(0.3, 0.04, properties, sim.engine.law_values))
+        sim.monitor.serve({}, lambda text: None)
+        sim.monitor.check(sim, sim.contacts())
+        overlaps.append(sim.monitor._limits["step"])
+        warnings.append(sim.monitor.issued)
     assert forces[0] == pytest.approx(forces[1], rel=1e-12) and overlaps[0] == pytest.approx(overlaps[1], rel=1e-12)
     assert "times sqrt(m/k)" in warnings[0]["step"]
     assert warnings[0]["step"] == warnings[1]["step"]

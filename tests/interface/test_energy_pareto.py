@@ -2,11 +2,11 @@
 import csv
 import sys
 
-import energy_pareto as STUDY
 import numpy as np
 import pytest
 
-from minidem.validation.energy_run import energy_run
+from minidem.scenarios.energy import energy_pareto as STUDY
+from minidem.scenarios.energy.energy_run import energy_run
 
 SCHEMES = "spiral", "rk4", "euler-quaternion"
 PLAIN, CORRECTED = STUDY.LAWS

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from minidem.ensemble import run_ensemble, workers
-from minidem.reproduction import PaperExperiment
+from minidem.scenarios.papers import PaperExperiment
 
 SCRIPT = """
 import os, signal, time

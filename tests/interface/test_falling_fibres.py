@@ -1,9 +1,10 @@
 """The falling fibres of Zhao and van Wachem: initial state, and the origin of the energy error."""
 import json
 
-import falling_fibres as fibres
 import numpy as np
 import pytest
+
+from minidem.scenarios.rotating_bodies import falling_fibres as fibres
 
 pytestmark = pytest.mark.usefixtures("without_pictures")
 

@@ -69,9 +69,10 @@ def test_build_info():
     assert md.build_info()["version"] == md.__version__
 
 
-@pytest.mark.parametrize("script, attribute", [("rods_in_box", "SCENARIO"), ("coupled_cylinders", "EXPERIMENT")])
+@pytest.mark.parametrize("script, attribute", [
+    ("rods_in_box", "SCENARIO"), ("rotating_bodies.coupled_cylinders", "EXPERIMENT")])
 def test_summaries_tell_the_build(script, attribute, tmp_path, without_pictures):
-    program = getattr(import_module(script), attribute)
+    program = getattr(import_module(f"minidem.scenarios.{script}"), attribute)
     short = ["--frames", "0", "--time", "0.001"] if attribute == "SCENARIO" else ["--quick"]
     assert program.main([*short, "--quiet", "--out", str(tmp_path)]) == 0
     assert json.loads((tmp_path / "summary.json").read_text())["build"] == md.build_info()

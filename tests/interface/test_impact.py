@@ -9,7 +9,7 @@ import pytest
 
 import minidem as md
 from minidem.initial import settled_bed
-from minidem.validation import dosta
+from minidem.scenarios import dosta
 
 pytestmark = pytest.mark.usefixtures("without_pictures")
 M1 = md.Material(1e9, 0.2, restitution=0.5, friction=0.3)

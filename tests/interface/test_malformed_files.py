@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-import falling_fibres
 import meshio
 import numpy as np
 import pytest
@@ -16,6 +15,7 @@ import scenes
 import minidem as md
 from minidem import shapes
 from minidem.output import npz_checksum
+from minidem.scenarios.rotating_bodies import falling_fibres
 from minidem.templates.triangle_mesh import TriangleMesh
 
 pytestmark = pytest.mark.filterwarnings("ignore")

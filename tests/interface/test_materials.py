@@ -179,7 +179,7 @@ def test_same_bits_on_threads_and_in_any_order(monkeypatch, contact):
         sim = mixture(threads, contact)
         for _ in range(4):
             sim.run(50)
-        assert np.any(np.diff(sim._state.clump_number[:sim.n_clumps]) < 0) and sim.threads == threads
+        assert np.any(np.diff(sim.engine.state.clump_number[:sim.n_clumps]) < 0) and sim.threads == threads
         assert_same(sim, as_added)
     assert len(as_added.contacts()) > 20
 
@@ -256,7 +256,7 @@ def test_the_monitor_allows_for_the_stiffest_material():
         sim = md.Simulation(default, [md.Plane((0, 0, -1), (0, 0, 1), GLASS)], dt=1e-7)
         sim.add_clumps(BALL, [(0, 0, 0), (1, 0, 0)], material=STEEL)
         sim.run(1)
-        safe.append(sim._monitor._limits["step"])
+        safe.append(sim.monitor._limits["step"])
     assert 0.0 < safe[0] == safe[1]
 
 

@@ -3,8 +3,9 @@ import json
 from types import SimpleNamespace
 
 import numpy as np
-import oblique_impact as impacts
 import pytest
+
+from minidem.scenarios.collisions import oblique_impact as impacts
 
 pytestmark = pytest.mark.usefixtures("without_pictures")
 

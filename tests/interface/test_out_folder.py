@@ -4,8 +4,9 @@ from pathlib import Path
 import pytest
 from rods_in_box import SCENARIO as RODS
 
-from minidem.reproduction import PaperExperiment
 from minidem.scenario import Scenario
+from minidem.scenarios import paper_report
+from minidem.scenarios.papers import PaperExperiment
 
 ROOT = Path(__file__).parents[2]
 EXPERIMENT = PaperExperiment("nothing", "Nothing.", lambda options, report: None)
@@ -22,10 +23,11 @@ def scenario(name="never"):
 
 
 @pytest.mark.parametrize("arguments", [["--out", ""], ["--out="], ["--out", "", "--compare", "spiral,rk4"]])
-@pytest.mark.parametrize("main", [scenario().main, EXPERIMENT.main], ids=["scenario", "experiment"])
+@pytest.mark.parametrize("main", [scenario().main, EXPERIMENT.main, paper_report.main],
+                         ids=["scenario", "experiment", "report of papers"])
 def test_no_folder(main, arguments, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert main(arguments[:2] if main == EXPERIMENT.main else arguments) == 2
+    assert main(arguments if main == scenario().main else arguments[:2]) == 2
     said = capsys.readouterr().err
     assert "--out" in said and "'' is no folder" in said
     assert not list(tmp_path.iterdir())
@@ -36,13 +38,6 @@ def test_no_folder_from_python(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="'' is no folder"):
         EXPERIMENT.run_into("")
     assert not list(tmp_path.iterdir())
-
-
-def test_no_folder_for_the_report_of_papers(run_tool, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(PaperExperiment, "run_into", never)
-    done = run_tool("paper_report", "--out", "")
-    assert done.returncode == 2 and "'' is no folder" in done.stderr and not list(tmp_path.iterdir())
 
 
 def test_names_that_are_too_long(tmp_path, monkeypatch, capsys):

@@ -14,7 +14,8 @@ import examples
 import pytest
 
 import minidem as md
-from minidem.reproduction import Finding, PaperExperiment, experiment as module
+from minidem.scenarios import papers
+from minidem.scenarios.papers import Finding, PaperExperiment, lines
 
 PRINTED = Finding("Somebody 1999", "Table 1", "a length", published="9.400e-03", reproduced=9.4004e-3)
 DRAWN = Finding("Somebody 1999", "Fig. 2", "it grows", None, None, holds=True, note="last above first")
@@ -105,8 +106,9 @@ def test_line_of_an_item(verdicts, told, tmp_path):
     experiment = PaperExperiment("some", "", lambda options, report: [report.find(kinds[kind]) for kind in verdicts])
     report = experiment.run_into(tmp_path)
     assert experiment.main(["--quiet", "--out", str(tmp_path)]) == 0
-    assert report.lines()[0] == f"Somebody 1999, Fig. 2: {told}"
-    assert sum(line.startswith("    too short to tell: it grows.") for line in report.lines()) == verdicts.count("s")
+    assert lines(report.findings)[0] == f"Somebody 1999, Fig. 2: {told}"
+    short = [line for line in lines(report.findings) if line.startswith("    too short to tell: it grows.")]
+    assert len(short) == verdicts.count("s")
 
 
 @pytest.mark.parametrize("change, message", [
@@ -146,7 +148,7 @@ def test_figure(tmp_path):
 
 def test_without_matplotlib(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert EXPERIMENT.run_into(tmp_path).files == ["numbers.csv"]
+    assert EXPERIMENT.run_into(tmp_path).files == ["numbers.csv", "findings.csv"]
 
 
 def test_closing_lines(tmp_path, capsys):
@@ -214,12 +216,12 @@ def test_two_files_of_one_name(tmp_path):
         report.table("numbers", ("a",), [(2,)])
 
     with pytest.raises(ValueError, match="'numbers.csv': the report has a file of this name"):
-        replace(EXPERIMENT, run=twice).run_into(tmp_path)
+        replace(EXPERIMENT, study=twice).run_into(tmp_path)
 
 
 def test_row_of_the_wrong_length(tmp_path):
     with pytest.raises(ValueError, match="a row of 1 numbers for 2 columns"):
-        replace(EXPERIMENT, run=lambda options, report: report.table("t", ("a", "b"), [(1,)])).run_into(tmp_path)
+        replace(EXPERIMENT, study=lambda options, report: report.table("t", ("a", "b"), [(1,)])).run_into(tmp_path)
     assert not (tmp_path / "t.csv").exists()
 
 
@@ -228,7 +230,7 @@ def test_failure_keeps_findings(tmp_path, capsys):
         report.find(PRINTED)
         raise OSError("disk full")
 
-    assert replace(EXPERIMENT, run=fail).main(["--out", str(tmp_path)]) == 1
+    assert replace(EXPERIMENT, study=fail).main(["--out", str(tmp_path)]) == 1
     assert "some_experiment: failed: disk full" in capsys.readouterr().err
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert summary["ended"] == "failed" and len(summary["findings"]) == 1
@@ -241,7 +243,7 @@ def test_interrupted(number, tmp_path):
     script.write_text("""
 import sys
 import minidem as md
-from minidem.reproduction import Finding, PaperExperiment
+from minidem.scenarios.papers import Finding, PaperExperiment
 
 def run(options, report):
     report.find(Finding("Somebody 1999", "Table 1", "a length", "1.0", 1.0))
@@ -265,7 +267,7 @@ sys.exit(PaperExperiment("long_experiment", "", run).main())
 
 def test_example_of_the_module(tmp_path, capsys):
     """The example of the docstring runs, and its findings are reproduced."""
-    script, = (block for marked, block in examples.blocks(module.__doc__) if marked)
+    script, = (block for marked, block in examples.blocks(papers.__doc__) if marked)
     names = {"__name__": "free_top", "__doc__": "A top."}
     exec(script, names)
     assert names["main"](["--out", str(tmp_path)]) == 0
@@ -287,3 +289,12 @@ def test_progress(tmp_path, monkeypatch, capsys):
         lines = [re.sub(r"^[-\d]+ [:\d]+ |, 0 s left, end about [-\d]+ [:\d]+$", "", line)
                  for line in capsys.readouterr().err.splitlines()]
         assert lines == ([] if quiet else expected)
+
+
+def test_earlier_names():
+    """For one version, with a warning that names the new place; each in a process without them."""
+    for words, new in (("md.chess.piece", "spiral.chess"), ("from minidem.reproduction import Finding", "papers"),
+                       ("from minidem.validation.driven_bodies import order", "rotating_bodies.driven_bodies")):
+        done = subprocess.run([sys.executable, "-W", "always", "-c", f"import minidem as md\n{words}"],
+                              text=True, capture_output=True, check=True)
+        assert f"is minidem.scenarios.{new} now" in done.stderr

@@ -4,10 +4,10 @@ import drum
 import hopper
 import numpy as np
 import pytest
-import tennis_racket as nut
 
 import minidem as md
 from minidem.scenario import plot
+from minidem.scenarios.rotating_bodies import tennis_racket as nut
 
 figures = pytest.importorskip("matplotlib.figure")
 

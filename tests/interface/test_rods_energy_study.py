@@ -8,9 +8,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import rods_energy_study as STUDY
 
 import minidem as md
+from minidem.scenarios import paper_report
+from minidem.scenarios.energy import rods_energy_study as STUDY
 
 INTEGRATORS = "omelyan:iterations=4", "fincham-published"
 EPS = np.finfo(float).eps
@@ -155,10 +156,10 @@ def test_uncertain_drifts_give_no_verdict(error, apart, verdict):
 
 
 @pytest.mark.slow
-def test_a_quick_report_gives_no_verdict_on_short_runs(tmp_path, run_tool):
+def test_a_quick_report_gives_no_verdict_on_short_runs(tmp_path):
     """Thirty seconds: the two drifts differ by more than two standard errors by chance."""
-    done = run_tool("paper_report", "--quick", "--quiet", "--only", "rods_energy_study", "--out", tmp_path)
-    assert done.returncode == 0 and "SPIRAL 2025, Fig. 2: reproduced, 4 of 5, 1 too short to tell" in done.stdout
+    report = paper_report.STUDY.run_into(tmp_path, quick=True, only=["rods_energy_study"])
+    assert "SPIRAL 2025, Fig. 2: reproduced, 4 of 5, 1 too short to tell" in report.findings
     page = (tmp_path / "report.html").read_text()
     assert "<td>too short to tell</td>" in page and "NOT reproduced" not in page
 

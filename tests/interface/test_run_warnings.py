@@ -107,10 +107,10 @@ def test_what_may_leave_a_mesh():
     for mesh, position in ((OPEN, (0, 0, 0)), (tetrahedron, (0.2, 0.2, 0.2))):
         sim = ball(1e9, [md.MeshWall(mesh)], 1e-5, position, (1.0, 1.0, 1.0) if mesh is tetrahedron else (9.0, 0, 0),
                    (0, 0, 0))
-        before = len(sim._monitor.issued)
+        before = len(sim.monitor.issued)
         sim.run(50_000)
         assert np.linalg.norm(sim.position[0]) > 0.5 or mesh is OPEN
-        assert "lost" not in sim._monitor.issued and before == 0
+        assert "lost" not in sim.monitor.issued and before == 0
 
 
 def test_clumps_that_come_later_are_lost_too():
@@ -129,7 +129,7 @@ def test_each_cause_once_in_a_simulation_and_its_copies():
     assert len(said_in(lambda: sim.run(5000))) == 2
     for same in (sim, copy.deepcopy(sim), pickle.loads(pickle.dumps(sim))):
         assert said_in(lambda: same.run(5000)) == []
-        assert set(same._monitor.issued) == {"overlap", "wall"}
+        assert set(same.monitor.issued) == {"overlap", "wall"}
     fresh = copy.deepcopy(ball(70.0, [FLOOR]))          # before anything was said
     assert len(said_in(lambda: fresh.run(5000))) == 2
 
@@ -189,12 +189,12 @@ def test_looks_change_no_bit(contact, looks):
         return sim
 
     sims = simulation(), simulation()
-    sims[1]._monitor.due = sims[1]._monitor.ready = 10 ** 9
+    sims[1].monitor.due = sims[1].monitor.ready = 10 ** 9
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for sim in sims:
             sim.run(1100, 300, lambda sim: sim.energy())
-    assert looks and set(sims[0]._monitor.issued) & {"overlap", "step"} and not sims[1]._monitor.issued
+    assert looks and set(sims[0].monitor.issued) & {"overlap", "step"} and not sims[1].monitor.issued
     assert all(np.array_equal(a, b) for a, b in zip(scenes.state_of(sims[0]), scenes.state_of(sims[1]), strict=True))
 
 
@@ -203,7 +203,7 @@ def test_a_look_costs_little():
     sim = scenes.rods_in_box(seed=3, n=30).simulation()
     sim.run(1000)
     least = {}
-    for name, call in (("look", lambda: sim._monitor.look(sim)), ("steps", lambda: sim._loop.run(200))):
+    for name, call in (("look", lambda: sim.monitor.look(sim)), ("steps", lambda: sim.engine.loop.run(200))):
         times = []
         for _ in range(50):
             began = time.perf_counter()

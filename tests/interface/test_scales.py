@@ -109,12 +109,12 @@ def test_same_bits_on_threads_and_in_any_order(monkeypatch):
     as_added = bed()[0]
     monkeypatch.setattr(minidem.engine.loop_owner, "MIN_SORTED_BLOCKS", 10**9)
     as_added.run(200)
-    assert np.all(np.diff(as_added._state.clump_number[:as_added.n_clumps]) > 0)
+    assert np.all(np.diff(as_added.engine.state.clump_number[:as_added.n_clumps]) > 0)
     monkeypatch.setattr(minidem.engine.loop_owner, "MIN_SORTED_BLOCKS", 64)
     for sim in sims:
         for _ in range(8):
             sim.run(25)
-        assert np.any(np.diff(sim._state.clump_number[:sim.n_clumps]) < 0)
+        assert np.any(np.diff(sim.engine.state.clump_number[:sim.n_clumps]) < 0)
         assert_same(sim, as_added)
     assert len(as_added.contacts()) > 20
 

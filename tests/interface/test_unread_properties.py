@@ -103,7 +103,7 @@ def test_all_who_give_it_are_checked_and_each_cause_is_said_once(make, owner):
     assert f"'hertz-mindlin' does not read rolling_friction of {owner}, and contacts are without" in text
     for same in (sim, copy.deepcopy(sim), pickle.loads(pickle.dumps(sim)), copy.copy(copy.copy(sim))):
         same.add_clumps(BALL, (0, 0, 0.1), material=replace(PLAIN, rolling_friction=0.1) if PAIR in sim.pairs else None)
-        assert "unread rolling_friction" in same._monitor.issued
+        assert "unread rolling_friction" in same.monitor.issued
     assert texts_of(lambda: [copy.deepcopy(sim), pickle.loads(pickle.dumps(sim)), sim.run(2)])[0] == []
 
 
@@ -111,7 +111,7 @@ def test_a_refused_start_says_nothing():
     sim = add_to(md.Simulation(PLAIN, dt=1e-6))
     said, error = texts_of(lambda: pytest.raises(ValueError, sim.add_clumps, BALL, (0, 0, 0.025),
                                                  material=replace(PLAIN, friction=0.1)))
-    assert said == [] and "unread friction" not in sim._monitor.issued and "overlaps clump" in str(error.value)
+    assert said == [] and "unread friction" not in sim.monitor.issued and "overlaps clump" in str(error.value)
 
 
 def force(c, stiffness, mode):

@@ -83,6 +83,17 @@ def test_no_force_after_the_end(own_law, in_python, threads):
             sim.run(400)
 
 
+def test_no_copy_of_a_large_state(own_law, monkeypatch):
+    """Of many spheres there is no copy: after a step that failed, the last checkpoint continues."""
+    monkeypatch.setattr("minidem.simulation.MOST_COPIED", 10)
+    own_law("mine", pulling_in_numba(), parameters={"stiffness": None})
+    sim = rods()
+    with pytest.raises(ValueError, match="which has ended: the force must be zero where the overlap is not positive"):
+        sim.run(400)
+    with pytest.raises(RuntimeError, match="in step .*, and forces are missing; load its last checkpoint"):
+        sim.run(1)
+
+
 def test_no_couple_after_the_end(own_law):
     own_law("mine", lambda c, stiffness: (example.force(c, stiffness), setattr(c, "couple", np.ones((8, 3)))),
             couples=True, **example.RECORD)

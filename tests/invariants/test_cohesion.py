@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import minidem as md
-from minidem.contact.jkr_curves import jkr_limits, sticking_speed
+from minidem.contact.parts.jkr import jkr_limits, sticking_speed
 
 RADIUS, ADHESION = 2e-3, 0.2
 BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [RADIUS], density=2500.0)

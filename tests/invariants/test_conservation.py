@@ -5,7 +5,7 @@ import scenes
 from reference_contact import rotation_matrix
 
 import minidem as md
-from minidem.validation.driven_bodies import order
+from minidem.scenarios.rotating_bodies.driven_bodies import order
 
 EPS = np.finfo(float).eps
 DT, STEPS = 38e-6, 400

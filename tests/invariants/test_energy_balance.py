@@ -25,7 +25,7 @@ def test_dissipation_is_never_negative(contact):
     least = 0.0
     for _ in range(2500):
         sim.run(1)
-        new = sim._loop.dissipated().sum(axis=1)
+        new = sim.engine.loop.dissipated().sum(axis=1)
         least, old = min(least, np.min(new - old)), new
     end = sim.energy()
     supplied = (start.kinetic + start.potential - end.potential) / N
@@ -77,7 +77,7 @@ def wind(t, x, v, q, w):
 def observed(sim):
     """All numbers that must have equal bits."""
     walls = [wrench for k in range(6) for wrench in (sim.wall_force(k), sim.wall_torque(k))]
-    return [sim.energy(), sim._loop.dissipated(), sim._loop.work(), sim.stress(), sim.stress(kinetic=True),
+    return [sim.energy(), sim.engine.loop.dissipated(), sim.engine.loop.work(), sim.stress(), sim.stress(kinetic=True),
             sim.coordination_number(), *walls]
 
 
@@ -127,7 +127,7 @@ def test_work_of_a_constant_force_and_torque():
     sim.run(1000)
     shift, speed = sim.position - position, np.linalg.norm(sim.angular_velocity[1])
     assert 0.5 * speed > 4.0 * np.pi                    # more than two turns
-    work = sim._loop.work()[:, 0]
+    work = sim.engine.loop.work()[:, 0]
     assert work == pytest.approx([force[0] @ shift[0], 0.5 * 0.03 * speed], rel=1e-9)
     assert sim.energy().work == pytest.approx(sim.energy().kinetic - start.kinetic, rel=1e-9)
 
@@ -199,4 +199,4 @@ def test_work_and_dissipation_go_on_after_clumps_are_added():
     assert energy.work == after.work and energy.balance == pytest.approx(after.balance, rel=1e-9)
     sim.run(400)
     assert abs(sim.energy().balance - after.balance) < 1e-3 * after.kinetic
-    assert len(sim._loop.work()) == N + 1
+    assert len(sim.engine.loop.work()) == N + 1

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import scenes
 
-from minidem.validation.driven_bodies import order, rms
+from minidem.scenarios.rotating_bodies.driven_bodies import order, rms
 
 DT, STEPS = 38e-6, 100_000
 SAMPLES = 250

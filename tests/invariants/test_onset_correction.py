@@ -11,7 +11,7 @@ from isolated_collisions import DURATION, STEP, of_pairs
 from scenes import Scene, quaternion, state_of, unit_vectors
 
 import minidem as md
-from minidem.validation.driven_bodies import order, rms
+from minidem.scenarios.rotating_bodies.driven_bodies import order, rms
 
 ONSET = "hertz:onset=corrected"
 SCHEMES = [name for name in md.rotation.available() if name != "rk4"]

@@ -83,7 +83,7 @@ def test_equal_bits(tmp_path, contact):
     sim = md.Simulation.load(tmp_path / "lid.npz")
     sim.run(99)
     sim = copy.deepcopy(sim)
-    sim._loop.sort_clumps()
+    sim.engine.loop.sort_clumps()
     sim.run(400)
     assert state(sim) == expected
 

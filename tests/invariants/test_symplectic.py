@@ -4,7 +4,7 @@ import pytest
 
 import minidem as md
 from minidem.core.quaternions import rotate
-from minidem.validation.driven_bodies import ARM, INERTIA, ORIENTATION, SPIN, of_orientation
+from minidem.scenarios.rotating_bodies.driven_bodies import ARM, INERTIA, ORIENTATION, SPIN, of_orientation
 
 EPS = np.finfo(float).eps
 SYMPLECTIC = [name for name in md.rotation.available() if md.rotation.info(name).symplectic]

@@ -159,7 +159,7 @@ def test_numpy_reads_it_and_it_says_what_made_it(good):
 @pytest.mark.parametrize("array, row", [("blocks", COLUMNS["velocity"][0]), ("wrench", WRENCH["force"][0])])
 def test_a_state_that_is_not_finite_does_not_replace_a_good_one(good, array, row):
     before, sim = good.read_bytes(), md.Simulation.load(good)
-    getattr(sim._state, array)[0, row, 3] = np.nan
+    getattr(sim.engine.state, array)[0, row, 3] = np.nan
     with pytest.raises(ValueError, match="step 20 is not finite"):
         sim.save(good)
     assert good.read_bytes() == before and [path.name for path in good.parent.iterdir()] == ["good.npz"]

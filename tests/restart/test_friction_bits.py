@@ -35,8 +35,8 @@ def bits(sim, n=None):
     arrays = {name: np.array(getattr(sim, name))[:n] for name in STATE}
     if n is None:
         contacts = sim.contacts()
-        arrays |= {name: contacts[name] for name in contacts.dtype.names} | sim._loop.history()
-        arrays["dissipated"] = sim._loop.dissipated()
+        arrays |= {name: contacts[name] for name in contacts.dtype.names} | sim.engine.loop.history()
+        arrays["dissipated"] = sim.engine.loop.dissipated()
     return {name: np.ascontiguousarray(values).tobytes() for name, values in arrays.items()}
 
 
@@ -44,9 +44,9 @@ def bits(sim, n=None):
 def undisturbed(contact, rotation="spiral"):
     """Bits at the end of a run in one go on one thread; contacts have begun and ended in it."""
     sim = copy.deepcopy(heap(contact, rotation))
-    before = {tuple(pair) for pair in sim._loop.history()["spheres"]}
+    before = {tuple(pair) for pair in sim.engine.loop.history()["spheres"]}
     sim.run(STEPS)
-    after = {tuple(pair) for pair in sim._loop.history()["spheres"]}
+    after = {tuple(pair) for pair in sim.engine.loop.history()["spheres"]}
     assert before - after and after - before and before & after
     return bits(sim)
 
@@ -62,7 +62,7 @@ def test_threads(contact, threads, shares, slabs, monkeypatch, tmp_path):
     sim = with_threads(heap(contact), threads, tmp_path)
     assert sim.threads == threads
     if shares:
-        sim._loop.set_shares(shares)
+        sim.engine.loop.set_shares(shares)
     sim.run(STEPS)
     assert bits(sim) == undisturbed(contact)
 
@@ -76,7 +76,7 @@ def test_restart_at_any_step(contact, tmp_path):
         if step % 2:
             sim.contacts()
         if step % 3 == 0:
-            sim._loop.sort_clumps()
+            sim.engine.loop.sort_clumps()
         for other in with_threads(sim, 1 + step % 3, tmp_path), copy.deepcopy(sim):
             assert bits(other) == bits(sim)
             other.run(STEPS - step)
@@ -198,7 +198,7 @@ def test_run_on_after_an_undone_step(good, threads, tmp_path):
         sim.run(STEPS)
     calls, fails = [], (7,)
     if good == 0:
-        sim._loop.sort_clumps()
+        sim.engine.loop.sort_clumps()
         fails = (0,)
     with pytest.raises(ZeroDivisionError):
         sim.run(STEPS)

@@ -13,7 +13,7 @@ import scenes
 
 import minidem as md
 import minidem.engine.loop_owner as owner
-from minidem.validation import chess_box
+from minidem.scenarios.spiral import chess_box
 
 pytestmark = pytest.mark.usefixtures("many_threads_and_sorts")
 ONSET = "hertz:onset=corrected"
@@ -115,7 +115,7 @@ def test_threads(build, threads, shares, slabs, monkeypatch):
     sim = build(threads=threads)
     assert sim.threads == threads
     if shares:
-        sim._loop.set_shares(shares)
+        sim.engine.loop.set_shares(shares)
     sim.run(STEPS[build])
     assert_same_bits(sim, undisturbed(build)[0])
 

@@ -38,9 +38,9 @@ def gas(contact, axes=AXES[0], threads=1, order=slice(None)):
 
 def bits(sim):
     """All that a simulation contains."""
-    arrays = {name: np.array(getattr(sim, name)) for name in STATE} | {"shift": np.array(sim._state.shift)}
+    arrays = {name: np.array(getattr(sim, name)) for name in STATE} | {"shift": np.array(sim.engine.state.shift)}
     contacts = sim.contacts()
-    arrays |= {name: contacts[name] for name in contacts.dtype.names} | (sim._loop.history() or {})
+    arrays |= {name: contacts[name] for name in contacts.dtype.names} | (sim.engine.loop.history() or {})
     return {name: np.ascontiguousarray(values).tobytes() for name, values in arrays.items()}
 
 
@@ -49,8 +49,8 @@ def undisturbed(contact, axes=AXES[0]):
     """Bits at the end of a run on one thread, in which clumps have collided across faces and were wrapped."""
     sim, across = gas(contact, axes), []
     sim.run(STEPS, 20, lambda sim: across.append(any_across(sim)))
-    assert np.count_nonzero(across) > 5 and np.any(np.abs(sim._state.shift) >= 2)
-    assert np.all(np.abs(sim._state.in_slot_order("position")) < 3.0 * np.max(sim.periodic[1]))
+    assert np.count_nonzero(across) > 5 and np.any(np.abs(sim.engine.state.shift) >= 2)
+    assert np.all(np.abs(sim.engine.state.in_slot_order("position")) < 3.0 * np.max(sim.periodic[1]))
     assert np.any(sim.velocity != gas(contact, axes).velocity, axis=1).mean() > 0.3
     return bits(sim)
 
@@ -84,7 +84,7 @@ def test_pieces_copies_and_checkpoints(contact, tmp_path):
         if k % 2:
             sim.contacts(), sim.stress()
         if k % 3 == 0:
-            sim._loop.sort_clumps()
+            sim.engine.loop.sort_clumps()
         sim.save(tmp_path / "state.npz")
         for other in md.Simulation.load(tmp_path / "state.npz", threads=1 + k % 3), copy.deepcopy(sim):
             assert other.periodic == sim.periodic and bits(other) == bits(sim)
@@ -131,11 +131,11 @@ def test_added_and_removed_clumps_keep_their_box_lengths():
     """Positions of the others do not change, and the new clump is where it was added."""
     sim = gas("hertz")
     sim.run(4 * WRAP + 1)
-    position, orientation, shift = np.array(sim.position), np.array(sim.orientation), np.array(sim._state.shift)
+    position, orientation, shift = np.array(sim.position), np.array(sim.orientation), np.array(sim.engine.state.shift)
     assert np.any(shift)
     sim.remove_clumps(sim.ids[::3])
     kept = np.arange(len(position)) % 3 > 0
-    assert np.array_equal(sim.position, position[kept]) and np.array_equal(sim._state.shift, shift[kept])
+    assert np.array_equal(sim.position, position[kept]) and np.array_equal(sim.engine.state.shift, shift[kept])
     sim.add_clumps(sim.templates[0], position[0], orientation[0])
     assert np.array_equal(sim.position[:-1], position[kept]) and np.array_equal(sim.position[-1], position[0])
 
@@ -151,6 +151,6 @@ def test_compiled_forces_see_positions_in_unbounded_space():
     other.add_force(lambda t, x, v, q, w: (-20.0 * x, np.zeros(3)))
     for sim in one, other:
         sim.run(STEPS)
-    assert np.any(np.abs(one._state.shift) >= 2)
+    assert np.any(np.abs(one.engine.state.shift) >= 2)
     np.testing.assert_allclose(one.position, other.position, rtol=0, atol=1e-9)
     assert one.energy().work == pytest.approx(other.energy().work, rel=1e-3)

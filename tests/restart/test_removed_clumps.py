@@ -81,7 +81,7 @@ def test_sorting_pieces_and_copies(contact):
     def disturb(sim):
         sim.run(0)
         sim.energy()
-        sim._loop.sort_clumps()
+        sim.engine.loop.sort_clumps()
         return pickle.loads(pickle.dumps(sim))
 
     assert bits(change(copy.deepcopy(moving(contact)), disturb)) == undisturbed(contact)

@@ -24,7 +24,7 @@ def test_orders_and_restarts(template, height, gravity, tmp_path):
         sim.run(steps)
         sim.save(tmp_path / "state.npz")
         others = [md.Simulation.load(tmp_path / "state.npz"), copy.deepcopy(sim)]
-        sim._loop.sort_clumps()
+        sim.engine.loop.sort_clumps()
         for _ in range(2):
             assert all(getattr(other, name).tobytes() == getattr(sim, name).tobytes()
                        for other in others for name in STATE)

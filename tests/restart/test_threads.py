@@ -39,14 +39,14 @@ def run(build, threads, slabs=False, shares=None):
             patch.setattr(minidem.engine.loop_owner, "LOG_SLAB", SLABS[1])
         sim = scene.simulation(DT, threads=threads)
         if shares:
-            sim._loop.set_shares(shares)
+            sim.engine.loop.set_shares(shares)
         for _ in range(PIECES):
             sim.run(steps // PIECES)
             states.append([*scenes.state_of(sim), sim.force, sim.torque, sim.contacts()])
-            orders.append(np.array(sim._state.clump_number[:sim.n_clumps]))
-    assert sim._loop.threads == threads                         # small systems keep to fewer
+            orders.append(np.array(sim.engine.state.clump_number[:sim.n_clumps]))
+    assert sim.engine.loop.threads == threads                         # small systems keep to fewer
     assert shares is None or sim.statistics["shares"] == list(shares)
-    assert sim._loop.statistics["outer_lists"] > 2 * LISTS
+    assert sim.engine.loop.statistics["outer_lists"] > 2 * LISTS
     assert np.any(np.diff(orders[0]) < 0)                       # they no longer stand as they were added
     assert len({order.tobytes() for order in orders}) > 2       # ... and were put in order again and again
     return states, np.mean(np.any(sim.velocity != scene.velocity, axis=1))
@@ -111,7 +111,7 @@ def test_load_balance_in_a_run():
     """From one to seven shares to about equal ones, in a few runs where other programs disturb the times."""
     scene, steps = dense()
     sim = scene.simulation(DT, threads=2)
-    sim._loop.set_shares([0.125, 0.875], keep=False)
+    sim.engine.loop.set_shares([0.125, 0.875], keep=False)
     for _ in range(20):
         sim.run(steps)
         if 0.3 < sim.statistics["shares"][0] < 0.7:

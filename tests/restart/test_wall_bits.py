@@ -60,9 +60,9 @@ def bits(sim):
     """All that a simulation contains."""
     contacts, energies = sim.contacts(), np.array(list(vars(sim.energy()).values()), dtype=float)
     arrays = {name: np.array(getattr(sim, name)) for name in STATE} | {"energies": energies}
-    arrays |= {name: contacts[name] for name in contacts.dtype.names} | {"work": sim._loop.wall_work()[:, 0]}
+    arrays |= {name: contacts[name] for name in contacts.dtype.names} | {"work": sim.engine.loop.wall_work()[:, 0]}
     arrays |= {"walls": [np.append(sim.wall_force(k), sim.wall_torque(k)) for k in range(len(sim.walls))]}
-    arrays |= sim._loop.history() or {}
+    arrays |= sim.engine.loop.history() or {}
     return {name: np.ascontiguousarray(values).tobytes() for name, values in arrays.items()}
 
 
@@ -93,7 +93,7 @@ def test_threads(contact, threads, shares, tmp_path):
     sim = reloaded(stirred(contact), threads, tmp_path)
     assert sim.threads == threads
     if shares:
-        sim._loop.set_shares(shares)
+        sim.engine.loop.set_shares(shares)
     sim.run(STEPS)
     assert bits(sim) == undisturbed(contact)
 
@@ -117,7 +117,7 @@ def test_restart_at_any_step(contact, tmp_path):
         if step % 2:
             sim.contacts()
         if step % 3 == 0:
-            sim._loop.sort_clumps()
+            sim.engine.loop.sort_clumps()
         for other in (reloaded(sim, 1 + step % 3, tmp_path), copy.deepcopy(sim),
                       pickle.loads(pickle.dumps(sim)))[:1 + 2 * (step < 30)]:
             assert bits(other) == bits(sim)
@@ -213,7 +213,7 @@ def test_order_of_added_clumps():
         assert (sim.contacts()["clump_j"] >= 0).sum() == 0 and len(sim.contacts()) > 1
         back = np.argsort(order)
         ends.append([sim.position[back].tolist(), sim.angular_velocity[back].tolist(),
-                     sim._loop.wall_work().tolist()])
+                     sim.engine.loop.wall_work().tolist()])
     assert ends[0] == ends[1]
 
 

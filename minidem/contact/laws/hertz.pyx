@@ -7,7 +7,6 @@ from libc.math cimport sqrt
 from libc.stdint cimport int64_t
 
 from minidem.contact.record import ContactLaw
-from minidem.core.literature import Reference, article
 
 from minidem.contact.law cimport Contact, Law, LawKernels, over_contact, over_lanes, over_pairs
 from minidem.core.int_vector cimport IntVector
@@ -47,13 +46,9 @@ cdef bint many_mixed_moving(const Law *law, const StateView *state, const int *p
     return over_pairs(force, True, True, law, state, pairs, first, n, walls, forces, ends)
 
 
-HERTZ = article(
-    "hertz1882beruehrung", ("Hertz, H.",), "Ueber die Berührung fester elastischer Körper",
-    "Journal für die reine und angewandte Mathematik", "92", "156--171", "1882", "10.1515/crll.1882.92.156")
-JOHNSON = Reference("johnson1985contact", "book", ("Johnson, K. L.",), "Contact mechanics", "1985",
-                    "10.1017/CBO9781139171731", {"publisher": "Cambridge University Press"})
 LAWS = [ContactLaw(
-    name="hertz", title="Hertz's law", cites=(HERTZ,), equations="4.22 to 4.24 of 10.1017/CBO9781139171731",
+    name="hertz", title="Hertz's law", cites=("hertz1882beruehrung",),
+    equations="4.22 to 4.24 of 10.1017/CBO9781139171731",
     kernels=LawKernels(many=<size_t> many, many_moving=<size_t> many_moving, many_mixed=<size_t> many_mixed,
                        many_mixed_moving=<size_t> many_mixed_moving, one=<size_t> one, forces=<size_t> forces),
     power=1.5, parameters={"onset": ("plain", "corrected")}, reads=("young", "poisson"),

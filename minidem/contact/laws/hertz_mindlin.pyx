@@ -29,20 +29,17 @@ COHESION.md has the energy.
 """
 from math import sqrt
 
-from minidem.contact.friction import friction_kernels
-from minidem.contact.friction_coefficients import (
-    FRICTION_PARAMETERS, READS_OF_PAIRS, READS_WITH, REFERENCES, coefficient_rows,
+from minidem.contact.friction import (
+    COHESION, FRICTION_PARAMETERS, READS_OF_PAIRS, READS_WITH, REFERENCES, coefficient_rows, friction_kernels,
 )
-from minidem.contact.jkr_curves import length_root
-from minidem.contact.parts import hertz
-from minidem.contact.parts.words import COHESION
+from minidem.contact.parts.jkr import length_root
+from minidem.contact.parts.normal import HERTZ
 from minidem.contact.record import ContactLaw
-from minidem.core.literature import article
 from minidem.core.parameters import Positive
 
 
 def coefficients(pair, values):
-    """Rows of coefficients (friction_records.pxd) of pairs of materials."""
+    """Rows of coefficients (part.pxd) of pairs of materials."""
     stiffness, given = 4.0 / 3.0 * pair["modulus"], values["tangential_stiffness"]
     if (values["tangential"] == "linear") != (given != "none"):
         raise ValueError(f"contact 'hertz-mindlin': tangential={values['tangential']} with tangential_stiffness="
@@ -61,22 +58,11 @@ def largest_gap(pair, values, radius):
     return 3.0 * (0.25 * length_root(pair["modulus"], pair["adhesion"])) ** (4 / 3) * radius ** (1 / 3)
 
 
-ANTYPOV = article(
-    "antypov2011analytical", ("Antypov, D.", "Elliott, J. A."),
-    "On an analytical solution for the damped Hertzian spring", "EPL", "94", "50004", "2011",
-    "10.1209/0295-5075/94/50004")
-JKR = article(
-    "johnson1971surface", ("Johnson, K. L.", "Kendall, K.", "Roberts, A. D."),
-    "Surface energy and the contact of elastic solids", "Proceedings of the Royal Society of London A", "324",
-    "301--313", "1971", "10.1098/rspa.1971.0141")
-SLIDING = article(
-    "thornton1991interparticle", ("Thornton, C.",), "Interparticle sliding in the presence of adhesion",
-    "Journal of Physics D: Applied Physics", "24", "1942--1946", "1991", "10.1088/0022-3727/24/11/007")
 LAWS = [ContactLaw(
     name="hertz-mindlin", title="damped Hertz contact with Mindlin friction",
-    cites=(ANTYPOV, *REFERENCES, JKR, SLIDING), range=largest_gap,
+    cites=("antypov2011analytical", *REFERENCES, "johnson1971surface", "thornton1991interparticle"), range=largest_gap,
     equations="10, 17 of 10.1209/0295-5075/94/50004",
-    kernels=lambda values: friction_kernels(hertz.PART, values),
+    kernels=lambda values: friction_kernels(HERTZ, values),
     power=1.5, needs_velocity=True, has_history=True, conservative=False, coefficients=coefficients,
     reads=("young", "poisson"), reads_of_pairs=READS_OF_PAIRS,
     reads_with={**READS_WITH, "cohesion=jkr": ("adhesion",)},

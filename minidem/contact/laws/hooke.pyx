@@ -7,7 +7,6 @@ of the material are not used.
 from libc.stdint cimport int64_t
 
 from minidem.contact.record import ContactLaw
-from minidem.core.literature import article
 from minidem.core.parameters import Positive
 
 from minidem.contact.law cimport Contact, Law, LawKernels, over_contact, over_lanes, over_pairs
@@ -40,10 +39,7 @@ cdef bint many_moving(const Law *law, const StateView *state, const int *pairs, 
     return over_pairs(force, True, False, law, state, pairs, first, n, walls, forces, ends)
 
 
-CUNDALL = article(
-    "cundall1979discrete", ("Cundall, P. A.", "Strack, O. D. L."), "A discrete numerical model for granular assemblies",
-    "Géotechnique", "29", "47--65", "1979", "10.1680/geot.1979.29.1.47")
 LAWS = [ContactLaw(
-    name="hooke", title="linear spring", cites=(CUNDALL,), power=1.0,
+    name="hooke", title="linear spring", cites=("cundall1979discrete",), power=1.0,
     kernels=LawKernels(many=<size_t> many, many_moving=<size_t> many_moving, one=<size_t> one, forces=<size_t> forces),
     parameters={"stiffness": Positive, "onset": ("plain", "corrected")}, used_in="LAMMPS, LIGGGHTS, Yade, MercuryDPM")]

@@ -9,25 +9,23 @@ Symbols and parameters as for hertz-mindlin; "stiffness-ratio" is x = sqrt(k_t /
 contact radius, so that all models of `tangential` are this one. The duration of a collision does not depend on its
 speed. The elastic constants of the materials are not used.
 """
-from minidem.contact.friction import friction_kernels
-from minidem.contact.friction_coefficients import (
-    FRICTION_PARAMETERS, READS_OF_PAIRS, READS_WITH, REFERENCES, coefficient_rows,
+from minidem.contact.friction import (
+    FRICTION_PARAMETERS, READS_OF_PAIRS, READS_WITH, REFERENCES, coefficient_rows, friction_kernels,
 )
-from minidem.contact.laws.hooke import CUNDALL
-from minidem.contact.parts import hooke
+from minidem.contact.parts.normal import HOOKE
 from minidem.contact.record import ContactLaw
 from minidem.core.parameters import Positive
 
 
 def coefficients(pair, values):
-    """Rows of coefficients (friction_records.pxd) of pairs of materials."""
+    """Rows of coefficients (part.pxd) of pairs of materials."""
     stiffness, ratio = values["stiffness"], values["tangential_stiffness"]
     return coefficient_rows(pair, values, stiffness, 2.0 * stiffness ** 0.5, ratio * stiffness, ratio ** 0.5, stiffness)
 
 
 LAWS = [ContactLaw(
-    name="hooke-coulomb", title="damped linear spring with Coulomb friction", cites=(CUNDALL, *REFERENCES),
-    kernels=lambda values: friction_kernels(hooke.PART, values),
+    name="hooke-coulomb", title="damped linear spring with Coulomb friction",
+    cites=("cundall1979discrete", *REFERENCES), kernels=lambda values: friction_kernels(HOOKE, values),
     power=1.0, needs_velocity=True, has_history=True, conservative=False, coefficients=coefficients,
     reads_of_pairs=READS_OF_PAIRS, reads_with=READS_WITH, used_in="LAMMPS, LIGGGHTS, Yade, MercuryDPM",
     parameters={**FRICTION_PARAMETERS, "stiffness": Positive, "tangential_stiffness": Positive(2.0 / 7.0)})]

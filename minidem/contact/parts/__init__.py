@@ -1,1 +1,1 @@
-"""Parts of contact laws with friction, one per file; words.py has them by the words of parameters."""
+"""Parts of contact laws with friction, friction.pyx has them by the words of parameters."""

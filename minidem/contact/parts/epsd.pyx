@@ -4,11 +4,11 @@ A couple M, stretched by the relative rotation, with a dashpot M_d; |M + M_d| <=
 """
 from libc.math cimport sqrt
 
-from minidem.contact.friction_records cimport (
-    ROLLING_DAMPING, ROLLING_FRICTION, ROLLING_STIFFNESS, predicted, record, record_of, store_record,
-)
 from minidem.contact.law cimport Part
-from minidem.contact.part cimport CONTACT_RADIUS, GivenRows, LOAD, OLD
+from minidem.contact.part cimport (
+    CONTACT_RADIUS, GivenRows, LOAD, OLD, ROLLING_DAMPING, ROLLING_FRICTION, ROLLING_STIFFNESS, predicted, record,
+    store_record,
+)
 from minidem.contact.rows cimport (
     ANGULAR_VELOCITY, COEFFICIENTS, COUPLE, DISSIPATED, OwnRows, RADIUS, ROLLING_ENERGY, ROLLING_INERTIA,
 )
@@ -17,18 +17,11 @@ from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, dot
 from minidem.state.rows cimport load, store
 
-cdef enum Record:                   # three numbers, and a fourth one
+cdef enum:                          # three numbers, and a fourth one
     SPRING = 0                      # M on i [N m]; -
     RATE = 1                        # relative angular velocity, half a step before the pose; -
     DASHPOT = 2                     # M_d on i [N m]; -
     RECORDS = 3
-
-cdef extern from *:
-    """
-    #undef CYTHON_INLINE
-    #define CYTHON_INLINE inline __attribute__((always_inline))
-    """
-
 
 cdef inline double stiffness_of(GivenRows contact, int lane) noexcept nogil:
     """Times the contact radius: k_r [N m]."""
@@ -52,8 +45,8 @@ cdef void forces(GivenRows contact, OwnRows history, OwnRows own, OwnRows normal
             contact[ROLLING_INERTIA * LANES + lane] * rolling.stiffness[lane] * normal[CONTACT_RADIUS * LANES + lane])
         rolling.limit[lane] = of_pair[ROLLING_FRICTION * LANES + lane] * contact[RADIUS * LANES + lane] \
             * normal[LOAD * LANES + lane]
-    resist(rescaled, contact, contact + ANGULAR_VELOCITY * LANES, velocity, record_of(own, SPRING),
-           record_of(own, DASHPOT), normal, &rolling, result + COUPLE * LANES)
+    resist(rescaled, contact, contact + ANGULAR_VELOCITY * LANES, velocity, record(own, SPRING),
+           record(own, DASHPOT), normal, &rolling, result + COUPLE * LANES)
     for lane in range(LANES):
         result[(DISSIPATED + 3) * LANES + lane] = rolling.by_spring[lane] + rolling.by_dashpot[lane]
 

@@ -3,11 +3,11 @@
     law.py      contact laws as coefficients
     walls.py    walls as commands
     data.py     spheres and clumps as data files
-    script.py   the input script; `write` makes a folder of all files
-    dump.py     dumps; `read` makes a simulation
+    script.py   the input script; `write_lammps` makes a folder of all files
+    dump.py     dumps; `read_lammps` makes a simulation
 """
 
-from minidem.output.lammps.dump import read
-from minidem.output.lammps.script import write
+from minidem.output.lammps.dump import read_lammps
+from minidem.output.lammps.script import write_lammps
 
-__all__ = ["read", "write"]
+__all__ = ["read_lammps", "write_lammps"]

@@ -1,13 +1,20 @@
 """Dumps that the input scripts write: motion of the clumps, and a simulation that continues from it."""
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypeVar
+
 import numpy as np
 
-from minidem.core.checks import LARGEST, finite_array
+from minidem.core.checks import LARGEST, file_path, finite_array
 from minidem.core.quaternions import conjugate, multiply, rotate_back
 from minidem.engine.population import Population
 from minidem.output import checkpoint
 from minidem.output.lammps.data import single_spheres
 from minidem.output.lammps.script import CHECKPOINT, groups_of
 from minidem.state.state import State
+
+T = TypeVar("T")        # the class Simulation
 
 
 def read_dump(path):
@@ -59,35 +66,46 @@ def checked_rows(path, numbers, columns):
     return finite_array(str(path), rows[:, 1:], (len(rows), columns), limit=LARGEST), steps
 
 
-def read(folder, make, threads=None):
-    """A new simulation in the state at the end of in.minidem, with the settings of the checkpoint start.npz.
+def read_lammps(cls: type[T], folder: str | Path, threads: int | None = None) -> T:
+    """Read the state that LAMMPS has reached with the input of `write_lammps`.
 
     Parameters
     ----------
-    folder : Path
-    make : callable
-        The class Simulation, which imports this package.
+    folder : path
+        The folder of `write_lammps`, in which LAMMPS has run in.minidem.
     threads : int, optional
+        As for a new simulation.
+
+    Returns
+    -------
+    Simulation
+        Settings, templates, ids and order of the clumps are those of the simulation that was written; time,
+        positions, orientations, velocities and angular velocities those at the end of the run.
 
     Raises
     ------
-    FileNotFoundError
-        If the folder is not one of write_lammps.
     ValueError
-        See read_motion.
+        For a dump of other clumps, or with numbers that are not finite.
+    FileNotFoundError
+
+    Notes
+    -----
+    The history of contacts is not read: tangential springs begin at zero again. Sums of `energy()` (dissipated,
+    work, exchanged) begin at zero, too. Clumps of one sphere have the orientations of the start.
     """
+    folder = file_path("folder", folder)
     if not (folder / CHECKPOINT).is_file():
         raise FileNotFoundError(f"there is no file {folder / CHECKPOINT}: give a folder that write_lammps has written")
-    sim = checkpoint.load(folder / CHECKPOINT, make, threads)[0]
+    sim = checkpoint.load(folder / CHECKPOINT, cls, threads)[0]
     (start, _), (end, steps) = (read_motion(sim, folder, moment) for moment in ("start", "end"))
     # LAMMPS chooses principal frames of its own: only turns since the start can be compared.
     turn = multiply(end["orientation"], conjugate(start["orientation"]))
-    old, population = sim._state, sim._loop.population
+    old, population = sim.engine.state, sim.engine.loop.population
     orientation = multiply(turn / np.linalg.norm(turn, axis=1, keepdims=True), old.column("orientation"))
     state = State(old.n_scratch, old.box).extended(
         old.bodies, old.template_index, old.scale, old.material_index,
         position=end["position"], orientation=orientation, velocity=end["velocity"],
         angular_velocity=rotate_back(orientation, end["angular_velocity"]))
-    sim._loop = sim._make_loop(state, sim._loop.pair_table, sim.step_count + steps,
-                               population=Population(population.ids, population.next_id))
+    sim.engine.loop = sim.engine.make(state, sim.engine.loop.pair_table, sim.step_count + steps,
+                                      population=Population(population.ids, population.next_id))
     return sim

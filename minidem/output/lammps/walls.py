@@ -15,7 +15,7 @@ def contact_commands(sim):
     types = list(enumerate(np.unique(sim.material_index), 1))
     lines = [f"pair_coeff {i} {j} {law(sim, a, b)}" for (i, a), (j, b) in combinations_with_replacement(types, 2)]
     lines += [f"group type{i} type {i}" for i, _ in types]
-    materials = sim._loop.pair_table.wall_index
+    materials = sim.engine.loop.pair_table.wall_index
     if has_drum(sim):
         lines += drum_region(sim)
         surfaces = {("region", materials[0]): "wall/gran/region region drum"}
@@ -52,7 +52,7 @@ def pairs_of_planes(sim):
 def sides_of(sim):
     """Planes and the indices of their materials by axis and side (0: low, 1: high); ValueError for other walls."""
     sides, regions = {}, regions_of(sim)
-    for k, (wall, material) in enumerate(zip(sim.walls, sim._loop.pair_table.wall_index)):
+    for k, (wall, material) in enumerate(zip(sim.walls, sim.engine.loop.pair_table.wall_index)):
         if k in regions:
             continue
         if wall.moves or not wall.face():

@@ -1,0 +1,205 @@
+"""Methods of `Simulation` that change which clumps and user forces it has, at the start or between two steps.
+
+Each prepares another `Driver`, and replaces the old one by one assignment.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from minidem.analysis.diagnosis import DEEPEST_START, refuse_coincidence, refuse_deep_overlaps, warn_of_large_step
+from minidem.analysis.energy import measure
+from minidem.core.checks import short_repr
+from minidem.engine.user_forces import Force, UserForces
+from minidem.material import Material
+from minidem.state.clump_input import clump_columns
+from minidem.templates.clump_template import ClumpTemplate
+
+FEW = 64                # so few new clumps are compared with all others; for more the lists are faster
+
+
+def add_clumps(sim, template: ClumpTemplate, position: ArrayLike, orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
+               velocity: ArrayLike = (0.0, 0.0, 0.0), angular_velocity: ArrayLike = (0.0, 0.0, 0.0),
+               scale: ArrayLike = 1.0, material: Material | None = None) -> np.ndarray:
+    """Add clumps of one template. Many clumps are added fastest in one call.
+
+    Parameters
+    ----------
+    template : ClumpTemplate
+    position : (n, 3)
+        Centres of mass, lab frame [m].
+    orientation : (n, 4) or (4,)
+        Quaternions (w, x, y, z), template frame -> lab.
+    velocity : (n, 3) or (3,)
+        Lab frame [m/s].
+    angular_velocity : (n, 3) or (3,)
+        Lab frame [rad/s].
+    scale : (n,) or float
+        Factor of all lengths of a clump, about its centre of mass; mass scales with its cube, inertia with its fifth
+        power.
+    material : Material, optional
+        Of these clumps; default: the simulation's.
+
+    Returns
+    -------
+    (n,) int64
+        Ids of the new clumps (`ids`). They are indices, too, unless clumps were removed before.
+
+    Raises
+    ------
+    ValueError
+        For a bad value, an overlap with another clump or a wall of more than a tenth of the smaller radius, a missing
+        pair, a template of another density than the material, or a clump too large for the periodic box. Nothing is
+        added then.
+    """
+    material = sim.material if material is None else material
+    columns = clump_columns(template, position, orientation, velocity, angular_velocity, scale, material)
+    old, n = sim.engine.loop, len(columns[0])
+    if old.state.box is not None:
+        old.state.box.refuse_large(template, columns[-1])
+    pair_table, first = old.pair_table.with_material(material), old.state.n_clumps
+    state = old.state.with_clumps(template, *columns, pair_table.index(material))
+    if n > FEW:
+        refuse_coincidence(template, *columns[:2], columns[-1], first)
+    new = sim.engine.make(state, pair_table, old.step_count, old.user_forces,
+                          started=np.concatenate([old.started, np.zeros(n, dtype=bool)]), **old.past(n))
+    if n > FEW or old.user_forces:
+        new.evaluate()
+        if new.extremes()[1] > DEEPEST_START * state.spheres[:, :, 3].take(state.sphere_slot).min():
+            refuse_deep_overlaps(new.contacts(), state, first)      # a list that takes more memory than the state
+    else:
+        refuse_deep_overlaps(new.contacts_of_last(n), state, first)
+    warn_of_large_step(sim, new, first)
+    sim.monitor.check_materials(sim, [material])
+    _exchange(sim, new)
+    return new.population.ids[first:].copy()
+
+
+def remove_clumps(sim, ids: ArrayLike) -> None:
+    """Remove clumps, and their contacts.
+
+    Parameters
+    ----------
+    ids : (n,) array_like of int
+        Ids of the clumps (`sim.ids`), each once. The others keep their ids; indices close up.
+
+    Raises
+    ------
+    ValueError
+        For an id that is not present, or given twice. Nothing is removed then.
+
+    Notes
+    -----
+    Positions and velocities of the other clumps do not change. Forces on clumps that were in contact with removed ones
+    are evaluated again at the same positions, as are all if there are user forces; the history of the other contacts
+    continues. The next step begins with half a step back for these clumps, as for new ones. `sim.energy()` keeps what
+    was dissipated at removed clumps and the work on them; the energy that leaves is in `exchanged`, so that `balance`
+    is continuous. Many clumps are removed fastest in one call.
+    """
+    gone = _marked(ids, sim.engine.loop.population.ids)
+    if not gone.any():
+        return
+    sim.engine.user_forces.check()
+    old, changed = sim.engine.loop, _with_changing_forces(sim, gone)
+    state = old.state.without(gone)
+    for name, rates in zip(("velocity", "angular_velocity"), old.rates()):
+        state.set_column(name, np.where(changed[:, None], rates, old.state.column(name))[~gone])
+    _exchange(sim, sim.engine.make(
+        state, old.pair_table, old.step_count, old.user_forces, started=(old.started & ~changed)[~gone],
+        forces_known=not changed[~gone].any(), **old.past_without(gone)))
+
+
+def _marked(ids, present):
+    """(n_clumps,) bool, the clumps with these ids, out of those that are present."""
+    given = np.asarray(ids)
+    if given.ndim != 1 or given.size and given.dtype.kind not in "iu":
+        raise ValueError(f"ids = {short_repr(ids)}: give a list of whole numbers, as in sim.ids")
+    wanted, counts = np.unique(given, return_counts=True)
+    unknown = wanted[~np.isin(wanted, present)]
+    if len(unknown):
+        raise ValueError(f"ids: there is no clump with the id {unknown[0]}; sim.ids has those that are present")
+    if (counts > 1).any():
+        raise ValueError(f"ids: {wanted[np.argmax(counts > 1)]} is given {counts.max()} times; give each id once")
+    return np.isin(present, wanted)
+
+
+def _with_changing_forces(sim, gone):
+    """(n_clumps,) bool, the clumps on which forces change if those marked in `gone` vanish.
+
+    Forces are known at the present positions afterwards. An onset correction depends on the other forces on both
+    clumps.
+    """
+    engine, contacts = sim.engine, sim.contacts()
+    i, j = (contacts[name][contacts["clump_j"] >= 0] for name in ("clump_i", "clump_j"))
+    changed = np.full(len(gone), engine.loop.user_forces is not None)
+    for _ in range(2 if engine.law.corrects_onsets(engine.law_values) else 1):
+        reached = gone | changed
+        changed[np.concatenate([j[reached[i]], i[reached[j]]])] = True
+    return changed
+
+
+def _exchange(sim, new):
+    """Replace the loop by one with other clumps. From the first step on the energy balance is continuous."""
+    old = sim.engine.loop
+    if old.step_count:
+        before, after = (measure(loop, sim.gravity).balance for loop in (old, new))
+        new.population = replace(new.population, exchanged=new.population.exchanged + (after - before))
+    sim.engine.loop = new
+
+
+def add_force(sim, function: Callable | object, parameters: ArrayLike = ()) -> None:
+    """Add forces and torques computed by a function, in Python or compiled.
+
+    Parameters
+    ----------
+    function : callable or compiled function
+        In Python: function(t, x, v, q, w, *parameters) -> (force (n, 3) [N], torque (n, 3) [N m]), lab frame, for all
+        clumps in one call. Arguments: time [s], position, velocity, orientation (template frame -> lab), angular
+        velocity (lab). Compiled: see Notes. Either is called at the positions of every force evaluation, with
+        velocities predicted for that instant, so that damping does not reduce the order of a scheme.
+    parameters : (k,) array_like
+        Numbers for the function.
+
+    Raises
+    ------
+    ValueError
+        For a wrong signature, number of arguments or parameter. No force is added then.
+
+    Notes
+    -----
+    A compiled function is
+    ``void f(const double *time, const double *clumps, double *wrenches, const double *parameters)``, made anywhere: a
+    numba cfunc, a ctypes function with restype and argtypes, a scipy.LowLevelCallable, or a capsule whose name is the
+    signature. It is called for eight clumps at a time, by all threads without the GIL, and must not have a memory of
+    its own. `time` points to one number, `parameters` to the k given ones, which are followed by 64 NaN; a function
+    that reads beyond them is refused where its result for the present clumps shows it, by two calls here and whenever
+    clumps are added or removed. The other arrays are rows of eight doubles, one per clump:
+
+        clumps    0-2 position   3-5 velocity   6-9 orientation (w, x, y, z)   10-12 angular velocity   13 mass
+                  14 id (`ids`)
+        wrenches  0-2 force   3-5 torque, zero before the call
+
+    all in the lab frame, in SI units. Lanes behind the last clump repeat another one; their results are ignored.
+
+    Several functions add up. Their work is in `energy().work`: with compiled ones the integral of the power by the
+    trapezoidal rule. Checkpoints do not contain them: add them again after `load`, or drop them. A copy contains them;
+    pickle contains those that can be pickled.
+    """
+    old, before = sim.engine.loop, sim.engine.user_forces
+    forces = (*before.forces, Force(function, parameters))
+    sim.engine.loop = sim.engine.make(
+        old.state, old.pair_table, old.step_count, UserForces(forces, before.expected), started=old.started,
+        **old.past(), forces_known=old.forces_known and len(forces) <= before.expected)
+
+
+def drop_forces(sim):
+    """Go on without user forces, which act up to the present positions; the next step begins with half a step back."""
+    old, past = sim.engine.loop, sim.engine.loop.past()
+    work = sum(float(past.pop(name)[:, 0].sum()) for name in ("work", "force_work"))
+    past["population"] = replace(past["population"], work=past["population"].work + work)
+    for name, rates in zip(("velocity", "angular_velocity"), old.rates()):
+        old.state.set_column(name, rates)
+    sim.engine.loop = sim.engine.make(old.state, old.pair_table, old.step_count, **past)

@@ -1,0 +1,100 @@
+"""The output of a study, a scenario of many runs: tables, figures, findings, and lines on the screen."""
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import minidem
+from minidem.output import remove_leftovers
+from minidem.output.table import write_table
+from minidem.scenario import plot
+from minidem.scenario.progress import Line
+from minidem.scenario.record import write_summary
+from minidem.scenario.signals import say
+
+
+class Report:
+    """Files of one study in the folder `out`, which are written atomically as soon as their content is known.
+
+    Attributes
+    ----------
+    findings : list
+        Added by `find`; `Scenario.conclude` makes text of them.
+    files : list of str
+        Names of the tables and figures.
+    path : Path
+    failed_runs : int
+        Counted by `count_failures`.
+    """
+
+    def __init__(self, name: str, options) -> None:
+        self.name, self.path, self.quiet = name, Path(options.out), options.quiet
+        self.findings, self.files, self.failed_runs = [], [], 0
+        self._options = {name: value for name, value in vars(options).items() if name not in ("out", "quiet")}
+        self._begun = time.perf_counter()
+        self._line = Line(self.quiet)
+        self.path.mkdir(parents=True, exist_ok=True)
+        remove_leftovers(self.path)
+        try:
+            before = json.loads((self.path / "summary.json").read_text(encoding="utf-8"))
+        except (FileNotFoundError, ValueError):     # no summary, or not one of minidem
+            return
+        if before.get("scenario") == self.name:     # an earlier run
+            for file in ("summary.json", "findings.csv", *before.get("files", ())):
+                (self.path / Path(file).name).unlink(missing_ok=True)
+
+    def find(self, finding) -> None:
+        """Add a finding."""
+        self.findings.append(finding)
+
+    def table(self, name: str, header: Sequence[str], rows: Iterable[Sequence]) -> None:
+        """Write NAME.csv; header: column names; numbers are written with all digits."""
+        self._add(f"{name}.csv", lambda path: write_table(path, header, rows))
+
+    def figure(self, name: str, draw: Callable, size: tuple[float, float] = (6.4, 4.2)) -> bool:
+        """Write NAME.png in the style of minidem.scenario.plot; False without matplotlib.
+
+        draw(figure) fills a matplotlib Figure without axes; size: width and height in inches.
+        """
+        return self._add(f"{name}.png", lambda path: plot.save(path, size, draw))
+
+    def _add(self, name, write):
+        if name in self.files:
+            raise ValueError(f"name = {name!r}: the report has a file of this name; give another")
+        written = write(self.path / name)
+        if written:
+            self.files.append(name)
+        return written
+
+    def say(self, text: str) -> None:
+        """Print a line unless quiet."""
+        self._line.close()
+        say(text, self.quiet)
+
+    def count_failures(self, rows: Iterable[dict]) -> None:
+        """Count the rows of `run_ensemble` with an error. With any, the exit status of the command is 1."""
+        self.failed_runs += sum(row["error"] is not None for row in rows)
+
+    def progress(self, label: str, items: Iterable) -> Iterator:
+        """Yield the items, and show on standard error how many are done."""
+        items, begun = list(items), time.perf_counter()
+        for done, item in enumerate(items):
+            if self._line.is_due():
+                left = (time.perf_counter() - begun) * (len(items) / done - 1) if done else None
+                ahead = "" if left is None else f", {self._line.left(left)}"
+                self._line.show(f"{self.name}: {label}, {done} of {len(items)}{ahead}")
+            yield item
+        self._line.close()
+
+    def part(self, label: str, done: float) -> None:
+        """Show on standard error which part of a long piece of work is done, 0 to 1."""
+        if self._line.is_due():
+            self._line.show(f"{self.name}: {label}, {done:.0%}")
+
+    def finish(self, ended: str, result: dict) -> None:
+        """Write summary.json with `result`; ended: "done", "failed" or "interrupted"."""
+        self._line.close()
+        write_summary(self.path / "summary.json", {
+            "scenario": self.name, "version": minidem.__version__, "build": minidem.build_info(), "ended": ended,
+            "wall_seconds": time.perf_counter() - self._begun, "options": self._options, **result,
+            "files": self.files})

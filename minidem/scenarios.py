@@ -1,0 +1,19 @@
+"""The scripts of scenarios/ as modules: ``from minidem.scenarios import drum``.
+
+The folder is in the package in an installed wheel and beside it in a source tree.
+"""
+import sys
+import warnings
+from importlib import import_module
+
+from minidem.core.interpreter import scenario_folder
+
+__path__ = [str(scenario_folder())]
+
+
+def moved(old, new):
+    """Give the module minidem.scenarios.`new` its earlier name, minidem.`old`, with a DeprecationWarning."""
+    warnings.warn(f"minidem.{old} is minidem.scenarios.{new} now; the old name goes in the next version",
+                  DeprecationWarning, stacklevel=3)
+    module = sys.modules[f"minidem.{old}"] = import_module(f"minidem.scenarios.{new}")
+    return module

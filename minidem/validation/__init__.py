@@ -1,1 +1,0 @@
-"""Benchmark problems with known or published solutions."""

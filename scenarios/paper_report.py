@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""One HTML page that compares every published table and figure with the results of minidem.
+
+    python scenarios/paper_report.py --quick
+
+Runs all paper experiments of scenarios/, each into its own folder, and writes report.html with tables and figures.
+Prints one line per published table or figure: reproduced, not reproduced, known limit (a difference that is expected
+of the law or method), or too short to tell (a run without --quick then decides). If an experiment fails, the report
+contains its error and the other experiments continue.
+"""
+import base64
+import html
+import sys
+import traceback
+from importlib import import_module
+
+import minidem
+from minidem.core.interpreter import scenario_command, scenario_folder, scenario_scripts
+from minidem.output import replace_text
+from minidem.scenario import Scenario
+from minidem.scenarios.papers import LIMIT, NOT_REPRODUCED, REPRODUCED, TOO_SHORT, WRONG, lines
+
+COLUMNS = ("paper", "item", "quantity", "published", "here", "exact", "deviation", "verdict", "note")
+COLOURS = {REPRODUCED: "#e5f4ea", WRONG: "#fff3cd", NOT_REPRODUCED: "#f9dfdc", TOO_SHORT: "#e8e8e8", LIMIT: "#dfeaf7"}
+STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto; padding: 0 1rem; color: #222 }
+table { border-collapse: collapse; width: 100%; font-size: 13px }
+th, td { text-align: left; vertical-align: top; padding: .25rem .6rem; border-bottom: 1px solid #ddd }
+td.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums }
+img { max-width: 100%; margin: .8rem 0 } pre { white-space: pre-wrap; font-size: 13px } .failed { color: #a00 }
+"""
+
+
+def experiments():
+    """{name: Scenario} of all scripts that have an EXPERIMENT, sorted by name."""
+    found = {}
+    for name, path in scenario_scripts().items():
+        if "\nEXPERIMENT = " in path.read_text(encoding="utf-8"):
+            module = ".".join(path.relative_to(scenario_folder()).with_suffix("").parts)
+            found[name] = import_module(f"minidem.scenarios.{module}").EXPERIMENT
+    return found
+
+
+def number(value):
+    return "" if value is None else value if isinstance(value, str) else f"{value:.7g}"
+
+
+def findings_table(findings):
+    head = "".join(f"<th>{name}</th>" for name in COLUMNS)
+    rows = []
+    for f in findings:
+        deviation = "" if f.deviation is None else f"{f.deviation:+.1e}"
+        words = [f.paper, f.item, f.quantity]
+        numbers = [number(f.published), number(f.reproduced), number(f.exact), deviation]
+        cells = [f"<td>{html.escape(word)}</td>" for word in words]
+        cells += [f'<td class="number">{html.escape(word)}</td>' for word in numbers]
+        cells += [f"<td>{html.escape(word)}</td>" for word in (f.verdict, f.remarks)]
+        rows.append(f'<tr style="background: {COLOURS[f.verdict]}">{"".join(cells)}</tr>')
+    return f"<table><tr>{head}</tr>{''.join(rows)}</table>"
+
+
+def section(name, experiment, report):
+    """Description, findings, figures and links to the tables of one experiment."""
+    title, _, text = experiment.description.strip().partition("\n")
+    parts = [f'<h2 id="{name}">{html.escape(title)}</h2><p>{html.escape(text.strip())}</p>',
+             f"<p><code>{scenario_command(name)}</code></p>", findings_table(report.findings)]
+    for file in report.files:
+        if file.endswith(".png"):
+            data = base64.b64encode((report.path / file).read_bytes()).decode()
+            parts.append(f'<figure><img alt="{file}" src="data:image/png;base64,{data}"></figure>')
+    tables = [file for file in report.files if file.endswith(".csv")]
+    if tables:
+        parts.append("<p>Tables: " + ", ".join(f'<a href="{name}/{t}">{t}</a>' for t in tables) + "</p>")
+    return "".join(parts)
+
+
+def page(sections, told, quick):
+    note = " Quick mode: fewer points and shorter runs than in the papers." if quick else ""
+    closing = html.escape("\n".join(told))
+    return (f'<!doctype html><meta charset="utf-8"><title>minidem: published and reproduced results</title>'
+            f"<style>{STYLE}</style><h1>Rotation integrators: published and reproduced results</h1>"
+            f"<p>minidem {minidem.__version__}.{note} Green: reproduced. Yellow: the published value is wrong; "
+            f"the note gives the evidence. Blue: known limit of the law or method, expected. Red: not reproduced. "
+            f"Grey: too short to tell.</p>"
+            f"{''.join(sections)}"
+            f"<h2>Summary</h2><pre>{closing}</pre>\n")
+
+
+def add_options(group):
+    group.add_argument("--only", metavar="A,B,...", type=lambda text: text.split(","), default=list(experiments()),
+                       help=f"run only these of {', '.join(experiments())}")
+
+
+def check(options):
+    for name in options.only:
+        if name not in experiments():
+            raise ValueError(f"--only: unknown experiment {name!r}; choose from {', '.join(experiments())}")
+
+
+def run(options, report):
+    sections = []
+    for name in options.only:
+        try:
+            one = experiments()[name].run_into(report.path / name, quick=options.quick, quiet=options.quiet)
+        except Exception as error:
+            report.failed_runs += 1
+            traceback.print_exc()
+            report.find(f"{name}: FAILED, {type(error).__name__}: {error}")
+            sections.append(f'<h2>{name}</h2><p class="failed">{html.escape(report.findings[-1])}</p>')
+        else:
+            sections.append(section(name, experiments()[name], one))
+            for line in lines(one.findings):
+                report.find(line)
+        # The page is valid after every experiment.
+        replace_text(report.path / "report.html", page(sections, report.findings, options.quick))
+
+
+def conclude(report):
+    return {}, "\n".join([*report.findings, f"The report is {report.path / 'report.html'}."])
+
+
+STUDY = Scenario("paper_report", __doc__, study=run, add_options=add_options, check=check, conclude=conclude)
+main = STUDY.main
+
+if __name__ == "__main__":
+    sys.exit(main())
