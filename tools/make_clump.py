@@ -16,7 +16,7 @@ import numpy as np
 
 from minidem import ClumpTemplate
 from minidem.mesh_report import MeshReport
-from minidem.render.legend import nice_length
+from minidem.render.scene import nice_length
 from minidem.scenario import plot
 from minidem.templates.triangle_mesh import TriangleMesh
 

@@ -10,34 +10,30 @@ import warnings
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
+from operator import ge, le
 
 import numpy as np
 
 from minidem.analysis.diagnosis import format_above, relative_overlap
-from minidem.analysis.enclosure import enclosures
 from minidem.contact.pair_table import PROPERTIES
 from minidem.contact.registry import readers
 from minidem.core.quaternions import cross
 from minidem.material import PAIR_PROPERTIES, Material, described
+from minidem.templates.mesh_repair import bodies, open_edges, oriented, surrounded
+from minidem.walls.motion import placed
 
 DEEP = 0.1      # overlap over the smaller radius above which a contact law for small overlaps is doubtful
 FIRST, SPACING = 128, 16384             # steps: scheduled looks are after 1, FIRST, 2 FIRST ... SPACING, 2 SPACING ...
+MOST_STEPS = 65536                      # between two looks at the clumps in closed meshes; fewer in the first steps
 ISSUED = ContextVar("warnings that the origin of the simulation about to be made has issued", default=None)
 
 
 class Monitor:
     """Checks of one simulation, which calls `look` where a run ends, and at scheduled steps.
 
-    Attributes
-    ----------
-    issued : dict
-        Warnings issued so far, kind -> text; new ones are added.
-    report : callable
-        Called with the text of each new warning.
-    due, ready : int
-        Step of the next scheduled look, at which a run is divided; step from which on the end of a run is looked at.
-    in_rows : bool
-        Runs end at any step, and the caller checks at rows of its own: `ready` is `due`.
+    issued : dict kind -> text of the warnings issued so far;  report : function called with the text of each new one
+    due, ready : step of the next scheduled look, at which a run is divided; from which on the end of a run is looked at
+    in_rows : runs end at any step, and the caller checks at rows of its own: `ready` is `due`
     """
 
     def __init__(self):
@@ -170,8 +166,8 @@ def _overlap(sim, contacts):
 def _wall(sim, contacts):
     """A clump's centre behind a plane, or outside a cylinder around it.
 
-    It requires a sphere's centre there, an overlap of a radius: while all centres of spheres are in front, the mirror
-    image of what is behind the wall lies inside the same spheres and outweighs it.
+    Only if a sphere's centre is there, an overlap of a radius: else the mirror image of what is behind the wall lies
+    inside the same spheres and outweighs it.
     """
     walls, position = sim.walls_at_rest, sim.position
     deepest, found = 0.0, None
@@ -227,6 +223,77 @@ def _now(sim):
 def _names(contact):
     i, j = contact["clump_i"], contact["clump_j"]
     return f"clump {i} and " + (f"clump {j}" if j >= 0 else f"wall {-1 - j}")
+
+
+def enclosures(sim):
+    """An Enclosure of each connected closed surface of a mesh; none in a periodic box, whose clumps come back."""
+    found = []
+    for number, wall in enumerate(() if sim.periodic else sim.walls):
+        if wall.surface is not None:
+            points, triangles = wall.surface[0], oriented(wall.surface[1])
+            body = bodies(triangles)
+            found += [Enclosure(number, points[triangles[body == k]]) for k in range(body.max() + 1)
+                      if not open_edges(triangles[body == k])[0].any()]
+    return found
+
+
+class Enclosure:
+    """A closed surface, corners (m, 3, 3), of the wall with this number, and the clumps that may have left it.
+
+    Of each clump the centre of one sphere is kept, as it was first seen in the bounding box. Whether it was surrounded
+    is found out once the clump is outside the box, so that a look takes little time for meshes of any size.
+    """
+
+    def __init__(self, number, corners):
+        self.number, self.corners = number, corners
+        self.low, self.high, self.due = corners.min(axis=(0, 1)), corners.max(axis=(0, 1)), 0
+        self.ids, self.points, self.next_id = np.zeros(0, dtype=np.int64), np.zeros((0, 3)), 0
+
+    def add_new(self, sim):
+        """Keep the places of the clumps that came since the last call."""
+        population, state = sim.engine.loop.population, sim.engine.state
+        ids, sizes = population.ids, state.bodies.sizes[state.template_index]
+        new = np.flatnonzero(ids >= self.next_id)
+        self.next_id = population.next_id
+        if len(new):
+            points = self._in_wall(sim, sim.sphere_centers()[(np.cumsum(sizes) - sizes)[new]])
+            within = ((self.low <= points) & (points <= self.high)).all(axis=1)
+            self.ids = np.append(self.ids, ids[new[within]])
+            self.points = np.append(self.points, points[within], axis=0)
+
+    def lost(self, sim, low, high):
+        """Text about a clump that was surrounded and is outside; None without any. low, high: box of all centres."""
+        step, moves = sim.step_count, sim.walls[self.number].moves
+        if not len(self.ids) or step < self.due \
+                or not moves and all(map(ge, low, self.low)) and all(map(le, high, self.high)):
+            return None
+        self.due = step + min(step // 2, MOST_STEPS)
+        state, ids = sim.engine.state, sim.engine.loop.population.ids
+        clump = np.minimum(np.searchsorted(ids, self.ids), max(0, len(ids) - 1))
+        present = ids[clump] == self.ids if len(ids) else np.zeros(len(self.ids), dtype=bool)
+        self._keep(present)
+        clump = clump[present]
+        radius = np.array([template.bounding_radius for template in state.templates])[state.template_index[clump]]
+        x = self._in_wall(sim, state.column("position")[clump])
+        beyond = np.maximum(self.low - x, x - self.high).max(axis=1) - radius * state.scale[clump]
+        for k in np.flatnonzero(beyond > 0.0):
+            if any(surrounded(self.points[k:k + 1], corners)[0] for corners in (self.corners, self.corners[:, ::-1])):
+                return (f"{_now(sim)}: clump {clump[k]} was within the closed mesh of "
+                        f"wall {self.number} and is {beyond[k]:.3g} m outside its bounding box: it has passed through "
+                        "the mesh. Lower dt, or its speed, or take a stiffer material")
+        self._keep(beyond <= 0.0)
+        return None
+
+    def _keep(self, kept):
+        self.ids, self.points = self.ids[kept], self.points[kept]
+
+    def _in_wall(self, sim, x):
+        """Points (n, 3) of the lab, in the frame of the wall, which is the lab at time zero."""
+        wall, servo_state = sim.walls[self.number], sim.engine.loop.walls.servo_states[self.number]
+        if not wall.moves:
+            return x
+        position, matrix = placed(wall, sim.step_count, sim.dt, servo_state)
+        return wall.center + (x - position) @ matrix
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import fcntl
 import os
 import secrets
 import stat
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _PREFIX = ".minidem-"
@@ -24,17 +24,13 @@ def remove_leftovers(folder):
     removed, because the two cases cannot be distinguished.
     """
     for file in Path(folder).glob(_PREFIX + 16 * "[0-9a-f]" + "*"):
-        try:
+        with suppress(OSError):             # renamed in between, or another user's
             descriptor = os.open(file, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
-        except OSError:                     # renamed in between, or another user's
-            continue
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            file.unlink(missing_ok=True)
-        except OSError:                     # being written
-            pass
-        finally:
-            os.close(descriptor)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)          # OSError if it is being written
+                file.unlink(missing_ok=True)
+            finally:
+                os.close(descriptor)
 
 
 def to_disk(paths):
@@ -78,7 +74,9 @@ def replacing(path):
         with naming(path, temporary):
             yield temporary
             if before is not None:
-                _copy_owner(descriptor, before)
+                with suppress(OSError):             # another user's file
+                    os.fchown(descriptor, before.st_uid, before.st_gid)
+                os.fchmod(descriptor, before.st_mode & 0o777)
             os.replace(temporary, target)
     except BaseException:
         temporary.unlink(missing_ok=True)
@@ -119,19 +117,18 @@ def write_text(path, text):
 
 
 def _destination(path):
-    """Return `path` with links resolved, and its status (None if it does not exist)."""
+    """`path` with links resolved, and its status (None if it does not exist)."""
     try:
         status = os.stat(path)
     except FileNotFoundError:
-        status = None
-    if status is not None and not stat.S_ISREG(status.st_mode):
-        kind = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}.get(
-            stat.S_IFMT(status.st_mode), "a device")
+        return Path(os.path.realpath(path)), None
+    if not stat.S_ISREG(status.st_mode):
+        kind = "a folder" if stat.S_ISDIR(status.st_mode) else "a pipe" if stat.S_ISFIFO(status.st_mode) else "a device"
         raise OSError(errno.EISDIR if kind == "a folder" else errno.EINVAL,
                       f"{kind}, which cannot be replaced; give the name of a file", str(path))
-    if status is not None and not os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+    if not os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
         raise PermissionError(errno.EACCES, "the file is read-only; make it writable or give another name", str(path))
-    return Path(os.path.realpath(path)) if path.is_symlink() else path, status
+    return Path(os.path.realpath(path)), status
 
 
 def _reserve(path, target, permissions):
@@ -146,37 +143,21 @@ def _reserve(path, target, permissions):
             if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
                 reason += "; its folder must be writable, because a temporary file is created there"
             raise OSError(error.errno, reason, str(path)) from None
-        try:
+        with suppress(OSError):             # a file system without locks
             fcntl.flock(descriptor, fcntl.LOCK_EX)
-        except OSError:                     # a file system without locks
-            pass
         if os.fstat(descriptor).st_nlink:
             return temporary, descriptor
         os.close(descriptor)                # `remove_leftovers` removed it before it was locked
 
 
-def _copy_owner(descriptor, before):
-    """Set owner and permissions to those of the previous file."""
-    try:
-        os.fchown(descriptor, before.st_uid, before.st_gid)
-    except OSError:                         # another user's file
-        pass
-    os.fchmod(descriptor, before.st_mode & 0o777)
-
-
 def _stream(path):
-    """Return a descriptor of `path` if it is a device or pipe that takes text; None for a regular file."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    for own in (1, 2):                      # /dev/stdout, also if it is a regular file: the offset is shared
-        try:
+    """A descriptor of `path` if it is a device or pipe that takes text; None for a regular file, or without a file."""
+    status = os.stat(path) if os.path.exists(path) else None
+    for own in (1, 2) if status else ():    # /dev/stdout, also if it is a regular file: the offset is shared
+        with suppress(OSError):             # closed
             if os.path.samestat(os.fstat(own), status):
                 return os.dup(own)
-        except OSError:                     # closed
-            pass
-    if not (stat.S_ISCHR(status.st_mode) or stat.S_ISFIFO(status.st_mode)):
+    if status is None or not (stat.S_ISCHR(status.st_mode) or stat.S_ISFIFO(status.st_mode)):
         return None
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)

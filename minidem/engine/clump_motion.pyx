@@ -18,7 +18,7 @@ from minidem.core.transpose cimport records_from_rows
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, scale
 from minidem.engine.leapfrog cimport Restrict
 from minidem.engine.time_loop cimport Loop
-from minidem.rotation.scheme cimport Body, Step, angular_acceleration, set_stage
+from minidem.rotation.scheme cimport PREDICT, SYNC, Body, Step, angular_acceleration, call_scheme, set_stage
 from minidem.state.pose cimport load_matrices, to_body
 from minidem.state.rows cimport (
     ANGULAR_VELOCITY, FORCE, INERTIA, INVERSE_INERTIA, INVERSE_MASS, ORIENTATION, PATH, POSITION,
@@ -153,7 +153,7 @@ cdef void find_motions(Loop *loop, int thread, const int *clumps, int n, bint st
     for lane in range(LANES):
         half[lane] = 0.5 * step.dt
     set_stage(&step, 0)
-    (loop.sync if between else loop.predict)(rows, torque, fixed, &step)
+    call_scheme(loop.scheme, loop.roles, SYNC if between else PREDICT, rows, torque, fixed, &step)
     for lane in range(n if between else 0):
         if not loop.started[state.clump_number[clumps[lane]]]:          # its velocities are those at the pose
             half[lane] = 0.0

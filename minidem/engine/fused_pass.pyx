@@ -19,7 +19,7 @@ from minidem.contact.stored_forces cimport reduce_stored
 from minidem.core.lanes cimport LANES, LOG_LANES
 from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
 from minidem.engine.leapfrog cimport drift, kick
-from minidem.rotation.scheme cimport Step, set_stage
+from minidem.rotation.scheme cimport MOVE, Step, call_scheme, set_stage
 from minidem.state.motions cimport spins_of_turn, write_motions
 from minidem.state.pose cimport pose_members
 from minidem.state.rows cimport FORCE, ORIENTATION, PREDICTED, TORQUE, TURN_BOUND, WRENCH_ROWS
@@ -121,7 +121,7 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
                 if stage == 0:
                     kick(block, wrench + FORCE * LANES, fixed, dt)
                 memcpy(old[b & 1], block + ORIENTATION * LANES, 4 * LANES * sizeof(double))
-            loop.move(block, wrench + TORQUE * LANES, fixed, &step)
+            call_scheme(loop.scheme, loop.roles, MOVE, block, wrench + TORQUE * LANES, fixed, &step)
         if b + 1 < last:
             wrench = wrench_of_block(loop, contacts, b + 1, wrench_known, moving, room[(b + 1) & 1])
         if b > first:

@@ -6,7 +6,7 @@ import numpy as np
 
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.engine.leapfrog cimport kick
-from minidem.rotation.scheme cimport Kernels, Step
+from minidem.rotation.scheme cimport START, SYNC, Kernels, Step, call_scheme
 from minidem.state.rows cimport FORCE, PREDICTED, TORQUE, VELOCITY
 from minidem.state.state cimport State, StateView, fixed_rows, wrench_of
 
@@ -44,8 +44,9 @@ cdef object start_clumps(State state, Kernels kernels, Step step, const unsigned
         block = &blocks[b, 0, 0]
         memcpy(&room[0], block, size * sizeof(double))
         kick(&room[0], wrench_of(view, b) + FORCE * LANES, fixed_rows(view, b), -0.5 * step.dt)
-        if kernels.start != NULL:
-            kernels.start(&room[0], wrench_of(view, b) + TORQUE * LANES, fixed_rows(view, b), &step)
+        if kernels.roles >> START & 1:
+            call_scheme(kernels.function, kernels.roles, START, &room[0], wrench_of(view, b) + TORQUE * LANES,
+                        fixed_rows(view, b), &step)
         for row in range(view.n_rows):
             for lane in range(LANES):
                 if new[b, lane]:
@@ -63,6 +64,7 @@ cdef object synchronised(State state, Kernels kernels, Step step):
     cdef Py_ssize_t b
     for b in range(blocks.shape[0]):
         kick(&blocks[b, 0, 0], wrench_of(view, b) + FORCE * LANES, fixed_rows(view, b), 0.5 * step.dt)
-        kernels.sync(&blocks[b, 0, 0], wrench_of(view, b) + TORQUE * LANES, fixed_rows(view, b), &step)
+        call_scheme(kernels.function, kernels.roles, SYNC, &blocks[b, 0, 0], wrench_of(view, b) + TORQUE * LANES,
+                    fixed_rows(view, b), &step)
     kernels.raise_error()
     return state.rows(copy, VELOCITY, 3), state.rows(copy, PREDICTED, 3)

@@ -82,10 +82,7 @@ cdef class LoopOwner(LoopReader):
         cdef int k
         self.kernels = kernels
         kernels.set_parameters(&self.loop.step, parameters)
-        self.loop.move = kernels.move
-        self.loop.finish = kernels.finish
-        self.loop.predict = kernels.predict
-        self.loop.sync = kernels.sync
+        self.loop.scheme, self.loop.roles = kernels.function, kernels.roles
         self.loop.keeps_norm = scheme.keeps_norm
         stored = scheme.orientation_scratch
         self.loop.stored_orientation = ORIENTATION if stored is None else SCRATCH + <int> stored

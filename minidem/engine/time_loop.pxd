@@ -4,7 +4,7 @@ from minidem.contact.law cimport Law
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.core.clock cimport clock
 from minidem.core.int_vector cimport APART
-from minidem.rotation.scheme cimport MAX_STAGES, BlockFunction, Step
+from minidem.rotation.scheme cimport MAX_STAGES, SchemeFunction, Step
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Walls
 
@@ -34,10 +34,8 @@ cdef struct Loop:
     const unsigned char *started    # (n_clumps,): velocities are half a step behind the pose
     const double *body_force        # (block types, WRENCH_ROWS, LANES): wrench of clumps without a contact
     Step step
-    BlockFunction move
-    BlockFunction finish            # may be NULL
-    BlockFunction predict
-    BlockFunction sync
+    SchemeFunction scheme
+    int roles                       # bits 1 << role of those that the scheme has
     bint keeps_norm                 # the rotation scheme conserves the norm of quaternions, but for rounding
     int stored_orientation          # row of the orientation that the scheme integrates; ORIENTATION if it is the pose
     long long first_step            # number of the step at which this loop began

@@ -34,7 +34,7 @@ from minidem.engine.fused_pass cimport advance_blocks
 from minidem.engine.leapfrog cimport predict_velocity
 from minidem.engine.onset_pass cimport add_onset_forces
 from minidem.engine.wall_work cimport add_wall_work, save_wall_work
-from minidem.rotation.scheme cimport BlockFunction
+from minidem.rotation.scheme cimport FINISH, PREDICT, call_scheme
 from minidem.state.motions cimport spins_as_stored
 from minidem.state.rows cimport FORCE, TORQUE, WRENCH_ROWS
 from minidem.state.state cimport fixed_rows, wrench_of
@@ -86,7 +86,7 @@ cdef inline void predict(Loop *loop, Py_ssize_t b, int stage) noexcept nogil:
     cdef double *block = loop.state.blocks + b * loop.state.n_rows * LANES
     cdef const double *wrench = wrench_of(&loop.state, b)
     cdef const double *fixed = fixed_rows(&loop.state, b)
-    loop.predict(block, wrench + TORQUE * LANES, fixed, &loop.step)
+    call_scheme(loop.scheme, loop.roles, PREDICT, block, wrench + TORQUE * LANES, fixed, &loop.step)
     predict_velocity(block, wrench + FORCE * LANES, fixed, (loop.fraction[stage] - 0.5) * loop.step.dt)
 
 
@@ -116,12 +116,12 @@ cdef void reduce_all(Loop *loop, int thread, double steps, int stage, double hal
             add_compiled_forces(loop, b, (loop.first_step + steps) * loop.step.dt, half)
 
 
-cdef void call_per_block(Loop *loop, int thread, BlockFunction function) noexcept nogil:
-    """Call a function of the rotation scheme for each own block."""
+cdef void finish_rotation(Loop *loop, int thread) noexcept nogil:
+    """Call the rotation scheme, once the torques are known, for each own block."""
     cdef Py_ssize_t b
     for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
-        function(loop.state.blocks + b * loop.state.n_rows * LANES, wrench_of(&loop.state, b) + TORQUE * LANES,
-                 fixed_rows(&loop.state, b), &loop.step)
+        call_scheme(loop.scheme, loop.roles, FINISH, loop.state.blocks + b * loop.state.n_rows * LANES,
+                    wrench_of(&loop.state, b) + TORQUE * LANES, fixed_rows(&loop.state, b), &loop.step)
 
 
 cdef bint compute_forces(Loop *loop, int thread, bint whole, bint between) noexcept nogil:
@@ -232,7 +232,7 @@ cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
             if loop.has_contacts:
                 fine = compute_forces(loop, thread, stage == loop.n_stages - 1, False)
                 # The next fused pass reduces the wrench, unless something needs it before.
-                wrench_known = has_user_forces(loop) or calls_python or loop.finish != NULL or n == steps - 1 \
+                wrench_known = has_user_forces(loop) or calls_python or loop.roles >> FINISH & 1 or n == steps - 1 \
                     or not fine
                 if wrench_known:
                     reduce_all(loop, thread, done + n + loop.fraction[stage], stage,
@@ -243,8 +243,8 @@ cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
                 end_phase(loop, thread, OUTSIDE)
             if not fine:
                 return
-        if loop.finish != NULL:
-            call_per_block(loop, thread, loop.finish)
+        if loop.roles >> FINISH & 1:
+            finish_rotation(loop, thread)
         if calls_python and not step_succeeded(loop):
             return
         loop.contacts[thread].stored.has_saved = False

@@ -12,11 +12,11 @@ from types import SimpleNamespace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from minidem.core.atomic import append_whole, replace_text
 from minidem.core.checks import file_path, short_repr
 from minidem.core.guard import exclusive
 from minidem.core.interpreter import this_python
 from minidem.core.quaternions import multiply, rotate
-from minidem.output import append_whole, replace_text
 from minidem.state.bodies import frames_to_drawn
 
 FULL = errno.ENOSPC, errno.EDQUOT, errno.EFBIG
@@ -56,10 +56,8 @@ class Trajectory:
     centre of mass [m], without jumps in a periodic box, `orientation_w` ... (template frame to lab frame), `velocity_x`
     ... [m/s], `angular_velocity_x` ... [rad/s].
 
-    GSD, schema hoomd, single precision, SI units: one particle for each clump, of type `template_K`, then the spheres
-    of clumps of more than one, of type `template_K_sphere`, with their diameters; `body` is the number of the clump's
-    particle. GSD has the centre of the box at zero: `position` + `log/origin` is in the lab frame. The origin is 0
-    along open axes, and the middle along periodic ones and between walls. For all else see output/trajectory_gsd.py.
+    GSD, schema hoomd, single precision, SI units: one particle for each clump, then one for each sphere of clumps of
+    more than one. `position` + `log/origin` is in the lab frame. output/trajectory_gsd.py describes all data.
 
     Examples
     --------
@@ -107,16 +105,7 @@ class Trajectory:
         return _sample(sim, self.clumps)
 
     def append(self, sample: SimpleNamespace) -> None:
-        """Append a sample.
-
-        Raises
-        ------
-        OSError
-            If the disk is full, or the file was deleted, replaced or changed by another program. Nothing of the sample
-            is in the file then; a further call with it writes it.
-        ValueError
-            For a sample earlier than the last one.
-        """
+        """Append a sample; OSError as for a call, ValueError for a sample earlier than the last one."""
         self.open(sample.time)
         if self.last is not None and sample.time <= self.last:
             if sample.time < self.last:

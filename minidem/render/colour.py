@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 
-from minidem.render.extra import require
+from minidem.render import require
 
 CONSTANT, SPEED = "solid", "speed"          # fields of every frame, and of those with clump and velocity
 SOLID = "#4f86b5"

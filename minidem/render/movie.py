@@ -9,10 +9,9 @@ import numpy as np
 
 from minidem.output import replacing
 from minidem.output.vtu import Pvd, part_number
+from minidem.render import read, require
 from minidem.render.colour import SPEED, value_range, values
-from minidem.render.contacts import WIDTH, Contacts
-from minidem.render.extra import read, require
-from minidem.render.scene import CAMERA, Scene, bounds_of, checked_camera
+from minidem.render.scene import CAMERA, TUBE, Contacts, Scene, bounds_of, checked_camera
 from minidem.scenario.options import Parser, at_least, positive
 from minidem.scenario.progress import Line, duration
 
@@ -43,7 +42,7 @@ def parse(words):
     parser.add_argument("--contacts", action="store_true",
                         help="draw the contacts as tubes, coloured, in place of the spheres, which become "
                              "translucent. Diameters are proportional to the force; that which 1 %% of the contacts "
-                             f"exceed has {WIDTH:g} of the median length of the tubes, and larger ones have no more. "
+                             f"exceed has {TUBE:g} of the median length of the tubes, and larger ones have no more. "
                              "The run needs --contacts too")
     parser.add_argument("--colormap", metavar="NAME", help="colour map of matplotlib, such as plasma")
     parser.add_argument("--camera", type=camera, default=CAMERA, metavar="A,E,Z",

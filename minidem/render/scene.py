@@ -1,4 +1,4 @@
-"""Pictures of spheres and walls.
+"""Pictures of spheres, walls and contacts, with the scales and axes that explain them.
 
 Spheres are drawn by VTK's sphere mapper: one billboard per sphere, on which the graphics processor, or Mesa's software
 renderer, computes the exact surface and depth of each pixel. 25 000 of them take a third of a second in software, where
@@ -6,13 +6,12 @@ triangulated spheres take 16 s. Without a display VTK 9.4 or newer renders by EG
 """
 import math
 from ctypes.util import find_library
+from dataclasses import dataclass
 
 import numpy as np
 
-from minidem.render import legend
-from minidem.render.colour import colour, label, lookup_table, values
-from minidem.render.contacts import Tubes
-from minidem.render.extra import require
+from minidem.render import read, require
+from minidem.render.colour import colour, label, lookup_table, ticks, value_range, values
 
 VIEW_ANGLE = 30.0                               # vertical [degrees]
 VIEWS = {"x": (90.0, 0.0), "y": (0.0, 0.0), "z": (0.0, 90.0)}
@@ -28,6 +27,118 @@ BILLBOARD = "offset.x*base1 + offset.y*base2"           # in VTK's geometry shad
 SILHOUETTE = (BILLBOARD, True, f"({BILLBOARD}) * inversesqrt(max(0.01, 1.0 - radiusVCGSOutput * radiusVCGSOutput / "
               "dot(centerVCGSOutput, centerVCGSOutput)))", True)
 SAMPLING = 2                                    # a pixel is the mean of 2 x 2; VTK's supersampling takes twice the time
+TUBE = 0.4                  # diameter of the thickest tubes, in median lengths of the lines of contacts
+STRIP = 0.14                                    # part of the picture's width for the scale of the colours
+SCALE = 0.16                                    # the scale of lengths is at most this part of the picture's width
+RIGHT, BOTTOM, TICK = 0.97, 0.035, 0.008        # its place and the height of its ends, in parts of the picture
+AXES = (0.0, 0.0, 0.15, 0.2)                    # left, bottom, right, top
+LENGTHS = ("m", 1.0), ("mm", 1e-3), ("µm", 1e-6)
+
+
+@dataclass
+class Contacts:
+    """Contacts of a file of `sim.write_contacts`.
+
+    points : (n, 3) middles of the lines [m];  point_data : dict of (n,) or (n, 3), the data of the file, and `length`
+    [m] and `direction` of the lines
+    """
+
+    points: np.ndarray
+    point_data: dict[str, np.ndarray]
+
+    @classmethod
+    def read(cls, path):
+        lines = read(path)
+        first, second = lines.points[0::2], lines.points[1::2]         # no two lines share a point
+        data = {name: np.asarray(lines.cell_data[name]) for name in lines.cell_data.keys()}
+        data["length"] = np.linalg.norm(second - first, axis=1)
+        data["direction"] = (second - first) / np.maximum(data["length"], np.finfo(float).tiny)[:, None]
+        return cls(0.5 * (first + second), data)
+
+    @property
+    def n_points(self):
+        return len(self.points)
+
+
+class Tubes:
+    """Contacts in a picture: tubes whose diameter is proportional to the force, so that they show force chains.
+
+    samples : list of Contacts. The largest force of their `value_range` has the diameter TUBE times the median length
+    of their lines; larger forces are drawn no thicker, and small ones no thinner than a `pixel` [m].
+    """
+
+    def __init__(self, samples, pixel):
+        from vtkmodules.vtkRenderingOpenGL2 import vtkOpenGLStickMapper
+        length = np.concatenate([one.point_data["length"] for one in samples])
+        _, self.largest = value_range(samples, "force")
+        self.thinnest, self.thickest = pixel, TUBE * np.median(length) if len(length) else 0.0
+        self.mapper = vtkOpenGLStickMapper()
+        self.mapper.SetOrientationArray("direction")
+        self.mapper.SetScaleArray("size")
+        self.actor = require().Actor()
+        self.actor.SetMapper(self.mapper)
+        self.actor.prop.ambient = 0.3
+
+    def show(self, contacts, colours):
+        """Draw these contacts. colours: (n,) values of the field."""
+        self.actor.visibility = contacts.n_points > 0
+        if contacts.n_points:
+            tubes, data = require().PolyData(contacts.points.astype(np.float32)), contacts.point_data
+            diameter = self.thickest * np.minimum(data["force"] / self.largest, 1.0)
+            radius = 0.5 * np.maximum(diameter, self.thinnest)
+            tubes["size"] = np.column_stack([data["length"], radius, radius]).astype(np.float32)
+            tubes["direction"] = data["direction"].astype(np.float32)
+            tubes["colour"] = colours
+            self.mapper.SetInputData(tubes)
+
+
+def add_colours(plotter, field, table, ink, font_size):
+    """Scale of the colours at the right: a continuous one, or one box for each category with its number."""
+    pyvista = require()
+    mapper = pyvista.DataSetMapper()
+    mapper.lookup_table, mapper.scalar_range = table, table.scalar_range
+    bar = plotter.add_scalar_bar(
+        label(field), mapper=mapper, color=ink, vertical=True, position_x=1.0 - 0.85 * STRIP, position_y=0.25,
+        height=0.5, width=0.05, n_labels=5, fmt="%.3g", title_font_size=font_size,
+        label_font_size=round(0.8 * font_size))
+    bar.SetVerticalTitleSeparation(font_size // 2)
+    marks = ticks(field, table.scalar_range)
+    if marks is not None:
+        from vtkmodules.util.numpy_support import numpy_to_vtk
+        bar.SetCustomLabels(numpy_to_vtk(marks, deep=True))
+        bar.SetUseCustomLabels(True)
+
+
+def nice_length(longest):
+    """1, 2 or 5 times a power of ten, at most `longest` [m], and its text."""
+    power = 10.0 ** math.floor(math.log10(longest))
+    length = next(digit * power for digit in (5, 2, 1) if digit * power <= longest)
+    name, unit = next(((name, unit) for name, unit in LENGTHS if length >= 0.0999 * unit), LENGTHS[-1])
+    return length, f"{length / unit:.4g} {name}"
+
+
+def add_length(plotter, width, ink, font_size):
+    """Scale of lengths at the lower right. width: of the picture [m], at the middle of what the camera shows."""
+    from vtkmodules.vtkRenderingCore import vtkActor2D, vtkCoordinate, vtkPolyDataMapper2D
+    length, text = nice_length(SCALE * width)
+    left = RIGHT - length / width
+    line = require().lines_from_points([(left, BOTTOM + TICK, 0), (left, BOTTOM, 0), (RIGHT, BOTTOM, 0),
+                                        (RIGHT, BOTTOM + TICK, 0)])
+    place, mapper, actor = vtkCoordinate(), vtkPolyDataMapper2D(), vtkActor2D()
+    place.SetCoordinateSystemToNormalizedViewport()
+    mapper.SetInputData(line)
+    mapper.SetTransformCoordinate(place)
+    actor.SetMapper(mapper)
+    actor.GetProperty().SetColor(require().Color(ink).float_rgb)
+    actor.GetProperty().SetLineWidth(font_size / 10)
+    plotter.add_actor(actor, reset_camera=False)
+    shown = plotter.add_text(text, position=(0.5 * (left + RIGHT), BOTTOM + TICK), viewport=True, color=ink)
+    shown.prop.font_size, shown.prop.justification_horizontal = round(0.8 * font_size), "center"
+
+
+def add_axes(plotter, ink):
+    """Directions of the axes at the lower left."""
+    plotter.add_axes(color=ink, viewport=AXES, line_width=4, label_size=(0.4, 0.16), xlabel="x", ylabel="y", zlabel="z")
 
 
 def bounds_of(frames, walls=()):
@@ -115,28 +226,11 @@ def _plotter(size):
 class Scene:
     """A picture that is drawn again for each frame, with the same camera, walls and colours.
 
-    Parameters
-    ----------
-    size : (int, int)
-        Width and height in pixels.
-    bounds : (2, 3)
-        What the camera shows, `bounds_of`.
-    span : (float, float)
-        Values at the ends of the colour map, `value_range`.
-    field, colormap, background : str
-        See `values`; a colour map of matplotlib (default: one that suits the field); a colour.
-    camera : (float, float, float)
-        See `view`.
-    transparent_walls : bool
-        Draw all walls as glass. Default: curved walls and meshes; of planes those behind the spheres, and the edges.
-    contacts : list of Contacts, optional
-        Samples, from which the widths of the tubes follow (`Tubes`). With them contacts are drawn and coloured instead
-        of the spheres, which are mist.
-
-    Raises
-    ------
-    ValueError
-        For an unknown colour map or colour.
+    Parameters as of `show`, but
+    bounds : (2, 3), what the camera shows (`bounds_of`);  span : values at the ends of the colour map (`value_range`)
+    camera : three numbers, see `view`
+    contacts : list of Contacts, samples from which the widths of the tubes follow. With them contacts are drawn and
+    coloured instead of the spheres, which are mist.
     """
 
     def __init__(self, size, bounds, span, field="speed", colormap=None, background="white",
@@ -172,11 +266,11 @@ class Scene:
         coloured.SetScalarModeToUsePointFieldData()
         coloured.SelectColorArray("colour")
         if label(field):
-            legend.add_colours(self.plotter, field, table, self.ink, self.font_size)
+            add_colours(self.plotter, field, table, self.ink, self.font_size)
         self.text = self.plotter.add_text("t", position=(0.02, 0.93), viewport=True, color=self.ink)
         self.text.prop.font_size = self.font_size
-        legend.add_length(self.plotter, width, self.ink, self.font_size)
-        legend.add_axes(self.plotter, self.ink)
+        add_length(self.plotter, width, self.ink, self.font_size)
+        add_axes(self.plotter, self.ink)
 
     def set_walls(self, walls):
         """Show these walls instead of earlier ones: planes behind the spheres, others as glass, and edges."""
@@ -200,7 +294,7 @@ class Scene:
 
     def _set_camera(self, camera, bounds, aspect):
         """Place the camera; returns the width [m] of what is seen at the distance of the middle of the bounds."""
-        position, focus, up, angle = view(camera, bounds, aspect, 1.0 - legend.WIDTH if label(self.field) else 1.0)
+        position, focus, up, angle = view(camera, bounds, aspect, 1.0 - STRIP if label(self.field) else 1.0)
         self.plotter.camera_position = [position, focus, up]
         self.plotter.camera.view_angle = angle
         distance, size = np.linalg.norm(position - focus), np.linalg.norm(np.ptp(bounds, axis=0))

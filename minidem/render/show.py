@@ -8,10 +8,9 @@ import numpy as np
 
 from minidem.output import vtu
 from minidem.output.wall_shapes import write_walls
+from minidem.render import read, require
 from minidem.render.colour import SPEED, value_range
-from minidem.render.contacts import Contacts
-from minidem.render.extra import read, require
-from minidem.render.scene import CAMERA, Scene, bounds_of, checked_camera
+from minidem.render.scene import CAMERA, Contacts, Scene, bounds_of, checked_camera
 from minidem.simulation import Simulation
 
 if TYPE_CHECKING:

@@ -14,17 +14,17 @@ expansion (`buss`). The curves called Buss in the SPIRAL paper are reproduced by
 """
 from minidem.core.quaternion cimport rotate, rotate_back
 from minidem.core.vec3 cimport Vec3, add_scaled, cross, times
+from minidem.rotation.formulas cimport turned
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport Body, Kernels, Step, address, angular_acceleration, over_bodies
-from minidem.rotation.turning cimport turned
+from minidem.rotation.scheme cimport MOVE, START, Body, Kernels, Step, angular_acceleration, role
 from minidem.state.rows cimport load, store
 
 
-cdef inline void start_one(Body *b, const Step *step) noexcept nogil:
+cdef inline void start(Body *b, const Step *step) noexcept nogil:
     store(b.scratch, rotate(b.q, times(b.inertia, b.w)))
 
 
-cdef inline void move_one(Body *b, const Step *step, double c) noexcept nogil:
+cdef inline void advance(Body *b, const Step *step, double c) noexcept nogil:
     cdef Vec3 wdot = angular_acceleration(b, b.w, b.torque)
     cdef Vec3 mean = add_scaled(add_scaled(b.w, 0.5 * step.dt, wdot), c * step.dt * step.dt, cross(wdot, b.w))
     cdef Vec3 momentum = add_scaled(load(b.scratch), step.dt, rotate(b.q, b.torque))
@@ -33,33 +33,31 @@ cdef inline void move_one(Body *b, const Step *step, double c) noexcept nogil:
     store(b.scratch, momentum)
 
 
-cdef inline void move_twelfth(Body *b, const Step *step) noexcept nogil:
-    move_one(b, step, 1.0 / 12.0)
+cdef inline void move(Body *b, const Step *step) noexcept nogil:
+    advance(b, step, 1.0 / 12.0)
 
 
-cdef inline void move_sixteenth(Body *b, const Step *step) noexcept nogil:
-    move_one(b, step, 1.0 / 16.0)
+cdef inline void move_published(Body *b, const Step *step) noexcept nogil:
+    advance(b, step, 1.0 / 16.0)
 
 
-cdef void start(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(start_one, block, torque, fixed, step)
+cdef int buss(int wanted, double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    return role(START, start, wanted, block, torque, fixed, step) | role(MOVE, move, wanted, block, torque, fixed, step)
 
 
-cdef void move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(move_twelfth, block, torque, fixed, step)
-
-
-cdef void published(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(move_sixteenth, block, torque, fixed, step)
+cdef int published(int wanted, double *block, const double *torque, const double *fixed,
+                   const Step *step) noexcept nogil:
+    return (role(START, start, wanted, block, torque, fixed, step)
+            | role(MOVE, move_published, wanted, block, torque, fixed, step))
 
 
 SCHEMES = [
     Scheme(name="buss", title="Buss 2000", equations="B.7 to B.9 of 10.1016/j.cpc.2023.109077",
-           kernels=Kernels(start=address(start), move=address(move)), keeps_norm=True, n_scratch=3,
+           kernels=Kernels(<size_t> buss), keeps_norm=True, n_scratch=3,
            cites=("buss2000accurate", "delvalle2024spiral"), used_in="PFC7",
            reference={"": ((4.6159072161e-04, 4.3316175017e-04), (1.5436012008e-03, 1.4458699170e-03))}),
     Scheme(name="buss-published", title="Buss as in the SPIRAL paper", equations="B.7 to B.9",
-           kernels=Kernels(start=address(start), move=address(published)), keeps_norm=True, n_scratch=3,
+           kernels=Kernels(<size_t> published), keeps_norm=True, n_scratch=3,
            cites=("delvalle2024spiral", "buss2000accurate"), notes="1/16 for 1/12 in Eq. B.8",
            reference={"": ((4.6756074018e-04, 4.3904152263e-04), (1.6382333661e-03, 1.5394040663e-03))}),
 ]

@@ -5,19 +5,19 @@
 from minidem.core.quaternion cimport add_scaled_quat, multiply_vector, normalise
 from minidem.core.vec3 cimport add_scaled
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport Body, Kernels, Step, address, angular_acceleration, over_bodies
+from minidem.rotation.scheme cimport MOVE, Body, Kernels, Step, angular_acceleration, role
 
 
-cdef inline void move_one(Body *b, const Step *step) noexcept nogil:
+cdef inline void move(Body *b, const Step *step) noexcept nogil:
     b.w = add_scaled(b.w, step.dt, angular_acceleration(b, b.w, b.torque))
     b.q = normalise(add_scaled_quat(b.q, 0.5 * step.dt, multiply_vector(b.q, b.w)))
 
 
-cdef void move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(move_one, block, torque, fixed, step)
+cdef int euler(int wanted, double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    return role(MOVE, move, wanted, block, torque, fixed, step)
 
 
 SCHEMES = [Scheme(
-    name="euler", title="direct Euler", equations="B.1", kernels=Kernels(move=address(move)), normalises=True,
+    name="euler", title="direct Euler", equations="B.1", kernels=Kernels(<size_t> euler), normalises=True,
     cites=("delvalle2024spiral",), used_in="MFiX, EDEM, Blaze-DEMGPU, MUSEN",
     reference={"": ((1.4328144657e-02, 3.5235535149e-03), (4.3249148334e-02, 1.6104835095e-02))})]

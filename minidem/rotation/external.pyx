@@ -8,9 +8,10 @@ from minidem.core.external import Assignable, resolve
 from cpython.buffer cimport PyBUF_READ, PyBUF_WRITE
 
 from minidem.core.external cimport array_at
-from minidem.rotation.scheme cimport Kernels, Step, address
+from minidem.rotation.scheme cimport N_ROLES, BlockFunction, Kernels, Step
 from minidem.state.rows cimport ANGULAR_VELOCITY, FIXED_ROWS, INERTIA, ORIENTATION, PREDICTED, SCRATCH
 
+ROLES = "start", "move", "finish", "sync", "predict"          # as the enum Role
 SIGNATURE = "void (double *block, const double *torque, const double *fixed, const double *step)"
 
 
@@ -20,12 +21,12 @@ class Bodies(Assignable):
     Attributes
     ----------
     q : (8, 4) array
-        Pose, principal body frame to lab.
+        Orientation, principal body frame to lab.
     w, predicted : (8, 3) arrays
-        Stored angular velocity, and that at the instant of the pose, principal body frame [rad/s].
+        Stored angular velocity, and that at t_n, principal body frame [rad/s].
     scratch : (8, n_scratch) array
     torque, inertia : (8, 3) arrays, read-only
-        At the pose, principal body frame [N m]; principal moments [kg m2].
+        Torque at t_n, principal body frame [N m]; principal moments [kg m2].
     """
 
     def __init__(self, rows, torque, fixed):
@@ -35,14 +36,14 @@ class Bodies(Assignable):
             torque=torque.T, inertia=fixed[INERTIA:INERTIA + 3].T)
 
 
-cdef void call(str role, double *block, const double *torque, const double *fixed,
-               const Step *step) noexcept with gil:
+cdef void call_python(str role, double *block, const double *torque, const double *fixed,
+                      const Step *step) noexcept with gil:
     cdef Kernels owner = <Kernels> step.context
     if owner.failed:                                    # the driver raises the error after the step
         return
     try:
         rows = array_at(block, SCRATCH + owner.n_scratch, PyBUF_WRITE)
-        moments = array_at(torque, 3, PyBUF_READ).copy()                # the buffer is reused for the next block
+        moments = array_at(torque, 3, PyBUF_READ).copy()         # the buffer is reused for the next block
         moments.flags.writeable = False
         constants = array_at(fixed, FIXED_ROWS, PyBUF_READ)
         owner.functions[role](Bodies(rows, moments, constants), step.dt, step.stage, *owner.values)
@@ -50,39 +51,24 @@ cdef void call(str role, double *block, const double *torque, const double *fixe
         owner.error, owner.failed = error, True
 
 
-cdef void start(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    with gil:
-        call("start", block, torque, fixed, step)
-
-
-cdef void move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    with gil:
-        call("move", block, torque, fixed, step)
-
-
-cdef void finish(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    with gil:
-        call("finish", block, torque, fixed, step)
-
-
-cdef void sync(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    with gil:
-        call("sync", block, torque, fixed, step)
-
-
-cdef void predict(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    with gil:
-        call("predict", block, torque, fixed, step)
-
-
-CALLERS = {"start": address(start), "move": address(move), "finish": address(finish), "sync": address(sync),
-           "predict": address(predict)}
+cdef int call(int wanted, double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    """A user's scheme as a SchemeFunction. It is called in its own roles only, so its own answer is not needed."""
+    cdef BlockFunction compiled = step.of_user[wanted]
+    if compiled != NULL:
+        compiled(block, torque, fixed, step)
+    else:
+        with gil:
+            call_python(ROLES[wanted], block, torque, fixed, step)
+    return 0
 
 
 def make_kernels(functions, int n_scratch, parameters):
     """Kernels of {role: function or None}; each function through any of the interfaces."""
-    cdef Kernels made
-    addresses, in_python = resolve(functions, CALLERS, SIGNATURE, ("bodies", "dt", "stage", *parameters))
-    made = Kernels(**addresses)
+    addresses, in_python = resolve(functions, dict.fromkeys(ROLES, 0), SIGNATURE,
+                                   ("bodies", "dt", "stage", *parameters))
+    cdef Kernels made = Kernels(<size_t> call, sum(1 << ROLES.index(role) for role in addresses))
+    cdef int k
+    for k in range(N_ROLES):
+        made.of_user[k] = <BlockFunction> <size_t> addresses.get(ROLES[k], 0)
     made.functions, made.keep, made.n_scratch = in_python, functions, n_scratch
     return made

@@ -18,7 +18,7 @@ from minidem.core.quaternion cimport (
 )
 from minidem.core.vec3 cimport Vec3, add_scaled, times
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport Body, Kernels, Step, address, over_bodies
+from minidem.rotation.scheme cimport MOVE, START, SYNC, Body, Kernels, Step, role
 from minidem.state.rows cimport load, store
 
 
@@ -26,7 +26,7 @@ cdef inline Vec3 body_rate(const Body *b, Quat q, Vec3 momentum) noexcept nogil:
     return times(b.inverse_inertia, rotate_back(q, momentum))
 
 
-cdef inline void start_one(Body *b, const Step *step) noexcept nogil:
+cdef inline void start(Body *b, const Step *step) noexcept nogil:
     cdef Vec3 momentum = rotate(b.q, add_scaled(times(b.inertia, b.w), -0.5 * step.dt, b.torque))
     b.w = body_rate(b, b.q, momentum)
     store(b.scratch, momentum)
@@ -43,7 +43,7 @@ cdef inline void leap(Body *b, const Step *step, bint half_step_frame) noexcept 
     store(b.scratch, after)
 
 
-cdef inline void move_one(Body *b, const Step *step) noexcept nogil:
+cdef inline void move(Body *b, const Step *step) noexcept nogil:
     leap(b, step, True)
 
 
@@ -51,35 +51,32 @@ cdef inline void move_published(Body *b, const Step *step) noexcept nogil:
     leap(b, step, False)
 
 
-cdef inline void sync_one(Body *b, const Step *step) noexcept nogil:
+cdef inline void sync(Body *b, const Step *step) noexcept nogil:
     b.predicted = body_rate(b, b.q, add_scaled(load(b.scratch), 0.5 * step.dt, rotate(b.q, b.torque)))
 
 
-cdef void start(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(start_one, block, torque, fixed, step)
+cdef int fincham(int wanted, double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    return (role(START, start, wanted, block, torque, fixed, step)
+            | role(MOVE, move, wanted, block, torque, fixed, step)
+            | role(SYNC, sync, wanted, block, torque, fixed, step))
 
 
-cdef void move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(move_one, block, torque, fixed, step)
-
-
-cdef void published(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(move_published, block, torque, fixed, step)
-
-
-cdef void sync(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(sync_one, block, torque, fixed, step)
+cdef int published(int wanted, double *block, const double *torque, const double *fixed,
+                   const Step *step) noexcept nogil:
+    return (role(START, start, wanted, block, torque, fixed, step)
+            | role(MOVE, move_published, wanted, block, torque, fixed, step)
+            | role(SYNC, sync, wanted, block, torque, fixed, step))
 
 
 SCHEMES = [
     Scheme(name="fincham", title="Fincham 1992", equations="B.4 to B.6 of 10.1016/j.cpc.2023.109077",
-           kernels=Kernels(start=address(start), move=address(move), sync=address(sync)),
+           kernels=Kernels(<size_t> fincham),
            angular_velocity_offset=-0.5, order_q=2, order_w=2, order_q_varying=2, order_w_varying=2,
            normalises=True, n_scratch=3, cites=("fincham1992leapfrog", "delvalle2024spiral"),
            used_in="Yade, ESyS-Particle, WooDEM",
            reference={"": ((1.8313803595e-04, 7.0203799475e-06), (2.8854391654e-03, 1.1348980079e-04))}),
     Scheme(name="fincham-published", title="Fincham as in the SPIRAL paper", equations="B.4 to B.6",
-           kernels=Kernels(start=address(start), move=address(published), sync=address(sync)),
+           kernels=Kernels(<size_t> published),
            angular_velocity_offset=-0.5, normalises=True, n_scratch=3,
            cites=("delvalle2024spiral", "fincham1992leapfrog"), notes="both rotations of L by q(t)",
            reference={"": ((4.3267290738e-03, 3.5879455582e-03), (1.7297570334e-02, 1.2220229955e-02))}),

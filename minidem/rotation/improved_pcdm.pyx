@@ -17,9 +17,9 @@ Q = q exp(dt/4 (w + dt/4 a)): with W = w the scheme stays of first order for eve
 from minidem.core.lanes cimport LANES
 from minidem.core.quaternion cimport rotate
 from minidem.core.vec3 cimport Vec3, add_scaled
+from minidem.rotation.formulas cimport turned, turned_by_lab
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport Body, Kernels, Step, address, angular_acceleration, over_bodies
-from minidem.rotation.turning cimport turned, turned_by_lab
+from minidem.rotation.scheme cimport FINISH, MOVE, START, Body, Kernels, Step, angular_acceleration, role
 from minidem.state.rows cimport load, load_quat, store, store_quat
 
 cdef enum: PREDICTOR                # parameters, in the order of the record
@@ -31,7 +31,7 @@ cdef enum Scratch:                  # first index of each stored quantity
     RATE = 7                        # its derivative at the pose
 
 
-cdef inline void start_one(Body *b, const Step *step) noexcept nogil:
+cdef inline void start(Body *b, const Step *step) noexcept nogil:
     cdef Vec3 rate = angular_acceleration(b, b.w, b.torque)
     store_quat(b.scratch + Q_HALF * LANES, turned(b.q, 0.5 * step.dt, add_scaled(b.w, 0.25 * step.dt, rate)))
     store(b.scratch + W_HALF * LANES, add_scaled(b.w, 0.5 * step.dt, rate))
@@ -52,7 +52,7 @@ cdef inline void move_recomputed(Body *b, const Step *step) noexcept nogil:
     predict_pose(b, step, angular_acceleration(b, load(b.scratch + W_HALF * LANES), b.torque))
 
 
-cdef inline void finish_one(Body *b, const Step *step) noexcept nogil:
+cdef inline void finish(Body *b, const Step *step) noexcept nogil:
     cdef Vec3 rate = angular_acceleration(b, b.w, b.torque)
     store_quat(b.scratch + Q_HALF * LANES,
                turned_by_lab(load_quat(b.scratch + Q_HALF * LANES), step.dt, rotate(b.q, b.w)))
@@ -60,24 +60,20 @@ cdef inline void finish_one(Body *b, const Step *step) noexcept nogil:
     store(b.scratch + RATE * LANES, rate)
 
 
-cdef void start(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(start_one, block, torque, fixed, step)
-
-
-cdef void move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    if step.integers[PREDICTOR] == REUSED:              # chosen outside the loop over bodies
-        over_bodies(move_reused, block, torque, fixed, step)
+cdef int improved_pcdm(int wanted, double *block, const double *torque, const double *fixed,
+                       const Step *step) noexcept nogil:
+    if step.integers[PREDICTOR] == REUSED:            # chosen outside the loop over bodies
+        role(MOVE, move_reused, wanted, block, torque, fixed, step)
     else:
-        over_bodies(move_recomputed, block, torque, fixed, step)
-
-
-cdef void finish(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(finish_one, block, torque, fixed, step)
+        role(MOVE, move_recomputed, wanted, block, torque, fixed, step)
+    return (role(START, start, wanted, block, torque, fixed, step)
+            | role(FINISH, finish, wanted, block, torque, fixed, step)
+            | 1 << MOVE)
 
 
 SCHEMES = [Scheme(
     name="improved-pcdm", title="improved PCDM (Seelen et al.)", equations="section 2.2, steps 2 to 4",
-    kernels=Kernels(start=address(start), move=address(move), finish=address(finish)), keeps_norm=True,
+    kernels=Kernels(<size_t> improved_pcdm), keeps_norm=True,
     orientation_offset=0.5, angular_velocity_offset=0.5,
     orientation_scratch=Q_HALF, angular_velocity_scratch=W_HALF, n_scratch=10,
     order_q=2, order_w=2, order_q_varying=2, order_w_varying=2,

@@ -21,7 +21,7 @@ from minidem.core.quaternion cimport (
 )
 from minidem.core.vec3 cimport Vec3, add_scaled, times, vec3
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport Body, Kernels, Step, address, over_bodies
+from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, START, Body, Kernels, Step, role
 from minidem.state.rows cimport load, store
 
 
@@ -49,7 +49,7 @@ cdef inline Quat runge_kutta(const Body *b, double h, bint normalised) noexcept 
     return normalise(add_scaled_quat(b.q, h / 12.0, total))
 
 
-cdef inline void start_one(Body *b, const Step *step) noexcept nogil:
+cdef inline void start(Body *b, const Step *step) noexcept nogil:
     store(b.scratch, rotate(b.q, times(b.inertia, b.w)))
 
 
@@ -59,7 +59,7 @@ cdef inline void push(Body *b, const Step *step, Quat q) noexcept nogil:
     b.w = body_rate(b)
 
 
-cdef inline void move_one(Body *b, const Step *step) noexcept nogil:
+cdef inline void move(Body *b, const Step *step) noexcept nogil:
     cdef Quat old = b.q
     b.q = runge_kutta(b, step.dt, True)
     push(b, step, old)
@@ -78,35 +78,26 @@ cdef inline void predict_published(Body *b, const Step *step) noexcept nogil:
     b.predicted = add_scaled(body_rate(b), step.dt, times(b.inverse_inertia, b.torque))
 
 
-cdef void start(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(start_one, block, torque, fixed, step)
+cdef int johnson(int wanted, double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    return role(START, start, wanted, block, torque, fixed, step) | role(MOVE, move, wanted, block, torque, fixed, step)
 
 
-cdef void move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(move_one, block, torque, fixed, step)
-
-
-cdef void published(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(move_published, block, torque, fixed, step)
-
-
-cdef void finish(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(finish_published, block, torque, fixed, step)
-
-
-cdef void predict(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(predict_published, block, torque, fixed, step)
+cdef int published(int wanted, double *block, const double *torque, const double *fixed,
+                   const Step *step) noexcept nogil:
+    return (role(START, start, wanted, block, torque, fixed, step)
+            | role(MOVE, move_published, wanted, block, torque, fixed, step)
+            | role(FINISH, finish_published, wanted, block, torque, fixed, step)
+            | role(PREDICT, predict_published, wanted, block, torque, fixed, step))
 
 
 SCHEMES = [
     Scheme(name="johnson", title="Johnson et al. 2008", equations="B.13 to B.15 of 10.1016/j.cpc.2023.109077",
-           kernels=Kernels(start=address(start), move=address(move)), normalises=True, n_scratch=3,
+           kernels=Kernels(<size_t> johnson), normalises=True, n_scratch=3,
            cites=("johnson2008quaternion", "delvalle2024spiral"), used_in="PFC7",
            reference={"": ((1.4008869331e-02, 1.3702468815e-03), (5.5379195245e-02, 5.4620843948e-03))}),
     Scheme(name="johnson-published", title="Johnson as in the SPIRAL paper", equations="B.13 to B.15",
-           kernels=Kernels(start=address(start), move=address(published), finish=address(finish),
-                           predict=address(predict)),
-           normalises=True, n_scratch=3, cites=("delvalle2024spiral", "johnson2008quaternion"),
+           kernels=Kernels(<size_t> published), normalises=True, n_scratch=3,
+           cites=("delvalle2024spiral", "johnson2008quaternion"),
            notes="stages not normalised, torque rotated by the new orientation",
            reference={"": ((1.3358046172e-02, 4.5678531242e-04), (5.2743303134e-02, 1.8288483898e-03))}),
 ]

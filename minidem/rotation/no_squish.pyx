@@ -17,7 +17,7 @@ from minidem.core.quaternion cimport (
 )
 from minidem.core.vec3 cimport Vec3, add_scaled, scale, times, vec3
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport Body, Kernels, Step, address, over_bodies
+from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, START, Body, Kernels, Step, role
 from minidem.state.rows cimport load_quat, store_quat
 
 
@@ -53,11 +53,11 @@ cdef inline Vec3 body_rate(const Body *b, Quat p) noexcept nogil:
     return times(b.inverse_inertia, scale(0.5, vec3(twice.x, twice.y, twice.z)))
 
 
-cdef inline void start_one(Body *b, const Step *step) noexcept nogil:
+cdef inline void start(Body *b, const Step *step) noexcept nogil:
     store_quat(b.scratch, scale_quat(2.0, multiply_vector(b.q, times(b.inertia, b.w))))
 
 
-cdef inline void move_one(Body *b, const Step *step) noexcept nogil:
+cdef inline void move(Body *b, const Step *step) noexcept nogil:
     cdef Quat q = b.q, p = kicked(b, 0.5 * step.dt)
     turn_about(3, 0.5 * step.dt, b.inverse_inertia.z, &q, &p)
     turn_about(2, 0.5 * step.dt, b.inverse_inertia.y, &q, &p)
@@ -69,35 +69,27 @@ cdef inline void move_one(Body *b, const Step *step) noexcept nogil:
     store_quat(b.scratch, p)
 
 
-cdef inline void finish_one(Body *b, const Step *step) noexcept nogil:
+cdef inline void finish(Body *b, const Step *step) noexcept nogil:
     cdef Quat p = kicked(b, 0.5 * step.dt)
     b.w = body_rate(b, p)
     store_quat(b.scratch, p)
 
 
-cdef inline void predict_one(Body *b, const Step *step) noexcept nogil:
+cdef inline void predict(Body *b, const Step *step) noexcept nogil:
     b.predicted = add_scaled(b.w, 0.5 * step.dt, times(b.inverse_inertia, b.torque))
 
 
-cdef void start(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(start_one, block, torque, fixed, step)
-
-
-cdef void move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(move_one, block, torque, fixed, step)
-
-
-cdef void finish(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(finish_one, block, torque, fixed, step)
-
-
-cdef void predict(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(predict_one, block, torque, fixed, step)
+cdef int no_squish(int wanted, double *block, const double *torque, const double *fixed,
+                   const Step *step) noexcept nogil:
+    return (role(START, start, wanted, block, torque, fixed, step)
+            | role(MOVE, move, wanted, block, torque, fixed, step)
+            | role(FINISH, finish, wanted, block, torque, fixed, step)
+            | role(PREDICT, predict, wanted, block, torque, fixed, step))
 
 
 SCHEMES = [Scheme(
     name="no-squish", title="NO_SQUISH (Miller et al. 2002)",
-    kernels=Kernels(start=address(start), move=address(move), finish=address(finish), predict=address(predict)),
+    kernels=Kernels(<size_t> no_squish),
     order_q=2, order_w=2, order_q_varying=2, order_w_varying=2, keeps_norm=True, symplectic=True,
     n_scratch=4, used_in="LAMMPS",
     cites=("miller2002symplectic",))]

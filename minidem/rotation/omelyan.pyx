@@ -15,14 +15,14 @@ of Euler (start=euler), as in the published curves of omelyan, or the same map o
 from minidem.core.parameters import Count
 from minidem.core.quaternion cimport add_scaled_quat, multiply_vector, scale_quat
 from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, times
+from minidem.rotation.formulas cimport turn_block
 from minidem.rotation.record import Scheme
 from minidem.rotation.scheme cimport (
-    Body, BodyFunction, Kernels, Step, address, angular_acceleration, gyroscopic, over_bodies,
+    MOVE, START, SYNC, Body, BodyFunction, Kernels, Step, angular_acceleration, gyroscopic, role,
 )
-from minidem.rotation.turning cimport turn_block
 
-cdef enum: ITERATIONS, START        # parameters, in the order of the record
-cdef enum Start: EULER, MAP         # its words
+cdef enum: ITERATIONS, START_BY     # parameters, in the order of the record
+cdef enum StartBy: EULER, MAP       # its words
 
 
 cdef inline void guess(Body *b, const Step *step) noexcept nogil:
@@ -63,45 +63,46 @@ cdef inline void turn_by_cayley(Body *b, const Step *step) noexcept nogil:
         scale_quat(1.0 - a, b.q), 0.5 * step.dt, multiply_vector(b.q, b.w)))
 
 
-cdef inline void solve(BodyFunction formula, double *block, const double *torque, const double *fixed,
-                       const Step *step) noexcept nogil:
-    """The iterations, each over all bodies of the block, so that each is vectorised."""
+cdef inline int solve(int which, BodyFunction formula, int wanted, double *block, const double *torque,
+                      const double *fixed, const Step *step) noexcept nogil:
+    """The iterations of a role, each over all bodies of the block, so that each is vectorised."""
     cdef int _k
-    over_bodies(guess, block, torque, fixed, step)
+    role(which, guess, wanted, block, torque, fixed, step)
     for _k in range(step.integers[ITERATIONS]):
-        over_bodies(formula, block, torque, fixed, step)
+        role(which, formula, wanted, block, torque, fixed, step)
+    return 1 << which
 
 
-cdef void start_by_map(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    solve(iterate_half_step_back, block, torque, fixed, step)
-    over_bodies(accept, block, torque, fixed, step)
+cdef inline int start_by_map(int wanted, double *block, const double *torque, const double *fixed,
+                             const Step *step) noexcept nogil:
+    solve(START, iterate_half_step_back, wanted, block, torque, fixed, step)
+    return role(START, accept, wanted, block, torque, fixed, step)
 
 
-cdef void start(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    if step.integers[START] == EULER:
-        over_bodies(half_step_of_euler_back, block, torque, fixed, step)
+cdef int omelyan(int wanted, double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    if step.integers[START_BY] == EULER:
+        role(START, half_step_of_euler_back, wanted, block, torque, fixed, step)
     else:
-        start_by_map(block, torque, fixed, step)
+        start_by_map(wanted, block, torque, fixed, step)
+    solve(MOVE, iterate_step, wanted, block, torque, fixed, step)
+    return (role(MOVE, turn_by_cayley, wanted, block, torque, fixed, step)
+            | solve(SYNC, iterate_half_step, wanted, block, torque, fixed, step)
+            | 1 << START)
 
 
-cdef void move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    solve(iterate_step, block, torque, fixed, step)
-    over_bodies(turn_by_cayley, block, torque, fixed, step)
-
-
-cdef void move_exponential(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    solve(iterate_step, block, torque, fixed, step)
-    over_bodies(accept, block, torque, fixed, step)
-    turn_block(block, step.dt)
-
-
-cdef void sync(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    solve(iterate_half_step, block, torque, fixed, step)
+cdef int spiral_omelyan(int wanted, double *block, const double *torque, const double *fixed,
+                        const Step *step) noexcept nogil:
+    start_by_map(wanted, block, torque, fixed, step)
+    solve(MOVE, iterate_step, wanted, block, torque, fixed, step)
+    role(MOVE, accept, wanted, block, torque, fixed, step)
+    if wanted == MOVE:
+        turn_block(block, step.dt)
+    return 1 << START | 1 << MOVE | solve(SYNC, iterate_half_step, wanted, block, torque, fixed, step)
 
 
 SCHEMES = [
     Scheme(name="omelyan", title="Omelyan 1998", equations="B.10 to B.12 of 10.1016/j.cpc.2023.109077",
-           kernels=Kernels(start=address(start), move=address(move), sync=address(sync)), keeps_norm=True,
+           kernels=Kernels(<size_t> omelyan), keeps_norm=True,
            angular_velocity_offset=-0.5, order_q=2, order_w=2, order_q_varying=2, order_w_varying=2,
            parameters={"iterations": Count(3), "start": ("euler", "map")},
            cites=("omelyan1998algorithm", "delvalle2024spiral"), reference={
@@ -109,8 +110,8 @@ SCHEMES = [
                "iterations=20,start=map": ((3.4924525024e-04, 1.1368366006e-05),
                                            (5.5730278654e-03, 1.7731080078e-04))}),
     Scheme(name="spiral-omelyan", title="SPIRAL with Omelyan's angular velocity", equations="7, B.10 to B.12",
-           kernels=Kernels(start=address(start_by_map), move=address(move_exponential), sync=address(sync)),
-           keeps_norm=True, angular_velocity_offset=-0.5, order_q=2, order_w=2, order_q_varying=2, order_w_varying=2,
-           parameters={"iterations": Count(3)}, cites=("delvalle2024spiral", "omelyan1998algorithm"),
+           kernels=Kernels(<size_t> spiral_omelyan), keeps_norm=True, parameters={"iterations": Count(3)},
+           angular_velocity_offset=-0.5, order_q=2, order_w=2, order_q_varying=2, order_w_varying=2,
+           cites=("delvalle2024spiral", "omelyan1998algorithm"),
            reference={"": ((1.2205329159e-05, 1.1294205811e-05), (2.0960971242e-04, 1.7062956430e-04))}),
 ]

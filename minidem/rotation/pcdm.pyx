@@ -12,12 +12,12 @@ t + dt for that of t.
 """
 from minidem.core.quaternion cimport Quat, rotate
 from minidem.core.vec3 cimport Vec3, add_scaled
+from minidem.rotation.formulas cimport turned, turned_by_lab
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport Body, Kernels, Step, address, angular_acceleration, over_bodies
-from minidem.rotation.turning cimport turned, turned_by_lab
+from minidem.rotation.scheme cimport MOVE, Body, Kernels, Step, angular_acceleration, role
 
 
-cdef inline void move_one(Body *b, const Step *step) noexcept nogil:
+cdef inline void move(Body *b, const Step *step) noexcept nogil:
     cdef Vec3 acceleration = angular_acceleration(b, b.w, b.torque)
     cdef Vec3 quarter = add_scaled(b.w, 0.25 * step.dt, acceleration)
     cdef Vec3 half = add_scaled(b.w, 0.5 * step.dt, acceleration)
@@ -26,11 +26,11 @@ cdef inline void move_one(Body *b, const Step *step) noexcept nogil:
     b.w = add_scaled(b.w, step.dt, angular_acceleration(b, half, b.torque))
 
 
-cdef void move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(move_one, block, torque, fixed, step)
+cdef int pcdm(int wanted, double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    return role(MOVE, move, wanted, block, torque, fixed, step)
 
 
 SCHEMES = [Scheme(
-    name="pcdm", title="PCDM (Zhao and van Wachem)", equations="55 to 63", kernels=Kernels(move=address(move)),
+    name="pcdm", title="PCDM (Zhao and van Wachem)", equations="55 to 63", kernels=Kernels(<size_t> pcdm),
     keeps_norm=True, order_q=2, order_w=2, cites=("zhao2013novel",),
     reference={"": ((2.3351518919e-05, 2.3096211825e-05), (3.7358291895e-04, 3.6516126548e-04))})]

@@ -20,10 +20,10 @@ positive, so are those of the result P, so P_xx and P_zz are, and the trace of P
 from minidem.core.quaternion cimport Quat, normalise, quat, rotate, rotate_back
 from minidem.core.vec3 cimport Vec3, add_scaled, cross, dot, norm, scale, vec3
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport Body, Kernels, Step, address, angular_acceleration, over_bodies
+from minidem.rotation.scheme cimport MOVE, START, SYNC, Body, Kernels, Step, angular_acceleration, role
 
 
-cdef inline void start_one(Body *b, const Step *step) noexcept nogil:
+cdef inline void start(Body *b, const Step *step) noexcept nogil:
     b.w = add_scaled(b.w, -0.5 * step.dt, angular_acceleration(b, b.w, b.torque))
 
 
@@ -53,7 +53,7 @@ cdef inline Quat orientation(Vec3 a, Vec3 b, Vec3 c, Quat old) noexcept nogil:
         (b.x - a.y) * old.w + (a.z + c.x) * old.x + (b.z + c.y) * old.y + (1.0 - a.x - b.y + c.z) * old.z))
 
 
-cdef inline void move_one(Body *b, const Step *step) noexcept nogil:
+cdef inline void move(Body *b, const Step *step) noexcept nogil:
     cdef Vec3 w = rotate(b.q, iterated(b, step.dt))
     cdef Vec3 x = advanced_axis(b.q, vec3(1.0, 0.0, 0.0), step.dt, w)
     cdef Vec3 y = advanced_axis(b.q, vec3(0.0, 1.0, 0.0), step.dt, w)
@@ -65,24 +65,18 @@ cdef inline void move_one(Body *b, const Step *step) noexcept nogil:
     b.w = rotate_back(b.q, w)
 
 
-cdef inline void sync_one(Body *b, const Step *step) noexcept nogil:
+cdef inline void sync(Body *b, const Step *step) noexcept nogil:
     b.predicted = iterated(b, 0.5 * step.dt)
 
 
-cdef void start(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(start_one, block, torque, fixed, step)
-
-
-cdef void move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(move_one, block, torque, fixed, step)
-
-
-cdef void sync(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(sync_one, block, torque, fixed, step)
+cdef int pfc4(int wanted, double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    return (role(START, start, wanted, block, torque, fixed, step)
+            | role(MOVE, move, wanted, block, torque, fixed, step)
+            | role(SYNC, sync, wanted, block, torque, fixed, step))
 
 
 SCHEMES = [Scheme(
     name="pfc4", title="PFC4, MercuryDPM", equations="B.16 to B.18",
-    kernels=Kernels(start=address(start), move=address(move), sync=address(sync)), angular_velocity_offset=-0.5,
+    kernels=Kernels(<size_t> pfc4), angular_velocity_offset=-0.5,
     normalises=True, cites=("delvalle2024spiral", "ostanin2024rigid"), used_in="MercuryDPM",
     reference={"": ((1.2115014933e-01, 2.2265596560e-02), (3.9974306635e-01, 1.0622922874e-01))})]

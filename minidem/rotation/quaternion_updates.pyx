@@ -21,11 +21,9 @@ from minidem.core.quaternion cimport (
     Quat, add_scaled_quat, exponential, multiply, multiply_vector, normalise, quat, scale_quat,
 )
 from minidem.core.vec3 cimport Vec3, add_scaled, dot, scale, vec3
+from minidem.rotation.formulas cimport turned
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport (
-    Body, BodyFunction, Kernels, Step, address, angular_acceleration, over_bodies,
-)
-from minidem.rotation.turning cimport turned
+from minidem.rotation.scheme cimport MOVE, Body, BodyFunction, Kernels, Step, angular_acceleration, role
 
 cdef enum: OMEGA                    # parameters, in the order of the record
 cdef enum Omega: OLD, NEW           # its words
@@ -35,21 +33,21 @@ cdef inline void kick(Body *b, const Step *step) noexcept nogil:
     b.w = add_scaled(b.w, step.dt, angular_acceleration(b, b.w, b.torque))
 
 
-cdef inline void euler_one(Body *b, const Step *step) noexcept nogil:
+cdef inline void turn_by_euler(Body *b, const Step *step) noexcept nogil:
     b.q = normalise(add_scaled_quat(b.q, 0.5 * step.dt, multiply_vector(b.q, b.w)))
 
 
-cdef inline void scalar_factor_one(Body *b, const Step *step) noexcept nogil:
+cdef inline void turn_by_tangent(Body *b, const Step *step) noexcept nogil:
     cdef Quat e = exponential(scale(0.5 * step.dt, b.w))               # (cos|s|, s sin|s| / |s|)
     cdef Vec3 tangent = vec3(e.x / e.w, e.y / e.w, e.z / e.w)
     b.q = scale_quat(e.w, add_scaled_quat(b.q, 1.0, multiply_vector(b.q, tangent)))
 
 
-cdef inline void direct_one(Body *b, const Step *step) noexcept nogil:
+cdef inline void turn_directly(Body *b, const Step *step) noexcept nogil:
     b.q = turned(b.q, step.dt, b.w)
 
 
-cdef inline void walton_braun_one(Body *b, const Step *step) noexcept nogil:
+cdef inline void move_by_cayley(Body *b, const Step *step) noexcept nogil:
     cdef Vec3 acceleration = angular_acceleration(b, b.w, b.torque)
     cdef Vec3 v = scale(0.25 * step.dt, add_scaled(b.w, 0.5 * step.dt, acceleration))
     cdef Quat beta = quat(1.0, v.x, v.y, v.z)
@@ -58,45 +56,46 @@ cdef inline void walton_braun_one(Body *b, const Step *step) noexcept nogil:
     b.w = add_scaled(b.w, step.dt, acceleration)
 
 
-cdef inline void move(BodyFunction turn, double *block, const double *torque, const double *fixed,
-                      const Step *step) noexcept nogil:
+cdef inline int move(BodyFunction turn, int wanted, double *block, const double *torque, const double *fixed,
+                     const Step *step) noexcept nogil:
     """Turn with the old angular velocity, or with the new one (omega=new)."""
     if step.integers[OMEGA] == OLD:
-        over_bodies(turn, block, torque, fixed, step)
-        over_bodies(kick, block, torque, fixed, step)
-    else:
-        over_bodies(kick, block, torque, fixed, step)
-        over_bodies(turn, block, torque, fixed, step)
+        role(MOVE, turn, wanted, block, torque, fixed, step)
+        return role(MOVE, kick, wanted, block, torque, fixed, step)
+    role(MOVE, kick, wanted, block, torque, fixed, step)
+    return role(MOVE, turn, wanted, block, torque, fixed, step)
 
 
-cdef void euler(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    move(euler_one, block, torque, fixed, step)
+cdef int euler(int wanted, double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    return move(turn_by_euler, wanted, block, torque, fixed, step)
 
 
-cdef void scalar_factor(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    move(scalar_factor_one, block, torque, fixed, step)
+cdef int scalar_factor(int wanted, double *block, const double *torque, const double *fixed,
+                       const Step *step) noexcept nogil:
+    return move(turn_by_tangent, wanted, block, torque, fixed, step)
 
 
-cdef void direct(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    move(direct_one, block, torque, fixed, step)
+cdef int direct(int wanted, double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    return move(turn_directly, wanted, block, torque, fixed, step)
 
 
-cdef void walton_braun(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(walton_braun_one, block, torque, fixed, step)
+cdef int walton_braun(int wanted, double *block, const double *torque, const double *fixed,
+                      const Step *step) noexcept nogil:
+    return role(MOVE, move_by_cayley, wanted, block, torque, fixed, step)
 
 
 SCHEMES = [
     Scheme(name="euler-quaternion", title="Euler quaternion", equations="31, 32", cites=("zhao2013novel",),
-           kernels=Kernels(move=address(euler)), normalises=True, parameters={"omega": ("old", "new")},
+           kernels=Kernels(<size_t> euler), normalises=True, parameters={"omega": ("old", "new")},
            reference={"": ((1.7110296907e-02, 3.5235535149e-03), (8.4388861848e-02, 1.6104835095e-02))}),
     Scheme(name="walton-braun", title="Walton and Braun", equations="33 to 39", cites=("zhao2013novel",),
-           kernels=Kernels(move=address(walton_braun)), normalises=True,
+           kernels=Kernels(<size_t> walton_braun), normalises=True,
            reference={"": ((3.9286374828e-03, 3.5235535149e-03), (1.5838673113e-02, 1.6104835095e-02))}),
     Scheme(name="scalar-factor", title="scalar factor (Kleppmann)", equations="40 to 45",
            cites=("zhao2013novel", "kleppmann2007simulation"),
-           kernels=Kernels(move=address(scalar_factor)), keeps_norm=True, parameters={"omega": ("old", "new")},
+           kernels=Kernels(<size_t> scalar_factor), keeps_norm=True, parameters={"omega": ("old", "new")},
            reference={"": ((1.5704683791e-02, 3.5235535149e-03), (6.2684767725e-02, 1.6104835095e-02))}),
     Scheme(name="direct-multiplication", title="direct multiplication", equations="49, 50", cites=("zhao2013novel",),
-           kernels=Kernels(move=address(direct)), keeps_norm=True, parameters={"omega": ("old", "new")},
+           kernels=Kernels(<size_t> direct), keeps_norm=True, parameters={"omega": ("old", "new")},
            reference={"": ((1.5704683791e-02, 3.5235535149e-03), (6.2684767725e-02, 1.6104835095e-02))}),
 ]

@@ -12,7 +12,7 @@ from minidem.core.lanes cimport LANES
 from minidem.core.quaternion cimport Quat, add_scaled_quat, multiply_vector, normalise, scale_quat
 from minidem.core.vec3 cimport Vec3, add_scaled
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport Body, Kernels, Step, address, angular_acceleration, over_bodies
+from minidem.rotation.scheme cimport MOVE, Body, Kernels, Step, angular_acceleration, role
 from minidem.state.rows cimport load, load_quat, store, store_quat
 
 cdef enum Scratch:                  # first index of each stored quantity
@@ -59,19 +59,18 @@ cdef inline void last(Body *b, const Step *step) noexcept nogil:
     b.w = add_scaled(load(b.scratch + W_START * LANES), step.dt / 6.0, load(b.scratch + W_SUM * LANES))
 
 
-cdef void move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+cdef int rk4(int wanted, double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
     if step.stage == 0:
-        over_bodies(first, block, torque, fixed, step)
-    elif step.stage == 1:
-        over_bodies(second, block, torque, fixed, step)
-    elif step.stage == 2:
-        over_bodies(third, block, torque, fixed, step)
-    else:
-        over_bodies(last, block, torque, fixed, step)
+        return role(MOVE, first, wanted, block, torque, fixed, step)
+    if step.stage == 1:
+        return role(MOVE, second, wanted, block, torque, fixed, step)
+    if step.stage == 2:
+        return role(MOVE, third, wanted, block, torque, fixed, step)
+    return role(MOVE, last, wanted, block, torque, fixed, step)
 
 
 SCHEMES = [Scheme(
-    name="rk4", title="Runge-Kutta 4", equations="section 3", kernels=Kernels(move=address(move)),
+    name="rk4", title="Runge-Kutta 4", equations="section 3", kernels=Kernels(<size_t> rk4),
     stages=(0.5, 0.5, 1.0, 1.0), order_q=4, order_w=4, order_q_varying=4, order_w_varying=4, normalises=True,
     n_scratch=18, cites=("delvalle2024spiral", "kutta1901beitrag"),
     reference={"": ((1.7846716792e-08, 5.9362450197e-10), (4.5677419415e-06, 1.5066808130e-07))})]

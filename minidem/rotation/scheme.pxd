@@ -1,16 +1,16 @@
-"""Interface between a rotation scheme and the time loop: five functions over blocks of eight clumps.
+"""Interface between a rotation scheme and the time loop: five roles, each a formula for one body.
 
-A scheme's file writes each formula once, as an inline function of one `Body`. `over_bodies` applies it to every
-lane of a block, in a loop that the compiler vectorises. A block function takes the variable rows of a block, the
-torque (three rows), the constant rows (state/rows.pxd), and the step. In this order, everywhere:
+A scheme's file writes each formula once, as an inline function of one `Body`. One function of a block of eight bodies
+gives each formula its `role`; it takes the wanted role, the variable rows of the block, the torque (three rows), the
+constant rows (state/rows.pxd), and the step. In this order, everywhere:
 
-    start    optional: once, at t_0, where the torque is known: from w(t_0) to what the scheme stores
-    move     stored state and the torque at the pose -> pose (and stored state) of the next stage
-    finish   optional: once the torque at the new pose is known
-    sync     optional: angular velocity at the instant of the pose, its torque known -> `predicted` (default: w)
-    predict  optional: the same before the torque at the pose is known, from the last one (default: sync)
+    START    optional: once, at t_0, where the torque is known: from w(t_0) to what the scheme stores
+    MOVE     stored state and the torque at t_n -> orientation (and stored state) of the next stage
+    FINISH   optional: once the torque at the new orientation is known
+    SYNC     optional: angular velocity at t_n, its torque known -> `predicted` (default: w)
+    PREDICT  optional: the same before the torque at t_n is known, from the last one (default: SYNC)
 
-`sync` and `predict` change nothing but `predicted`. spiral.pyx is a complete example.
+SYNC and PREDICT change nothing but `predicted`. spiral.pyx is a complete example.
 """
 from libc.string cimport memcpy
 
@@ -35,12 +35,19 @@ cpdef enum Limits:
     MAX_PARAMETERS = 8
     MAX_STAGES = 8
 
+cdef enum Role:
+    START, MOVE, FINISH, SYNC, PREDICT, N_ROLES
+
+ctypedef void (*BlockFunction)(double *block, const double *torque, const double *fixed,
+                               const Step *step) noexcept nogil
+
 cdef struct Step:
     # The first three members, an array of doubles, are all that code in other languages reads.
     double dt                           # [s]
     double stage_as_double
     double parameters[MAX_PARAMETERS]   # in the order of the record
     void *context                       # the Kernels, for external.pyx
+    BlockFunction *of_user              # (N_ROLES,): the user's own functions in C; NULL: in Python, or none
     int stage                           # index into the scheme's stages
     int integers[MAX_PARAMETERS]        # of parameters that are integers: the value; that are words: the word's index
 
@@ -51,38 +58,32 @@ cdef inline void set_stage(Step *step, int stage) noexcept nogil:
 
 
 cdef struct Body:
-    Quat q                       # the pose, principal body frame -> lab
+    Quat q                       # orientation, principal body frame -> lab
     Vec3 w                       # angular velocity last used by the step, body frame [rad/s]
-    Vec3 predicted               # angular velocity at the instant of the pose, body frame [rad/s]
-    Vec3 torque                  # at the pose, body frame [N m]
+    Vec3 predicted               # angular velocity at t_n, body frame [rad/s]
+    Vec3 torque                  # at t_n, body frame [N m]
     Vec3 inertia                 # principal moments [kg m2]
     Vec3 inverse_inertia
     double *scratch              # scratch value number k of this body is scratch[k * LANES]
 
 
 ctypedef void (*BodyFunction)(Body *body, const Step *step) noexcept nogil
-ctypedef void (*BlockFunction)(double *block, const double *torque, const double *fixed,
+# Does what the wanted role asks for, N_ROLES: nothing; returns bits 1 << role of all roles that the scheme has.
+ctypedef int (*SchemeFunction)(int wanted, double *block, const double *torque, const double *fixed,
                                const Step *step) noexcept nogil
 
 
 cdef class Kernels(External):
-    cdef BlockFunction start
-    cdef BlockFunction move
-    cdef BlockFunction finish
-    cdef BlockFunction sync
-    cdef BlockFunction predict
-    cdef public int n_scratch               # of a scheme with Python functions
+    cdef SchemeFunction function
+    cdef int roles                          # bits 1 << role of those that it has
+    cdef BlockFunction of_user[N_ROLES]     # see Step
+    cdef public int n_scratch               # of a user's scheme
     cdef object set_parameters(self, Step *step, values)
-
-
-cdef inline size_t address(BlockFunction function) noexcept:
-    """Of a compiled function, as `Kernels` takes it."""
-    return <size_t> function
 
 
 cdef inline void over_bodies(BodyFunction formula, double *block, const double *torque, const double *fixed,
                              const Step *step) noexcept nogil:
-    """Apply `formula` to the bodies of one block: loads, formula, stores, for every lane."""
+    """Apply `formula` to the bodies of one block: loads, formula, stores, for every lane, vectorised."""
     cdef Body body
     # Copies that cannot alias the block; otherwise a scheme that writes many rows is not vectorised.
     cdef Step own_step = step[0]
@@ -102,6 +103,29 @@ cdef inline void over_bodies(BodyFunction formula, double *block, const double *
         store_quat(block + ORIENTATION * LANES + lane, body.q)
         store(block + ANGULAR_VELOCITY * LANES + lane, body.w)
         store(block + PREDICTED * LANES + lane, body.predicted)
+
+
+cdef inline int role(int which, BodyFunction formula, int wanted, double *block, const double *torque,
+                     const double *fixed, const Step *step) noexcept nogil:
+    """Apply the formula of a role to all bodies, if this role is the wanted one; returns the bit of the role."""
+    if wanted == which:
+        over_bodies(formula, block, torque, fixed, step)
+    return 1 << which
+
+
+cdef inline void w_as_stored(Body *b, const Step *step) noexcept nogil:
+    b.predicted = b.w
+
+
+cdef inline void call_scheme(SchemeFunction function, int roles, int wanted, double *block, const double *torque,
+                             const double *fixed, const Step *step) noexcept nogil:
+    """Call a scheme that has `roles` for a block, in the wanted role or its default."""
+    if wanted == PREDICT and not roles >> PREDICT & 1:
+        wanted = SYNC
+    if wanted == SYNC and not roles >> SYNC & 1:
+        over_bodies(w_as_stored, block, torque, fixed, step)
+    else:
+        function(wanted, block, torque, fixed, step)
 
 
 cdef inline Vec3 gyroscopic(const Body *body, Vec3 w) noexcept nogil:

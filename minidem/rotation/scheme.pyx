@@ -1,40 +1,29 @@
-"""The compiled functions of a rotation scheme as a Python object (interface: scheme.pxd)."""
+"""The compiled function of a rotation scheme as a Python object (interface: scheme.pxd)."""
+from libc.string cimport memcpy, memset
 
 
 cdef class Kernels(External):
-    """The compiled functions of one scheme, by address; `move` is required.
+    """A scheme's function of a block, by address.  roles : those of a user's scheme, which cannot be asked."""
 
-    Without `sync`, the stored angular velocity belongs to the instant of the pose; `predict` defaults to `sync`.
-    """
-
-    def __init__(self, *, size_t start=0, size_t move=0, size_t finish=0, size_t sync=0, size_t predict=0):
-        self.start = <BlockFunction> start
-        self.move = <BlockFunction> move
-        self.finish = <BlockFunction> finish
-        self.sync = <BlockFunction> sync if sync else synchronous
-        self.predict = <BlockFunction> predict if predict else self.sync
+    def __init__(self, size_t function, int roles=0):
+        cdef Step step
+        memset(&step, 0, sizeof(step))
+        self.function = <SchemeFunction> function
+        self.roles = roles or self.function(N_ROLES, NULL, NULL, NULL, &step)
 
     def own(self):
         """A copy for one time loop, so that an error of a Python function is raised by that loop alone."""
-        cdef Kernels copy = Kernels(start=address(self.start), move=address(self.move), finish=address(self.finish),
-                                    sync=address(self.sync), predict=address(self.predict))
+        cdef Kernels copy = Kernels(<size_t> self.function, self.roles)
         copy.functions, copy.keep, copy.n_scratch = self.functions, self.keep, self.n_scratch
+        memcpy(copy.of_user, self.of_user, sizeof(self.of_user))
         return copy
 
     cdef object set_parameters(self, Step *step, values):
-        """Store parameter values, from `Scheme.values`, in the step."""
+        """Store parameter values, from `Scheme.values`, in the step, which must not outlive this object."""
         cdef int k
         self.values = values
         for k in range(len(values)):
             step.parameters[k] = values[k]
             if isinstance(values[k], int):
                 step.integers[k] = values[k]
-        step.context = <void *> self
-
-
-cdef inline void w_at_pose(Body *b, const Step *step) noexcept nogil:
-    b.predicted = b.w
-
-
-cdef void synchronous(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(w_at_pose, block, torque, fixed, step)
+        step.context, step.of_user = <void *> self, self.of_user

@@ -9,10 +9,9 @@ potentials; with rk4 the drift is no longer seen, for a third more work.
 The start is S over -dt/2, the angular velocity at the whole step S over dt/2.
 """
 from minidem.core.vec3 cimport Vec3
-from minidem.rotation.held_torque cimport rk4, ssprk3
+from minidem.rotation.formulas cimport rk4, ssprk3, turn_block
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport Body, Kernels, Step, address, over_bodies
-from minidem.rotation.turning cimport turn_block
+from minidem.rotation.scheme cimport MOVE, START, SYNC, Body, Kernels, Step, role
 
 cdef enum: INNER                    # parameters, in the order of the record
 cdef enum Inner: SSPRK3, RK4        # its words
@@ -22,7 +21,7 @@ cdef inline Vec3 flow(const Body *b, const Step *step, double h) noexcept nogil:
     return ssprk3(b, h) if step.integers[INNER] == SSPRK3 else rk4(b, h)
 
 
-cdef inline void start_one(Body *b, const Step *step) noexcept nogil:
+cdef inline void start(Body *b, const Step *step) noexcept nogil:
     b.w = flow(b, step, -0.5 * step.dt)
 
 
@@ -34,29 +33,25 @@ cdef inline void advance_rk4(Body *b, const Step *step) noexcept nogil:
     b.w = rk4(b, step.dt)
 
 
-cdef inline void sync_one(Body *b, const Step *step) noexcept nogil:
+cdef inline void sync(Body *b, const Step *step) noexcept nogil:
     b.predicted = flow(b, step, 0.5 * step.dt)
 
 
-cdef void start(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(start_one, block, torque, fixed, step)
-
-
-cdef void move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    if step.integers[INNER] == SSPRK3:                  # chosen outside the loop over bodies
-        over_bodies(advance_ssprk3, block, torque, fixed, step)
+cdef int spiral(int wanted, double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
+    if step.integers[INNER] == SSPRK3:                # chosen outside the loop over bodies
+        role(MOVE, advance_ssprk3, wanted, block, torque, fixed, step)
     else:
-        over_bodies(advance_rk4, block, torque, fixed, step)
-    turn_block(block, step.dt)
-
-
-cdef void sync(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(sync_one, block, torque, fixed, step)
+        role(MOVE, advance_rk4, wanted, block, torque, fixed, step)
+    if wanted == MOVE:
+        turn_block(block, step.dt)
+    return (role(START, start, wanted, block, torque, fixed, step)
+            | role(SYNC, sync, wanted, block, torque, fixed, step)
+            | 1 << MOVE)
 
 
 SCHEMES = [Scheme(
     name="spiral", title="SPIRAL, leapfrog", equations="7, 9, 10",
-    kernels=Kernels(start=address(start), move=address(move), sync=address(sync)), keeps_norm=True,
+    kernels=Kernels(<size_t> spiral), keeps_norm=True,
     angular_velocity_offset=-0.5, order_q=2, order_w=3, order_q_varying=2, order_w_varying=2,
     parameters={"inner": ("ssprk3", "rk4")},
     cites=("delvalle2024spiral", "shu1988efficient"), used_in="Yade, GeoTaichi",

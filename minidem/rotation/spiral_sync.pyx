@@ -10,10 +10,9 @@ commutator, of order dt^3, so that the sum has the smaller error (eight times in
 for half the exponentials. Both hold M(t) for the whole step: first order for a torque that varies.
 """
 from minidem.core.vec3 cimport Vec3, add_scaled
-from minidem.rotation.held_torque cimport ssprk3
+from minidem.rotation.formulas cimport ssprk3, turned
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport Body, Kernels, Step, address, angular_acceleration, over_bodies
-from minidem.rotation.turning cimport turned
+from minidem.rotation.scheme cimport MOVE, Body, Kernels, Step, angular_acceleration, role
 
 cdef enum: FORM                     # parameters, in the order of the record
 cdef enum Form: PRODUCT, SUM        # its words
@@ -31,16 +30,16 @@ cdef inline void move_sum(Body *b, const Step *step) noexcept nogil:
     b.w = ssprk3(b, step.dt)
 
 
-cdef void move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    if step.integers[FORM] == PRODUCT:                  # chosen outside the loop over bodies
-        over_bodies(move_product, block, torque, fixed, step)
-    else:
-        over_bodies(move_sum, block, torque, fixed, step)
+cdef int spiral_sync(int wanted, double *block, const double *torque, const double *fixed,
+                     const Step *step) noexcept nogil:
+    if step.integers[FORM] == PRODUCT:                # chosen outside the loop over bodies
+        return role(MOVE, move_product, wanted, block, torque, fixed, step)
+    return role(MOVE, move_sum, wanted, block, torque, fixed, step)
 
 
 SCHEMES = [Scheme(
     name="spiral-sync", title="SPIRAL, synchronous", equations="A.1 to A.3, 9, 10",
-    kernels=Kernels(move=address(move)), keeps_norm=True, order_q=2, order_w=3,
+    kernels=Kernels(<size_t> spiral_sync), keeps_norm=True, order_q=2, order_w=3,
     parameters={"form": ("product", "sum")}, cites=("delvalle2024spiral", "shu1988efficient"), reference={
         "": ((1.4275839311e-05, 1.2790654287e-07), (2.1726173692e-04, 8.1209378031e-06)),
         "form=sum": ((1.8302775206e-06, 1.2790654287e-07), (2.3893743625e-05, 8.1209378031e-06))})]

@@ -9,40 +9,35 @@ Eq. B.2 prints w(t + dt) in the second line; only w(t + dt/2) reproduces the pub
 from minidem.core.quaternion cimport add_scaled_quat, multiply_vector, normalise
 from minidem.core.vec3 cimport Vec3, add_scaled
 from minidem.rotation.record import Scheme
-from minidem.rotation.scheme cimport Body, Kernels, Step, address, angular_acceleration, over_bodies
+from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, Body, Kernels, Step, angular_acceleration, role
 
 
 cdef inline Vec3 half_kick(const Body *b, const Step *step) noexcept nogil:
     return add_scaled(b.w, 0.5 * step.dt, angular_acceleration(b, b.w, b.torque))
 
 
-cdef inline void move_one(Body *b, const Step *step) noexcept nogil:
+cdef inline void move(Body *b, const Step *step) noexcept nogil:
     b.w = half_kick(b, step)
     b.q = normalise(add_scaled_quat(b.q, 0.5 * step.dt, multiply_vector(b.q, b.w)))
 
 
-cdef inline void finish_one(Body *b, const Step *step) noexcept nogil:
+cdef inline void finish(Body *b, const Step *step) noexcept nogil:
     b.w = half_kick(b, step)
 
 
-cdef inline void predict_one(Body *b, const Step *step) noexcept nogil:
+cdef inline void predict(Body *b, const Step *step) noexcept nogil:
     b.predicted = half_kick(b, step)
 
 
-cdef void move(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(move_one, block, torque, fixed, step)
-
-
-cdef void finish(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(finish_one, block, torque, fixed, step)
-
-
-cdef void predict(double *block, const double *torque, const double *fixed, const Step *step) noexcept nogil:
-    over_bodies(predict_one, block, torque, fixed, step)
+cdef int velocity_verlet(int wanted, double *block, const double *torque, const double *fixed,
+                         const Step *step) noexcept nogil:
+    return (role(MOVE, move, wanted, block, torque, fixed, step)
+            | role(FINISH, finish, wanted, block, torque, fixed, step)
+            | role(PREDICT, predict, wanted, block, torque, fixed, step))
 
 
 SCHEMES = [Scheme(
     name="velocity-verlet", title="velocity Verlet", equations="B.2, B.3",
-    kernels=Kernels(move=address(move), finish=address(finish), predict=address(predict)), normalises=True,
+    kernels=Kernels(<size_t> velocity_verlet), normalises=True,
     cites=("delvalle2024spiral", "verlet1967computer"), used_in="LIGGGHTS, GranOO, EDEM, MercuryDPM",
     reference={"": ((2.6162435953e-03, 1.7217786592e-03), (2.7443466589e-02, 7.3745594136e-03))})]

@@ -168,23 +168,6 @@ def test_friction_of_each_contact():
 
 
 @pytest.mark.parametrize("contact", ["hertz", "hertz:onset=corrected"])
-def test_same_bits_on_threads_and_in_any_order(monkeypatch, contact):
-    monkeypatch.setattr(minidem.engine.loop_owner, "REBUILDS_PER_SORT", 1)
-    monkeypatch.setattr(minidem.engine.loop_owner, "SPHERES_PER_THREAD", 1)
-    monkeypatch.setattr(minidem.engine.loop_owner, "MIN_SORTED_BLOCKS", 10**9)
-    as_added = mixture(contact=contact)
-    as_added.run(200)
-    monkeypatch.setattr(minidem.engine.loop_owner, "MIN_SORTED_BLOCKS", 0)
-    for threads in (1, 2, 3):
-        sim = mixture(threads, contact)
-        for _ in range(4):
-            sim.run(50)
-        assert np.any(np.diff(sim.engine.state.clump_number[:sim.n_clumps]) < 0) and sim.threads == threads
-        assert_same(sim, as_added)
-    assert len(as_added.contacts()) > 20
-
-
-@pytest.mark.parametrize("contact", ["hertz", "hertz:onset=corrected"])
 def test_bits_depend_on_the_own_material_alone(contact):
     """As in a simulation of that material, also where another one occurs far away or in the pairs."""
     scene = scenes.packed_rods(3, (3, 5, 5), walls=False).changed(young=SOFT.young, poisson=SOFT.poisson)

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import minidem as md
-from minidem import __main__ as command_line
+from minidem import __main__ as command_line, render
 from minidem.output import vtu
 from minidem.output.wall_shapes import write_walls
-from minidem.render import colour, contacts, extra, legend, scene
+from minidem.render import colour, scene
 
 pyvista = pytest.importorskip("pyvista")
 ffmpeg = pytest.importorskip("imageio_ffmpeg")
@@ -156,7 +156,7 @@ def test_a_sphere_that_fills_the_picture_is_whole(camera):
     assert max(rows[rows > 0][[0, -1]]) < 0.16 * width
     bar = (shown[440:, 480:].max(axis=-1) < 120).sum(axis=1).max()                   # the longest dark row
     length = 0.2 / math.sqrt(1.0 - (0.1 / distance(camera)) ** 2) * bar / width     # of the outline, which is wider
-    assert length == pytest.approx(legend.nice_length(legend.LENGTH * 640 / width * 0.2)[0], rel=0.02)
+    assert length == pytest.approx(scene.nice_length(scene.SCALE * 640 / width * 0.2)[0], rel=0.02)
 
 
 def distance(camera):
@@ -166,7 +166,7 @@ def distance(camera):
 
 
 def test_lengths_of_the_scale():
-    assert [legend.nice_length(longest)[1] for longest in (0.99, 0.1, 0.0999, 0.0023, 7e-6, 31.0)] == [
+    assert [scene.nice_length(longest)[1] for longest in (0.99, 0.1, 0.0999, 0.0023, 7e-6, 31.0)] == [
         "0.5 m", "0.1 m", "50 mm", "2 mm", "5 µm", "20 m"]
 
 
@@ -184,7 +184,7 @@ def test_periodic_boxes(axes, walls, transparent, tmp_path):
     shown = np.asarray(md.show(sim, "solid", (200, 150), transparent_walls=transparent)).astype(int)
     assert 100 < coloured(shown).sum() < 0.2 * shown[..., 0].size       # the camera shows the box
     write_walls(tmp_path / "walls.vtu", sim)
-    planes, others, edges = scene.split_walls(extra.read(tmp_path / "walls.vtu"))
+    planes, others, edges = scene.split_walls(render.read(tmp_path / "walls.vtu"))
     assert (planes.n_cells, edges.n_cells) == (sum(isinstance(wall, md.Plane) for wall in walls), 12)
     assert others.n_cells == (96 if len(walls) == 1 and isinstance(walls[0], md.Cylinder) else 0)
 
@@ -231,11 +231,11 @@ def test_colours_of_contacts(row):
 def test_peaks_do_not_set_the_scale():
     """One impact among a thousand contacts at rest."""
     force = np.append(np.linspace(0.0, 1.0, 999), 1000.0)
-    chains = contacts.Contacts(np.zeros((1000, 3)), {"force": force, "length": np.ones(1000)})
+    chains = scene.Contacts(np.zeros((1000, 3)), {"force": force, "length": np.ones(1000)})
     assert colour.value_range([chains], "force") == (0.0, pytest.approx(0.99, abs=0.002))
-    assert contacts.Tubes([chains], 0.01).largest == pytest.approx(0.99, abs=0.002)
-    none = contacts.Contacts(np.zeros((0, 3)), {"force": force[:0], "length": force[:0]})
-    assert colour.value_range([none], "force") == (0.0, 1.0) and contacts.Tubes([none], 0.01).thickest == 0.0
+    assert scene.Tubes([chains], 0.01).largest == pytest.approx(0.99, abs=0.002)
+    none = scene.Contacts(np.zeros((0, 3)), {"force": force[:0], "length": force[:0]})
+    assert colour.value_range([none], "force") == (0.0, 1.0) and scene.Tubes([none], 0.01).thickest == 0.0
 
 
 def test_no_contacts():
@@ -379,5 +379,5 @@ def test_moving_walls(tmp_path):
     assert movie(tmp_path, "--size", "320x240", "--color", "solid") == 0
     (first, second), _ = pictures(tmp_path / "plate.mp4")
     assert coloured(first.astype(int)).sum() > 300 and np.abs(first.astype(int) - second).max() > 20
-    planes, others, edges = scene.split_walls(extra.read(files[1]))
+    planes, others, edges = scene.split_walls(render.read(files[1]))
     assert planes.n_cells == 1 and others.n_cells == 96 + 2 and edges.n_cells == 0

@@ -1,5 +1,4 @@
 """Clumps of one template in many sizes: `add_clumps(..., scale=...)`."""
-import copy
 import warnings
 from time import process_time
 
@@ -7,6 +6,7 @@ import meshio
 import numpy as np
 import pytest
 import scenes
+from bit_systems import sizes
 
 import minidem as md
 import minidem.engine.loop_owner
@@ -15,19 +15,6 @@ from minidem.output import npz_checksum
 DT = 38e-6
 OUTCOME = ("position", "orientation", "velocity", "angular_velocity", "force", "torque", "mass", "sphere_radii",
            "scale", "contacts", "energy")
-
-
-def bed(n=700, threads=1, walls=True, **options):
-    """n clumps of two templates, every one of a size of its own, that collide."""
-    rng = np.random.default_rng(2)
-    scene = scenes.packed_mixture(4, (7, 10, 10), speed=20.0, spin=20.0)
-    scene = scene.part([*range(n - n // 3), *range(700 - n // 3, 700)])
-    sim = md.Simulation(md.Material(1e8, 0.1), walls=scene.walls if walls else [], dt=DT, threads=threads, **options)
-    rods = sum(shape is scene.shapes[0] for shape in scene.shapes)
-    scale = rng.uniform(0.5, 1.0, n)
-    for part in slice(0, rods), slice(rods, n):
-        sim.add_clumps(scene.shapes[part.start].template, *(rows[part] for rows in scene.state), scale=scale[part])
-    return sim, scale
 
 
 def outcome(sim):
@@ -102,48 +89,19 @@ def test_scale_one_changes_no_bit():
     assert_same(sims[0], sims[2])
 
 
-def test_same_bits_on_threads_and_in_any_order(monkeypatch):
-    monkeypatch.setattr(minidem.engine.loop_owner, "REBUILDS_PER_SORT", 1)
-    monkeypatch.setattr(minidem.engine.loop_owner, "SPHERES_PER_THREAD", 1)
-    sims = [bed(threads=threads)[0] for threads in (1, 2, 3)]
-    as_added = bed()[0]
-    monkeypatch.setattr(minidem.engine.loop_owner, "MIN_SORTED_BLOCKS", 10**9)
-    as_added.run(200)
-    assert np.all(np.diff(as_added.engine.state.clump_number[:as_added.n_clumps]) > 0)
-    monkeypatch.setattr(minidem.engine.loop_owner, "MIN_SORTED_BLOCKS", 64)
-    for sim in sims:
-        for _ in range(8):
-            sim.run(25)
-        assert np.any(np.diff(sim.engine.state.clump_number[:sim.n_clumps]) < 0)
-        assert_same(sim, as_added)
-    assert len(as_added.contacts()) > 20
-
-
 def test_energy_is_conserved():
-    sim, _ = bed(300)
+    sim = sizes(n=300)
     before = sim.energy().total
     sim.run(500)
     assert sim.energy().total == pytest.approx(before, rel=2e-3)
     assert len(sim.contacts()) > 5
 
 
-def test_checkpoint_and_copies(tmp_path):
-    sim, scale = bed(100)
-    sim.run(100)
-    sim.save(tmp_path / "scaled.npz")
-    loaded = [md.Simulation.load(tmp_path / "scaled.npz"), copy.deepcopy(sim)]
-    sim.run(100)
-    for other in loaded:
-        assert np.array_equal(other.scale, scale)
-        other.run(100)
-        assert_same(other, sim)
-
-
 @pytest.mark.parametrize("wrong, said", [
     (np.full(100, 0.0), "greater than 0"), (np.full(100, -1.0), "greater than 0"), (np.ones(99), "shape"),
     (np.full(100, np.nan), "finite"), (np.full(100, 1e-100), "double precision")])
 def test_forged_scales(tmp_path, wrong, said):
-    sim, _ = bed(100)
+    sim = sizes(n=100)
     sim.save(tmp_path / "good.npz")
     settings, arrays = npz_checksum.read(tmp_path / "good.npz")
     npz_checksum.write(tmp_path / "forged.npz", settings, {**arrays, "scale": wrong})
@@ -152,11 +110,11 @@ def test_forged_scales(tmp_path, wrong, said):
 
 
 def test_frames(tmp_path):
-    sim, scale = bed(20)
+    sim = sizes(n=20)
     sim.write_vtu(tmp_path / "frame.vtu")
     frame = meshio.read(tmp_path / "frame.vtu")
     assert np.array_equal(frame.point_data["radius"], sim.sphere_radii)
-    radii = np.concatenate([s * sim.templates[k].radii for s, k in zip(scale, sim.template_index)])
+    radii = np.concatenate([s * sim.templates[k].radii for s, k in zip(sim.scale, sim.template_index)])
     assert np.array_equal(frame.point_data["radius"], radii)
 
 

@@ -3,6 +3,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
+from bit_systems import STICKY, sticky
 
 import minidem as md
 from minidem.contact.parts.jkr import jkr_limits, sticking_speed
@@ -111,29 +112,9 @@ def test_triangles_replace_each_other():
     assert sim.energy().balance == pytest.approx(start.balance, rel=1e-9)
 
 
-def cloud(threads=1, steps=0, options="rolling=epsd"):
-    """Rods and balls with friction that stick together in a box."""
-    sticky = md.Material(1e7, 0.3, restitution=0.95, friction=0.4, rolling_friction=0.1, adhesion=5.0)
-    low, high = np.zeros(3), np.full(3, 8.2 * 2 * RADIUS)
-    sim = md.Simulation(sticky, md.box(low, high), contact=f"{LAW},{options}", dt=5e-6, threads=threads)
-    random = np.random.default_rng(5)
-    places = 4.1 * RADIUS * (0.5 + np.stack(np.meshgrid(*3 * [np.arange(4)]), axis=-1).reshape(-1, 3))
-    speeds = 0.3 * random.normal(size=(64, 3))
-    sim.add_clumps(ROD, places[:32], velocity=speeds[:32], angular_velocity=50 * random.normal(size=(32, 3)))
-    sim.add_clumps(BALL, places[32:], velocity=speeds[32:])
-    sim.run(steps)
-    return sim
-
-
-def state(sim):
-    return b"".join(a.tobytes() for a in (sim.position, sim.orientation, sim.velocity, sim.angular_velocity))
-
-
-@pytest.mark.parametrize("options", ["rolling=epsd", "rolling=epsd,tangential=mindlin,mass=clump",
-                                     "rolling=epsd,friction_limit=magnitude"])
-def test_equal_bits_and_balance(tmp_path, options):
-    """For threads, and after a restart with contacts across gaps."""
-    sim = cloud(options=options)
+@pytest.mark.parametrize("options", STICKY)
+def test_balance_of_a_sticky_cloud(options):
+    sim = sticky(f"{LAW},{options}")
     start = sim.energy()
     sim.run(8000)
     contacts = sim.contacts()
@@ -141,9 +122,3 @@ def test_equal_bits_and_balance(tmp_path, options):
     if options == "rolling=epsd":
         assert (contacts["overlap"] < 0.0).any()
     assert sim.energy().balance == pytest.approx(start.balance, abs=5e-4 * start.kinetic)
-    sim.save(tmp_path / "state.npz")
-    loaded, other = md.Simulation.load(tmp_path / "state.npz"), cloud(2, 8000, options)
-    assert loaded.materials[0].adhesion == 5.0
-    for one in (sim, loaded, other):
-        one.run(1000)
-    assert state(loaded) == state(sim) and state(other) == state(sim)

@@ -113,16 +113,6 @@ def test_lasting_energy_is_computed_on_request():
         _ = energy.lasting
 
 
-def test_lasting_energy_has_equal_bits_for_any_number_of_threads():
-    found = []
-    for threads in (1, 2):
-        sim = scenes.packed_rods(2, (12, 12, 12)).simulation(threads=threads)
-        sim.run(200)
-        assert sim.threads == threads and len(sim.contacts()) > 100
-        found.append(sim.energy(shadow=True).lasting)
-    assert found[0] == found[1]
-
-
 @pytest.mark.parametrize("free, rows", [(0, "shadow"), (9, "shadow"), (10, "contact-free"), (100, "contact-free")])
 def test_rows_without_contacts_are_used_if_there_are_enough(free, rows):
     total, lasting = np.random.default_rng(1).uniform(1.0, 2.0, (2, 100))

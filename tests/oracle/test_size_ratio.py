@@ -3,7 +3,6 @@ from time import process_time
 
 import numpy as np
 import pytest
-import scenes
 from scipy.spatial import cKDTree
 
 import minidem as md
@@ -54,18 +53,6 @@ def test_contacts(threads, monkeypatch):
         assert set(zip(i[overlap > 0], j[overlap > 0])) == set(zip(found["sphere_i"], found["sphere_j"]))
         of_giants += np.count_nonzero(found["sphere_j"] >= 4000)
     assert of_giants > 50
-
-
-def test_bits_of_threads(monkeypatch):
-    monkeypatch.setattr("minidem.engine.loop_owner.SPHERES_PER_THREAD", 1)
-    states = []
-    for threads in (1, 2, 3):
-        sim = crowd(1000, 2, threads)
-        sim.run(500)
-        states.append(scenes.state_of(sim))
-    for state in states[1:]:
-        for one, other in zip(states[0], state):
-            assert np.array_equal(one, other)
 
 
 def covered(n, wall=False):

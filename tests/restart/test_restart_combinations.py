@@ -20,7 +20,7 @@ FACTORS = {
     "walls": [True, False],
     "gravity": [(0.0, 0.0, 0.0), (0.3, -0.2, -9.81)],
     "forces": [False, True],
-    "contact": ["hertz", "hertz:onset=corrected", "hooke:stiffness=1e4,onset=corrected"],
+    "contact": ["hertz", "hertz:onset=corrected", "hooke:stiffness=1e4,onset=corrected", "hertz-mindlin"],
     # Clumps stand in memory as they were added, or in the order of space, which is renewed at every second list.
     "memory": ["as added", "ordered", "ordered, then added to", "ordered, added to after the restart"],
     "lists": ["none yet", "before a renewal", "after a renewal", "between renewals"],
@@ -82,7 +82,7 @@ def scene(walls):
 def start(physics, threads):
     scheme, walls, gravity, forces, contact = physics
     if len(md.rotation.info(scheme).stages) > 1:
-        contact = contact.replace("corrected", "plain")
+        contact = contact.replace("corrected", "plain").replace("hertz-mindlin", "hertz")
     sim = scene(walls)[0].changed(gravity=gravity).simulation(DT, rotation=scheme, contact=contact, threads=threads)
     if forces:
         sim.add_force(stir)

@@ -79,8 +79,8 @@ def read_lammps(cls: type[T], folder: str | Path, threads: int | None = None) ->
     Returns
     -------
     Simulation
-        Settings, templates, ids and order of the clumps are those of the simulation that was written; time,
-        positions, orientations, velocities and angular velocities those at the end of the run.
+        Settings, templates, ids and order of the clumps are those of the simulation that was written; time, positions,
+        orientations, velocities and angular velocities those at the end of the run.
 
     Raises
     ------

@@ -85,19 +85,18 @@ def write_lammps(sim, folder: str | Path, steps: int = 100_000, every: int = 0) 
     Raises
     ------
     ValueError
-        For what LAMMPS does not compute equally: contact laws other than 'hertz' and 'hertz-mindlin' without
-        rolling friction, walls other than planes at rest along the axes and a closed drum, user forces. Nothing is
-        written then.
+        For what LAMMPS does not compute equally: contact laws other than 'hertz' and 'hertz-mindlin' without rolling
+        friction, walls other than planes at rest along the axes and a closed drum, user forces. Nothing is written
+        then.
 
     Notes
     -----
     Contacts begin without history, so that tangential springs are zero: no text file of LAMMPS has them, only its
-    binary restart files. So a heap at rest settles again: a hundred clumps of spheres of 3 cm with overlaps up to
-    0.6 mm, which minidem holds at rest, moved by up to 1.4e-4 m within a second. The onset correction and the
-    rotation scheme have no equal: LAMMPS has errors of its own in the step (see output/lammps/law.py).
+    binary restart files. So a heap at rest settles again (see the guide, output). The onset correction and the rotation
+    scheme have no equal: LAMMPS has errors of its own in the step (output/lammps/LAMMPS.md).
 
-    LAMMPS prints kinetic energies and the load of the ranks, between which it moves the limits of their parts of
-    the box. It computes no elastic energy; `energy()` of the state that is read has all terms.
+    LAMMPS prints kinetic energies and the load of the ranks. It computes no elastic energy; `energy()` of the state
+    that is read has all terms.
     """
     folder, steps, every = file_path("folder", folder), whole("steps", steps, 1), whole("every", every, 0)
     script = input_script(sim, steps, every)

@@ -83,7 +83,7 @@ def drum_of(sim):
 
 
 def drum_region(sim):
-    """Commands of a region that turns: a cylinder with two ends. See "cylinders" in law.py."""
+    """Commands of a region that turns: a cylinder with two ends. See "cylinders" in LAMMPS.md."""
     axis, cylinder, low, high = drum_of(sim)
     about = " ".join(f"{x:.17g}" for x in (*cylinder.point, *np.eye(3)[axis]))
     return [f"variable angle equal {cylinder.angular_velocity[axis]:.17g}*time",

@@ -1,0 +1,75 @@
+"""Parts of several schemes: w after a time h, which may be negative, with the body torque held; turns with w held.
+
+`ssprk3` is Eqs 9, 10 of the SPIRAL paper (10.1016/j.cpc.2023.109077); `rk4` is the classical method.
+Products that are the same in all stages are formed before the first.
+"""
+from minidem.core.lanes cimport LANES
+from minidem.core.quaternion cimport Quat, exponential, little_exponential, multiply, turns_little
+from minidem.core.vec3 cimport Vec3, add, add_scaled, scale, times, vec3
+from minidem.rotation.scheme cimport Body
+from minidem.state.rows cimport ANGULAR_VELOCITY, ORIENTATION, load, load_quat, store_quat
+
+
+cdef struct Change:             # of w in a time h: push + coupling * (w_y w_z, w_z w_x, w_x w_y)
+    Vec3 push                   # h M / I
+    Vec3 coupling               # h (I_y - I_z) / I_x and so on; exactly zero where two moments are equal
+
+
+cdef inline Change held(const Body *b, double h) noexcept nogil:
+    cdef Change c
+    cdef Vec3 each = scale(h, b.inverse_inertia)
+    c.push = times(each, b.torque)
+    c.coupling = times(each, vec3(b.inertia.y - b.inertia.z, b.inertia.z - b.inertia.x, b.inertia.x - b.inertia.y))
+    return c
+
+
+cdef inline Vec3 at(Change c, Vec3 w) noexcept nogil:
+    return add(c.push, times(c.coupling, vec3(w.y * w.z, w.z * w.x, w.x * w.y)))
+
+
+cdef inline Vec3 ssprk3(const Body *b, double h) noexcept nogil:
+    cdef Change c = held(b, h)
+    cdef Vec3 k1 = at(c, b.w)
+    cdef Vec3 k2 = at(c, add(b.w, k1))
+    cdef Vec3 k3 = at(c, add_scaled(b.w, 0.25, add(k1, k2)))
+    return add_scaled(b.w, 1.0 / 6.0, add_scaled(add(k1, k2), 4.0, k3))
+
+
+cdef inline Vec3 rk4(const Body *b, double h) noexcept nogil:
+    cdef Change c = held(b, h)
+    cdef Vec3 k1 = at(c, b.w)
+    cdef Vec3 k2 = at(c, add_scaled(b.w, 0.5, k1))
+    cdef Vec3 k3 = at(c, add_scaled(b.w, 0.5, k2))
+    cdef Vec3 k4 = at(c, add(b.w, k3))
+    return add_scaled(b.w, 1.0 / 6.0, add(add(k1, k4), scale(2.0, add(k2, k3))))
+
+
+cdef inline Quat turned(Quat q, double h, Vec3 w) noexcept nogil:
+    """q exp(h/2 w), w in the body frame."""
+    return multiply(q, exponential(scale(0.5 * h, w)))
+
+
+cdef inline Quat turned_by_lab(Quat q, double h, Vec3 w) noexcept nogil:
+    """exp(h/2 w) q, w in the lab frame."""
+    return multiply(exponential(scale(0.5 * h, w)), q)
+
+
+cdef inline void turn_block(double *block, double h) noexcept nogil:
+    """q <- q exp(h/2 w) for the bodies of a block, w as stored; the bits of `turned`.
+
+    A step rarely turns a body by more than 2.5 degrees. If none of the eight turns further, the exponential
+    needs neither root nor division, and few terms.
+    """
+    cdef long long large = 0                            # as wide as a double, so that the loop vectorises
+    cdef int lane
+    for lane in range(LANES):
+        large |= <long long> (not turns_little(scale(0.5 * h, load(block + ANGULAR_VELOCITY * LANES + lane))))
+    if large:
+        for lane in range(LANES):
+            store_quat(block + ORIENTATION * LANES + lane, turned(
+                load_quat(block + ORIENTATION * LANES + lane), h, load(block + ANGULAR_VELOCITY * LANES + lane)))
+    else:
+        for lane in range(LANES):
+            store_quat(block + ORIENTATION * LANES + lane, multiply(
+                load_quat(block + ORIENTATION * LANES + lane),
+                little_exponential(scale(0.5 * h, load(block + ANGULAR_VELOCITY * LANES + lane)))))

@@ -1,0 +1,296 @@
+"""Systems of which tests/restart compares the bits: how each starts, and what must have happened until it ends."""
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+import scenes
+from reference_walls import CUBE, CUBE_FACES, MINDLIN, ROLLING, facets, simulation
+from settling_scene import MATERIAL, material_for, settling
+
+import minidem as md
+from minidem.scenarios.spiral import chess_box
+
+STATE = "position", "orientation", "velocity", "angular_velocity", "force", "torque"
+ONSET = "hertz:onset=corrected"
+WRAP = 64                   # steps between wraps of periodic positions, of the fixture many_threads_and_sorts
+MULTISTAGE = next(name for name in md.rotation.available() if len(md.rotation.info(name).stages) > 1)
+
+
+@dataclass(frozen=True)
+class System:
+    """build(contact=, rotation=, threads=) makes it. Bits are compared over `steps` from step number `before` on.
+
+    place : where a ball of radius 0.04 touches nobody, None: nowhere.
+    """
+    build: Callable
+    laws: tuple
+    steps: int
+    before: int = 0
+    motions: dict | None = None
+    place: tuple | None = None
+
+    def reloaded(self, sim, threads, folder):
+        sim.save(folder / "state.npz")
+        loaded = md.Simulation.load(folder / "state.npz", threads=threads, motions=self.motions)
+        for function in sim.user_forces:
+            loaded.add_force(function)
+        return loaded
+
+
+def values_of(sim, n=None):
+    """All that a simulation contains, or the state of its first n clumps: {name: array}."""
+    found = {name: np.array(getattr(sim, name))[:n] for name in ("ids", *STATE)}
+    if n is not None:
+        return found
+    contacts = sim.contacts()
+    found |= {f"contacts {name}": contacts[name] for name in contacts.dtype.names} | (sim.engine.loop.history() or {})
+    found |= {name: getattr(sim, name) for name in ("time", "step_count", "template_index")}
+    found["energies"] = np.array(list(vars(sim.energy(shadow=True)).values()), dtype=float)
+    found["coordination"] = sim.coordination_number()
+    found["stress"] = sim.stress(low=[0.0] * 3, high=[0.5] * 3, kinetic=True)
+    found["walls"] = [np.append(sim.wall_force(k), sim.wall_torque(k)) for k in range(len(sim.walls))]
+    found["planes"] = [wall.point for wall in sim.walls_at_rest if isinstance(wall, md.Plane)]
+    if sim.engine.loop.dissipated() is not None:
+        found["dissipated"] = sim.engine.loop.dissipated()
+    if sim.engine.loop.wall_work() is not None:
+        found["work of walls"] = sim.engine.loop.wall_work()[:, 0]
+    if sim.periodic:
+        found["shift"] = np.array(sim.engine.state.shift)
+    return found
+
+
+def bits(sim, n=None):
+    return {name: np.ascontiguousarray(values).tobytes() for name, values in values_of(sim, n).items()}
+
+
+def drag(t, x, v, q, w):
+    return -0.5 * v + 3.0 * np.sin(300.0 * t) * x[:, ::-1], -1e-3 * w
+
+
+def of_scene(make, dt=2e-4, forces=(), **changes):
+    """A builder from a scene. make() : the `Scene`; changes : to its fields."""
+    def build(contact, rotation="spiral", threads=1):
+        sim = make().changed(**changes).simulation(dt, contact=contact, rotation=rotation, threads=threads)
+        for function in forces:
+            sim.add_force(function)
+        return sim
+    return build
+
+
+def mixture(walls=True):
+    return scenes.packed_mixture(4, (4, 4, 4), walls=walls)
+
+
+def pieces(contact, rotation="spiral", threads=1):
+    """Thirty-two chess pieces of a hundred spheres each."""
+    return chess_box.simulation(rotation, 2e-5, contact=contact, threads=threads)
+
+
+def in_contact():
+    """Clumps of which two are within the first step of their contact at the start."""
+    before = SYSTEMS["open"].build("hertz")
+    before.run(9)
+    names = "position", "orientation", "velocity", "angular_velocity"
+    return mixture(False).changed(**dict(zip(names, scenes.state_of(before))))
+
+
+def heap(contact, rotation="spiral", threads=1):
+    return settling(contact=contact, rotation=rotation, threads=threads)
+
+
+def shaken(t):
+    """A motion, of a function that pickle can hold."""
+    return (0.05 * np.sin(9.0 * t), 0.0, 0.03 * np.sin(17.0 * t)), (0.3 * np.sin(14.0 * t), 0.2 * np.sin(6.0 * t), t)
+
+
+MIXED = md.ClumpTemplate([(-0.03, 0.0, 0.0), (0.03, 0.0, 0.0), (0.0, 0.03, 0.02)], [0.05, 0.05, 0.04], density=2500.0)
+
+
+def mixer(contact, rotation="spiral", threads=1):
+    """Clumps in a turning mesh drum between planes, with a shaken cube, a shaken cone and a cylinder in it."""
+    turn = {"angular_velocity": (0, 0, 4.0)}
+    walls = [md.MeshWall(facets(30, 0.5, 1.0, rows=6), **turn, center=(0, 0, 0)),
+             md.Plane((0, 0, -0.4), (0, 0, 1), **turn), md.Plane((0, 0, 0.4), (0, 0, -1), motion=md.Oscillation(
+                 (0, 0, 0.03), 8.0)), md.MeshWall((0.25 * (CUBE - 0.5) + (0.1, 0, -0.3), CUBE_FACES), motion=shaken),
+             md.Cylinder((0, 0, 0), (0, 0, 1), 0.08, outside=True, **turn),
+             md.Cone((-0.28, 0, -0.24), (0, 1, 0.2), (0.02, 0.08), 0.05, angular_velocity=(3.0, 0, 0), motion=shaken)]
+    sim = simulation(walls, contact, 2e-4, rotation=rotation, threads=threads, gravity=(2, -9, -4))
+    rng = np.random.default_rng(6)
+    places = 0.16 * (np.argwhere(np.ones((6, 6, 4))) - [2.5, 2.5, 1.5])
+    radius = np.linalg.norm(places[:, :2], axis=1)
+    places = places[(radius < 0.39) & (radius > 0.19) & ~np.all(np.abs(places - (0.1, 0, -0.3)) < 0.23, axis=1)
+                    & (np.linalg.norm(places - (-0.28, 0, -0.24), axis=1) > 0.19)]
+    n = len(places)
+    turns, velocity, spin = scenes.unit_vectors(rng, n, 4), rng.normal(size=(n, 3)), 5.0 * rng.normal(size=(n, 3))
+    sim.add_clumps(MIXED, places, turns, velocity, spin)
+    return sim
+
+
+def gas(contact, rotation="spiral", threads=1, axes=(True, True, True), order=slice(None)):
+    """75 rods that drift through several lengths of a periodic box; friction between soft ones."""
+    scene = scenes.packed_rods(3, (3, 5, 5), walls=False)
+    side = scenes.ROD_RADIUS * np.array([6.2, 3.2, 3.2]) * (3, 5, 5)
+    walls = [plane for plane in md.box((0, 0, 0), side) if not np.any(np.array(plane.normal)[list(axes)])]
+    material = MATERIAL if "mindlin" in contact else md.Material(young=1e8, poisson=0.1)
+    sim = md.Simulation(material, walls, contact=contact, dt=38e-6, threads=threads, rotation=rotation,
+                        periodic=((0, 0, 0), side, axes))
+    x, q, v, w = (values[order] for values in scene.state)
+    sim.add_clumps(scene.shapes[0].template, x, q, v + np.where(axes, (120.0, 0.0, -60.0), 0.0), w)
+    return sim
+
+
+def gas_between_walls(contact, **options):
+    return gas(contact, axes=(True, False, True), **options)
+
+
+def press(contact="hertz-mindlin", rotation="spiral", threads=1, dt=4e-5, **servo):
+    """A lid that presses on rods in a box, with a servo."""
+    servo = md.Servo((0, 0, -1), **{"force": 20.0, "mass": 0.02, "damping": 0.5} | servo)
+    edge, rod = 0.06, md.ClumpTemplate([(0, 0, 0), (0.006, 0, 0)], [0.005] * 2, density=2500.0)
+    lid = md.Plane((0, 0, 0.09), (0, 0, -1), motion=servo)
+    sim = md.Simulation(md.Material(1e7, 0.3, restitution=0.4, friction=0.4),
+                        [*md.box((0, 0, 0), (edge, edge, 1.0))[:5], lid], contact=contact, dt=dt,
+                        gravity=(0, 0, -9.81), threads=threads, rotation=rotation)
+    x = np.arange(0.012, edge - 0.01, 0.018)
+    place = np.array([(a, b, c) for c in 0.012 + 0.0185 * np.arange(4) for a in x for b in x])
+    turn = np.random.default_rng(1).normal(size=(len(place), 4))
+    sim.add_clumps(rod, place, turn / np.linalg.norm(turn, axis=1)[:, None])
+    return sim
+
+
+STICKY = "rolling=epsd", "rolling=epsd,tangential=mindlin,mass=clump", "rolling=epsd,friction_limit=magnitude"
+
+
+def sticky(contact, rotation="spiral", threads=1):
+    """Rods and balls with friction that stick together in a box."""
+    radius, material = 2e-3, md.Material(1e7, 0.3, restitution=0.95, friction=0.4, rolling_friction=0.1, adhesion=5.0)
+    low, high = np.zeros(3), np.full(3, 8.2 * 2 * radius)
+    sim = md.Simulation(material, md.box(low, high), contact=contact, dt=5e-6, threads=threads, rotation=rotation)
+    random = np.random.default_rng(5)
+    places = 4.1 * radius * (0.5 + np.stack(np.meshgrid(*3 * [np.arange(4)]), axis=-1).reshape(-1, 3))
+    speeds = 0.3 * random.normal(size=(64, 3))
+    rod = md.ClumpTemplate([(-0.8 * radius, 0.0, 0.0), (0.8 * radius, 0.0, 0.0)], [radius] * 2, density=2500.0)
+    sim.add_clumps(rod, places[:32], velocity=speeds[:32], angular_velocity=50 * random.normal(size=(32, 3)))
+    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [radius], density=2500.0), places[32:], velocity=speeds[32:])
+    return sim
+
+
+def sizes(contact="hertz", rotation="spiral", threads=1, n=700):
+    """n clumps of two templates, every one of a size of its own."""
+    rng = np.random.default_rng(2)
+    scene = scenes.packed_mixture(4, (7, 10, 10), speed=20.0, spin=20.0)
+    scene = scene.part([*range(n - n // 3), *range(700 - n // 3, 700)])
+    sim = md.Simulation(md.Material(1e8, 0.1), walls=scene.walls, dt=38e-6, threads=threads, contact=contact,
+                        rotation=rotation)
+    rods = sum(shape is scene.shapes[0] for shape in scene.shapes)
+    scale = rng.uniform(0.5, 1.0, n)
+    for part in slice(0, rods), slice(rods, n):
+        sim.add_clumps(scene.shapes[part.start].template, *(rows[part] for rows in scene.state), scale=scale[part])
+    return sim
+
+
+def materials():
+    """Rods and small asymmetric clumps, every other one of another material, in a box of a third one."""
+    soft, glass, steel = md.Material(1e8, 0.45), md.Material(1e9, 0.2), md.Material(2.1e11, 0.3)
+    scene = scenes.packed_mixture(4, (7, 10, 10), speed=20.0, spin=20.0).part(range(300))
+    return scene.changed(materials=[glass, soft] * 150, walls=[replace(wall, material=steel) for wall in scene.walls])
+
+
+DOWN = (0.3, -0.2, -9.81)
+GAS_LAWS = "hertz", ONSET, ROLLING
+SYSTEMS = {
+    "dilute": System(of_scene(lambda: scenes.rods_in_box(seed=1), 38e-6), ("hertz",), 1000),
+    # contacts of rods last for hundreds of steps, and a rod has several at a time
+    "soft": System(of_scene(lambda: scenes.packed_rods(5, (8, 9, 10)), 38e-6, young=1e7), ("hertz",), 400),
+    # clumps of thirty spheres of many sizes: the search compares bounding spheres of clumps first
+    "bunches": System(of_scene(lambda: scenes.packed_bunches(6, 3), 5e-5, young=1e7), ("hertz", ONSET), 400),
+    "mixture": System(of_scene(mixture, young=1e7, gravity=DOWN), ("hertz", ONSET, "hooke:stiffness=1e4"), 50),
+    "with force": System(of_scene(mixture, forces=[drag], young=1e7, gravity=DOWN), (ONSET,), 50),
+    "open": System(of_scene(lambda: mixture(False), young=1e7), ("hertz", ONSET), 50, place=(50.0, 60.0, 70.0)),
+    "in contact": System(of_scene(in_contact, young=1e7), (ONSET,), 30, place=(50.0, 60.0, 70.0)),
+    "pieces": System(pieces, (ONSET,), 1500),
+    "heap": System(heap, (MINDLIN, ROLLING, "hooke-coulomb:stiffness=1e5,rolling=epsd", "hertz", ONSET), 120, 4000,
+                   place=(0.5, 0.1, 0.55)),
+    "mixer": System(mixer, ("hertz", MINDLIN, ROLLING), 150, 2500, {3: shaken, 5: shaken}),
+    "gas": System(gas, GAS_LAWS, 400),
+    "gas between walls": System(gas_between_walls, GAS_LAWS, 400),
+    "press": System(press, ("hertz", MINDLIN), 400, 500),
+    "sticky": System(sticky, tuple(f"hertz-mindlin:cohesion=jkr,{options}" for options in STICKY), 400, 8000),
+    "sizes": System(sizes, ("hertz",), 200),
+    "materials": System(of_scene(materials, 38e-6), ("hertz", ONSET), 200),
+}
+CASES = [(name, law) for name, system in SYSTEMS.items() for law in system.laws]
+
+
+def cases(*names):
+    return [case for case in CASES if case[0] in names]
+
+
+@cache
+def _begun(name, law, rotation):
+    system = SYSTEMS[name]
+    sim = system.build(law, rotation=rotation)
+    sim.run(system.before)
+    return sim
+
+
+def begun(name, law, rotation="spiral"):
+    """A copy of the system at step number `before`, on one thread."""
+    return copy.deepcopy(_begun(name, law, rotation))
+
+
+@cache
+def undisturbed(name, law, rotation="spiral"):
+    """Bits at the end of a run in one go on one thread."""
+    sim = begun(name, law, rotation)
+    sim.run(SYSTEMS[name].steps)
+    return bits(sim)
+
+
+def is_correcting(sim):
+    """Whether a contact has an onset correction now: its force is not that of its overlap."""
+    contacts = sim.contacts()
+    plain = 2.5 * contacts["energy"] / contacts["overlap"]
+    return np.any(np.abs(np.linalg.norm(contacts["force"], axis=1) / plain - 1.0) > 1e-9)
+
+
+@cache
+def corrected(name, rotation="spiral"):
+    """Steps after which a contact has an onset correction."""
+    sim, steps = begun(name, ONSET, rotation), []
+    sim.run(SYSTEMS[name].steps, 1, lambda sim: is_correcting(sim) and steps.append(sim.step_count))
+    return steps
+
+
+def pairs_of(sim):
+    contacts = sim.contacts()
+    return set(zip(contacts["sphere_i"].tolist(), contacts["sphere_j"].tolist()))
+
+
+@cache
+def assert_eventful(name, law):
+    """Contacts begin and end in the steps that are compared, also those with walls; clumps have collided."""
+    system, sim = SYSTEMS[name], begun(name, law)
+    before, seen, velocity = pairs_of(sim), set(), np.array(sim.velocity)
+    sim.run(system.steps, max(1, system.steps // 40), lambda sim: seen.update(pairs_of(sim)))
+    after = pairs_of(sim)
+    assert seen - before and seen - after
+    assert np.mean(np.any(sim.velocity != velocity, axis=1)) > 0.15
+    if system.before:
+        assert before - after and after - before and (law in ("hertz", ONSET) or before & after)
+    if name == "heap" and material_for(law) is MATERIAL:
+        assert len(after) > 100 and sim.contacts()["sliding"].any()
+    if name == "mixer":
+        assert {-1} <= {j for _, j in before | seen if j < 0}
+    if law == ONSET and not system.before:
+        steps = corrected(name)
+        assert len(steps) >= 4 and steps[-1] > steps[0] + 3
+        assert is_correcting(begun(name, law)) == (name == "in contact")
+        plain = system.build("hertz")
+        plain.run(system.steps)
+        assert not np.array_equal(plain.velocity, sim.velocity)
+    if sim.periodic:
+        assert np.any(np.abs(sim.engine.state.shift) >= 2)
+        assert np.all(np.abs(sim.engine.state.in_slot_order("position")) < 3.0 * np.max(sim.periodic[1]))
