@@ -168,3 +168,14 @@ def packed_bunches(seed, side):
     position = cell * (0.5 + np.argwhere(np.ones((side, side, side))))
     return Scene([shape] * n, position, unit_vectors(rng, n, 4), 4.0 * unit_vectors(rng, n),
                  20.0 * unit_vectors(rng, n), md.box([0.0] * 3, [cell * side] * 3))
+
+
+def rescaled(box, length, modulus):
+    """The same motion in other units of length and pressure, density kept: speeds go with sqrt(modulus),
+    times with length / sqrt(modulus). Returns the scene and the factors of x, q, v, w and of time."""
+    speed = np.sqrt(modulus)
+    scene = box.changed(shapes=[rod(scale=length)] * len(box.shapes), position=length * box.position,
+                        velocity=speed * box.velocity, angular_velocity=speed / length * box.angular_velocity,
+                        walls=[md.Plane(length * np.asarray(wall.point), wall.normal) for wall in box.walls],
+                        young=modulus * box.young)
+    return scene, (length, 1.0, speed, speed / length), length / speed

@@ -1,9 +1,10 @@
-"""Figures of PCDM, of its improvement and of other schemes on the free bodies of their papers.
+"""Errors of schemes on the driven cylinder to ten digits (the `reference` fields of their records, from the formulas by
+programs independent of minidem), and figures of PCDM, of its improvement and of others on the free bodies of their
+papers.
 
 Zhao and van Wachem, Acta Mech. 224, 3091 (2013), doi:10.1007/s00707-013-0914-2;
 Seelen, Padding and Kuipers, Acta Mech. 227, 3381 (2016), doi:10.1007/s00707-016-1670-x.
-The figures were computed from the formulas by a program independent of minidem; test_paper_free_bodies.py
-compares with what the papers print.
+The figures, too, are of an independent program; test_paper_free_bodies.py compares with what the papers print.
 """
 import numpy as np
 import pytest
