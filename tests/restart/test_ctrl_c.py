@@ -151,33 +151,6 @@ def test_interrupted_operations_are_atomic(name, own, tmp_path, monkeypatch):
     assert hits > 0.2 * INSTANTS
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError, FloatingPointError, SystemExit])
-@pytest.mark.parametrize("rotation", ["spiral", "rk4", "improved-pcdm"])
-def test_a_user_force_that_raises_leaves_the_step_undone(error, rotation):
-    def simulation(fails_at=None):
-        calls = []
-
-        def force(t, x, v, q, w):
-            calls.append(t)
-            if len(calls) == fails_at:
-                raise error("said by the force")
-            return drag(t, x, v, q, w)
-        sim = few(rotation=rotation)
-        sim.add_force(force)
-        return sim
-
-    uninterrupted = simulation()
-    uninterrupted.run(40)
-    for call in (1, 2, 3, 30):
-        sim = simulation(call)
-        with pytest.raises(error, match="said by the force"):
-            sim.run(40)
-        reached, position = sim.step_count, sim.position
-        assert reached < 40 and np.array_equal(position, sim.position)
-        sim.run(40 - reached)
-        assert bits(sim) == bits(uninterrupted), f"after call {call}"
-
-
 def test_failed_evaluation_changes_nothing(tmp_path):
     uninterrupted, sim = saved(tmp_path), saved(tmp_path)
     before = md.Simulation.load(tmp_path / "state.npz")

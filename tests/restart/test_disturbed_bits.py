@@ -2,6 +2,7 @@
 added and removed clumps. test_restart_combinations adds rotation schemes."""
 import copy
 import pickle
+from itertools import cycle
 
 import bit_systems
 import numpy as np
@@ -12,6 +13,7 @@ from reference_walls import ROLLING
 import minidem as md
 
 pytestmark = pytest.mark.usefixtures("many_threads_and_sorts")
+ERRORS = KeyboardInterrupt, ValueError, FloatingPointError, SystemExit
 each_case = pytest.mark.parametrize("name, law", CASES)
 
 
@@ -85,24 +87,25 @@ def test_multistage_scheme(name, tmp_path):
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-@each_case
-def test_undone_steps(name, law, threads, tmp_path):
+@pytest.mark.parametrize("name, law, rotation", [
+    *((*case, "spiral") for case in CASES), *(("mixture", "hertz", name) for name in (MULTISTAGE, "improved-pcdm"))])
+def test_undone_steps(name, law, rotation, threads, tmp_path):
     """Steps whose user force raises are undone: at the first one, in a row, around wraps, read afterwards or not."""
     def force(t, x, v, q, w):
         calls.append(t)
         if len(calls) - 1 in fails:
-            raise ZeroDivisionError
+            raise next(errors)("said by the force")
         return -0.1 * v, 0.0 * w
 
     def fail(after):
         calls.clear()
         fails[:] = [after]
-        with pytest.raises(ZeroDivisionError):
+        with pytest.raises(ERRORS, match="said by the force"):
             sim.run(system.steps)
         fails.clear()
 
-    calls, fails, system = [], [], SYSTEMS[name]
-    whole = system.reloaded(begun(name, law), threads, tmp_path)
+    calls, fails, errors, system = [], [], cycle(ERRORS), SYSTEMS[name]
+    whole = system.reloaded(begun(name, law, rotation), threads, tmp_path)
     whole.add_force(force)
     whole.run(1)                                            # forces with those of the user are known
     sim = copy.deepcopy(whole)

@@ -112,30 +112,3 @@ def test_an_error_at_the_first_evaluation(own_law):
     broken[0] = False
     sim.run(10)
     assert same(sim, two_balls("sound:stiffness=4e6", steps=10))
-
-
-@pytest.mark.usefixtures("many_threads_and_sorts")
-def test_an_error_in_a_user_force_undoes_the_step():
-    """The same with a built-in law."""
-    calls = []
-
-    def force(t, x, v, q, w):
-        calls.append(None)
-        if len(calls) == 101:
-            raise ArithmeticError("in force")
-        return -0.1 * v, 0.0 * w
-
-    sim, expected = (rods("hooke-coulomb:stiffness=4e6", threads=2) for _ in range(2))
-    sim.add_force(force)
-    with pytest.raises(ArithmeticError, match="in force"):
-        sim.run(200)
-    assert len(sim.contacts()) > 0
-    at_fault = sim.step_count
-    calls.clear()
-    calls.extend(200 * [None])
-    expected.add_force(force)
-    expected.run(at_fault)
-    assert same(sim, expected)
-    for running in sim, expected:
-        running.run(200 - at_fault)
-    assert same(sim, expected)
