@@ -9,7 +9,7 @@ WRITERS = {"write_text", "write_bytes", "savez", "savez_compressed", "savefig", 
 OTHERS = {       # file -> why it writes in another way
     "minidem/core/atomic.py": "it is the way",
     "minidem/ensemble/child.py": "a pipe",
-    "minidem/output/lammps/data.py": "into the temporary files of script.py",
+    "minidem/output/lammps/script.py": "into temporary files",
     "minidem/output/trajectory.py": "lines that are appended",
     "minidem/scenario/files.py": "lines that are appended",
     "minidem/scenario/signals.py": "nowhere",
