@@ -6,9 +6,15 @@ import sys
 import warnings
 from importlib import import_module
 
-from minidem.core.interpreter import scenario_folder
+from minidem.core.interpreter import scenario_folder, scenario_scripts
 
 __path__ = [str(scenario_folder())]
+
+
+def module_of(name):
+    """The module of the script NAME.py, in whatever subfolder."""
+    parts = scenario_scripts()[name].relative_to(scenario_folder()).with_suffix("").parts
+    return import_module(".".join([__name__, *parts]))
 
 
 def moved(old, new):

@@ -34,10 +34,12 @@ def gas(count, contact="hertz", walls=True, threads=1, material=HARD, solid=0.05
     return sim
 
 
-def difference(first, second):
-    """Number of values of two states that differ in any bit."""
-    return sum(int(np.count_nonzero(getattr(first, name).view(np.int64) != getattr(second, name).view(np.int64)))
-               for name in FIELDS)
+def difference(sims, steps):
+    """Number of values of two simulations that differ in any bit after a number of steps."""
+    for sim in sims:
+        sim.run(steps)
+    first, second = (np.hstack([getattr(sim, name) for name in FIELDS]).view(np.int64) for sim in sims)
+    return np.count_nonzero(first != second)
 
 
 def energy():
@@ -85,22 +87,15 @@ def restitution():
 
 
 def threads():
-    single, several = (gas(2000, threads=number, solid=0.2) for number in (1, 2))
-    for sim in (single, several):
-        sim.run(300)
-    return difference(single, several)
+    return difference([gas(2000, threads=number, solid=0.2) for number in (1, 2)], 300)
 
 
 def checkpoint():
     sim = gas(200, contact="hertz-mindlin", material=GLASS, solid=0.2)
     sim.run(500)
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "checkpoint.npz")
-        sim.save(file)
-        other = Simulation.load(file)
-    for one in (sim, other):
-        one.run(500)
-    return difference(sim, other)
+        sim.save(Path(folder, "checkpoint.npz"))
+        return difference([sim, Simulation.load(Path(folder, "checkpoint.npz"))], 500)
 
 
 def orders():

@@ -12,12 +12,12 @@ import base64
 import html
 import sys
 import traceback
-from importlib import import_module
 
 import minidem
-from minidem.core.interpreter import scenario_command, scenario_folder, scenario_scripts
+from minidem.core.interpreter import scenario_command, scenario_scripts
 from minidem.output import replace_text
 from minidem.scenario import Scenario
+from minidem.scenarios import module_of
 from minidem.scenarios.papers import LIMIT, NOT_REPRODUCED, REPRODUCED, TOO_SHORT, WRONG, lines
 
 COLUMNS = ("paper", "item", "quantity", "published", "here", "exact", "deviation", "verdict", "note")
@@ -36,8 +36,7 @@ def experiments():
     found = {}
     for name, path in scenario_scripts().items():
         if "\nEXPERIMENT = " in path.read_text(encoding="utf-8"):
-            module = ".".join(path.relative_to(scenario_folder()).with_suffix("").parts)
-            found[name] = import_module(f"minidem.scenarios.{module}").EXPERIMENT
+            found[name] = module_of(name).EXPERIMENT
     return found
 
 

@@ -52,10 +52,7 @@ def values_of(sim, n=None):
     found["stress"] = sim.stress(low=[0.0] * 3, high=[0.5] * 3, kinetic=True)
     found["walls"] = [np.append(sim.wall_force(k), sim.wall_torque(k)) for k in range(len(sim.walls))]
     found["planes"] = [wall.point for wall in sim.walls_at_rest if isinstance(wall, md.Plane)]
-    if sim.engine.loop.dissipated() is not None:
-        found["dissipated"] = sim.engine.loop.dissipated()
-    if sim.engine.loop.wall_work() is not None:
-        found["work of walls"] = sim.engine.loop.wall_work()[:, 0]
+    found |= sim.engine.loop.ledger()
     if sim.periodic:
         found["shift"] = np.array(sim.engine.state.shift)
     return found

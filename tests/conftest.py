@@ -12,7 +12,7 @@ import scenes
 
 import minidem as md
 from minidem.contact import registry as contact
-from minidem.engine import loop_owner as owner
+from minidem.engine import loop_memory as owner
 from minidem.rotation import registry as rotation
 from minidem.scenario import plot
 from minidem.scenarios.spiral import chess

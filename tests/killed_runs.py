@@ -17,7 +17,6 @@ import threading
 import time
 import traceback
 import warnings
-from importlib import import_module
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -25,6 +24,7 @@ import numpy as np
 
 from minidem.output import npz_checksum
 from minidem.scenario import plot
+from minidem.scenarios import module_of
 
 RUNS = {        # scenario: (options, steps between checkpoints)
     "rods_in_box": (["--time", "0.04", "--dt", "3.8e-5"], 30),
@@ -32,7 +32,7 @@ RUNS = {        # scenario: (options, steps between checkpoints)
     "dense_rods": (["--rods", "60", "--thermalise", "0", "--time", "0.02", "--dt", "3.8e-5"], 15),
     "chess_in_box": (["--time", "0.003", "--dt", "1e-5"], 7),
 }
-SCENARIOS = {name: import_module(name).SCENARIO for name in RUNS}
+SCENARIOS = {name: module_of(name).SCENARIO for name in RUNS}
 MEAN_LIFE = 0.15        # mean time to a kill, in times that the uninterrupted run takes
 
 

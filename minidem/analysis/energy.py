@@ -105,13 +105,13 @@ def measure(loop, gravity, contacts=None, rates=None, shadow=None):
     """
     if contacts is None and not loop.contacts_known:
         loop.evaluate()
-    state, population, lost = loop.state, loop.population, loop.dissipated()
-    work = [rows[:, 0] for rows in loop.works().values() if rows is not None]
-    work += [] if loop.wall_work() is None else [loop.wall_work()[0]]
+    state, population, ledger = loop.state, loop.population, loop.ledger()
+    work = [ledger[name][:, 0] for name in ("work", "force_work") if name in ledger]
+    work += [ledger["wall_work"][0]] if "wall_work" in ledger else []
     contacts = loop.contacts() if contacts is None else contacts
     velocity, body_rate = loop.rates() if rates is None else rates
     mass = state.column("mass")
-    lost = np.zeros(len(DISSIPATED)) if lost is None else np.sum(lost, axis=1)
+    lost = np.sum(ledger.get("dissipated", np.zeros((len(DISSIPATED), 1))), axis=1)
     return Energy(translational=float(0.5 * np.sum(mass * np.sum(velocity ** 2, axis=1))),
                   rotational=float(0.5 * np.sum(np.sum(state.column("inertia") * body_rate ** 2, axis=1))),
                   elastic=float(np.sum(contacts["energy"])),

@@ -101,8 +101,8 @@ class Monitor:
     def _measure_spheres(self, sim):
         """Limits of the present spheres, and which clumps are new in closed meshes."""
         state = sim.engine.state
-        smallest, largest = (state.scale * of_body[state.template_index] for of_body in (
-            state.bodies.smallest, np.array([shape[:, 3].max(initial=0.0) for shape in state.bodies.shapes])))
+        smallest, largest = (state.scale * of_body.take(state.template_index) for of_body in (
+            state.bodies.smallest, state.bodies.largest))
         alone = not sim.walls and state.n_clumps < 2
         has_fronts = any(isinstance(wall, Plane) or isinstance(wall, Cylinder) and not wall.outside
                          for wall in sim.walls)

@@ -2,7 +2,7 @@
 from minidem.broadphase.levels cimport Levels
 from minidem.broadphase.load_balance cimport Share
 from minidem.broadphase.neighbours cimport Neighbours
-from minidem.core.int_vector cimport APART
+from minidem.core.vectors cimport APART
 from minidem.core.openmp cimport Barrier, Epoch
 from minidem.state.state cimport StateView
 

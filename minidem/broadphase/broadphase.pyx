@@ -5,7 +5,7 @@ from minidem.broadphase.cell_grid cimport empty_grid
 from minidem.broadphase.levels cimport free_levels, sort_by_size
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.core.clock cimport clock
-from minidem.core.int_vector cimport APART, IntVector, release
+from minidem.core.vectors cimport APART, IntVector, release
 from minidem.core.lanes cimport LANES
 from minidem.core.openmp cimport set_spins
 from minidem.core.vec3 cimport norm

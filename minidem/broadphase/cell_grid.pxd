@@ -1,7 +1,7 @@
 """Cell list by spatial hash, of spheres or of bounding spheres of clumps, all of about one size."""
 from libc.math cimport ceil, llrint
 
-from minidem.core.int_vector cimport IntVector
+from minidem.core.vectors cimport IntVector
 
 cdef enum:
     MOST_RANGES = 27

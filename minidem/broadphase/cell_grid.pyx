@@ -23,7 +23,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from minidem.broadphase.images cimport item_in_box
-from minidem.core.int_vector cimport release, reserve
+from minidem.core.vectors cimport release, reserve
 
 cdef enum:
     BEYOND = 15                 # entries that a search may read after the last

@@ -5,7 +5,7 @@ follow all spheres in memory, in the same order; a cross-thread pair names its o
 """
 from libc.string cimport memcpy
 
-from minidem.core.int_vector cimport IntVector
+from minidem.core.vectors cimport IntVector
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.state.rows cimport ORIENTATION
 from minidem.state.state cimport StateView

@@ -1,5 +1,5 @@
 """Spheres that other threads need as ghosts, by cache lines: two spheres each, four to a member row."""
-from minidem.core.int_vector cimport reserve
+from minidem.core.vectors cimport reserve
 from minidem.core.lanes cimport row_of
 
 

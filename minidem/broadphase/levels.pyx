@@ -6,7 +6,7 @@ sphere is that of the small ones near it.
 V. Ogarko & S. Luding, Comput. Phys. Commun. 183, 931 (2012), doi 10.1016/j.cpc.2011.12.019.
 """
 from minidem.broadphase.cell_grid cimport assign_cells, fill_cells, free_grid, prepare_grid
-from minidem.core.int_vector cimport push
+from minidem.core.vectors cimport push
 from minidem.core.openmp cimport barrier_wait
 
 

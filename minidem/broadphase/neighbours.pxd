@@ -1,7 +1,7 @@
 """Verlet lists: candidates for contact, one set of lists for each thread."""
 from libc.stdint cimport int64_t
 
-from minidem.core.int_vector cimport APART, IntVector, reserve
+from minidem.core.vectors cimport APART, IntVector, reserve
 from minidem.core.lanes cimport LANES, row_of
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Walls

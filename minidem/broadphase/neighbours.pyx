@@ -15,7 +15,7 @@ slab of its later sphere, so that it can be tested as soon as the slab has moved
 from libc.string cimport memcpy, memset
 
 from minidem.broadphase.ghosts cimport list_marked, mark_lines
-from minidem.core.int_vector cimport IntVector, reserve
+from minidem.core.vectors cimport IntVector, reserve
 from minidem.core.lanes cimport LANES, row_of
 from minidem.core.transpose cimport rows_from_records
 from minidem.state.state cimport StateView

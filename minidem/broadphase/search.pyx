@@ -10,7 +10,7 @@ from minidem.broadphase.ghosts cimport ghost_of
 from minidem.broadphase.images cimport Images, are_nearest, find_images
 from minidem.broadphase.levels cimport MOST_LEVELS
 from minidem.broadphase.neighbours cimport PADDING, push_pair
-from minidem.core.int_vector cimport IntVector, reserve
+from minidem.core.vectors cimport IntVector, reserve
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.vec3 cimport Vec3, dot, vec3
 from minidem.state.periodic_box cimport nearest_image

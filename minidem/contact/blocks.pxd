@@ -8,7 +8,7 @@ the holes (carry.pyx).
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
-from minidem.core.int_vector cimport IntVector, release, reserve
+from minidem.core.vectors cimport IntVector, release, reserve
 from minidem.core.lanes cimport LANES, LOG_LANES
 
 cdef extern from "stdlib.h" nogil:

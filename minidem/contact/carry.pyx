@@ -17,7 +17,7 @@ from minidem.contact.blocks cimport (
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.contact.stored cimport CROSS, GROUPS, OWN, WALLS, Stored, reserve_lines
 from minidem.contact.stored_find cimport drop_known, find_known, table_key
-from minidem.core.int_vector cimport reserve
+from minidem.core.vectors cimport reserve
 from minidem.core.lanes cimport LANES, LOG_LANES, row_of
 from minidem.state.state cimport StateView
 

@@ -19,7 +19,7 @@ from minidem.contact.rows cimport (
 )
 from minidem.contact.stored cimport GROUPS, WALLS, Stored
 from minidem.contact.stored_forces cimport load_block, load_only_pair
-from minidem.core.int_vector cimport IntVector, release
+from minidem.core.vectors cimport IntVector, release
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, norm, sub, vec3
 from minidem.state.periodic_box cimport nearest_image
@@ -56,7 +56,7 @@ cdef object list_contacts(State state, const Contacts *contacts, const Neighbour
             i, j = contacts[t].pairs.data[k], contacts[t].pairs.data[k + 1]
             correction = 0.0
             if m < contacts[t].ends.size and contacts[t].ends.data[m] == k:             # in ascending order
-                correction = (<const double *> contacts[t].onset.data)[m]
+                correction = contacts[t].onset.data[m]
                 m += 1
             if owns(threads + t, &state.view, i):                       # else the owner of i lists it
                 write_row(&pair[count, 0], &values[count, 0], &state.view, i, j, contacts[t].law, correction)

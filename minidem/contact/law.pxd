@@ -20,7 +20,7 @@ from minidem.contact.part cimport PartCall, PartFunction
 from minidem.contact.rows cimport HistoryFunction
 from minidem.contact.twists cimport relative_velocities, sphere_velocity, twist_of
 from minidem.core.external cimport External
-from minidem.core.int_vector cimport IntVector, reserve
+from minidem.core.vectors cimport IntVector, reserve
 from minidem.core.lanes cimport LANES
 from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport Vec3, dot, scale, sub, vec3

@@ -2,10 +2,9 @@
 from libc.stdint cimport int64_t
 
 from minidem.broadphase.neighbours cimport Neighbours
-from minidem.contact.fixed_point cimport Wide
 from minidem.contact.law cimport Law
 from minidem.contact.stored cimport Stored
-from minidem.core.int_vector cimport APART, IntVector
+from minidem.core.vectors cimport APART, DoubleVector, IntVector
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Walls
 
@@ -23,9 +22,8 @@ cdef struct Contacts:               # of one thread
     const Law *law                  # the address of own_law
     IntVector facets                # room for the triangles near one sphere
     IntVector ends                  # if the law needs velocities: first indices of contacts that may begin or end
-    IntVector onset                 # doubles (ends,): their onset corrections [N]
-    IntVector additions             # room for those on own spheres
-    IntVector room                  # of a block of clumps, for the onset pass
+    DoubleVector onset              # (ends,): their onset corrections [N]
+    IntVector known_motions         # (own blocks,): whether the onset pass knows those of the clumps
     int64_t *sphere_force           # (1 + n_accumulators, 4): sums, lab (force_sums.pxd); the first is zero
     int64_t *previous_force         # the same at the last pose, until the fused pass has reduced it
     int64_t *spare_force            # second array, where contacts are found before the last pose is reduced
@@ -34,11 +32,7 @@ cdef struct Contacts:               # of one thread
     unsigned char *row_has_force    # (own member rows,)
     unsigned char *block_has_force  # (own blocks + FORCE_BLOCKS_AHEAD,)
     bint out_of_cache               # sphere_force is larger than the caches: prefetch it
-    Wide wall_work                  # of moving walls on own clumps since the start, in units of the energy
-    Wide wall_power                 # likewise in half a step, at the last whole one
-    Wide saved_wall_work            # where a step may be undone: both before it
-    Wide saved_wall_power
-    Stored stored                   # contacts of a law with records, instead of the lists and sums above
+    Stored stored                   # contacts of a law with records, instead of the lists and sums above; the ledger
     char apart[APART]
 
 cdef bint create_contacts(Contacts *contacts, const StateView *state) noexcept nogil

@@ -12,7 +12,7 @@ from minidem.contact.force_sums cimport add_record
 from minidem.contact.law cimport PAIRS_AT_ONCE, record_of
 from minidem.contact.stored cimport release_stored
 from minidem.contact.wall_contacts cimport find_wall_pairs
-from minidem.core.int_vector cimport APART, release, reserve
+from minidem.core.vectors cimport APART, release, reserve
 from minidem.core.lanes cimport LANES, row_of
 from minidem.core.prefetch cimport FORCE_BLOCKS_AHEAD, prefetch
 from minidem.state.state cimport StateView
@@ -185,8 +185,7 @@ cdef void release_contacts(Contacts *contacts) noexcept nogil:
     release(&contacts.pairs)
     release(&contacts.ends)
     release(&contacts.onset)
-    release(&contacts.additions)
-    release(&contacts.room)
+    release(&contacts.known_motions)
     release(&contacts.facets)
     release_stored(&contacts.stored)
 

@@ -8,7 +8,7 @@ from minidem.contact.law import MOST_COEFFICIENTS, LawKernels, LawLimits
 from minidem.core.checks import check_call, non_negative
 from minidem.core.literature import Reference
 from minidem.core.parameters import named_values, parameter_values
-from minidem.core.record import check_record, refuse_field
+from minidem.core.registry import check_record, refuse_field
 from minidem.material import PAIR_PROPERTIES
 
 

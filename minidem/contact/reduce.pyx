@@ -24,18 +24,19 @@ from minidem.state.state cimport StateView, member
 
 cdef inline void add_row(double *force, double *torque, const double *matrices, const double *offsets,
                          const int64_t *sphere_force, const uint64_t *keys, int shift,
-                         int *accumulators) noexcept nogil:
+                         int *accumulators, bint again) noexcept nogil:
     """Add the forces on the spheres of a member row to the wrenches of their clumps.
 
     force, torque (3, LANES), rotation matrices (9, LANES), offsets and radii (4, LANES), keys (LANES,): of the block.
-    accumulators : (LANES,) indices into sphere_force, zero after it. Lanes without a force add zeros, which change no
-        bit.
+    accumulators : (LANES,) indices into sphere_force, zero after it unless they are used again. Lanes without a force
+        add zeros, which change no bit.
     """
     cdef double rows[3][LANES]
     cdef Vec3 f
     cdef int lane
     forces_of_sums(sphere_force, accumulators, keys, shift, offsets + 3 * LANES, rows[0])
-    clear_indices(accumulators)
+    if not again:
+        clear_indices(accumulators)
     for lane in range(LANES):
         f = vec3(rows[0][lane], rows[1][lane], rows[2][lane])
         store(force + lane, add(load(force + lane), f))
@@ -55,11 +56,12 @@ cdef inline void prefetch_forces(const Contacts *contacts, const StateView *stat
 
 
 cdef const double *reduce_block(Contacts *contacts, const StateView *state, Py_ssize_t b, const int64_t *sphere_force,
-                                const double *body_force, double *wrench) noexcept nogil:
+                                const double *body_force, double *wrench, bint again) noexcept nogil:
     """Wrenches (WRENCH_ROWS, LANES) of the clumps of block b; the forces on its spheres are cleared.
 
     sphere_force : accumulators, of this pose or the last.
     body_force : (block types, WRENCH_ROWS, LANES), wrenches without any contact.
+    again : the same will be reduced again.
     wrench : room for the result. Returns it, or the row of body_force of a block without contacts.
     """
     cdef double force[3 * LANES], torque[3 * LANES], matrices[9 * LANES]      # local: known not to alias anything
@@ -81,12 +83,13 @@ cdef const double *reduce_block(Contacts *contacts, const StateView *state, Py_s
     row = next_row(rows, state.first_member[b], last)
     while True:             # at least one row has a force; with a loop that may be empty the sums are kept in memory
         add_row(force, torque, matrices, member(state, row), sphere_force, keys, contacts.law.unit_shift,
-                contacts.accumulator_of_slot + (row - contacts.first_row) * LANES)
-        rows[row] = False
+                contacts.accumulator_of_slot + (row - contacts.first_row) * LANES, again)
+        if not again:
+            rows[row] = False
         row = next_row(rows, row + 1, last)
         if row == last:
             break
-    has_force[0] = False
+    has_force[0] = again
     memcpy(wrench + FORCE * LANES, force, sizeof(force))
     memcpy(wrench + TORQUE * LANES, torque, sizeof(torque))
     return wrench

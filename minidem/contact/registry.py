@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping
 from minidem.contact.law import MOST_RECORDS
 from minidem.contact.record import ContactLaw
 from minidem.core.checks import flag, whole
-from minidem.core.record import check_fields
-from minidem.core.registry import Registry
+from minidem.core.registry import Registry, check_fields
 
 Function = Callable | object            # a Python function, or a C function in one of the forms of `register`
 _registry = Registry("contact", "minidem.contact.laws", "LAWS")

@@ -3,7 +3,7 @@ from libc.stdint cimport int64_t
 
 from minidem.contact.blocks cimport Blocks
 from minidem.contact.fixed_point cimport Lines, Wide
-from minidem.core.int_vector cimport IntVector
+from minidem.core.vectors cimport IntVector
 from minidem.core.lanes cimport LANES
 
 cdef enum:                          # groups of contacts, evaluated in this order
@@ -16,10 +16,12 @@ cdef enum:
     KINDS = 4                       # of dissipated energy: by damping, tangential damping, sliding, rolling
     BLOCKS_PER_FOLD = 32            # at most 64: see fold
 
-cdef struct Ledger:                 # energies of the own contacts, without an order (fixed_point.pxd)
+cdef struct Ledger:                 # energies of the own contacts, without an order, in units (fixed_point.pxd)
     int64_t sums[2 * KINDS * LANES]     # of both parts, of the last few blocks
     Wide dissipated[KINDS]          # since the start
     double lost[KINDS]              # what was not finite [J]
+    Wide wall_work                  # of moving walls on own clumps since the start, with any law
+    Wide wall_power                 # likewise in half a step, at the last whole one
 
 cdef struct Stored:                 # of one thread
     int n_records                   # of the law; 0: nothing here is used

@@ -5,7 +5,7 @@ from libc.string cimport memset
 
 from minidem.contact.blocks cimport CACHE_LINE, Blocks, copy_blocks, posix_memalign, release_blocks
 from minidem.contact.fixed_point cimport LINE
-from minidem.core.int_vector cimport release
+from minidem.core.vectors cimport release
 
 
 cdef bint save_stored(Stored *stored) noexcept nogil:

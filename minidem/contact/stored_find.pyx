@@ -19,7 +19,7 @@ from minidem.contact.law cimport PAIRS_AT_ONCE
 from minidem.contact.mobility cimport inverse_mass_of, mobility
 from minidem.contact.stored cimport CROSS, OWN, WALLS
 from minidem.contact.wall_contacts cimport find_wall_pairs
-from minidem.core.int_vector cimport reserve
+from minidem.core.vectors cimport reserve
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.vec3 cimport Vec3, dot, scale, sub, vec3
 from minidem.state.motions cimport write_motions

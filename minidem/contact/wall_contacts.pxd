@@ -3,7 +3,7 @@ from libc.stdint cimport int64_t
 
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.stored cimport Stored
-from minidem.core.int_vector cimport IntVector
+from minidem.core.vectors cimport IntVector
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Walls
 

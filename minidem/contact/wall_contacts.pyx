@@ -14,7 +14,7 @@ replaced it, if their directions differ by less than the feature angle.
 """
 from minidem.contact.blocks cimport PLACE, SECOND, keys_of
 from minidem.contact.stored cimport WALLS
-from minidem.core.int_vector cimport reserve
+from minidem.core.vectors cimport reserve
 from minidem.core.vec3 cimport Vec3, add_scaled, dot, norm, sub
 from minidem.walls.surface cimport Touch, centre_in_wall, simple_height, touch_triangle
 from minidem.walls.triangle cimport nearest_of

@@ -12,13 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-# A quaternion farther from unit length than this is normalised with a warning: single precision
-# or seven printed digits leave about 1e-7, so a larger departure is more likely a mistake.
-QUATERNION_TOLERANCE = 1e-6
+QUATERNION_TOLERANCE = 1e-6     # of the length: single precision or seven printed digits leave about 1e-7
 UNIT_ROUNDING = 1e-15        # largest error of the squared length of a vector that was divided by its length
 
-# Limit of every quantity with a unit; positive ones have the reciprocal as their lower limit. Values beyond it
-# indicate wrong units. The fifth power, in an inertia, stays within the range of double precision.
+# Limit of every quantity with a unit; positive ones have the reciprocal as their lower limit. Values beyond it indicate
+# wrong units. The fifth power, in an inertia, stays within the range of double precision.
 LARGEST = 1e60
 MOST_SPHERES = 10 ** 6      # of one clump
 MOST_THREADS = 4096
@@ -37,14 +35,11 @@ def did_you_mean(name, known):
 
 
 def check_call(name, function, *arguments):
-    """Raise ValueError for a function that cannot be called with positional arguments of these names.
-
-    A function without a known signature passes, as some built-in ones.
-    """
+    """Raise ValueError for a function that cannot be called with positional arguments of these names."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
-        return
+        return                      # not known, as of some built-in functions
     try:
         signature.bind(*arguments)
     except TypeError as error:
@@ -55,9 +50,8 @@ def check_call(name, function, *arguments):
 def refuse(name, array, bad, remedy):
     """Raise ValueError for the first element of `array` where the boolean mask `bad` is true, if any."""
     if np.any(bad):
-        index = tuple(int(i) for i in np.argwhere(bad)[0])
-        where = f"{name}[{', '.join(map(str, index))}]" if index else name
-        raise ValueError(f"{where} = {array[index]}: {remedy}")
+        index = tuple(np.argwhere(bad)[0].tolist())
+        raise ValueError(f"{name}{list(index) if index else ''} = {array[index]}: {remedy}")
 
 
 def dimensions(name, value):
@@ -69,20 +63,9 @@ def dimensions(name, value):
 
 
 def finite_array(name, value, shape, repeat=False, limit=np.inf):
-    """Return a C-contiguous float64 copy of `value` with the given shape and finite elements only.
+    """Return a C-contiguous float64 copy of real numbers with the given shape, finite and up to `limit` in magnitude.
 
-    Parameters
-    ----------
-    name : str
-        Name of the argument.
-    value : array_like
-        Real numbers.
-    shape : tuple of int
-        Required shape; -1 for any length, including 0.
-    repeat : bool
-        Accept also one row, of shape `shape[1:]`, and repeat it `shape[0]` times.
-    limit : float
-        Largest magnitude; LARGEST for a quantity with a unit.
+    -1 in `shape` is any length, including 0. With `repeat` one row, of shape `shape[1:]`, is repeated `shape[0]` times.
     """
     wanted = str(tuple("n" if n == -1 else n for n in shape)).replace("'", "")
     try:
@@ -143,9 +126,9 @@ def flag(name, value):
 
 
 def unit_vector(name, value, remedy):
-    """`value` (3,) divided by its length, unless that is 1 but for rounding; ValueError with the remedy if it is zero.
+    """Return `value` (3,) divided by its length, unless that is 1 but for rounding; zero raises ValueError.
 
-    So a vector that this function has returned keeps its bits when it passes through it again, as from a checkpoint.
+    So a vector that has passed keeps its bits when it passes again, as from a checkpoint.
     """
     vector = finite_array(name, value, (3,))
     largest = np.abs(vector).max()
@@ -159,12 +142,13 @@ def unit_vector(name, value, remedy):
 
 def list_of(kind, name, values, remedy=""):
     """Return `values` as a list of objects of the class `kind`, empty for None."""
-    if values is not None and not isinstance(values, (list, tuple)):
+    values = [] if values is None else values
+    if not isinstance(values, (list, tuple)):
         raise ValueError(f"{name} = {short_repr(values)}: give a list of minidem.{kind.__name__}{remedy}")
-    for k, value in enumerate(values or []):
+    for k, value in enumerate(values):
         if not isinstance(value, kind):
             raise ValueError(f"{name}[{k}] = {short_repr(value)}: give minidem.{kind.__name__} objects{remedy}")
-    return list(values or [])
+    return list(values)
 
 
 def file_path(name, value, *suffixes):
@@ -190,8 +174,8 @@ def existing_file(name, value, remedy):
 def unit_quaternions(name, value, n, stacklevel=3):
     """Return unit quaternions (n, 4), ordered (w, x, y, z), from shape (n, 4) or from one (4,) for all.
 
-    Zero quaternions raise ValueError. Those farther from unit length than QUATERNION_TOLERANCE are normalised with
-    a UserWarning, attributed `stacklevel` frames up (3: the caller of the calling function).
+    Zero quaternions raise ValueError. Where the length is off by more than QUATERNION_TOLERANCE, which is more likely a
+    mistake than rounding, there is a UserWarning, attributed `stacklevel` frames up (3: the caller of the caller).
     """
     given = finite_array(name, value, (n, 4), repeat=True)
     largest = np.abs(given).max(axis=1, keepdims=True)

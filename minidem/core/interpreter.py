@@ -9,8 +9,7 @@ PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def scenario_folder():
-    """The folder of the scenarios, beside the package in a source tree, in it in an installed wheel (package_dir in
-    setup.py); None if there is none."""
+    """The folder of the scenarios: beside the package in a source tree, in it in an installed wheel; None without."""
     return next((folder for folder in (PACKAGE / "scenarios", PACKAGE.parent / "scenarios") if folder.is_dir()), None)
 
 
@@ -24,8 +23,7 @@ def scenario_scripts():
 
 
 def scenario_command(name):
-    """How the scenario `name` is run: by its script in a source tree, by minidem in an installed wheel; `name` itself
-    for a script of a user's own."""
+    """How a scenario is run, in a source tree or in an installed wheel; `name` itself for a script of a user's own."""
     folder = scenario_folder()
     path = folder and next(folder.rglob(f"{name}.py"), None)
     if not path:

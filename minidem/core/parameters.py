@@ -22,13 +22,13 @@ class NonNegative(float):
 class Count(int):
     """Default of a parameter that is a positive whole number; the class itself likewise."""
 
-    wanted, allows = "a positive whole number", staticmethod(lambda value: 0 < value <= LARGEST_INTEGER)
+    wanted, allows = f"a positive whole number up to {LARGEST_INTEGER}", staticmethod(lambda value: value > 0)
 
 
 RANGES = (Positive, NonNegative, Count)
 
 
-def parameter_values(owner: str, parameters: Mapping[str, float | tuple[str, ...] | None],
+def parameter_values(owner: str, parameters: Mapping[str, float | tuple | type | None],
                      given: str = "") -> list[float | int]:
     """Values in the order of `parameters`.
 
@@ -63,13 +63,10 @@ def parameter_values(owner: str, parameters: Mapping[str, float | tuple[str, ...
     for name, value in chosen.items():
         if value is None or value in RANGES:
             raise ValueError(f"{owner}: {name} is missing; give it after a colon, as in NAME:{name}=NUMBER")
-    return [_code(default, chosen[name]) for name, default in parameters.items()]
-
-
-def _code(default, value):
-    if not isinstance(default, tuple) or not isinstance(value, str):
-        return value
-    return -1.0 - default.index(value) if default[-1] in RANGES else default.index(value)
+        if isinstance(value, str):
+            index = parameters[name].index(value)
+            chosen[name] = -1.0 - index if parameters[name][-1] in RANGES else index
+    return list(chosen.values())
 
 
 def named_values(parameters: Mapping, values: list[float | int]) -> dict[str, float | int | str]:
@@ -85,20 +82,20 @@ def named_values(parameters: Mapping, values: list[float | int]) -> dict[str, fl
 
 def _read(what, default, text):
     words = [word for word in default if isinstance(word, str)] if isinstance(default, tuple) else []
+    limit = default[-1] if words else default
     if text in words:
         return text
-    limit = default[-1] if words else default
     if isinstance(limit, str):
         raise ValueError(f"{what} is {text!r}, must be one of {', '.join(words)}")
-    kind = limit if isinstance(limit, type) else type(limit)
+    kind = limit if isinstance(limit, type) else type(limit)        # that of None allows any finite number
     number = int if issubclass(kind, int) else float
+    wanted = "a finite number" if number is float else f"a whole number up to {LARGEST_INTEGER}"
     try:
         value = number(text)
     except ValueError:
         value = math.nan
     allows = getattr(kind, "allows", math.isfinite)
     if not (math.isfinite(value) and allows(value)) or number is int and abs(value) > LARGEST_INTEGER:
-        wanted = getattr(kind, "wanted", "a whole number" if number is int else "a finite number")
         raise ValueError(f"{what} is {text!r}, must be {''.join(word + ', ' for word in words)}{'or ' if words else ''}"
-                         f"{wanted}{f' up to {LARGEST_INTEGER}' if number is int else ''}")
+                         f"{getattr(kind, 'wanted', wanted)}")
     return value

@@ -15,33 +15,22 @@ def quotas(root=Path("/")):
     """Processor time per time that the control groups of this process and their parents grant; Linux only.
 
     Containers and batch systems set it: docker's --cpus, Kubernetes' limits, systemd's CPUQuota. A process with more
-    running threads than that is stopped for the rest of each period.
+    running threads than that is stopped for the rest of each period. os.process_cpu_count and psutil do not look at it,
+    and joblib looks at the uppermost group only.
     """
-    mounted, found = root / "sys/fs/cgroup", []
-    try:
-        lines = (root / "proc/self/cgroup").read_text().splitlines()
-    except OSError:
-        return []
-    for _, controllers, path in (line.split(":", 2) for line in lines):
-        if controllers == "":
-            read, folders = of_version_2, [mounted, mounted / "unified"]
-        elif "cpu" in controllers.split(","):
-            read, folders = of_version_1, [mounted / "cpu", mounted / controllers]
-        else:
-            continue
-        group = Path(path.lstrip("/"))
-        for folder, parent in product(folders, [group, *group.parents]):
-            with suppress(OSError, ValueError):         # not mounted here, no controller, or no limit: "max"
-                found.append(read(folder / parent))
+    found, proc = [], root / "proc/self/cgroup"
+    for line in proc.read_text().splitlines() if proc.exists() else []:
+        _, controllers, path = line.split(":", 2)
+        if controllers == "" or "cpu" in controllers.split(","):        # version 2 or 1
+            group = Path(path.lstrip("/"))
+            for folder, parent in product({"", "unified", "cpu", controllers}, [group, *group.parents]):
+                with suppress(OSError, ValueError):         # not mounted here, no controller, or no limit: "max"
+                    found.append(granted(root / "sys/fs/cgroup" / folder / parent, controllers == ""))
     return [quota for quota in found if quota > 0.0]
 
 
-def of_version_2(folder):
-    quota, period = (folder / "cpu.max").read_text().split()
+def granted(group, unified):
+    """Quota of a control group of version 2 (unified) or 1, where it is negative if there is no limit."""
+    names = ["cpu.max"] if unified else ["cpu.cfs_quota_us", "cpu.cfs_period_us"]
+    quota, period = " ".join((group / name).read_text() for name in names).split()
     return int(quota) / int(period)
-
-
-def of_version_1(folder):
-    """Negative if there is no limit."""
-    quota, period = (int((folder / f"cpu.cfs_{name}_us").read_text()) for name in ("quota", "period"))
-    return quota / period

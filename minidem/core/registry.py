@@ -1,36 +1,30 @@
 """Records by name: every module of a folder that has a tuple or list of records is discovered without further edits."""
 import importlib
 import pkgutil
-from dataclasses import replace
-from pathlib import Path
+import re
+from collections.abc import Mapping
+from dataclasses import fields, replace
 
 from minidem.core.checks import did_you_mean
+from minidem.core.literature import references
+from minidem.core.parameters import RANGES
 
 
 class Registry:
-    """Records of one kind, such as rotation schemes.
+    """Records of one kind, such as rotation schemes: those in the lists `attribute` of the modules of a package.
 
-    Parameters
-    ----------
-    kind : str
-        What users call the argument that selects one, for messages.
-    package : str
-        Whose modules are searched, at the first use.
-    attribute : str
-        Name of the list of records in such a module. A record has `name`, `doc` and `values(text)`; without a doc of
-        its own it gets the docstring of its module.
+    `kind` is the name of the argument that selects one. A record has `name`, `doc` and `values(text)`; without a doc of
+    its own it gets the docstring of its module.
     """
 
     def __init__(self, kind, package, attribute):
         self.kind, self.package, self.attribute = kind, package, attribute
-        self.records = {}
-        self.own = set()        # names added by users
+        self.records, self.own = {}, set()      # by name; names added by users
 
     def available(self) -> list[str]:
         """Names of all records, sorted."""
         if not self.records:
-            folder = Path(importlib.import_module(self.package).__file__).parent
-            for module in pkgutil.iter_modules([str(folder)]):
+            for module in pkgutil.iter_modules(importlib.import_module(self.package).__path__):
                 found = importlib.import_module(f"{self.package}.{module.name}")
                 for record in getattr(found, self.attribute, ()):
                     self.records[record.name] = record if record.doc else replace(record, doc=found.__doc__ or "")
@@ -66,3 +60,37 @@ class Registry:
         """(record, parameter values) of "name" or "name:parameter=value,..."; ValueError if there is none such."""
         record = self.info(specification)
         return record, record.values(str(specification).partition(":")[2])
+
+
+def refuse_field(record, name, remedy):
+    """ValueError for a field of a record."""
+    raise ValueError(f"{name} = {getattr(record, name)!r}: {remedy}")
+
+
+def check_record(record, most_parameters):
+    """Check name, parameters and cites, and set the default of doi; ValueError for a record that cannot be used."""
+    if not isinstance(record.name, str) or not re.fullmatch(r"[A-Za-z0-9][\w.-]*", record.name):
+        refuse_field(record, "name", "give a name of letters, digits, hyphens and dots")
+    if not isinstance(record.parameters, Mapping) or len(record.parameters) > most_parameters or not all(
+            default is None or default in RANGES or isinstance(default, (int, float, tuple)) and default != ()
+            for default in record.parameters.values()):
+        refuse_field(record, "parameters", f"give at most {most_parameters} names with a number, a tuple of words, or "
+                                           "None for a number to be given")
+    try:
+        object.__setattr__(record, "cites", references(record.cites))
+        if hasattr(record, "cites_with"):
+            object.__setattr__(record, "cites_with", {
+                given: references(works) for given, works in record.cites_with.items()})
+    except (AttributeError, KeyError, TypeError):
+        refuse_field(record, "cites", "give a tuple of references, each a key of minidem/references.bib or made by "
+                                      "minidem.core.literature.article")
+    if record.cites and not record.doi:
+        object.__setattr__(record, "doi", record.cites[0].doi)
+
+
+def check_fields(kind, given, reserved=()):
+    """ValueError for a name that is no field of the record class, or that is reserved."""
+    unknown = set(given) - {field.name for field in fields(kind)} | set(given) & set(reserved)
+    if unknown:
+        raise ValueError(f"{sorted(unknown)[0]} is no field of the record that can be given; see "
+                         f"{kind.__module__}.{kind.__name__}")

@@ -28,7 +28,7 @@ def checked_threads(given):
     threads = most_threads() if given is None else whole("threads", given, 1, MOST_THREADS)
     if threads > 1 and not has_openmp():
         warnings.warn(f"threads = {threads}: this minidem was built without OpenMP and uses one thread; "
-                      "see MINIDEM_OPENMP in the README", UserWarning, stacklevel=3)
+                      "see MINIDEM_OPENMP in minidem/guide/build.md", UserWarning, stacklevel=3)
     return threads
 
 

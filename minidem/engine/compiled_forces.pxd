@@ -1,16 +1,16 @@
 """Forces and torques from compiled functions of the user."""
-from minidem.engine.time_loop cimport Loop
+from minidem.engine.loop cimport Loop
 from minidem.state.state cimport State
 
 cdef class CompiledForces:
     cdef double[:, ::1] lines           # (n_clumps, 8)
-    cdef double[:, ::1] saved           # work and power at the beginning of a step that calls Python
+    cdef double[:, ::1] saved           # those at the beginning of a step that calls Python
     cdef size_t[:, ::1] functions       # (n_forces, 2): a UserForce each
     cdef long long[:, ::1] shifts       # those of the state
     cdef object keep                    # arrays of the parameters
     cdef object bind(self, Loop *loop)
     cdef object check_parameters(self, Loop *loop)
+    cdef object save(self, Loop *loop)
     cdef object restore(self)
 
 cdef void add_compiled_forces(Loop *loop, Py_ssize_t block, double time, double half) noexcept nogil
-cdef void save_force_work(Loop *loop, int thread) noexcept nogil

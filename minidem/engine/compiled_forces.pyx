@@ -16,8 +16,7 @@ from minidem.core.quaternion cimport Quat, multiply, rotate, rotate_back
 from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport add, dot
 from minidem.engine.leapfrog cimport Restrict
-from minidem.engine.own_clumps cimport copy_own_pairs
-from minidem.engine.time_loop cimport Loop, UserForce
+from minidem.engine.loop cimport Loop, UserForce
 from minidem.state.rows cimport (
     FORCE, ORIENTATION, POSITION, PREDICTED, PREDICTED_VELOCITY, TORQUE, WRENCH_ROWS, load, load_quat, store,
     store_quat,
@@ -62,7 +61,7 @@ cdef class CompiledForces:
         lines[:-1, WORK:] = 0.0 if work is None else work
         self.lines = lines
         self.keep = [np.append(parameters, np.full(<int> BEYOND, np.nan)) for _, parameters in forces]
-        self.saved, self.shifts = lines[:, WORK:].copy(), state.shift
+        self.shifts = state.shift
         self.functions = np.array([(address, padded.ctypes.data) for (address, _), padded in zip(forces, self.keep)],
                                   dtype=np.uintp).reshape(-1, 2)
 
@@ -72,6 +71,11 @@ cdef class CompiledForces:
             loop.forces = <const UserForce *> &self.functions[0, 0]
         if len(self.shifts):
             loop.shifts = &self.shifts[0, 0]
+
+    cdef object save(self, Loop *loop):
+        """Let the loop keep a copy of the lines for `restore`."""
+        self.saved = self.lines.copy()
+        loop.saved_force_lines, loop.n_force_lines = &self.saved[0, 0], self.lines.size
 
     cdef object check_parameters(self, Loop *loop):
         """ValueError if a function reads behind its parameters: at the present poses the result depends on it."""
@@ -95,8 +99,7 @@ cdef class CompiledForces:
                                  "more numbers than these; give all that it reads")
 
     cdef object restore(self):
-        """Work and power of the beginning of the step."""
-        np.asarray(self.lines)[:, WORK:] = self.saved
+        self.lines[:] = self.saved
 
     def work(self):
         """(n_clumps, 2) work [J] and power [W] of each clump."""
@@ -197,8 +200,3 @@ cdef void add_compiled_forces(Loop *loop, Py_ssize_t b, double time, double half
         for lane in range(count):
             line = loop.force_lines + LINE * <Py_ssize_t> numbers[lane]
             line[WORK], line[POWER] = lines[WORK * LANES + lane], lines[POWER * LANES + lane]
-
-
-cdef void save_force_work(Loop *loop, int thread) noexcept nogil:
-    """Copy work and power of own clumps; they are restored if the step fails."""
-    copy_own_pairs(loop, thread, loop.force_lines + WORK, LINE, loop.saved_force_work)

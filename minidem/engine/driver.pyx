@@ -1,5 +1,5 @@
 # distutils: extra_compile_args = -O1
-"""Driver: starts, runs and evaluates the time loop for Python.
+"""Driver: makes, runs and reads the time loop for Python.
 
 Each change of the state is complete or does not happen, whatever raises: a user function, Ctrl-C, exhausted memory.
 Python handles signals between two of its own instructions, so compiled code is interrupted only where it calls Python.
@@ -7,27 +7,32 @@ Such code works on copies, or saves a copy to restore.
 """
 import numpy as np
 
+from minidem.engine.history_memory import history_without
+from minidem.engine.loop_memory import NotFinite
 from minidem.engine.population import Population
 from minidem.engine.user_forces import UserWork
 
-from minidem.broadphase.broadphase cimport FORCE_AFTER_END, IN_CALLBACK, NO_FAILURE, OUT_OF_MEMORY, SMALL_TEAM
-from minidem.broadphase.ghosts cimport clump_of, slot_of
-from minidem.contact.fixed_point cimport join_wide
-from minidem.contact.stored cimport Stored, restore_stored
+from minidem.broadphase.broadphase cimport IN_CALLBACK, NO_FAILURE, SMALL_TEAM
+from minidem.contact.contact_list cimport deepest_overlap, list_contacts, list_last, list_stored
+from minidem.contact.stored cimport restore_stored
 from minidem.core.guard cimport Guard
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3
 from minidem.engine.compiled_forces cimport CompiledForces
 from minidem.engine.half_steps cimport start_clumps, synchronised
-from minidem.engine.loop_owner cimport LoopOwner
-from minidem.engine.time_loop cimport ExternalForces, Loop, run_loop
-from minidem.engine.wall_work cimport add_wall_work, force_of_wall, restore_wall_work
+from minidem.engine.ledger cimport add_wall_work, force_of_wall, read_ledger, write_ledger
+from minidem.engine.loop cimport (
+    BLOCKS, CONTACTS, LISTS, N_PHASES, OUTSIDE, WAITING, ExternalForces, Loop, record_phase,
+)
+from minidem.engine.loop_memory cimport LoopMemory
+from minidem.engine.time_loop cimport run_loop
 from minidem.rotation.scheme cimport Step
+from minidem.state.pose cimport pose_range
 from minidem.state.state cimport State
+from minidem.walls.surface cimport take_poses
+from minidem.walls.wall_table cimport WallTable
 
-
-class NotFinite(FloatingPointError):
-    """The pose of a clump is not finite."""
+OF_CLUMPS = ("work", "force_work")  # entries of the ledger with a row for each clump
 
 
 cdef void call_python_forces(Loop *loop, double steps) noexcept with gil:
@@ -40,20 +45,24 @@ cdef void call_python_forces(Loop *loop, double steps) noexcept with gil:
         loop.broad.reports[0].failure = IN_CALLBACK
 
 
-cdef class Driver(LoopOwner):
+cdef class Driver:
     """A time loop over a fixed set of clumps.
+
+    Its parts are the `Loop`, which compiled code shares; the `State`; `Lists` of candidates and contacts (lists.pyx);
+    contacts with records as arrays (history_memory.pyx); walls and their poses (`WallTable`); user forces
+    (user_forces.py, compiled_forces.pyx); and the ledger of energies (ledger.pyx).
 
     Parameters
     ----------
     state : State
     scheme : record of the rotation scheme;  parameters : list of floats
-    first_step : number of the step at which it begins
     dt : step [s]
+    first_step : number of the step at which it begins
     law : (record of the contact law, its parameter values, PairTable); None: free bodies, no contacts, torques as given
     gravity : (3,) [m/s2]
     walls : WallElements of the walls of the PairTable
     threads : int
-    history, dissipated, work, wall_work, force_work : what these methods returned; default: no contacts, zero
+    history, dissipated, wall_work, work, force_work : see `history` and `ledger`; default: no contacts, zero
     servo_states : that of the WallTable; default: zero
     former_walls : WallTable of the loop before, optional
     population : Population; default: ids from 0 on, nothing removed
@@ -64,53 +73,62 @@ cdef class Driver(LoopOwner):
     forces_known : the forces in the state belong to its pose
     guard : Guard of the simulation, optional
     """
+    cdef LoopMemory memory
+    cdef Loop *loop                     # that of the memory
+    cdef readonly State state
+    cdef readonly WallTable walls       # None: free bodies
+    cdef readonly object user_forces, external_forces
+    cdef CompiledForces compiled_forces  # None: there are no user forces
+    cdef readonly object user_work      # UserWork, likewise
+    cdef public object population       # Population: ids, and energies of removed clumps
+    cdef Guard guard
     cdef readonly object started
     cdef readonly bint all_started
-    cdef readonly bint forces_known
-    cdef readonly object user_forces, external_forces
-    cdef Guard guard
+    cdef readonly bint forces_known     # the forces in the state belong to its pose
+    cdef readonly bint contacts_known   # likewise the contacts
+    cdef readonly object broken         # why the state is incomplete; None: it is complete
     cdef public object copy             # what Simulation keeps to go back to, if a step fails
     cdef object saved                   # copies of blocks and wrenches, where a step calls Python
-    cdef object error
+    cdef object error                   # raised by external_forces
 
-    def __cinit__(self, State state, scheme, *others, external_forces=None, started=None, bint forces_known=False,
-                  Guard guard=None, user_forces=None, work=None, wall_work=None, force_work=None, population=None,
-                  **settings):
-        cdef double[:, :, ::1] saved_blocks, saved_wrench
-        cdef double[:, ::1] works
-        self.started = np.zeros(state.n_clumps, dtype=bool) if started is None else np.array(started, dtype=bool)
-        self.all_started = bool(self.started.all())
-        self.forces_known = forces_known
-        self.population = Population().with_new(state.n_clumps) if population is None else population
+    def __cinit__(self, State state, scheme, parameters, double dt, long long first_step=0, law=None,
+                  gravity=(0.0, 0.0, 0.0), walls=None, int threads=1, history=None, dissipated=None, wall_work=None,
+                  work=None, force_work=None, servo_states=None, former_walls=None, population=None,
+                  external_forces=None, user_forces=None, started=None, bint forces_known=False, Guard guard=None):
         self.guard = Guard() if guard is None else guard
+        if law is not None:
+            self.walls = WallTable(walls, dt, first_step, servo_states, former_walls, guard)
+        self.memory = LoopMemory(state, scheme, parameters, dt, first_step, law, gravity, self.walls, threads, history)
+        self.state, self.loop = state, &self.memory.loop
+        self.population = Population().with_new(state.n_clumps) if population is None else population
+        self.started = np.zeros(state.n_clumps, dtype=bool) if started is None else np.array(started, dtype=bool)
+        self.all_started, self.forces_known = bool(self.started.all()), forces_known
+        if law is not None:
+            write_ledger(self.loop, np.concatenate([np.zeros((4, 2)) if dissipated is None else dissipated,
+                                                    np.zeros((2, 2)) if wall_work is None else wall_work]))
+        self.set_forces(user_forces, external_forces, work, force_work)
+
+    cdef object set_forces(self, user_forces, external_forces, work, force_work):
+        """Forces besides those of contacts, and the copies from which a step that calls Python is undone."""
+        cdef double[:, :, ::1] blocks, wrench
+        cdef State state = self.state
         self.user_forces = user_forces
         if user_forces is not None:
             self.user_work = UserWork(self.first_step, state.column("position"), state.column("orientation"),
                                       np.zeros((state.n_clumps, 7)) if work is None else work)
             self.compiled_forces = CompiledForces(state, self.population.ids, user_forces.compiled, force_work)
-            self.compiled_forces.bind(&self.loop)
+            self.compiled_forces.bind(self.loop)
             if state.n_clumps:
-                self.compiled_forces.check_parameters(&self.loop)
+                self.compiled_forces.check_parameters(self.loop)
             external_forces = user_forces if user_forces.in_python else None
         if external_forces is not None:
-            self.external_forces = external_forces
-            self.loop.owner = <void *> self
+            self.external_forces, self.loop.owner = external_forces, <void *> self
             self.loop.external_forces = call_python_forces
-        if wall_work is not None and self.walls is not None:
-            works = np.ascontiguousarray(wall_work, dtype=float)
-            self.loop.contacts[0].wall_work = join_wide(&works[0, 0], self.loop.law.energy_unit)
-            self.loop.contacts[0].wall_power = join_wide(&works[1, 0], self.loop.law.energy_unit)
-        in_python = self.kernels.functions or self.law_kernels is not None and self.law_kernels.functions
-        if (external_forces is not None or in_python) and state.n_clumps:
-            saved_blocks, saved_wrench = self.saved = state.blocks.copy(), state.wrench.copy()
-            self.loop.saved_blocks, self.loop.saved_wrench = &saved_blocks[0, 0, 0], &saved_wrench[0, 0, 0]
+        if (external_forces is not None or self.memory.calls_python()) and state.n_clumps:
+            blocks, wrench = self.saved = state.blocks.copy(), state.wrench.copy()
+            self.loop.saved_blocks, self.loop.saved_wrench = &blocks[0, 0, 0], &wrench[0, 0, 0]
             if self.compiled_forces is not None:
-                self.loop.saved_force_work = &self.compiled_forces.saved[0, 0]
-
-    @property
-    def undoes_steps(self):
-        """Whether a step that raises is undone, because it calls Python."""
-        return self.saved is not None
+                self.compiled_forces.save(self.loop)
 
     def run(self, long long steps):
         """Advance by so many steps; returns how many were completed.
@@ -122,7 +140,7 @@ cdef class Driver(LoopOwner):
             return 0
         most = steps if self.walls is None or self.walls.most_steps is None else self.walls.most_steps
         while self.loop.steps_done - before < steps:
-            self.run_piece(min(steps - (self.loop.steps_done - before), most, self.wrap_if_due()))
+            self.run_piece(min(steps - (self.loop.steps_done - before), most, self.memory.wrap_if_due()))
         return self.loop.steps_done - before
 
     cdef object run_piece(self, long long steps):
@@ -134,7 +152,7 @@ cdef class Driver(LoopOwner):
         except BaseException:                           # from the function of a motion
             self.walls.servo_states[:] = servo_states
             raise
-        self.sort_if_due()
+        self.memory.sort_if_due()
         self.contacts_known = False
         try:
             self.advance(steps)
@@ -144,7 +162,7 @@ cdef class Driver(LoopOwner):
             if self.broken is None and self.saved is not None:
                 self.restore(self.saved[0], self.saved[1])
                 for t in range(self.loop.n_threads):
-                    restore_wall_work(self.loop.contacts + t)
+                    self.loop.contacts[t].stored.ledger = self.loop.contacts[t].stored.saved_ledger
                 if self.compiled_forces is not None:
                     self.compiled_forces.restore()
                 if servo_states is not None:
@@ -152,7 +170,8 @@ cdef class Driver(LoopOwner):
             elif self.broken is None:
                 cause = "memory was exhausted" if isinstance(error, MemoryError) else "the contact law failed"
                 self.broken = f"in step {self.step_count + 1} {cause}, and forces are missing"
-                self.release_lists()
+                self.memory.release_lists()
+                self.contacts_known = False
             raise
         self.contacts_known = True
         if servo_states is not None:
@@ -169,29 +188,39 @@ cdef class Driver(LoopOwner):
         if servos:
             self.reset_power()
 
+    cdef object prepare_walls(self, long long steps):
+        """Poses of the walls from the present step on."""
+        cdef int t
+        if self.walls is not None and self.walls.walls.any_moves:
+            self.walls.walls.travelled = self.loop.contacts[0].walls.travelled      # lists remain valid over runs
+            self.walls.prepare(self.step_count, steps)
+            for t in range(self.loop.n_threads):
+                take_poses(&self.loop.contacts[t].walls, self.loop.walls)
+
     cdef object wall_force(self, int wall):
         """(3,) force of all clumps on a wall at the present pose [N]."""
-        cdef Vec3 force = force_of_wall(&self.loop, wall)
+        cdef Vec3 force = force_of_wall(self.loop, wall)
         return np.array([-force.x, -force.y, -force.z])
 
     cdef object reset_power(self):
         """The power of walls with new velocities."""
         cdef int t
         for t in range(self.loop.n_threads):
-            add_wall_work(&self.loop, t, True)
+            add_wall_work(self.loop, t, True)
 
     cdef object advance(self, long long steps):
         """Run the time loop for so many steps; -1: forces at the present pose."""
         self.guard.during_step = True
         with nogil:
-            run_loop(&self.loop, steps)
+            run_loop(self.loop, steps)
         self.guard.during_step = False
         if self.loop.broad.reports[0].failure == SMALL_TEAM:            # no step was done
             self.loop.broad.reports[0].failure = NO_FAILURE
-            self.use_one_thread()
+            self.memory.use_one_thread()
             self.advance(steps)
         else:
-            self.raise_failure()
+            error, self.error = self.error, None
+            self.memory.raise_failure(error)
 
     cdef object restore(self, blocks, wrench):
         """Restore saved arrays, and the history of the contacts; contacts and lists are no longer valid."""
@@ -245,44 +274,21 @@ cdef class Driver(LoopOwner):
         pairs = pairs[pairs["clump_j"] >= 0]
         return bool(np.any(self.started[pairs["clump_i"]] != self.started[pairs["clump_j"]]))
 
-    cdef object raise_failure(self):
-        cdef int t, failure = NO_FAILURE, clump = -1
-        for t in range(self.loop.n_threads):
-            failure = max(failure, self.loop.broad.reports[t].failure, self.loop.broad.threads[t].failure)
-            clump = max(clump, self.loop.broad.reports[t].lost - 1)
-            self.loop.broad.reports[t].failure = self.loop.broad.threads[t].failure = NO_FAILURE
-            self.loop.broad.reports[t].lost = 0
-        error, self.error = self.error, None
-        self.kernels.raise_error()
-        if self.law_kernels is not None:
-            self.law_kernels.raise_error()
-        if error is not None:
-            raise error
-        if failure == OUT_OF_MEMORY:
-            self.loop.broad.valid = False
-            raise MemoryError("no memory for the lists of candidates and contacts")
-        if failure == FORCE_AFTER_END:
-            self.loop.broad.valid = False
-            self.raise_force_after_end()
-        if clump >= 0:
-            raise NotFinite(f"the position or orientation of clump {clump} is not finite")
+    def sort_clumps(self):
+        """Spatial sort: neighbours in space become neighbours in memory. Contacts are unknown until the next step."""
+        self.memory.sort()
+        self.contacts_known = False
 
-    cdef object raise_force_after_end(self):
-        cdef Stored *stored
-        cdef int t, i = 0, j = 0
-        force = (0.0, 0.0, 0.0)
-        for t in range(self.loop.n_threads):
-            stored = &self.loop.contacts[t].stored
-            if stored.has_force_after_end:
-                i, j, force = stored.pair_after_end[0], stored.pair_after_end[1], tuple(stored.force_after_end)
-            stored.has_force_after_end = False
-        other = f"clump {self.clump_number(j)}" if j >= 0 else f"wall {self.walls.wall_of[-1 - j]}"
-        raise ValueError(f"the contact law left the force {force} N, or a couple, on clump "
-                         f"{self.clump_number(i)} in its contact with {other}, which has ended: the force must "
-                         "be zero where the overlap is not positive")
+    def set_shares(self, shares, bint keep=True):
+        """Set the fraction of the clumps of each thread from the next rebuild on. Results do not depend on it.
 
-    cdef int clump_number(self, int sphere):
-        return self.state.view.clump_number[clump_of(&self.state.view, slot_of(&self.state.view, sphere))]
+        keep : without load balance from here on.
+        """
+        cdef int t
+        for t in range(self.loop.n_threads):
+            self.loop.broad.shares[t].part = shares[t]
+        self.loop.broad.fixed_shares = keep
+        self.loop.broad.valid = False
 
     def start(self, double dt):
         """Half a step back, and `start` of the rotation scheme, for the clumps not started; forces must be known.
@@ -293,7 +299,7 @@ cdef class Driver(LoopOwner):
         step.dt = dt
         if not self.all_started:
             started = np.ones_like(self.started)
-            start_clumps(self.state, self.kernels, step, self.started.view(np.uint8))
+            start_clumps(self.state, self.memory.kernels, step, self.started.view(np.uint8))
             self.started, self.all_started = started, True
 
     def rates(self):
@@ -311,4 +317,151 @@ cdef class Driver(LoopOwner):
 
     def synchronise(self):
         """The same where all clumps are started."""
-        return synchronised(self.state, self.kernels, self.loop.step)
+        return synchronised(self.state, self.memory.kernels, self.loop.step)
+
+    @property
+    def undoes_steps(self):
+        """Whether a step that raises is undone, because it calls Python."""
+        return self.saved is not None
+
+    @property
+    def threads(self):
+        """Threads that the loop uses."""
+        return self.loop.n_threads
+
+    @property
+    def shares(self):
+        """(threads,) fraction of the clumps that each thread owns."""
+        return [self.loop.broad.shares[t].part for t in range(self.loop.n_threads)]
+
+    @property
+    def steps_done(self):
+        """Steps since this loop was made."""
+        return self.loop.steps_done
+
+    @property
+    def first_step(self):
+        """Number of the step at which this loop was made."""
+        return self.loop.first_step
+
+    @property
+    def step_count(self):
+        """Number of the present step."""
+        return self.loop.first_step + self.loop.steps_done
+
+    @property
+    def dt(self):
+        """[s]"""
+        return self.loop.step.dt
+
+    @property
+    def statistics(self):
+        """Sizes of the lists of candidates and numbers of their rebuilds, a dict."""
+        cdef int t, source
+        pairs = outer = active = 0
+        for t in range(self.loop.n_threads):
+            pairs += self.loop.broad.threads[t].pairs.size // 2
+            active += self.loop.broad.threads[t].active.size
+            for source in range(self.loop.n_threads):
+                outer += self.loop.broad.threads[source].found[t].size // 2
+                outer += self.loop.broad.threads[source].cross_thread[t].size // 2
+        return {"outer_skin": self.loop.broad.outer_skin, "inner_skin": self.loop.broad.inner_skin,
+                "outer_lists": self.loop.broad.n_outer, "inner_lists": self.loop.broad.n_inner,
+                "outer_pairs": outer, "inner_pairs": pairs, "active_slots": active * LANES,
+                "threads": self.loop.n_threads, "shares": self.shares}
+
+    def time_phases(self, bint on=True):
+        """Start or stop recording the time that thread 0 spends in each phase of a step.
+
+        The clock is then read four times in a step, at about 30 ns each.
+        """
+        cdef int phase
+        self.loop.timed = on
+        record_phase(self.loop, OUTSIDE)
+        for phase in range(<int> N_PHASES):
+            self.loop.seconds[phase] = 0.0
+
+    @property
+    def phase_seconds(self):
+        """Time of thread 0 by phase since `time_phases`, a dict [s]; the phases are in loop.pxd."""
+        phases = {"blocks": BLOCKS, "lists": LISTS, "contacts": CONTACTS, "waiting": WAITING, "outside": OUTSIDE}
+        return {name: self.loop.seconds[<int> phase] for name, phase in phases.items()}
+
+    @property
+    def pair_table(self):
+        """PairTable of the contact law; None: free bodies."""
+        return self.memory.pair_table
+
+    def history(self):
+        """Contacts of a law with records, a dict of arrays (history_memory.pyx); None if the law has none."""
+        return self.memory.history()
+
+    def ledger(self):
+        """Energies since the start by name, as arguments of another Driver; without those that cannot differ from zero.
+
+        dissipated : (4, 2) by damping, tangential damping, sliding, rolling, each the sum of two numbers [J]
+        wall_work : (2, 2) work of moving walls, and in half a step at the last one, likewise [J]
+        work : (n_clumps, 7) work of user forces in Python on each clump [J], these forces [N] and torques [N m]
+        force_work : (n_clumps, 2) work of compiled user forces on each clump [J], and its power [W]
+        """
+        energies, ledger = read_ledger(self.loop), {}
+        if self.memory.contacts is not None:
+            ledger["dissipated"] = energies[:4]
+        if self.walls is not None and self.walls.walls.any_moves:
+            ledger["wall_work"] = energies[4:]
+        if self.user_forces is not None:
+            ledger |= {"work": self.user_work.rows(self.step_count), "force_work": self.compiled_forces.work()}
+        return ledger
+
+    def past(self, n_new=0):
+        """Arguments of a Driver that continues this one with n_new more clumps: population, former_walls, `ledger`, and
+        with contacts with records history, with servos servo_states."""
+        past = {name: np.append(values, np.zeros((n_new, values.shape[1])), axis=0) if name in OF_CLUMPS else values
+                for name, values in self.ledger().items()}
+        past |= {} if self.memory.contacts is None else {"history": self.memory.history()}
+        past |= {} if self.walls is None or not self.walls.servos else {"servo_states": self.walls.servo_states}
+        return past | {"population": self.population.with_new(n_new), "former_walls": self.walls}
+
+    def past_without(self, gone):
+        """The same without the clumps of which `gone` (n_clumps,) is true, and without their contacts."""
+        past = self.past()
+        of_clumps = {name: past[name] for name in OF_CLUMPS if name in past}
+        if "history" in past:
+            sizes = self.state.bodies.sizes[self.state.template_index]
+            past["history"] = history_without(past["history"], np.repeat(gone, sizes))
+        return past | {name: values[~gone] for name, values in of_clumps.items()} \
+            | {"population": self.population.without(gone, of_clumps)}
+
+    def pose(self):
+        """Compute the positions of all spheres."""
+        pose_range(&self.loop.state, 0, self.loop.state.n_blocks)
+
+    def contacts(self):
+        """Contacts at the present pose, a structured array (contact/contact_table.py)."""
+        if self.memory.contacts is not None:
+            return self.of_walls(list_stored(self.state, &self.loop.state, self.loop.contacts, self.loop.n_threads))
+        return self.of_walls(list_contacts(self.state, self.loop.contacts, self.loop.broad.threads,
+                                           self.loop.n_threads))
+
+    def contacts_of_last(self, Py_ssize_t n):
+        """Contacts of the n clumps added last, at the present pose; the forces on clumps stay as they are."""
+        self.pose()
+        return self.of_walls(list_last(self.state, n, &self.loop.law))
+
+    def overlap_walls(self, spheres):
+        """(n,) bool, spheres (n, 4) that overlap with walls; see Observables.overlap_walls."""
+        self.prepare_walls(0)
+        return self.walls.overlaps(spheres)
+
+    def of_walls(self, contacts):
+        """Contacts (n,) with the numbers of walls instead of those of their elements."""
+        for name in ("clump_j", "sphere_j"):
+            at_wall = contacts[name] < 0
+            contacts[name][at_wall] = -1 - self.walls.wall_of.take(-1 - contacts[name][at_wall])     # see new_memory
+        return contacts
+
+    def extremes(self):
+        """Largest speed of a clump half a step before the pose [m/s], largest overlap [m], corners of the bounding box
+        of the centres of mass [m], two tuples; contacts must be known."""
+        speed, low, high = self.state.extremes()
+        return speed, deepest_overlap(&self.loop.state, self.loop.contacts, self.loop.n_threads), low, high

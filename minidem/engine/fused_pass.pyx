@@ -62,7 +62,7 @@ cdef inline const double *wrench_of_block(Loop *loop, Contacts *contacts, Py_ssi
         return wrench_of(&loop.state, b)
     if stored:
         return reduce_stored(&contacts.stored, &loop.state, b, loop.body_force, room)
-    return reduce_block(contacts, &loop.state, b, contacts.previous_force, loop.body_force, room)
+    return reduce_block(contacts, &loop.state, b, contacts.previous_force, loop.body_force, room, False)
 
 
 cdef inline void write_touching_motions(Loop *loop, const Contacts *contacts, Py_ssize_t b) noexcept nogil:

@@ -1,10 +1,9 @@
 """Arrays of the time loop that only laws with records need."""
 from minidem.contact.blocks cimport Blocks
-from minidem.engine.time_loop cimport Loop
+from minidem.engine.loop cimport Loop
 from minidem.state.state cimport Layout
 
 cdef class HistoryMemory:
-    cdef object dissipated
     cdef double[:, ::1] motions
     cdef double[:, ::1] turns
     cdef double[:, :, ::1] units
@@ -16,4 +15,3 @@ cdef class HistoryMemory:
     cdef void bind(self, Loop *loop) noexcept
 
 cdef object export_history(Loop *loop, Layout layout)
-cdef object export_dissipated(const Loop *loop)

@@ -8,15 +8,12 @@ import numpy as np
 
 from minidem.state.layout import aligned
 
-from libc.string cimport memset
-
 from minidem.broadphase.ghosts cimport slot_of
 from minidem.contact.blocks cimport (
     EFFECTIVE_INERTIA, EFFECTIVE_MASS, FIRST, LAST_COUPLE, LAST_FORCE, MATERIALS, RECORDS, SECOND, clear_blocks,
     keys_of, numbers_of, release_blocks, set_stride, take_lane,
 )
-from minidem.contact.fixed_point cimport Wide, join_wide, split_wide
-from minidem.contact.stored cimport GROUPS, KINDS, OWN, WALLS, Stored
+from minidem.contact.stored cimport GROUPS, OWN, WALLS, Stored
 from minidem.core.lanes cimport LANES
 from minidem.state.block_rows cimport write_rows
 from minidem.state.state cimport StateView
@@ -50,12 +47,10 @@ cdef class HistoryMemory:
     n_materials : by which pairs of materials are numbered
     units : (n_spheres, 2) of the sums of forces and moments, see StateView
     history : dict of arrays, see export_history
-    dissipated : (4, 2) energies so far, each the sum of two numbers [J]
     """
 
     def __cinit__(self, Layout layout, material_index, sphere_materials, element_materials, int n_materials, units,
-                  history, dissipated):
-        self.dissipated = np.ascontiguousarray(dissipated, dtype=float)
+                  history):
         self.motions = aligned((2 * layout.view.n_members * LANES + 2, 8))
         self.turns = aligned((layout.view.n_blocks * LANES + 1, 4))
         spins = aligned((layout.view.n_blocks + 1, 4, LANES))
@@ -107,9 +102,8 @@ cdef class HistoryMemory:
     cdef void bind(self, Loop *loop) noexcept:
         """Pointers of the loop. At the first call the contacts of its last step are replaced by those of the arrays."""
         cdef Stored *stored
-        cdef double[:, ::1] dissipated = self.dissipated
         cdef Blocks blocks
-        cdef int t, group, k
+        cdef int t, group
         loop.state.motions, loop.state.spins, loop.state.turns, loop.state.units = \
             &self.motions[0, 0], &self.spins[0, 0, 0], &self.turns[0, 0], &self.units[0, 0, 0]
         if self.bound:
@@ -119,7 +113,6 @@ cdef class HistoryMemory:
             stored = &loop.contacts[t].stored
             for group in range(<int> GROUPS):
                 clear_blocks(&stored.groups[group])
-            memset(&stored.ledger, 0, sizeof(stored.ledger))
         stored = &loop.contacts[0].stored               # the next rebuild gives them to their owners
         blocks = stored.groups[OWN]
         stored.groups[OWN], self.spheres = self.spheres, blocks
@@ -127,23 +120,6 @@ cdef class HistoryMemory:
         stored.groups[WALLS], self.walls = self.walls, blocks
         release_blocks(&self.spheres)
         release_blocks(&self.walls)
-        for k in range(<int> KINDS):
-            stored.ledger.dissipated[k] = join_wide(&dissipated[k, 0], loop.law.energy_unit)
-
-
-cdef object export_dissipated(const Loop *loop):
-    """(4, 2) energies dissipated by damping, tangential damping, sliding, rolling, each the sum of two numbers [J]."""
-    cdef double[:, ::1] parts = np.zeros((<int> KINDS, 2))
-    cdef Wide total
-    cdef int t, k
-    for k in range(<int> KINDS):
-        total = 0
-        for t in range(loop.n_threads):
-            total += loop.contacts[t].stored.ledger.dissipated[k]
-        split_wide(total, loop.law.energy_unit, &parts[k, 0])
-        for t in range(loop.n_threads):
-            parts[k, 0] += loop.contacts[t].stored.ledger.lost[k]
-    return np.asarray(parts)
 
 
 cdef object export_history(Loop *loop, Layout layout):

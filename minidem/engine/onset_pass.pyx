@@ -1,15 +1,22 @@
 """The onset pass: the onset correction (contact/ONSET.md) of the contacts that the narrow phase has listed.
 
     motions     of the clumps of these contacts at the instant of the pose, under the forces found so far
-    post        where a contact is cross-thread, its threads wait for the motions of each other's clumps
+    publish     where a contact is cross-thread, its threads wait for the motions of each other's clumps
     correct     the force of each contact, by both of its owners, with the same bits
     add         to the forces on own spheres
 
 It follows the narrow phase, so that a correction sees all other forces at this pose, and precedes the reduction. With
 external forces it follows these, and changes the stored wrenches, in an order that does not depend on the run.
+
+The motions of the eight clumps of a block are four lines of eight records of four doubles, in `loop.clump_motions`:
+
+    0   orientation
+    1   velocity, lab [m/s];                                first component of the angular velocity
+    2   acceleration, lab [m/s2];                           second
+    3   angular acceleration, principal frame [rad/s2];     third, principal frame [rad/s]
 """
 from libc.stdint cimport int64_t
-from libc.stdlib cimport qsort
+from libc.stdlib cimport free, malloc, qsort
 from libc.string cimport memcpy, memset
 
 from minidem.broadphase.ghosts cimport clump_of, slot_of
@@ -18,16 +25,19 @@ from minidem.contact.force_sums cimport add_record
 from minidem.contact.law cimport Contact, Law, modulus_of, record_force, rounded_force
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.contact.onset cimport Onsets, onset_forces
-from minidem.contact.reduce cimport force_on
-from minidem.core.int_vector cimport reserve
+from minidem.contact.reduce cimport force_on, reduce_block
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.openmp cimport advance_epoch
 from minidem.core.quaternion cimport Quat, rotate, rotate_back
-from minidem.core.transpose cimport rows_from_records
-from minidem.core.vec3 cimport Vec3, add, cross, dot, norm, scale, sub, times, vec3
-from minidem.engine.clump_motion cimport find_motions, room_for
-from minidem.engine.time_loop cimport Loop
-from minidem.state.rows cimport FORCE, INVERSE_INERTIA, INVERSE_MASS, ORIENTATION, TORQUE, load, load_quat, store
+from minidem.core.transpose cimport records_from_rows, rows_from_records
+from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, norm, scale, sub, times, vec3
+from minidem.core.vectors cimport reserve
+from minidem.engine.loop cimport Loop
+from minidem.rotation.scheme cimport PREDICT, SYNC, Body, Step, angular_acceleration, call_scheme, set_stage
+from minidem.state.rows cimport (
+    ANGULAR_VELOCITY, FORCE, INERTIA, INVERSE_INERTIA, INVERSE_MASS, ORIENTATION, PREDICTED, TORQUE, VELOCITY,
+    WRENCH_ROWS, load, load_quat, store,
+)
 from minidem.state.state cimport StateView, fixed_rows, member, wrench_of
 
 cdef struct Side:                   # of eight contacts: their spheres on one side, seen along the normals to it
@@ -40,28 +50,71 @@ cdef struct Side:                   # of eight contacts: their spheres on one si
 cdef struct Addition:               # a correction on a sphere, to a stored wrench
     Vec3 force
     int slot
-    int other                       # sphere, ghost or wall
     unsigned long long rank         # canonical order: the user's number of the sphere, then of the other one
 
 
-cdef void find_all_motions(Loop *loop, int thread, bint stored, bint between) noexcept nogil:
-    """Motions of the own clumps of the listed contacts."""
-    cdef Contacts *contacts = loop.contacts + thread
+cdef void find_motions(Loop *loop, int thread, Py_ssize_t b, bint stored, bint between) noexcept nogil:
+    """Motions of the clumps of an own block at the instant of the pose, into loop.clump_motions."""
     cdef const StateView *state = &loop.state
-    cdef int *clumps = contacts.additions.data          # which holds nothing yet
+    cdef Contacts *contacts = loop.contacts + thread
+    cdef const double *wrench = wrench_of(state, b)
+    cdef const double *fixed = fixed_rows(state, b)
+    cdef double *rows = state.blocks + b * state.n_rows * LANES
+    cdef double *motions = loop.clump_motions + 16 * b * LANES
+    cdef double reduced[WRENCH_ROWS * LANES], w[3 * LANES], kept[3 * LANES], half[LANES]
+    cdef double velocity[4 * LANES], linear[4 * LANES], angular[4 * LANES]
+    cdef Body body
+    cdef Vec3 acceleration
+    cdef Step step = loop.step
+    cdef int lane
+    if not stored:
+        wrench = reduce_block(contacts, state, b, contacts.sphere_force, loop.body_force, reduced, True)
+    set_stage(&step, 0)
+    memcpy(kept, rows + PREDICTED * LANES, sizeof(kept))
+    call_scheme(loop.scheme, loop.roles, SYNC if between else PREDICT, rows, wrench + TORQUE * LANES, fixed, &step)
+    memcpy(w, rows + PREDICTED * LANES, sizeof(w))
+    memcpy(rows + PREDICTED * LANES, kept, sizeof(kept))
+    for lane in range(LANES):
+        half[lane] = 0.5 * step.dt
+        if between and state.clump_number[b * LANES + lane] >= 0 \
+                and not loop.started[state.clump_number[b * LANES + lane]]:     # its velocities are those at the pose
+            half[lane] = 0.0
+            store(w + lane, load(rows + ANGULAR_VELOCITY * LANES + lane))
+    for lane in range(LANES):
+        body.inertia = load(fixed + INERTIA * LANES + lane)
+        body.inverse_inertia = load(fixed + INVERSE_INERTIA * LANES + lane)
+        acceleration = scale(fixed[INVERSE_MASS * LANES + lane], load(wrench + FORCE * LANES + lane))
+        store(linear + lane, acceleration)
+        store(velocity + lane, add_scaled(load(rows + VELOCITY * LANES + lane), half[lane], acceleration))
+        store(angular + lane, angular_acceleration(&body, load(w + lane), load(wrench + TORQUE * LANES + lane)))
+        velocity[3 * LANES + lane] = w[lane]
+        linear[3 * LANES + lane] = w[LANES + lane]
+        angular[3 * LANES + lane] = w[2 * LANES + lane]
+    records_from_rows(rows + ORIENTATION * LANES, motions)
+    records_from_rows(velocity, motions + 4 * LANES)
+    records_from_rows(linear, motions + 8 * LANES)
+    records_from_rows(angular, motions + 12 * LANES)
+
+
+cdef inline bint is_own(const Contacts *contacts, int sphere) noexcept nogil:
+    """Whether a sphere of a listed contact is an own one, no ghost and no wall."""
+    return <unsigned int> (sphere - contacts.first_slot) < <unsigned int> contacts.n_slots
+
+
+cdef void find_all_motions(Loop *loop, int thread, bint stored, bint between) noexcept nogil:
+    """Motions of the clumps of all own blocks with a listed contact."""
+    cdef Contacts *contacts = loop.contacts + thread
+    cdef int *known = contacts.known_motions.data
+    cdef Py_ssize_t m, side, b, first = contacts.first_block
     cdef int sphere
-    cdef unsigned int own, n_slots = contacts.n_slots
-    cdef Py_ssize_t m, side, count = 0
+    memset(known, 0, (loop.broad.threads[thread].last_block - first) * sizeof(int))
     for m in range(contacts.ends.size):
         for side in range(2):
             sphere = contacts.pairs.data[contacts.ends.data[m] + side]
-            own = sphere - contacts.first_slot          # of a ghost or a wall: larger than n_slots
-            if own < n_slots:
-                clumps[count] = clump_of(state, sphere)
-                count += 1
-    for m in range((count + LANES - 1) // LANES):
-        find_motions(loop, thread, clumps + m * LANES, <int> min(<Py_ssize_t> LANES, count - m * LANES), stored,
-                     between)
+            b = row_of(clump_of(&loop.state, sphere)) if is_own(contacts, sphere) else first
+            if is_own(contacts, sphere) and not known[b - first]:
+                known[b - first] = True
+                find_motions(loop, thread, b, stored, between)
 
 
 cdef inline bint is_cross_thread(const Loop *loop, int sphere) noexcept nogil:
@@ -69,7 +122,7 @@ cdef inline bint is_cross_thread(const Loop *loop, int sphere) noexcept nogil:
 
 
 cdef void await_motions(Loop *loop, int thread) noexcept nogil:
-    """Post the own motions; wait for those of the other threads if a listed contact needs one."""
+    """Publish the own motions; wait for those of the other threads if a listed contact needs one."""
     cdef Contacts *contacts = loop.contacts + thread
     cdef const int *pair
     cdef Py_ssize_t m
@@ -95,15 +148,15 @@ cdef void measure_side(const Loop *loop, const int *slots, Side *side) noexcept 
     for lane in range(LANES):
         clump = clump_of(state, slots[lane])
         for k in range(4):
-            record[k][lane] = 4 * clump + k
+            record[k][lane] = <int> ((4 * row_of(clump) + k) * LANES + lane_of(clump))
         constants = fixed_rows(state, row_of(clump)) + lane_of(clump)
         store(inverse_inertia + lane, load(constants + INVERSE_INERTIA * LANES))
         inverse_mass[lane] = constants[INVERSE_MASS * LANES]
         store(offset + lane, load(member(state, row_of(slots[lane])) + lane_of(slots[lane])))
-    rows_from_records(loop.motions, record[0], q)
-    rows_from_records(loop.motions, record[1], velocity)
-    rows_from_records(loop.motions, record[2], linear)
-    rows_from_records(loop.motions, record[3], angular)
+    rows_from_records(loop.clump_motions, record[0], q)
+    rows_from_records(loop.clump_motions, record[1], velocity)
+    rows_from_records(loop.clump_motions, record[2], linear)
+    rows_from_records(loop.clump_motions, record[3], angular)
     for lane in range(LANES):
         normal, r = load(side.normal + lane), load(offset + lane)
         w = vec3(velocity[3 * LANES + lane], linear[3 * LANES + lane], angular[3 * LANES + lane])
@@ -201,18 +254,6 @@ cdef void add_to_wrench(const StateView *state, int slot, Vec3 force) noexcept n
                                        cross(load(member(state, row_of(slot)) + lane_of(slot)), rotate_back(q, force))))
 
 
-cdef void add_in_order(const StateView *state, Addition *additions, Py_ssize_t n) noexcept nogil:
-    """Add to stored wrenches, in canonical order."""
-    cdef Py_ssize_t m
-    for m in range(n):
-        additions[m].rank = <unsigned long long> order_of(state, additions[m].slot) << 32 \
-            | order_of(state, additions[m].other)
-    if n > 1:
-        qsort(additions, n, sizeof(Addition), compare)
-    for m in range(n):
-        add_to_wrench(state, additions[m].slot, additions[m].force)
-
-
 cdef bint add_onset_forces(Loop *loop, int thread, bint stored, bint between) noexcept nogil:
     """Add the onset corrections to the forces on own clumps. Called by all threads together; False: memory exhausted.
 
@@ -223,40 +264,46 @@ cdef bint add_onset_forces(Loop *loop, int thread, bint stored, bint between) no
     cdef const StateView *state = &loop.state
     cdef double force[LANES], normals[3 * LANES]
     cdef const int *pair
-    cdef Addition *additions
-    cdef Py_ssize_t eight, first, n = 0
     cdef const int *indices
+    cdef Addition *additions = NULL                     # to stored wrenches
+    cdef Py_ssize_t eight, first, m, n = 0, n_ends = contacts.ends.size
     cdef Vec3 correction
     cdef int lane, side, count
     cdef bint fine
-    if loop.n_threads == 1 and contacts.ends.size == 0:
+    if loop.n_threads == 1 and n_ends == 0:
         return True
-    fine = reserve(&contacts.room, room_for(state)) \
-        and reserve(&contacts.onset, 2 * contacts.ends.size) \
-        and reserve(&contacts.additions, 2 * contacts.ends.size * <Py_ssize_t> (sizeof(Addition) // sizeof(int)))
+    fine = reserve(&contacts.onset, n_ends) \
+        and reserve(&contacts.known_motions, loop.broad.threads[thread].last_block - contacts.first_block)
+    if fine and stored:
+        additions = <Addition *> malloc((2 * n_ends + 1) * sizeof(Addition))
+        fine = additions != NULL
     if fine:
         find_all_motions(loop, thread, stored, between)
     if loop.n_threads > 1:
         await_motions(loop, thread)
-    additions = <Addition *> contacts.additions.data    # to stored wrenches
-    for eight in range((contacts.ends.size + LANES - 1) // LANES if fine else 0):
+    for eight in range((n_ends + LANES - 1) // LANES if fine else 0):
         first = eight * LANES
-        count = <int> min(<Py_ssize_t> LANES, contacts.ends.size - first)
+        count = <int> min(<Py_ssize_t> LANES, n_ends - first)
         indices = contacts.ends.data + first
         correct_eight(loop, contacts.pairs.data, indices, count, force, normals)
-        memcpy(<double *> contacts.onset.data + first, force, count * sizeof(double))
+        memcpy(contacts.onset.data + first, force, count * sizeof(double))
         for lane in range(count):
             pair = contacts.pairs.data + indices[lane]
             for side in range(2 if force[lane] != 0.0 else 0):
-                if <unsigned int> (pair[side] - contacts.first_slot) >= <unsigned int> contacts.n_slots:
+                if not is_own(contacts, pair[side]):
                     continue
                 correction = rounded_force(&loop.law, state, pair[side], scale(
                     -force[lane] if side else force[lane], load(normals + lane)))
                 if stored:
-                    additions[n].slot, additions[n].other = pair[side], pair[1 - side]
-                    additions[n].force = correction
+                    additions[n].slot, additions[n].force = pair[side], correction
+                    additions[n].rank = <unsigned long long> order_of(state, pair[side]) << 32 \
+                        | order_of(state, pair[1 - side])
                     n += 1
                 else:
                     add_to_sphere(contacts, state, pair[side], correction)
-    add_in_order(state, additions, n)
+    if n > 1:
+        qsort(additions, n, sizeof(Addition), compare)
+    for m in range(n):
+        add_to_wrench(state, additions[m].slot, additions[m].force)
+    free(additions)
     return fine

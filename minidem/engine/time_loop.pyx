@@ -19,21 +19,27 @@ from cython.parallel import parallel, threadid
 
 from libc.string cimport memcpy
 
-from minidem.broadphase.broadphase cimport NO_FAILURE, OUT_OF_MEMORY, SMALL_TEAM
+from minidem.broadphase.broadphase cimport FORCE_AFTER_END, NO_FAILURE, OUT_OF_MEMORY, SMALL_TEAM
 from minidem.broadphase.neighbours cimport Neighbours, block_after_slab
+from minidem.broadphase.rebuild cimport rebuild
 from minidem.broadphase.synchronisation cimport any_failure, any_lost, await_ghosts, needs_rebuild, publish
-from minidem.contact.narrow_phase cimport Contacts, find_contacts
+from minidem.contact.carry cimport collect_stored, take_collected
+from minidem.contact.narrow_phase cimport (
+    Contacts, begin_contacts, find_contacts, find_remaining_contacts, reset_contacts, set_owned_slots,
+)
 from minidem.contact.reduce cimport reduce_block
-from minidem.contact.stored_forces cimport reduce_stored
+from minidem.contact.stored cimport GROUPS, save_stored
+from minidem.contact.stored_find cimport find_new
+from minidem.contact.stored_forces cimport evaluate_stored, reduce_stored
 from minidem.core.clock cimport clock
 from minidem.core.lanes cimport LANES
 from minidem.core.openmp cimport advance_epoch, barrier_wait, require_full_team, restore_team_setting, team_size
-from minidem.engine.compiled_forces cimport add_compiled_forces, save_force_work
-from minidem.engine.contact_phase cimport begin, find_remaining, rebuild_lists
+from minidem.engine.compiled_forces cimport add_compiled_forces
 from minidem.engine.fused_pass cimport advance_blocks
+from minidem.engine.ledger cimport add_wall_work
 from minidem.engine.leapfrog cimport predict_velocity
+from minidem.engine.loop cimport BLOCKS, CONTACTS, LISTS, OUTSIDE, WAITING, Loop, end_phase
 from minidem.engine.onset_pass cimport add_onset_forces
-from minidem.engine.wall_work cimport add_wall_work, save_wall_work
 from minidem.rotation.scheme cimport FINISH, PREDICT, call_scheme
 from minidem.state.motions cimport spins_as_stored
 from minidem.state.rows cimport FORCE, TORQUE, WRENCH_ROWS
@@ -46,6 +52,51 @@ cdef enum:
 
 cdef inline bint has_user_forces(const Loop *loop) noexcept nogil:
     return loop.n_forces > 0 or loop.external_forces != NULL
+
+
+cdef bint begin_contact_phase(Loop *loop, int thread, bint between) noexcept nogil:
+    """Prepare the narrow phase for a new pose. between : no step has led to it. False: memory exhausted."""
+    if loop.law.history == NULL:
+        begin_contacts(loop.contacts + thread, loop.broad.threads + thread)
+        return True
+    return not (between or loop.saved_blocks != NULL) or save_stored(&loop.contacts[thread].stored)
+
+
+cdef bint complete_contact_phase(Loop *loop, int thread, bint between) noexcept nogil:
+    """The contacts that are not found yet, and the forces on own spheres. False: memory exhausted."""
+    cdef Contacts *contacts = loop.contacts + thread
+    cdef Neighbours *mine = loop.broad.threads + thread
+    cdef int group
+    if loop.law.history == NULL:
+        return find_remaining_contacts(contacts, mine, &loop.state)
+    for group in range(<int> GROUPS):                   # nothing is dissipated between two steps
+        contacts.stored.n_kept[group] = contacts.stored.groups[group].n_blocks if between else 0
+        if between:
+            contacts.stored.groups[group].holes.size = 0        # new contacts get new blocks
+    if not (find_new(&contacts.stored, contacts.law, mine, &loop.state)
+            and evaluate_stored(&contacts.stored, contacts.law, mine, &loop.state)):
+        return False
+    if contacts.stored.has_force_after_end:
+        mine.failure = FORCE_AFTER_END
+    return True
+
+
+cdef bint rebuild_lists(Loop *loop, int thread) noexcept nogil:
+    """Rebuild the lists; contacts that are stored go on. Called by all threads together. False: memory exhausted."""
+    cdef Contacts *contacts = loop.contacts + thread
+    cdef Neighbours *mine = loop.broad.threads + thread
+    cdef bint fine
+    if loop.law.history == NULL:
+        reset_contacts(contacts, &loop.state)
+        rebuild(&loop.broad, thread, &loop.state, contacts.law.walls)
+        set_owned_slots(contacts, mine, &loop.state)
+        return True
+    rebuild(&loop.broad, thread, &loop.state, contacts.law.walls)
+    set_owned_slots(contacts, mine, &loop.state)
+    # of a thread whose lists are incomplete as well: the others wait for it
+    fine = collect_stored(loop.contacts, thread, loop.n_threads, mine, &loop.state)
+    barrier_wait(&loop.broad.barrier, loop.n_threads)   # all have read the contacts of all
+    return fine and (mine.failure != NO_FAILURE or take_collected(contacts, mine, &loop.state))
 
 
 cdef bint advance(Loop *loop, int thread, int stage, bint norms, bint wrench_known) noexcept nogil:
@@ -61,7 +112,7 @@ cdef bint advance(Loop *loop, int thread, int stage, bint norms, bint wrench_kno
         and mine.steps < mine.previous_lifetime
     cdef bint fine = True
     if loop.has_contacts:
-        fine = begin(loop, thread, False)
+        fine = begin_contact_phase(loop, thread, False)
         mine.skin_exceeded = loop.contacts[thread].walls.travelled - mine.travelled > 0.5 * loop.broad.inner_skin
     for slab in range(mine.slab_ends.size if by_slab else 0):
         next_block = block_after_slab(mine, &loop.state, slab, block)
@@ -109,7 +160,7 @@ cdef void reduce_all(Loop *loop, int thread, double steps, int stage, double hal
         if loop.law.history != NULL:
             wrench = reduce_stored(&contacts.stored, &loop.state, b, loop.body_force, stored)
         else:
-            wrench = reduce_block(contacts, &loop.state, b, contacts.sphere_force, loop.body_force, stored)
+            wrench = reduce_block(contacts, &loop.state, b, contacts.sphere_force, loop.body_force, stored, False)
         if wrench != stored:
             memcpy(stored, wrench, WRENCH_ROWS * LANES * sizeof(double))
         if loop.n_forces > 0:
@@ -143,7 +194,7 @@ cdef bint compute_forces(Loop *loop, int thread, bint whole, bint between) noexc
         fine = not any_lost(&loop.broad)
         end_phase(loop, thread, LISTS)
     if fine and (mine.failure != NO_FAILURE                # its lists are incomplete
-                 or not find_remaining(loop, thread, between)):
+                 or not complete_contact_phase(loop, thread, between)):
         mine.failure = OUT_OF_MEMORY
     if fine and whole and loop.walls.any_moves and mine.failure == NO_FAILURE:
         add_wall_work(loop, thread, between)
@@ -181,18 +232,16 @@ cdef bint complete_wrenches(Loop *loop, int thread, double steps, bint between) 
 
 
 cdef void save_own(Loop *loop, int thread) noexcept nogil:
-    """Copy own blocks and wrenches; they are restored if the step fails."""
+    """Copy all that a step changes, but for contacts with records; it is restored if the step fails."""
     cdef const Neighbours *mine = loop.broad.threads + thread
     cdef Py_ssize_t size = loop.state.n_rows * LANES, count = mine.last_block - mine.first_block
     memcpy(loop.saved_blocks + mine.first_block * size, loop.state.blocks + mine.first_block * size,
            count * size * sizeof(double))
-    size = WRENCH_ROWS * LANES
-    memcpy(loop.saved_wrench + mine.first_block * size, loop.state.wrench + mine.first_block * size,
-           count * size * sizeof(double))
-    if loop.has_contacts:
-        save_wall_work(loop.contacts + thread)
-    if loop.saved_force_work != NULL:
-        save_force_work(loop, thread)
+    memcpy(loop.saved_wrench + mine.first_block * WRENCH_ROWS * LANES, wrench_of(&loop.state, mine.first_block),
+           count * WRENCH_ROWS * LANES * sizeof(double))
+    loop.contacts[thread].stored.saved_ledger = loop.contacts[thread].stored.ledger
+    if thread == 0 and loop.saved_force_lines != NULL:      # no thread writes them before the publication
+        memcpy(loop.saved_force_lines, loop.force_lines, loop.n_force_lines * sizeof(double))
 
 
 cdef bint step_succeeded(Loop *loop) noexcept nogil:
@@ -260,7 +309,7 @@ cdef inline void run_thread(Loop *loop, int thread, long long steps) noexcept no
         if loop.state.motions != NULL:
             spins_as_stored(&loop.state, mine.first_block, mine.last_block)
         loop.contacts[thread].stored.stores_forces = True
-        if not begin(loop, thread, True):
+        if not begin_contact_phase(loop, thread, True):
             mine.failure = OUT_OF_MEMORY
         publish(&loop.broad, thread, &loop.state)
         if compute_forces(loop, thread, True, True) and (step_succeeded(loop) if loop.saved_blocks != NULL

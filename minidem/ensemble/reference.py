@@ -1,19 +1,17 @@
 """References by which another process imports a function: "module:function" or "path/script.py:function"."""
 
-import importlib
 import importlib.util
 import inspect
 import sys
 from pathlib import Path
 
-_loading = []           # references being imported
+loading = []            # references being imported
 
 
 def reference_to(function):
-    """The reference of a function; a reference as text is checked and returned.
+    """The reference of a function, or of the decorated one that has its name; a reference as text is checked.
 
-    The reference leads to this object itself: for a decorated function, to the decorated one. ValueError for a function
-    that another process cannot import (a local function, a notebook), and for text that is no reference.
+    ValueError for a function that another process cannot import (a local function, a notebook), or an invalid text.
     """
     if isinstance(function, str):
         where, colon, name = function.rpartition(":")
@@ -27,12 +25,11 @@ def reference_to(function):
     if name is None:
         raise ValueError(f"function = {function!r}: workers import it by its name; give a function that is "
                          "defined at the top level of a module or script, or its name, 'module:function'")
-    module = names["__name__"]
+    module, script = names["__name__"], names.get("__file__")
     if module == "__main__" and names.get("__package__") and names["__spec__"]:
         return f"{names['__spec__'].name}:{name}"       # python -m package.study, with relative imports
     if module != "__main__" and names is vars(sys.modules.get(module, object)):
         return f"{module}:{name}"
-    script = names.get("__file__")
     if script is None or not Path(script).is_file():
         raise ValueError(f"function = {function!r}: workers cannot import it from {script or 'a session'}; put it "
                          "into a file of its own")
@@ -60,30 +57,20 @@ def short(reference):
 def load(reference):
     """Import the function of a reference; ValueError if it fails. A script can import from its folder, as when run."""
     where, _, name = reference.rpartition(":")
-    _loading.append(reference)
+    loading.append(reference)
     try:
-        module = _run_script(where) if where.endswith(".py") else importlib.import_module(where)
+        if where.endswith(".py"):
+            sys.path.insert(0, str(Path(where).parent))
+            spec = importlib.util.spec_from_file_location(f"_ensemble_{Path(where).stem}", where)
+            module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+        else:
+            module = importlib.import_module(where)
         function = getattr(module, name)
     except (Exception, SystemExit) as error:            # any, raised by the code of the module
         raise ValueError(f"function = {reference!r}: cannot be imported ({type(error).__name__}: {error})") from error
     finally:
-        _loading.pop()
+        loading.pop()
     if not callable(function):
         raise ValueError(f"function = {reference!r}: is {function!r}; name a function")
     return function
-
-
-def importing():
-    """Whether the caller is called by the import of a function in `load`."""
-    return bool(_loading)
-
-
-def _run_script(path):
-    folder = str(Path(path).parent)
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-    spec = importlib.util.spec_from_file_location(f"_ensemble_{Path(path).stem}", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module

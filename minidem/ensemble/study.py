@@ -4,17 +4,17 @@ import inspect
 import itertools
 import math
 import os
+import queue
 import sys
 import time
 from collections.abc import Callable, Iterable
-from contextlib import closing
 from pathlib import Path
 
 from minidem.core.checks import check_call, did_you_mean, positive, whole
 from minidem.core.processors import available_processors
-from minidem.ensemble import cluster, workers as local
-from minidem.ensemble.reference import importing, load, reference_to, short
+from minidem.ensemble.reference import load, loading, reference_to, short
 from minidem.ensemble.store import Store, plain, row
+from minidem.ensemble.worker import cluster, failure, local
 from minidem.scenario.progress import Line
 
 WAIT = 0.2              # [s] between updates of the progress while no run ends
@@ -26,21 +26,20 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
                  cost: Callable[[dict], float] | None = None, timeout: float | None = None) -> list[dict]:
     """Call function(**parameters) for every combination of the values of a grid.
 
-    Each run is made in a subprocess with an empty standard input; its output is kept for the record of a process that
-    dies. A run that raises, exceeds `timeout`, or whose process dies twice gives a row with its error; the others
-    continue. Ctrl-C (KeyboardInterrupt) ends the current runs; finished ones are kept.
+    Runs are made in other processes, with an empty standard input. A run that raises, exceeds `timeout`, or whose
+    process dies twice gives a row with its error; the others continue. Ctrl-C ends the current runs.
 
     Parameters
     ----------
     function : callable or str
-        Takes the parameters by name, returns a dictionary of numbers and text. Workers import it, so it must be at the
-        top level of a module or script, with the call of run_ensemble under `if __name__ == "__main__"`. Or its name,
-        "module:function" or "path/script.py:function".
+        Takes the parameters by name, returns a dictionary of numbers and text. It is imported by other processes: give
+        one of the top level of a module or script, with the call of run_ensemble under `if __name__ == "__main__"`, or
+        its name, "module:function" or "path/script.py:function".
     grid : dict
         Parameter -> list of its values: numbers, text, True, False, None.
     folder : path
-        For runs/*.json, a file per run, and table.csv. Existing runs, of an interrupted call or another grid of the
-        same parameters, are not repeated unless they failed, and their rows stay in the table.
+        For runs/*.json, a file per run, and table.csv. Runs that are there, of an interrupted call or another grid of
+        the same parameters, are not repeated unless they failed, and stay in the table.
     workers : int, optional
         Number of simultaneous runs on this machine; default: one per processor.
     threads : int
@@ -58,9 +57,8 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
     Returns
     -------
     list of dict
-        In the order of the grid, its last parameter varying fastest: parameters, results, run_seconds (wall time; None
-        if the process died or was ended), error (None, or the reason). table.csv has the same rows, and below those
-        of other grids.
+        In the order of the grid, its last parameter varying fastest: parameters, results, run_seconds (wall time, or
+        None), error (None, or the reason). table.csv has the same rows, and below those of other grids.
 
     Raises
     ------
@@ -70,16 +68,14 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
     RuntimeError
         If called while `function` is imported, for want of `if __name__ == "__main__"`.
     """
-    if importing():
+    if loading:
         raise RuntimeError("run_ensemble is called while its function is imported for a run; put the call under "
                            "if __name__ == '__main__':")
     runs = _combinations(grid)
     if scheduler is not None and workers is not None:
         raise ValueError(f"workers = {workers} and scheduler = {scheduler!r}: the cluster has its own number "
                          "of workers; give one of the two")
-    if workers is None:
-        workers = available_processors()
-    workers = whole("workers", workers, 1)
+    workers = whole("workers", available_processors() if workers is None else workers, 1)
     threads = whole("threads", threads, 1)
     timeout = None if timeout is None else positive("timeout", timeout)
     if not os.fspath(folder):
@@ -91,21 +87,16 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
     store = Store(folder, short(reference))
     found = [store.load(parameters) for parameters in runs]
     others = store.others(runs)                         # of another grid; their rows stay in the table
-    missing = [k for k, record in enumerate(found) if record is None or record["error"] is not None]
-    costs = {k: float(cost(runs[k])) if cost else 1.0 for k in missing}
-    missing.sort(key=lambda k: -costs[k])
-    wanted = [runs[k] for k in missing]
-    if scheduler is None:
-        ended = local.records(reference, wanted, workers, threads, timeout, WAIT)
-    else:
-        ended = cluster.records(reference, wanted, scheduler, threads, timeout, WAIT)
+    costs = {k: float(cost(runs[k])) if cost else 1.0 for k, record in enumerate(found)
+             if record is None or record["error"] is not None}
     line, clock = _Progress(len(runs), costs, quiet=not progress), time.perf_counter()
+    place = local(min(workers, max(1, len(costs))), threads, timeout) if scheduler is None \
+        else cluster(scheduler, threads, timeout)
     try:
-        with closing(ended):
-            for outcome in ended:
+        with place as submit:
+            for outcome in _ended(submit, reference, {k: runs[k] for k in sorted(costs, key=lambda k: -costs[k])}):
                 if outcome is not None:
-                    k = missing[outcome[0]]
-                    found[k] = outcome[1]
+                    k, found[k] = outcome
                     store.save(runs[k], found[k])
                     line.count(k, found[k]["error"])
                 line.update()
@@ -124,6 +115,29 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
         remedy = f": {store.table} has the reasons; the same call repeats them" if failed else ""
         print(f"{len(rows)} runs, {failed} failed{remedy}", file=sys.stderr, flush=True)
     return rows
+
+
+def _ended(submit, reference, runs):
+    """Yield (number, record) of the runs, number -> parameters, as they end, and None after WAIT without an end."""
+    done, futures = queue.SimpleQueue(), []             # futures that nobody holds are cancelled by dask
+    for k, parameters in runs.items():
+        futures.append(submit(reference, parameters))
+        futures[-1].add_done_callback(lambda future, k=k: done.put((k, future)))
+    left = len(runs)
+    while left:
+        try:
+            k, future = done.get(timeout=WAIT)
+        except queue.Empty:
+            yield None
+            continue
+        left -= 1
+        if future.cancelled():
+            raise ConnectionError("lost the scheduler; finished runs are kept, and the same call continues with the "
+                                  "others")
+        error = future.exception()
+        if isinstance(error, OSError):                  # no process can be started
+            raise error
+        yield k, future.result() if error is None else failure(" ".join(f"{type(error).__name__}: {error}".split()))
 
 
 def _check_names(function, name, parameters):

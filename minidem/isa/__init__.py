@@ -24,29 +24,25 @@ def levels():
 
 
 def choose(wanted, built, supported):
-    """Name of the level to use, None in a build without levels.
+    """Name of the level to use, None in a build without levels; LevelError if there is no such level.
 
     wanted : value of MINIDEM_ISA, or ""; built, supported : levels of this build and of the processor.
-    LevelError if there is no such level.
     """
     usable = [name for name in built if name in supported]
     if wanted in usable:
         return wanted
+    if built and not usable and not wanted:
+        raise LevelError(f"this build of minidem needs a processor of x86-64-{built[0]} or newer; build from the "
+                         "source folder on this machine, python -m pip install -e .")
     if not wanted:
-        if built and not usable:
-            raise LevelError(f"this build of minidem needs a processor of x86-64-{built[0]} or newer; build from the "
-                             "source folder on this machine, python -m pip install -e .")
         return usable[-1] if usable else None
-    given = f"{VARIABLE}={wanted}"
-    if wanted not in NAMES:
-        raise LevelError(f"{given}: the levels are {', '.join(NAMES)}; choose one of them or unset {VARIABLE}")
-    if not built:
-        raise LevelError(f"{given}: this build is for one instruction set; unset {VARIABLE}, or build the levels from "
-                         "the source folder, MINIDEM_ARCH=levels python -m pip install -e .")
-    if wanted not in built:
-        raise LevelError(f"{given}: this build has {', '.join(built)} only; choose one of them or unset {VARIABLE}")
-    raise LevelError(f"{given}: this processor has {', '.join(usable) or 'none'} only; choose one of them or unset "
-                     f"{VARIABLE}")
+    if wanted in NAMES and not built:
+        raise LevelError(f"{VARIABLE}={wanted}: this build is for one instruction set; unset {VARIABLE}, or build the "
+                         "levels from the source folder, MINIDEM_ARCH=levels python -m pip install -e .")
+    known = (f"the levels are {', '.join(NAMES)}" if wanted not in NAMES else
+             f"this build has {', '.join(built)} only" if wanted not in built else
+             f"this processor has {', '.join(usable) or 'none'} only")
+    raise LevelError(f"{VARIABLE}={wanted}: {known}; choose one of them or unset {VARIABLE}")
 
 
 class Finder:

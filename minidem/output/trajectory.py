@@ -12,11 +12,11 @@ from types import SimpleNamespace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.core.atomic import append_whole, replace_text
 from minidem.core.checks import file_path, short_repr
 from minidem.core.guard import exclusive
 from minidem.core.interpreter import this_python
 from minidem.core.quaternions import multiply, rotate
+from minidem.output.table import Table
 from minidem.state.bodies import frames_to_drawn
 
 FULL = errno.ENOSPC, errno.EDQUOT, errno.EFBIG
@@ -184,44 +184,13 @@ def _sample(sim, clumps):
         **{name: values[chosen] for name, values in per_clump.items()})
 
 
-class CsvFile:
+class CsvFile(Table):
     """Rows of COLUMNS. until: time up to which the rows of an existing file are kept; None: a new file."""
 
     def __init__(self, path, until=None):
-        self.last, header = None, ",".join(COLUMNS) + "\n"
-        if until is None:
-            replace_text(path, header)
-        else:
-            self._cut(path, header.encode(), until)
-        self._file = open(path, "ab", buffering=0)
-
-    def _cut(self, path, header, until):
-        """Remove rows after `until`, and the last instant if its rows end in the middle of a line."""
-        with open(path, "r+b") as file:
-            if file.readline() != header:
-                raise ValueError(f"{path}: no trajectory; its columns are not {header.decode().strip()}")
-            end = start = len(header)       # of the kept rows, and of those of the last instant among them
-            before = None                   # time of the instant before it
-            for line in file:
-                try:
-                    time = float(line.split(b",", 1)[0])
-                except ValueError:
-                    raise ValueError(f"{path}: {line[:40]!r} is no row of a trajectory") from None
-                if time > until:
-                    break
-                if time != self.last:
-                    before, self.last, start = self.last, time, end
-                if not line.endswith(b"\n"):
-                    end, self.last = start, before
-                    break
-                end += len(line)
-            file.truncate(end)
+        super().__init__(path, COLUMNS[1:], None if until is None else lambda time: time <= until, remember=False)
+        self.open()
 
     def append(self, sample):
         values = np.concatenate([sample.position, sample.orientation, sample.velocity, sample.angular_velocity], axis=1)
-        text = "".join(f"{sample.time!r},{clump},{','.join(map(repr, row))}\n"
-                       for clump, row in zip(sample.ids.tolist(), values.tolist())).encode()
-        append_whole(self._file, text)
-
-    def close(self):
-        self._file.close()
+        self.extend([(sample.time, clump, *row) for clump, row in zip(sample.ids.tolist(), values.tolist())])

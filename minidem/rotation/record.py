@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from minidem.core.literature import Reference
 from minidem.core.parameters import parameter_values
-from minidem.core.record import check_record, refuse_field
+from minidem.core.registry import check_record, refuse_field
 from minidem.rotation.scheme import Kernels, Limits
 
 

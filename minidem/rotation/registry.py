@@ -2,8 +2,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from minidem.core.record import check_fields
-from minidem.core.registry import Registry
+from minidem.core.registry import Registry, check_fields
 from minidem.rotation.record import Scheme
 
 Function = Callable | object            # a Python function, or a C function in one of the forms of `register`

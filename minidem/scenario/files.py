@@ -1,17 +1,15 @@
-"""The output folder of a run: its file names, its checkpoints, and CSV tables that grow row by row."""
+"""The output folder of a run: its file names and its checkpoints."""
 
 import errno
 import fcntl
 import json
-import math
-import mmap
 import os
 import tempfile
 from pathlib import Path
 
 import numpy as np
 
-from minidem.output import append_whole, checkpoint, remove_leftovers, replace_text, replacing, to_disk
+from minidem.output import checkpoint, remove_leftovers, to_disk
 from minidem.simulation import Simulation
 
 
@@ -157,90 +155,3 @@ class RunFolder:
 
 class ChangedPhysics(ValueError):
     """The options differ from those of the run to continue."""
-
-
-class Table:
-    """A CSV file of numbers that grows row by row. A reader never sees an incomplete line, even after a crash.
-
-    Parameters
-    ----------
-    path : path
-        Nothing is written before `open`.
-    columns : sequence of str
-        Names of the columns after the first, `time` [s].
-    keep : callable, optional
-        To continue a table: rows in the file for whose time it returns true are kept. Default: none. The last columns
-        may be missing in the file, which an older version wrote; their values are nan.
-
-    Raises
-    ------
-    ValueError
-        If the file to continue is missing, has other columns, or rows that are not numbers.
-    """
-
-    def __init__(self, path, columns, keep=None):
-        self.path = Path(path)
-        self.columns = ("time", *columns)
-        self.rows, self._lines = [], [",".join(self.columns) + "\n"]
-        self._file = None
-        if keep is not None:
-            self._read(keep)
-
-    def _read(self, keep):
-        try:
-            text = self.path.read_text(encoding="utf-8", errors="replace")
-        except FileNotFoundError:
-            raise ValueError(f"{self.path} is missing, which the run would go on with") from None
-        header, *lines = text.splitlines(keepends=True) or [""]
-        columns = tuple(header.rstrip("\n").split(","))
-        if columns != self.columns[:len(columns)]:
-            raise ValueError(f"{self.path}: its columns are not {self._lines[0].strip()}")
-        for line in lines:
-            if line.endswith("\n"):     # a crash of the machine may have cut the last line
-                try:
-                    row = tuple(map(float, line.split(",")))
-                except ValueError:
-                    row = ()
-                if len(row) != len(columns):
-                    raise ValueError(f"{self.path}: {line.strip()!r} is not {len(columns)} numbers")
-                if keep(row[0]):
-                    added = len(self.columns) - len(columns)
-                    self.rows.append(row + added * (math.nan,))
-                    self._lines.append(line[:-1] + added * ",nan" + "\n")
-
-    def open(self):
-        """Write the header and the rows that were kept."""
-        replace_text(self.path, "".join(self._lines))
-        self._reopen()
-
-    def append(self, time, values):
-        """Write a row; numbers are written with all digits that are needed to read them back exactly."""
-        row = (float(time), *map(float, values))
-        self._write((",".join(map(repr, row)) + "\n").encode())
-        self.rows.append(row)
-
-    def _write(self, line):
-        """Make the line visible at once.
-
-        The kernel copies page by page, and a reader or a kill may come between two pages: a line that crosses a page
-        boundary is written by replacing the file.
-        """
-        end = self._file.tell()
-        if end // mmap.PAGESIZE == (end + len(line) - 1) // mmap.PAGESIZE:
-            append_whole(self._file, line)
-        else:
-            with replacing(self.path) as temporary:
-                temporary.write_bytes(self.path.read_bytes() + line)
-            self.close()
-            self._reopen()
-
-    def _reopen(self):
-        self._file = open(self.path, "ab", buffering=0)
-
-    def __getitem__(self, column):
-        """A column as an array."""
-        return np.array([row[self.columns.index(column)] for row in self.rows])
-
-    def close(self):
-        if self._file is not None:
-            self._file.close()

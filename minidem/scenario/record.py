@@ -18,7 +18,7 @@ from minidem.analysis.energy import (
     lasting_energy_error,
 )
 from minidem.output import replace_text
-from minidem.scenario.files import Table
+from minidem.output.table import Table
 
 ENERGIES = ("translational", "rotational", "elastic", "potential", "total", "lasting", "elastic_tangential",
             "elastic_rolling", *DISSIPATED, "work", "balance", "exchanged")

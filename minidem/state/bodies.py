@@ -7,7 +7,8 @@ import numpy as np
 
 from minidem.core.quaternions import conjugate
 
-COLUMNS = {"inertia": (3,), "mass": (), "turn_bound": (4,), "smallest": (), "density": (), "orientation": (4,)}
+COLUMNS = {"inertia": (3,), "mass": (), "turn_bound": (4,), "smallest": (), "largest": (), "density": (),
+           "orientation": (4,)}
 
 
 def turn_bounds_of(offsets):
@@ -27,7 +28,7 @@ class Bodies:
     ----------
     templates : list of ClumpTemplate
     inertia : (n, 3) principal moments [kg m2];  mass : (n,) [kg];  turn_bound : (n, 4) [m2], see turn_bound.pxd
-    smallest : (n,) radius of the smallest sphere [m];  density : (n,) [kg/m3]
+    smallest, largest : (n,) radii of the smallest and the largest sphere [m];  density : (n,) [kg/m3]
     orientation : (n, 4) quaternions, principal frame -> that in which it was drawn
     sizes : (n,) spheres of each
     shapes : list of (k, 4) offsets in the principal frame and radii [m];  addresses : (n,) of the first number of each
@@ -55,7 +56,8 @@ class Bodies:
         new = self._copy()
         n, unturned = len(inertia), (1.0, 0.0, 0.0, 0.0)
         new._add([np.zeros((0, 4))] * n, inertia=inertia, mass=np.ones(n), turn_bound=np.zeros((n, 4)),
-                 smallest=np.full(n, np.inf), density=np.ones(n), orientation=np.broadcast_to(unturned, (n, 4)))
+                 smallest=np.full(n, np.inf), largest=np.zeros(n), density=np.ones(n),
+                 orientation=np.broadcast_to(unturned, (n, 4)))
         return new
 
     def _copy(self):
@@ -68,6 +70,7 @@ class Bodies:
         offsets, radii = [np.array(t.offsets) for t in templates], [np.array(t.radii) for t in templates]
         self._add([np.column_stack(pair) for pair in zip(offsets, radii)],
                   turn_bound=[turn_bounds_of(places) for places in offsets], smallest=[r.min() for r in radii],
+                  largest=[r.max() for r in radii],
                   **{name: [getattr(t, name) for t in templates]
                      for name in ("inertia", "mass", "density", "orientation")})
 

@@ -7,16 +7,19 @@ are 32 contiguous bytes, which is what the contact search reads; layout.pyx defi
 order in memory. The user's numbers of clumps and spheres are kept beside the slots: what Python reads or writes is in
 their order, and so are sums.
 """
+from libc.math cimport INFINITY, sqrt
+
 import numpy as np
 
 from minidem.state.bodies import Bodies
 from minidem.state.layout import aligned
 
 from minidem.core.lanes cimport LANES
+from minidem.core.vec3 cimport Vec3, dot, vec3
 from minidem.state.block_rows cimport read_rows, reorder, wrap_far, write_rows
 from minidem.state.rows cimport (
     ANGULAR_VELOCITY, FORCE, INERTIA, MASS, ORIENTATION, PATH, POSITION, PREDICTED, PREDICTED_VELOCITY, SCRATCH,
-    TORQUE, VELOCITY, WRENCH_ROWS,
+    TORQUE, VELOCITY, WRENCH_ROWS, load,
 )
 
 COLUMNS = {     # first row and width of what Python reads and writes; see rows.pxd
@@ -137,6 +140,24 @@ cdef class State:
         if len(given) not in (1, len(slots)):
             raise ValueError(f"{name} has {len(given)} rows for {len(slots)} clumps")
         write_rows(blocks, row, slots, given)
+
+    def extremes(self):
+        """Largest stored speed [m/s], and corners of the bounding box of the centres of mass [m], two tuples.
+
+        Compiled, so that it takes no longer than a few steps.
+        """
+        cdef double fastest = 0.0
+        cdef Vec3 v, x, low = vec3(INFINITY, INFINITY, INFINITY), high = vec3(-INFINITY, -INFINITY, -INFINITY)
+        cdef const double *rows
+        cdef Py_ssize_t slot
+        for slot in range(self.view.n_blocks * LANES):
+            if self.view.clump_number[slot] >= 0:
+                rows = self.view.blocks + slot // LANES * self.view.n_rows * LANES + slot % LANES
+                v, x = load(rows + VELOCITY * LANES), load(rows + POSITION * LANES)
+                fastest = max(fastest, dot(v, v))
+                low = vec3(min(low.x, x.x), min(low.y, x.y), min(low.z, x.z))
+                high = vec3(max(high.x, x.x), max(high.y, x.y), max(high.z, x.z))
+        return sqrt(fastest), (low.x, low.y, low.z), (high.x, high.y, high.z)
 
     def prepare(self, order):
         """Prepare another order of the clumps for `put`: order (n_clumps,) are their present slots.

@@ -6,7 +6,7 @@ time zero with its origin in the centre of the wall's motion.
 """
 from libc.math cimport sqrt
 
-from minidem.core.int_vector cimport IntVector
+from minidem.core.vectors cimport IntVector
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, norm, scale, sub, vec3
 from minidem.walls.triangle cimport Nearest, nearest_of
 

@@ -2,7 +2,7 @@
 from libc.math cimport floor
 from libc.stdlib cimport qsort
 
-from minidem.core.int_vector cimport push
+from minidem.core.vectors cimport push
 
 
 cdef int compare(const void *a, const void *b) noexcept nogil:

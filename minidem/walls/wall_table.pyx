@@ -12,7 +12,7 @@ from minidem.walls.plane import Plane
 from minidem.walls.servo import Servo
 
 from minidem.core.guard cimport Guard
-from minidem.core.int_vector cimport IntVector, release
+from minidem.core.vectors cimport IntVector, release
 from minidem.walls.surface cimport PLACE, POSE, TriangleGrid, WallPose, find_triangles, simple_height
 
 MOST_STEPS, AHEAD = 1000, 16        # in one table of poses; its length / that of a piece of a run

@@ -7,8 +7,6 @@ are compared with independent ones: sums, powers of complex numbers, another exa
 import json
 import subprocess
 import sys
-from importlib import import_module
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +14,8 @@ from reference_rotation import free_spin
 from scipy.special import ellipkm1
 
 import minidem as md
+from minidem.core.interpreter import scenario_scripts
+from minidem.scenarios import module_of
 from minidem.scenarios.rotating_bodies import (
     coupled_cylinders as pair,
     forced_cylinder as cylinder,
@@ -24,7 +24,6 @@ from minidem.scenarios.rotating_bodies import (
     tennis_racket as nut,
 )
 
-SCENARIOS = Path(__file__).parents[2] / "scenarios"
 EPS = np.finfo(float).eps
 
 # scenario: (number of findings, those published wrong, those not reproduced), by their quantity.
@@ -51,7 +50,7 @@ BAD = {
 @pytest.mark.parametrize("name", VERDICTS)
 @pytest.mark.usefixtures("own", "own_law")      # the custom ones register schemes and laws
 def test_quick_run(name, tmp_path, capsys):
-    assert import_module(name).main(["--quick", "--out", str(tmp_path)]) == 0
+    assert module_of(name).main(["--quick", "--out", str(tmp_path)]) == 0
     check_verdicts(name, tmp_path)
     assert str(tmp_path) in capsys.readouterr().out
 
@@ -59,7 +58,7 @@ def test_quick_run(name, tmp_path, capsys):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", VERDICTS)
 def test_full_run(name, tmp_path):
-    subprocess.run([sys.executable, SCENARIOS / f"{name}.py", "--quiet", "--out", tmp_path], check=True)
+    subprocess.run([sys.executable, scenario_scripts()[name], "--quiet", "--out", tmp_path], check=True)
     check_verdicts(name, tmp_path)
 
 
@@ -77,7 +76,7 @@ def check_verdicts(name, folder):
 @pytest.mark.parametrize("name", BAD)
 def test_bad_arguments(name, tmp_path, capsys):
     out = tmp_path / "out"
-    assert import_module(name).main([*BAD[name], "--out", str(out)]) == 2
+    assert module_of(name).main([*BAD[name], "--out", str(out)]) == 2
     assert BAD[name][0] in capsys.readouterr().err
     assert not out.exists()
 

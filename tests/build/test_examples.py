@@ -106,7 +106,7 @@ def test_there_are_examples_of_all_kinds():
     places = {where.split()[0] for where, _ in PYTHON}
     names = "clumps", "extensions", "friction", "measurements", "studies", "tutorial"
     pages = {f"minidem/guide/{name}.md" for name in names}
-    assert {"README.md", *pages, *(f"minidem/{name}__init__.py" for name in ("", "ensemble/", "scenario/"))} <= places
+    assert {"README.md", *pages, *(f"minidem/{name}__init__.py" for name in ("", "scenario/"))} <= places
     assert len([where for where, _ in PYTHON if where.startswith("minidem/guide/")]) >= 8
     assert any(where.endswith(".pyx") for where, _ in examples.docstrings())
     assert len(COMMANDS) > 30

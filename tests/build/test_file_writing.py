@@ -8,10 +8,8 @@ ROOT = Path(__file__).parents[2]
 WRITERS = {"write_text", "write_bytes", "savez", "savez_compressed", "savefig", "savetxt"}
 OTHERS = {       # file -> why it writes in another way
     "minidem/core/atomic.py": "it is the way",
-    "minidem/ensemble/child.py": "a pipe",
     "minidem/output/lammps/script.py": "into temporary files",
-    "minidem/output/trajectory.py": "lines that are appended",
-    "minidem/scenario/files.py": "lines that are appended",
+    "minidem/output/table.py": "lines that are appended",
     "minidem/scenario/signals.py": "nowhere",
     "tools/benchmark.py": "lines that are appended",
     "tools/docs.py": "pages, made again as a whole",

@@ -9,7 +9,7 @@ import scenes
 from user_functions import POINTER, capsule
 
 import minidem as md
-import minidem.engine.loop_owner
+import minidem.engine.loop_memory
 from minidem.scenario.c_functions import ctypes_functions, scipy_functions
 
 pytestmark = pytest.mark.filterwarnings("ignore:contact law")    # hertz does not read restitution and friction
@@ -224,12 +224,12 @@ def test_equal_bits(compiled, contact, mixed, monkeypatch, tmp_path):
         if mixed:
             sim.add_force(lambda t, x, v, q, w: (-v[:, ::-1], -1e-3 * w))
 
-    monkeypatch.setattr(minidem.engine.loop_owner, "SPHERES_PER_THREAD", 40)
+    monkeypatch.setattr(minidem.engine.loop_memory, "SPHERES_PER_THREAD", 40)
     one = start(1)
     one.run(160)
     assert one.energy().work != 0.0
-    monkeypatch.setattr(minidem.engine.loop_owner, "MIN_SORTED_BLOCKS", 0)
-    monkeypatch.setattr(minidem.engine.loop_owner, "REBUILDS_PER_SORT", 1)
+    monkeypatch.setattr(minidem.engine.loop_memory, "MIN_SORTED_BLOCKS", 0)
+    monkeypatch.setattr(minidem.engine.loop_memory, "REBUILDS_PER_SORT", 1)
     other = start(3)
     other.run(70)
     assert other.engine.loop.threads == 3
@@ -274,7 +274,7 @@ def test_added_and_removed_clumps(compiled):
     assert energy.balance == pytest.approx(before.balance, rel=1e-12)
     sim.run(100)
     assert abs(sim.energy().balance - before.balance) < 1e-2 * before.kinetic
-    assert len(sim.engine.loop.force_work()) == sim.n_clumps
+    assert len(sim.engine.loop.ledger()["force_work"]) == sim.n_clumps
 
 
 @pytest.mark.parametrize("in_c", [True, False])

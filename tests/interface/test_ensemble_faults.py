@@ -9,7 +9,7 @@ import time
 import pytest
 
 from minidem.ensemble import run_ensemble
-from minidem.ensemble.workers import Worker
+from minidem.ensemble.worker import Worker
 
 SCRIPT = '''
 import multiprocessing, os, signal, subprocess, sys, time

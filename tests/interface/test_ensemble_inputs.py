@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from minidem.ensemble import run_ensemble, workers
+from minidem.ensemble import run_ensemble, worker
 from minidem.scenarios.papers import PaperExperiment
 
 SCRIPT = """
@@ -101,7 +101,7 @@ def test_a_signal_without_a_name(study):
 
 @pytest.mark.skipif(not hasattr(os, "waitid"), reason="processes are not asked whether they are stopped")
 def test_a_stopped_process_is_reported(study, tmp_path, monkeypatch):
-    monkeypatch.setattr(workers, "POLL", 0.1)
+    monkeypatch.setattr(worker, "POLL", 0.1)
 
     def go_on():
         file, ends = tmp_path / "stopped", time.monotonic() + 30.0

@@ -8,7 +8,7 @@ import pytest
 import scenes
 
 import minidem as md
-import minidem.engine.loop_owner
+import minidem.engine.loop_memory
 from minidem.contact.pair_table import PROPERTIES, PairTable
 from minidem.output import checkpoint
 

@@ -9,7 +9,7 @@ import scenes
 from bit_systems import sizes
 
 import minidem as md
-import minidem.engine.loop_owner
+import minidem.engine.loop_memory
 from minidem.output import npz_checksum
 
 DT = 38e-6

@@ -7,8 +7,8 @@ from settling_scene import ROLLING, settling
 
 import minidem as md
 from minidem.analysis.energy import DISSIPATED
+from minidem.output.table import Table
 from minidem.scenario import plot
-from minidem.scenario.files import Table
 from minidem.scenario.record import ENERGIES
 from minidem.scenario.scenario import Scenario
 

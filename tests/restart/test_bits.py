@@ -9,7 +9,7 @@ import pytest
 import scenes
 from bit_systems import CASES, STATE, SYSTEMS, begun, bits, undisturbed
 
-import minidem.engine.loop_owner as owner
+import minidem.engine.loop_memory as owner
 
 pytestmark = pytest.mark.usefixtures("many_threads_and_sorts")
 each_case = pytest.mark.parametrize("name, law", CASES)

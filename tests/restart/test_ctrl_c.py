@@ -12,7 +12,7 @@ import pytest
 import scenes
 
 import minidem as md
-import minidem.engine.loop_owner
+import minidem.engine.loop_memory
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")     # of ZipFile.__del__
 DT = 38e-6
@@ -124,7 +124,7 @@ OPERATIONS = {
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_interrupted_operations_are_atomic(name, own, tmp_path, monkeypatch):
-    monkeypatch.setattr(minidem.engine.loop_owner, "REBUILDS_PER_SORT", 1)
+    monkeypatch.setattr(minidem.engine.loop_memory, "REBUILDS_PER_SORT", 1)
     make, act = OPERATIONS[name]
 
     def prepared():
@@ -202,7 +202,7 @@ def test_failed_evaluation_changes_nothing(tmp_path):
 @pytest.mark.parametrize("count", [40, pytest.param(1000, marks=pytest.mark.slow)])
 def test_signals_at_random_times(count, tmp_path, monkeypatch):
     """In runs with sorting, user forces, new clumps, saving and loading."""
-    monkeypatch.setattr(minidem.engine.loop_owner, "REBUILDS_PER_SORT", 1)
+    monkeypatch.setattr(minidem.engine.loop_memory, "REBUILDS_PER_SORT", 1)
     chance, path, start, loaded = random.Random(5), tmp_path / "state.npz", many(), []
 
     def perform(sim):

@@ -10,7 +10,7 @@ import pytest
 from trajectory_files import content, needs_gsd
 
 import minidem as md
-from minidem.scenario.files import Table
+from minidem.output.table import Table
 
 N = 300
 ROD = md.ClumpTemplate([(-0.1, 0.0, 0.0), (0.1, 0.0, 0.0)], [0.1, 0.1], density=1000.0)

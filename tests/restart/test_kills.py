@@ -5,7 +5,7 @@ import sys
 import killed_runs
 import pytest
 
-from minidem.scenario.files import Table
+from minidem.output.table import Table
 
 
 @pytest.mark.parametrize("kills", [5, pytest.param(500, marks=pytest.mark.slow)])
@@ -16,7 +16,7 @@ def test_random_kills(kills):
 
 WRITER = """
 import sys
-from minidem.scenario.files import Table
+from minidem.output.table import Table
 table = Table(sys.argv[1], ["a", "b", "c"])
 table.open()
 for k in range(6_000):

@@ -29,7 +29,7 @@ def test_order_of_added_clumps():
         assert (sim.contacts()["clump_j"] >= 0).sum() == 0 and len(sim.contacts()) > 1
         back = np.argsort(order)
         ends.append([sim.position[back].tolist(), sim.angular_velocity[back].tolist(),
-                     sim.engine.loop.wall_work().tolist()])
+                     sim.engine.loop.ledger()["wall_work"].tolist()])
     assert ends[0] == ends[1]
 
 

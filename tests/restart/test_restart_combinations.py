@@ -11,7 +11,7 @@ import pytest
 import scenes
 
 import minidem as md
-import minidem.engine.loop_owner
+import minidem.engine.loop_memory
 
 DT = 2e-4                       # [s]: a list lasts for a dozen steps, a contact for some ten
 ADDED_EARLY, ADDED_LATE, END = 4, 30, 45        # steps; the run is saved between the first two
@@ -98,8 +98,8 @@ def add_late_ones(sim, walls):
 
 def order_in_memory(patch, case):
     if case.memory != "as added":
-        patch.setattr(minidem.engine.loop_owner, "MIN_SORTED_BLOCKS", 0)
-        patch.setattr(minidem.engine.loop_owner, "REBUILDS_PER_SORT", 2)
+        patch.setattr(minidem.engine.loop_memory, "MIN_SORTED_BLOCKS", 0)
+        patch.setattr(minidem.engine.loop_memory, "REBUILDS_PER_SORT", 2)
 
 
 def run_by_steps(sim, steps, case, each=lambda step: None):
@@ -173,7 +173,7 @@ def saved(tmp_path_factory):
 
 
 def check(case, saved, patch):
-    patch.setattr(minidem.engine.loop_owner, "SPHERES_PER_THREAD", 1)
+    patch.setattr(minidem.engine.loop_memory, "SPHERES_PER_THREAD", 1)
     expected, contacts = uninterrupted(case.physics, case.added)
     order_in_memory(patch, case)
     sim = md.Simulation.load(saved(case), threads=case.threads[1])

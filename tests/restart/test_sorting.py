@@ -8,7 +8,7 @@ import pytest
 import scenes
 
 import minidem as md
-import minidem.engine.loop_owner
+import minidem.engine.loop_memory
 
 DT = 38e-6
 OUTCOME = "position", "orientation", "velocity", "angular_velocity", "force", "torque"
@@ -55,7 +55,7 @@ def interrupting(countdown):
 @pytest.mark.parametrize("build", [rods, mixture], ids=lambda build: build.__name__)
 def test_interrupted_at_every_line(build, monkeypatch):
     """Each call of run sorts, and is interrupted one line later than the one before, until it gets through."""
-    monkeypatch.setattr(minidem.engine.loop_owner, "REBUILDS_PER_SORT", 0)
+    monkeypatch.setattr(minidem.engine.loop_memory, "REBUILDS_PER_SORT", 0)
     sim, uninterrupted = moving(build()), moving(build())
     orders, lines = {sim.engine.state.clump_number.tobytes()}, 0
     interrupted = True

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scenes
 
-import minidem.engine.loop_owner
+import minidem.engine.loop_memory
 from minidem.broadphase.load_balance import rebalanced_parts
 
 DT = 38e-6          # [s]: a contact at 20 m/s lasts for some 25 steps, a list of neighbours for 13 to 50
@@ -33,10 +33,10 @@ def run(build, threads, slabs=False, shares=None):
     scene, steps = build()
     states, orders = [], []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(minidem.engine.loop_owner, "REBUILDS_PER_SORT", LISTS)
+        patch.setattr(minidem.engine.loop_memory, "REBUILDS_PER_SORT", LISTS)
         if slabs:
-            patch.setattr(minidem.engine.loop_owner, "SLOTS_IN_CACHE", SLABS[0])
-            patch.setattr(minidem.engine.loop_owner, "LOG_SLAB", SLABS[1])
+            patch.setattr(minidem.engine.loop_memory, "SLOTS_IN_CACHE", SLABS[0])
+            patch.setattr(minidem.engine.loop_memory, "LOG_SLAB", SLABS[1])
         sim = scene.simulation(DT, threads=threads)
         if shares:
             sim.engine.loop.set_shares(shares)

@@ -9,7 +9,7 @@ from libc.stdint cimport int64_t
 from minidem.contact.record import ContactLaw
 
 from minidem.contact.law cimport Contact, Law, LawKernels, over_contact, over_lanes, over_pairs
-from minidem.core.int_vector cimport IntVector
+from minidem.core.vectors cimport IntVector
 from minidem.state.state cimport StateView
 
 

@@ -10,7 +10,7 @@ from minidem.contact.record import ContactLaw
 from minidem.core.parameters import Positive
 
 from minidem.contact.law cimport Contact, Law, LawKernels, over_contact, over_lanes, over_pairs
-from minidem.core.int_vector cimport IntVector
+from minidem.core.vectors cimport IntVector
 from minidem.state.state cimport StateView
 
 cdef enum: STIFFNESS                # parameters, in the order of the record

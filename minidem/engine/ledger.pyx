@@ -1,19 +1,23 @@
-"""Forces of walls on clumps, and work of moving walls by the trapezoidal rule over each step.
+"""The ledger of a time loop: energies dissipated in contacts, and work of moving walls; and forces of walls on clumps.
 
-Sums over contacts have no order (contact/fixed_point.pxd).
+Each thread sums over its own clumps. The sums have no order (contact/fixed_point.pxd). Work is the integral of the
+power by the trapezoidal rule over each step. That of user forces is of single clumps: user_forces.py,
+compiled_forces.pyx.
 """
+import numpy as np
+
 from libc.string cimport memset
 
 from minidem.contact.blocks cimport FIRST, LAST_COUPLE, LAST_FORCE, SECOND, Blocks, block_at, is_hole
 from minidem.contact.contact_motion cimport SIDE_ROWS, gather_contacts
-from minidem.contact.fixed_point cimport Wide, rounded_wide
+from minidem.contact.fixed_point cimport Wide, join_wide, rounded_wide, split_wide
 from minidem.contact.law cimport Contact
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.contact.rows cimport COEFFICIENTS
-from minidem.contact.stored cimport WALLS
+from minidem.contact.stored cimport KINDS, WALLS, Ledger
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, add, cross, dot, scale, sub, vec3
-from minidem.engine.time_loop cimport Loop
+from minidem.engine.loop cimport Loop
 from minidem.state.rows cimport load
 from minidem.walls.surface cimport WallPose, Walls
 
@@ -108,9 +112,45 @@ cdef Vec3 force_of_wall(const Loop *loop, int wall) noexcept nogil:
 
 cdef void add_wall_work(Loop *loop, int thread, bint between) noexcept nogil:
     """At a whole step, when the contacts of own clumps are known. between : no step has led to this pose."""
-    cdef Contacts *contacts = loop.contacts + thread
+    cdef Ledger *ledger = &loop.contacts[thread].stored.ledger
     cdef Sums sums
     visit_walls(loop, thread, add_work, -1, &sums)
     if not between:
-        contacts.wall_work += contacts.wall_power + sums.work
-    contacts.wall_power = sums.work
+        ledger.wall_work += ledger.wall_power + sums.work
+    ledger.wall_power = sums.work
+
+
+cdef object read_ledger(const Loop *loop):
+    """(6, 2) energies, each the sum of two numbers [J].
+
+    Dissipated by damping, tangential damping, sliding, rolling; work of moving walls, and in half a step at the last.
+    """
+    cdef double[:, ::1] entries = np.zeros((KINDS + 2, 2))
+    cdef const Ledger *ledger
+    cdef Wide total[KINDS + 2]
+    cdef int t, k
+    memset(total, 0, sizeof(total))
+    for t in range(loop.n_threads):
+        ledger = &loop.contacts[t].stored.ledger
+        for k in range(<int> KINDS):
+            total[k] += ledger.dissipated[k]
+        total[<int> KINDS] += ledger.wall_work
+        total[<int> KINDS + 1] += ledger.wall_power
+    for k in range(<int> KINDS + 2):
+        split_wide(total[k], loop.law.energy_unit, &entries[k, 0])
+    for t in range(loop.n_threads):
+        for k in range(<int> KINDS):
+            entries[k, 0] += loop.contacts[t].stored.ledger.lost[k]
+    return np.asarray(entries)
+
+
+cdef void write_ledger(Loop *loop, const double[:, ::1] entries) noexcept nogil:
+    """Replace the energies: the reverse of read_ledger."""
+    cdef Ledger *ledger = &loop.contacts[0].stored.ledger
+    cdef int t, k
+    for t in range(loop.n_threads):
+        memset(&loop.contacts[t].stored.ledger, 0, sizeof(Ledger))
+    for k in range(<int> KINDS):
+        ledger.dissipated[k] = join_wide(&entries[k, 0], loop.law.energy_unit)
+    ledger.wall_work = join_wide(&entries[<int> KINDS, 0], loop.law.energy_unit)
+    ledger.wall_power = join_wide(&entries[<int> KINDS + 1, 0], loop.law.energy_unit)

@@ -1,4 +1,4 @@
-"""Growing arrays of C ints."""
+"""Growing arrays of C numbers."""
 from libc.stdlib cimport free, realloc
 
 cdef struct IntVector:
@@ -6,21 +6,33 @@ cdef struct IntVector:
     Py_ssize_t size
     Py_ssize_t capacity
 
+cdef struct DoubleVector:
+    double *data
+    Py_ssize_t size
+    Py_ssize_t capacity
+
+ctypedef fused Vector:
+    IntVector
+    DoubleVector
+
 cdef enum:
     APART = 128                 # bytes between data of two threads: cache lines are fetched in pairs
 
 
-cdef inline bint reserve(IntVector *a, Py_ssize_t wanted) noexcept nogil:
+cdef inline bint reserve(Vector *a, Py_ssize_t wanted) noexcept nogil:
     """Room for `wanted` entries; contents are kept. False: memory exhausted."""
     cdef Py_ssize_t capacity
-    cdef int *data
+    cdef void *data
     if wanted <= a.capacity:
         return True
     capacity = wanted + wanted // 2 + 64
-    data = <int *> realloc(a.data, capacity * sizeof(int))
+    data = realloc(a.data, capacity * sizeof(a.data[0]))
     if data == NULL:
         return False
-    a.data = data
+    if Vector is IntVector:
+        a.data = <int *> data
+    else:
+        a.data = <double *> data
     a.capacity = capacity
     return True
 
@@ -34,8 +46,7 @@ cdef inline bint push(IntVector *a, int value) noexcept nogil:
     return True
 
 
-cdef inline void release(IntVector *a) noexcept nogil:
+cdef inline void release(Vector *a) noexcept nogil:
     free(a.data)
     a.data = NULL
-    a.size = 0
-    a.capacity = 0
+    a.size = a.capacity = 0

@@ -1,0 +1,76 @@
+"""The struct of the time loop: all that its threads share. Modules of the time loop import it, not each other."""
+from minidem.broadphase.broadphase cimport Broadphase
+from minidem.contact.law cimport Law
+from minidem.contact.narrow_phase cimport Contacts
+from minidem.core.clock cimport clock
+from minidem.core.vectors cimport APART
+from minidem.rotation.scheme cimport MAX_STAGES, SchemeFunction, Step
+from minidem.state.state cimport StateView
+from minidem.walls.surface cimport Walls
+
+cdef enum Phase:
+    BLOCKS = 0                      # fused pass over own blocks: reduce, kick, rotate, drift, pose
+    LISTS = 1                       # rebuild of the lists
+    CONTACTS = 2                    # narrow phase and forces on spheres
+    WAITING = 3                     # for other threads
+    OUTSIDE = 4                     # Python: between two calls, spatial sort, user forces
+    N_PHASES = 5
+
+ctypedef Loop *LoopPointer
+ctypedef void (*ForceFunction)(const double *time, const double *clumps, double *wrench,
+                               const double *parameters) noexcept nogil
+ctypedef void (*ExternalForces)(LoopPointer loop, double steps) noexcept nogil
+
+cdef struct UserForce:              # compiled
+    ForceFunction function
+    const double *parameters
+
+cdef struct Loop:
+    StateView state
+    Law law                         # of all contacts
+    Walls *walls                    # with the poses of a run
+    double *twists                  # of a law that needs velocities: memory for those of the state
+    double *clump_motions           # (n_blocks, 16, LANES), where contacts may begin or end: onset_pass.pyx
+    const unsigned char *started    # (n_clumps,): velocities are half a step behind the pose
+    const double *body_force        # (block types, WRENCH_ROWS, LANES): wrench of clumps without a contact
+    Step step
+    SchemeFunction scheme
+    int roles                       # bits 1 << role of those that the scheme has
+    bint keeps_norm                 # the rotation scheme conserves the norm of quaternions, but for rounding
+    int stored_orientation          # row of the orientation that the scheme integrates; ORIENTATION if it is the pose
+    long long first_step            # number of the step at which this loop began
+    int n_stages
+    double fraction[MAX_STAGES]     # instant of each stage, in steps after t_n
+    int n_threads
+    bint has_contacts               # False: free bodies
+    Broadphase broad
+    Contacts *contacts              # (n_threads,)
+    ExternalForces external_forces  # adds or writes wrenches at the pose `steps` steps after the first; may be NULL
+    void *owner                     # of external_forces
+    int n_forces
+    const UserForce *forces         # (n_forces,)
+    double *force_lines             # (n_clumps, 8): compiled_forces.pyx
+    double *saved_force_lines       # those at the beginning of the step; NULL: no step calls Python
+    Py_ssize_t n_force_lines        # doubles
+    const long long *shifts         # (n_clumps, 3): State.shift, in a periodic box
+    double *saved_blocks            # likewise blocks and wrenches
+    double *saved_wrench
+    const bint *scheme_failed       # a rotation scheme written in Python has raised
+    const bint *law_failed          # likewise a contact law
+    char apart[APART]               # members above are read in each step, members below are written
+    long long steps_done
+    bint timed                      # record the phases of thread 0
+    double seconds[N_PHASES]
+    double phase_began              # [s]
+
+cdef inline void record_phase(Loop *loop, Phase phase) noexcept nogil:
+    """Add the time since the last call to a phase."""
+    cdef double seconds = clock()
+    loop.seconds[<int> phase] += seconds - loop.phase_began
+    loop.phase_began = seconds
+
+
+cdef inline void end_phase(Loop *loop, int thread, Phase phase) noexcept nogil:
+    """Record a phase of thread 0 if phases are timed."""
+    if thread == 0 and loop.timed:
+        record_phase(loop, phase)

@@ -1,0 +1,47 @@
+"""The struct of a time loop, and all memory that it points to."""
+from minidem.broadphase.broadphase cimport Broadphase
+from minidem.contact.law cimport LawKernels
+from minidem.contact.narrow_phase cimport Contacts
+from minidem.engine.history_memory cimport HistoryMemory
+from minidem.engine.loop cimport Loop
+from minidem.rotation.scheme cimport Kernels
+from minidem.state.state cimport Layout, Reordering, State
+from minidem.walls.wall_table cimport WallTable
+
+cdef class Lists:                   # of candidates and contacts
+    cdef Broadphase broad
+    cdef Contacts *contacts
+    cdef int n_threads
+    cdef void exchange(self, Loop *loop) noexcept
+
+cdef class LoopMemory:
+    cdef Loop loop
+    cdef readonly State state
+    cdef readonly WallTable walls       # None: free bodies
+    cdef readonly object pair_table     # PairTable of the contact law; None: free bodies
+    cdef HistoryMemory contacts         # of a law with records
+    cdef Kernels kernels
+    cdef LawKernels law_kernels         # None: free bodies
+    cdef object law_settings            # record of the law, and its parameter values
+    cdef object gravity
+    cdef double[:, :, ::1] body_force   # see Loop
+    cdef double[:, ::1] twists
+    cdef double[:, ::1] clump_motions
+    cdef long long next_sort            # number of the outer rebuild at which clumps are sorted again
+    cdef object arrays                  # others that the loop points to
+    cdef object set_scheme(self, scheme, parameters)
+    cdef object set_law(self, law, values)
+    cdef bint calls_python(self)
+    cdef HistoryMemory arrays_of(self, Layout layout, history)
+    cdef object body_force_of(self, Layout layout)
+    cdef object history(self)
+    cdef void take_view(self) noexcept
+    cdef void use(self, Lists lists, HistoryMemory contacts, double[:, :, ::1] body_force) noexcept
+    cdef long long wrap_if_due(self) except -1
+    cdef object sort_if_due(self)
+    cdef object sort(self)
+    cdef object sort_with_lists(self, Reordering new, HistoryMemory contacts)
+    cdef object use_one_thread(self)
+    cdef object release_lists(self)
+    cdef object raise_failure(self, error)
+    cdef object raise_force_after_end(self)

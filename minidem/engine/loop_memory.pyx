@@ -1,0 +1,321 @@
+# distutils: extra_compile_args = -O1
+"""The struct of a time loop, and all memory that it points to: settings, lists, contacts; the order of the clumps."""
+from libc.stdlib cimport calloc, free
+
+import numpy as np
+
+from minidem.contact.law_properties import sphere_units
+from minidem.contact.onset_series import zeta_polynomials
+from minidem.core.threads import has_openmp
+from minidem.engine.history_memory import no_history
+from minidem.state import spatial_sort
+from minidem.state.layout import aligned
+
+from minidem.broadphase.broadphase cimport (
+    FORCE_AFTER_END, NO_FAILURE, OUT_OF_MEMORY, Broadphase, carry_over_skins, create_broadphase, drop_lists,
+    free_broadphase,
+)
+from minidem.broadphase.ghosts cimport clump_of, slot_of
+from minidem.contact.blocks cimport set_stride
+from minidem.contact.law cimport Law, LawKernels
+from minidem.contact.law_properties cimport set_properties, set_units
+from minidem.contact.narrow_phase cimport (
+    Contacts, clear_contacts, create_contacts, free_contacts, release_contacts, set_owned_slots,
+)
+from minidem.contact.stored cimport GROUPS, WALLS, Stored
+from minidem.core cimport openmp
+from minidem.core.lanes cimport LANES
+from minidem.engine.history_memory cimport HistoryMemory, export_history
+from minidem.engine.ledger cimport read_ledger, write_ledger
+from minidem.engine.loop cimport Loop
+from minidem.rotation.scheme cimport Kernels
+from minidem.state.rows cimport FORCE, MASS, ORIENTATION, SCRATCH, WRENCH_ROWS
+from minidem.state.state cimport Layout, Reordering, State, StateView
+from minidem.walls.wall_table cimport WallTable
+
+SPHERES_PER_THREAD = 2000           # with fewer, another thread costs more than it gains
+MIN_SORTED_BLOCKS = 64              # with fewer, all clumps are in cache in any order
+REBUILDS_PER_SORT = 50              # outer rebuilds after which the clumps have mixed enough to be sorted again
+STEPS_PER_WRAP = 32768              # rounding errors of 32768 steps are a small part of those far from the origin
+SLOTS_IN_CACHE = 200000             # with fewer, a step stays in cache, and slabs gain nothing
+LOG_SLAB = 13                       # 2^13 slots: half a megabyte of spheres and clumps; 11 to 15 are equally good
+
+
+class NotFinite(FloatingPointError):
+    """The pose of a clump is not finite."""
+
+
+cdef void prepare_contacts(Contacts *contacts, const Law *law, const StateView *state) noexcept:
+    cdef int hole = 2 * <int> state.n_members * LANES, group
+    contacts.own_law, contacts.law = law[0], &contacts.own_law
+    if law.walls != NULL:
+        contacts.walls, contacts.own_law.walls = law.walls[0], &contacts.walls
+    contacts.stored.n_records = law.n_records
+    for group in range(<int> GROUPS):
+        set_stride(&contacts.stored.groups[group], law.n_records, hole, -1 if group == <int> WALLS else hole + 1)
+        set_stride(&contacts.stored.spare[group], law.n_records, hole, -1 if group == <int> WALLS else hole + 1)
+
+
+cdef void free_lists(Broadphase *broad, Contacts *contacts, int n_threads) noexcept:
+    cdef int t
+    for t in range(n_threads if contacts != NULL else 0):
+        free_contacts(contacts + t)
+    free(contacts)
+    free_broadphase(broad)
+
+
+cdef class Lists:
+    """Lists that no loop uses: new ones, or those that `exchange` has replaced."""
+
+    def __dealloc__(self):
+        free_lists(&self.broad, self.contacts, self.n_threads)
+
+    cdef void exchange(self, Loop *loop) noexcept:
+        """Swap them with those of a loop."""
+        cdef Broadphase broad = loop.broad
+        cdef Contacts *contacts = loop.contacts
+        cdef int n_threads = loop.n_threads
+        loop.broad, loop.contacts, loop.n_threads = self.broad, self.contacts, self.n_threads
+        self.broad, self.contacts, self.n_threads = broad, contacts, n_threads
+
+
+cdef Lists new_lists(const Loop *loop, const StateView *state, int n_threads):
+    """Empty lists for a layout; skins and statistics are those of the loop, if it has lists."""
+    cdef Lists lists = Lists()
+    cdef int t, log_slab = LOG_SLAB if state.n_members * LANES > SLOTS_IN_CACHE else 0
+    lists.n_threads, lists.contacts = n_threads, <Contacts *> calloc(n_threads, sizeof(Contacts))
+    cdef bint fine = lists.contacts != NULL and create_broadphase(&lists.broad, state, n_threads, log_slab)
+    for t in range(n_threads if fine else 0):
+        prepare_contacts(lists.contacts + t, &loop.law, state)
+        fine &= create_contacts(lists.contacts + t, state)
+        set_owned_slots(lists.contacts + t, lists.broad.threads + t, state)
+    if not fine:
+        raise MemoryError("no memory for the lists of the time loop")
+    if loop.contacts != NULL:
+        carry_over_skins(&lists.broad, &loop.broad)
+        lists.broad.fixed_shares = loop.broad.fixed_shares
+        for t in range(n_threads if n_threads == loop.n_threads else 0):
+            lists.broad.shares[t].part = loop.broad.shares[t].part
+    lists.broad.reach = loop.law.reach
+    return lists
+
+
+cdef class LoopMemory:
+    """Settings and memory of one time loop.
+
+    Parameters
+    ----------
+    dt, first_step, gravity, threads, history : see `Driver`
+    walls : WallTable or None
+    """
+
+    def __cinit__(self, State state, scheme, parameters, double dt, long long first_step, law, gravity, WallTable walls,
+                  int threads, history):
+        self.state, self.walls, self.arrays = state, walls, []
+        self.loop.state, self.loop.first_step, self.loop.step.dt = state.view, first_step, dt
+        self.gravity = np.array(gravity, dtype=float)
+        self.set_scheme(scheme, parameters)
+        self.loop.has_contacts = law is not None
+        if law is not None:
+            record, values, self.pair_table = law
+            self.set_law(record, values)
+        if self.loop.law.history != NULL:
+            self.contacts = self.arrays_of(state.layout,
+                                           no_history(self.loop.law.n_records) if history is None else history)
+        useful = state.n_spheres // SPHERES_PER_THREAD if has_openmp() else 1
+        threads = max(1, min(threads, useful, self.loop.state.n_blocks, openmp.thread_limit()))
+        self.use(new_lists(&self.loop, &state.view, threads), self.contacts, self.body_force_of(state.layout))
+
+    def __dealloc__(self):
+        free_lists(&self.loop.broad, self.loop.contacts, self.loop.n_threads)
+
+    cdef object set_scheme(self, scheme, parameters):
+        cdef Kernels kernels = scheme.kernels.own()
+        cdef int k
+        self.kernels = kernels
+        kernels.set_parameters(&self.loop.step, parameters)
+        self.loop.scheme, self.loop.roles = kernels.function, kernels.roles
+        self.loop.keeps_norm = scheme.keeps_norm
+        stored = scheme.orientation_scratch
+        self.loop.stored_orientation = ORIENTATION if stored is None else SCRATCH + <int> stored
+        self.loop.n_stages = len(scheme.stages)
+        for k in range(self.loop.n_stages):
+            self.loop.fraction[k] = scheme.stages[k]
+        self.loop.scheme_failed = self.loop.law_failed = &kernels.failed
+
+    cdef object set_law(self, law, values):
+        """law, values : record of the contact law, and its parameters."""
+        cdef LawKernels kernels = law.kernels_for(values).own()
+        cdef Py_ssize_t n_slots = self.loop.state.n_blocks * LANES
+        self.law_kernels, self.loop.law_failed = kernels, &kernels.failed
+        self.law_settings = law, values
+        kernels.fill(&self.loop.law, values)
+        self.arrays += set_properties(&self.loop.law, self.walls, kernels, law, values, self.pair_table,
+                                      self.state.material_index)
+        self.arrays.append(set_units(&self.loop.law, law, values, self.pair_table, self.state))
+        self.loop.walls = &self.walls.walls
+        self.loop.law.energy_factor = 1.0 / (1.0 + law.power)
+        if law.corrects_onsets(values):
+            kernels.correct_onsets(&self.loop.law, law.power, zeta_polynomials(law.power), self.loop.step.dt)
+            self.twists, self.clump_motions = aligned((4 * n_slots + 2 * LANES, 4)), aligned((n_slots + 1, 16))
+            self.loop.clump_motions, self.loop.twists = &self.clump_motions[0, 0], &self.twists[0, 0]
+            self.take_view()
+
+    cdef bint calls_python(self):
+        """Whether the rotation scheme or the contact law is written in Python."""
+        return bool(self.kernels.functions) or self.law_kernels is not None and bool(self.law_kernels.functions)
+
+    cdef HistoryMemory arrays_of(self, Layout layout, history):
+        """Contacts as arrays, for `bind`."""
+        cdef State state = self.state
+        # `take`: indexing with other than intp crashes in NumPy where there is no memory
+        materials = np.repeat(state.material_index, state.bodies.sizes.take(state.template_index))
+        radius = state.spheres.reshape(-1, 4)[:, 3].take(state.sphere_slot)
+        units = np.column_stack(sphere_units(*self.law_settings, self.pair_table, materials, radius))
+        return HistoryMemory(layout, state.material_index, materials,
+                             self.pair_table.wall_index.take(self.walls.wall_of), self.loop.law.n_materials, units,
+                             history)
+
+    cdef object body_force_of(self, Layout layout):
+        """Wrenches of clumps without a contact, (block types + 1, WRENCH_ROWS, LANES)."""
+        cdef const double[:, :, ::1] fixed = layout.fixed
+        cdef const double[::1] gravity = self.gravity
+        cdef double[:, :, ::1] wrench = aligned((len(fixed) + 1, WRENCH_ROWS, LANES))
+        cdef Py_ssize_t m
+        cdef int k, lane
+        for m in range(fixed.shape[0]):                 # in C: see spatial_sort.pyx
+            for k in range(3):
+                for lane in range(LANES):
+                    wrench[m, FORCE + k, lane] = fixed[m, <int> MASS, lane] * gravity[k]
+        return wrench
+
+    cdef object history(self):
+        """Contacts of a law with records, see export_history; None: the law has none."""
+        return None if self.contacts is None else export_history(&self.loop, self.state.layout)
+
+    cdef void take_view(self) noexcept:
+        """Use the arrays of the state."""
+        self.loop.state = self.state.view
+        self.loop.state.twists = self.loop.twists
+        if self.contacts is not None:
+            self.contacts.bind(&self.loop)
+
+    cdef void use(self, Lists lists, HistoryMemory contacts, double[:, :, ::1] body_force) noexcept:
+        """Exchange what depends on the layout and the number of threads; the ledger is that of the new lists."""
+        self.contacts = contacts
+        lists.exchange(&self.loop)
+        self.body_force, self.loop.body_force = body_force, &body_force[0, 0, 0]
+        self.take_view()
+
+    cdef long long wrap_if_due(self) except -1:
+        """Wrap positions where the number of the step is a multiple of STEPS_PER_WRAP; returns the steps to the next.
+
+        By the number of the step, so that bits depend on nothing else. The lists remain valid: nearest images do not
+        change, and a displacement plus lengths of the box is a displacement to the same nearest images.
+        """
+        cdef long long past = (self.loop.first_step + self.loop.steps_done) % STEPS_PER_WRAP
+        if past == 0:
+            self.state.wrap()
+        return STEPS_PER_WRAP - past
+
+    cdef object sort_if_due(self):
+        if (self.loop.has_contacts and self.loop.state.n_blocks > MIN_SORTED_BLOCKS
+                and self.loop.broad.n_outer >= self.next_sort):
+            self.sort()
+
+    cdef object sort(self):
+        """Spatial sort: neighbours in space become neighbours in memory.
+
+        All that may fail or be interrupted comes first. Then the new order replaces the old one without Python code or
+        allocation in between. Contacts are unknown after it, until the next step.
+        """
+        cdef long long next_sort = self.loop.broad.n_outer + REBUILDS_PER_SORT
+        cdef int t
+        cdef Reordering new
+        cdef HistoryMemory contacts = None
+        position = self.state.in_slot_order("position")
+        order = spatial_sort.row_major(position if self.state.box is None else self.state.box.wrapped(position))
+        history = self.history()
+        if self.state.layout.is_mixed:                  # memory for a second layout: the lists are rebuilt anyway
+            if self.contacts is not None:
+                contacts = self.arrays_of(self.state.layout, history)
+            self.release_lists()
+            if contacts is not None:
+                self.contacts = contacts
+                contacts.bind(&self.loop)
+        new = self.state.prepare(order)
+        if self.contacts is not None:
+            contacts = self.arrays_of(new.layout, history)
+        if new.layout.same:
+            self.state.put(new)
+            self.contacts = contacts
+            self.take_view()
+            self.loop.broad.valid = False
+            for t in range(self.loop.n_threads):
+                clear_contacts(self.loop.contacts + t)
+        else:
+            self.sort_with_lists(new, contacts)
+        self.next_sort = next_sort
+
+    cdef object sort_with_lists(self, Reordering new, HistoryMemory contacts):
+        """The same where a slot gets another body, so that the lists must be allocated again."""
+        cdef double[:, :, ::1] body_force = self.body_force_of(new.layout)
+        cdef const double[:, ::1] energies = read_ledger(&self.loop)
+        cdef Lists lists = new_lists(&self.loop, &new.view, self.loop.n_threads)
+        self.state.put(new)                             # nothing fails from here on
+        self.use(lists, contacts, body_force)
+        write_ledger(&self.loop, energies)
+
+    cdef object use_one_thread(self):
+        """Replace a team of threads that OpenMP does not provide. Results do not depend on it."""
+        cdef HistoryMemory contacts = None
+        if self.contacts is not None:
+            contacts = self.arrays_of(self.state.layout, self.history())
+        energies = read_ledger(&self.loop)
+        self.use(new_lists(&self.loop, &self.state.view, 1), contacts, self.body_force)
+        write_ledger(&self.loop, energies)
+
+    cdef object release_lists(self):
+        """Free contacts and candidates; they are rebuilt before the next use."""
+        cdef int t
+        drop_lists(&self.loop.broad)
+        for t in range(self.loop.n_threads):
+            release_contacts(self.loop.contacts + t)
+
+    cdef object raise_failure(self, error):
+        """Raise what has failed in the last steps, if anything; error : of a user force."""
+        cdef int t, failure = NO_FAILURE, clump = -1
+        for t in range(self.loop.n_threads):
+            failure = max(failure, self.loop.broad.reports[t].failure, self.loop.broad.threads[t].failure)
+            clump = max(clump, self.loop.broad.reports[t].lost - 1)
+            self.loop.broad.reports[t].failure = self.loop.broad.threads[t].failure = NO_FAILURE
+            self.loop.broad.reports[t].lost = 0
+        self.kernels.raise_error()
+        if self.law_kernels is not None:
+            self.law_kernels.raise_error()
+        if error is not None:
+            raise error
+        if failure == OUT_OF_MEMORY:
+            self.loop.broad.valid = False
+            raise MemoryError("no memory for the lists of candidates and contacts")
+        if failure == FORCE_AFTER_END:
+            self.loop.broad.valid = False
+            self.raise_force_after_end()
+        if clump >= 0:
+            raise NotFinite(f"the position or orientation of clump {clump} is not finite")
+
+    cdef object raise_force_after_end(self):
+        cdef const StateView *view = &self.state.view
+        cdef Stored *stored
+        cdef int t, i = 0, j = 0
+        force = (0.0, 0.0, 0.0)
+        for t in range(self.loop.n_threads):
+            stored = &self.loop.contacts[t].stored
+            if stored.has_force_after_end:
+                i, j, force = stored.pair_after_end[0], stored.pair_after_end[1], tuple(stored.force_after_end)
+            stored.has_force_after_end = False
+        other = f"wall {self.walls.wall_of[-1 - j]}" if j < 0 else \
+            f"clump {view.clump_number[clump_of(view, slot_of(view, j))]}"
+        raise ValueError(f"the contact law left the force {force} N, or a couple, on clump "
+                         f"{view.clump_number[clump_of(view, slot_of(view, i))]} in its contact with {other}, which "
+                         "has ended: the force must be zero where the overlap is not positive")
