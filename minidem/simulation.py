@@ -297,9 +297,6 @@ class Simulation:
     def __copy__(self):
         return copy.deepcopy(self)
 
-    _loop, _state = property(lambda self: self.engine.loop), property(lambda self: self.engine.state)
-    _law, _monitor = property(lambda self: self.engine.law), property(lambda self: self.monitor)
-
     # Clumps and user forces: changes.py.
     add_clumps = exclusive(changes.add_clumps)
     remove_clumps = exclusive(changes.remove_clumps)

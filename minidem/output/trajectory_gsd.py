@@ -31,8 +31,8 @@ import gsd.hoomd
 import numpy as np
 
 from minidem.analysis.contacts import enclosed_box
+from minidem.core.atomic import naming, replacing
 from minidem.core.quaternions import multiply
-from minidem.output import naming, replacing
 
 MARKER = 0.01
 ENTRY = 32              # bytes of an entry of the index of GSD files
