@@ -1,1 +1,1 @@
-"""Output files: frames for ParaView, checkpoints, trajectories, tables, input of LAMMPS, written atomically (core/atomic.py)."""
+"""Output files: frames for ParaView, checkpoints, trajectories, tables, input of LAMMPS, all written atomically."""

@@ -45,7 +45,7 @@ def writes(tree):
 @pytest.mark.parametrize("name", SOURCES)
 def test_files_are_written_in_one_way(name):
     found = list(writes(ast.parse(SOURCES[name].read_text(encoding="utf-8"))))
-    assert bool(found) == (name in OTHERS), f"{name}, lines {found}: use replacing or replace_text of minidem.output"
+    assert bool(found) == (name in OTHERS), f"{name}, lines {found}: use replacing or replace_text of core.atomic"
 
 
 def test_the_exceptions_exist():
