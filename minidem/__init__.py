@@ -7,7 +7,8 @@ The public names, after `import minidem as md`; `help(md.Simulation)` and so on 
     md.Material             elastic constants, restitution, friction
     md.Pair                 restitution and friction between two materials
     md.Plane, md.box        a wall, and the six of a box
-    md.Cylinder, md.MeshWall, md.Oscillation, md.Servo  other walls, and motions of walls
+    md.Cylinder, md.Cone, md.MeshWall      other walls
+    md.Oscillation, md.Servo               motions of walls
     md.Energy               what sim.energy() returns
     md.contact              the contact laws: available, info
     md.rotation             the rotation integrators: available, info, register (your own), integrate (free bodies)
@@ -64,11 +65,11 @@ from minidem.render.show import show
 from minidem.simulation import Simulation
 from minidem.templates import fit_report as mesh_report, shapes
 from minidem.templates.clump_template import ClumpTemplate
-from minidem.walls import Cylinder, MeshWall, Oscillation, Plane, Servo, box
+from minidem.walls import Cone, Cylinder, MeshWall, Oscillation, Plane, Servo, box
 
 __version__ = "0.10.0"
-__all__ = ["ClumpTemplate", "Cylinder", "Energy", "Material", "MeshWall", "Oscillation", "Pair", "Plane", "Servo",
-           "Simulation", "Trajectory", "box", "build_info", "cite", "contact", "effective_modulus",
+__all__ = ["ClumpTemplate", "Cone", "Cylinder", "Energy", "Material", "MeshWall", "Oscillation", "Pair", "Plane",
+           "Servo", "Simulation", "Trajectory", "box", "build_info", "cite", "contact", "effective_modulus",
            "effective_shear_modulus", "mesh_report", "rotation", "shapes", "show"]
 
 # `import minidem.shapes` and the like: these modules have a public name beside that of their folder.

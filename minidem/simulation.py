@@ -62,7 +62,7 @@ class Simulation:
     ----------
     material : Material
         Of all clumps and walls without a material of their own.
-    walls : list of Plane, Cylinder and MeshWall, optional
+    walls : list of Plane, Cylinder, Cone and MeshWall, optional
         `md.box(low, high)` makes six planes. None or []: unbounded space.
     rotation : str
         Rotation scheme, 'name' or 'name:parameter=value'; `md.rotation.available()` lists the names.

@@ -106,17 +106,19 @@ MIXED = md.ClumpTemplate([(-0.03, 0.0, 0.0), (0.03, 0.0, 0.0), (0.0, 0.03, 0.02)
 
 
 def mixer(contact, rotation="spiral", threads=1):
-    """Clumps in a turning mesh drum between planes, with a shaken cube and a cylinder in it."""
+    """Clumps in a turning mesh drum between planes, with a shaken cube, a shaken cone and a cylinder in it."""
     turn = {"angular_velocity": (0, 0, 4.0)}
     walls = [md.MeshWall(facets(30, 0.5, 1.0, rows=6), **turn, center=(0, 0, 0)),
              md.Plane((0, 0, -0.4), (0, 0, 1), **turn), md.Plane((0, 0, 0.4), (0, 0, -1), motion=md.Oscillation(
                  (0, 0, 0.03), 8.0)), md.MeshWall((0.25 * (CUBE - 0.5) + (0.1, 0, -0.3), CUBE_FACES), motion=shaken),
-             md.Cylinder((0, 0, 0), (0, 0, 1), 0.08, outside=True, **turn)]
+             md.Cylinder((0, 0, 0), (0, 0, 1), 0.08, outside=True, **turn),
+             md.Cone((-0.28, 0, -0.24), (0, 1, 0.2), (0.02, 0.08), 0.05, angular_velocity=(3.0, 0, 0), motion=shaken)]
     sim = simulation(walls, contact, 2e-4, rotation=rotation, threads=threads, gravity=(2, -9, -4))
     rng = np.random.default_rng(6)
     places = 0.16 * (np.argwhere(np.ones((6, 6, 4))) - [2.5, 2.5, 1.5])
     radius = np.linalg.norm(places[:, :2], axis=1)
-    places = places[(radius < 0.39) & (radius > 0.19) & ~np.all(np.abs(places - (0.1, 0, -0.3)) < 0.23, axis=1)]
+    places = places[(radius < 0.39) & (radius > 0.19) & ~np.all(np.abs(places - (0.1, 0, -0.3)) < 0.23, axis=1)
+                    & (np.linalg.norm(places - (-0.28, 0, -0.24), axis=1) > 0.19)]
     n = len(places)
     turns, velocity, spin = scenes.unit_vectors(rng, n, 4), rng.normal(size=(n, 3)), 5.0 * rng.normal(size=(n, 3))
     sim.add_clumps(MIXED, places, turns, velocity, spin)
@@ -208,7 +210,7 @@ SYSTEMS = {
     "pieces": System(pieces, (ONSET,), 1500),
     "heap": System(heap, (MINDLIN, ROLLING, "hooke-coulomb:stiffness=1e5,rolling=epsd", "hertz", ONSET), 120, 4000,
                    place=(0.5, 0.1, 0.55)),
-    "mixer": System(mixer, ("hertz", MINDLIN, ROLLING), 150, 2500, {3: shaken}),
+    "mixer": System(mixer, ("hertz", MINDLIN, ROLLING), 150, 2500, {3: shaken, 5: shaken}),
     "gas": System(gas, GAS_LAWS, 400),
     "gas between walls": System(gas_between_walls, GAS_LAWS, 400),
     "press": System(press, ("hertz", MINDLIN), 400, 500),

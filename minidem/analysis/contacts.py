@@ -7,7 +7,6 @@ from numpy.typing import ArrayLike
 from minidem.contact.contact_table import columns
 from minidem.core.checks import finite_array, positive, refuse, whole
 from minidem.core.quaternions import cross
-from minidem.walls import Plane
 
 
 def contacts(sim) -> np.ndarray:
@@ -141,12 +140,11 @@ def enclosed_box(walls, box=None):
     if box is not None:
         low, high = np.where(box.axes, box.low, low), np.where(box.axes, box.high, high)
     for wall in walls:
-        if isinstance(wall, Plane) and np.abs(wall.normal).sum() == 1.0:
-            axis = np.argmax(np.abs(wall.normal))
-            if wall.normal[axis] > 0.0:
-                low[axis] = max(low[axis], wall.point[axis])
-            else:
-                high[axis] = min(high[axis], wall.point[axis])
+        axis, sign, place = wall.face() or (0, 0.0, 0.0)
+        if sign > 0.0:
+            low[axis] = max(low[axis], place)
+        elif sign < 0.0:
+            high[axis] = min(high[axis], place)
     return low, high
 
 

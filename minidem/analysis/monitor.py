@@ -20,7 +20,6 @@ from minidem.contact.registry import readers
 from minidem.core.quaternions import cross
 from minidem.material import PAIR_PROPERTIES, Material, described
 from minidem.templates.mesh_repair import bodies, open_edges, oriented, surrounded
-from minidem.walls import Cylinder, MeshWall, Plane
 from minidem.walls.motion import placed
 
 DEEP = 0.1      # overlap over the smaller radius above which a contact law for small overlaps is doubtful
@@ -104,8 +103,7 @@ class Monitor:
         smallest, largest = (state.scale * of_body.take(state.template_index) for of_body in (
             state.bodies.smallest, state.bodies.largest))
         alone = not sim.walls and state.n_clumps < 2
-        has_fronts = any(isinstance(wall, Plane) or isinstance(wall, Cylinder) and not wall.outside
-                         for wall in sim.walls)
+        has_fronts = any(wall.distance(np.zeros((0, 3))) is not None for wall in sim.walls)
         least = smallest.min(initial=math.inf)
         self._limits = {"speed": math.inf if alone else least / sim.dt, "overlap": DEEP * least,
                         "wall": least if has_fronts else math.inf,
@@ -175,13 +173,9 @@ def _wall(sim, contacts):
     deepest, found = 0.0, None
     for k, wall in enumerate(walls):
         clumps = contacts["clump_i"][contacts["clump_j"] == -1 - k]
-        if not len(clumps) or isinstance(wall, MeshWall) or getattr(wall, "outside", False):
+        height = wall.distance(position[clumps])
+        if height is None or not len(clumps):
             continue
-        arm = position[clumps] - wall.point
-        if isinstance(wall, Plane):
-            height = arm @ wall.normal
-        else:
-            height = wall.radius - np.linalg.norm(np.cross(arm, wall.axis), axis=1)
         if height.min() < deepest:
             deepest, found = height.min(), (clumps[np.argmin(height)], k)
     if found is None:
@@ -235,7 +229,7 @@ def enclosures(sim):
     """An Enclosure of each connected closed surface of a mesh; none in a periodic box, whose clumps come back."""
     found = []
     for number, wall in enumerate(() if sim.periodic else sim.walls):
-        if isinstance(wall, MeshWall):
+        if wall.surface is not None:
             points, triangles = wall.surface[0], oriented(wall.surface[1])
             body = bodies(triangles)
             found += [Enclosure(number, points[triangles[body == k]]) for k in range(body.max() + 1)

@@ -19,7 +19,7 @@ from minidem.core.vectors cimport IntVector, reserve
 from minidem.core.lanes cimport LANES, row_of
 from minidem.core.transpose cimport rows_from_records
 from minidem.state.state cimport StateView
-from minidem.walls.surface cimport PLACE, find_triangles, simple_height, touch_wall
+from minidem.walls.surface cimport PLANE, Shape, find_triangles, simple_height, touch_wall
 
 
 cdef extern from "broadphase/near_pairs.h" nogil:
@@ -29,12 +29,12 @@ cdef extern from "broadphase/near_pairs.h" nogil:
 
 cdef unsigned int near_simple(const Walls *walls, Py_ssize_t element, const double *rows, const double *spheres,
                               double skin) noexcept nogil:
-    """Bits 1 << lane of the spheres within `skin` of a plane or cylinder; rows : those of the records `spheres`."""
-    cdef const double *place = walls.place + PLACE * element
+    """Bits 1 << lane of the spheres within `skin` of an element; rows : those of the records `spheres`."""
+    cdef const Shape *shape = walls.shapes + element
     cdef unsigned int bits = 0
     cdef int lane
-    if place[6] == 0.0 and not walls.moves[walls.wall_of[element]]:
-        return near_plane(rows, place, place + 3, skin)
+    if shape.kind == PLANE and not walls.moves[walls.wall_of[element]]:
+        return near_plane(rows, shape.point, shape.axis, skin)
     for lane in range(LANES):
         bits |= <unsigned int> (simple_height(walls, element, spheres + 4 * lane)
                                 < spheres[4 * lane + 3] + skin) << lane

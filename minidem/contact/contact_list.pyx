@@ -25,7 +25,7 @@ from minidem.core.vec3 cimport Vec3, norm, sub, vec3
 from minidem.state.periodic_box cimport nearest_image
 from minidem.state.rows cimport POSITION, load
 from minidem.state.state cimport State, StateView
-from minidem.walls.surface cimport Walls, find_triangles, simple_height
+from minidem.walls.surface cimport Walls, find_triangles, overlaps_simple
 
 
 cdef inline void write_row(int *pair, double *values, const StateView *state, int i, int j, const Law *law,
@@ -156,7 +156,7 @@ cdef bint find_at_walls(IntVector *pairs, IntVector *triangles, const Walls *wal
     cdef Py_ssize_t k
     cdef bint fine = find_triangles(walls, sphere, 0.0, triangles)
     for k in range(walls.n_simple):
-        if simple_height(walls, k, sphere) < sphere[3]:
+        if overlaps_simple(walls, k, sphere, sphere[3]):
             fine &= push_pair(pairs, slot, -1 - <int> k)
     for k in range(triangles.size):
         fine &= push_pair(pairs, slot, -1 - triangles.data[k])

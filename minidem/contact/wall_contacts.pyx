@@ -16,7 +16,7 @@ from minidem.contact.blocks cimport PLACE, SECOND, keys_of
 from minidem.contact.stored cimport WALLS
 from minidem.core.vectors cimport reserve
 from minidem.core.vec3 cimport Vec3, add_scaled, dot, norm, sub
-from minidem.walls.surface cimport Touch, centre_in_wall, simple_height, touch_triangle
+from minidem.walls.surface cimport Touch, centre_in_wall, overlaps_simple, touch_triangle
 from minidem.walls.triangle cimport nearest_of
 
 cdef extern from *:
@@ -170,7 +170,7 @@ cdef Py_ssize_t find_wall_pairs(const Walls *walls, const Neighbours *mine, cons
         pairs[2 * n], pairs[2 * n + 1] = near[2 * k], -1 - near[2 * k + 1]
         if numbers != NULL:
             numbers[n] = k
-        n += simple_height(walls, near[2 * k + 1], sphere) < sphere[3] + reach      # no branch: it is unpredictable
+        n += overlaps_simple(walls, near[2 * k + 1], sphere, sphere[3] + reach)     # no branch: it is unpredictable
     k = mine.n_simple
     while k < mine.walls.size:
         end = find_facets(walls, mine, state, room, k, reach)

@@ -5,9 +5,9 @@ import numpy as np
 
 from minidem.core.checks import short_repr
 from minidem.material import Material
-from minidem.walls import Cylinder, MeshWall, Oscillation, Plane, Servo
+from minidem.walls import SHAPES, MeshWall, Oscillation, Servo
 
-KINDS = {kind.__name__: kind for kind in (Plane, Cylinder, MeshWall)}
+KINDS = {shape.__name__: shape for shape in SHAPES}
 FUNCTION = "function"           # instead of a motion that a file cannot hold
 
 
@@ -21,7 +21,7 @@ def pack_walls(walls):
             motion = asdict(wall.motion)
         records.append(record | {"kind": type(wall).__name__, "material": wall.material and asdict(wall.material),
                                  "motion": motion})
-    return records, pack_meshes([wall.surface if isinstance(wall, MeshWall) else None for wall in walls])
+    return records, pack_meshes([wall.surface for wall in walls])
 
 
 def pack_meshes(surfaces):

@@ -1,15 +1,14 @@
-"""Walls as surfaces for ParaView: planes as polygons, cylinders as quadrilaterals, meshes as they are."""
+"""Walls as surfaces for ParaView: planes as polygons, surfaces of revolution as quadrilaterals, meshes as they are."""
 import meshio
 import numpy as np
 
 from minidem.output.vtu import write_mesh
-from minidem.walls import Cylinder, MeshWall, Plane
 
 # Side of the square that represents an infinite plane, in sizes of the scene. Clipping loses about
 # HUGE * 2^-52 = 2e-13 of the scene's size, below the resolution of float32.
 HUGE = 1e3
 BEYOND = 0.1        # how far infinite walls reach beyond the clumps, in the largest length of their bounding box
-CYLINDER_SIDES = 96
+SIDES = 96
 EDGES = np.array([(k, k | 1 << axis) for k in range(8) for axis in range(3) if not k >> axis & 1])    # of a box
 
 
@@ -53,11 +52,11 @@ def wall_mesh(sim, bounds=None):
         ends = box.low, box.high
         bounds = tuple(np.where(box.axes, end, bound) for end, bound in zip(ends, bounds or ends))
     walls = sim.walls_at_rest
-    planes = [(wall.point, wall.normal) for wall in walls if isinstance(wall, Plane)]
-    cylinders = [wall for wall in walls if isinstance(wall, Cylinder)]
-    parts = [(polygon, np.arange(len(polygon))[None, :]) for polygon in wall_polygons(planes, bounds, cylinders)]
-    parts += [cylinder_strip(wall, planes, bounds) for wall in cylinders if bounds]
-    parts += [(wall.points, wall.triangles) for wall in walls if isinstance(wall, MeshWall)]
+    planes = [wall.half_space for wall in walls if wall.half_space]
+    revolved = [wall for wall in walls if wall.profile((0.0, 0.0))]
+    parts = [(polygon, np.arange(len(polygon))[None, :]) for polygon in wall_polygons(planes, bounds, revolved)]
+    parts += [strip(wall, planes, bounds) for wall in revolved if wall.profile(bounds)]
+    parts += [wall.surface for wall in walls if wall.surface is not None]
     if box is not None:
         parts.append((corners_of(ends), EDGES))
     if not parts:
@@ -69,20 +68,20 @@ def wall_mesh(sim, bounds=None):
     return meshio.Mesh(np.concatenate([points for points, _ in parts]), cells)
 
 
-def cylinder_strip(wall, planes, bounds):
-    """Points (n, 3) and quadrilaterals (m, 4) of a cylinder between the planes across its axis, or to the bounds."""
-    axis, point = np.array(wall.axis), np.array(wall.point)
-    corners = corners_of(bounds)
-    low, high = np.min((corners - point) @ axis), np.max((corners - point) @ axis)
-    for place, normal in planes:
-        if is_across(wall, normal):
-            end = np.dot(np.subtract(place, point), axis)
-            low, high = (end, high) if np.dot(normal, axis) > 0.0 else (low, end)
-    ring = ring_of(wall)
-    k = np.arange(CYLINDER_SIDES)
-    after = (k + 1) % CYLINDER_SIDES
-    return (np.concatenate([ring + low * axis, ring + high * axis]),
-            np.column_stack([k, after, after + CYLINDER_SIDES, k + CYLINDER_SIDES]))
+def strip(wall, planes, bounds):
+    """Points (n, 3) and quadrilaterals (m, 4) of a surface of revolution; an infinite one is between the planes across
+    its axis, or reaches to the bounds."""
+    axis, reach = np.array(wall.axis), None
+    if bounds:
+        heights = (corners_of(bounds) - wall.point) @ axis
+        reach = [np.min(heights), np.max(heights)]
+        for place, normal in planes:
+            if is_across(wall, normal):
+                reach[int(np.dot(normal, axis) < 0.0)] = np.dot(np.subtract(place, wall.point), axis)
+    k = np.arange(SIDES)
+    after = (k + 1) % SIDES
+    return (np.concatenate([ring_of(wall, radius) + height * axis for height, radius in wall.profile(reach)]),
+            np.column_stack([k, after, after + SIDES, k + SIDES]))
 
 
 def corners_of(bounds):
@@ -90,27 +89,26 @@ def corners_of(bounds):
     return np.where(np.arange(8)[:, None] >> np.arange(3) & 1, bounds[1], bounds[0])
 
 
-def ring_of(cylinder):
-    """Points (CYLINDER_SIDES, 3) of the circle about `point`."""
-    square = _square(np.zeros(3), np.array(cylinder.axis), 1.0)
-    angle = np.linspace(0.0, 2.0 * np.pi, CYLINDER_SIDES, endpoint=False)[:, None]
-    return cylinder.point + cylinder.radius * (np.cos(angle) * (square[1] - square[2])
-                                               + np.sin(angle) * (square[0] - square[1]))
+def ring_of(wall, radius):
+    """Points (SIDES, 3) of a circle about `point`."""
+    square = _square(np.zeros(3), np.array(wall.axis), 1.0)
+    angle = np.linspace(0.0, 2.0 * np.pi, SIDES, endpoint=False)[:, None]
+    return wall.point + radius * (np.cos(angle) * (square[1] - square[2]) + np.sin(angle) * (square[0] - square[1]))
 
 
-def is_across(cylinder, normal):
+def is_across(wall, normal):
     """Whether a plane with this unit normal is perpendicular to the axis."""
-    return abs(np.dot(normal, cylinder.axis)) > 1.0 - 1e-9
+    return abs(np.dot(normal, wall.axis)) > 1.0 - 1e-9
 
 
-def sides_of(cylinder):
-    """Point and inward normal of the sides of the polygon that represents the circle."""
-    ring = ring_of(cylinder)
+def sides_of(wall):
+    """Point and inward normal of the sides of the polygon that represents the circle of a cylinder."""
+    ring = ring_of(wall, wall.radius)
     middle = 0.5 * (ring + np.roll(ring, -1, axis=0))
-    return [(point, cylinder.point - point) for point in middle]
+    return [(point, wall.point - point) for point in middle]
 
 
-def wall_polygons(walls, bounds, cylinders=()):
+def wall_polygons(walls, bounds, revolved=()):
     """The visible part of each wall, cut by the other walls, and by `bounds` where it would be infinite.
 
     Parameters
@@ -119,8 +117,8 @@ def wall_polygons(walls, bounds, cylinders=()):
         The normal points to the side of the clumps.
     bounds : pair of (3,), or None
         Low and high corner of a box; with None walls that extend to infinity are omitted.
-    cylinders : list of Cylinder
-        Planes across one with clumps inside are cut by it.
+    revolved : list of Wall
+        Planes across a cylinder with clumps inside are cut by it.
 
     Returns
     -------
@@ -137,7 +135,7 @@ def wall_polygons(walls, bounds, cylinders=()):
     polygons = []
     for k, (point, normal) in enumerate(planes):
         polygon = _square(middle - normal * np.dot(normal, middle - point), normal, HUGE * size)
-        around = [side for wall in cylinders if is_across(wall, normal) and not wall.outside for side in sides_of(wall)]
+        around = [side for wall in revolved if wall.encloses and is_across(wall, normal) for side in sides_of(wall)]
         for other in planes[:k] + planes[k + 1:] + around:
             polygon = _clip(polygon, *other)
         below = corners - np.outer((corners - point) @ normal, normal)      # the plane reaches as far as the clumps

@@ -2,7 +2,6 @@
 import numpy as np
 
 from minidem.core.checks import LARGEST, finite_array, refuse, short_repr
-from minidem.walls import Cylinder, Plane
 
 AXES = "xyz"
 
@@ -56,15 +55,7 @@ class PeriodicBox:
     def refuse_walls(self, walls):
         """ValueError for a wall that is not the same along all periodic axes."""
         for k, wall in enumerate(walls):
-            if isinstance(wall, Plane):
-                uneven = self.axes & (np.array(wall.normal) != 0.0)
-                remedy = "set this component of its normal to 0"
-                if any(wall.angular_velocity):
-                    uneven, remedy = self.axes, "a plane that turns needs open axes"
-            else:
-                axis = np.array(wall.axis if isinstance(wall, Cylinder) else (0.0, 0.0, 0.0))
-                uneven = self.axes & (np.abs(axis) != 1.0)
-                remedy = "give planes, or a cylinder along the only periodic axis"
+            uneven, remedy = wall.uneven(self.axes)
             if uneven.any():
                 raise ValueError(f"walls[{k}] = {short_repr(wall)}: it is not the same along the periodic axis "
                                  f"{AXES[np.argmax(uneven)]}; {remedy}")

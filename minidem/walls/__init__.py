@@ -1,10 +1,12 @@
-"""Walls: planes, cylinders and triangle meshes, at rest or with a given motion."""
+"""Walls: planes, cylinders, cones and triangle meshes, at rest or with a given motion."""
+from minidem.walls.cone import Cone
 from minidem.walls.cylinder import Cylinder
 from minidem.walls.mesh_wall import MeshWall
-from minidem.walls.motion import Oscillation, scaled
+from minidem.walls.motion import Oscillation, Servo, scaled
 from minidem.walls.plane import Plane, box, require_planes_at_rest
-from minidem.walls.servo import Servo
 from minidem.walls.wall import Wall, wall_list
 
-__all__ = ["Cylinder", "MeshWall", "Oscillation", "Plane", "Servo", "Wall", "box", "require_planes_at_rest", "scaled",
-           "wall_list"]
+SHAPES = (Plane, Cylinder, Cone, MeshWall)
+
+__all__ = ["SHAPES", "Cone", "Cylinder", "MeshWall", "Oscillation", "Plane", "Servo", "Wall", "box",
+           "require_planes_at_rest", "scaled", "wall_list"]

@@ -1,12 +1,12 @@
 """Infinite cylinders."""
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from minidem.core.checks import LARGEST, finite_array, flag, positive, unit_vector
 from minidem.material import Material
-from minidem.walls.wall import Wall
+from minidem.walls.wall import Limits, Wall, region_axis
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,41 @@ class Cylinder(Wall):
         object.__setattr__(self, "radius", positive("radius", self.radius))
         object.__setattr__(self, "outside", flag("outside", self.outside))
         self._check_motion(self.point)
-        rate = np.linalg.norm(self.angular_velocity)
-        if np.any(np.abs(np.cross(self.angular_velocity, self.axis)) > 1e-12 * rate):
-            raise ValueError(f"angular_velocity = {list(self.angular_velocity)}: a Cylinder turns about its axis "
-                             f"{list(self.axis)} only; give a MeshWall for another rotation")
+        self._check_turning(self.axis, f"a Cylinder turns about its axis {list(self.axis)} only; give a MeshWall for "
+                            "another rotation")
         arm = np.cross(np.subtract(self.center, self.point), self.axis)
-        if rate > 0.0 and np.any(np.abs(arm) > 1e-12 * (self.radius + np.abs(self.point).max())):
+        if any(self.angular_velocity) and np.any(np.abs(arm) > 1e-12 * (self.radius + np.abs(self.point).max())):
             raise ValueError(f"center = {list(self.center)}: a Cylinder turns about its own axis only; give a point of "
                              "its axis, or a MeshWall")
+
+    @property
+    def encloses(self):
+        return not self.outside
+
+    def elements(self):
+        return [{"kind": "cylinder", "point": self.point, "axis": self.axis, "radii": (self.radius, self.radius),
+                 "side": -1.0 if self.outside else 1.0}]
+
+    def limits(self):
+        return Limits(self.axis, arm=tuple(np.subtract(self.point, self.center)), radius=self.radius)
+
+    def mapped(self, moved, factor=1.0, **changes):
+        return replace(self, point=moved(self.point), radius=factor * self.radius, **changes)
+
+    def distance(self, points):
+        if self.outside:
+            return None
+        return self.radius - np.linalg.norm(np.cross(points - self.point, self.axis), axis=1)
+
+    def uneven(self, axes):
+        return axes & (np.abs(self.axis) != 1.0), "give planes, or a cylinder along the only periodic axis"
+
+    def profile(self, reach):
+        return reach and [(end, self.radius) for end in reach]
+
+    def region(self, ends=("INF", "INF")):
+        axis = region_axis(self.axis)
+        if axis is None or self.outside:
+            return None
+        across = " ".join(f"{x:.17g}" for x, name in zip(self.point, "xyz") if name != axis)
+        return f"cylinder {axis} {across} {self.radius:.17g} {' '.join(map(str, ends))} units box"

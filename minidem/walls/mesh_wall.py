@@ -11,7 +11,7 @@ from minidem.core.read_only import read_only
 from minidem.material import Material
 from minidem.templates.mesh_files import read_triangles
 from minidem.templates.mesh_repair import MERGED, merged
-from minidem.walls.wall import Wall
+from minidem.walls.wall import Limits, Wall
 
 LEAST_HEIGHT = 1e-7                 # of a triangle / longest edge; single precision of files is about 1e-7
 
@@ -90,11 +90,14 @@ class MeshWall(Wall):
     def triangles(self) -> np.ndarray:
         return read_only("triangles", self.surface[1])
 
-    def with_points(self, points, **changes):
-        """The same triangles with other points (n, 3), which are not cleaned again, and other attributes."""
+    def mapped(self, moved, factor=1.0, **changes):
+        """As of Wall; points are not cleaned again."""
         wall = object.__new__(MeshWall)
-        vars(wall).update(vars(self), surface=(points, self.surface[1]), **changes)
+        vars(wall).update(vars(self), surface=(moved(self.surface[0]), self.surface[1]), **changes)
         return wall
+
+    def limits(self):
+        return Limits(extent=np.sqrt(((self.surface[0] - self.center) ** 2).sum(axis=1).max()))
 
     def __repr__(self):
         return f"<MeshWall of {len(self.surface[1])} triangles>"

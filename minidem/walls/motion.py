@@ -1,16 +1,13 @@
-"""Poses of walls at given instants."""
+"""Motions of walls, and their poses at given instants."""
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import cos, pi, sin
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.core.checks import LARGEST, finite_array, number, positive
-from minidem.walls.mesh_wall import MeshWall
-from minidem.walls.plane import Plane
-from minidem.walls.servo import Servo
+from minidem.core.checks import LARGEST, finite_array, non_negative, number, positive, unit_vector
 
 FIXED = 1e-9                    # change of a normal or axis, relative displacement of an axis, that counts as none
 
@@ -55,6 +52,48 @@ class Oscillation:
         return [sin(2.0 * pi * self.frequency * t + self.phase) - sin(self.phase) for t in times]
 
 
+@dataclass(frozen=True)
+class Servo:
+    """A motion under a constant force, which the clumps balance in the end: a pressure or a force is held.
+
+    The wall moves along a line, with mass * acceleration = force + force of the clumps - damping * velocity, integrated
+    by leapfrog. It starts at rest.
+
+    Parameters
+    ----------
+    direction : (3,) array_like
+        Of the line and the force, lab frame, of any length but zero.
+    force : float
+        [N]; for a pressure, that times the area.
+    mass : float
+        Of the wall [kg]. The lighter, the faster it answers; sqrt(mass / stiffness of all its contacts) must be above
+        the time step.
+    damping : float
+        [N s/m]
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range.
+    """
+
+    direction: ArrayLike
+    force: float
+    mass: float
+    damping: float = 0.0
+
+    def __post_init__(self):
+        direction = unit_vector("direction", self.direction, "give the direction of the force")
+        vars(self).update(direction=tuple(direction.tolist()), force=number("force", self.force),
+                          mass=positive("mass", self.mass), damping=non_negative("damping", self.damping))
+
+    def accelerated(self, velocity: float, of_clumps: ArrayLike, dt: float) -> float:
+        """The velocity half a step later, from that half a step earlier [m/s]; of_clumps (3,) : their force [N]."""
+        force = self.force + sum(f * d for f, d in zip(np.asarray(of_clumps).tolist(), self.direction))
+        drag = 0.5 * dt * self.damping / self.mass
+        return ((1.0 - drag) * velocity + dt / self.mass * force) / (1.0 + drag)
+
+
 def placed(wall, step, dt, servo_state):
     """Position (3,) of the centre and matrix (3, 3), wall frame -> lab, at a step; servo_state : (2,), see
     Motions.poses."""
@@ -73,9 +112,7 @@ def at_rest(wall, step, dt, servo_state):
     def moved(points):
         return position + (np.asarray(points) - wall.center) @ matrix.T
 
-    if isinstance(wall, MeshWall):
-        return wall.with_points(moved(wall.points), **still)
-    return replace(wall, point=moved(wall.point), **still)
+    return wall.mapped(moved, **still)
 
 
 def scaled(wall, factor, origin):
@@ -83,11 +120,7 @@ def scaled(wall, factor, origin):
     def moved(points):
         return origin + factor * (np.asarray(points) - origin)
 
-    if isinstance(wall, MeshWall):
-        return wall.with_points(moved(wall.points), center=tuple(moved(wall.center).tolist()))
-    if isinstance(wall, Plane):
-        return replace(wall, point=moved(wall.point), center=None)
-    return replace(wall, point=moved(wall.point), radius=factor * wall.radius, center=None)
+    return wall.mapped(moved, factor, center=tuple(moved(wall.center).tolist()))
 
 
 class Motions:
@@ -116,17 +149,11 @@ class Motions:
         self._given = self._oscillating + self._functions
         self._turning = np.union1d(np.flatnonzero(self._spin.any(axis=1)), self._functions).astype(int)
         self._turning_given = np.isin(self._turning, self._given)
-        self._is_plane = np.array([isinstance(wall, Plane) for wall in walls])
-        self._axis, self._arm = np.zeros((len(walls), 3)), np.zeros((len(walls), 3))
-        self._radius, self._extent = np.ones(len(walls)), np.zeros(len(walls))
-        for k, wall in enumerate(walls):
-            if isinstance(wall, MeshWall):
-                self._extent[k] = np.sqrt(((wall.points - self._center[k]) ** 2).sum(axis=1).max())
-            elif isinstance(wall, Plane):
-                self._axis[k] = wall.normal
-            else:
-                self._axis[k], self._radius[k] = wall.axis, wall.radius
-                self._arm[k] = np.subtract(wall.point, wall.center)
+        limits = [wall.limits() for wall in walls]
+        self._axis, self._arm = (np.array(values).reshape(-1, 3) for values in (
+            [limit.axis for limit in limits], [limit.arm for limit in limits]))
+        self._along, self._radius, self._extent = (np.array(values) for values in (
+            [limit.along for limit in limits], [limit.radius for limit in limits], [limit.extent for limit in limits]))
 
     def poses(self, first, n, half_step, servo_states):
         """Rows (n, walls, POSE) of surface.pxd at the instants (first + k) half_step, 0 <= k < n.
@@ -184,7 +211,7 @@ class Motions:
         shift = np.diff(rows[:, :, :3], axis=0, prepend=rows[:1, :, :3])
         along = (shift * self._axis).sum(axis=2)
         across = np.sqrt(((shift - along[:, :, None] * self._axis) ** 2).sum(axis=2))
-        moved = np.where(self._is_plane, np.abs(along), across)
+        moved = np.where(self._along, np.abs(along), across)
         if not len(self._turning):
             return moved.max(axis=1)
         matrix = rows[:, self._turning, 3:12].reshape(len(rows), -1, 3, 3)
@@ -198,7 +225,7 @@ class Motions:
         axis, arm, radius = (values[self._turning] for values in (self._axis, self._arm, self._radius))
         tilt = np.abs((matrix * axis[:, None, :]).sum(axis=3) - axis).max(axis=2)
         off = np.abs(np.cross((matrix * arm[:, None, :]).sum(axis=3) - arm, axis)).max(axis=2) / radius
-        turned = self._is_plane[self._turning] & (np.abs(matrix - np.eye(3)).max(axis=(2, 3)) > FIXED)
+        turned = self._along[self._turning] & (np.abs(matrix - np.eye(3)).max(axis=(2, 3)) > FIXED)
         for k, wrong, planar in zip(self._turning, ((tilt > FIXED) | (off > FIXED)).any(axis=0), turned.any(axis=0)):
             if planar and self._periodic:
                 raise ValueError(f"motion of {self._walls[k]}: a plane that turns needs open axes, without periodic "

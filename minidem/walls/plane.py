@@ -2,14 +2,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from minidem.core.checks import LARGEST, finite_array, refuse, short_repr, unit_vector
 from minidem.material import Material
-from minidem.walls.wall import Wall
+from minidem.walls.wall import Limits, Wall
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,32 @@ class Plane(Wall):
         self._set("point", finite_array("point", self.point, (3,), limit=LARGEST))
         self._set("normal", unit_vector("normal", self.normal, "give a direction, towards the side of the clumps"))
         self._check_motion(self.point)
-        if np.any(np.abs(np.cross(self.angular_velocity, self.normal)) > 1e-12 * np.linalg.norm(self.angular_velocity)):
-            raise ValueError(f"angular_velocity = {list(self.angular_velocity)}: a Plane turns about its normal only; "
-                             "give a MeshWall for a plate that tilts")
+        self._check_turning(self.normal, "a Plane turns about its normal only; give a MeshWall for a plate that tilts")
+
+    @property
+    def half_space(self):
+        return self.point, self.normal
+
+    def elements(self):
+        return [{"kind": "plane", "point": self.point, "axis": self.normal}]
+
+    def limits(self):
+        return Limits(self.normal, along=True)
+
+    def mapped(self, moved, factor=1.0, **changes):
+        return replace(self, point=moved(self.point), **changes)
+
+    def distance(self, points):
+        return (points - self.point) @ self.normal
+
+    def uneven(self, axes):
+        if any(self.angular_velocity):
+            return axes, "a plane that turns needs open axes"
+        return axes & (np.array(self.normal) != 0.0), "set this component of its normal to 0"
+
+    def face(self):
+        axis = int(np.argmax(np.abs(self.normal)))
+        return (axis, self.normal[axis], self.point[axis]) if abs(self.normal[axis]) == 1.0 else None
 
 
 def box(low: ArrayLike, high: ArrayLike, material: Material | None = None) -> list[Plane]:
@@ -85,6 +108,6 @@ def box(low: ArrayLike, high: ArrayLike, material: Material | None = None) -> li
 def require_planes_at_rest(contact, walls):
     """Refuse other walls, for a contact law with onset correction."""
     for k, wall in enumerate(walls):
-        if wall.moves or not isinstance(wall, Plane):
+        if wall.moves or wall.half_space is None:
             raise ValueError(f"walls[{k}] = {short_repr(wall)}: the onset correction of contact = {contact!r} needs "
                              "planes at rest; take onset=plain")

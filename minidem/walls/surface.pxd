@@ -1,18 +1,24 @@
 """Walls as the time loop sees them: elements, and the pose of each wall at the present instant.
 
-A plane and a cylinder are one element each, a mesh has one element per triangle. Planes and cylinders come first, in
-the order of the walls, then the triangles. Elements are given in the frame of their wall, which is the lab frame at
-time zero with its origin in the centre of the wall's motion.
+A plane and a cylinder are one element each, a cone has two, a mesh one per triangle. Elements with a Shape, those with
+a formula, come first, in the order of the walls, then the triangles. Elements are given in the frame of their wall,
+which is the lab frame at time zero with its origin in the centre of the wall's motion.
 """
 from libc.math cimport sqrt
 
 from minidem.core.vectors cimport IntVector
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, norm, scale, sub, vec3
+from minidem.walls.cone cimport Foot, Outline, foot_on
 from minidem.walls.triangle cimport Nearest, nearest_of
 
 cdef enum:
-    PLACE = 8                       # doubles of a plane or cylinder: point (3); normal or axis (3); radius; side
     POSE = 24                       # doubles of a WallPose
+
+cdef extern from *:
+    """
+    #define MINIDEM_FAR 1e30
+    """
+    const double FAR "MINIDEM_FAR"      # height of what does not count [m]
 
 cdef struct WallPose:               # of a wall at one instant
     double position[3]              # of its centre, lab [m]
@@ -21,6 +27,17 @@ cdef struct WallPose:               # of a wall at one instant
     double turning[3]               # angular velocity, likewise, lab [rad/s]
     double velocity_now[3]          # at the instant itself
     double turning_now[3]
+
+cdef enum Kind:
+    PLANE, CYLINDER, CONE
+
+cdef struct Shape:                  # of an element with a formula, in the frame of its wall
+    Kind kind
+    double point[3]                 # of a plane, of the axis of a cylinder, centre of the first circle of a cone [m]
+    double axis[3]                  # unit; normal of a plane
+    double side                     # cylinder: 1 around the clumps, -1 among them; cone: 1 nearer side, -1 other side
+    Outline line                    # of a cone; the first radius is that of a cylinder
+    double across[3]                # of a cone: unit, towards the nearer side for points on the axis
 
 cdef struct TriangleGrid:           # of a mesh, in its frame: the triangles with bounding boxes that overlap each cell
     int wall
@@ -32,11 +49,11 @@ cdef struct TriangleGrid:           # of a mesh, in its frame: the triangles wit
 
 cdef struct Walls:
     Py_ssize_t count
-    Py_ssize_t n_simple             # elements that are planes or cylinders
+    Py_ssize_t n_simple             # elements with a shape
     Py_ssize_t n_elements
     int n_meshes
     const int *wall_of              # (n_elements,)
-    const double *place             # (n_simple, PLACE); the radius of a plane is 0, the side of a cylinder 1 inside
+    const Shape *shapes             # (n_simple,)
     const double *corners           # (triangles, 3, 3)
     const double *normal            # (triangles, 3), unit
     const int *vertices             # (triangles, 3): two triangles of a mesh with a common one are neighbours
@@ -59,7 +76,7 @@ cdef struct Touch:                  # of a sphere and an element
     double height                   # distance of the centre from the surface, positive on the side of the clumps [m]
     Vec3 normal                     # unit, from the surface to the centre, lab
     double curvature                # of the surface of equal height through the centre: change of the normal per length
-    Vec3 straight                   # unit, the direction in which it is not curved, lab; zero if there is none
+    Vec3 straight                   # direction of less curvature, lab; its squared length is the missing part of it
 
 
 cdef inline void place_walls(Walls *walls, Py_ssize_t entry) noexcept nogil:
@@ -94,38 +111,81 @@ cdef inline Vec3 centre_in_wall(const Walls *walls, int wall, const double *sphe
     return to_wall(walls.now + wall, x) if walls.moves[wall] else x
 
 
-cdef inline Vec3 along_axis(const double *place, Vec3 x) noexcept nogil:
-    """The component along the axis of a cylinder, of x minus a point of the axis."""
-    cdef Vec3 axis = vec3(place[3], place[4], place[5])
-    return scale(dot(sub(x, vec3(place[0], place[1], place[2])), axis), axis)
+cdef inline Vec3 vector(const double *v) noexcept nogil:
+    return vec3(v[0], v[1], v[2])
 
 
 cdef inline double simple_height(const Walls *walls, Py_ssize_t element, const double *sphere) noexcept nogil:
-    """Height of a sphere's centre over a plane or cylinder; see Touch."""
-    cdef const double *place = walls.place + PLACE * element
-    cdef Vec3 x = centre_in_wall(walls, walls.wall_of[element], sphere), d
-    d = sub(x, vec3(place[0], place[1], place[2]))
-    if place[6] == 0.0:
-        return d.x * place[3] + d.y * place[4] + d.z * place[5]
-    return place[7] * (place[6] - norm(sub(d, along_axis(place, x))))
+    """Height of a sphere's centre over an element with a shape, see Touch; it changes by no more than the centre moves.
+    """
+    cdef const Shape *shape = walls.shapes + element
+    cdef Vec3 d = sub(centre_in_wall(walls, walls.wall_of[element], sphere), vector(shape.point)), out
+    cdef double along
+    if shape.kind == PLANE:
+        return d.x * shape.axis[0] + d.y * shape.axis[1] + d.z * shape.axis[2]
+    along = dot(d, vector(shape.axis))
+    out = sub(d, scale(along, vector(shape.axis)))
+    if shape.kind == CYLINDER:
+        return shape.side * (shape.line.radii[0] - norm(out))
+    return foot_on(&shape.line, shape.side * norm(out), along).height
+
+
+cdef inline bint overlaps_simple(const Walls *walls, Py_ssize_t element, const double *sphere,
+                                 double reach) noexcept nogil:
+    """Whether an element with a shape counts for a sphere whose centre is within `reach` of it."""
+    if walls.shapes[element].kind == CONE:
+        return touch_wall(walls, element, sphere).height < reach
+    return simple_height(walls, element, sphere) < reach
+
+
+cdef inline Touch touch_cylinder(const Shape *shape, Vec3 d) noexcept nogil:
+    """d : from shape.point to the centre, in the frame of the wall, as all vectors of the result."""
+    cdef Vec3 axis = vector(shape.axis)
+    cdef double distance
+    cdef Touch touch
+    d = sub(d, scale(dot(d, axis), axis))
+    distance = norm(d)
+    touch.height = shape.side * (shape.line.radii[0] - distance)
+    distance = 1.0 / distance if distance > 0.0 else 0.0            # on the axis: no direction, no force
+    touch.normal = scale(-shape.side * distance, d)
+    touch.curvature, touch.straight = -shape.side * distance, axis
+    return touch
+
+
+cdef inline Touch touch_cone(const Shape *shape, Vec3 d) noexcept nogil:
+    """As touch_cylinder. An apex counts for the nearer side only."""
+    cdef Vec3 axis = vector(shape.axis), out
+    cdef double along = dot(d, axis), distance
+    cdef Foot foot
+    cdef Touch touch
+    out = sub(d, scale(along, axis))
+    distance = norm(out)
+    out = scale(shape.side / distance, out) if distance > 0.0 else scale(shape.side, vector(shape.across))
+    foot = foot_on(&shape.line, shape.side * distance, along)
+    touch.height = FAR if foot.on_axis and shape.side < 0.0 else foot.height
+    touch.normal = add_scaled(scale(foot.radial, out), foot.axial, axis)
+    if foot.bend > 0.0 and foot.bend >= foot.around:                # an edge seen from outside its circle, or the apex
+        touch.curvature, touch.straight = foot.bend, scale(sqrt(1.0 - foot.around / foot.bend), cross(axis, out))
+    else:
+        touch.curvature = foot.around
+        touch.straight = add_scaled(scale(foot.axial, out), -foot.radial, axis)
+        if foot.bend > 0.0:
+            touch.straight = scale(sqrt(1.0 - foot.bend / foot.around), touch.straight)
+    return touch
 
 
 cdef inline Touch touch_simple(const Walls *walls, Py_ssize_t element, Vec3 x) noexcept nogil:
     """x : the sphere's centre in the frame of the wall, as all vectors of the result."""
-    cdef const double *place = walls.place + PLACE * element
-    cdef Vec3 axis = vec3(place[3], place[4], place[5]), d = sub(x, vec3(place[0], place[1], place[2]))
-    cdef double distance
+    cdef const Shape *shape = walls.shapes + element
+    cdef Vec3 d = sub(x, vector(shape.point))
     cdef Touch touch
+    if shape.kind == CYLINDER:
+        return touch_cylinder(shape, d)
+    if shape.kind == CONE:
+        return touch_cone(shape, d)
     touch.curvature, touch.straight = 0.0, vec3(0.0, 0.0, 0.0)
-    if place[6] == 0.0:
-        touch.height, touch.normal = d.x * place[3] + d.y * place[4] + d.z * place[5], axis
-        return touch
-    d = sub(d, along_axis(place, x))
-    distance = norm(d)
-    touch.height = place[7] * (place[6] - distance)
-    distance = 1.0 / distance if distance > 0.0 else 0.0            # on the axis: no direction, no force
-    touch.normal = scale(-place[7] * distance, d)
-    touch.curvature, touch.straight = -place[7] * distance, axis
+    touch.height = d.x * shape.axis[0] + d.y * shape.axis[1] + d.z * shape.axis[2]
+    touch.normal = vector(shape.axis)
     return touch
 
 

@@ -1,13 +1,76 @@
-"""What all walls have in common: a material and a motion."""
+"""What all walls have in common: a material, a motion, and what the package asks of a shape."""
 from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
 
 from minidem.core.checks import LARGEST, check_call, finite_array, short_repr
 from minidem.material import Material
-from minidem.walls.servo import Servo
+from minidem.walls.motion import Servo
+
+ZERO = (0.0, 0.0, 0.0)
+
+
+class Limits(NamedTuple):
+    """How a wall may move, and how far its surface moves with it."""
+    axis: tuple = ZERO              # about which alone it may turn, unit; zero: about any
+    along: bool = False             # of a displacement the part along the axis counts, else that across it
+    arm: tuple = ZERO               # from the centre of rotation to a point of the axis [m]
+    radius: float = 1.0             # length to which displacements of the axis are compared [m]
+    extent: float = 0.0             # largest distance of the surface from the centre, if it may turn about any axis [m]
 
 
 class Wall:
-    """Base class of `Plane`, `Cylinder` and `MeshWall`."""
+    """Base class of `Plane`, `Cylinder`, `Cone` and `MeshWall`.
+
+    A shape says here all that the package needs of it, so that nothing else depends on its class. The defaults are
+    those of a finite surface that clumps touch from both sides. A shape of one formula gives `elements`, and its
+    distance in compiled code (surface.pxd); another one `surface`.
+
+    Attributes
+    ----------
+    surface : points (n, 3) and triangles (m, 3), or None
+    half_space : point and normal of a plane, both (3,), or None
+    encloses : whether it is an infinite cylinder around the clumps
+    """
+
+    surface = half_space = None
+    encloses = False
+
+    def elements(self) -> list[dict]:
+        """Values of the struct Shape (surface.pxd), of each element, lab frame at time 0."""
+        return []
+
+    def limits(self) -> Limits:
+        raise NotImplementedError
+
+    def mapped(self, moved, factor=1.0, **changes):
+        """The wall after `moved`, a similarity of points (n, 3) or (3,) that stretches by `factor`; other attributes
+        are replaced."""
+        raise NotImplementedError
+
+    def distance(self, points):
+        """Distances of points (n, 3) from the surface, negative behind it [m]; None if it has no back."""
+        return None
+
+    def uneven(self, axes):
+        """Of the axes (3,) of bool those along which the wall is not the same everywhere; what to give instead."""
+        return axes, "give planes, or a cylinder along the only periodic axis"
+
+    def profile(self, reach):
+        """Ends of the outline of a surface of revolution, (distance from `point` along `axis`, radius); else None.
+
+        reach : lowest and highest distance to which an infinite one is drawn, or None.
+        """
+        return None
+
+    def region(self, ends=("INF", "INF")):
+        """The shape as a region of LAMMPS, without its name; None if there is none. ends : of an infinite one."""
+        return None
+
+    def face(self):
+        """(axis 0 to 2, sign of the normal, coordinate) of a plane normal to x, y or z; else None."""
+        return None
 
     def _check_motion(self, reference):
         """Check material and motion; `reference` (3,) is the default of the centre."""
@@ -23,6 +86,12 @@ class Wall:
         self._set("center", finite_array("center", reference if self.center is None else self.center, (3,),
                                          limit=LARGEST))
 
+    def _check_turning(self, axis, remedy):
+        """Refuse an angular velocity about another direction than `axis` (3,)."""
+        rate = np.linalg.norm(self.angular_velocity)
+        if np.any(np.abs(np.cross(self.angular_velocity, axis)) > 1e-12 * rate):
+            raise ValueError(f"angular_velocity = {list(self.angular_velocity)}: {remedy}")
+
     def _set(self, name, array):
         """Store an array as a tuple, so that walls compare by value."""
         object.__setattr__(self, name, tuple(array.tolist()))
@@ -35,10 +104,15 @@ class Wall:
 
 def wall_list(name, walls):
     """Return `walls` as a list, empty for None; raise ValueError for anything else."""
-    remedy = "give minidem.Plane, Cylinder and MeshWall objects, or those of minidem.box(low, high)"
+    remedy = "give minidem.Plane, Cylinder, Cone and MeshWall objects, or those of minidem.box(low, high)"
     if walls is not None and not isinstance(walls, list | tuple):
         raise ValueError(f"{name} = {short_repr(walls)}: give a list; {remedy}")
     for k, wall in enumerate(walls or []):
         if not isinstance(wall, Wall):
             raise ValueError(f"{name}[{k}] = {short_repr(wall)}: {remedy}")
     return list(walls or [])
+
+
+def region_axis(axis):
+    """x, y or z of a direction (3,) along an axis, for a region of LAMMPS; None for another direction."""
+    return "xyz"[np.argmax(np.abs(axis))] if max(np.abs(axis)) == 1.0 else None

@@ -10,6 +10,7 @@ cdef class WallElements:
     cdef readonly object servos         # numbers of the walls that a force moves
     cdef object motions                 # Motions of the moving ones
     cdef object _keep
+    cdef object _fill_shapes(self, simple)
     cdef object _fill_meshes(self, meshes, Py_ssize_t n_simple)
 
 cdef class WallTable:

@@ -6,17 +6,17 @@ from libc.string cimport memset
 import numpy as np
 
 from minidem.walls.mesh_grid import mesh_grid
-from minidem.walls.mesh_wall import MeshWall
-from minidem.walls.motion import Motions
-from minidem.walls.plane import Plane
-from minidem.walls.servo import Servo
+from minidem.walls.motion import Motions, Servo
 
 from minidem.core.guard cimport Guard
 from minidem.core.vectors cimport IntVector, release
-from minidem.walls.surface cimport PLACE, POSE, TriangleGrid, WallPose, find_triangles, simple_height
+from minidem.walls.surface cimport (
+    CONE, CYLINDER, PLANE, POSE, Shape, TriangleGrid, WallPose, find_triangles, overlaps_simple,
+)
 
 MOST_STEPS, AHEAD = 1000, 16        # in one table of poses; its length / that of a piece of a run
 MOST_POSES = 2 ** 17                # in one table, 25 MB
+KINDS, NONE = {"plane": PLANE, "cylinder": CYLINDER, "cone": CONE}, (0.0, 0.0, 0.0)
 ROUNDING = 1e-14                    # of a height, relative to coordinates and radius
 
 
@@ -33,30 +33,49 @@ cdef class WallElements:
     """
 
     def __cinit__(self, walls, periodic=False):
-        cdef double[:, ::1] place
         cdef unsigned char[::1] moves
         cdef int[::1] wall_of
-        simple = [k for k, wall in enumerate(walls) if not isinstance(wall, MeshWall)]
-        meshes = [k for k, wall in enumerate(walls) if isinstance(wall, MeshWall)]
+        simple = [(k, element) for k, wall in enumerate(walls) for element in wall.elements()]
+        meshes = [k for k, wall in enumerate(walls) if wall.surface is not None]
         self._keep, self.walls = [], walls
         self.moving = [k for k, wall in enumerate(walls) if wall.moves]
         self.motions = Motions([walls[k] for k in self.moving], periodic)
         self.servos = [k for k, wall in enumerate(walls) if isinstance(wall.motion, Servo)]
         self.wall_of = wall_of = np.concatenate(
-            [np.array(simple, dtype=np.int32), *(np.full(len(walls[k].triangles), k, dtype=np.int32) for k in meshes),
-             np.zeros(1, dtype=np.int32)])
-        place = np.array([_place(walls[k]) for k in simple] + [np.zeros(PLACE)])
+            [np.array([k for k, _ in simple], dtype=np.int32)]
+            + [np.full(len(walls[k].triangles), k, dtype=np.int32) for k in meshes] + [np.zeros(1, dtype=np.int32)])
         moves = np.array([wall.moves for wall in walls] + [False]).view(np.uint8)
         self.view.count, self.view.n_simple = len(walls), len(simple)
         self.view.n_elements, self.view.wall_of = len(wall_of) - 1, &wall_of[0]
-        self.view.place, self.view.moves = &place[0, 0], &moves[0]
+        self.view.moves = &moves[0]
         self.view.any_moves = len(self.moving) > 0
         self.wall_of = self.wall_of[:-1]
-        self._keep += [wall_of, place, moves]
+        self._keep += [wall_of, moves]
+        self._fill_shapes(simple)
         self._fill_meshes([(k, walls[k]) for k in meshes], len(simple))
 
     def __dealloc__(self):
+        free(<void *> self.view.shapes)
         free(<void *> self.view.grids)
+
+    cdef object _fill_shapes(self, simple):
+        """simple : of (number of the wall, values of its element, see Wall.elements)."""
+        cdef Shape *shapes = <Shape *> calloc(len(simple) + 1, sizeof(Shape))
+        cdef int m, k
+        if shapes == NULL:
+            raise MemoryError("no memory for the walls")
+        self.view.shapes = shapes
+        for m, (number, given) in enumerate(simple):
+            wall = self.walls[number]
+            point = np.array(given["point"]) - (np.array(wall.center) if wall.moves else 0.0)
+            shapes[m].kind = KINDS[given["kind"]]
+            shapes[m].side, shapes[m].line.length = given.get("side", 1.0), given.get("length", 0.0)
+            for k in range(3):
+                shapes[m].point[k], shapes[m].axis[k] = point[k], given["axis"][k]
+                shapes[m].across[k] = given.get("across", NONE)[k]
+            for k in range(2):
+                shapes[m].line.radii[k] = given.get("radii", NONE)[k]
+                shapes[m].line.slope[k] = given.get("slope", NONE)[k]
 
     cdef object _fill_meshes(self, meshes, Py_ssize_t n_simple):
         """Arrays of triangles, in the frames of their walls."""
@@ -202,7 +221,7 @@ cdef class WallTable:
             fine &= find_triangles(&self.walls, &spheres[k, 0], margin, &triangles)
             found[k] = triangles.size > 0
             for element in range(self.walls.n_simple):
-                found[k] |= simple_height(&self.walls, element, &spheres[k, 0]) <= spheres[k, 3] + margin
+                found[k] |= overlaps_simple(&self.walls, element, &spheres[k, 0], spheres[k, 3] + margin)
         release(&triangles)
         if not fine:
             raise MemoryError("no memory for the triangles near a sphere")
@@ -214,11 +233,3 @@ cdef class WallTable:
         if self.servos or not self.walls.any_moves:
             return 1 if self.servos else None
         return max(1, min(MOST_STEPS, MOST_POSES // (2 * self.walls.count)))
-
-
-def _place(wall):
-    """The row (PLACE,) of a plane or cylinder; one that does not move is in the lab frame."""
-    point = np.array(wall.point) - (np.array(wall.center) if wall.moves else 0.0)
-    if isinstance(wall, Plane):
-        return np.array([*point, *wall.normal, 0.0, 1.0])
-    return np.array([*point, *wall.axis, wall.radius, -1.0 if wall.outside else 1.0])

@@ -119,6 +119,20 @@ def test_commands_of_a_drum(tmp_path):
     assert ["variable", "angle", "equal", "3*time"] in lines_of(tmp_path, "in.minidem")
 
 
+def test_regions_of_a_silo(tmp_path):
+    """A cone is open at both ends, so that LAMMPS has contacts on both sides of it, as minidem."""
+    silo = [md.Cylinder((1.0, 0.5, 0.0), (0.0, 0.0, -1.0), 2.0),
+            md.Cone((1.0, 0.5, -1.0), (0.0, 0.0, -1.0), (2.0, 0.25), 1.5), md.Plane((0.0, 0.0, -9.0), (0.0, 0.0, 1.0))]
+    grid(simulation(walls=silo), [BALL]).write_lammps(tmp_path)
+    lines = [" ".join(line) for line in lines_of(tmp_path, "in.minidem")]
+    assert "region wall0 cylinder z 1 0.5 2 INF INF units box" in lines
+    assert "region wall1 cone z 1 0.5 0.25 2 -2.5 -1 open 1 open 2 units box" in lines
+    fixes = [line for line in lines if line.startswith("fix ") and "wall/gran" in line]
+    assert [line.split(" granular ")[0].split()[3:] for line in fixes] == [
+        ["wall/gran"], ["wall/gran/region"], ["wall/gran/region"]]
+    assert [line.split()[-2:] for line in fixes[1:]] == [["region", "wall0"], ["region", "wall1"]]
+
+
 OBLIQUE = md.Plane((0.0,) * 3, (0.0, 0.6, 0.8))
 
 
@@ -127,7 +141,8 @@ OBLIQUE = md.Plane((0.0,) * 3, (0.0, 0.6, 0.8))
     ({"walls": [OBLIQUE]}, r"walls\[0\] = .*planes at rest"),
     ({"walls": [BOX[0], md.Plane((-1.0, 0.0, 0.0), (1.0, 0.0, 0.0))]}, r"walls\[1\] = .*another plane"),
     ({"walls": [md.Plane((0.0,) * 3, (0.0, 0.0, 1.0), velocity=(1.0, 0.0, 0.0))]}, r"walls\[0\] = .*planes at rest"),
-    ({"walls": drum()[:1]}, "walls = .*two planes that close it")])
+    ({"walls": drum()[:1]}, "walls = .*two planes that close it"),
+    ({"walls": [md.Cone((0.0,) * 3, (0.0, 1.0, 1.0), (0.0, 1.0), 1.0)]}, r"walls\[0\] = Cone.*cones along these")])
 def test_what_lammps_cannot_run_is_refused(options, complaint, tmp_path):
     sim = simulation(**options)
     sim.add_clumps(ROD, [(0.1, 0.1, 0.1)])

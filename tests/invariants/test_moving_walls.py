@@ -36,12 +36,13 @@ def walls_of(kind):
     box[4] = {"belt": md.Plane((0, 0, -0.31), (0, 0, 1), velocity=(0.7, 0.3, 0)),
               "oscillation": md.Plane((0, 0, -0.31), (0, 0, 1), motion=md.Oscillation((0.01, 0.02, 0.03), 5.0)),
               "function": md.MeshWall(plate(5, height=-0.31), motion=swinging),
+              "cone": md.Cone((0, 0, -0.5), (0, 0.1, 1), (0.6, 0.05), 0.2, motion=swinging),
               "cube": md.MeshWall((0.5 * CUBE + (-0.2, -0.2, -0.85), CUBE_FACES), motion=swinging,
                                   angular_velocity=(0, 0, 1.0))}[kind]
-    return box if kind != "cube" else box + [md.Plane((0, 0, -0.33), (0, 0, 1))]
+    return box if kind not in ("cube", "cone") else box + [md.Plane((0, 0, -0.33), (0, 0, 1))]
 
 
-KINDS = ["cylinder", "facets", "belt", "oscillation", "function", "cube"]
+KINDS = ["cylinder", "facets", "belt", "oscillation", "function", "cube", "cone"]
 
 
 def moving(kind, contact, dt=2e-4, shift=(0, 0, 0), walls=None, **options):
@@ -164,6 +165,8 @@ REBOUNDS = {"plane": md.Plane((0, 0, 0), (0, 0, 1), velocity=(0.3, 0, 0.5)),
             "cylinder": md.Cylinder((0, 0, -1), (0, 1, 0), 1.0, outside=True, velocity=(0, 0.2, 0.5)),
             "inside": md.Cylinder((0, 0, 10), (0, 1, 0), 10.0, velocity=(0, 0, 0.5)),
             "mesh": md.MeshWall(plate(3), velocity=(0.1, 0, 0.5)),
+            "cone": md.Cone((0, 0, -1), (0, 0, 1), (1.0, 0.0), 1.0, velocity=(0, 0, 0.5)),
+            "opening": md.Cone((0, 0, -0.08), (0, 0, 1), (0.06, 1.0), 0.0, velocity=(0, 0, 0.5)),
             "corner": md.MeshWall((CUBE - 1.0, CUBE_FACES), velocity=(0, 0, 0.5)),
             "function": md.MeshWall(plate(3), motion=lambda t: ((0, 0, 0.5 * t), (0, 0, t)))}
 

@@ -1,0 +1,42 @@
+"""Distance of a point from a cone between two circles (cone.py), in a half plane that the axis bounds."""
+from libc.math cimport sqrt
+
+cdef extern from *:
+    """
+    #define MINIDEM_NEAR_AXIS 0.01      /* distance from the axis / height, below which the curvature grows no more */
+    """
+    const double NEAR_AXIS "MINIDEM_NEAR_AXIS"
+
+cdef struct Outline:                    # of a cone in the half plane: a line between two circles
+    double radii[2]                     # of the circles [m]
+    double slope[2]                     # unit: radial and axial, from the first circle to the second
+    double length                       # [m]
+
+cdef struct Foot:                       # the point of the outline nearest to another one
+    double height                       # distance of the two [m]
+    double radial, axial                # unit, from the foot to the point
+    double bend                         # curvature, in the half plane, of the line of equal height [1/m]
+    double around                       # curvature, across it, of the surface of equal height [1/m]
+    bint on_axis                        # at an apex
+
+
+cdef inline Foot foot_on(const Outline *line, double across, double along) noexcept nogil:
+    """across : distance of the point from the axis, negative beyond it;  along : from the first circle [m]."""
+    cdef double x = across - line.radii[0], part = x * line.slope[0] + along * line.slope[1], sign = 1.0, away
+    cdef int end = part > 0.0
+    cdef Foot foot
+    foot.radial, foot.axial, foot.bend, foot.on_axis = line.slope[1], -line.slope[0], 0.0, False
+    if 0.0 <= part <= line.length:
+        foot.height = x * foot.radial + along * foot.axial
+        sign = 1.0 if foot.height >= 0.0 else -1.0
+        foot.height, foot.radial, foot.axial = sign * foot.height, sign * foot.radial, sign * foot.axial
+    else:
+        foot.on_axis = line.radii[end] == 0.0
+        x, along = across - line.radii[end], along - end * line.length * line.slope[1]
+        foot.height = sqrt(x * x + along * along)
+        if foot.height > 0.0:
+            foot.bend = 1.0 / foot.height
+            foot.radial, foot.axial = foot.bend * x, foot.bend * along
+    away = max(abs(across), NEAR_AXIS * foot.height)
+    foot.around = foot.radial / (away if across >= 0.0 else -away) if away > 0.0 else 0.0
+    return foot
