@@ -13,9 +13,9 @@ elastic energy minus half kick take the place of the expansion. At other samples
 out.
 
 Peak-to-peak values of the energy within an oblique collision of two rods, relative to the initial energy, at a hundred
-steps per contact: total 1.7e-4, lasting 4e-8 with spiral, spiral-omelyan, omelyan, no-squish, fincham; lasting 1e-6 with
-velocity-verlet and fincham-published, 6e-6 with pfc4, of order dt by the scheme. rk4 and improved-pcdm have other terms
-of order dt^2, which remain (5e-5, 2e-4), and all other schemes errors of order dt, 2e-3 to 3e-2, of both energies.
+steps per contact: total 1.7e-4, lasting 4e-8 with spiral, spiral-omelyan, omelyan, no-squish, fincham; lasting 1e-6
+with velocity-verlet and fincham-published, 6e-6 with pfc4, of order dt by the scheme. rk4 and improved-pcdm have other
+terms of order dt^2, which remain (5e-5, 2e-4), all other schemes errors of order dt, 2e-3 to 3e-2, of both energies.
 """
 from libc.math cimport fabs
 
