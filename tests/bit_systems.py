@@ -1,5 +1,6 @@
 """Systems of which tests/restart compares the bits: how each starts, and what must have happened until it ends."""
 import copy
+import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
@@ -74,6 +75,13 @@ def of_scene(make, dt=2e-4, forces=(), **changes):
             sim.add_force(function)
         return sim
     return build
+
+
+@ctypes.CFUNCTYPE(None, *4 * [ctypes.POINTER(ctypes.c_double)])
+def spring(time, clumps, wrenches, parameters):
+    """A compiled force to the origin, and a couple against rotation, of the rows of eight clumps."""
+    rows, found = np.ctypeslib.as_array(clumps, (15, 8)), np.ctypeslib.as_array(wrenches, (6, 8))
+    found[:3], found[3:] = -20.0 * rows[:3] - 0.5 * rows[3:6], -1e-3 * rows[10:13]
 
 
 def mixture(walls=True):
@@ -205,6 +213,7 @@ SYSTEMS = {
     "bunches": System(of_scene(lambda: scenes.packed_bunches(6, 3), 5e-5, young=1e7), ("hertz", ONSET), 400),
     "mixture": System(of_scene(mixture, young=1e7, gravity=DOWN), ("hertz", ONSET, "hooke:stiffness=1e4"), 50),
     "with force": System(of_scene(mixture, forces=[drag], young=1e7, gravity=DOWN), (ONSET,), 50),
+    "compiled force": System(of_scene(mixture, forces=[spring, drag], young=1e7), ("hertz", ONSET), 50),
     "open": System(of_scene(lambda: mixture(False), young=1e7), ("hertz", ONSET), 50, place=(50.0, 60.0, 70.0)),
     "in contact": System(of_scene(in_contact, young=1e7), (ONSET,), 30, place=(50.0, 60.0, 70.0)),
     "pieces": System(pieces, (ONSET,), 1500),

@@ -22,8 +22,7 @@ from minidem.scenarios.rotating_bodies.driven_bodies import quaternion_rate
 
 @dataclass(frozen=True)
 class Body:
-    """A rigid clump: sphere centres relative to the centre of mass, and its principal moments, in the drawn
-    frame."""
+    """A rigid clump: sphere centres relative to the centre of mass, and its principal moments, in the drawn frame."""
     offsets: np.ndarray          # (k, 3) [m]
     radii: np.ndarray            # (k,) [m]
     mass: float                  # [kg]
@@ -61,8 +60,7 @@ class Forces:
 
 
 def rotation_matrix(q):
-    """Body -> lab for unit quaternions of shape (..., 4), after Eq 13 of Diebel, Representing Attitude
-    (2006)."""
+    """Body -> lab for unit quaternions of shape (..., 4), after Eq 13 of Diebel, Representing Attitude (2006)."""
     q = np.asarray(q, float)
     w, x, y, z = (q[..., k] for k in range(4))
     rows = [[w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)],

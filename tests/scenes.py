@@ -136,11 +136,9 @@ def rods_in_box(seed, n=30, side=1.0, speed=4.0, spin=4.0, shape=None, walls=Tru
 
 
 def packed_rods(seed, shape_of_lattice, speed=4.0, spin=4.0, walls=True):
-    """Rods at solid fraction 0.2, nearly parallel, on an (a, b, c) lattice with cells of 6.2 x 3.2 x 3.2
-    sphere radii.
+    """Rods at solid fraction 0.2, nearly parallel, on an (a, b, c) lattice with cells of 6.2 x 3.2 x 3.2 sphere radii.
 
-    A rod is 6 radii long and 2 wide and may tilt by 0.15 rad, which moves its ends by 0.3 radii: none
-    overlap.
+    A rod is 6 radii long and 2 wide and may tilt by 0.15 rad, which moves its ends by 0.3 radii: none overlap.
     """
     rng, shape = np.random.default_rng(seed), rod()
     cell = ROD_RADIUS * np.array([6.2, 3.2, 3.2])
@@ -170,3 +168,14 @@ def packed_bunches(seed, side):
     position = cell * (0.5 + np.argwhere(np.ones((side, side, side))))
     return Scene([shape] * n, position, unit_vectors(rng, n, 4), 4.0 * unit_vectors(rng, n),
                  20.0 * unit_vectors(rng, n), md.box([0.0] * 3, [cell * side] * 3))
+
+
+def rescaled(box, length, modulus):
+    """The same motion in other units of length and pressure, density kept: speeds go with sqrt(modulus),
+    times with length / sqrt(modulus). Returns the scene and the factors of x, q, v, w and of time."""
+    speed = np.sqrt(modulus)
+    scene = box.changed(shapes=[rod(scale=length)] * len(box.shapes), position=length * box.position,
+                        velocity=speed * box.velocity, angular_velocity=speed / length * box.angular_velocity,
+                        walls=[md.Plane(length * np.asarray(wall.point), wall.normal) for wall in box.walls],
+                        young=modulus * box.young)
+    return scene, (length, 1.0, speed, speed / length), length / speed

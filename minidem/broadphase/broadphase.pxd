@@ -1,9 +1,8 @@
 """The broad phase: all that the threads share about the candidates for contact."""
-from minidem.broadphase.levels cimport Levels
-from minidem.broadphase.load_balance cimport Share
+from minidem.broadphase.cell_grid cimport Levels
 from minidem.broadphase.neighbours cimport Neighbours
-from minidem.core.vectors cimport APART
 from minidem.core.openmp cimport Barrier, Epoch
+from minidem.core.vectors cimport APART
 from minidem.state.state cimport StateView
 
 cdef enum:
@@ -28,6 +27,10 @@ cdef struct Report:                     # of one thread, read by the others
     Epoch moved                         # evaluations for which the motions of its clumps are complete (onset_pass.pyx)
     Epoch consumed                      # evaluations for which this thread has read reports and ghosts of the others
     char behind[APART]
+
+cdef struct Share:                  # of a thread
+    double part                     # fraction of the clumps
+    double busy                     # working time with these shares [s]
 
 cdef struct Broadphase:
     int n_threads

@@ -1,14 +1,13 @@
 """Storage of the broad phase: lists of each thread, grids, skins, and the blocks that each thread owns."""
 from libc.stdlib cimport calloc, free
 
-from minidem.broadphase.cell_grid cimport empty_grid
-from minidem.broadphase.levels cimport free_levels, sort_by_size
+from minidem.broadphase.cell_grid cimport empty_grid, free_levels, sort_by_size
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.core.clock cimport clock
-from minidem.core.vectors cimport APART, IntVector, release
 from minidem.core.lanes cimport LANES
 from minidem.core.openmp cimport set_spins
 from minidem.core.vec3 cimport norm
+from minidem.core.vectors cimport APART, IntVector, release
 from minidem.state.rows cimport load
 from minidem.state.state cimport StateView, member
 
@@ -113,12 +112,12 @@ cdef void drop_lists(Broadphase *broad) noexcept nogil:
         release(&mine.hits)
         release(&mine.near[0])
         release(&mine.near[1])
-        release(&mine.outer_walls)
+        release(&mine.outer_wall_candidates)
         release(&mine.triangles)
         release(&mine.pairs)
         release(&mine.spare)
         release(&mine.slab_ends)
-        release(&mine.walls)
+        release(&mine.wall_candidates)
         release(&mine.active)
         release(&mine.ghost_lines)
         release(&mine.outer_ghost_lines)

@@ -1,12 +1,15 @@
 """Cell list by spatial hash, of spheres or of bounding spheres of clumps, all of about one size."""
 from libc.math cimport ceil, llrint
 
+from minidem.core.openmp cimport Barrier
 from minidem.core.vectors cimport IntVector
+from minidem.state.periodic_box cimport wrapped
 
 cdef enum:
     MOST_RANGES = 27
     COLUMNS = 5                 # of an entry: see CellGrid
     SLOT = 4                    # the last of them
+    MOST_LEVELS = 16
     LOG_UNITS = 16              # a cell is 2^16 units wide
 
 cdef struct CellGrid:
@@ -33,12 +36,30 @@ cdef struct FixedSphere:        # a sphere in the fixed-point units of a grid
     int z
     int radius                  # rounded up
 
-cdef bint prepare_grid(CellGrid *grid, double skin, const double *box) noexcept nogil
-cdef void assign_cells(CellGrid *grid, const double *spheres, double part_before, double part_end) noexcept nogil
-cdef void fill_cells(CellGrid *grid, const double *spheres, double part_before, double part_end) noexcept nogil
+cdef struct Levels:
+    int count
+    bint ready                      # the grids are allocated
+    CellGrid grid[MOST_LEVELS]      # from the smallest spheres to the largest
+
 cdef Py_ssize_t entry_after(const CellGrid *grid, double part) noexcept nogil
 cdef void empty_grid(CellGrid *grid) noexcept nogil
-cdef void free_grid(CellGrid *grid) noexcept nogil
+cdef bint sort_by_size(Levels *levels, const double *spheres, const int *numbers, Py_ssize_t n_slots) noexcept nogil
+cdef bint reserve_levels(Levels *levels, double skin, const double *box) noexcept nogil
+cdef void fill_levels(Levels *levels, const double *spheres, Barrier *barrier, int n_threads, double part_before,
+                      double part_end) noexcept nogil
+cdef void free_levels(Levels *levels) noexcept nogil
+
+
+cdef inline const double *item_in_box(const double *box, const double *sphere, double *within) noexcept nogil:
+    """Centre and radius, the centre moved into the box; without a box `sphere` itself."""
+    cdef int axis
+    if box == NULL:
+        return sphere
+    for axis in range(3):
+        within[axis] = wrapped(box, sphere, axis)
+    within[3] = sphere[3]
+    return within
+
 
 cdef inline int fixed_point(double length, double scale) noexcept nogil:
     """A coordinate in fixed-point units modulo 2^32, rounded to the nearest; clamped, so that 64 bits do not

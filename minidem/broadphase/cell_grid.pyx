@@ -15,15 +15,19 @@ The entries of a cell are in the order of their slots; centres, radii and slots 
 at once. Each thread computes the cells of a part of the spheres, then sorts those of a part of the cells: the grid is
 the same for any number of threads.
 
-In a periodic box the grid holds positions within the box, and a search adds images of items near its faces
-(images.pxd).
+In a periodic box the grid holds positions within the box, and a search adds images of items near its faces.
+
+Spheres of different sizes are in grids of different cell widths: those of a grid differ in size by a factor of two at
+most. Each sphere is compared with the cells after its own in its grid, and with all cells around it in the grids of
+larger spheres: every pair occurs once, and the cost of a large sphere is that of the small ones near it.
+V. Ogarko & S. Luding, Comput. Phys. Commun. 183, 931 (2012), doi 10.1016/j.cpc.2011.12.019.
 """
-from libc.math cimport ceil
+from libc.math cimport INFINITY, ceil
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from minidem.broadphase.images cimport item_in_box
-from minidem.core.vectors cimport release, reserve
+from minidem.core.openmp cimport barrier_wait
+from minidem.core.vectors cimport push, release, reserve
 
 cdef enum:
     BEYOND = 15                 # entries that a search may read after the last
@@ -65,10 +69,10 @@ cdef void assign_cells(CellGrid *grid, const double *spheres, double part_before
     spheres : (slots, 4) centres and radii [m].
     """
     cdef Py_ssize_t k, n = grid.items.size
-    cdef double room[4]
+    cdef double within[4]
     cdef FixedSphere fixed
     for k in range(<Py_ssize_t> (part_before * n), <Py_ssize_t> (part_end * n)):
-        fixed = fixed_sphere_of(grid, item_in_box(grid.box, spheres + 4 * <Py_ssize_t> grid.items.data[k], room))
+        fixed = fixed_sphere_of(grid, item_in_box(grid.box, spheres + 4 * <Py_ssize_t> grid.items.data[k], within))
         grid.cell.data[k] = cell_of(grid, &fixed)
 
 
@@ -99,7 +103,7 @@ cdef void fill_cells(CellGrid *grid, const double *spheres, double part_before, 
     cdef const int *cell = grid.cell.data
     cdef int *start = grid.start.data
     cdef int *entry = NULL
-    cdef double room[4]
+    cdef double within[4]
     cdef FixedSphere fixed
     cdef int total = 0
     memset(start + first, 0, (last - first) * sizeof(int))
@@ -116,7 +120,7 @@ cdef void fill_cells(CellGrid *grid, const double *spheres, double part_before, 
         if first <= cell[k] < last:
             start[cell[k]] -= 1
             entry = grid.entries + start[cell[k]]
-            fixed = fixed_sphere_of(grid, item_in_box(grid.box, spheres + 4 * <Py_ssize_t> grid.items.data[k], room))
+            fixed = fixed_sphere_of(grid, item_in_box(grid.box, spheres + 4 * <Py_ssize_t> grid.items.data[k], within))
             entry[0] = fixed.x
             entry[grid.stride] = fixed.y
             entry[2 * grid.stride] = fixed.z
@@ -156,3 +160,71 @@ cdef void empty_grid(CellGrid *grid) noexcept nogil:
 cdef void free_grid(CellGrid *grid) noexcept nogil:
     empty_grid(grid)
     release(&grid.items)
+
+
+cdef bint sort_by_size(Levels *levels, const double *spheres, const int *numbers, Py_ssize_t n_slots) noexcept nogil:
+    """Choose the levels and assign the spheres. False: memory exhausted.
+
+    spheres : (n_slots, 4) centres and radii [m];  numbers : (n_slots,), negative for empty slots.
+    """
+    cdef double smallest = INFINITY, radius, bound
+    cdef int level
+    cdef Py_ssize_t s
+    free_levels(levels)
+    for s in range(n_slots):
+        if numbers[s] >= 0:
+            smallest = min(smallest, spheres[4 * s + 3])
+    for s in range(n_slots):
+        if numbers[s] >= 0:
+            radius = spheres[4 * s + 3]
+            level, bound = 0, 2.0 * smallest
+            while level < MOST_LEVELS - 1 and radius > bound:
+                bound *= 2.0
+                level += 1
+            levels.count = max(levels.count, level + 1)
+            levels.grid[level].largest_diameter = max(levels.grid[level].largest_diameter, 2.0 * radius)
+            if not push(&levels.grid[level].items, <int> s):
+                return False
+    drop_empty(levels)
+    return True
+
+
+cdef void drop_empty(Levels *levels) noexcept nogil:
+    cdef int level, kept = 0
+    cdef CellGrid empty
+    for level in range(levels.count):
+        if levels.grid[level].items.size > 0:
+            if level != kept:                           # exchange: each array has one owner
+                empty = levels.grid[kept]
+                levels.grid[kept] = levels.grid[level]
+                levels.grid[level] = empty
+            kept += 1
+    levels.count = kept
+
+
+cdef bint reserve_levels(Levels *levels, double skin, const double *box) noexcept nogil:
+    """Allocate the cells of all grids, box : periodic, or NULL. False: memory exhausted."""
+    cdef int level
+    for level in range(levels.count):
+        if not prepare_grid(&levels.grid[level], skin, box):
+            return False
+    return True
+
+
+cdef void fill_levels(Levels *levels, const double *spheres, Barrier *barrier, int n_threads, double part_before,
+                      double part_end) noexcept nogil:
+    """Sort all spheres into the cells of their grids. Called by all threads together, each for its part."""
+    cdef int level
+    for level in range(levels.count):
+        assign_cells(&levels.grid[level], spheres, part_before, part_end)
+    barrier_wait(barrier, n_threads)
+    for level in range(levels.count):
+        fill_cells(&levels.grid[level], spheres, part_before, part_end)
+
+
+cdef void free_levels(Levels *levels) noexcept nogil:
+    cdef int level
+    for level in range(MOST_LEVELS):
+        free_grid(&levels.grid[level])
+        levels.grid[level].largest_diameter = 0.0
+    levels.count = 0

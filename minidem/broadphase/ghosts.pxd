@@ -5,18 +5,13 @@ follow all spheres in memory, in the same order; a cross-thread pair names its o
 """
 from libc.string cimport memcpy
 
-from minidem.core.vectors cimport IntVector
 from minidem.core.lanes cimport LANES, lane_of, row_of
+from minidem.core.vectors cimport IntVector
 from minidem.state.rows cimport ORIENTATION
 from minidem.state.state cimport StateView
 
 cdef enum:
     LINE = 8                    # doubles of a cache line: two spheres
-
-cdef void mark_lines(unsigned char *marks, const int *pairs, Py_ssize_t n, Py_ssize_t first_row,
-                     Py_ssize_t last_row) noexcept nogil
-cdef bint list_marked(IntVector *lines, unsigned char *marks, Py_ssize_t first_row, Py_ssize_t last_row) noexcept nogil
-
 
 cdef inline int ghost_of(const StateView *state, int slot) noexcept nogil:
     return slot + <int> state.n_members * LANES

@@ -22,9 +22,6 @@ enum { MINIDEM_PREFETCH_DISTANCE = 256, MINIDEM_PADDING = MINIDEM_PREFETCH_DISTA
 static inline ptrdiff_t minidem_find_pairs(const int *candidates, ptrdiff_t room, int first, int count, int cx, int cy,
                                            int cz, int reach, int slot, int clump_first, int clump_slots, int *pairs);
 
-/* Bits 1 << lane of the spheres, rows (4, lanes) of centres and radii, whose gap to a plane is below `skin`. */
-static inline unsigned minidem_near_plane(const double *rows, const double *point, const double *normal, double skin);
-
 /* The first part of minidem_select_near, whole vectors of pairs; returns how many of the n ints have been tested. */
 static inline __attribute__((always_inline)) ptrdiff_t minidem_select_many(
         const double *spheres, const double *box, const int *pairs, ptrdiff_t n, double skin, int *near,

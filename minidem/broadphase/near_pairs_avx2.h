@@ -49,21 +49,6 @@ static inline ptrdiff_t minidem_find_pairs(const int *candidates, ptrdiff_t room
     return n;
 }
 
-static inline unsigned minidem_near_plane(const double *rows, const double *point, const double *normal, double skin) {
-    unsigned near = 0;
-    for (int l = 0; l < MINIDEM_LANES; l += 4, rows += 4) {
-        __m256d x = _mm256_sub_pd(_mm256_loadu_pd(rows), _mm256_set1_pd(point[0]));
-        __m256d y = _mm256_sub_pd(_mm256_loadu_pd(rows + MINIDEM_LANES), _mm256_set1_pd(point[1]));
-        __m256d z = _mm256_sub_pd(_mm256_loadu_pd(rows + 2 * MINIDEM_LANES), _mm256_set1_pd(point[2]));
-        __m256d height = _mm256_add_pd(_mm256_add_pd(_mm256_mul_pd(x, _mm256_set1_pd(normal[0])),
-                                                     _mm256_mul_pd(y, _mm256_set1_pd(normal[1]))),
-                                       _mm256_mul_pd(z, _mm256_set1_pd(normal[2])));
-        __m256d limit = _mm256_add_pd(_mm256_loadu_pd(rows + 3 * MINIDEM_LANES), _mm256_set1_pd(skin));
-        near |= (unsigned) _mm256_movemask_pd(_mm256_cmp_pd(height, limit, _CMP_LT_OQ)) << l;
-    }
-    return near;
-}
-
 /* Two numbers at `low` and two at `high`. */
 static inline __m256d minidem_two_and_two(const double *low, const double *high) {
     return _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(low)), _mm_loadu_pd(high), 1);

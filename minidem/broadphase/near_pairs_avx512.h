@@ -33,17 +33,6 @@ static inline ptrdiff_t minidem_find_pairs(const int *candidates, ptrdiff_t room
     return n;
 }
 
-static inline unsigned minidem_near_plane(const double *rows, const double *point, const double *normal, double skin) {
-    __m512d x = _mm512_sub_pd(_mm512_loadu_pd(rows), _mm512_set1_pd(point[0]));
-    __m512d y = _mm512_sub_pd(_mm512_loadu_pd(rows + MINIDEM_LANES), _mm512_set1_pd(point[1]));
-    __m512d z = _mm512_sub_pd(_mm512_loadu_pd(rows + 2 * MINIDEM_LANES), _mm512_set1_pd(point[2]));
-    __m512d height = _mm512_add_pd(_mm512_add_pd(_mm512_mul_pd(x, _mm512_set1_pd(normal[0])),
-                                                 _mm512_mul_pd(y, _mm512_set1_pd(normal[1]))),
-                                   _mm512_mul_pd(z, _mm512_set1_pd(normal[2])));
-    __m512d limit = _mm512_add_pd(_mm512_loadu_pd(rows + 3 * MINIDEM_LANES), _mm512_set1_pd(skin));
-    return _mm512_cmp_pd_mask(height, limit, _CMP_LT_OQ);
-}
-
 /* The first part of minidem_select_near; returns how many of the n ints are tested. */
 static inline __attribute__((always_inline)) ptrdiff_t minidem_select_many(
         const double *spheres, const double *box, const int *pairs, ptrdiff_t n, double skin, int *near,

@@ -29,16 +29,6 @@ static inline ptrdiff_t minidem_find_pairs(const int *candidates, ptrdiff_t room
     return n;
 }
 
-static inline unsigned minidem_near_plane(const double *rows, const double *point, const double *normal, double skin) {
-    unsigned near = 0;
-    for (int l = 0; l < MINIDEM_LANES; ++l) {
-        double x = rows[l] - point[0], y = rows[MINIDEM_LANES + l] - point[1];
-        double z = rows[2 * MINIDEM_LANES + l] - point[2];
-        near |= (unsigned) (x * normal[0] + y * normal[1] + z * normal[2] < rows[3 * MINIDEM_LANES + l] + skin) << l;
-    }
-    return near;
-}
-
 static inline __attribute__((always_inline)) ptrdiff_t minidem_select_many(
         const double *spheres, const double *box, const int *pairs, ptrdiff_t n, double skin, int *near,
         int64_t *numbers, ptrdiff_t *selected) {

@@ -1,8 +1,8 @@
 """Verlet lists: candidates for contact, one set of lists for each thread."""
 from libc.stdint cimport int64_t
 
-from minidem.core.vectors cimport APART, IntVector, reserve
 from minidem.core.lanes cimport LANES, row_of
+from minidem.core.vectors cimport APART, IntVector, reserve
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Walls
 
@@ -13,8 +13,8 @@ cdef struct Neighbours:         # of one thread: its blocks and the lists for th
     IntVector *cross_thread     # (threads,): outer pairs of two owners, in the lists of both, with one ghost in each
     IntVector hits              # pairs of clumps whose bounding spheres are near
     IntVector near[2]           # slots of two clumps whose spheres are near the bounding sphere of the other
-    IntVector outer_walls       # (slot, element of a wall), within the outer skin: first planes and cylinders
-    Py_ssize_t n_outer_simple   # ints of it that are such; triangles follow, ascending for each slot
+    IntVector outer_wall_candidates     # (slot, element of a wall), within the outer skin: first the simple elements
+    Py_ssize_t n_outer_simple   # ints of it with a simple element (walls/surface.pxd); triangles follow, sorted by slot
     double triangle_diameters   # sum of the diameters of the spheres, over the triangles in it [m]
     IntVector triangles         # of one sphere
     double outer_travelled      # of the walls, at the last outer rebuild [m]; see Walls
@@ -24,10 +24,10 @@ cdef struct Neighbours:         # of one thread: its blocks and the lists for th
     IntVector spare             # second array for sorting it
     Py_ssize_t n_own            # ints of it that are pairs of own spheres; the others are cross-thread
     IntVector slab_ends         # ends of the pairs whose later sphere is in slab 0, 1, ... of the own spheres
-    IntVector walls             # inner list: (slot, element)
-    Py_ssize_t n_simple         # ints of it that are planes and cylinders
+    IntVector wall_candidates   # inner list: (slot, element)
+    Py_ssize_t n_simple         # ints of it with a simple element
     IntVector active            # member rows with a sphere in the inner lists, ascending
-    IntVector ghost_lines       # lines of own spheres in cross-thread inner pairs: see ghosts.pyx
+    IntVector ghost_lines       # lines of own spheres in cross-thread inner pairs: see list_marked
     IntVector outer_ghost_lines  # ... in cross-thread outer pairs
     bint skin_exceeded          # an own sphere may have left the inner skin
     int failure                 # not reported yet

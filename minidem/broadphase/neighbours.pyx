@@ -14,17 +14,21 @@ slab of its later sphere, so that it can be tested as soon as the slab has moved
 """
 from libc.string cimport memcpy, memset
 
-from minidem.broadphase.ghosts cimport list_marked, mark_lines
-from minidem.core.vectors cimport IntVector, reserve
+from minidem.core.eight cimport bits_below, load_eight, store_eight
 from minidem.core.lanes cimport LANES, row_of
 from minidem.core.transpose cimport rows_from_records
+from minidem.core.vectors cimport IntVector, reserve
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport PLANE, Shape, find_triangles, simple_height, touch_wall
 
 
-cdef extern from "broadphase/near_pairs.h" nogil:
-    unsigned int near_plane "minidem_near_plane"(const double *rows, const double *point, const double *normal,
-                                                 double skin)
+cdef inline unsigned int near_plane(const double *rows, const double *point, const double *normal,
+                                    double skin) noexcept nogil:
+    """Bits 1 << lane of the spheres, rows of centres and radii, whose gap to a plane is below `skin`."""
+    cdef double beyond[LANES]
+    store_eight(beyond, (load_eight(rows) - point[0]) * normal[0] + (load_eight(rows + LANES) - point[1]) * normal[1]
+                + (load_eight(rows + 2 * LANES) - point[2]) * normal[2] - (load_eight(rows + 3 * LANES) + skin))
+    return bits_below(beyond, 0.0)
 
 
 cdef unsigned int near_simple(const Walls *walls, Py_ssize_t element, const double *rows, const double *spheres,
@@ -48,7 +52,7 @@ cdef bint search_walls(Neighbours *mine, const Walls *walls, const StateView *st
     cdef int lanes[LANES]
     cdef int lane
     cdef unsigned int bits
-    mine.outer_walls.size = 0
+    mine.outer_wall_candidates.size = 0
     mine.outer_travelled = walls.travelled
     for lane in range(LANES):
         lanes[lane] = lane
@@ -59,9 +63,9 @@ cdef bint search_walls(Neighbours *mine, const Walls *walls, const StateView *st
             for lane in range(LANES if bits else 0):
                 slot = row * LANES + lane
                 if bits >> lane & 1 and state.sphere_number[slot] >= 0 \
-                        and not push_pair(&mine.outer_walls, <int> slot, <int> element):
+                        and not push_pair(&mine.outer_wall_candidates, <int> slot, <int> element):
                     return False
-    mine.n_outer_simple = mine.outer_walls.size
+    mine.n_outer_simple = mine.outer_wall_candidates.size
     mine.triangle_diameters = 0.0
     if walls.n_meshes == 0:
         return True
@@ -72,7 +76,7 @@ cdef bint search_walls(Neighbours *mine, const Walls *walls, const StateView *st
             return False
         mine.triangle_diameters += 2.0 * state.spheres[4 * slot + 3] * mine.triangles.size
         for k in range(mine.triangles.size):
-            if not push_pair(&mine.outer_walls, <int> slot, mine.triangles.data[k]):
+            if not push_pair(&mine.outer_wall_candidates, <int> slot, mine.triangles.data[k]):
                 return False
     return True
 
@@ -84,17 +88,17 @@ cdef void prune_walls(Neighbours *mine, const Walls *walls, const StateView *sta
     cdef double height
     mine.travelled = walls.travelled
     mine.n_simple = 0
-    for k in range(0, mine.outer_walls.size, 2):
-        sphere = state.spheres + 4 * <Py_ssize_t> mine.outer_walls.data[k]
-        element = mine.outer_walls.data[k + 1]
-        mine.walls.data[kept] = mine.outer_walls.data[k]
-        mine.walls.data[kept + 1] = <int> element
+    for k in range(0, mine.outer_wall_candidates.size, 2):
+        sphere = state.spheres + 4 * <Py_ssize_t> mine.outer_wall_candidates.data[k]
+        element = mine.outer_wall_candidates.data[k + 1]
+        mine.wall_candidates.data[kept] = mine.outer_wall_candidates.data[k]
+        mine.wall_candidates.data[kept + 1] = <int> element
         height = simple_height(walls, element, sphere) if k < mine.n_outer_simple \
             else touch_wall(walls, element, sphere).height
         kept += 2 * (height < sphere[3] + skin)
         if k < mine.n_outer_simple:
             mine.n_simple = kept
-    mine.walls.size = kept
+    mine.wall_candidates.size = kept
 
 
 cdef bint sort_by_slab(Neighbours *mine, const StateView *state) noexcept nogil:
@@ -126,6 +130,35 @@ cdef bint sort_by_slab(Neighbours *mine, const StateView *state) noexcept nogil:
     return True
 
 
+cdef void mark_lines(unsigned char *marks, const int *pairs, Py_ssize_t n, Py_ssize_t first_row,
+                     Py_ssize_t last_row) noexcept nogil:
+    """Mark the lines of own spheres, in member rows first_row <= row < last_row, that occur in pairs (n ints).
+
+    marks : (n_members,), a bit for each line of a row.
+    """
+    cdef Py_ssize_t k, row
+    for k in range(n):
+        row = row_of(pairs[k])
+        if first_row <= row < last_row:
+            marks[row] |= 1 << (pairs[k] >> 1 & 3)
+
+
+cdef bint list_marked(IntVector *lines, unsigned char *marks, Py_ssize_t first_row, Py_ssize_t last_row) noexcept nogil:
+    """List the marked lines, ascending, and clear the marks. False: memory exhausted."""
+    cdef Py_ssize_t row
+    cdef int line
+    lines.size = 0
+    for row in range(first_row, last_row):
+        if marks[row]:
+            if not reserve(lines, lines.size + 4):
+                return False
+            for line in range(4):
+                lines.data[lines.size] = 4 * <int> row + line
+                lines.size += marks[row] >> line & 1
+            marks[row] = 0
+    return True
+
+
 cdef bint find_ghost_lines(Neighbours *all, int thread, int n_threads, const StateView *state,
                            unsigned char *marks) noexcept nogil:
     """List own spheres that other threads need as ghosts to prune their lists. False: memory exhausted.
@@ -153,7 +186,7 @@ cdef bint prune(Neighbours *all, int thread, int n_threads, const Walls *walls, 
     cdef int source
     for source in range(n_threads):
         total += all[source].found[thread].size + all[source].cross_thread[thread].size
-    if not (reserve(&mine.pairs, total + PADDING) and reserve(&mine.walls, mine.outer_walls.size)):
+    if not (reserve(&mine.pairs, total + PADDING) and reserve(&mine.wall_candidates, mine.outer_wall_candidates.size)):
         return False
     for source in range(n_threads):
         found = all[source].found + thread
@@ -186,8 +219,8 @@ cdef bint collect_active(Neighbours *mine, const StateView *state, unsigned char
         row = row_of(mine.pairs.data[k])
         if first <= row < last:
             marks[row] = 1
-    for k in range(0, mine.walls.size, 2):
-        marks[row_of(mine.walls.data[k])] = 1
+    for k in range(0, mine.wall_candidates.size, 2):
+        marks[row_of(mine.wall_candidates.data[k])] = 1
     k = 0
     for row in range(first, last):
         mine.active.data[k] = <int> row

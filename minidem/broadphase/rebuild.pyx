@@ -2,29 +2,102 @@
 
 The inner lists are rebuilt as soon as a sphere may have moved by half the inner skin (row PATH). At that moment the
 displacements since the last outer rebuild are measured; the outer lists are rebuilt only if one of them exceeds half
-the difference of the skins.
-"""
-from libc.math cimport INFINITY, isfinite
+the difference of the skins. Before that both skins are chosen by a model of the cost of a step, from counts and
+lengths: results do not depend on them, speed does.
 
-from minidem.broadphase.broadphase cimport OUT_OF_MEMORY, Broadphase, assign_blocks, searched_spheres
-from minidem.broadphase.displacement cimport measure_displacement, store_reference_poses
+Load balance: each thread owns as many clumps as it processes in the same time. A clump in a dense bed costs more than
+one in free flight, and other programs may use one of the processors: threads with equal parts would wait for each
+other. Results do not depend on the owner of a clump (contact/reduce.pyx).
+"""
+from libc.math cimport INFINITY, isfinite, sqrt
+
+from minidem.broadphase.broadphase cimport (
+    OUT_OF_MEMORY, REFERENCE_ROWS, Broadphase, Report, Share, assign_blocks, searched_spheres,
+)
+from minidem.broadphase.cell_grid cimport fill_levels, reserve_levels
 from minidem.broadphase.ghosts cimport copy_ghosts
-from minidem.broadphase.levels cimport fill_levels, reserve_levels
-from minidem.broadphase.load_balance cimport rebalance
 from minidem.broadphase.neighbours cimport Neighbours, find_ghost_lines, prune, search_walls
 from minidem.broadphase.search cimport search_pairs
-from minidem.broadphase.skin_model cimport choose_skins, cubed, squared
 from minidem.broadphase.synchronisation cimport chooses_skins, wait
+from minidem.core.clock cimport clock
 from minidem.core.lanes cimport LANES
+from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
 from minidem.state.motions cimport motions_range
 from minidem.state.pose cimport pose_range
-from minidem.state.rows cimport POSITION
-from minidem.state.state cimport StateView
+from minidem.state.rows cimport ORIENTATION, PATH, POSITION, TURN_BOUND
+from minidem.state.state cimport StateView, fixed_rows
+from minidem.state.turn_bound cimport turn_squared
 from minidem.walls.surface cimport Walls
 
 
+cdef extern from *:
+    """
+    #define MINIDEM_LEAST_TIME 0.0005
+    #define MINIDEM_LEAST_CHANGE 0.01
+    #define MINIDEM_LEAST_PART 0.25
+    """
+    const double LEAST_TIME "MINIDEM_LEAST_TIME"        # working time for a measurement of the speeds [s]
+    const double LEAST_CHANGE "MINIDEM_LEAST_CHANGE"    # change of a part worth a rebalance, relative to an equal part
+    const double LEAST_PART "MINIDEM_LEAST_PART"        # smallest part, relative to an equal part
+
 cdef enum:
     WIDENING = 2                # of the outer skin at once, where a wider one may find any number of triangles
+
+
+cdef inline double cubed(double x) noexcept nogil:
+    return x * x * x
+
+
+cdef inline double squared(double x) noexcept nogil:
+    return x * x
+
+
+cdef inline void choose_skins(double diameter, double speed, Py_ssize_t n_spheres, Py_ssize_t n_items,
+                              double density, bint carries, double triangle_diameter, double triangle_density,
+                              double widest, double *outer_skin, double *inner_skin) noexcept nogil:
+    """Replace both skins [m] by those with the least modelled cost of a step.
+
+    diameter : mean diameter of the spheres [m]
+    speed : largest displacement of a sphere in one step [m]
+    n_items : items of the grids, spheres or bounding spheres of clumps
+    density : pairs in a list / (mean diameter + skin)^3
+    carries : contacts have a history, which is carried over when the inner list is pruned
+    triangle_diameter : mean diameter of the spheres near triangles [m]
+    triangle_density : triangles in a list / (triangle_diameter + skin)^2
+    widest : largest outer skin [m]
+
+    A list is valid until the fastest sphere has moved by half its margin. Costs in ns, roughly those of a core of 2023;
+    the minimum is flat: 1.8 to test a pair of the inner list or to prune one of the outer list, 4 to pose a sphere and
+    to measure its displacement, 60 to sort an item into the grid and to search around it, 10 to find and store an outer
+    pair. With AVX-512 the last two are about half and a third of that; the skins of ten thousand rods are much the same
+    then. With records, 60 to carry a contact over, a figure of 0.8.0: then lists of a drum of 38 000 spheres took 40 %
+    less time than without this term. A triangle takes 40 in a step, and 40 to be
+    pruned or found.
+    """
+    cdef double outer, inner, steps_outer, steps_inner, cost, best = -1.0, wide, narrow, wide_triangles, triangles
+    cdef double carrying = 60.0 if carries else 0.0
+    cdef int _
+    outer = 0.1 * diameter
+    for _ in range(20):
+        outer *= 1.25                                   # up to 8.7 diameters
+        if outer > widest and best >= 0.0:
+            break
+        wide = density * cubed(diameter + outer)
+        wide_triangles = triangle_density * squared(triangle_diameter + outer)
+        inner = outer
+        for _ in range(12):
+            inner *= 0.75
+            narrow = density * cubed(diameter + inner)
+            triangles = triangle_density * squared(triangle_diameter + inner)
+            steps_outer = 1.0 + (outer - inner) / (2.0 * speed)
+            steps_inner = 1.0 + inner / (2.0 * speed)
+            cost = 1.8 * narrow + 40.0 * triangles \
+                + (4.0 * n_spheres + 1.8 * wide + carrying * narrow + 40.0 * wide_triangles) / steps_inner \
+                + (60.0 * n_items + 10.0 * wide + 40.0 * wide_triangles) / steps_outer
+            if best < 0.0 or cost < best:
+                best = cost
+                outer_skin[0] = outer
+                inner_skin[0] = inner
 
 
 cdef void set_skins(Broadphase *broad, const StateView *state, bint meshes) noexcept nogil:
@@ -37,7 +110,7 @@ cdef void set_skins(Broadphase *broad, const StateView *state, bint meshes) noex
     for t in range(broad.n_threads):
         mine = broad.threads + t
         speed = broad.reports[t].path if broad.reports[t].path > speed else speed
-        triangles += 0.5 * (mine.outer_walls.size - mine.n_outer_simple)
+        triangles += 0.5 * (mine.outer_wall_candidates.size - mine.n_outer_simple)
         diameters += mine.triangle_diameters
         for source in range(broad.n_threads):
             pairs += 0.5 * (broad.threads[source].found[t].size + broad.threads[source].cross_thread[t].size)
@@ -51,6 +124,113 @@ cdef void set_skins(Broadphase *broad, const StateView *state, bint meshes) noex
         choose_skins(broad.mean_diameter, speed, broad.n_spheres, broad.n_items, broad.density,
                      state.motions != NULL, broad.triangle_diameter, broad.triangle_density,
                      WIDENING * broad.outer_skin if meshes else INFINITY, &broad.outer_skin, &broad.inner_skin)
+
+
+cdef inline double wanted(Share share, double speed, int n) noexcept nogil:
+    """Half way to the part that would have taken the same time as those of the other threads; speed is that of all.
+
+    Half way, because much of a difference is noise.
+    """
+    return max(0.5 * (share.part + share.part / share.busy / speed), LEAST_PART / n)
+
+
+cdef bint rebalance(Share *shares, int n) noexcept nogil:
+    """New parts for n threads, unless they would change little. False: too little working time for a measurement."""
+    cdef double longest = 0.0, speed = 0.0, total = 0.0, change = 0.0
+    cdef int t
+    for t in range(n):
+        if not shares[t].busy > 0.0:
+            return False
+        longest = max(longest, shares[t].busy)
+        speed += shares[t].part / shares[t].busy
+    if longest < LEAST_TIME:
+        return False
+    for t in range(n):
+        total += wanted(shares[t], speed, n)
+    for t in range(n):
+        change = max(change, abs(wanted(shares[t], speed, n) / total - shares[t].part))
+    for t in range(n if change * n > LEAST_CHANGE else 0):
+        shares[t].part = wanted(shares[t], speed, n) / total
+    return True
+
+
+def rebalanced_parts(parts, busy):
+    """The result of `rebalance` for parts (n,) and working times (n,) [s], n <= 64; for tests."""
+    cdef Share shares[64]
+    cdef int t, n = len(parts)
+    for t in range(n):
+        shares[t].part, shares[t].busy = parts[t], busy[t]
+    rebalance(shares, n)
+    return [shares[t].part for t in range(n)]
+
+
+cdef inline int measure_block(double *block, const double *reference, const double *turn_bound, double limit,
+                              double *longest) noexcept nogil:
+    """Bits of lanes: 1 << lane if a sphere moved by more than `limit`, 256 << lane if the pose is not finite.
+
+    reference : pose (REFERENCE_ROWS, LANES) at the last outer rebuild.
+    longest : the largest PATH so far; the row PATH is set to zero.
+    """
+    cdef double x, y, z, total
+    cdef int lane, k, exceeded[LANES], not_finite[LANES], bits = 0
+    for lane in range(LANES):
+        x = block[POSITION * LANES + lane] - reference[lane]
+        y = block[(POSITION + 1) * LANES + lane] - reference[LANES + lane]
+        z = block[(POSITION + 2) * LANES + lane] - reference[2 * LANES + lane]
+        exceeded[lane] = not sqrt(x * x + y * y + z * z) + sqrt(turn_squared(
+            reference + 3 * LANES + lane, block + ORIENTATION * LANES + lane, turn_bound + lane)) <= limit
+        total = 0.0
+        for k in range(3):
+            total += block[(POSITION + k) * LANES + lane]
+        for k in range(4):
+            total += block[(ORIENTATION + k) * LANES + lane]
+        not_finite[lane] = total - total != 0.0
+    for lane in range(LANES):
+        bits |= (exceeded[lane] << lane) | (not_finite[lane] << (lane + LANES))
+        longest[0] = max(longest[0], block[PATH * LANES + lane])
+        block[PATH * LANES + lane] = 0.0
+    return bits
+
+
+cdef void measure_displacement(Broadphase *broad, int thread, StateView *state, const Walls *walls) noexcept nogil:
+    """Displacements of own clumps and walls since the last outer rebuild, into the report of this thread."""
+    cdef Report *report = broad.reports + thread
+    cdef Neighbours *mine = broad.threads + thread
+    cdef double limit = 0.5 * (broad.outer_skin - broad.inner_skin), longest = 0.0
+    cdef bint large = mine.last_block - mine.first_block > BLOCKS_IN_CACHE
+    cdef double *block
+    cdef Py_ssize_t b
+    cdef int lane, bits, all_bits = 0
+    for b in range(mine.first_block, mine.last_block):
+        block = state.blocks + b * state.n_rows * LANES
+        if large:
+            prefetch_rows(block + BLOCKS_AHEAD * state.n_rows * LANES, ORIENTATION, 4)
+            prefetch_rows(block + BLOCKS_AHEAD * state.n_rows * LANES, POSITION, 3)
+            prefetch_rows(block + BLOCKS_AHEAD * state.n_rows * LANES, PATH, 1)
+        bits = measure_block(block, broad.reference_poses + b * REFERENCE_ROWS * LANES,
+                             fixed_rows(state, b) + TURN_BOUND * LANES, limit, &longest)
+        all_bits |= bits
+        for lane in range(LANES):
+            if bits >> (lane + LANES) & 1:
+                report.lost = 1 + state.clump_number[b * LANES + lane]
+    report.outer_skin_exceeded = all_bits & ((1 << LANES) - 1) != 0 \
+        or walls.travelled - mine.outer_travelled > limit
+    report.path = longest * 0.5 * broad.inner_skin
+    broad.shares[thread].busy = mine.worked + clock() - mine.began - mine.waited
+
+
+cdef void store_reference_poses(Broadphase *broad, int thread, const StateView *state) noexcept nogil:
+    """Copy the poses of own clumps."""
+    cdef Py_ssize_t b, k
+    cdef const double *block
+    cdef double *reference
+    for b in range(broad.threads[thread].first_block, broad.threads[thread].last_block):
+        block = state.blocks + b * state.n_rows * LANES
+        reference = broad.reference_poses + b * REFERENCE_ROWS * LANES
+        for k in range(3 * LANES):
+            reference[k] = block[POSITION * LANES + k]
+        for k in range(4 * LANES):
+            reference[3 * LANES + k] = block[ORIENTATION * LANES + k]
 
 
 cdef void update_bounds(Broadphase *broad, int thread, const StateView *state) noexcept nogil:

@@ -1,5 +1,5 @@
 """Search of the grids for outer pairs."""
-from minidem.broadphase.levels cimport Levels
+from minidem.broadphase.cell_grid cimport Levels
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.state.state cimport StateView
 

@@ -1,19 +1,24 @@
-"""Search of the grids for outer pairs: each thread searches a part of them and sorts the pairs by owner."""
-from libc.string cimport memset
+"""Search of the grids for outer pairs: each thread searches a part of them and sorts the pairs by owner.
 
-from minidem.broadphase.candidates cimport AT_ONCE, Candidates, collect, free_candidates
+All spheres of a cell have the same candidates: the entries of some cells, copied to one contiguous array, where they
+fill whole vectors.
+
+The grids hold each item once, at its position within the periodic box. An item near a face of the box is also searched
+around at its images near the opposite faces. Within one grid, one of two opposite shifts suffices.
+"""
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+
 from minidem.broadphase.cell_grid cimport (
-    SLOT, CellGrid, CellRanges, FixedSphere, cell_of, cell_width, entry_after, fixed_sphere_at, fixed_sphere_of,
-    ranges_ahead, ranges_around,
+    COLUMNS, MOST_LEVELS, SLOT, CellGrid, CellRanges, FixedSphere, cell_of, cell_width, entry_after, fixed_sphere_at,
+    fixed_sphere_of, item_in_box, ranges_ahead, ranges_around,
 )
 from minidem.broadphase.ghosts cimport ghost_of
-from minidem.broadphase.images cimport Images, are_nearest, find_images
-from minidem.broadphase.levels cimport MOST_LEVELS
 from minidem.broadphase.neighbours cimport PADDING, push_pair
-from minidem.core.vectors cimport IntVector, reserve
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.vec3 cimport Vec3, dot, vec3
-from minidem.state.periodic_box cimport nearest_image
+from minidem.core.vectors cimport IntVector, reserve
+from minidem.state.periodic_box cimport nearest_image, rounded, wrapped
 from minidem.state.state cimport StateView
 
 
@@ -21,6 +26,23 @@ cdef extern from "broadphase/near_pairs.h" nogil:
     Py_ssize_t find_pairs "minidem_find_pairs"(const int *candidates, Py_ssize_t room, int first, int count,
                                                int cx, int cy, int cz, int reach, int slot, int clump_first,
                                                int clump_slots, int *pairs)
+
+cdef enum:
+    AT_ONCE = 16                        # ints of a vector
+    MOST_IMAGES = 27
+
+cdef struct Candidates:
+    int *data                   # (COLUMNS, stride): columns of the grid; starts on a cache line
+    void *memory
+    int stride                  # a multiple of AT_ONCE
+    int count
+    bint own                    # all are own spheres of the searching thread
+
+cdef struct Images:
+    int count
+    double sphere[MOST_IMAGES][4]       # centre and radius of the item in the box, then of its images outside [m]
+    int shift[MOST_IMAGES][3]           # from the first [box lengths]
+    bint ahead[MOST_IMAGES]             # of two opposite shifts, one
 
 cdef struct Search:                 # of one thread
     Neighbours *all
@@ -35,6 +57,89 @@ cdef struct Search:                 # of one thread
     bint clumps_first               # they are bounding spheres of clumps
     double width                    # of the widest cells [m]
     bint small_box                  # two images of a pair may be within the skin
+
+
+cdef inline bint reserve_candidates(Candidates *candidates, int count) noexcept nogil:
+    """Room for so many, and for a whole vector at the end. False: memory exhausted."""
+    if candidates.stride >= count + AT_ONCE:
+        return True
+    free(candidates.memory)
+    candidates.stride = (2 * count + 2 * AT_ONCE) // AT_ONCE * AT_ONCE
+    candidates.memory = malloc((COLUMNS * <Py_ssize_t> candidates.stride + AT_ONCE) * sizeof(int))
+    if candidates.memory == NULL:
+        candidates.stride = 0
+        return False
+    candidates.data = <int *> ((<size_t> candidates.memory + 63) & ~<size_t> 63)
+    memset(candidates.data, 0, COLUMNS * <Py_ssize_t> candidates.stride * sizeof(int))
+    return True
+
+
+cdef inline bint collect(Candidates *candidates, const CellGrid *grid, const CellRanges *ranges) noexcept nogil:
+    """Copy the entries of the ranges, in order. False: memory exhausted."""
+    cdef int r, column, vector
+    cdef int *to
+    cdef const int *entry
+    if not reserve_candidates(candidates, ranges.total):
+        return False
+    candidates.count = 0
+    for r in range(ranges.count):
+        for vector in range((ranges.last[r] - ranges.first[r] + AT_ONCE - 1) // AT_ONCE):
+            to = candidates.data + candidates.count + vector * AT_ONCE      # the next range overwrites the excess
+            entry = grid.entries + ranges.first[r] + vector * AT_ONCE
+            for column in range(COLUMNS):
+                memcpy(to + column * candidates.stride, entry + column * grid.stride, AT_ONCE * sizeof(int))
+        candidates.count += ranges.last[r] - ranges.first[r]
+    return True
+
+
+cdef inline void free_candidates(Candidates *candidates) noexcept nogil:
+    free(candidates.memory)
+    candidates.memory = NULL
+    candidates.stride = 0
+
+
+cdef inline bint are_nearest(const double *box, const double *first, const double *second,
+                             const int *shift) noexcept nogil:
+    """Whether the image of the first of two items by `shift` is the one nearest to the second."""
+    cdef int axis
+    for axis in range(3):
+        if rounded((wrapped(box, first, axis) - wrapped(box, second, axis)) * box[axis + 3]) != -shift[axis]:
+            return False
+    return True
+
+
+cdef inline void add_image(Images *images, const double *box, int x, int y, int z) noexcept nogil:
+    cdef double *image = images.sphere[images.count]
+    cdef int *shift = images.shift[images.count]
+    cdef int axis
+    shift[0], shift[1], shift[2] = x, y, z
+    for axis in range(3):
+        image[axis] = images.sphere[0][axis] + shift[axis] * box[axis]
+    image[3] = images.sphere[0][3]
+    images.ahead[images.count] = 9 * z + 3 * y + x > 0
+    images.count += 1
+
+
+cdef inline void find_images(Images *images, const double *box, const double *sphere, double width) noexcept nogil:
+    """The item in the box, and its images that are closer to the box than `width` [m]."""
+    cdef double *inside = images.sphere[0]
+    cdef int least[3]
+    cdef int most[3]
+    cdef int axis, x, y, z
+    memset(images.shift[0], 0, sizeof(images.shift[0]))
+    images.count, images.ahead[0] = 1, False
+    if box == NULL:
+        memcpy(inside, sphere, 4 * sizeof(double))
+        return
+    item_in_box(box, sphere, inside)
+    for axis in range(3):
+        most[axis] = box[axis] > 0.0 and inside[axis] - box[axis + 6] < width
+        least[axis] = -(box[axis] > 0.0 and box[axis + 6] + box[axis] - inside[axis] < width)
+    for z in range(least[2], most[2] + 1):
+        for y in range(least[1], most[1] + 1):
+            for x in range(least[0], most[0] + 1):
+                if x or y or z:
+                    add_image(images, box, x, y, z)
 
 
 cdef inline int owner_of(const Search *search, int slot) noexcept nogil:
@@ -126,7 +231,7 @@ cdef inline bint append_near(IntVector *pairs, int slot, const FixedSphere *fixe
     """Pairs of an item with the candidates from `first` on, see find_pairs. False: memory exhausted."""
     if not reserve(pairs, pairs.size + 2 * (candidates.count - first + AT_ONCE)):
         return False
-    pairs.size += find_pairs(candidates.data, candidates.room, first, candidates.count, fixed.x, fixed.y, fixed.z,
+    pairs.size += find_pairs(candidates.data, candidates.stride, first, candidates.count, fixed.x, fixed.y, fixed.z,
                              reach, slot, clump_first, clump_slots, pairs.data + pairs.size)
     return True
 
@@ -177,7 +282,7 @@ cdef inline bint collect_own(const Search *search, Candidates *candidates, const
     cdef int k, others = 0
     if not collect(candidates, grid, ranges):
         return False
-    slot = candidates.data + SLOT * candidates.room
+    slot = candidates.data + SLOT * candidates.stride
     for k in range(candidates.count if search.n_threads > 1 else 0):
         others |= (slot[k] < search.first_slot) | (slot[k] >= search.last_slot)
     candidates.own = not others

@@ -133,7 +133,7 @@ cdef bint take_collected(Contacts *contacts, Neighbours *mine, const StateView *
     """Replace the blocks by those collected; contacts leave the new lists. False: memory exhausted."""
     cdef Stored *stored = &contacts.stored
     cdef Blocks blocks
-    cdef Py_ssize_t k, n_walls = mine.walls.size // 2, n_contacts = 0
+    cdef Py_ssize_t k, n_walls = mine.wall_candidates.size // 2, n_contacts = 0
     cdef int group, known
     for group in range(<int> GROUPS):
         blocks = stored.groups[group]
@@ -144,7 +144,7 @@ cdef bint take_collected(Contacts *contacts, Neighbours *mine, const StateView *
             and reserve(&mine.pairs, mine.pairs.size + 2 * n_contacts + PADDING)):
         return False
     for k in range(n_walls):
-        known = find_known(stored, mine.walls.data[2 * k], -1 - mine.walls.data[2 * k + 1])
+        known = find_known(stored, mine.wall_candidates.data[2 * k], -1 - mine.wall_candidates.data[2 * k + 1])
         stored.contact_at.data[k] = known
         if known:
             keys_of(&stored.groups[WALLS], known - 1)[PLACE] = <int> k

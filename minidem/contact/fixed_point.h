@@ -32,44 +32,21 @@ static inline __attribute__((always_inline)) minidem_eight_long minidem_to_fixed
 /* Add rows (8, LANES) of units to the lines of eight integers with these numbers. */
 static inline __attribute__((always_inline)) void minidem_add_to_lines(const minidem_eight *rows, const int *index,
                                                                        int64_t *lines) {
-#if defined(__AVX512F__) && defined(MINIDEM_SHUFFLE)
-    minidem_row r[8];
+    minidem_eight fixed[8], moved[8];                   /* moved as numbers of 64 bits, nothing is computed */
     for (int k = 0; k < 8; k++)
-        r[k] = (minidem_row) minidem_to_fixed(rows[k]);
-    minidem_transpose_eight(r);
+        fixed[k] = (minidem_eight) minidem_to_fixed(rows[k]);
+    minidem_lines_in_order((const double *) fixed, (double *) moved);
     for (int l = 0; l < MINIDEM_LANES; l++)
-        MINIDEM_EIGHT_LONG(lines + 8 * (ptrdiff_t) index[l]) += (minidem_eight_long) r[l];
-#else
-    typedef int64_t half __attribute__((vector_size(32), aligned(8), may_alias));
-    minidem_eight_long fixed[8];
-    int64_t halves[2][4 * MINIDEM_LANES];               /* moved as numbers of 64 bits, nothing is computed */
-    for (int k = 0; k < 8; k++)
-        fixed[k] = minidem_to_fixed(rows[k]);
-    minidem_records_from_rows((const double *) fixed, (double *) halves[0]);
-    minidem_records_from_rows((const double *) (fixed + 4), (double *) halves[1]);
-    for (int l = 0; l < MINIDEM_LANES; l++)
-        for (int h = 0; h < 2; h++)
-            *(half *) (lines + 8 * (ptrdiff_t) index[l] + 4 * h) += *(half *) (halves[h] + 4 * l);
-#endif
+        MINIDEM_EIGHT_LONG(lines + 8 * (ptrdiff_t) index[l]) += (minidem_eight_long) moved[l];
 }
 
 /* Sums of lines (LANES, 8) as rows (8, LANES) of multiples of the unit; the lines are set to zero. */
 static inline __attribute__((always_inline)) void minidem_take_lines(int64_t *lines, minidem_eight *rows) {
-#if defined(__AVX512DQ__) && defined(MINIDEM_SHUFFLE)
-    minidem_row r[8];
-    for (int k = 0; k < 8; k++)
-        r[k] = minidem_load_row((const double *) lines + 8 * k);
-    minidem_transpose_eight(r);
-    for (int k = 0; k < 8; k++)
-        rows[k] = (minidem_eight) _mm512_cvtepi64_pd((__m512i) r[k]);
-#else
     static const int order[MINIDEM_LANES] = {0, 1, 2, 3, 4, 5, 6, 7};
-    int64_t fixed[8 * MINIDEM_LANES];
+    minidem_eight fixed[8];
     minidem_rows_from_lines((const double *) lines, order, (double *) fixed);
     for (int k = 0; k < 8; k++)
-        for (int l = 0; l < MINIDEM_LANES; l++)
-            rows[k][l] = (double) fixed[k * MINIDEM_LANES + l];
-#endif
+        rows[k] = __builtin_convertvector((minidem_eight_long) fixed[k], minidem_eight);
     for (int l = 0; l < MINIDEM_LANES; l++)
         MINIDEM_EIGHT_LONG(lines + 8 * l) = (minidem_eight_long) {0};
 }

@@ -150,7 +150,7 @@ cdef bint find_contacts(Contacts *contacts, const Neighbours *mine, const StateV
     cdef unsigned int own, n_slots = contacts.n_slots
     cdef int *pairs
     cdef bint fine = True
-    if not reserve(&contacts.pairs, mine.pairs.size + mine.walls.size + 2):
+    if not reserve(&contacts.pairs, mine.pairs.size + mine.wall_candidates.size + 2):
         return False
     pairs = contacts.pairs.data
     # In portions: their spheres stay in cache, and their accumulators are fetched while the last portion is evaluated.

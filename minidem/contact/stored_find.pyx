@@ -159,7 +159,7 @@ cdef void drop_known(const Stored *stored, Neighbours *mine) noexcept nogil:
 
 cdef bint find_at_walls(Stored *stored, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil:
     """Contacts with walls: which begin, and which of the known ones are still found. False: memory exhausted."""
-    cdef Py_ssize_t n, k, lane, count = mine.walls.size // 2
+    cdef Py_ssize_t n, k, lane, count = mine.wall_candidates.size // 2
     cdef const int *pair
     cdef const int64_t *numbers
     cdef const double *sphere

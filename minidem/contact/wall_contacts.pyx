@@ -132,13 +132,13 @@ cdef void hand_over(Stored *stored, const Walls *walls, const Facet *facets, Py_
 cdef Py_ssize_t find_facets(const Walls *walls, const Neighbours *mine, const StateView *state, IntVector *room,
                             Py_ssize_t k, double reach) noexcept nogil:
     """The candidate triangles of one sphere from k on, into `room`; returns the end of its part of the list, or -1."""
-    cdef const int *near = mine.walls.data
+    cdef const int *near = mine.wall_candidates.data
     cdef const double *sphere = state.spheres + 4 * <Py_ssize_t> near[k]
     cdef Py_ssize_t end = k, n, m
     cdef Facet *facets
     cdef Touch touch
     cdef Vec3 centre
-    while end < mine.walls.size and near[end] == near[k]:
+    while end < mine.wall_candidates.size and near[end] == near[k]:
         end += 2
     n = (end - k) // 2
     if not reserve(room, n * <Py_ssize_t> (sizeof(Facet) // sizeof(int) + 1)):
@@ -162,7 +162,7 @@ cdef Py_ssize_t find_wall_pairs(const Walls *walls, const Neighbours *mine, cons
         or with `stored`, whose contacts are handed over from triangle to triangle.
     reach : gap up to which they count [m].
     """
-    cdef const int *near = mine.walls.data
+    cdef const int *near = mine.wall_candidates.data
     cdef const double *sphere
     cdef Py_ssize_t k, m, end, n = 0
     for k in range(mine.n_simple // 2):
@@ -172,7 +172,7 @@ cdef Py_ssize_t find_wall_pairs(const Walls *walls, const Neighbours *mine, cons
             numbers[n] = k
         n += overlaps_simple(walls, near[2 * k + 1], sphere, sphere[3] + reach)     # no branch: it is unpredictable
     k = mine.n_simple
-    while k < mine.walls.size:
+    while k < mine.wall_candidates.size:
         end = find_facets(walls, mine, state, room, k, reach)
         if end < 0:
             return -1

@@ -56,7 +56,7 @@ class Scheme:
     reference : dict
         Parameters ("" for the defaults) to relative errors ((q, w), (q, w)) on the driven cylinder, section 3 of
         doi:10.1016/j.cpc.2023.109077, after 1 s in 800 and in 200 steps, computed independently of minidem.
-        Optional; checked by tests/analytic/test_published_errors.py.
+        Optional; checked by tests/analytic/test_published.py.
     """
 
     name: str

@@ -111,15 +111,15 @@ def rms_of_rows(rows):
     return np.sqrt(np.mean(np.square(rows), axis=0))
 
 
-@pytest.mark.parametrize("build", STEPS, ids=lambda build: build.__name__)
-@pytest.mark.parametrize("scheme", md.rotation.available())
+@pytest.mark.parametrize("scheme, build", [
+    pytest.param(scheme, build, marks=[pytest.mark.slow] * (scheme == "buss" and build is not two_rods))
+    for scheme in md.rotation.available() for build in STEPS])
 def test_order_through_collisions(scheme, build):
     """Order 2, the translation's, or the scheme's own for varying torque if that is lower.
 
-    0.2 is what the next term, dt^(5/2) of the steps of first and last touch (test_hertz_collision), with a
-    factor that depends on where in the step they fall, leaves of the slope between DT/4 and DT/32. A scheme
-    of order 1 whose error of that order is small beside the translation's shows a slope near 2 here; it
-    may.
+    0.2 is what the next term, dt^(5/2) of the steps of first and last touch (test_hertz_collision), with a factor that
+    depends on where in the step they fall, leaves of the slope between DT/4 and DT/32. A scheme of order 1 whose error
+    of that order is small beside the translation's shows a slope near 2 here; it may.
     """
     record = md.rotation.info(scheme)
     declared = min(2, record.order_q_varying, record.order_w_varying)
@@ -137,12 +137,11 @@ def test_first_order_is_seen():
 def test_size_of_the_errors(scheme):
     """Two rods at DT, the step of the default scenario.
 
-    A head-on contact of n steps is too long by 0.512/n^2 of itself, and its rebound is off by 3e-4
-    (20/n)^(5/2): pure numbers, the same for every radius, mass and modulus (test_hertz_collision). While
-    the contact is too long, the clumps would already move with their new velocities: x is off by the change
-    of v times that time, and the angle by the change of w times it; the four components of q change by a
-    quarter of the angle in the root mean square, those of the angle by 1/sqrt(3) of it. Factor 4 for how
-    oblique contacts differ from a head-on one.
+    A head-on contact of n steps is too long by 0.512/n^2 of itself, and its rebound is off by 3e-4 (20/n)^(5/2): pure
+    numbers, the same for every radius, mass and modulus (test_hertz_collision). While the contact is too long, the
+    clumps would already move with their new velocities: x is off by the change of v times that time, and the angle by
+    the change of w times it; the four components of q change by a quarter of the angle in the root mean square, those
+    of the angle by 1/sqrt(3) of it. Factor 4 for how oblique contacts differ from a head-on one.
     """
     expected = []
     for seed in ENSEMBLE[two_rods]:

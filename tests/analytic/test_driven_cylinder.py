@@ -105,6 +105,7 @@ def test_table_2(name, target, text):
     assert f"{cylinder.step_for(steps, errors, target):.3e}" == text
 
 
+@pytest.mark.slow
 def test_experiment(tmp_path):
     """All findings are reproduced but three claims of the paper."""
     report = driven_cylinder.EXPERIMENT.run_into(tmp_path, quick=True)

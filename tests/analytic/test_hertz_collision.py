@@ -26,8 +26,7 @@ STEPS_PER_CONTACT = 20 * 2**np.arange(5)
 
 @dataclass
 class Case:
-    """A sphere of radius `radius` against another one of `partner` times its radius, or a plane if that is
-    infinite."""
+    """A sphere of radius `radius` against another one of `partner` times its radius, or a plane if that is infinite."""
     radius: float
     young: float
     poisson: float = 0.25
@@ -46,8 +45,7 @@ class Case:
         self.duration = DURATION_FACTOR * self.overlap / self.speed
 
     def simulation(self, steps_per_contact, phase):
-        """First touch after 3 + phase steps. The line of centres passes through the origin, where the plane
-        is."""
+        """First touch after 3 + phase steps. The line of centres passes through the origin, where the plane is."""
         dt = self.duration / steps_per_contact
         gap = (3 + phase) * dt * self.speed
         share = [self.mass / self.ball.body.mass] + [-self.mass / ball.body.mass for ball in self.partners]
@@ -88,11 +86,10 @@ def outcome(case, steps_per_contact, phase):
 
 @pytest.mark.parametrize("name", CASES)
 def test_duration_and_rebound(name):
-    """Errors against the closed form fall with the square of the step (a wrong modulus, radius or mass
-    would leave a rest that does not fall). Root mean square over where within a step the spheres touch
-    first. Leapfrog conserves an energy that differs from the true one by dt^2 times a function that
-    vanishes apart from contact; what remains after the rebound arises in the two steps of first and last
-    touch, where the force, d^(3/2), is not smooth: dt^(5/2)."""
+    """Errors against the closed form fall with the square of the step (a wrong modulus, radius or mass would leave a
+    rest that does not fall). Root mean square over where within a step the spheres touch first. Leapfrog conserves an
+    energy that differs from the true one by dt^2 times a function that vanishes apart from contact; what remains after
+    the rebound arises in the two steps of first and last touch, where the force, d^(3/2), is not smooth: dt^(5/2)."""
     phases = 0.0, 0.2, 0.4, 0.6, 0.8
     found = np.array([[outcome(CASES[name], n, phase) for phase in phases] for n in STEPS_PER_CONTACT])
     duration, rebound = ([rms(row) for row in found[:, :, kind]] for kind in range(2))
@@ -102,9 +99,8 @@ def test_duration_and_rebound(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_largest_overlap(name):
-    """The overlap seen at whole steps. At the top d'' = -k D^(3/2)/m = -5/4 v^2/D, and the nearest sample
-    is half a step away at most: it misses 5/32 (v dt)^2/D. Leapfrog itself shifts D by the order of d''
-    dt^2/8, the same size."""
+    """The overlap seen at whole steps. At the top d'' = -k D^(3/2)/m = -5/4 v^2/D, and the nearest sample is half a
+    step away at most: it misses 5/32 (v dt)^2/D. Leapfrog itself shifts D by the order of d'' dt^2/8, the same size."""
     case, steps = CASES[name], 200
     sim, seen, stored = case.simulation(steps, 0.3), [], []
 
@@ -123,9 +119,8 @@ def test_largest_overlap(name):
 
 
 def test_free_fall(lumpy):
-    """Leapfrog is exact under constant gravity; a clump falls as one mass, however its spheres overlap, and
-    does not turn. Round-off: each of n steps rounds x and v once or twice, by half an eps of the largest
-    value reached."""
+    """Leapfrog is exact under constant gravity; a clump falls as one mass, however its spheres overlap, and does not
+    turn. Round-off: each of n steps rounds x and v once or twice, by half an eps of the largest value reached."""
     g, v0, x0 = np.array([0.5, -1.0, -9.81]), np.array([3.0, 2.0, 1.0]), np.array([-7.0, 5.0, 11.0])
     steps, dt = 10_000, 1e-4
     sim = scenes.Scene([lumpy], x0[None], np.array([[0.5, 0.5, -0.5, 0.5]]), v0[None], np.zeros((1, 3)),

@@ -35,6 +35,7 @@ def drum_rows():
     return [(0.002, a, 0.0, z) for z in (-0.09, -0.0855) for a in x] + [(0.001, a, 0.0, -0.08) for a in x]
 
 
+@pytest.mark.slow
 def test_drum_with_a_file():
     """The drum moves the grains up on the side x > 0; its work and the dissipation close the balance."""
     words = ["--soft", "--particles", grains_file(drum_rows()), "--time", "0.3", "--frames", "3", "--quiet"]

@@ -109,6 +109,7 @@ def read(path):
         return list(csv.DictReader(file))
 
 
+@pytest.mark.slow
 def test_study(clumps, tmp_path, capsys):
     out = tmp_path / "out"
     arguments = ["--clumps", str(clumps), "--time", "0.05", "--steps", "4e-6,1e-6,2e-5,2.5e-4",

@@ -50,10 +50,3 @@ def test_walls_are_elastic_and_without_friction():
     sim.run_until(1.0)
     np.testing.assert_allclose(np.abs(sim.velocity), [[0.3, 0.4, 1.0]], rtol=2e-3)
     np.testing.assert_allclose(sim.angular_velocity, [[1.0, 2.0, 3.0]], rtol=1e-12)
-
-
-def test_bad_arguments(tmp_path, capsys):
-    for wrong, message in ((["--count", "2"], "at least 10"),
-                           (["--count", "10", "--fraction", "0.6"], "solid fraction")):
-        assert gas.main([*wrong, "--out", str(tmp_path / "out")]) == 2
-        assert message in capsys.readouterr().err and not (tmp_path / "out").exists()

@@ -91,7 +91,7 @@ def test_run_passes_on_the_exit_status(tmp_path):
 
 def test_run_of_a_study_in_several_processes(tmp_path):
     """Its function is imported by worker processes."""
-    minidem("run", "rods_energy_study", "--quick", "--time", "0.1", "--workers", "2", "--out", tmp_path / "study",
+    minidem("run", "rods_energy_study", "--quick", "--time", "0.02", "--workers", "2", "--out", tmp_path / "study",
             folder=tmp_path)
     assert (tmp_path / "study" / "table.csv").read_text().count("\n") > 3
 

@@ -1,5 +1,4 @@
 """Compiled user forces: interfaces, agreement with Python, order, work, bits, restarts, and continuing without them."""
-import copy
 import ctypes
 import itertools
 
@@ -208,59 +207,6 @@ def test_work_balances_the_energy(compiled, rotation):
         assert abs(sim.energy().work) > 1e-2
         errors.append(abs(sim.energy().balance - start) / abs(sim.energy().work))
     assert errors[0] < 1e-2 and errors[1] < 0.4 * errors[0]
-
-
-@pytest.mark.parametrize("mixed", [False, True])
-@pytest.mark.parametrize("contact", CONTACTS)
-def test_equal_bits(compiled, contact, mixed, monkeypatch, tmp_path):
-    """Over threads, spatial sorting, a restart and a copy; alone, and with a force in Python."""
-    def start(threads):
-        sim = rods(contact, threads)
-        add(sim)
-        return sim
-
-    def add(sim):
-        sim.add_force(compiled["force"], PARAMETERS)
-        if mixed:
-            sim.add_force(lambda t, x, v, q, w: (-v[:, ::-1], -1e-3 * w))
-
-    monkeypatch.setattr(minidem.engine.loop_memory, "SPHERES_PER_THREAD", 40)
-    one = start(1)
-    one.run(160)
-    assert one.energy().work != 0.0
-    monkeypatch.setattr(minidem.engine.loop_memory, "MIN_SORTED_BLOCKS", 0)
-    monkeypatch.setattr(minidem.engine.loop_memory, "REBUILDS_PER_SORT", 1)
-    other = start(3)
-    other.run(70)
-    assert other.engine.loop.threads == 3
-    other.save(tmp_path / "state.npz")
-    loaded = md.Simulation.load(tmp_path / "state.npz", threads=2)
-    with pytest.raises(ValueError, match=f"saved with {1 + mixed} user forces and has 0: call add_force .*'drop'"):
-        loaded.run(1)
-    add(loaded)
-    for sim in (other, copy.deepcopy(other), loaded):
-        sim.run(90)
-        assert_same(sim, one)
-
-
-def test_an_undone_step_does_no_work(compiled):
-    """A Python force that raises: work and power are those of the beginning of the step."""
-    calls = []
-
-    def failing(t, x, v, q, w):
-        calls.append(t)
-        if len(calls) == 50:
-            raise OSError("once")
-        return np.zeros(3), np.zeros(3)
-
-    sim, other = (pushed(compiled["force"], 0, contact="hertz-mindlin") for _ in range(2))
-    sim.add_force(failing)
-    with pytest.raises(OSError, match="once"):
-        sim.run(100)
-    for steps in (0, 20):
-        sim.run(steps)
-        other.run(sim.step_count - other.step_count)
-        assert sim.step_count == 48 + steps and sim.energy() == other.energy()
 
 
 def test_added_and_removed_clumps(compiled):

@@ -57,12 +57,3 @@ def test_nematic_order():
     fan = np.column_stack([np.cos(angles), np.sin(angles), 0.0 * angles])
     for axes, order in (([(0.6, 0.8, 0.0)] * 5, 1.0), (fan, 0.25)):
         assert gas.nematic_order(scene(axes)) == pytest.approx(order, rel=64 * np.finfo(float).eps)
-
-
-@pytest.mark.parametrize("wrong, message", [
-    (["--rods", "0"], "--rods"), (["--fraction", "0"], "--fraction"),
-    (["--thermalise", "-1"], "--thermalise"),
-    (["--rods", "100", "--fraction", "0.7"], "solid fraction")])
-def test_bad_arguments(wrong, message, tmp_path, capsys):
-    assert gas.main([*wrong, "--out", str(tmp_path / "out")]) == 2
-    assert message in capsys.readouterr().err and not (tmp_path / "out").exists()

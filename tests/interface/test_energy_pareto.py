@@ -94,6 +94,7 @@ def test_pictures_without_any_survivor(tmp_path):
     assert read(tmp_path / "orders.csv") == []
 
 
+@pytest.mark.slow
 def test_quick_study_of_chess_pieces(tmp_path, capsys):
     assert STUDY.main(["--quick", "--system", "chess", "--integrators", "spiral", "--contact", PLAIN, "--seeds", "1",
                        "--time", "0.05", "--out", str(tmp_path)]) == 0
@@ -122,14 +123,3 @@ def test_order_leaves_out_errors_of_round_off():
 def test_schemes_that_fail_at_more_than_half_of_the_steps_are_left_out(failed, left):
     points = [{"failed": int(k < failed)} for k in range(4)]
     assert len(STUDY.survivors(points)) == left
-
-
-@pytest.mark.parametrize("wrong, message", [
-    (["--integrators", "spiral", "spirall"], "--integrators: rotation is 'spirall', must be one of"),
-    (["--integrators", "spiral", "spiral"], "contains a name twice"),
-    (["--contact", "hertzz"], "--contact: contact is 'hertzz', must be one of"),
-    (["--time", "1e-5", "--steps", "2e-5"], "less than the step"), (["--system", "rocks"], "--system"),
-    (["--seeds", "0"], "--seeds"), (["--steps", "0"], "--steps"), (["--workers", "0"], "--workers")])
-def test_bad_arguments(wrong, message, tmp_path, capsys):
-    assert STUDY.main([*wrong, "--out", str(tmp_path / "out")]) == 2
-    assert message in capsys.readouterr().err and not (tmp_path / "out").exists()

@@ -34,10 +34,3 @@ def test_accelerations_depend_on_friction_where_the_sphere_slides():
         np.testing.assert_allclose(found, incline.exact_accelerations(slope, 0.2), rtol=1e-3)
         other = np.abs(found / incline.exact_accelerations(slope, 0.21) - 1.0)
         assert np.all(other > 0.01) == slides
-
-
-@pytest.mark.parametrize("wrong, message", [
-    (["--contact", "hertz"], "hertz-mindlin"), (["--friction", "0"], "above 0"), (["--dt", "-1"], "--dt")])
-def test_bad_arguments(wrong, message, tmp_path, capsys):
-    assert incline.main([*wrong, "--out", str(tmp_path / "out")]) == 2
-    assert message in capsys.readouterr().err and not (tmp_path / "out").exists()

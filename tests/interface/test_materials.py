@@ -10,7 +10,6 @@ import scenes
 import minidem as md
 import minidem.engine.loop_memory
 from minidem.contact.pair_table import PROPERTIES, PairTable
-from minidem.output import checkpoint
 
 DT = 38e-6
 STEEL = md.Material(2.1e11, 0.3, restitution=0.6, friction=0.5, name="steel")
@@ -214,22 +213,6 @@ def test_add_a_material_while_running(tmp_path):
         assert other.pairs == (PAIR,)
         other.run(3000)
         assert_same(other, sim)
-
-
-@without_friction
-@pytest.mark.parametrize("wrong, words", [
-    ({"material_index": np.array([0, 9, 0], dtype=np.int32)}, r"material_index\[1\] = 9: there are 3 materials"),
-    ({"material_index": np.array([0, -1, 0], dtype=np.int32)}, r"material_index\[1\] = -1"),
-    ({"material_index": np.zeros(2, dtype=np.int32)}, r"shape \(2,\): give int32 of shape \(n_clumps = 3\)"),
-    ({"material_index": np.zeros(3)}, "is float64 of shape")])
-def test_forged_indices(wrong, words):
-    sim = md.Simulation(GLASS, dt=1e-6, pairs=[PAIR])
-    for k, material in enumerate((GLASS, STEEL, SOFT)):
-        sim.add_clumps(BALL, (k, 0, 0), material=material)
-    settings, arrays = checkpoint.pack(sim)
-    assert np.array_equal(checkpoint.unpack(settings, arrays, md.Simulation).material_index, [0, 1, 2])
-    with pytest.raises(ValueError, match=words):
-        checkpoint.unpack(settings, arrays | wrong, md.Simulation)
 
 
 @without_friction

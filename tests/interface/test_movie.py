@@ -346,6 +346,7 @@ def test_show_refuses():
             md.show(sim, size=size)
 
 
+@pytest.mark.slow
 def test_in_a_notebook():
     """Executed by nbconvert, the page has the picture."""
     nbformat, nbconvert = pytest.importorskip("nbformat"), pytest.importorskip("nbconvert")

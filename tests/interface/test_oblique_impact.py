@@ -57,10 +57,3 @@ def test_impact_of_a_pair_is_that_of_a_sphere_with_a_mirror():
     np.testing.assert_array_equal(sim.angular_velocity[:2], sim.angular_velocity[2:])
     # Friction is 0.35, and the first pair slides throughout. At this speed the normal hardly turns.
     assert 1e4 * sim.velocity[0, 0] == pytest.approx(3.0 - 2 * 0.35, rel=2e-4)
-
-
-@pytest.mark.parametrize("wrong, message", [
-    (["--contact", "hertz"], "hertz-mindlin"), (["--contact", "none"], "none"), (["--resolution", "3"], "at least 20")])
-def test_bad_arguments(wrong, message, tmp_path, capsys):
-    assert impacts.main([*wrong, "--out", str(tmp_path / "out")]) == 2
-    assert message in capsys.readouterr().err and not (tmp_path / "out").exists()

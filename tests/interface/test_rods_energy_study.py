@@ -106,6 +106,7 @@ def test_standard_error_of_drifts_of_random_walks():
     assert ends == pytest.approx(np.sqrt(49.0 / 47.0), rel=0.1)
 
 
+@pytest.mark.slow
 def test_a_killed_study_continues(tmp_path):
     """From the last checkpoint; the final files are those of an uninterrupted run."""
     arguments = ["--integrators", "spiral", "--time", "20", "--out", str(tmp_path / "study")]
@@ -162,13 +163,3 @@ def test_a_quick_report_gives_no_verdict_on_short_runs(tmp_path):
     assert "SPIRAL 2025, Fig. 2: reproduced, 4 of 5, 1 too short to tell" in report.findings
     page = (tmp_path / "report.html").read_text()
     assert "<td>too short to tell</td>" in page and "NOT reproduced" not in page
-
-
-@pytest.mark.parametrize("wrong, message", [
-    (["--integrators", "spiral", "spirall"], "--integrators: rotation is 'spirall', must be one of"),
-    (["--integrators", "spiral", "spiral"], "contains a name twice"),
-    (["--time", "0.001"], "less than 50 steps"), (["--seed", "-1"], "--seed"),
-    (["--workers", "0"], "--workers")])
-def test_bad_arguments(wrong, message, tmp_path, capsys):
-    assert STUDY.main([*wrong, "--out", str(tmp_path / "out")]) == 2
-    assert message in capsys.readouterr().err and not (tmp_path / "out").exists()

@@ -91,13 +91,7 @@ def test_not_at_rest(tmp_path):
     assert "NOT at rest" in summary["conclusion"]
 
 
+@pytest.mark.slow
 def test_balance_error_falls_with_the_step(tmp_path):
     errors = [run(tmp_path, "--time", "0.3", "--dt", dt)["energy_balance_error"] for dt in ("4e-5", "1e-5")]
     assert errors[1] < errors[0] / 4.0
-
-
-@pytest.mark.parametrize("wrong, message", [
-    (["--shape", "cube"], "choose from"), (["--friction", "-1"], "friction"), (["--restitution", "2"], "restitution")])
-def test_bad_arguments(wrong, message, tmp_path, capsys):
-    assert settling.main([*wrong, "--out", str(tmp_path / "out")]) == 2
-    assert message in capsys.readouterr().err and not (tmp_path / "out").exists()

@@ -66,8 +66,7 @@ def test_angular_momentum_to_round_off(free_clumps, scheme, contact):
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_angular_momentum_converges(free_clumps, scheme):
-    """Elsewhere it is as good as the scheme: its error falls with the declared order, 2 at most, or is
-    round-off.
+    """Elsewhere it is as good as the scheme: its error falls with the declared order, 2 at most, or is round-off.
 
     0.3 for the dt^(5/2) of first and last touch, which some fifty contacts add up at random.
     """
@@ -89,8 +88,7 @@ def test_angular_momentum_about_another_point(free_clumps):
 
 
 def test_axial_spin_of_rods():
-    """No force on a rod has a moment about its axis and two of its principal moments coincide, so its axial
-    spin stays.
+    """No force on a rod has a moment about its axis and two of its principal moments coincide, so its axial spin stays.
 
     Round-off: half an eps of w per operation of a step, a dozen of them; and the moment r x F of forces
     through the axis, wrong by an eps of r F a few times over. In the time, walls and rods give a rod an

@@ -1,12 +1,11 @@
 """Total energy of 30 elastic rods in a box of 1 m, a common benchmark of DEM codes.
 
-Rods of three touching spheres, 1 GPa, Poisson ratio 0.1, 4 m/s, 4 rad/s, step 38 microseconds; energy at
-whole steps. What to expect: a head-on contact of n steps leaves the rebound off by 3e-4 (20/n)^(5/2),
-either way (test_hertz_collision). Here n is 34, the energy in the contact, the relative one along the
-normal, is in the mean a 75th of the total (30 rods share it among 150 degrees of freedom, and two halves
-meet), and there are about 1500 contacts in 100 000 steps. The energy walks at random by 2 * 8e-5 / 75 *
-sqrt(1500) = 1e-4 of itself; oblique contacts make it two or three times that. In the step it goes as
-dt^(5/2).
+Rods of three touching spheres, 1 GPa, Poisson ratio 0.1, 4 m/s, 4 rad/s, step 38 microseconds; energy at whole steps.
+What to expect: a head-on contact of n steps leaves the rebound off by 3e-4 (20/n)^(5/2), either way
+(test_hertz_collision). Here n is 34, the energy in the contact, the relative one along the normal, is in the mean a
+75th of the total (30 rods share it among 150 degrees of freedom, and two halves meet), and there are about 1500
+contacts in 100 000 steps. The energy walks at random by 2 * 8e-5 / 75 * sqrt(1500) = 1e-4 of itself; oblique contacts
+make it two or three times that. In the step it goes as dt^(5/2).
 """
 import numpy as np
 import pytest

@@ -104,17 +104,13 @@ UNITS = [(4.0**-9, 4.0**-10), (4.0**6, 4.0**4), (4.0**-10, 4.0**-15)]
 def test_units_that_are_powers_of_four_change_no_bit(scheme, length, modulus):
     """From 1 um to 1 km and from 1 Pa to 256 GPa: there is no absolute number in the correction."""
     box = scenes.rods_in_box(seed=4, n=8, side=0.6)
-    speed, time = np.sqrt(modulus), length / np.sqrt(modulus)
-    other = box.changed(shapes=[scenes.rod(scale=length)] * 8, position=length * box.position,
-                        young=modulus * box.young, velocity=speed * box.velocity,
-                        angular_velocity=box.angular_velocity / time,
-                        walls=[md.Plane(length * np.asarray(wall.point), wall.normal) for wall in box.walls])
+    other, factors, time = scenes.rescaled(box, length, modulus)
     ends = []
     for scene, dt in (box, STEP), (other, STEP * time):
         sim = scene.simulation(dt, contact=ONSET, rotation=scheme)
         sim.run(1500)
         ends.append(state_of(sim))
-    for a, b, factor in zip(*ends, (length, 1.0, speed, 1.0 / time)):
+    for a, b, factor in zip(*ends, factors):
         assert np.array_equal(a * factor, b)
 
 

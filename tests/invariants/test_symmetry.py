@@ -1,9 +1,8 @@
 """Symmetries: reversal of time, rotation of the axes, order of the clumps, units.
 
-Round-off differs between such twins, and collisions amplify it. How much is measured: the same motion is
-run from a state disturbed by a known small amount, and the ratio of the differences at the end and at the
-start, times the round-off of all steps together (each disturbs the state by some eps of its largest
-components), is the bound.
+Round-off differs between such twins, and collisions amplify it. How much is measured: the same motion is run from a
+state disturbed by a known small amount, and the ratio of the differences at the end and at the start, times the
+round-off of all steps together (each disturbs the state by some eps of its largest components), is the bound.
 """
 import numpy as np
 import pytest
@@ -24,8 +23,7 @@ def box():
 
 
 def scales(scene):
-    """Largest components of x, q, v, w, to compare unlike quantities; v and w of the same size as x and q
-    per time."""
+    """Largest components of x, q, v, w, to compare unlike quantities; v and w of the same size as x and q per time."""
     speed = np.max(np.linalg.norm(scene.velocity, axis=1))
     return np.max(np.abs(scene.position)), 1.0, speed, speed / scene.shapes[0].reach
 
@@ -102,24 +100,13 @@ def test_permuted_clumps(box):
     assert difference(state_of(run(box.part(order))), expected, scales(box)) < bound(box)
 
 
-def rescaled(box, length, modulus):
-    """The same motion in other units of length and pressure, density kept: speeds go with sqrt(modulus),
-    times with length / sqrt(modulus). Returns the scene and the factors of x, q, v, w and of time."""
-    speed = np.sqrt(modulus)
-    scene = box.changed(shapes=[scenes.rod(scale=length)] * len(box.shapes), position=length * box.position,
-                        velocity=speed * box.velocity, angular_velocity=speed / length * box.angular_velocity,
-                        walls=[md.Plane(length * np.asarray(wall.point), wall.normal) for wall in box.walls],
-                        young=modulus * box.young)
-    return scene, (length, 1.0, speed, speed / length), length / speed
-
-
 # The rods of the box are 0.21 m long and of 1 GPa: from a micrometre to a kilometre, from 1 kPa to 100 GPa, and 1 Pa.
 UNITS = [(length, modulus) for length in (4.8e-6, 1.0, 4.8e3) for modulus in (1e-6, 1.0, 100.0)] + [(1e-3, 1e-9)]
 
 
 @pytest.mark.parametrize("length, modulus", UNITS)
 def test_rescaled_units(box, length, modulus):
-    scene, factors, time = rescaled(box, length, modulus)
+    scene, factors, time = scenes.rescaled(box, length, modulus)
     end = [a / f for a, f in zip(state_of(run(scene, dt=DT * time)), factors)]
     assert difference(end, state_of(run(box)), scales(box)) < bound(box)
 
@@ -127,7 +114,7 @@ def test_rescaled_units(box, length, modulus):
 def assert_same_bits(box, scheme, units, steps):
     expected = state_of(run(box, steps, rotation=scheme))
     for length, modulus in units:
-        scene, factors, time = rescaled(box, length, modulus)
+        scene, factors, time = scenes.rescaled(box, length, modulus)
         found = state_of(run(scene, steps, dt=DT * time, rotation=scheme))
         for a, b, f in zip(found, expected, factors):
             np.testing.assert_array_equal(a / f, b)

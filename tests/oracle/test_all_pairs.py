@@ -62,12 +62,10 @@ def per_clump(values, exact, which, n):
 
 
 def assert_agrees(sim, scene):
-    """All contacts of `sim` and its resultants equal the oracle's at the public pose, to the round-off of
-    coordinates.
+    """All contacts of `sim` and its resultants equal the oracle's at the public pose, to the round-off of coordinates.
 
-    The errors of both centres may add up in an overlap: `off`. They change the force by stiffness * off in
-    size and by off / distance in direction, and the energy by force * off. Contacts shallower than that may
-    be missing.
+    The errors of both centres may add up in an overlap: `off`. They change the force by stiffness * off in size and by
+    off / distance in direction, and the energy by force * off. Contacts shallower than that may be missing.
     """
     world, n = scene.world(), len(scene.shapes)
     exact, found = world.forces(sim.position, sim.orientation), sim.contacts()
@@ -158,8 +156,7 @@ def test_heap(name, steps):
 
 
 def test_renewed_lists():
-    """Fast clumps of a box cross each other's neighbourhood many times; compared again and again on the
-    way."""
+    """Fast clumps of a box cross each other's neighbourhood many times; compared again and again on the way."""
     scene = scenes.packed_rods(5, (3, 5, 5), speed=20.0, spin=50.0)
     sim, seen = scene.simulation(38e-6), []
     sim.run(3000, 150, lambda sim: seen.append(assert_agrees(sim, scene)))

@@ -1,7 +1,7 @@
 """Forces and torques of a Simulation with the onset correction against a plain loop over its contacts.
 
 The loop forms the motion of both sphere centres of a contact from the public state, and their acceleration without the
-force of this contact; the formula itself is tested in test_onset_series. The simulation corrects with velocities that
+force of this contact; the formula itself is tested in test_onset_orders. The simulation corrects with velocities that
 belong to the forces without corrections, which the public ones contain: half a step of the corrections is taken off.
 """
 import numpy as np

@@ -14,12 +14,12 @@ import minidem as md
 import minidem.engine.loop_memory
 
 DT = 38e-6
-NUMBERS = [*range(1, 50), *range(50, 400, 17)]      # of the allocations to refuse
+NUMBERS = [*range(1, 40), *range(40, 400, 23)]      # of the allocations to refuse
 PRELOADED = ctypes.CDLL(None)
 PRELOADED.fail_allocation.argtypes = [ctypes.c_long]
 PRELOADED.allocations_refused.restype = ctypes.c_long
 minidem.engine.loop_memory.REBUILDS_PER_SORT = 1
-MANY = scenes.packed_mixture(4, (8, 8, 10), speed=20.0, spin=20.0)
+MANY = scenes.packed_mixture(4, (6, 6, 8), speed=20.0, spin=20.0)
 FEW = scenes.rods_in_box(seed=4, n=8, speed=20.0, spin=20.0)
 
 

@@ -16,7 +16,7 @@ import minidem.engine.loop_memory
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")     # of ZipFile.__del__
 DT = 38e-6
-INSTANTS = 30       # of each operation
+INSTANTS = 20       # of each operation
 ADDED = 2           # the last clumps of a scene, put into it later
 
 
@@ -199,7 +199,7 @@ def test_failed_evaluation_changes_nothing(tmp_path):
     assert bits(before) == bits(sim) == bits(uninterrupted)
 
 
-@pytest.mark.parametrize("count", [40, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [20, pytest.param(1000, marks=pytest.mark.slow)])
 def test_signals_at_random_times(count, tmp_path, monkeypatch):
     """In runs with sorting, user forces, new clumps, saving and loading."""
     monkeypatch.setattr(minidem.engine.loop_memory, "REBUILDS_PER_SORT", 1)

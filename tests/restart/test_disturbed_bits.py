@@ -24,7 +24,7 @@ def stops(name, law):
         found = bit_systems.corrected(name)
         return sorted({step + k for step in (found[0], found[len(found) // 2], found[-1]) for k in (-1, 0, 1)
                        if 0 <= step + k < steps})
-    return [0, 1, *range(steps // 16, steps, steps // 8)]
+    return [0, 1, *range(steps // 10, steps, steps // 5)]
 
 
 @each_case

@@ -1,10 +1,9 @@
 """Bits with meshes, cylinders, moving walls and periodic boxes: files, seams, half steps, motions that raise."""
 import copy
-import ctypes
 
 import numpy as np
 import pytest
-from bit_systems import MIXED, MULTISTAGE, bits, gas
+from bit_systems import MIXED, MULTISTAGE, bits, gas, spring
 from reference_walls import MINDLIN, plate, simulation
 
 import minidem as md
@@ -107,13 +106,9 @@ def test_added_and_removed_clumps_keep_their_box_lengths():
 
 def test_compiled_forces_see_positions_in_unbounded_space():
     """A spring to the origin, as in Python, for rods that were wrapped; also after a spatial sort."""
-    @ctypes.CFUNCTYPE(None, *4 * [ctypes.POINTER(ctypes.c_double)])
-    def spring(time, clumps, wrenches, parameters):
-        np.ctypeslib.as_array(wrenches, (6, 8))[:3] = -20.0 * np.ctypeslib.as_array(clumps, (15, 8))[:3]
-
     one, other = gas("hertz", threads=2), gas("hertz")
     one.add_force(spring)
-    other.add_force(lambda t, x, v, q, w: (-20.0 * x, np.zeros(3)))
+    other.add_force(lambda t, x, v, q, w: (-20.0 * x - 0.5 * v, -1e-3 * w))
     for sim in one, other:
         sim.run(400)
     assert np.any(np.abs(one.engine.state.shift) >= 2)

@@ -1,15 +1,17 @@
-"""Figures of PCDM, of its improvement and of other schemes on the free bodies of their papers.
+"""Errors of schemes on the driven cylinder to ten digits (the `reference` fields of their records, from the formulas by
+programs independent of minidem), and figures of PCDM, of its improvement and of others on the free bodies of their
+papers.
 
 Zhao and van Wachem, Acta Mech. 224, 3091 (2013), doi:10.1007/s00707-013-0914-2;
 Seelen, Padding and Kuipers, Acta Mech. 227, 3381 (2016), doi:10.1007/s00707-016-1670-x.
-The figures were computed from the formulas by a program independent of minidem; test_paper_free_bodies.py
-compares with what the papers print.
+The figures, too, are of an independent program; test_paper_free_bodies.py compares with what the papers print.
 """
 import numpy as np
 import pytest
 
 import minidem as md
 from minidem.scenarios.rotating_bodies import forced_cylinder, forced_sphere, spinning_top
+from minidem.scenarios.spiral.cylinder import errors
 
 
 @pytest.mark.parametrize("scheme, ahead, x", [
@@ -64,3 +66,17 @@ def test_without_a_start_the_leapfrog_of_the_improvement_is_of_first_order():
                                                                                                 1000 // steps])
         found.append(float(f"{np.mean(np.abs(error)):.3g}"))
     assert found == [0.0133, 0.00522, 0.00221, 0.00117]
+
+
+REFERENCE = {f"{name}:{parameters}".rstrip(":"): values for name in md.rotation.available()
+             for parameters, values in md.rotation.info(name).reference.items()}
+
+
+@pytest.mark.parametrize("name", REFERENCE)
+@pytest.mark.parametrize("row, steps", [(0, 800), (1, 200)])
+def test_errors_of_the_benchmark(name, row, steps):
+    # Each step rounds q and w about ten times, by half an eps of their size; the values have ten digits.
+    round_off = 10 * steps * np.finfo(float).eps
+    # The paper of improved-pcdm gives the predicted q and w of the whole step.
+    found = np.ravel(errors(name, 1.0 / steps, reading="synchronised" if name == "improved-pcdm" else "published"))
+    assert found == pytest.approx(REFERENCE[name][row], rel=1e-9, abs=round_off)
