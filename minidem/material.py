@@ -55,12 +55,10 @@ class Material:
     friction : float
         Coefficient of sliding friction, 0 or greater.
     rolling_friction : float
-        Coefficient of rolling friction, 0 or greater. Only with the option rolling=epsd of the contact law, as in
-        contact="hertz-mindlin:rolling=epsd", does a contact resist rolling.
+        Coefficient of rolling friction, 0 or greater, with contact="hertz-mindlin:rolling=epsd" and the like.
     adhesion : float
         Work of adhesion w [J/m2], 0 or greater: the energy to part two surfaces of unit area, gamma_1 + gamma_2 -
-        gamma_12 of their surface energies. Only with the option cohesion=jkr, as in
-        contact="hertz-mindlin:cohesion=jkr", do contacts attract.
+        gamma_12 of their surface energies, with contact="hertz-mindlin:cohesion=jkr" and the like.
     name : str, optional
         Name for messages. It distinguishes materials with otherwise equal values.
 

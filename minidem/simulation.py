@@ -155,8 +155,8 @@ class Simulation:
         Raises
         ------
         FloatingPointError
-            In the step in which a pose becomes non-finite, with step, clump, likely cause and remedy. A non-finite
-            velocity, force or torque reaches the pose in the next step.
+            In the step in which a position or orientation becomes non-finite, with step, clump, likely cause and
+            remedy. A non-finite velocity, force or torque reaches them in the next step.
         KeyboardInterrupt
             Within a fraction of a second after Ctrl-C, between two steps or in a callback. The simulation can be
             queried, saved or run on with the bits of an undisturbed run; likewise when a user function raises during a
@@ -296,9 +296,6 @@ class Simulation:
 
     def __copy__(self):
         return copy.deepcopy(self)
-
-    _loop, _state = property(lambda self: self.engine.loop), property(lambda self: self.engine.state)
-    _law, _monitor = property(lambda self: self.engine.law), property(lambda self: self.monitor)
 
     # Clumps and user forces: changes.py.
     add_clumps = exclusive(changes.add_clumps)

@@ -14,8 +14,8 @@ import sys
 import traceback
 
 import minidem
+from minidem.core.atomic import replace_text
 from minidem.core.interpreter import scenario_command, scenario_scripts
-from minidem.output import replace_text
 from minidem.scenario import Scenario
 from minidem.scenarios import module_of
 from minidem.scenarios.papers import LIMIT, NOT_REPRODUCED, REPRODUCED, TOO_SHORT, WRONG, lines

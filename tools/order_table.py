@@ -17,7 +17,7 @@ from time import process_time
 import numpy as np
 
 import minidem as md
-from minidem.output import replace_text
+from minidem.core.atomic import replace_text
 from minidem.scenarios.rotating_bodies.driven_bodies import TOLERANCE, TORQUES, errors, halvings, order
 
 TABLE = Path(md.rotation.__file__).with_name("ORDERS.md")

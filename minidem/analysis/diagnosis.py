@@ -49,11 +49,11 @@ def refuse_deep_overlaps(contacts, state, first):
 
 
 def refuse_coincidence(template, position, orientation, scale, first):
-    """Raise ValueError for two new clumps in nearly the same place, whose number is `first` on.
+    """Raise DeepOverlap for two new clumps in nearly the same place, whose number is `first` on.
 
-    A fast test of at most SAMPLED of them, before all contacts are listed, which may be as many as pairs. Of each clump
-    the sphere nearest to the centre of mass is taken: two in the same cell of a grid whose diagonal is below the least
-    distance of two spheres overlap deeply. Equal keys need not mean equal cells; distances decide.
+    A fast test of at most SAMPLED of them, before all contacts are listed, which may be as many as pairs: two spheres
+    next to centres of mass in one cell of a grid whose diagonal is below the least distance allowed overlap deeply.
+    Equal keys need not mean equal cells; distances decide.
     """
     step = -(-len(position) // SAMPLED)
     position, orientation, scale = position[::step], orientation[::step], scale[::step]
@@ -90,10 +90,10 @@ def warn_of_large_step(sim, loop, first):
 
 
 def explain_pose(sim):
-    """Likely cause and remedy of a non-finite pose, called in the step in which it occurred.
+    """Likely cause and remedy of a non-finite position or orientation, in the step in which it occurred.
 
-    Contacts are evaluated after all clumps have moved. A non-finite orientation therefore cannot affect positions
-    within the same step, and the quantity that is non-finite shows which of the two was first.
+    Contacts are evaluated after all clumps have moved, so that a non-finite orientation cannot affect positions within
+    the same step: the quantity that is non-finite was first.
     """
     column = sim.engine.state.column
     position, orientation = (np.isfinite(column(name)).all(axis=1) for name in ("position", "orientation"))

@@ -1,8 +1,8 @@
 """Checks of a running simulation: properties that nothing reads, overlaps, walls, time step, lost clumps.
 
-A look at the present instant costs microseconds: two numbers, the largest speed and the largest overlap, are compared
-with bounds below which no check can fail. Contacts are listed only beyond them. Looks change nothing that a result
-depends on. Each kind of warning is issued once in a simulation, its copies included.
+A look at the present instant costs microseconds: the largest speed and overlap are compared with bounds below which no
+check can fail. Contacts are listed only beyond them. Looks change nothing that a result depends on. Each kind of
+warning is issued once in a simulation, its copies included.
 """
 import math
 import sys

@@ -12,16 +12,10 @@ There the contact has changed the kinetic energy by one half kick, F d' dt / 2, 
 elastic energy minus half kick take the place of the expansion. At other samples the half kick of a correction is left
 out.
 
-Peak-to-peak values of the energy within an oblique collision of two rods, and of an asymmetric clump with a wall,
-relative to the initial energy, at 9.5 us (about a hundred steps per contact):
-
-    scheme                                               total energy      lasting energy
-    spiral, spiral-omelyan, omelyan, no-squish, fincham  1.7e-4, 2.5e-5    4e-8, 6e-9
-    velocity-verlet, fincham-published                   1.7e-4, 2.5e-5    1e-6, 5e-7, of order dt by the scheme
-    pfc4                                                 1.8e-4, 3.2e-5    6e-6, 2e-5, of order dt by the scheme
-    rk4                                                  1.2e-4, 1.7e-5    5e-5, 1e-5: another term of order dt^2
-    improved-pcdm                                        1.9e-4, 5.3e-5    2e-4, 6e-5: another term of order dt^2
-    all others                                           2e-3 to 3e-2      the same, of order dt by the scheme
+Peak-to-peak values of the energy within an oblique collision of two rods, relative to the initial energy, at a hundred
+steps per contact: total 1.7e-4, lasting 4e-8 with spiral, spiral-omelyan, omelyan, no-squish, fincham; lasting 1e-6
+with velocity-verlet and fincham-published, 6e-6 with pfc4, of order dt by the scheme. rk4 and improved-pcdm have other
+terms of order dt^2, which remain (5e-5, 2e-4), all other schemes errors of order dt, 2e-3 to 3e-2, of both energies.
 """
 from libc.math cimport fabs
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from minidem.core.atomic import remove_leftovers, replace_text
 from minidem.core.checks import short_repr
-from minidem.output import remove_leftovers, replace_text
 from minidem.output.table import write_table
 
 FORMAT = 2

@@ -10,8 +10,8 @@ import platform
 import numpy as np
 
 import minidem
+from minidem.core.atomic import replacing, to_disk
 from minidem.core.checks import short_repr
-from minidem.output import replacing, to_disk
 
 FORMAT = 13             # that is written
 OLDEST = 4              # that is read

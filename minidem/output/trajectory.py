@@ -155,11 +155,9 @@ class Trajectory:
 
 def _status(path):
     """(device, inode, size) of a file, None without it."""
-    try:
+    with suppress(FileNotFoundError):
         status = os.stat(path)
-    except FileNotFoundError:
-        return None
-    return status.st_dev, status.st_ino, status.st_size
+        return status.st_dev, status.st_ino, status.st_size
 
 
 def has_gsd():

@@ -31,8 +31,8 @@ import gsd.hoomd
 import numpy as np
 
 from minidem.analysis.contacts import enclosed_box
+from minidem.core.atomic import naming, replacing
 from minidem.core.quaternions import multiply
-from minidem.output import naming, replacing
 
 MARKER = 0.01
 ENTRY = 32              # bytes of an entry of the index of GSD files
@@ -68,7 +68,9 @@ class GsdFile:
         position = np.concatenate([sample.position, sample.spheres[part, :3]])
         arm, at_rest = position[n:] - sample.position[clump], np.zeros((len(clump), 3))
         diameter = np.concatenate([np.where(alone, 2.0, 2.0 * MARKER) * smallest, 2.0 * radii[part]])
-        image, position = _into(sample.box, position)
+        image, box = np.zeros(position.shape), sample.box
+        if box is not None:
+            image, position = box.image(position), box.wrapped(position)
         position = self._in_box(sample, position, 0.5 * diameter[:, None])
         spin = np.column_stack([np.zeros(n), sample.inertia * sample.rate])
         columns = {
@@ -88,7 +90,7 @@ class GsdFile:
         frame.configuration.step = sample.step
         frame.configuration.box = [*(2.0 * self._half), 0.0, 0.0, 0.0]
         frame.log = {"origin": self._origin,
-                     "periodic": np.array(sample.box.axes if sample.box else 3 * [False]).astype(np.uint8),
+                     "periodic": np.array(box.axes if box else 3 * [False]).astype(np.uint8),
                      "particles/clump": np.concatenate([sample.ids, sample.ids[clump]]).astype(np.int32),
                      "time": np.array([sample.time])}       # the last one, see _times
         _reserve(self._path, BYTES * (particles.N + len(types)) + MARGIN)
@@ -166,8 +168,3 @@ def _types(templates):
         numbers.append((len(names), len(names) + 1))
         names += [f"template_{k}", f"template_{k}_sphere"][:len(template.radii)]
     return names, *np.array(numbers, dtype=int).reshape(-1, 2).T
-
-
-def _into(box, position):
-    """(images, positions (n, 3) moved into the periodic box)."""
-    return (np.zeros(position.shape), position) if box is None else (box.image(position), box.wrapped(position))

@@ -15,10 +15,10 @@ from xml.sax.saxutils import quoteattr
 import meshio
 import numpy as np
 
+from minidem.core.atomic import replace_text, replacing
 from minidem.core.checks import file_path, short_repr
 from minidem.core.guard import exclusive
 from minidem.core.quaternions import multiply, rotate
-from minidem.output import replace_text, replacing
 from minidem.state.bodies import frames_to_drawn
 
 FIELDS = ("radius", "clump", "velocity", "angular_velocity", "orientation", "template", "clump_center",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from minidem.output import replacing
+from minidem.core.atomic import replacing
 from minidem.output.vtu import Pvd, part_number
 from minidem.render import read, require
 from minidem.render.colour import SPEED, value_range, values

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from minidem.output import checkpoint, remove_leftovers, to_disk
+from minidem.core.atomic import remove_leftovers, to_disk
+from minidem.output import checkpoint
 from minidem.simulation import Simulation
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from minidem.analysis.energy import DISSIPATED, energy_input, energy_scale
-from minidem.output import replacing
+from minidem.core.atomic import replacing
 
 # Okabe and Ito's palette for colour-blind readers; line styles repeat the distinction.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")

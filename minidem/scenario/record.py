@@ -17,7 +17,7 @@ from minidem.analysis.energy import (
     energy_scale,
     lasting_energy_error,
 )
-from minidem.output import replace_text
+from minidem.core.atomic import replace_text
 from minidem.output.table import Table
 
 ENERGIES = ("translational", "rotational", "elastic", "potential", "total", "lasting", "elastic_tangential",

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import minidem
-from minidem.output import remove_leftovers
+from minidem.core.atomic import remove_leftovers
 from minidem.output.table import write_table
 from minidem.scenario import plot
 from minidem.scenario.progress import Line

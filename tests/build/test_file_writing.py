@@ -6,7 +6,7 @@ ROOT = Path(__file__).parents[2]
 WRITERS = {"write_text", "write_bytes", "savez", "savez_compressed", "savefig", "savetxt"}
 OTHERS = {       # file -> why it writes in another way
     "minidem/core/atomic.py": "it is the way",
-    "minidem/output/lammps/data.py": "into the temporary files of script.py",
+    "minidem/output/lammps/script.py": "into temporary files",
     "minidem/output/table.py": "lines that are appended",
     "minidem/scenario/signals.py": "nowhere",
     "tools/benchmark.py": "lines that are appended",

@@ -1,11 +1,15 @@
 """Array attributes of a simulation are copies that cannot be assigned to; settings and lists are read-only."""
 import copy
 import pickle
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 import scenes
 from scipy.spatial.transform import Rotation
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -58,3 +62,11 @@ def test_misspelt_attributes(name, like, sim):
 def test_settings_cannot_be_set(name, sim):
     with pytest.raises(AttributeError, match=f"{name} cannot be set"):
         setattr(sim, name, 1.0)
+
+
+def test_no_private_member_of_a_simulation_is_read():
+    """Outside of the class: `sim.engine` and `sim.monitor` are what other modules read."""
+    found = [f"{path.name}: {line.strip()}" for folder in ("minidem", "scenarios", "tools", "tests")
+             for path in (ROOT / folder).rglob("*.py") for line in path.read_text().splitlines()
+             if re.search(r"\b(sim|sims\[\w+\]|simulation)\._[a-z]", line)]
+    assert not found, "\n".join(found)

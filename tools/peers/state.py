@@ -7,7 +7,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 import minidem as md
-from minidem.output.lammps.data import inertia_of
+from minidem.output.lammps.script import inertia_of
 
 
 def clump_state(sim):

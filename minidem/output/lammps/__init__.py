@@ -2,8 +2,7 @@
 
     law.py      contact laws as coefficients
     walls.py    walls as commands
-    data.py     spheres and clumps as data files
-    script.py   the input script; `write_lammps` makes a folder of all files
+    script.py   the input script, spheres and clumps; `write_lammps` makes a folder of all files
     dump.py     dumps; `read_lammps` makes a simulation
 """
 

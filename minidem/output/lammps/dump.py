@@ -10,8 +10,7 @@ from minidem.core.checks import LARGEST, file_path, finite_array
 from minidem.core.quaternions import conjugate, multiply, rotate_back
 from minidem.engine.population import Population
 from minidem.output import checkpoint
-from minidem.output.lammps.data import single_spheres
-from minidem.output.lammps.script import CHECKPOINT, groups_of
+from minidem.output.lammps.script import CHECKPOINT, groups_of, single_spheres
 from minidem.state.state import State
 
 T = TypeVar("T")        # the class Simulation
@@ -24,18 +23,11 @@ def read_dump(path):
 
 
 def read_motion(sim, folder, moment):
-    """Motion of the clumps of `sim`, in their order, in the dumps of `moment`, "start" or "end".
+    """Motion of the clumps of `sim`, in their order, in the dumps of `moment`, "start" or "end", and number of steps.
 
-    Returns
-    -------
-    (dict, int)
-        mass (n,); position, velocity, angular_velocity, angular_momentum (n, 3); orientation (n, 4), quaternions from
-        LAMMPS' principal frames to the lab, (1, 0, 0, 0) of single spheres; and the number of steps.
-
-    Raises
-    ------
-    ValueError
-        For dumps that do not belong to `sim`, or are not finite.
+    A dict: mass (n,); position, velocity, angular_velocity, angular_momentum (n, 3); orientation (n, 4), quaternions
+    from LAMMPS' principal frames to the lab, (1, 0, 0, 0) of single spheres. ValueError for dumps that do not belong to
+    `sim`, or are not finite.
     """
     single, values, widths = single_spheres(sim), np.zeros((sim.n_clumps, 17)), {"bodies": 17, "singles": 10}
     values[:, 13] = 1.0

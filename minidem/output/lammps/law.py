@@ -41,22 +41,20 @@ def law(sim, first, second):
 
 def warn_of_differences(sim):
     """Warn if LAMMPS limits friction by another force, or has another effective mass, than the law of `sim`."""
+    def warn(text):
+        warnings.warn(f"contact = {sim.contact!r}: {text}", UserWarning, stacklevel=4)
+
     record, values = registry.select(sim.contact)
     named = named_values(record.parameters, values)
     pair = sim.engine.loop.pair_table.properties(("restitution", "friction"))
     damped = pair["restitution"] < 1.0
     if "mass" in named and not record.mass_of_clumps(values) and sim.n_spheres > sim.n_clumps and np.any(damped):
-        warnings.warn(f"contact = {sim.contact!r}: LAMMPS has the masses of the clumps in the normal dashpot, minidem "
-                      "the mass that a push at the contact point feels, so that clumps of several spheres rebound "
-                      "higher; mass=clump has those of LAMMPS", UserWarning, stacklevel=3)
+        warn("LAMMPS has the masses of the clumps in the normal dashpot, minidem the mass that a push at the contact "
+             "point feels, so that clumps of several spheres rebound higher; mass=clump has those of LAMMPS")
     if named.get("cohesion") == "jkr":
-        warnings.warn(f"contact = {sim.contact!r}: LAMMPS ends a contact at the gap of the largest attraction, minidem "
-                      "at tear-off, so that bodies that part lose half as much energy in LAMMPS", UserWarning,
-                      stacklevel=3)
-        return
-    if named.get("friction_limit") == "magnitude" or named.get("limit_damping") != "no":
-        return
-    if np.any(damped & (pair["friction"] > 0.0)):
-        warnings.warn(f"contact = {sim.contact!r}: LAMMPS limits friction by mu |F_n|, minidem by mu max(F_n, 0), "
-                      "which differs while the damped force attracts, before lift-off; friction_limit=magnitude has "
-                      "the limit of LAMMPS", UserWarning, stacklevel=3)
+        warn("LAMMPS ends a contact at the gap of the largest attraction, minidem at tear-off, so that bodies that "
+             "part lose half as much energy in LAMMPS")
+    elif named.get("friction_limit") != "magnitude" and named.get("limit_damping") == "no" \
+            and np.any(damped & (pair["friction"] > 0.0)):
+        warn("LAMMPS limits friction by mu |F_n|, minidem by mu max(F_n, 0), which differs while the damped force "
+             "attracts, before lift-off; friction_limit=magnitude has the limit of LAMMPS")
