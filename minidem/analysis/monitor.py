@@ -133,7 +133,7 @@ def _safe_overlap(sim, largest):
     if law.kernels_for(sim.engine.law_values).functions:
         return math.inf
     of_template = np.array([sphere_mobility(template).max() for template in state.templates])
-    mobility = (of_template[state.template_index] / state.scale ** 3).max(initial=0.0) if state.n_clumps else 0.0
+    mobility = (of_template.take(state.template_index) / state.scale ** 3).max(initial=0.0) if state.n_clumps else 0.0
     forces = law.normal_force(1.0, largest, sim.engine.loop.pair_table.properties(PROPERTIES), sim.engine.law_values)
     unit = law.power * np.nanmax(forces[np.unique(state.material_index)], initial=0.0)      # stiffness at d = 1 m
     allowed = 1.0 / (2.0 * mobility * sim.dt ** 2 * unit) if mobility * unit > 0.0 else math.inf
@@ -144,7 +144,7 @@ def _speed(sim):
     """The distance of a step against the smallest radius of the clump."""
     state = sim.engine.state
     distance = sim.dt * np.linalg.norm(state.column("velocity"), axis=1)
-    relative = distance / (state.scale * state.bodies.smallest[state.template_index])
+    relative = distance / (state.scale * state.bodies.smallest.take(state.template_index))
     k = np.argmax(relative)
     if not relative[k] > 1.0:
         return None
@@ -201,9 +201,10 @@ def _step(sim, contacts):
 def _mobility(state, clump, sphere):
     """(n,) mobilities of spheres (n,) of clumps (n,), both by the user's numbers."""
     of_templates, sizes = [sphere_mobility(template) for template in state.templates], state.bodies.sizes
-    template, first = state.template_index[clump], np.cumsum(sizes[state.template_index])[clump]
+    of_clumps = state.template_index                    # take: indexing with int32 crashes when memory is exhausted
+    template, first = of_clumps.take(clump), np.cumsum(sizes.take(of_clumps)).take(clump)
     ends = np.cumsum([len(of_template) for of_template in of_templates])
-    return np.concatenate(of_templates)[ends[template] - first + sphere] / state.scale[clump] ** 3
+    return np.concatenate(of_templates).take(ends.take(template) - first + sphere) / state.scale.take(clump) ** 3
 
 
 @lru_cache(maxsize=1024)

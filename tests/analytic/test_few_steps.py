@@ -92,7 +92,7 @@ def test_restitution_of_rods_with_the_mass_of_the_contact(spheres, restitution):
         assert found == pytest.approx(restitution, rel=1e-2)
 
 
-def rebounds(mass_of, restitution, n=40, speed=0.01):
+def rebounds(mass_of, restitution, n=60, speed=0.01):
     """Normal velocity of the contact point after over before, of pairs of asymmetric clumps in random orientations,
     with spins, that touch with one sphere each."""
     rng = np.random.default_rng(2)
