@@ -67,7 +67,7 @@ from minidem.templates import fit_report as mesh_report, shapes
 from minidem.templates.clump_template import ClumpTemplate
 from minidem.walls import Cone, Cylinder, MeshWall, Oscillation, Plane, Servo, box
 
-__version__ = "0.10.0"
+__version__ = "0.11.0"
 __all__ = ["ClumpTemplate", "Cone", "Cylinder", "Energy", "Material", "MeshWall", "Oscillation", "Pair", "Plane",
            "Servo", "Simulation", "Trajectory", "box", "build_info", "cite", "contact", "effective_modulus",
            "effective_shear_modulus", "mesh_report", "rotation", "shapes", "show"]

@@ -10,7 +10,10 @@ The full case has 3.3 million steps with M1 and 2.5 million with M2. --quick tak
 
     python scenarios/silo.py --quick
     python scenarios/silo.py --quick --clump tetrapod
+    python scenarios/silo.py --quick --funnel cone
     python scenarios/silo.py --material M2 --orifice small --threads 2 --checkpoint-every 0.1
+
+The funnel is made of triangles, as in the comparison, or with --funnel cone an exact md.Cone.
 
 The grains settle above a closed orifice first; the bed is kept in results/beds and used again. --particles FILE takes
 the spheres of a file instead, with the columns radius, x, y, z and one line of names.
@@ -39,6 +42,8 @@ def add_options(group):
     group.add_argument("--quick", action="store_true", help="few large soft grains, under a minute")
     group.add_argument("--material", choices=STEPS, default="M1", help="of the grains (default: %(default)s)")
     group.add_argument("--orifice", choices=ORIFICES, default="large", help="(default: %(default)s)")
+    group.add_argument("--funnel", choices=("mesh", "cone"), default="mesh",
+                       help="triangles, or an exact cone (default: %(default)s)")
     group.add_argument("--clump", choices=dosta.SHAPES, default="sphere", help="grains (default: %(default)s)")
     group.add_argument("--count", type=at_least(1), metavar="N",
                        default=lambda options: QUICK_COUNT if options.quick else COUNT,
@@ -57,9 +62,13 @@ def cone(radius, height):
 
 
 def walls(options, material):
-    """Cylinder and cone."""
-    return [md.Cylinder((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), CYLINDER, material=material),
-            md.MeshWall(cone(*ORIFICES[options.orifice]), material=material)]
+    """Cylinder and funnel."""
+    radius, height = ORIFICES[options.orifice]
+    if options.funnel == "mesh":
+        funnel = md.MeshWall(cone(radius, height), material=material)
+    else:
+        funnel = md.Cone((0.0, 0.0, height), (0.0, 0.0, 1.0), (radius, CYLINDER), CYLINDER - radius, material=material)
+    return [md.Cylinder((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), CYLINDER, material=material), funnel]
 
 
 def materials_of(options):
@@ -97,7 +106,7 @@ def build(options):
         return sim
     kind = "quick" if options.quick else "full"
     name = (f"silo-{options.clump}-{options.material}-{options.orifice}-{kind}-{options.count}-dt-{options.dt:g}-seed-"
-            f"{options.seed}")
+            f"{options.seed}{'' if options.funnel == 'mesh' else '-cone'}")
     bed = settled(name, lambda report: fall_and_settle(options, report), options.quiet)
     sim.add_clumps(bed.templates[0], bed.position, bed.orientation, bed.velocity, bed.angular_velocity)
     return sim
@@ -110,8 +119,10 @@ def exchange(options):
 
 
 def above(sim):
-    """Number of grains above the orifice, which is the lowest point of the cone."""
-    return float(np.count_nonzero(sim.position[:, 2] > sim.walls[1].points[:, 2].min()))
+    """Number of grains above the orifice, which is the lowest point of the funnel."""
+    funnel = sim.walls[1]
+    orifice = funnel.point[2] if funnel.surface is None else funnel.points[:, 2].min()
+    return float(np.count_nonzero(sim.position[:, 2] > orifice))
 
 
 def conclude(sim, recorder, folder):

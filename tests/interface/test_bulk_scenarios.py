@@ -65,9 +65,10 @@ def test_zones():
     assert counts == {"M2_in_zone_1": 1, "M1_in_zone_1": 0, "M2_in_zone_2": 0, "M1_in_zone_2": 2}
 
 
-def test_silo_empties_and_continues():
+@pytest.mark.parametrize("funnel", ["mesh", "cone"])
+def test_silo_empties_and_continues(funnel):
     """A run in two parts, with grains removed in both, ends with the bits of one run."""
-    words = ["--quick", "--count", "80", "--frames", "0", "--quiet"]
+    words = ["--quick", "--count", "80", "--frames", "0", "--quiet", "--funnel", funnel]
     assert silo.main([*words, "--time", "0.3", "--out", "whole"]) == 0
     assert silo.main([*words, "--time", "0.17", "--out", "parts"]) == 0
     assert silo.main([*words, "--time", "0.3", "--out", "parts", "--resume"]) == 0
