@@ -1,41 +1,28 @@
-"""Build of the compiled modules; pyproject.toml has all else about the package.
+"""Build of the compiled modules; pyproject.toml has all else about the package, minidem/guide/build.md the options.
 
-Every minidem/**/*.pyx becomes one extension module: a new rotation scheme needs no edit here. The flags that the
-compiler accepts are found by compiling probes. Two environment variables override them:
+Every minidem/**/*.pyx becomes one extension module. The flags that the compiler accepts are found by probes. Results
+have the same bits with all of them: no fast-math, no contraction of a*b+c. A module outside the time loop lowers the
+optimisation level in its first line: # distutils: extra_compile_args = -O1. With MINIDEM_ARCH=levels those of the time
+loop are made at three levels of x86-64, from the same C; minidem/isa/__init__.py chooses when it is imported.
 
-    MINIDEM_ARCH     native, baseline, an -march name such as x86-64-v3, or levels. Default: native for a build
-                     that stays in this folder (pip install -e, build_ext --inplace), levels for a wheel
-                     (pip install ., python -m build), which may leave the machine
-    MINIDEM_OPENMP   auto (default), 1 (fail without OpenMP), 0 (one thread only)
-
-Results have the same bits with all of them: no fast-math, no contraction of a*b+c. A module outside the time loop
-lowers the optimisation level in its first line: # distutils: extra_compile_args = -O1
-
-levels stands for x86-64-v2,x86-64-v3,x86-64-v4 if the compiler is one for x86-64, else for baseline. All modules are
-built at the first, in their usual places. Those without an optimisation level of their own are built at the others too,
-into minidem/isa/v3 and v4, from the same C; minidem/isa/__init__.py chooses when the package is imported.
-
-Modules are kept in build/kernels, one folder per Python and MINIDEM_ARCH, each with a record of its source files.
-A module is rebuilt if the content of one of these files, the compiler, its command, Cython or this file has changed;
-dates do not matter. An installation copies them from there.
+Modules are kept in build/kernels, one folder per Python and MINIDEM_ARCH, each with a record: the names of the files of
+which it was made, after a digest of their content, of the compiler, its command, and Cython. A module whose digest has
+changed is built again; dates do not matter. An installation copies modules from there.
 """
-import contextlib
 import copy
 import hashlib
-import importlib.metadata
-import importlib.util
 import json
 import os
-import platform
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+import Cython.Build
 from setuptools import Extension, find_packages, setup
 from setuptools.command.build_ext import build_ext
-from setuptools.command.editable_wheel import editable_wheel
 from setuptools.command.sdist import sdist
 
 PACKAGE = Path("minidem")
@@ -49,268 +36,164 @@ INLINE_COPIES = "vector_loop:2048:noalign,libcall:-1:noalign"
 WIDTHS = {"__AVX512F__": ["-mprefer-vector-width=512", "-mmove-max=512", "-mstore-max=512"],
           "__AVX2__": ["-mmove-max=256", "-mstore-max=256"],
           "__x86_64__": [f"-mmemcpy-strategy={INLINE_COPIES}", f"-mmemset-strategy={INLINE_COPIES}"]}
-HOMEBREW = ["/opt/homebrew/opt/libomp", "/usr/local/opt/libomp"]       # its libomp is outside the search paths of clang
-OPENMP_CHOICES = [(["-fopenmp"], ["-fopenmp"]), (["-Xpreprocessor", "-fopenmp"], ["-lomp"]),
-                  *((["-Xpreprocessor", "-fopenmp", f"-I{prefix}/include"], [f"-L{prefix}/lib", "-lomp"])
-                    for prefix in HOMEBREW)]
-OPENMP_PROBE = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
+APPLE, HOMEBREW = ["-Xpreprocessor", "-fopenmp", "-lomp"], "/opt/homebrew/opt/libomp"
+OPENMP = [["-fopenmp"], APPLE, [*APPLE, f"-I{HOMEBREW}/include", f"-L{HOMEBREW}/lib"]]
 LEVELS = ["x86-64-v2", "x86-64-v3", "x86-64-v4"]        # the first: every 64-bit PC since 2009
-X86_PROBE = "#ifndef __x86_64__\n#error\n#endif\n"
-LEVEL_PROBE = 'int main(void) { return __builtin_cpu_supports("x86-64-v4"); }\n'
-CYTHON = 3, 3               # older ones refuse an enum's constant as the length of an array
-DEBIAN_REMEDY = "On Debian or Ubuntu:  apt-get install build-essential python3-dev python3-venv"
 
 
 def extensions():
-    modules = [Extension(".".join(path.with_suffix("").parts), [path.as_posix()], include_dirs=[str(PACKAGE)])
-               for path in sorted(PACKAGE.rglob("*.pyx"))]
+    """One for each .pyx file, the longest first, so that no core waits at the end."""
+    modules = [Extension(".".join(path.with_suffix("").parts), [path.as_posix()], include_dirs=[str(PACKAGE)],
+                         extra_compile_args=re.findall(r"^# distutils: extra_compile_args = (-O\d)", path.read_text()))
+               for path in sorted(PACKAGE.rglob("*.pyx"), key=lambda path: -path.stat().st_size)]
     return [*modules, Extension(SHARED, [SHARED.replace(".", "/") + ".c"], extra_compile_args=["-O1"])]
 
 
-def chooses_optimisation(extension):
-    """Whether a module has an optimisation level of its own: it is outside the time loop, and one build is enough."""
-    source = Path(extension.sources[0])
-    return not source.exists() or source.read_text().startswith("# distutils: extra_compile_args = -O")
-
-
-def digests():
-    """{file: digest of its content} of all source files of modules."""
-    return {path.as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-            for suffix in ("pyx", "pxd", "h") for path in PACKAGE.rglob(f"*.{suffix}")}
-
-
-def check_cython():
-    """Version of Cython; pip installs it, except with --no-build-isolation."""
-    version = importlib.metadata.version("Cython") if importlib.util.find_spec("Cython") else "missing"
-    if version == "missing" or tuple(int(n) for n in re.findall(r"\d+", version)[:2]) < CYTHON:
-        sys.exit(f"minidem needs Cython {CYTHON[0]}.{CYTHON[1]} or newer, and here it is {version}:"
-                 f"  {sys.executable} -m pip install -U Cython")
-    return version
-
-
 class BuildKernels(build_ext):
-    """Probes the compiler, adds the flags that it accepts, and builds on all cores what is not up to date."""
+    """Build, on all cores, what is not up to date, with those of the flags that the compiler accepts."""
 
     def run(self):
-        self.stays_here = self.inplace or self.editable_mode
+        self.target = Path("." if self.inplace or self.editable_mode else self.build_lib)
         super().run()
 
-    def compiles(self, source, flags=(), link_flags=None):
+    def compiles(self, declarations, *flags):
+        """Whether the compiler makes a program that begins with these declarations."""
         with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "probe.c"
-            path.write_text(source)
-            silence = os.dup(2)
-            try:
-                with open(os.devnull, "w") as devnull:
-                    os.dup2(devnull.fileno(), 2)
-                objects = self.compiler.compile([str(path)], output_dir=folder, extra_postargs=list(flags),
-                                                include_dirs=self.compiler.include_dirs)
-                if link_flags is not None:
-                    self.compiler.link_executable(objects, "probe", output_dir=folder, extra_postargs=[
-                        *link_flags, *os.environ.get("LDFLAGS", "").split()])
-                return True
-            except Exception:
-                return False
-            finally:
-                os.dup2(silence, 2)
-                os.close(silence)
-
-    def openmp_flags(self):
-        wish = os.environ.get("MINIDEM_OPENMP", "auto")
-        if wish not in ("auto", "0", "1"):
-            sys.exit(f"MINIDEM_OPENMP must be auto, 0 or 1, not {wish!r}")
-        if wish != "0":
-            for flags, link_flags in OPENMP_CHOICES:
-                if self.compiles(OPENMP_PROBE, flags, link_flags):
-                    return flags, link_flags
-        if wish == "1":
-            sys.exit("MINIDEM_OPENMP=1, but this compiler has no OpenMP. Install its runtime (gcc: libgomp,"
-                     " clang: libomp-dev, macOS: brew install libomp) or set MINIDEM_OPENMP=auto.")
-        print(f"{'*' * 78}\nminidem: built WITHOUT OpenMP: every run uses one thread. For more threads install gcc,\n"
-              f"or libomp-dev for clang (macOS: brew install libomp), and build again.\n{'*' * 78}", file=sys.stderr)
-        return [], []
-
-    def check_compiler(self):
-        if not self.compiles("int answer(void) { return 42; }\n"):
-            sys.exit(f"minidem needs a C compiler and found none that works. {DEBIAN_REMEDY}")
-        if not self.compiles("#include <Python.h>\n"):
-            sys.exit(f"minidem needs the headers of Python (Python.h) and did not find them. {DEBIAN_REMEDY}")
-
-    def choose_archs(self):
-        """The -march names of this build, the lowest first; what the compiler makes counts, not where it runs."""
-        asked = os.environ.get("MINIDEM_ARCH") or ("native" if self.stays_here else "levels")
-        if asked == "levels" and not self.compiles(X86_PROBE):
-            return ["baseline"]
-        archs = LEVELS if asked == "levels" else asked.split(",")
-        if len(archs) > 1 and archs != [arch for arch in LEVELS if arch in archs]:
-            sys.exit(f"MINIDEM_ARCH={asked}: a list may have {', '.join(LEVELS)} only, in this order")
-        if len(archs) > 1 and not self.compiles(LEVEL_PROBE, link_flags=()):
-            print(f"minidem: built for {archs[0]} alone: levels need gcc 12, clang 18 or newer ones", file=sys.stderr)
-            return archs[:1]
-        for arch in set(archs) - {"native", "baseline"}:
-            if not self.accepts(f"-march={arch}"):
-                sys.exit(f"MINIDEM_ARCH={asked}: this compiler has no -march={arch}; native and baseline always work")
-        return archs
-
-    def accepts(self, flag):
-        return self.compiles("int answer;\n", [*flag.split(), "-Werror"])
+            Path(folder, "probe.c").write_text(f"{declarations}\nint main(void) {{ return 0; }}\n")
+            command = [*self.compiler.compiler_so, *(f"-I{path}" for path in self.compiler.include_dirs),
+                       f"{folder}/probe.c", "-o", f"{folder}/probe", *flags, *os.environ.get("LDFLAGS", "").split()]
+            return bool(shutil.which(command[0])) and subprocess.run(command, capture_output=True).returncode == 0
 
     def macros(self, flags):
         """The macros that the compiler defines: its version, and what -march=native means here, are among them."""
         return subprocess.run([*self.compiler.compiler_so, *flags, "-dM", "-E", "-x", "c", os.devnull],
                               capture_output=True, check=True).stdout.decode()
 
+    def openmp_flags(self):
+        wish = os.environ.get("MINIDEM_OPENMP", "auto")
+        if wish not in ("auto", "0", "1"):
+            sys.exit(f"MINIDEM_OPENMP must be auto, 0 or 1, not {wish!r}")
+        for flags in OPENMP if wish != "0" else []:
+            if self.compiles("#include <omp.h>\nint threads(void) { return omp_get_max_threads(); }", *flags):
+                return flags
+        problem = "built WITHOUT OpenMP: every run uses one thread; install libgomp of gcc or libomp of clang for more"
+        if wish == "1":
+            sys.exit(f"MINIDEM_OPENMP=1, but minidem would be {problem}, or set MINIDEM_OPENMP=auto")
+        print(f"{'*' * 99}\nminidem: {problem}\n{'*' * 99}", file=sys.stderr)
+        return []
+
+    def choose_archs(self):
+        """The -march names of this build, the lowest first; what the compiler makes counts, not where it runs."""
+        asked = os.environ.get("MINIDEM_ARCH") or ("native" if self.target == Path() else "levels")
+        if asked == "levels":
+            if "__x86_64__" not in self.macros([]):
+                return ["baseline"]
+            if self.compiles('int level(void) { return __builtin_cpu_supports("x86-64-v4"); }'):
+                return LEVELS
+            print(f"minidem: built for {LEVELS[0]} alone: levels need gcc 12 or clang 18", file=sys.stderr)
+            return LEVELS[:1]
+        if asked not in ("native", "baseline") and not self.compiles("", f"-march={asked}", "-Werror"):
+            sys.exit(f"MINIDEM_ARCH={asked}: this compiler has no -march={asked}; native and baseline always work")
+        return [asked]
+
     def choose_flags(self, arch):
         """Compiler flags for an -march name, without those of OpenMP."""
-        march = [flag for flag in [f"-march={arch}"] if arch != "baseline" and self.accepts(flag)]
+        march = [flag for flag in [f"-march={arch}"] if arch != "baseline" and self.compiles("", flag, "-Werror")]
         macros = self.macros(march)
         wanted = FLAGS + march + next((flags for macro, flags in WIDTHS.items() if macro in macros), [])
-        asked = " ".join(os.environ.get(name, "") for name in ("CC", "CFLAGS"))
-        if not self.debug and not re.search(r"(^|\s)-g", asked):
+        if not re.search(r"(^|\s)-g", f"{os.environ.get('CC')} {os.environ.get('CFLAGS')}"):
             wanted.append("-g0")        # Python's own flags have -g, which costs a quarter of the time
-        return " ".join(filter(self.accepts, wanted)).split()
+        return [word for flag in map(str.split, wanted) if self.compiles("", *flag, "-Werror") for word in flag]
 
-    def at_level(self, arch, flags, made_by):
-        """Copies of the extensions to build with these flags: at the first level all, then those of the time loop."""
-        names = {arch: arch.removeprefix("x86-64-") for arch in self.archs}
-        package = "minidem" if arch == self.archs[0] else f"minidem.isa.{names[arch]}"
-        macros = {"minidem.core.build_record": [("MINIDEM_COMMAND", json.dumps(made_by[0]))]}
-        if len(self.archs) > 1:
-            macros["minidem.isa.processor"] = [("MINIDEM_LEVELS", json.dumps(" ".join(names.values())))]
-        for origin in self.extensions:
-            if package == "minidem" or not chooses_optimisation(origin):
-                extension = copy.copy(origin)
-                extension.name = extension._full_name = origin.name.replace("minidem", package, 1)
-                extension.define_macros = macros.get(origin.name, [])
-                extension.origin, extension.arch, extension.flags, extension.made_by = origin, arch, flags, made_by
+    def for_arch(self, arch, archs):
+        """Copies of the extensions to build for an -march name: at the first all, then those of the time loop."""
+        package = "minidem" if arch == archs[0] else f"minidem.isa.{arch[-2:]}"
+        flags = self.choose_flags(arch) + self.openmp
+        command = " ".join(self.compiler.compiler_so + flags)
+        made_by = [command, self.macros(flags), *self.compiler.linker_so, str(DIRECTIVES), Cython.__version__]
+        macros = {"MINIDEM_COMMAND": command, "MINIDEM_LEVELS": " ".join(arch[-2:] for arch in archs)}
+        for extension in map(copy.copy, self.extensions):
+            if package == "minidem" or not extension.extra_compile_args:
+                extension.name = extension._full_name = extension.name.replace("minidem", package, 1)
+                extension.extra_compile_args = [*flags, *extension.extra_compile_args, "-MMD"]
+                extension.define_macros = [(name, json.dumps(text)) for name, text in macros.items()][:len(archs)]
+                extension.made_by = made_by
                 yield extension
 
     def build_extensions(self):
-        cython_version = check_cython()
-        self.check_compiler()
-        self.archs = self.choose_archs()
-        openmp, self.link_flags = self.openmp_flags()
-        everything = []
-        for arch in self.archs:
-            flags = self.choose_flags(arch) + openmp
-            settings = self.macros(flags) + Path("setup.py").read_text()
-            made_by = [" ".join(self.compiler.compiler_so + flags), " ".join(self.compiler.linker_so + self.link_flags),
-                       cython_version, sys.version, hashlib.sha256(settings.encode()).hexdigest()]
-            everything += self.at_level(arch, flags, made_by)
-        self.extensions = everything
-        self.folder = Path("build", "kernels", f"{sys.implementation.cache_tag}-{','.join(self.archs)}")
+        if not self.compiles("#include <Python.h>"):
+            sys.exit("minidem needs a C compiler and the headers of Python (Python.h). On Debian or Ubuntu:  "
+                     "apt-get install build-essential python3-dev python3-venv")
+        archs, self.openmp = self.choose_archs(), self.openmp_flags()
+        self.extensions = [extension for arch in archs for extension in self.for_arch(arch, archs)]
+        self.folder = Path("build", "kernels", f"{sys.implementation.cache_tag}-{'-'.join(archs)}")
         self.parallel = self.parallel or os.cpu_count()
-        self.digests = digests()        # before anything is read: what is edited meanwhile is made again next time
-        self.translated = self.translate([e for e in self.extensions if self.force or not self.is_current(e)])
-        self.extensions.sort(key=self.length, reverse=True)     # the longest first, so that no core waits at the end
+        self.contents = {path.as_posix(): path.read_bytes() for path in PACKAGE.rglob("*.*")
+                         if path.suffix in (".pyx", ".pxd", ".h")}      # what is edited from now on is built next time
+        self.stale = [extension for extension in self.extensions if self.force or not self.is_current(extension)]
+        self.translate({extension.sources[0] for extension in self.stale})
         self.force = True               # to copy also what is older than the copy that another build left
         super().build_extensions()
-        self.remove_others(PACKAGE if self.stays_here else Path(self.build_lib, PACKAGE))
+        mine = {self.module_file(self.target, extension) for extension in self.extensions}
+        for path in set(self.target.glob("minidem/**/*" + self.get_ext_filename("x")[1:])) - mine:
+            path.unlink()               # of other levels, or without source now: it could be imported
+        if self.target == Path():
+            self.extensions = []        # they are in their places
 
-    def copy_extensions_to_source(self):
-        for extension in self.extensions:
-            Path(self.get_ext_filename(extension.name)).parent.mkdir(parents=True, exist_ok=True)
-        super().copy_extensions_to_source()
+    def module_file(self, folder, extension):
+        return folder / self.get_ext_filename(extension.name)
 
-    def module_file(self, extension):
-        return self.folder / "lib" / self.get_ext_filename(extension.name)
-
-    def record(self, extension):
-        return self.folder / "records" / f"{extension.name}.json"
+    def digest(self, extension, names):
+        made_of = [*extension.made_by, *(f"{name}: {self.contents.get(name)}" for name in names)]
+        return hashlib.sha256("\n".join(made_of).encode()).hexdigest()
 
     def is_current(self, extension):
-        if not (self.record(extension).exists() and self.module_file(extension).exists()):
-            return False
-        record = json.loads(self.record(extension).read_text())
-        return record["made_by"] == extension.made_by and all(
-            self.digests.get(name) == digest for name, digest in record["made_of"].items())
+        record = self.module_file(self.folder, extension).with_suffix(".record")
+        digest, *names = record.read_text().splitlines() if record.exists() else [""]
+        return digest == self.digest(extension, names) and self.module_file(self.folder, extension).exists()
 
-    def translate(self, wanted):
-        """Translates modules to C, once for all levels: {name: extension of the C file}."""
-        from Cython.Build import cythonize
-        for extension in wanted:
-            self.record(extension).unlink(missing_ok=True)
-            self.module_file(extension).unlink(missing_ok=True)
-        origins = {extension.origin.name: extension.origin for extension in wanted}
-        made = cythonize(list(origins.values()), build_dir=str(self.folder / "c"), compiler_directives=DIRECTIVES,
-                         force=True, nthreads=self.parallel, depfile=True, shared_utility_qualified_name=SHARED)
+    def translate(self, sources):
+        """Translate modules to C, once for all levels."""
+        wanted = [extension for extension in extensions() if extension.sources[0] in sources]
+        Cython.Build.cythonize(wanted, build_dir=str(self.folder / "c"), compiler_directives=DIRECTIVES, force=True,
+                               depfile=True, nthreads=self.parallel, shared_utility_qualified_name=SHARED)
         for header in (self.folder / "c").rglob("*.h"):
             header.unlink()             # Cython's: the compiler has to read, and to name, the header itself
-        translated = {extension.name: extension for extension in made}
-        return {extension.name: translated[extension.origin.name] for extension in wanted}
-
-    def length(self, extension):
-        made = self.translated.get(extension.name)
-        return Path(made.sources[0]).stat().st_size if made else 0
 
     def build_extension(self, extension):
-        if extension.name in self.translated:
-            self.compile(extension, self.translated[extension.name])
-        place = Path(self.get_ext_fullpath(extension.name))
+        made, place = self.module_file(self.folder, extension), self.module_file(self.target, extension)
+        if extension in self.stale:
+            made.with_suffix(".record").unlink(missing_ok=True)
+            source = (self.folder / "c" / extension.sources[0]).with_suffix(".c")
+            objects = self.compiler.compile([str(source)], str(made.parent), extension.define_macros,
+                                            extension.include_dirs, extra_postargs=extension.extra_compile_args)
+            self.compiler.link_shared_object(objects, str(made), extra_postargs=self.openmp)
+            listed = [Path(objects[0]).with_suffix(".d"), source.with_suffix(".c.dep")]
+            names = {name for path in listed if path.exists() for name in path.read_text().split()} & set(self.contents)
+            names |= {Path(name).with_suffix(".pxd").as_posix() for name in names}      # read as soon as there is one
+            made.with_suffix(".record").write_text("\n".join([self.digest(extension, sorted(names)), *sorted(names)]))
         place.parent.mkdir(parents=True, exist_ok=True)
-        self.copy_file(str(self.module_file(extension)), str(place))
-
-    def compile(self, extension, translated):
-        source = Path(translated.sources[0])
-        objects = self.compiler.compile([str(source)], output_dir=str(self.folder / extension.arch), debug=self.debug,
-                                        macros=extension.define_macros, include_dirs=extension.include_dirs,
-                                        extra_postargs=[*extension.flags, *translated.extra_compile_args, "-MMD"])
-        self.compiler.link_shared_object(objects, str(self.module_file(extension)), debug=self.debug,
-                                         libraries=self.get_libraries(extension), extra_postargs=self.link_flags)
-        read = [path.read_text() for path in (Path(objects[0]).with_suffix(".d"), source.with_suffix(".c.dep"))
-                if path.exists()]
-        names = {name for name in " ".join(read).split() if name in self.digests}
-        names |= {Path(name).with_suffix(".pxd").as_posix() for name in names}      # read as soon as there is one
-        names |= {name for name in self.digests if name.endswith("/__init__.pxd")}
-        made_of = {name: self.digests.get(name) for name in sorted(names)}
-        record = self.record(extension)
-        record.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = record.with_suffix(".part")
-        unfinished.write_text(json.dumps({"made_by": extension.made_by, "made_of": made_of}, indent=1))
-        unfinished.replace(record)
-
-    def remove_others(self, folder):
-        """Removes modules of other levels, and of sources that have been moved or deleted: they could be imported."""
-        mine = {Path(self.get_ext_filename(e.name)).relative_to(PACKAGE) for e in self.extensions}
-        for path in list(folder.rglob("*" + self.get_ext_filename("x")[1:])):
-            if path.relative_to(folder) not in mine:
-                path.unlink()
-                with contextlib.suppress(OSError):
-                    os.removedirs(path.parent)          # what is empty now
-
-
-class EditableInstall(editable_wheel):
-    """pip install -e: an entry of sys.path, in place of a finder that is asked when sys.path has no such name.
-
-    Beside a clone named minidem it has: the clone, a folder without __init__.py, is a package without code. One with
-    code is preferred, wherever on sys.path it is.
-    """
-
-    def finalize_options(self):
-        project = self.distribution
-        project.packages = [name for name in project.packages if not name.startswith("minidem.scenarios")]  # at hand
-        project.package_dir = {"": "."}                 # setuptools writes the entry for such a layout alone
-        super().finalize_options()
+        self.copy_file(str(made), str(place))
 
 
 class SourceDistribution(sdist):
     """The sdist carries the scenarios with their pictures, tests and tools."""
 
     def make_release_tree(self, base_dir, files):
-        hidden = re.compile(r"(^|/)(\.|__pycache__/)")
-        beside = [path.as_posix() for folder in ("scenarios", "tests", "tools")
-                  for path in sorted(Path(folder).rglob("*")) if path.is_file()]
-        super().make_release_tree(base_dir, sorted({*files, *(path for path in beside if not hidden.search(path))}))
+        beside = [path.as_posix() for folder in ("scenarios", "tests", "tools") for path in Path(folder).rglob("[!.]*")
+                  if path.is_file() and "__pycache__" not in path.parts]
+        super().make_release_tree(base_dir, sorted({*files, *beside}))
 
 
 if __name__ == "__main__":          # Cython's workers may import this file
     if sys.version_info < (3, 11):  # noqa: UP036   pip would first try all versions of other packages
-        sys.exit(f"minidem needs Python 3.11 or newer, and {sys.executable} is {platform.python_version()}")
+        sys.exit(f"minidem needs Python 3.11 or newer, and {sys.executable} is {sys.version.split()[0]}")
     if sys.platform == "darwin":    # the Python of python.org would build for two processors at once, with one -march
-        os.environ.setdefault("ARCHFLAGS", f"-arch {platform.machine()}")
-    setup(ext_modules=extensions(),
-          cmdclass={"build_ext": BuildKernels, "editable_wheel": EditableInstall, "sdist": SourceDistribution},
-          packages=[*find_packages(include=["minidem", "minidem.*"]), "minidem.scenarios", *(
-              f"minidem.scenarios.{folder.name}" for folder in sorted(Path("scenarios").glob("[a-z]*/"))
-              if any(folder.glob("*.py")))],
-          package_dir={"minidem.scenarios": "scenarios"})       # for `minidem run` where a wheel is installed
+        os.environ.setdefault("ARCHFLAGS", f"-arch {os.uname().machine}")
+    packages, folders = find_packages(include=["minidem", "minidem.*"]), {"": "."}
+    if "editable_wheel" not in sys.argv:        # scenarios are in the wheel, for `minidem run`, and at hand in a clone
+        topics = {f"minidem.scenarios.{path.parent.name}" for path in Path("scenarios").glob("*/*.py")}
+        packages, folders = [*packages, "minidem.scenarios", *sorted(topics)], {"minidem.scenarios": "scenarios"}
+    # {"": "."}: `pip install -e` writes an entry of sys.path, no finder, which would come after a clone named minidem
+    setup(ext_modules=extensions(), packages=packages, package_dir=folders,
+          cmdclass={"build_ext": BuildKernels, "sdist": SourceDistribution})
