@@ -63,7 +63,7 @@ def add_clumps(sim, template: ClumpTemplate, position: ArrayLike, orientation: A
     pair_table, first = old.pair_table.with_material(material), old.state.n_clumps
     state = old.state.with_clumps(template, *columns, pair_table.index(material))
     if n > FEW:
-        refuse_coincidence(template, *columns[:2], columns[-1], first)
+        refuse_coincidence(template, columns[0], columns[1], columns[-1], first)
     new = sim.engine.make(state, pair_table, old.step_count, old.user_forces,
                           started=np.concatenate([old.started, np.zeros(n, dtype=bool)]), **old.past(n))
     if n > FEW or old.user_forces:

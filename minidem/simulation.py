@@ -9,6 +9,7 @@ import copy
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from time import perf_counter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -49,10 +50,13 @@ BETWEEN_COPIES = 200    # times the duration of a copy of the state, to which a 
 MOST_COPIED = 300_000   # spheres of such a copy, 0.7 kB each in a bed with friction
 
 
-def observable(method):
-    """A property that returns a new array, as a `ReadOnlyArray`."""
-    name = method.__name__
-    return property(exclusive(lambda self: read_only(name, method(self))), doc=method.__doc__)
+if TYPE_CHECKING:
+    observable = property
+else:
+    def observable(method):
+        """A property that returns a new array, as a `ReadOnlyArray`."""
+        name = method.__name__
+        return property(exclusive(lambda self: read_only(name, method(self))), doc=method.__doc__)
 
 
 class Simulation:
@@ -103,6 +107,18 @@ class Simulation:
     copy.deepcopy and pickle make an independent simulation that continues with the same bits. Only one Python thread at
     a time may use a simulation; another thread, or a user force during a step, gets a RuntimeError.
     """
+
+    # Settings, which cannot be changed; see Parameters.
+    material: Material
+    walls: tuple[Wall, ...]
+    rotation: str
+    contact: str
+    dt: float
+    gravity: tuple[float, float, float]
+    pairs: tuple[Pair, ...]
+    periodic: tuple | None
+    engine: Engine
+    monitor: Monitor
 
     def __init__(self, material: Material, walls: Iterable[Wall] | None = None, rotation: str = "spiral",
                  contact: str = "hertz", dt: float | None = None, gravity: ArrayLike = (0.0, 0.0, 0.0),
@@ -319,7 +335,7 @@ class Simulation:
     write_vtu = exclusive(vtu.write_vtu)
     write_contacts = exclusive(vtu.write_contacts)
     write_lammps = exclusive(lammps.write_lammps)
-    read_lammps = classmethod(lammps.read_lammps)
+    read_lammps: Any = classmethod(lammps.read_lammps)
 
     # What can be read, at the whole step: arrays are copies in the order in which clumps were added, that of `ids`.
     @observable

@@ -17,7 +17,7 @@ BERNOULLI = "1/6", "-1/30", "1/42", "-1/30", "5/66", "-691/2730", "7/6", "-3617/
 # TERMS_BEFORE and these terms of the remainder: exact to 4e-16 for 1 <= q <= 2, -4 < s < 4.
 
 
-def hurwitz_zeta(s: float, q: float) -> Decimal:
+def hurwitz_zeta(s: float | Decimal, q: float | Decimal) -> Decimal:
     """The Hurwitz zeta function by the Euler-Maclaurin formula.
 
     Parameters

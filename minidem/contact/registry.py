@@ -1,5 +1,6 @@
 """All contact laws by name; every module of laws/ that has LAWS is discovered."""
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from minidem.contact.law import MOST_RECORDS
 from minidem.contact.record import ContactLaw
@@ -155,7 +156,8 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
     if force is None:
         raise ValueError("force = None: a law needs the function that computes forces")
     records, couples = whole("records", records, 1, MOST_RECORDS), flag("couples", couples)
-    given, parameters = {"title": name, "conservative": False} | record, {} if parameters is None else parameters
+    given: dict[str, Any] = {"title": name, "conservative": False} | record
+    parameters = {} if parameters is None else parameters
     return _registry.add(ContactLaw(
         name=name, kernels=make_kernels({"force": force, "describe": describe}, records, couples, parameters),
         needs_velocity=True, has_history=True, coefficients=coefficients, reads=reads, reads_of_pairs=reads_of_pairs,

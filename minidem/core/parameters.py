@@ -1,6 +1,7 @@
 """Parameters of rotation schemes and contact laws: text such as 'iterations=20,predictor=reused' to values."""
 import math
 from collections.abc import Mapping
+from typing import Any
 
 from minidem.core.checks import did_you_mean
 
@@ -28,7 +29,7 @@ class Count(int):
 RANGES = (Positive, NonNegative, Count)
 
 
-def parameter_values(owner: str, parameters: Mapping[str, float | tuple | type | None],
+def parameter_values(owner: str, parameters: Mapping[str, Any],
                      given: str = "") -> list[float | int]:
     """Values in the order of `parameters`.
 
@@ -53,7 +54,8 @@ def parameter_values(owner: str, parameters: Mapping[str, float | tuple | type |
     ValueError
         For an unknown or missing parameter, or a value that is not a number of the range or one of the words.
     """
-    chosen = {name: default[0] if isinstance(default, tuple) else default for name, default in parameters.items()}
+    chosen: dict[str, Any] = {name: default[0] if isinstance(default, tuple) else default
+                              for name, default in parameters.items()}
     for item in filter(None, given.split(",")):
         name, _, text = item.partition("=")
         if name not in parameters:

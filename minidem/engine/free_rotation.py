@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -91,7 +92,7 @@ def integrate(name: str, inertia: ArrayLike, orientation: ArrayLike, angular_vel
         If the state of a body becomes non-finite.
     """
     scheme, parameters = registry.select(name)
-    given = {"inertia": inertia, "orientation": orientation, "angular_velocity": angular_velocity}
+    given: dict[str, Any] = {"inertia": inertia, "orientation": orientation, "angular_velocity": angular_velocity}
     ranks = {name: dimensions(name, value) for name, value in given.items()}
     single = all(rank == 1 for rank in ranks.values())
     many = [len(given[name]) for name, rank in ranks.items() if rank == 2]

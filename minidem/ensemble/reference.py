@@ -5,7 +5,7 @@ import inspect
 import sys
 from pathlib import Path
 
-loading = []            # references being imported
+loading: list = []      # references being imported
 
 
 def reference_to(function):

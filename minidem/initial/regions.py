@@ -163,13 +163,13 @@ class Inlet:
         due = self.due(step, sim.dt) - self.due(max(0, step - self.every), sim.dt)
         n = min(due, int(np.prod(np.subtract(self.high, self.low)) / self.template.volume))      # more cannot fit
         poses = self._find(sim, n) if n else None
-        found = len(poses.position) if n else 0
+        found = 0 if poses is None else len(poses.position)
         if found < due and "_has_warned" not in vars(self):
             vars(self)["_has_warned"] = True
             warnings.warn(f"rate = {self.rate:g} 1/s of an Inlet is not reached: at step {step} there was room for "
                           f"{found} of the {due} clumps that were due, and the others are left out; lower the rate, or "
                           "take a larger box or a higher velocity", UserWarning, stacklevel=2)
-        if found == 0:
+        if poses is None or found == 0:
             return sim.ids[:0].copy()
         return sim.add_clumps(self._known_template(sim), poses.position, poses.orientation, self.velocity,
                               self.angular_velocity, material=self.material)

@@ -4,6 +4,7 @@ import math
 import mmap
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -54,8 +55,10 @@ class Table:
 
     def __init__(self, path: Path | str, columns: Sequence[str], keep: Callable | None = None, remember: bool = True):
         self.path, self.columns = Path(path), ("time", *columns)
-        self.rows, self.last = [], None         # last: time of the last row
-        self._remember, self._file = remember, None
+        self.rows: list = []
+        self.last: float | None = None          # time of the last row
+        self._remember = remember
+        self._file: Any = None
         self._end = None if keep is None else self._read(keep)      # of the rows that are kept; None: written anew
 
     def _read(self, keep):

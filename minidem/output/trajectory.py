@@ -8,6 +8,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -73,7 +74,8 @@ class Trajectory:
 
     def __init__(self, path: str | Path, clumps: ArrayLike | None = None, append: bool = False):
         self.path, self.continued = file_path("path", path, ".gsd", ".csv"), bool(append)
-        self._file = self._written = None       # _written: its status when it was written last
+        self._file: Any = None
+        self._written: tuple | None = None      # the status of the file when it was written last
         if self.path.suffix == ".gsd" and not has_gsd():
             raise ModuleNotFoundError(f"GSD files need the package gsd: {this_python()} -m pip install gsd; or give "
                                       "NAME.csv")
@@ -93,11 +95,12 @@ class Trajectory:
         if self._file is None:
             if self._written and _status(self.path) is None:
                 self._require_unchanged()
+            kept = time if self.continued and self.path.exists() else None
             if self.path.suffix == ".gsd":
-                from minidem.output.trajectory_gsd import GsdFile as File
+                from minidem.output.trajectory_gsd import GsdFile
+                self._file = GsdFile(self.path, kept)
             else:
-                File = CsvFile
-            self._file = File(self.path, time if self.continued and self.path.exists() else None)
+                self._file = CsvFile(self.path, kept)
             self.last, self._written = self._file.last, _status(self.path)
 
     def sample(self, sim) -> SimpleNamespace:

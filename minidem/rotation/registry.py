@@ -1,6 +1,7 @@
 """All rotation schemes by name; every module of this folder that has SCHEMES is discovered."""
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from minidem.core.registry import Registry, check_fields
 from minidem.rotation.record import Scheme
@@ -88,11 +89,12 @@ def register(name: str, move: Function, start: Function | None = None, finish: F
     """
     from minidem.rotation.external import make_kernels
     _registry.refuse_built_in(name)
+    fields: dict[str, Any] = {"title": name} | record
     functions = {"start": start, "move": move, "finish": finish, "sync": sync, "predict": predict}
     if move is None:
         raise ValueError("move = None: a scheme needs the function that moves a body by a step")
     check_fields(Scheme, record, reserved=("name", "kernels"))
-    scheme = Scheme(name=name, kernels=None, **({"title": name} | record))
+    scheme = Scheme(name=name, kernels=None, **fields)
     for field_name in ("orientation_offset", "angular_velocity_offset"):
         missing = [role for role in ("start", "sync") if functions[role] is None]
         offset = getattr(scheme, field_name)

@@ -29,7 +29,9 @@ class Report:
 
     def __init__(self, name: str, options) -> None:
         self.name, self.path, self.quiet = name, Path(options.out), options.quiet
-        self.findings, self.files, self.failed_runs = [], [], 0
+        self.findings: list = []
+        self.files: list[str] = []
+        self.failed_runs = 0
         self._options = {name: value for name, value in vars(options).items() if name not in ("out", "quiet")}
         self._begun = time.perf_counter()
         self._line = Line(self.quiet)

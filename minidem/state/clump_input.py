@@ -1,6 +1,8 @@
 """Validation of new clumps, and their transformation to what the state stores."""
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -10,7 +12,7 @@ from minidem.material import Material, require_materials
 from minidem.templates.clump_template import ClumpTemplate, template_scales
 
 
-def clump_columns(template: ClumpTemplate, position: ArrayLike, orientation: ArrayLike, velocity: ArrayLike,
+def clump_columns(template: ClumpTemplate, position: Any, orientation: ArrayLike, velocity: ArrayLike,
                   angular_velocity: ArrayLike, scale: ArrayLike, material: Material) -> tuple[np.ndarray, ...]:
     """Arguments of `State.with_clumps` from those of `Simulation.add_clumps`, which documents them.
 

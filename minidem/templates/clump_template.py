@@ -71,7 +71,19 @@ class ClumpTemplate:
         No spheres, wrong shapes, numbers that are not finite, or a radius or density that is not positive.
     """
 
-    @np.errstate(over="ignore", under="ignore")         # checked at the end
+    centers: np.ndarray
+    radii: np.ndarray
+    density: float
+    volume: float
+    mass: float
+    center_of_mass: np.ndarray
+    inertia: np.ndarray
+    axes: np.ndarray
+    orientation: np.ndarray
+    offsets: np.ndarray
+    bounding_radius: float
+    relative_error: float
+
     def __init__(self, centers: ArrayLike, radii: ArrayLike, density: float = 2500.0):
         centers = finite_array("centers", centers, (-1, 3), limit=LARGEST)
         radii = finite_array("radii", radii, (-1,), limit=LARGEST)
@@ -81,7 +93,8 @@ class ClumpTemplate:
         if len(radii) != len(centers):
             raise ValueError(f"radii has shape {radii.shape} and centers {centers.shape}: give one radius per centre")
         refuse("radii", radii, radii <= 0.0, "give radii greater than 0")
-        self._fill(centers, radii, *union_properties(centers, radii, density))
+        with np.errstate(over="ignore", under="ignore"):    # checked by _fill
+            self._fill(centers, radii, *union_properties(centers, radii, density))
 
     def _fill(self, centers, radii, body, offsets):
         """Set all attributes from the spheres and the MassProperties `body` and its `offsets`."""
@@ -194,7 +207,8 @@ class ClumpTemplate:
             density = 2500.0
             warnings.warn(f"density is not given: {density:g} kg/m3 are taken; a mesh has none, give density=",
                           UserWarning, stacklevel=2)
-        template = cls(*fit_spheres(mesh, spheres), density)
+        centers, radii = fit_spheres(mesh, spheres)
+        template = cls(centers, radii, density)
         if match == "mesh":
             density = template.density
             template = template._with(MassProperties(mesh.volume, mesh.center_of_mass, density * mesh.moments,

@@ -9,6 +9,7 @@
     print(MeshReport(mesh, clump))              # volume and inertia of both, side by side
 """
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -37,8 +38,8 @@ class MeshReport:
         The spheres alone, with the mass properties of their union.
     """
     mesh: TriangleMesh
-    template: object
-    spheres: object = field(init=False)
+    template: Any
+    spheres: Any = field(init=False)
 
     def __post_init__(self):
         clump = self.template

@@ -21,7 +21,7 @@ class Ring(NamedTuple):
     z: float
     distance: float
     radius: float
-    count: int
+    count: int      # type: ignore[assignment]     # tuple.count
 
 
 def volume_of_revolution(profile):

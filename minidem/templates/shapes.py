@@ -102,7 +102,8 @@ def surface_of_revolution(profile: ArrayLike, spheres: int = 100, density: float
     if not max(length, radius) <= CELLS[0] * min(length, radius):       # no square cell would fit inside
         raise ValueError(f"profile: its length is {length:g} and its largest radius {radius:g}; "
                          f"stay within a ratio of {CELLS[0]}")
-    return ClumpTemplate(*fit_rings(profile, spheres), density)
+    centers, radii = fit_rings(profile, spheres)
+    return ClumpTemplate(centers, radii, density)
 
 
 def platonic(kind: str, edge: float, spheres: int = 100, density: float = 2500.0) -> ClumpTemplate:

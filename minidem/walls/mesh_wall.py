@@ -3,6 +3,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from os import PathLike
+from typing import Any
 
 import numpy as np
 
@@ -58,7 +59,7 @@ class MeshWall(Wall):
         With the number of degenerate or double triangles that are left out. Holes need no repair.
     """
 
-    surface: object
+    surface: Any
     scale: float = 1.0
     material: Material | None = None
     velocity: tuple = (0.0, 0.0, 0.0)

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import cos, pi, sin
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,7 +34,7 @@ class Oscillation:
         For numbers that are not finite, or a frequency that is not positive.
     """
 
-    amplitude: ArrayLike
+    amplitude: Any
     frequency: float
     phase: float = 0.0
 
@@ -77,7 +78,7 @@ class Servo:
         For an argument out of range.
     """
 
-    direction: ArrayLike
+    direction: Any
     force: float
     mass: float
     damping: float = 0.0

@@ -1,6 +1,6 @@
 """What all walls have in common: a material, a motion, and what the package asks of a shape."""
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,7 +34,13 @@ class Wall:
     encloses : whether it is an infinite cylinder around the clumps
     """
 
-    surface = half_space = None
+    material: Material | None
+    motion: Any
+    velocity: tuple
+    angular_velocity: tuple
+    center: tuple | None
+    surface: Any = None
+    half_space: Any = None
     encloses = False
 
     def elements(self) -> list[dict]:

@@ -1,6 +1,6 @@
 """Mass properties of a rigid body of spheres: volume, centre of mass, principal moments and axes."""
 from math import frexp, fsum
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ class MassProperties(NamedTuple):
     relative_error: float
     density: float
 
-    def scaled(self, scale: float, density: float) -> Self:
+    def scaled(self, scale: float, density: float) -> "MassProperties":
         """Return those of the body enlarged by `scale`, with another density."""
         return MassProperties(self.volume * scale ** 3, self.center_of_mass * scale,
                               self.inertia * (scale ** 5 * (density / self.density)), self.axes, self.relative_error,
