@@ -9,7 +9,7 @@ import copy
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,7 +33,7 @@ from minidem.core.checks import (
 )
 from minidem.core.guard import exclusive
 from minidem.core.quaternions import multiply, rotate
-from minidem.core.read_only import read_only
+from minidem.core.read_only import observable
 from minidem.core.threads import checked_threads
 from minidem.engine.chunked_run import Pacer, steps_to_reach
 from minidem.engine.driver import NotFinite
@@ -48,15 +48,6 @@ from minidem.walls.motion import at_rest
 MOST_STEPS = 2.0 ** 53  # with more, times of different steps are equal
 BETWEEN_COPIES = 200    # times the duration of a copy of the state, to which a run goes back if a step fails
 MOST_COPIED = 300_000   # spheres of such a copy, 0.7 kB each in a bed with friction
-
-
-if TYPE_CHECKING:
-    observable = property
-else:
-    def observable(method):
-        """A property that returns a new array, as a `ReadOnlyArray`."""
-        name = method.__name__
-        return property(exclusive(lambda self: read_only(name, method(self))), doc=method.__doc__)
 
 
 class Simulation:

@@ -1,5 +1,9 @@
 """Arrays that users receive: copies that raise on item assignment, because the assignment would have no effect."""
+from typing import TYPE_CHECKING
+
 import numpy as np
+
+from minidem.core.guard import exclusive
 
 
 class ReadOnlyArray(np.ndarray):
@@ -43,3 +47,12 @@ def read_only(name, values):
     view = values.view(ReadOnlyArray)
     view.name = name
     return view
+
+
+if TYPE_CHECKING:
+    observable = property
+else:
+    def observable(method):
+        """A property of a Simulation that returns a new array, as a `ReadOnlyArray`."""
+        name = method.__name__
+        return property(exclusive(lambda self: read_only(name, method(self))), doc=method.__doc__)
