@@ -99,7 +99,6 @@ class Simulation:
     a time may use a simulation; another thread, or a user force during a step, gets a RuntimeError.
     """
 
-    # Settings, which cannot be changed; see Parameters.
     material: Material
     walls: tuple[Wall, ...]
     rotation: str
@@ -144,8 +143,8 @@ class Simulation:
             raise AttributeError(f"a Simulation has no attribute {name!r}{did_you_mean(name, dir(self))}")
 
     def __repr__(self):
-        return (f"<Simulation of {self.n_clumps} clumps ({self.n_spheres} spheres): rotation {self.rotation!r}, "
-                f"dt {self.dt:g} s, step {self.step_count}, time {self.time:.6g} s>")
+        return (f"<Simulation of {self.n_clumps} clumps ({self.n_spheres} spheres): rotation {self.rotation!r}, dt "
+                f"{self.dt:g} s, step {self.step_count}, time {self.time:.6g} s>")
 
     @exclusive
     def run(self, steps: int, every: int | None = None, callback: Callable | None = None) -> None:
@@ -162,8 +161,7 @@ class Simulation:
         Raises
         ------
         FloatingPointError
-            In the step in which a position or orientation becomes non-finite, with step, clump, likely cause and
-            remedy. A non-finite velocity, force or torque reaches them in the next step.
+            In the step in which a position or orientation becomes non-finite, with step, clump, cause and remedy.
         KeyboardInterrupt
             Within a fraction of a second after Ctrl-C, between two steps or in a callback. The simulation can be
             queried, saved or run on with the bits of an undisturbed run; likewise when a user function raises during a
