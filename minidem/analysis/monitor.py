@@ -19,7 +19,7 @@ from minidem.contact.pair_table import PROPERTIES
 from minidem.contact.registry import readers
 from minidem.core.quaternions import cross
 from minidem.material import PAIR_PROPERTIES, Material, described
-from minidem.templates.mesh_repair import bodies, open_edges, oriented, surrounded
+from minidem.meshes.mesh_repair import bodies, open_edges, oriented, surrounded
 from minidem.walls.motion import placed
 
 DEEP = 0.1      # overlap over the smaller radius above which a contact law for small overlaps is doubtful

@@ -174,8 +174,7 @@ class ClumpTemplate:
         Parameters
         ----------
         path : str, Path or TriangleMesh
-            Mesh file, .stl, .obj, .ply, .off or .glb, or a mesh. It must be watertight. With the extra `mesh`
-            installed trimesh reads the file, otherwise meshio, which reads fewer files and no .glb.
+            Mesh file, .stl, .obj, .ply, .off or .glb, or a mesh. It must be watertight.
         spheres : int
             Largest number of spheres; the volume error falls with the number.
         density : float

@@ -17,7 +17,7 @@ import numpy as np
 import scipy
 
 from minidem.core.checks import MOST_SPHERES, whole
-from minidem.templates.mesh_repair import area, surrounded
+from minidem.meshes.mesh_repair import area, surrounded
 from minidem.templates.sphere_spread import spread
 
 CELLS = 80_000              # at least, in the solid: about 50 across a compact one, fitted in one or two seconds

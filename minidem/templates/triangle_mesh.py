@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from minidem.core.checks import LARGEST, finite_array, flag, positive, refuse, short_repr
+from minidem.meshes.mesh_files import read_triangles
+from minidem.meshes.mesh_repair import area, cleaned, facing_out, filled, open_edges, oriented
 from minidem.templates.mass.principal_axes import principal_axes
-from minidem.templates.mesh_files import read_triangles
-from minidem.templates.mesh_repair import area, cleaned, facing_out, filled, open_edges, oriented
 
 EPS = float(np.finfo(np.float64).eps)
 SYMMETRIC = 1e-6        # relative difference below which moments are equal: most files have single precision
@@ -89,7 +89,7 @@ class TriangleMesh:
 
     @classmethod
     def read(cls, path: str | Path, scale: float = 1.0, repair: bool = False) -> Self:
-        """Read a mesh file (`minidem.templates.mesh_files` lists the formats).
+        """Read a mesh file (`minidem.meshes.mesh_files` lists the formats).
 
         Parameters
         ----------

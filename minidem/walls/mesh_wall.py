@@ -10,8 +10,8 @@ import numpy as np
 from minidem.core.checks import LARGEST, file_path, finite_array, number, positive, refuse, short_repr
 from minidem.core.read_only import read_only
 from minidem.material import Material
-from minidem.templates.mesh_files import read_triangles
-from minidem.templates.mesh_repair import MERGED, merged
+from minidem.meshes.mesh_files import read_triangles
+from minidem.meshes.mesh_repair import MERGED, merged
 from minidem.walls.wall import Limits, Wall
 
 LEAST_HEIGHT = 1e-7                 # of a triangle / longest edge; single precision of files is about 1e-7

@@ -1,10 +1,10 @@
-"""Mesh files as exporters write them: formats, with and without trimesh; merging, orientation, repair."""
+"""Mesh files as exporters write them: formats; merging, orientation, repair."""
 import struct
 import sys
 
-import meshio
 import numpy as np
 import pytest
+import trimesh
 
 import minidem as md
 from minidem.shapes import platonic_mesh
@@ -72,7 +72,6 @@ def test_ply(tmp_path, order, values):
 
 
 def test_off_and_glb(tmp_path):
-    import trimesh
     mesh = trimesh.Trimesh(CUBE.vertices + 0.5, CUBE.triangles, process=False)
     for name in ("cube.off", "cube.glb"):
         mesh.export(tmp_path / name)
@@ -140,23 +139,6 @@ def test_open_meshes_are_repaired_on_request(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pymeshfix", None)
     with pytest.raises(ValueError, match=r"open.stl: .*pip install -e '.\[mesh\]'"):
         md.ClumpTemplate.from_mesh(path, repair=True)
-
-
-def test_without_trimesh(tmp_path, monkeypatch):
-    """meshio returns the same triangles as trimesh; for files that it cannot read the error names the extra."""
-    paths = [tmp_path / name for name in ("cube.stl", "mixed.obj", "cube.ply")]
-    paths[0].write_bytes(stl(CUBE.corners + 0.5))
-    paths[1].write_text(OBJ["mixed"])
-    meshio.Mesh(CUBE.vertices, {"triangle": CUBE.triangles}).write(paths[2])
-    expected = [TriangleMesh.read(path) for path in paths]
-    monkeypatch.setitem(sys.modules, "trimesh", None)
-    for path, mesh in zip(paths, expected):
-        assert np.array_equal(TriangleMesh.read(path).corners, mesh.corners), path
-    for name, data in (("bad.obj", OBJ["more normals"].encode()), ("bad.ply", ply("little", "int")),
-                       ("cube.glb", b"glTF")):
-        (tmp_path / name).write_bytes(data)
-        with pytest.raises(ValueError, match=rf"{name}: .*pip install -e '.\[mesh\]'"):
-            TriangleMesh.read(tmp_path / name)
 
 
 def test_files_with_bad_numbers(tmp_path):

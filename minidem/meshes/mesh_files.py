@@ -1,22 +1,17 @@
-"""Triangles from mesh files, read by trimesh if it is installed, else by meshio.
+"""Triangles from mesh files, read by trimesh; those that it cannot read, VTK and Gmsh, by meshio.
 
-All bodies and groups of a file form one surface, because exporters split a body into groups by material. Both readers
-return the same triangles in the same order, so that a clump does not depend on the reader.
+All bodies and groups of a file form one surface, because exporters split a body into groups by material.
 """
 import codecs
 import io
-from importlib.util import find_spec
 
 import meshio
 import numpy as np
 
 from minidem.core.checks import existing_file, file_path
 
-# Readers by suffix; meshio.read calls sys.exit on a file that it cannot read.
-MESHIO = {".stl": meshio.stl.read, ".obj": meshio.obj.read, ".ply": meshio.ply.read, ".off": meshio.off.read,
-          ".vtk": meshio.vtk.read, ".vtu": meshio.vtu.read, ".msh": meshio.gmsh.read}
-SUFFIXES = (*MESHIO, ".glb")
-REMEDY = "trimesh reads more files: pip install -e '.[mesh]'"
+MESHIO = {".vtk": meshio.vtk.read, ".vtu": meshio.vtu.read, ".msh": meshio.gmsh.read}   # meshio.read calls sys.exit
+SUFFIXES = (".stl", ".obj", ".ply", ".off", ".glb", *MESHIO)
 BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
@@ -38,22 +33,16 @@ def read_triangles(path):
     if suffix not in SUFFIXES:
         raise ValueError(f"{path}: the suffix {path.suffix!r} is none of {', '.join(SUFFIXES)}; convert the mesh")
     existing_file("path", path, "give the name of a mesh file")
-    if suffix == ".ply" and b"end_header" not in path.read_bytes():     # meshio would read for ever
-        raise ValueError(f"{path}: a PLY file without end_header; it is damaged")
-    failures, has_trimesh = [], find_spec("trimesh") is not None
-    for reader in [_with_trimesh] * has_trimesh + [_with_meshio] * (suffix in MESHIO):
-        try:
-            return _in_order(*reader(path, suffix))
-        except (Exception, SystemExit) as error:        # a damaged file raises anything
-            failures.append(f"{type(error).__name__}: {error}")
-    reason = failures[0] if failures else "it needs trimesh"
-    remedy = "" if has_trimesh else f"; {REMEDY}"
-    raise ValueError(f"{path}: not a readable {suffix[1:].upper()} file ({reason}){remedy}")
+    try:
+        return _in_order(*(_with_meshio if suffix in MESHIO else _with_trimesh)(path, suffix))
+    except (Exception, SystemExit) as error:            # a damaged file raises anything
+        reason = f"{type(error).__name__}: {error}"
+        raise ValueError(f"{path}: not a readable {suffix[1:].upper()} file ({reason})") from None
 
 
 def _with_trimesh(path, suffix):
     """Read this file only, without materials and textures, and without merging vertices (process=False)."""
-    import trimesh
+    import trimesh  # takes as long as the rest of minidem
     data = path.read_bytes()
     if suffix == ".obj":                        # names in it may be in any encoding; numbers are ASCII
         encoding = next((name for mark, name in BYTE_ORDER_MARKS.items() if data.startswith(mark)), "utf-8")
