@@ -78,8 +78,8 @@ def test_no_force_after_the_end(own_law, in_python, threads):
         assert sim.step_count > 10 and len(sim.contacts())
         assert same(sim, rods(steps=sim.step_count))
     else:
-        assert sim.step_count == 0 and np.array_equal(sim.position, rods(steps=0).position)
-        with pytest.raises(ValueError, match="which has ended.* in step [0-9]+: the simulation is back at step 0 "):
+        assert same(sim, rods(steps=sim.step_count))            # that of the last copy, by the clock
+        with pytest.raises(ValueError, match="which has ended.* in step [0-9]+: the simulation is back at step [0-9]+ "):
             sim.run(400)
 
 
