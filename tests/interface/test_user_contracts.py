@@ -78,8 +78,8 @@ def test_no_force_after_the_end(own_law, in_python, threads):
         assert sim.step_count > 10 and len(sim.contacts())
         assert same(sim, rods(steps=sim.step_count))
     else:
-        assert same(sim, rods(steps=sim.step_count))            # that of the last copy, by the clock
-        with pytest.raises(ValueError, match="which has ended.* in step [0-9]+: the simulation is back at step [0-9]+ "):
+        assert np.array_equal(sim.position, rods(steps=sim.step_count).position)    # of the last copy, by the clock
+        with pytest.raises(ValueError, match=r"which has ended.* in step \d+: the simulation is back at step \d+ "):
             sim.run(400)
 
 
