@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
+import pytest
 import scenes
 from reference_walls import CUBE, CUBE_FACES, MINDLIN, ROLLING, facets, simulation
 from settling_scene import MATERIAL, material_for, settling
@@ -232,6 +233,12 @@ CASES = [(name, law) for name, system in SYSTEMS.items() for law in system.laws]
 
 def cases(*names):
     return [case for case in CASES if case[0] in names]
+
+
+def some(rows, columns, part):
+    """Parameters (*row, *column): of each row every `part`-th column, one further in the next row; others are slow."""
+    return [pytest.param(*row, *column, marks=[pytest.mark.slow] * ((i + j) % part > 0))
+            for i, row in enumerate(rows) for j, column in enumerate(columns)]
 
 
 @cache

@@ -209,6 +209,7 @@ needs_levels = pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"),
 
 
 @needs_levels
+@pytest.mark.slow
 def test_levels(tree):
     """An edited file builds its users at each level; a build for one instruction set removes the levels."""
     levels = FLAGS | {"MINIDEM_ARCH": "levels"}

@@ -97,8 +97,9 @@ def start(runs):
     return "-c", RUN, runs, json.dumps(STEPS)
 
 
+@pytest.mark.slow                           # .ci/run has it all the same
 def test_bits_are_equal_without_wide_vectors(tmp_path):
-    """The oldest instruction set against the build under test. All levels: the slow test below."""
+    """The oldest instruction set against the build under test. All levels: the test below."""
     tree, command = built(tmp_path, "x86-64-v2"), start(tmp_path / "runs")
     found, expected = (json.loads(python(where, *command))["digests"] for where in (tree, TESTED))
     assert found == expected and len(set(expected.values())) == len(expected)

@@ -1,9 +1,11 @@
 """The types that a user's script sees."""
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+ROOT = Path(__file__).parents[2]
 SCRIPT = """
 import minidem as md
 
@@ -24,7 +26,8 @@ def test_a_script(tmp_path):
     """Values have their types, and two mistakes are found."""
     pytest.importorskip("mypy")
     (tmp_path / "script.py").write_text(SCRIPT)
-    done = subprocess.run([sys.executable, "-m", "mypy", "--no-error-summary", "script.py"], cwd=tmp_path,
+    done = subprocess.run([sys.executable, "-m", "mypy", "--no-error-summary", "--cache-dir", ROOT / ".mypy_cache",
+                           "script.py"], cwd=tmp_path,
                           capture_output=True, text=True, timeout=300)
     found = [line.partition(": ")[2] for line in done.stdout.splitlines()]
     array, *numbers = (line for line in found if line.startswith("note: Revealed"))

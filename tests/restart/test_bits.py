@@ -7,7 +7,7 @@ import bit_systems
 import numpy as np
 import pytest
 import scenes
-from bit_systems import CASES, STATE, SYSTEMS, begun, bits, undisturbed
+from bit_systems import CASES, STATE, SYSTEMS, begun, bits, some, undisturbed
 
 import minidem.engine.loop_memory as owner
 
@@ -20,10 +20,9 @@ def test_contacts_begin_and_end(name, law):
     bit_systems.assert_eventful(name, law)
 
 
-@pytest.mark.parametrize("threads, shares, slabs", [
+@pytest.mark.parametrize("name, law, threads, shares, slabs", some(CASES, [
     (2, None, False), (3, None, False), (2, (0.25, 0.75), False), (3, (0.5, 0.125, 0.375), False), (1, None, True),
-    (3, None, True)])
-@each_case
+    (3, None, True)], 2))
 def test_threads(name, law, threads, shares, slabs, monkeypatch, tmp_path):
     if slabs:
         monkeypatch.setattr(owner, "SLOTS_IN_CACHE", 0)
