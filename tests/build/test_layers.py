@@ -1,6 +1,6 @@
 """Imports run downward: a module may use those of the lines above its own, and of its own line only its folder.
 
-No modules import each other in a circle, with import or cimport.
+No files import each other in a circle, with import or cimport.
 """
 import re
 from graphlib import TopologicalSorter
@@ -37,19 +37,24 @@ def module_of(path):
     return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
 
 
-def test_no_module_imports_itself_through_others():
-    """Of a compiled module both files count. Imports within functions are left out: they come after all modules."""
+def test_no_file_imports_itself_through_others():
+    """A cimport reads the .pxd file of a module alone, an import runs the module. Imports within functions are left
+    out: they come after all modules."""
     sources = [path for suffix in ("py", "pyx", "pxd") for path in PACKAGE.glob(f"*/**/*.{suffix}")]
     sources += [path for path in PACKAGE.glob("*.py") if path.stem != "__init__"]
-    graph = {module_of(path): set() for path in sources}
-    for path in sources:
+    names = {path: module_of(path) + "|pxd" * (path.suffix == ".pxd") for path in sources}
+    graph = {name: set() for name in names.values()}
+    for path, own in names.items():
         text = re.sub(r"\(([^()]*)\)", lambda found: found[1].replace("\n", " "), path.read_text())
-        for base, names in re.findall(r"^from (minidem[.\w]*) c?import (.*)", text, re.M):
-            names = [name.split()[0] for name in names.partition("#")[0].split(",") if name.strip()]
-            graph[module_of(path)] |= {module for name in names
-                                       if (module := f"{base}.{name}" if f"{base}.{name}" in graph else base) in graph}
-        graph[module_of(path)] |= set(re.findall(r"^c?import (minidem[.\w]*)", text, re.M)) & graph.keys()
-    for module, used in graph.items():
-        used.discard(module)                            # a .pyx and its .pxd
-    graph["minidem.contact.law"].discard("minidem.contact.onset")       # its correction reads the struct of the law
-    TopologicalSorter(graph).prepare()                  # CycleError names them
+        used = [(f"{base}.{name.split()[0]}", base, how == "cimport") for base, how, listed in re.findall(
+            r"^from (minidem[.\w]*) (c?import) (.*)", text, re.M)
+            for name in listed.partition("#")[0].split(",") if name.strip()]
+        used += [(name, name, how == "cimport") for how, name in re.findall(r"^(c?import) (minidem[.\w]*)", text, re.M)]
+        for module, base, declarations in used:
+            for name in (module, base):
+                if (node := name + "|pxd" * declarations) in graph:
+                    graph[own].add(node)
+                    break
+        graph[own] |= {f"{own}|pxd"} & graph.keys()         # a .pyx reads its .pxd
+        graph[own].discard(own)
+    TopologicalSorter(graph).prepare()                      # CycleError names them
