@@ -63,13 +63,14 @@ from minidem.material import Material, Pair, effective_modulus, effective_shear_
 from minidem.output.trajectory import Trajectory
 from minidem.render.show import show
 from minidem.simulation import Simulation
+from minidem.state.periodic_box import PeriodicBox, Pressure
 from minidem.templates import fit_report as mesh_report, shapes
 from minidem.templates.clump_template import ClumpTemplate
 from minidem.walls import Cone, Cylinder, MeshWall, Oscillation, Plane, Servo, box
 
 __version__ = "0.11.0"
-__all__ = ["ClumpTemplate", "Cone", "Cylinder", "Energy", "Material", "MeshWall", "Oscillation", "Pair", "Plane",
-           "Servo", "Simulation", "Trajectory", "box", "build_info", "cite", "contact", "effective_modulus",
+__all__ = ["ClumpTemplate", "Cone", "Cylinder", "Energy", "Material", "MeshWall", "Oscillation", "Pair",
+           "PeriodicBox", "Plane", "Pressure", "Servo", "Simulation", "Trajectory", "box", "build_info", "cite", "contact", "effective_modulus",
            "effective_shear_modulus", "mesh_report", "rotation", "shapes", "show"]
 
 # `import minidem.shapes` and the like: these modules have a public name beside that of their folder.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from minidem.analysis.diagnosis import DEEPEST_START, refuse_coincidence, refuse_deep_overlaps, warn_of_large_step
-from minidem.analysis.energy import measure
+from minidem.analysis.energy import flow_energy, measure
 from minidem.core.checks import short_repr
 from minidem.engine.user_forces import Force, UserForces
 from minidem.material import Material
@@ -58,8 +58,8 @@ def add_clumps(sim, template: ClumpTemplate, position: ArrayLike, orientation: A
     material = sim.material if material is None else material
     columns = clump_columns(template, position, orientation, velocity, angular_velocity, scale, material)
     old, n = sim.engine.loop, len(columns[0])
-    if old.state.box is not None:
-        old.state.box.refuse_large(template, columns[-1])
+    if old.box is not None:
+        old.box.refuse_large(template, columns[-1])
     pair_table, first = old.pair_table.with_material(material), old.state.n_clumps
     state = old.state.with_clumps(template, *columns, pair_table.index(material))
     if n > FEW:
@@ -144,6 +144,7 @@ def _with_changing_forces(sim, gone):
 def _exchange(sim, new):
     """Replace the loop by one with other clumps. From the first step on the energy balance is continuous."""
     old = sim.engine.loop
+    new.population = replace(new.population, work=new.population.work + flow_energy(old) - flow_energy(new))
     if old.step_count:
         before, after = (measure(loop, sim.gravity).balance for loop in (old, new))
         new.population = replace(new.population, exchanged=new.population.exchanged + (after - before))

@@ -41,7 +41,7 @@ from minidem.engine.engine import Engine
 from minidem.material import Material, Pair, require_materials
 from minidem.output import checkpoint, lammps, vtu
 from minidem.state.bodies import frames_to_drawn
-from minidem.state.periodic_box import periodic_box
+from minidem.state.periodic_box import Box, PeriodicBox, periodic_box
 from minidem.walls import Oscillation, Servo, Wall, require_planes_at_rest, wall_list
 from minidem.walls.motion import at_rest
 
@@ -74,9 +74,9 @@ class Simulation:
     pairs : list of Pair, optional
         Of each two different materials that can meet, for a contact law that reads properties of pairs
         (`md.contact.info(name).reads_of_pairs`).
-    periodic : tuple, optional
+    periodic : tuple or PeriodicBox, optional
         (low (3,), high (3,), (bool, bool, bool)): corners of a box [m], and along which axes it is periodic. Along open
-        axes the corners are drawn only. The box must be longer than the diameter of any clump and than four radii of
+        axes the corners are drawn only. `md.PeriodicBox` also is sheared, compressed, or under a pressure. It must be longer than the diameter of any clump and than four radii of
         any sphere. Walls must be the same along periodic axes: planes, or a cylinder along the only periodic axis.
 
     Raises
@@ -106,13 +106,14 @@ class Simulation:
     dt: float
     gravity: tuple[float, float, float]
     pairs: tuple[Pair, ...]
-    periodic: tuple | None
+    periodic: tuple | PeriodicBox | None
     engine: Engine
     monitor: Monitor
 
     def __init__(self, material: Material, walls: Iterable[Wall] | None = None, rotation: str = "spiral",
                  contact: str = "hertz", dt: float | None = None, gravity: ArrayLike = (0.0, 0.0, 0.0),
-                 threads: int | None = None, pairs: Iterable[Pair] | None = None, periodic: tuple | None = None):
+                 threads: int | None = None, pairs: Iterable[Pair] | None = None,
+                 periodic: tuple | PeriodicBox | None = None):
         require_materials(material=material)
         if dt is None:
             raise ValueError("dt = None: give the time step in seconds; material.rayleigh_step(radius, density) "
@@ -120,7 +121,7 @@ class Simulation:
         box, walls = periodic_box(periodic), tuple(wall_list("walls", walls))
         if box is not None:
             box.refuse_walls(walls)
-        vars(self).update(material=material, walls=walls, periodic=box and box.values, dt=positive("dt", dt),
+        vars(self).update(material=material, walls=walls, periodic=box and box.setting, dt=positive("dt", dt),
                           gravity=tuple((finite_array("gravity", gravity, (3,), limit=LARGEST) + 0.0).tolist()),
                           rotation=str(rotation), contact=str(contact), pairs=tuple(list_of(Pair, "pairs", pairs)))
         engine = Engine(material, walls, self.pairs, box, rotation, contact, self.dt, self.gravity,
@@ -264,7 +265,7 @@ class Simulation:
 
     @classmethod
     def load(cls, path: str | Path, threads: int | None = None,
-             motions: dict[int, Callable] | None = None, forces: str = "expect") -> Simulation:
+             motions: dict[int | str, Any] | None = None, forces: str = "expect") -> Simulation:
         """Read a checkpoint.
 
         Parameters
@@ -273,7 +274,8 @@ class Simulation:
         threads : int, optional
             As for a new simulation.
         motions : dict, optional
-            Motions of walls that are functions, by the number of the wall; files do not contain them.
+            Motions of walls that are functions, by the number of the wall; files do not contain them. With the key
+            'periodic' the PeriodicBox whose rates are functions.
         forces : {"expect", "drop"}
             User forces of the simulation that was saved: "expect" that they are added again before the next step, or
             continue without them from the same positions and velocities. `energy().work` keeps what they have done.
@@ -294,8 +296,9 @@ class Simulation:
 
     @exclusive
     def __reduce__(self):
-        motions = {k: wall.motion for k, wall in enumerate(self.walls)
-                   if wall.motion is not None and not isinstance(wall.motion, Oscillation | Servo)}
+        motions: dict[int | str, Any] = {k: wall.motion for k, wall in enumerate(self.walls)
+                                         if wall.motion is not None and not isinstance(wall.motion, Oscillation | Servo)}
+        motions |= {checkpoint.PERIODIC: self.periodic} if self.box is not None and self.engine.state.box.functions else {}
         return _restored, (type(self), *checkpoint.pack(self), self.engine.threads, self.engine.user_forces.forces,
                            motions, self.monitor.issued)
 
@@ -413,6 +416,11 @@ class Simulation:
         """step_count * dt [s]."""
         return self.step_count * self.dt
 
+    @property
+    def box(self) -> Box | None:
+        """The periodic box at this instant: corners, lattice, strain, velocity gradient, flow(position)."""
+        return self.engine.box
+
     @observable
     def mass(self) -> np.ndarray:
         """(n_clumps,) [kg]."""
@@ -426,13 +434,13 @@ class Simulation:
     @observable
     def wrapped_position(self) -> np.ndarray:
         """(n_clumps, 3) `position` moved by whole lengths of the periodic box into it, lab frame [m]."""
-        position, box = self.engine.state.column("position"), self.engine.state.box
+        position, box = self.engine.state.column("position"), self.engine.box
         return position if box is None else box.wrapped(position)
 
     @observable
     def image(self) -> np.ndarray:
         """(n_clumps, 3) int64, by how many lengths of the periodic box `position` is outside; 0 along open axes."""
-        position, box = self.engine.state.column("position"), self.engine.state.box
+        position, box = self.engine.state.column("position"), self.engine.box
         return np.zeros(position.shape, dtype=np.int64) if box is None else box.image(position)
 
     @observable
@@ -442,7 +450,7 @@ class Simulation:
 
     @observable
     def velocity(self) -> np.ndarray:
-        """(n_clumps, 3) of the centres of mass, lab frame [m/s]."""
+        """(n_clumps, 3) of `position`, lab frame [m/s]; `box.flow(position)` is that of a periodic box that moves."""
         return self.engine.rates()[0]
 
     @observable

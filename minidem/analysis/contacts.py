@@ -57,7 +57,7 @@ def stress(sim, volume: float | None = None, low: ArrayLike | None = None, high:
         Instead of volume: corners of a box to average over, lab frame [m]; inside the periodic box.
     kinetic : bool
         Add the kinetic part, the sum of m v' v' / V over the clumps with their centres in the box; v' is their velocity
-        relative to their mean velocity.
+        relative to the flow of a periodic box that moves, and to the mean of all.
 
     Returns
     -------
@@ -79,9 +79,12 @@ def stress(sim, volume: float | None = None, low: ArrayLike | None = None, high:
     state, (low, high, volume) = sim.engine.state, _averaging_volume(sim, volume, low, high)
     total = _love_weber(sim, sim.contacts(), low, high)
     if kinetic:
-        position = state.column("position") if state.box is None else state.box.wrapped(state.column("position"))
+        position, box = state.column("position"), sim.engine.box
+        position = position if box is None else box.wrapped(position)
         inside = ((low <= position) & (position <= high)).all(axis=1)
         mass, velocity = state.column("mass")[inside, None], sim.engine.rates()[0][inside]
+        if box is not None and box.moves:
+            velocity = velocity - box.flow(state.column("position")[inside])
         velocity = velocity - np.sum(mass * velocity, axis=0) / np.sum(mass) if len(mass) else velocity
         total += np.einsum("ni,nj->ij", mass * velocity, velocity)
     return total / volume
@@ -89,7 +92,7 @@ def stress(sim, volume: float | None = None, low: ArrayLike | None = None, high:
 
 def _averaging_volume(sim, volume, low, high):
     """Corners of the box to average over, infinite ones included, and its volume."""
-    everything, box = (np.full(3, -np.inf), np.full(3, np.inf)), sim.engine.state.box
+    everything, box = (np.full(3, -np.inf), np.full(3, np.inf)), sim.engine.box
     if volume is not None:
         if low is not None or high is not None:
             raise ValueError("volume, low, high: give the volume, or both corners of a box")
@@ -111,14 +114,15 @@ def _averaging_volume(sim, volume, low, high):
 
 def _love_weber(sim, found, low, high):
     """(3, 3) sum of force times branch vector over contacts [J]; of branches that leave the box, the part inside."""
-    position, box = sim.engine.state.column("position"), sim.engine.state.box
+    position, box = sim.engine.state.column("position"), sim.engine.box
     start, at_wall = position[found["clump_i"]], (found["clump_j"] < 0)[:, None]
     branch = start - np.where(at_wall, found["point"], position[np.where(at_wall[:, 0], 0, found["clump_j"])])
     if box is None:
         share = _share_inside(start, branch, low, high)
     else:                               # between images of two clumps whose spheres are nearest images
         i, j, centers = found["sphere_i"], found["sphere_j"], sim.sphere_centers()
-        branch -= np.where(at_wall, 0.0, box.length * box.lengths_in(centers[i] - centers[np.where(j < 0, 0, j)]))
+        branch -= np.where(at_wall, 0.0, box.displacement(box.lengths_in(
+            centers[i] - centers[np.where(j < 0, 0, j)])))
         images = box.shifts() if np.isfinite(low).all() else np.zeros((1, 3))
         share = sum(_share_inside(box.wrapped(start) + shift, branch, low, high) for shift in images)
     return np.einsum("ni,nj->ij", share[:, None] * found["force"], branch)

@@ -25,7 +25,7 @@ class Energy:
     Attributes
     ----------
     translational, rotational : float
-        Kinetic energies.
+        Kinetic energies; in a periodic box that moves, translational of the velocities relative to its flow.
     elastic : float
         Energy stored in all contacts by normal forces.
     potential : float
@@ -38,7 +38,8 @@ class Energy:
     dissipated_damping, dissipated_tangential, dissipated_sliding, dissipated_rolling : float
         Energies dissipated since the start by normal damping, tangential damping, sliding, and rolling resistance.
     work : float
-        Work of user forces and moving walls since the start.
+        Work of user forces, moving walls and a moving periodic box since the start. That of the box is the integral of
+        - volume * stress : velocity gradient, with the kinetic part of the stress, tension positive.
     exchanged : float
         Energy of the clumps added since the first step minus that of the clumps removed, with that of their contacts.
     kinetic, total, dissipated : float
@@ -98,6 +99,18 @@ class Energy:
         return self.total + self.shadow
 
 
+def flow_energy(loop, velocity=None):
+    """Kinetic energy of a `Driver` relative to the flow of its box, minus that in unbounded space [J]; 0 without flow.
+
+    The ledger has the work on velocities in unbounded space. velocity : those of the loop, if available.
+    """
+    if loop.box is None or not loop.box.moves:
+        return 0.0
+    velocity = loop.rates()[0] if velocity is None else velocity
+    flow, mass = loop.box.flow(loop.state.column("position")), loop.state.column("mass")
+    return float(np.sum(mass * np.sum((0.5 * flow - velocity) * flow, axis=1)))
+
+
 def measure(loop, gravity, contacts=None, rates=None, shadow=None):
     """Energy of the clumps of a `Driver` in the field `gravity` (3,).
 
@@ -110,7 +123,10 @@ def measure(loop, gravity, contacts=None, rates=None, shadow=None):
     work += [ledger["wall_work"][0]] if "wall_work" in ledger else []
     contacts = loop.contacts() if contacts is None else contacts
     velocity, body_rate = loop.rates() if rates is None else rates
-    mass = state.column("mass")
+    mass, flow_work = state.column("mass"), 0.0
+    if loop.box is not None and loop.box.moves:
+        flow_work = flow_energy(loop, velocity)
+        velocity = velocity - loop.box.flow(state.column("position"))
     lost = np.sum(ledger.get("dissipated", np.zeros((len(DISSIPATED), 1))), axis=1)
     return Energy(translational=float(0.5 * np.sum(mass * np.sum(velocity ** 2, axis=1))),
                   rotational=float(0.5 * np.sum(np.sum(state.column("inertia") * body_rate ** 2, axis=1))),
@@ -118,7 +134,7 @@ def measure(loop, gravity, contacts=None, rates=None, shadow=None):
                   potential=float(-np.sum(mass[:, None] * np.asarray(gravity) * state.column("position"))) + 0.0,
                   shadow=shadow, elastic_tangential=float(np.sum(contacts["energy_tangential"])),
                   elastic_rolling=float(np.sum(contacts["energy_rolling"])),
-                  work=population.work + sum(float(np.sum(of_clumps)) for of_clumps in work),
+                  work=population.work + flow_work + sum(float(np.sum(of_clumps)) for of_clumps in work),
                   exchanged=population.exchanged, **dict(zip(DISSIPATED, lost.tolist())))
 
 

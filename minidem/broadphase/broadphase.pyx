@@ -19,6 +19,11 @@ cdef inline double member_radius(const StateView *state, Py_ssize_t slot) noexce
     return member(state, slot // LANES)[3 * LANES + slot % LANES]
 
 
+cdef inline double reach_of(const StateView *state, Py_ssize_t slot) noexcept nogil:
+    """Distance from the centre of mass of a clump to the farthest point of its sphere."""
+    return member_radius(state, slot) + norm(load(member(state, slot // LANES) + slot % LANES))
+
+
 cdef void set_bounding_radii(Broadphase *broad, const StateView *state) noexcept nogil:
     """Radii of the bounding spheres of the clumps, into `bounds`."""
     cdef Py_ssize_t slot, clump
@@ -26,7 +31,7 @@ cdef void set_bounding_radii(Broadphase *broad, const StateView *state) noexcept
     for slot in range(state.n_members * LANES):
         if state.sphere_number[slot] >= 0:
             clump = <Py_ssize_t> state.block_of_member[slot // LANES] * LANES + slot % LANES
-            radius = member_radius(state, slot) + norm(load(member(state, slot // LANES) + slot % LANES))
+            radius = reach_of(state, slot)
             broad.bounds[4 * clump + 3] = max(broad.bounds[4 * clump + 3], radius)
 
 
@@ -73,6 +78,7 @@ cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_thr
     for slot in range(state.n_members * LANES):
         if state.sphere_number[slot] >= 0:
             total += member_radius(state, slot)
+            broad.largest_clump = max(broad.largest_clump, 2.0 * reach_of(state, slot))
             n += 1
     for slot in range(state.n_blocks * LANES):
         broad.n_items += state.clump_number[slot] >= 0

@@ -3,7 +3,7 @@ from libc.math cimport ceil, llrint
 
 from minidem.core.openmp cimport Barrier
 from minidem.core.vectors cimport IntVector
-from minidem.state.periodic_box cimport wrapped
+from minidem.state.periodic_box cimport wrap_position
 
 cdef enum:
     MOST_RANGES = 27
@@ -52,11 +52,9 @@ cdef void free_levels(Levels *levels) noexcept nogil
 
 cdef inline const double *item_in_box(const double *box, const double *sphere, double *within) noexcept nogil:
     """Centre and radius, the centre moved into the box; without a box `sphere` itself."""
-    cdef int axis
     if box == NULL:
         return sphere
-    for axis in range(3):
-        within[axis] = wrapped(box, sphere, axis)
+    wrap_position(box, sphere, within)
     within[3] = sphere[3]
     return within
 

@@ -43,11 +43,7 @@ static inline __attribute__((always_inline)) ptrdiff_t minidem_select(
         const double *a = spheres + 4 * (ptrdiff_t) pairs[k], *b = spheres + 4 * (ptrdiff_t) pairs[k + 1];
         double x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2], reach = a[3] + b[3] + skin;
         int i = pairs[k], j = pairs[k + 1];
-        if (box) {
-            x = MINIDEM_NEAREST(x, box, 0);
-            y = MINIDEM_NEAREST(y, box, 1);
-            z = MINIDEM_NEAREST(z, box, 2);
-        }
+        if (box) MINIDEM_TO_NEAREST(x, y, z, box);
         near[kept] = i;
         near[kept + 1] = j;
         if (numbers)

@@ -77,11 +77,7 @@ static inline __attribute__((always_inline)) ptrdiff_t minidem_select_many(
         }
         __m256d x = _mm256_unpacklo_pd(xy[0], xy[1]), y = _mm256_unpackhi_pd(xy[0], xy[1]);
         __m256d z = _mm256_unpacklo_pd(zr[0], zr[1]), radii = _mm256_unpackhi_pd(zr[0], zr[1]);
-        if (box) {
-            x = MINIDEM_NEAREST(x, box, 0);
-            y = MINIDEM_NEAREST(y, box, 1);
-            z = MINIDEM_NEAREST(z, box, 2);
-        }
+        if (box) MINIDEM_TO_NEAREST(x, y, z, box);
         __m256d reach = _mm256_add_pd(radii, _mm256_set1_pd(skin));
         __m256d squared = _mm256_add_pd(_mm256_add_pd(_mm256_mul_pd(x, x), _mm256_mul_pd(y, y)),
                                         _mm256_mul_pd(z, z));

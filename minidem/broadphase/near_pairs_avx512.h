@@ -61,11 +61,7 @@ static inline __attribute__((always_inline)) ptrdiff_t minidem_select_many(
         }
         __m512d x = _mm512_shuffle_f64x2(xy[0], xy[1], 0x44), y = _mm512_shuffle_f64x2(xy[0], xy[1], 0xee);
         __m512d z = _mm512_shuffle_f64x2(zr[0], zr[1], 0x44), radii = _mm512_shuffle_f64x2(zr[0], zr[1], 0xee);
-        if (box) {
-            x = MINIDEM_NEAREST(x, box, 0);
-            y = MINIDEM_NEAREST(y, box, 1);
-            z = MINIDEM_NEAREST(z, box, 2);
-        }
+        if (box) MINIDEM_TO_NEAREST(x, y, z, box);
         __m512d reach = _mm512_add_pd(radii, _mm512_set1_pd(skin));
         __m512d squared = _mm512_add_pd(_mm512_add_pd(_mm512_mul_pd(x, x), _mm512_mul_pd(y, y)),
                                         _mm512_mul_pd(z, z));

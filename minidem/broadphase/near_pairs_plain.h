@@ -41,11 +41,7 @@ static inline __attribute__((always_inline)) ptrdiff_t minidem_select_many(
         minidem_two zc = minidem_load_two(c + 2), zd = minidem_load_two(d + 2);
         minidem_two z_ab = za - zb, z_cd = zc - zd, r_ab = za + zb, r_cd = zc + zd;
         minidem_two x = {ab[0], cd[0]}, y = {ab[1], cd[1]}, z = {z_ab[0], z_cd[0]}, reach = {r_ab[1], r_cd[1]};
-        if (box) {
-            x = MINIDEM_NEAREST(x, box, 0);
-            y = MINIDEM_NEAREST(y, box, 1);
-            z = MINIDEM_NEAREST(z, box, 2);
-        }
+        if (box) MINIDEM_TO_NEAREST(x, y, z, box);
         minidem_two squared = x * x + y * y + z * z;
         uint64_t first, second;
         for (int l = 0; l < 4; ++l)

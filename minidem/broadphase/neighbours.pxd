@@ -19,6 +19,7 @@ cdef struct Neighbours:         # of one thread: its blocks and the lists for th
     IntVector triangles         # of one sphere
     double outer_travelled      # of the walls, at the last outer rebuild [m]; see Walls
     double travelled            # at the last rebuild
+    double box_travelled        # strain of a box that moves, at the last rebuild
     int log_slab                # a slab is 2^log_slab slots of own spheres; 0: no slabs, the state fits into the caches
     IntVector pairs             # inner list: (sphere, sphere), first those of own spheres, slab by slab
     IntVector spare             # second array for sorting it
@@ -72,5 +73,5 @@ cdef inline bint push_pair(IntVector *list, int a, int b) noexcept nogil:
 cdef bint search_walls(Neighbours *mine, const Walls *walls, const StateView *state, double skin) noexcept nogil
 cdef bint find_ghost_lines(Neighbours *all, int thread, int n_threads, const StateView *state,
                            unsigned char *marks) noexcept nogil
-cdef bint prune(Neighbours *all, int thread, int n_threads, const Walls *walls, const StateView *state,
-                unsigned char *marks, double skin) noexcept nogil
+cdef bint prune(Neighbours *all, int thread, int n_threads, const Walls *walls, const double *box,
+                const StateView *state, unsigned char *marks, double skin) noexcept nogil

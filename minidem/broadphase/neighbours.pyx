@@ -173,8 +173,8 @@ cdef bint find_ghost_lines(Neighbours *all, int thread, int n_threads, const Sta
     return list_marked(&mine.outer_ghost_lines, marks, first, last)
 
 
-cdef bint prune(Neighbours *all, int thread, int n_threads, const Walls *walls, const StateView *state,
-                unsigned char *marks, double skin) noexcept nogil:
+cdef bint prune(Neighbours *all, int thread, int n_threads, const Walls *walls, const double *box,
+                const StateView *state, unsigned char *marks, double skin) noexcept nogil:
     """Inner lists from the outer ones, and the ghosts and member rows in them. False: memory exhausted.
 
     marks : as in find_ghost_lines.
@@ -190,12 +190,12 @@ cdef bint prune(Neighbours *all, int thread, int n_threads, const Walls *walls, 
         return False
     for source in range(n_threads):
         found = all[source].found + thread
-        kept += select_near(state.spheres, state.box, found.data, found.size, skin, mine.pairs.data + kept,
+        kept += select_near(state.spheres, box, found.data, found.size, skin, mine.pairs.data + kept,
                             NULL)
     mine.n_own = kept
     for source in range(n_threads):
         found = all[source].cross_thread + thread
-        kept += select_near(state.spheres, state.box, found.data, found.size, skin, mine.pairs.data + kept,
+        kept += select_near(state.spheres, box, found.data, found.size, skin, mine.pairs.data + kept,
                             NULL)
     mine.pairs.size = kept
     if n_threads > 1:

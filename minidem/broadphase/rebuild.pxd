@@ -3,4 +3,5 @@ from minidem.broadphase.broadphase cimport Broadphase
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Walls
 
-cdef void rebuild(Broadphase *broad, int thread, StateView *state, const Walls *walls) noexcept nogil
+cdef void rebuild(Broadphase *broad, int thread, StateView *state, const Walls *walls,
+                  const double *box) noexcept nogil

@@ -9,7 +9,8 @@ Load balance: each thread owns as many clumps as it processes in the same time. 
 one in free flight, and other programs may use one of the processors: threads with equal parts would wait for each
 other. Results do not depend on the owner of a clump (contact/reduce.pyx).
 """
-from libc.math cimport INFINITY, isfinite, sqrt
+from libc.math cimport INFINITY, exp, isfinite, sqrt
+from libc.string cimport memcpy
 
 from minidem.broadphase.broadphase cimport (
     OUT_OF_MEMORY, REFERENCE_ROWS, Broadphase, Report, Share, assign_blocks, searched_spheres,
@@ -22,7 +23,9 @@ from minidem.broadphase.synchronisation cimport chooses_skins, wait
 from minidem.core.clock cimport clock
 from minidem.core.lanes cimport LANES
 from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
+from minidem.core.vec3 cimport Vec3
 from minidem.state.motions cimport motions_range
+from minidem.state.periodic_box cimport TRAVELLED, box_moves, displacement_with
 from minidem.state.pose cimport pose_range
 from minidem.state.rows cimport ORIENTATION, PATH, POSITION, TURN_BOUND
 from minidem.state.state cimport StateView, fixed_rows
@@ -165,18 +168,23 @@ def rebalanced_parts(parts, busy):
 
 
 cdef inline int measure_block(double *block, const double *reference, const double *turn_bound, double limit,
-                              double *longest) noexcept nogil:
+                              const double *before, const double *box, double *longest) noexcept nogil:
     """Bits of lanes: 1 << lane if a sphere moved by more than `limit`, 256 << lane if the pose is not finite.
 
     reference : pose (REFERENCE_ROWS, LANES) at the last outer rebuild.
+    before, box : records of a box that moves, then and now; displacements are relative to it. NULL: at rest.
     longest : the largest PATH so far; the row PATH is set to zero.
     """
     cdef double x, y, z, total
+    cdef Vec3 moved
     cdef int lane, k, exceeded[LANES], not_finite[LANES], bits = 0
     for lane in range(LANES):
         x = block[POSITION * LANES + lane] - reference[lane]
         y = block[(POSITION + 1) * LANES + lane] - reference[LANES + lane]
         z = block[(POSITION + 2) * LANES + lane] - reference[2 * LANES + lane]
+        if before != NULL:
+            moved = displacement_with(before, box, reference + lane, LANES)
+            x, y, z = x - moved.x, y - moved.y, z - moved.z
         exceeded[lane] = not sqrt(x * x + y * y + z * z) + sqrt(turn_squared(
             reference + 3 * LANES + lane, block + ORIENTATION * LANES + lane, turn_bound + lane)) <= limit
         total = 0.0
@@ -192,11 +200,25 @@ cdef inline int measure_block(double *block, const double *reference, const doub
     return bits
 
 
-cdef void measure_displacement(Broadphase *broad, int thread, StateView *state, const Walls *walls) noexcept nogil:
+cdef inline double outer_margin(const Broadphase *broad, const double *box) noexcept nogil:
+    """By how far a sphere may have moved since the last outer rebuild before a candidate may be missing [m].
+
+    Of two clumps whose centres are D apart, the strain g of the box changes D by less than g exp(g) D.
+    """
+    cdef double strain, reach
+    if not box_moves(box):
+        return 0.5 * (broad.outer_skin - broad.inner_skin)
+    strain = box[TRAVELLED] - broad.reference_box[TRAVELLED]
+    reach = broad.largest_clump + broad.reach + broad.outer_skin
+    return 0.5 * (broad.outer_skin - broad.inner_skin - strain * exp(2.0 * strain) * reach)
+
+
+cdef void measure_displacement(Broadphase *broad, int thread, StateView *state, const Walls *walls,
+                               const double *box) noexcept nogil:
     """Displacements of own clumps and walls since the last outer rebuild, into the report of this thread."""
     cdef Report *report = broad.reports + thread
     cdef Neighbours *mine = broad.threads + thread
-    cdef double limit = 0.5 * (broad.outer_skin - broad.inner_skin), longest = 0.0
+    cdef double limit = outer_margin(broad, box), longest = 0.0
     cdef bint large = mine.last_block - mine.first_block > BLOCKS_IN_CACHE
     cdef double *block
     cdef Py_ssize_t b
@@ -208,13 +230,13 @@ cdef void measure_displacement(Broadphase *broad, int thread, StateView *state, 
             prefetch_rows(block + BLOCKS_AHEAD * state.n_rows * LANES, POSITION, 3)
             prefetch_rows(block + BLOCKS_AHEAD * state.n_rows * LANES, PATH, 1)
         bits = measure_block(block, broad.reference_poses + b * REFERENCE_ROWS * LANES,
-                             fixed_rows(state, b) + TURN_BOUND * LANES, limit, &longest)
+                             fixed_rows(state, b) + TURN_BOUND * LANES, limit, broad.reference_box if box_moves(box) else NULL, box, &longest)
         all_bits |= bits
         for lane in range(LANES):
             if bits >> (lane + LANES) & 1:
                 report.lost = 1 + state.clump_number[b * LANES + lane]
     report.outer_skin_exceeded = all_bits & ((1 << LANES) - 1) != 0 \
-        or walls.travelled - mine.outer_travelled > limit
+        or walls.travelled - mine.outer_travelled > limit or limit < 0.0
     report.path = longest * 0.5 * broad.inner_skin
     broad.shares[thread].busy = mine.worked + clock() - mine.began - mine.waited
 
@@ -244,13 +266,16 @@ cdef void update_bounds(Broadphase *broad, int thread, const StateView *state) n
             broad.bounds[4 * slot + k] = x[k * LANES]
 
 
-cdef void rebuild_outer(Broadphase *broad, int thread, StateView *state, const Walls *walls) noexcept nogil:
+cdef void rebuild_outer(Broadphase *broad, int thread, StateView *state, const Walls *walls,
+                        const double *box) noexcept nogil:
     """Rebuild the outer lists. Called by all threads together."""
     cdef const Neighbours *mine = broad.threads + thread
     if thread == 0:
         set_skins(broad, state, walls.n_meshes > 0)
         broad.rebalanced = not broad.fixed_shares and rebalance(broad.shares, broad.n_threads)
-        broad.levels.ready = reserve_levels(&broad.levels, broad.outer_skin + broad.reach, state.box)
+        broad.levels.ready = reserve_levels(&broad.levels, broad.outer_skin + broad.reach, box)
+        if box_moves(box):
+            memcpy(broad.reference_box, box, sizeof(broad.reference_box))
         broad.n_outer += 1
     if broad.clumps_first:
         update_bounds(broad, thread, state)
@@ -263,7 +288,7 @@ cdef void rebuild_outer(Broadphase *broad, int thread, StateView *state, const W
                 mine.first_block / <double> state.n_blocks, mine.last_block / <double> state.n_blocks)
     wait(broad, thread)
     broad.reports[thread].incomplete = not (
-        search_pairs(broad.threads, thread, broad.n_threads, &broad.levels, state, searched_spheres(broad, state),
+        search_pairs(broad.threads, thread, broad.n_threads, &broad.levels, state, box, searched_spheres(broad, state),
                      broad.outer_skin + broad.reach, broad.clumps_first)
         and search_walls(broad.threads + thread, walls, state, broad.outer_skin + broad.reach))
     store_reference_poses(broad, thread, state)
@@ -277,7 +302,8 @@ cdef void rebuild_outer(Broadphase *broad, int thread, StateView *state, const W
         wait(broad, thread)
 
 
-cdef void rebuild(Broadphase *broad, int thread, StateView *state, const Walls *walls) noexcept nogil:
+cdef void rebuild(Broadphase *broad, int thread, StateView *state, const Walls *walls,
+                  const double *box) noexcept nogil:
     """Rebuild the inner lists, and the outer ones if needed. Called by all threads together.
 
     After it all spheres are posed.
@@ -289,18 +315,20 @@ cdef void rebuild(Broadphase *broad, int thread, StateView *state, const Walls *
         pose_range(state, mine.first_block, mine.last_block)
     if state.motions != NULL:                           # those of spheres without a contact are not written in a step
         motions_range(state, mine.first_block, mine.last_block)
-    measure_displacement(broad, thread, state, walls)
+    measure_displacement(broad, thread, state, walls, box)
     if broad.valid:
         copy_ghosts(&mine.outer_ghost_lines, state)
     wait(broad, thread)
     for t in range(broad.n_threads):
         outer |= broad.reports[t].outer_skin_exceeded
     if outer:
-        rebuild_outer(broad, thread, state, walls)
+        rebuild_outer(broad, thread, state, walls, box)
     for t in range(broad.n_threads):
         incomplete |= broad.reports[t].incomplete
-    if incomplete or not prune(broad.threads, thread, broad.n_threads, walls, state, broad.marks,
+    if incomplete or not prune(broad.threads, thread, broad.n_threads, walls, box, state, broad.marks,
                                broad.inner_skin + broad.reach):
         mine.failure = OUT_OF_MEMORY
+    if box_moves(box):
+        mine.box_travelled = box[TRAVELLED]
     if thread == 0:
         broad.n_inner += 1

@@ -4,4 +4,4 @@ from minidem.broadphase.neighbours cimport Neighbours
 from minidem.state.state cimport StateView
 
 cdef bint search_pairs(Neighbours *all, int thread, int n_threads, const Levels *levels, const StateView *state,
-                       const double *items, double skin, bint clumps_first) noexcept nogil
+                       const double *box, const double *items, double skin, bint clumps_first) noexcept nogil

@@ -18,7 +18,9 @@ from minidem.broadphase.neighbours cimport PADDING, push_pair
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.vec3 cimport Vec3, dot, vec3
 from minidem.core.vectors cimport IntVector, reserve
-from minidem.state.periodic_box cimport nearest_image, rounded, wrapped
+from minidem.state.periodic_box cimport (
+    ACROSS, LATTICE, LOW, MOVES, across_lengths, nearest_image, rounded, wrap_position,
+)
 from minidem.state.state cimport StateView
 
 
@@ -56,6 +58,7 @@ cdef struct Search:                 # of one thread
     double skin                     # [m]
     bint clumps_first               # they are bounding spheres of clumps
     double width                    # of the widest cells [m]
+    const double *box               # periodic: see periodic_box.pxd
     bint small_box                  # two images of a pair may be within the skin
 
 
@@ -101,23 +104,44 @@ cdef inline void free_candidates(Candidates *candidates) noexcept nogil:
 cdef inline bint are_nearest(const double *box, const double *first, const double *second,
                              const int *shift) noexcept nogil:
     """Whether the image of the first of two items by `shift` is the one nearest to the second."""
+    cdef double a[3]
+    cdef double b[3]
+    cdef double lengths = 0.0, d
     cdef int axis
+    wrap_position(box, first, a)
+    wrap_position(box, second, b)
+    if box[MOVES] != 0.0:
+        lengths = rounded(across_lengths(box, a[0] - b[0], a[1] - b[1], a[2] - b[2]))
     for axis in range(3):
-        if rounded((wrapped(box, first, axis) - wrapped(box, second, axis)) * box[axis + 3]) != -shift[axis]:
+        d = a[axis] - b[axis] if lengths == 0.0 else a[axis] - b[axis] - lengths * box[LATTICE + axis]
+        if rounded(d * box[axis + 3]) + (lengths if box[ACROSS + axis] != 0.0 else 0.0) != -shift[axis]:
             return False
     return True
 
 
-cdef inline void add_image(Images *images, const double *box, int x, int y, int z) noexcept nogil:
+cdef inline bint add_image(Images *images, const double *box, int x, int y, int z, double width) noexcept nogil:
+    """Append the image by so many lengths. In a tilted box only if it is closer to the box than `width`."""
     cdef double *image = images.sphere[images.count]
     cdef int *shift = images.shift[images.count]
+    cdef double lengths = 0.0, beyond
     cdef int axis
     shift[0], shift[1], shift[2] = x, y, z
+    for axis in range(3 if box[MOVES] != 0.0 else 0):
+        lengths = shift[axis] if box[ACROSS + axis] != 0.0 else lengths
     for axis in range(3):
+        if box[ACROSS + axis] != 0.0 and box[MOVES] != 0.0:
+            image[axis] = images.sphere[0][axis] + lengths * box[LATTICE + axis]
+            continue
         image[axis] = images.sphere[0][axis] + shift[axis] * box[axis]
+        if lengths != 0.0:
+            image[axis] += lengths * box[LATTICE + axis]
+            beyond = max(box[LOW + axis] - image[axis], image[axis] - box[LOW + axis] - box[axis])
+            if box[axis] > 0.0 and beyond >= min(width, 0.500001 * box[axis]):
+                return False
     image[3] = images.sphere[0][3]
-    images.ahead[images.count] = 9 * z + 3 * y + x > 0
+    images.ahead[images.count] = 25 * z + 5 * y + x > 0
     images.count += 1
+    return True
 
 
 cdef inline void find_images(Images *images, const double *box, const double *sphere, double width) noexcept nogil:
@@ -126,6 +150,7 @@ cdef inline void find_images(Images *images, const double *box, const double *sp
     cdef int least[3]
     cdef int most[3]
     cdef int axis, x, y, z
+    cdef bint across = False
     memset(images.shift[0], 0, sizeof(images.shift[0]))
     images.count, images.ahead[0] = 1, False
     if box == NULL:
@@ -135,11 +160,32 @@ cdef inline void find_images(Images *images, const double *box, const double *sp
     for axis in range(3):
         most[axis] = box[axis] > 0.0 and inside[axis] - box[axis + 6] < width
         least[axis] = -(box[axis] > 0.0 and box[axis + 6] + box[axis] - inside[axis] < width)
+        across |= box[ACROSS + axis] != 0.0 and (least[axis] != 0 or most[axis] != 0)
+    for axis in range(3 if across else 0):              # an image across is displaced along the flow
+        if box[LATTICE + axis] != 0.0 and box[ACROSS + axis] == 0.0:
+            add_tilted(images, box, axis, least, most, width)
+            return
     for z in range(least[2], most[2] + 1):
         for y in range(least[1], most[1] + 1):
             for x in range(least[0], most[0] + 1):
                 if x or y or z:
-                    add_image(images, box, x, y, z)
+                    add_image(images, box, x, y, z, width)
+
+
+cdef void add_tilted(Images *images, const double *box, int flow, const int *least, const int *most,
+                     double width) noexcept nogil:
+    """As find_images, in a box whose image along the gradient is displaced along the axis `flow`."""
+    cdef int shift[3]
+    cdef int x, y, z, axis, lengths
+    for z in range(-2 if flow == 2 else least[2], (2 if flow == 2 else most[2]) + 1):
+        for y in range(-2 if flow == 1 else least[1], (2 if flow == 1 else most[1]) + 1):
+            for x in range(-2 if flow == 0 else least[0], (2 if flow == 0 else most[0]) + 1):
+                shift[0], shift[1], shift[2] = x, y, z
+                lengths = 0
+                for axis in range(3):
+                    lengths = shift[axis] if box[ACROSS + axis] != 0.0 else lengths
+                if (x != 0 or y != 0 or z != 0) and (lengths != 0 or least[flow] <= shift[flow] <= most[flow]):
+                    add_image(images, box, x, y, z, width)
 
 
 cdef inline int owner_of(const Search *search, int slot) noexcept nogil:
@@ -187,7 +233,7 @@ cdef inline bint are_near(const double *box, const double *a, const double *b, d
     return dot(d, d) < reach * reach
 
 
-cdef bint collect_near(IntVector *near, const StateView *state, int clump, const double *sphere,
+cdef bint collect_near(IntVector *near, const StateView *state, const double *box, int clump, const double *sphere,
                        double skin) noexcept nogil:
     """List the spheres of a clump near `sphere`. False: memory exhausted."""
     cdef Py_ssize_t row, block = row_of(clump)
@@ -198,7 +244,7 @@ cdef bint collect_near(IntVector *near, const StateView *state, int clump, const
     for row in range(state.first_member[block], state.first_member[block + 1]):
         slot = <int> row * LANES + lane_of(clump)
         if state.sphere_number[slot] >= 0 \
-                and are_near(state.box, state.spheres + 4 * <Py_ssize_t> slot, sphere, skin):
+                and are_near(box, state.spheres + 4 * <Py_ssize_t> slot, sphere, skin):
             near.data[near.size] = slot
             near.size += 1
     return True
@@ -210,8 +256,8 @@ cdef bint compare_clumps(const Search *search, int first, int second) noexcept n
     cdef IntVector *near = search.mine.near
     cdef Py_ssize_t k, m
     cdef int i, j, owner_i, owner_j
-    if not (collect_near(&near[0], state, first, search.items + 4 * <Py_ssize_t> second, search.skin)
-            and collect_near(&near[1], state, second, search.items + 4 * <Py_ssize_t> first, search.skin)):
+    if not (collect_near(&near[0], state, search.box, first, search.items + 4 * <Py_ssize_t> second, search.skin)
+            and collect_near(&near[1], state, search.box, second, search.items + 4 * <Py_ssize_t> first, search.skin)):
         return False
     for k in range(near[0].size):
         i = near[0].data[k]
@@ -219,7 +265,7 @@ cdef bint compare_clumps(const Search *search, int first, int second) noexcept n
         for m in range(near[1].size):
             j = near[1].data[m]
             owner_j = owner_of(search, j)
-            if are_near(state.box, state.spheres + 4 * <Py_ssize_t> i, state.spheres + 4 * <Py_ssize_t> j,
+            if are_near(search.box, state.spheres + 4 * <Py_ssize_t> i, state.spheres + 4 * <Py_ssize_t> j,
                         search.skin) and not add_pair(search, owner_i, owner_j, i, j):
                 return False
     return True
@@ -242,7 +288,7 @@ cdef void keep_nearest(const Search *search, IntVector *pairs, Py_ssize_t first,
     pairs.size = first
     for k in range(first, n, 2):
         pairs.data[pairs.size], pairs.data[pairs.size + 1] = pairs.data[k], pairs.data[k + 1]
-        pairs.size += 2 * are_nearest(search.state.box, search.items + 4 * <Py_ssize_t> pairs.data[k],
+        pairs.size += 2 * are_nearest(search.box, search.items + 4 * <Py_ssize_t> pairs.data[k],
                                       search.items + 4 * <Py_ssize_t> pairs.data[k + 1], shift)
 
 
@@ -353,15 +399,15 @@ cdef bint search_level(const Search *search, const Levels *levels, int level,
         if not search_around(search, slot, &fixed, fixed.radius + grid.skin, candidates + level,
                              <int> p - start[cell] + 1, no_shift):
             return False
-        if search.state.box != NULL or level + 1 < levels.count:
-            find_images(&images, search.state.box, search.items + 4 * <Py_ssize_t> slot, search.width)
+        if search.box != NULL or level + 1 < levels.count:
+            find_images(&images, search.box, search.items + 4 * <Py_ssize_t> slot, search.width)
             if not search_images(search, levels, level, slot, &images, candidates, cells):
                 return False
     return True
 
 
 cdef bint search_pairs(Neighbours *all, int thread, int n_threads, const Levels *levels, const StateView *state,
-                       const double *items, double skin, bint clumps_first) noexcept nogil:
+                       const double *box, const double *items, double skin, bint clumps_first) noexcept nogil:
     """Search the own part of every grid for outer pairs, sorted by owner. False: memory exhausted.
 
     items : (slots, 4) centres and radii of the items of the grids: spheres, or with `clumps_first` bounding spheres of
@@ -379,14 +425,15 @@ cdef bint search_pairs(Neighbours *all, int thread, int n_threads, const Levels 
     search.first_slot = <int> state.first_member[search.mine.first_block] * LANES
     search.last_slot = <int> state.first_member[search.mine.last_block] * LANES
     search.state = state
+    search.box = box
     search.items = items
     search.skin = skin
     search.clumps_first = clumps_first
     search.width, search.small_box = 0.0, False
     for level in range(levels.count):
         search.width = max(search.width, cell_width(&levels.grid[level]))
-    for axis in range(3 if state.box != NULL else 0):
-        search.small_box |= 0.0 < state.box[axis] < 2.0 * search.width
+    for axis in range(3 if box != NULL else 0):
+        search.small_box |= 0.0 < box[axis] < 2.0 * search.width
     for owner in range(n_threads):
         search.mine.found[owner].size = search.mine.cross_thread[owner].size = 0
     for level in range(levels.count):

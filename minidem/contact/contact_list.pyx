@@ -76,11 +76,12 @@ cdef void write_block(const Contacts *contacts, const StateView *view, int group
     cdef double result[DESCRIPTION_ROWS * LANES]
     cdef double sides[2 * SIDE_ROWS * LANES]
     cdef double points[3 * LANES]
+    cdef double images[6 * LANES]
     cdef Py_ssize_t n
     cdef int lane, m
     memset(contact, 0, sizeof(contact))
     load_only_pair(contacts.law, contact)
-    load_block(contacts.law, view, blocks, b, group == <int> WALLS, contact, sides, points)
+    load_block(contacts.law, view, blocks, b, group == <int> WALLS, contact, sides, points, images)
     memcpy(records, block + RECORDS * LANES, contacts.law.n_records * 4 * LANES * sizeof(double))
     contacts.law.describe(contact, records, result, contacts.law.parameters)
     for lane in range(LANES):
@@ -185,7 +186,7 @@ cdef bint find_overlaps(IntVector *pairs, IntVector *triangles, const StateView 
             if state.sphere_number[other] < 0 \
                     or state.clump_number[<Py_ssize_t> state.block_of_member[row] * LANES + other % LANES] >= clump:
                 continue
-            distance = norm(nearest_image(state.box, sub(vec3(sphere[0], sphere[1], sphere[2]), centre)))
+            distance = norm(nearest_image(law.box, sub(vec3(sphere[0], sphere[1], sphere[2]), centre)))
             if distance >= bounding_radius + sphere[3]:
                 continue
             for own in range(state.first_member[block], state.first_member[block + 1]):

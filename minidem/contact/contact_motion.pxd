@@ -5,5 +5,5 @@ from minidem.state.state cimport StateView
 cdef enum:
     SIDE_ROWS = 3           # distance of the contact point from the centre [m]; 1 / unit of force; 1 / unit of moment
 
-cdef void gather_contacts(const Law *law, const StateView *state, const int *i, const int *j, bint walls,
-                          double *contact, double *sides, double *points) noexcept nogil
+cdef bint gather_contacts(const Law *law, const StateView *state, const int *i, const int *j, bint walls,
+                          double *contact, double *sides, double *points, double *images) noexcept nogil

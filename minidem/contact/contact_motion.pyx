@@ -15,7 +15,7 @@ from minidem.contact.rows cimport (
 from minidem.core.lanes cimport LANES
 from minidem.core.transpose cimport rows_from_lines, rows_from_records
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, vec3
-from minidem.state.periodic_box cimport nearest_image
+from minidem.state.periodic_box cimport box_moves, image_velocities, nearest_image
 from minidem.state.rows cimport load, store
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Touch, WallPose, touch_wall, velocity_at
@@ -87,8 +87,11 @@ cdef inline void wall_geometry(const Law *law, const int *elements, const Bodies
 
 
 cdef inline void write_rows(bint walls, const Bodies *a, const Bodies *b, const Geometry *g, double step,
-                            OwnRows contact, OwnRows sides) noexcept nogil:
-    """All rows of the contacts up to STEP but mass and inertia, and those of `sides`."""
+                            const double *images, OwnRows contact, OwnRows sides) noexcept nogil:
+    """All rows of the contacts up to STEP but mass and inertia, and those of `sides`.
+
+    images : velocities (3, LANES) of the images of the second bodies; a constant NULL where all are zero.
+    """
     cdef double half = 0.5 * step, share = 1.0 if walls else 0.5        # of the overlap on the side of i
     cdef double overlap, middle_overlap, approach, lever_i, lever_j
     cdef Vec3 normal, middle, relative, tangential, straight, w_i, w_j
@@ -96,6 +99,8 @@ cdef inline void write_rows(bint walls, const Bodies *a, const Bodies *b, const 
     for lane in range(LANES):
         normal, w_i, w_j = load(g.normal + lane), load(a.motion + 4 * LANES + lane), load(b.motion + 4 * LANES + lane)
         relative = sub(load(a.motion + lane), load(b.motion + lane))
+        if images != NULL:
+            relative = sub(relative, load(images + lane))
         approach = dot(relative, normal)
         tangential = add_scaled(relative, -approach, normal)
         if walls:                                       # the curved part of the motion, and the rotation of the wall
@@ -137,26 +142,34 @@ cdef void write_points(bint walls, const Bodies *a, const Bodies *b, const Geome
                                                        radius_j - radius_i, load(g.normal + lane))))
 
 
-cdef void gather_contacts(const Law *law, const StateView *state, const int *i, const int *j, bint walls,
-                          double *contact, double *sides, double *points) noexcept nogil:
+cdef bint gather_contacts(const Law *law, const StateView *state, const int *i, const int *j, bint walls,
+                          double *contact, double *sides, double *points, double *images) noexcept nogil:
     """Rows of eight contacts up to STEP, but for mass and rolling inertia.
 
     i, j : (LANES,) their bodies.  walls : all are contacts with walls.
     sides : (2, SIDE_ROWS, LANES), of each body, see there.
     points : (3, LANES), contact points, lab [m]; may be NULL.
+    images : (6, LANES), where the function returns True: velocities of those images of the second bodies that touch, in
+        the step that ends here and in the one that begins [m/s]. False: they are zero.
     """
     cdef Bodies a, b
     cdef Geometry geometry
+    cdef bint crosses = False
     load_side(state, i, &a)
     if walls:
         wall_geometry(law, j, &a, state.half_step, &b, &geometry)
-        write_rows(True, &a, &b, &geometry, 2.0 * state.half_step, contact, sides)
+        write_rows(True, &a, &b, &geometry, 2.0 * state.half_step, NULL, contact, sides)
     else:
         load_side(state, j, &b)
-        if state.box != NULL:
-            pair_geometry(state.box, &a, &b, &geometry)
+        if law.box != NULL:
+            pair_geometry(law.box, &a, &b, &geometry)
+            crosses = box_moves(law.box) and image_velocities(law.box, a.sphere, b.sphere, images, images + 3 * LANES)
         else:
             pair_geometry(NULL, &a, &b, &geometry)
-        write_rows(False, &a, &b, &geometry, 2.0 * state.half_step, contact, sides)
+        if crosses:
+            write_rows(False, &a, &b, &geometry, 2.0 * state.half_step, images, contact, sides)
+        else:
+            write_rows(False, &a, &b, &geometry, 2.0 * state.half_step, NULL, contact, sides)
     if points != NULL:
         write_points(walls, &a, &b, &geometry, points)
+    return crosses

@@ -95,7 +95,7 @@ cdef object describe(State state, const int[:, ::1] slots, const double[:, ::1] 
         else:
             row.force = scale(values[k, 1], row.normal)
     if in_box:
-        found["point"] += state.shift[found["clump_i"]] * state.box.length
+        found["point"] += state.shift[found["clump_i"]] * state.box.start.length
     return found
 
 

@@ -24,7 +24,7 @@ from minidem.core.vectors cimport IntVector, reserve
 from minidem.core.lanes cimport LANES
 from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport Vec3, dot, scale, sub, vec3
-from minidem.state.periodic_box cimport nearest_differences, nearest_image
+from minidem.state.periodic_box cimport box_moves, image_velocities, image_velocity, nearest_differences, nearest_image
 from minidem.state.rows cimport load, store
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Touch, Walls, touch_wall
@@ -56,6 +56,9 @@ cdef struct Law:                        # all that a force depends on, in additi
     ContactFunction one
     ForcesFunction forces               # of LANES overlaps
     const Walls *walls
+    const double *box                   # periodic, at the pose of this thread: see periodic_box.pxd; NULL: none
+    const double *boxes                 # records of a run, `box_stride` doubles apart: one for each half step
+    Py_ssize_t box_stride               # 0: the box does not move
     double modulus                      # effective modulus between two clumps, if all have one compliance [Pa]
     double parameters[MAX_LAW_PARAMETERS]       # in the order of the record
     void *context                       # behind the parameters: the LawKernels, for external_law.pyx
@@ -149,7 +152,7 @@ cdef inline Contact over_contact(Force force, bint mixed, const Law *law, const 
     if j < 0:
         return wall_contact(force, modulus, law, a, -1 - <Py_ssize_t> j)
     return sphere_contact(force, modulus, law.parameters, nearest_image(
-        state.box, sub(vec3(a[0], a[1], a[2]), vec3(b[0], b[1], b[2]))), a[3], b[3])
+        law.box, sub(vec3(a[0], a[1], a[2]), vec3(b[0], b[1], b[2]))), a[3], b[3])
 
 
 cdef inline uint64_t unit_key(const Law *law, const StateView *state, Py_ssize_t clump) noexcept nogil:
@@ -197,13 +200,14 @@ cdef inline void evaluate_eight(Force force, bint moving, bint mixed, const doub
                                 int64_t *on_j, double *margins) noexcept nogil:
     """Evaluate eight contacts of two spheres each, into records (LANES, 4) of forces (force_sums.pxd).
 
-    box : that of the state.
+    box : that of the law.
     twists, margins : (2 LANES,), (LANES,) with `moving`: see relative_velocities; margin of each.
     """
     cdef double a[4][LANES]
     cdef double b[4][LANES]
     cdef double rows[4][LANES]
     cdef double relative[3 * LANES]
+    cdef double images[6 * LANES]
     cdef double moduli[LANES]
     cdef uint64_t keys_i[LANES]
     cdef uint64_t keys_j[LANES]
@@ -222,6 +226,9 @@ cdef inline void evaluate_eight(Force force, bint moving, bint mixed, const doub
     elif moving:
         for lane in range(LANES):
             store(relative + lane, sub(sphere_velocity(state, i[lane]), sphere_velocity(state, j[lane])))
+    if moving and box_moves(box) and image_velocities(box, a[0], b[0], images, images + 3 * LANES):
+        for lane in range(3 * LANES):
+            relative[lane] -= images[lane]
     if box != NULL:
         nearest_differences(box, a[0], b[0])
     if mixed:
@@ -258,10 +265,26 @@ cdef inline void over_lanes(Force force, const double *overlap, const double *ra
     memcpy(result, forces, sizeof(forces))
 
 
+cdef inline Vec3 relative_velocity(const double *box, const StateView *state, Vec3 velocity, int i,
+                                   int j) noexcept nogil:
+    """Velocity of sphere i relative to the nearest image of sphere j; velocity : of i."""
+    cdef const double *a = state.spheres + 4 * <Py_ssize_t> i
+    cdef const double *b = state.spheres + 4 * <Py_ssize_t> j
+    cdef Vec3 behind, ahead, relative = sub(velocity, sphere_velocity(state, j))
+    if box_moves(box) and image_velocity(box, vec3(a[0] - b[0], a[1] - b[1], a[2] - b[2]), &behind, &ahead):
+        return sub(relative, behind)
+    return relative
+
+
+cdef inline void place_box(Law *law, Py_ssize_t entry) noexcept nogil:
+    """Take the box of an entry of the records."""
+    law.box = law.boxes + entry * law.box_stride
+
+
 cdef inline bint over_pairs_in(const double *box, Force force, bint moving, bint mixed, const Law *law,
                                const StateView *state, const int *pairs, Py_ssize_t first, Py_ssize_t n, bint walls,
                                int64_t *forces, IntVector *ends) noexcept nogil:
-    """See over_pairs. box : of the state; a constant NULL, so that loops are compiled as if there were no boxes."""
+    """See over_pairs. box : of the law; a constant NULL, so that loops are compiled as if there were no boxes."""
     cdef Py_ssize_t eight, k, eights = 0 if walls else n // (2 * LANES)
     cdef int twists[PAIRS_AT_ONCE + 2 * LANES]
     cdef double margins[LANES]
@@ -293,7 +316,7 @@ cdef inline bint over_pairs_in(const double *box, Force force, bint moving, bint
         if moving:
             relative = sphere_velocity(state, pairs[k])
             if pairs[k + 1] >= 0:
-                relative = sub(relative, sphere_velocity(state, pairs[k + 1]))
+                relative = relative_velocity(box, state, relative, pairs[k], pairs[k + 1])
             ends.data[ends.size] = <int> (first + k)
             ends.size += margin(law.begins, law.ends, &contact, relative) > 0.0
     return True
@@ -309,6 +332,6 @@ cdef inline bint over_pairs(Force force, bint moving, bint mixed, const Law *law
     first : number of the first int in the list of the thread.
     walls : some of them are contacts with a wall.
     """
-    if state.box != NULL:
-        return over_pairs_in(state.box, force, moving, mixed, law, state, pairs, first, n, walls, forces, ends)
+    if law.box != NULL:
+        return over_pairs_in(law.box, force, moving, mixed, law, state, pairs, first, n, walls, forces, ends)
     return over_pairs_in(NULL, force, moving, mixed, law, state, pairs, first, n, walls, forces, ends)

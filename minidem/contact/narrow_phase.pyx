@@ -156,7 +156,7 @@ cdef bint find_contacts(Contacts *contacts, const Neighbours *mine, const StateV
     # In portions: their spheres stay in cache, and their accumulators are fetched while the last portion is evaluated.
     while contacts.list_cursor < end:
         n = contacts.pairs.size
-        contacts.pairs.size += select_near(state.spheres, state.box, mine.pairs.data + contacts.list_cursor,
+        contacts.pairs.size += select_near(state.spheres, contacts.law.box, mine.pairs.data + contacts.list_cursor,
                                            min(<Py_ssize_t> PAIRS_AT_ONCE, end - contacts.list_cursor), 0.0, pairs + n,
                                            NULL)
         contacts.list_cursor = min(contacts.list_cursor + PAIRS_AT_ONCE, end)

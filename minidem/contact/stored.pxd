@@ -21,7 +21,7 @@ cdef struct Ledger:                 # energies of the own contacts, without an o
     Wide dissipated[KINDS]          # since the start
     double lost[KINDS]              # what was not finite [J]
     Wide wall_work                  # of moving walls on own clumps since the start, with any law
-    Wide wall_power                 # likewise in half a step, at the last whole one
+    Wide wall_power                 # likewise in half a step, at the last whole one; of a periodic box that moves, too
 
 cdef struct Stored:                 # of one thread
     int n_records                   # of the law; 0: nothing here is used
@@ -31,6 +31,7 @@ cdef struct Stored:                 # of one thread
     bint has_saved
     bint stores_forces              # at the end of a step: the blocks get the last forces
     bint ready                      # what follows belongs to the lists
+    Wide box_work[2]                # of a periodic box at this pose in the half steps that end and begin here
     Ledger ledger
     Ledger saved_ledger             # ... and their energies
     int first_slot                  # of the own spheres

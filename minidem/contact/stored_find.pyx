@@ -40,7 +40,7 @@ cdef inline Vec3 normal_of(const Law *law, const StateView *state, int i, int j)
     cdef double distance
     if j < 0:
         return touch_wall(law.walls, -1 - <Py_ssize_t> j, a).normal
-    d = nearest_image(state.box, sub(vec3(a[0], a[1], a[2]), vec3(b[0], b[1], b[2])))
+    d = nearest_image(law.box, sub(vec3(a[0], a[1], a[2]), vec3(b[0], b[1], b[2])))
     distance = sqrt(dot(d, d))
     return scale(1.0 / distance if distance > 0.0 else 0.0, d)
 
@@ -138,7 +138,7 @@ cdef bint search(Stored *stored, const Law *law, Neighbours *mine, const StateVi
     cdef const int *pair
     while end > first:
         begin = first + (end - 1 - first) // PAIRS_AT_ONCE * PAIRS_AT_ONCE
-        n = select_near(state.spheres, state.box, mine.pairs.data + begin, end - begin, skin, stored.found_pairs.data,
+        n = select_near(state.spheres, law.box, mine.pairs.data + begin, end - begin, skin, stored.found_pairs.data,
                         <int64_t *> stored.found_numbers.data) // 2
         for k in range(n - 1, -1, -1):
             pair = stored.found_pairs.data + 2 * k

@@ -15,7 +15,7 @@ from minidem.contact.blocks cimport (
 )
 from minidem.contact.contact_motion cimport SIDE_ROWS, gather_contacts
 from minidem.contact.fixed_point cimport (
-    BOUND, COARSE, LINE, add_energies, add_side, fold, take_lines,
+    BOUND, COARSE, LINE, add_energies, add_side, fold, rounded_wide, take_lines,
 )
 from minidem.contact.rows cimport (
     COEFFICIENTS, COUPLE, DISSIPATED, FORCE, GOES_ON, MASS, MAX_COEFFICIENTS, NORMAL, OVERLAP, RESULT_ROWS,
@@ -30,9 +30,10 @@ from minidem.core.eight cimport (
 from minidem.core.lanes cimport LANES, LOG_LANES
 from minidem.core.prefetch cimport prefetch
 from minidem.core.transpose cimport rows_from_records
+from minidem.core.vec3 cimport dot
 from minidem.state.pose cimport load_matrices, to_body3
 from minidem.state.rows cimport FORCE as CLUMP_FORCE
-from minidem.state.rows cimport ORIENTATION, TORQUE, WRENCH_ROWS
+from minidem.state.rows cimport ORIENTATION, TORQUE, WRENCH_ROWS, load
 from minidem.state.state cimport member
 
 cdef enum:
@@ -83,18 +84,19 @@ cdef void load_only_pair(const Law *law, double *contact) noexcept nogil:
             contact[(COEFFICIENTS + k) * LANES + lane] = law.coefficients[k]
 
 
-cdef void load_block(const Law *law, const StateView *state, const Blocks *blocks, Py_ssize_t b, bint walls,
-                     double *contact, double *sides, double *points) noexcept nogil:
-    """Contact rows of a block; the other arguments as for gather_contacts. Where there is one material, the rows of the
+cdef bint load_block(const Law *law, const StateView *state, const Blocks *blocks, Py_ssize_t b, bint walls,
+                     double *contact, double *sides, double *points, double *images) noexcept nogil:
+    """Contact rows of a block; the other arguments and the result as for gather_contacts. Where there is one material, the rows of the
     coefficients are loaded before."""
     cdef const double *block = block_at(blocks, b)
     cdef const int *keys = <const int *> block
-    gather_contacts(law, state, keys + FIRST, keys + SECOND, walls, contact, sides, points)
+    cdef bint crosses = gather_contacts(law, state, keys + FIRST, keys + SECOND, walls, contact, sides, points, images)
     memcpy(contact + MASS * LANES, block + EFFECTIVE_MASS * LANES, LANES * sizeof(double))
     if law.has_couples:
         memcpy(contact + ROLLING_INERTIA * LANES, block + EFFECTIVE_INERTIA * LANES, LANES * sizeof(double))
     if law.n_materials > 1:
         load_coefficients(law, keys + MATERIALS, contact)
+    return crosses
 
 
 cdef inline void index_lines(const Stored *stored, const int *spheres, int *index) noexcept nogil:
@@ -190,6 +192,22 @@ cdef inline void limit_range(const Stored *stored, const Law *law, Py_ssize_t b,
             result[GOES_ON * LANES + lane] = 0.0
 
 
+cdef void add_box_work(Stored *stored, const Law *law, const int *first, const double *force,
+                       const double *images) noexcept nogil:
+    """Work of the box, in the half steps that end and begin at this pose, by contacts with images.
+
+    first : (LANES,) first bodies; if it is a ghost, the other thread adds the work.  force : (3, LANES) on them [N].
+    images : (6, LANES), see gather_contacts.
+    """
+    cdef double power
+    cdef int lane, part
+    for lane in range(LANES):
+        if <unsigned int> (first[lane] - stored.first_slot) < <unsigned int> stored.n_slots:
+            for part in range(2):
+                power = dot(load(force + lane), load(images + 3 * LANES * part + lane))
+                stored.box_work[part] += rounded_wide(0.5 * law.dt * power * law.per_energy)
+
+
 cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const StateView *state, int group,
                          bint walls) noexcept nogil:
     """Evaluate the blocks of a group; of the first n_kept ones, add the forces that are known. False: memory exhausted.
@@ -203,6 +221,8 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
     cdef const double *couple
     cdef Py_ssize_t b, n_blocks = blocks.n_blocks
     cdef int ended, lane
+    cdef double images[6 * LANES]
+    cdef bint crosses
     memset(result, 0, sizeof(result))
     memset(contact, 0, sizeof(contact))
     load_only_pair(law, contact)
@@ -211,7 +231,7 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
         prefetch_block(block_at(blocks, b + 2 * <int> AHEAD), law.n_records)
         if not walls and b + <int> AHEAD < n_blocks:
             prefetch_bodies(stored, state, <const int *> block_at(blocks, b + AHEAD))
-        load_block(law, state, blocks, b, walls, contact, sides, NULL)
+        crosses = load_block(law, state, blocks, b, walls, contact, sides, NULL, images)
         ended = 0
         force, couple = block + LAST_FORCE * LANES, block + LAST_COUPLE * LANES
         if b >= stored.n_kept[group]:
@@ -223,6 +243,8 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
             ended = ended_lanes(stored, blocks, block, result)
         if not add_forces(stored, law, block, force, couple if law.has_couples else NULL, contact, sides, walls):
             return False
+        if crosses:
+            add_box_work(stored, law, <const int *> block + FIRST, force, images)
         if (b + 1) % BLOCKS_PER_FOLD == 0:
             fold(stored.ledger.sums, KINDS, stored.ledger.dissipated)
         for lane in range(LANES if ended else 0):
@@ -236,6 +258,7 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
 cdef bint evaluate_stored(Stored *stored, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil:
     """Forces of all contacts, added to the lines of own spheres. False: memory exhausted."""
     cdef int group
+    stored.box_work[0] = stored.box_work[1] = 0
     stored.lines.has_large = False                      # all sums of the last step are taken
     for group in range(<int> GROUPS):
         if not evaluate_group(stored, law, mine, state, group, group == <int> WALLS):

@@ -170,9 +170,9 @@ cdef inline int describe_block(const Loop *loop, Py_ssize_t b, double *clumps, d
     rows_from_records(loop.force_lines, first, lines)
     rows_from_records(loop.force_lines, second, lines + MASS_AND_ID * LANES)
     describe(block, lines, clumps)
-    for k in range(3 if loop.state.box != NULL else 0):         # to unbounded space
+    for k in range(3 if loop.law.box != NULL else 0):         # to unbounded space
         for lane in range(count):
-            clumps[(X + k) * LANES + lane] += loop.shifts[3 * <Py_ssize_t> numbers[lane] + k] * loop.state.box[k]
+            clumps[(X + k) * LANES + lane] += loop.shifts[3 * <Py_ssize_t> numbers[lane] + k] * loop.law.box[k]
     for k in range(MASS_ID if count < LANES else 0):
         for lane in range(count, LANES):
             clumps[k * LANES + lane] = clumps[k * LANES]

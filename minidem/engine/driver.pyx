@@ -11,22 +11,25 @@ from minidem.engine.history_memory import history_without
 from minidem.engine.loop_memory import NotFinite
 from minidem.engine.population import Population
 from minidem.engine.user_forces import UserWork
+from minidem.state.box_motion import RATE
 
 from minidem.broadphase.broadphase cimport IN_CALLBACK, NO_FAILURE, SMALL_TEAM
 from minidem.contact.contact_list cimport deepest_overlap, list_contacts, list_last, list_stored
+from minidem.contact.law cimport place_box
 from minidem.contact.stored cimport restore_stored
 from minidem.core.guard cimport Guard
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3
 from minidem.engine.compiled_forces cimport CompiledForces
 from minidem.engine.half_steps cimport start_clumps, synchronised
-from minidem.engine.ledger cimport add_wall_work, force_of_wall, read_ledger, write_ledger
+from minidem.engine.ledger cimport add_wall_work, force_of_wall, normal_virial, read_ledger, write_ledger
 from minidem.engine.loop cimport (
     BLOCKS, CONTACTS, LISTS, N_PHASES, OUTSIDE, WAITING, ExternalForces, Loop, record_phase,
 )
 from minidem.engine.loop_memory cimport LoopMemory
 from minidem.engine.time_loop cimport run_loop
 from minidem.rotation.scheme cimport Step
+from minidem.state.box_table cimport BoxTable
 from minidem.state.pose cimport pose_range
 from minidem.state.state cimport State
 from minidem.walls.surface cimport take_poses
@@ -64,6 +67,7 @@ cdef class Driver:
     threads : int
     history, dissipated, wall_work, work, force_work : see `history` and `ledger`; default: no contacts, zero
     servo_states : that of the WallTable; default: zero
+    box_state : that of the BoxTable, of a box that moves; default: that before the first step
     former_walls : WallTable of the loop before, optional
     population : Population; default: ids from 0 on, nothing removed
     external_forces : optional function of this Driver and the number of steps since it was made, called at every pose
@@ -77,6 +81,7 @@ cdef class Driver:
     cdef Loop *loop                     # that of the memory
     cdef readonly State state
     cdef readonly WallTable walls       # None: free bodies
+    cdef readonly BoxTable box_table    # None: no periodic axis
     cdef readonly object user_forces, external_forces
     cdef CompiledForces compiled_forces  # None: there are no user forces
     cdef readonly object user_work      # UserWork, likewise
@@ -93,13 +98,16 @@ cdef class Driver:
 
     def __cinit__(self, State state, scheme, parameters, double dt, long long first_step=0, law=None,
                   gravity=(0.0, 0.0, 0.0), walls=None, int threads=1, history=None, dissipated=None, wall_work=None,
-                  work=None, force_work=None, servo_states=None, former_walls=None, population=None,
+                  work=None, force_work=None, servo_states=None, box_state=None, former_walls=None, population=None,
                   external_forces=None, user_forces=None, started=None, bint forces_known=False, Guard guard=None):
         self.guard = Guard() if guard is None else guard
         if law is not None:
             self.walls = WallTable(walls, dt, first_step, servo_states, former_walls, guard)
+        if state.box is not None:
+            self.box_table = BoxTable(state.box, dt, first_step, box_state, guard)
         self.memory = LoopMemory(state, scheme, parameters, dt, first_step, law, gravity, self.walls, threads, history)
         self.state, self.loop = state, &self.memory.loop
+        self.take_box()
         self.population = Population().with_new(state.n_clumps) if population is None else population
         self.started = np.zeros(state.n_clumps, dtype=bool) if started is None else np.array(started, dtype=bool)
         self.all_started, self.forces_known = bool(self.started.all()), forces_known
@@ -138,7 +146,8 @@ cdef class Driver:
         cdef long long before = self.loop.steps_done
         if steps <= 0:
             return 0
-        most = steps if self.walls is None or self.walls.most_steps is None else self.walls.most_steps
+        most = min([steps] + [table.most_steps for table in (self.walls, self.box_table)
+                              if table is not None and table.most_steps is not None])
         while self.loop.steps_done - before < steps:
             self.run_piece(min(steps - (self.loop.steps_done - before), most, self.memory.wrap_if_due()))
         return self.loop.steps_done - before
@@ -152,7 +161,7 @@ cdef class Driver:
         except BaseException:                           # from the function of a motion
             self.walls.servo_states[:] = servo_states
             raise
-        self.memory.sort_if_due()
+        self.memory.sort_if_due(self.box)
         self.contacts_known = False
         try:
             self.advance(steps)
@@ -180,22 +189,57 @@ cdef class Driver:
     cdef object start_walls(self, long long steps):
         """Poses of the walls for so many steps, and new velocities of those that a force moves."""
         cdef bint servos = self.walls is not None and bool(self.walls.servos)
+        held = [] if self.box_table is None else self.box_table.box.servos
+        rates = None
+        if (servos or held) and not self.contacts_known:
+            self.evaluate()
         if servos:
-            if not self.contacts_known:
-                self.evaluate()
             self.walls.accelerate([self.wall_force(k) for k in self.walls.servos], self.loop.step.dt)
-        self.prepare_walls(steps)
-        if servos:
+        if held:
+            rates = self.accelerated_box(held)
+        self.prepare_walls(steps, rates)
+        if servos or held:
             self.reset_power()
 
-    cdef object prepare_walls(self, long long steps):
-        """Poses of the walls from the present step on."""
+    cdef object prepare_walls(self, long long steps, rates=None):
+        """Poses of the walls, and records of the box, from the present step on. rates : see BoxTable.prepare."""
         cdef int t
+        if self.box_table is not None:
+            self.box_table.prepare(self.step_count, steps, rates)
+            self.take_box()
         if self.walls is not None and self.walls.walls.any_moves:
             self.walls.walls.travelled = self.loop.contacts[0].walls.travelled      # lists remain valid over runs
             self.walls.prepare(self.step_count, steps)
             for t in range(self.loop.n_threads):
                 take_poses(&self.loop.contacts[t].walls, self.loop.walls)
+
+    cdef void take_box(self) noexcept:
+        """Point all threads to the records of the box, from the present step on."""
+        cdef int t
+        if self.box_table is None:
+            return
+        self.loop.law.boxes = self.box_table.record_at(self.loop.first_step + self.loop.steps_done)
+        self.loop.law.box_stride = self.box_table.stride
+        place_box(&self.loop.law, 0)
+        for t in range(self.loop.n_threads):
+            self.loop.contacts[t].own_law.boxes = self.loop.law.boxes
+            self.loop.contacts[t].own_law.box_stride = self.loop.law.box_stride
+            place_box(&self.loop.contacts[t].own_law, 0)
+
+    cdef object accelerated_box(self, axes):
+        """(3,) strain rates of the next step, of the axes of the box under a pressure [1/s]; contacts must be known."""
+        state, box = self.box_table.state_at(self.step_count), self.box
+        rates = state[RATE:RATE + 3].copy()
+        virial = normal_virial(self.loop)
+        for axis in axes:
+            rates[axis] = self.box_table.box.rates[axis].accelerated(rates[axis], virial[axis] / box.volume,
+                                                                     self.loop.step.dt)
+        return rates
+
+    @property
+    def box(self):
+        """The present Box, or None."""
+        return None if self.box_table is None else self.box_table.box_at(self.step_count)
 
     cdef object wall_force(self, int wall):
         """(3,) force of all clumps on a wall at the present pose [N]."""
@@ -276,7 +320,7 @@ cdef class Driver:
 
     def sort_clumps(self):
         """Spatial sort: neighbours in space become neighbours in memory. Contacts are unknown until the next step."""
-        self.memory.sort()
+        self.memory.sort(self.box)
         self.contacts_known = False
 
     def set_shares(self, shares, bint keep=True):
@@ -407,7 +451,8 @@ cdef class Driver:
         energies, ledger = read_ledger(self.loop), {}
         if self.memory.contacts is not None:
             ledger["dissipated"] = energies[:4]
-        if self.walls is not None and self.walls.walls.any_moves:
+        if self.walls is not None and (self.walls.walls.any_moves or self.box_table is not None
+                                       and self.box_table.stride):
             ledger["wall_work"] = energies[4:]
         if self.user_forces is not None:
             ledger |= {"work": self.user_work.rows(self.step_count), "force_work": self.compiled_forces.work()}
@@ -415,11 +460,13 @@ cdef class Driver:
 
     def past(self, n_new=0):
         """Arguments of a Driver that continues this one with n_new more clumps: population, former_walls, `ledger`, and
-        with contacts with records history, with servos servo_states."""
+        with contacts with records history, with servos servo_states, of a box that moves box_state."""
         past = {name: np.append(values, np.zeros((n_new, values.shape[1])), axis=0) if name in OF_CLUMPS else values
                 for name, values in self.ledger().items()}
         past |= {} if self.memory.contacts is None else {"history": self.memory.history()}
         past |= {} if self.walls is None or not self.walls.servos else {"servo_states": self.walls.servo_states}
+        if self.box_table is not None and self.box_table.stride:
+            past["box_state"] = self.box_table.state_at(self.step_count)
         return past | {"population": self.population.with_new(n_new), "former_walls": self.walls}
 
     def past_without(self, gone):

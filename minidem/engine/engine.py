@@ -49,6 +49,11 @@ class Engine:
         return self.loop.state
 
     @property
+    def box(self):
+        """The present Box, or None."""
+        return self.loop.box
+
+    @property
     def user_forces(self):
         """The present UserForces."""
         return self.loop.user_forces or UserForces()
@@ -79,5 +84,5 @@ class Engine:
         spheres = state.spheres.reshape(-1, 4).take(state.sphere_slot, axis=0)
         if state.box is not None:
             sizes = state.bodies.sizes[state.template_index]
-            spheres[:, :3] += np.repeat(state.shift * state.box.length, sizes, axis=0)
+            spheres[:, :3] += np.repeat(state.shift * state.box.start.length, sizes, axis=0)
         return spheres

@@ -18,9 +18,10 @@ from minidem.contact.reduce cimport reduce_block
 from minidem.contact.stored_forces cimport reduce_stored
 from minidem.core.lanes cimport LANES, LOG_LANES
 from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
-from minidem.engine.leapfrog cimport drift, kick
+from minidem.engine.leapfrog cimport STRAIN_PATH, drift, kick, kick_with_box
 from minidem.rotation.scheme cimport MOVE, Step, call_scheme, set_stage
 from minidem.state.motions cimport spins_of_turn, write_motions
+from minidem.state.periodic_box cimport FLOW, KICK, box_moves, gradient_norm
 from minidem.state.pose cimport pose_members
 from minidem.state.rows cimport FORCE, ORIENTATION, PREDICTED, TORQUE, TURN_BOUND, WRENCH_ROWS
 from minidem.state.state cimport fixed_rows, wrench_of
@@ -107,6 +108,13 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
     cdef const double *fixed
     cdef int exceeded[LANES]
     cdef int lane, any_exceeded = 0
+    cdef const double *box = contacts.law.box if loop.has_contacts and box_moves(contacts.law.box) else NULL
+    cdef double strain_path = 0.0
+    cdef bint kicks = False
+    if box != NULL:                                     # see rebuild.pyx
+        strain_path = STRAIN_PATH * ahead * dt * gradient_norm(box + FLOW) \
+            * (loop.broad.largest_clump + loop.broad.reach + loop.broad.inner_skin) / loop.broad.inner_skin
+        kicks = gradient_norm(box + KICK) > 0.0
     set_stage(&step, stage)
     memset(exceeded, 0, sizeof(exceeded))
     if first < last:
@@ -120,6 +128,9 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
             if loop.has_contacts:                       # free bodies do not translate
                 if stage == 0:
                     kick(block, wrench + FORCE * LANES, fixed, dt)
+                    if kicks:
+                        kick_with_box(block, wrench + FORCE * LANES, fixed, box, dt, loop.law.per_energy,
+                                      &contacts.stored.ledger.wall_work)
                 memcpy(old[b & 1], block + ORIENTATION * LANES, 4 * LANES * sizeof(double))
             call_scheme(loop.scheme, loop.roles, MOVE, block, wrench + TORQUE * LANES, fixed, &step)
         if b + 1 < last:
@@ -129,8 +140,13 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
             if norms:
                 renormalise_block(loop, block)
             if loop.has_contacts:
-                drift(block, ahead * dt, old[(b - 1) & 1], fixed_rows(&loop.state, b - 1) + TURN_BOUND * LANES,
-                      per_square, exceeded)
+                fixed = fixed_rows(&loop.state, b - 1)
+                if box != NULL:
+                    drift(block, ahead * dt, old[(b - 1) & 1], fixed + TURN_BOUND * LANES, per_square, box,
+                          strain_path, exceeded)
+                else:
+                    drift(block, ahead * dt, old[(b - 1) & 1], fixed + TURN_BOUND * LANES, per_square, NULL, 0.0,
+                          exceeded)
                 active = pose_members(&loop.state, b - 1, mine.active.data, active, mine.active.size)
                 if moving:
                     spins_of_turn(&loop.state, b - 1, old[(b - 1) & 1], dt)

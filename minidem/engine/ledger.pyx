@@ -1,4 +1,4 @@
-"""The ledger of a time loop: energies dissipated in contacts, and work of moving walls; and forces of walls on clumps.
+"""The ledger of a time loop: energies dissipated in contacts, and work of walls and a box that move; and forces of walls on clumps.
 
 Each thread sums over its own clumps. The sums have no order (contact/fixed_point.pxd). Work is the integral of the
 power by the trapezoidal rule over each step. That of user forces is of single clumps: user_forces.py,
@@ -8,21 +8,29 @@ import numpy as np
 
 from libc.string cimport memset
 
-from minidem.contact.blocks cimport FIRST, LAST_COUPLE, LAST_FORCE, SECOND, Blocks, block_at, is_hole
+from minidem.broadphase.ghosts cimport clump_of, slot_of
+from minidem.broadphase.neighbours cimport owns
+from minidem.contact.blocks cimport (
+    FIRST, LAST_COUPLE, LAST_FORCE, SECOND, Blocks, block_at, is_hole, keys_of, numbers_of,
+)
 from minidem.contact.contact_motion cimport SIDE_ROWS, gather_contacts
 from minidem.contact.fixed_point cimport Wide, join_wide, rounded_wide, split_wide
 from minidem.contact.law cimport Contact
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.contact.rows cimport COEFFICIENTS
 from minidem.contact.stored cimport KINDS, WALLS, Ledger
-from minidem.core.lanes cimport LANES
+from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.vec3 cimport Vec3, add, cross, dot, scale, sub, vec3
 from minidem.engine.loop cimport Loop
-from minidem.state.rows cimport load
+from minidem.state.periodic_box cimport (
+    FLOW, box_moves, from_center, image_velocity, nearest_image, times_gradient,
+)
+from minidem.state.rows cimport INVERSE_MASS, POSITION, VELOCITY, load
+from minidem.state.state cimport StateView, fixed_rows
 from minidem.walls.surface cimport WallPose, Walls
 
 cdef struct Sums:                   # over contacts with walls
-    Wide work                       # of moving walls in half a step, in units of the energy
+    Wide work[2]                    # of moving walls and box in the half steps that end and begin, in units of the energy
     Wide force[3]                   # of one wall, in units of the force
 
 # For a contact with an element; after it force [N], point [m] and couple [N m] on the sphere, lab.
@@ -42,7 +50,8 @@ cdef void add_work(const Loop *loop, const Walls *walls, int element, Vec3 force
     if walls.moves[walls.wall_of[element]]:
         power = dot(force, vector(pose.velocity_now)) + dot(vector(pose.turning_now), add(
             cross(sub(point, vector(pose.position)), force), couple))
-        sums.work += rounded_wide(0.5 * loop.step.dt * power * loop.law.per_energy)
+        sums.work[0] += rounded_wide(0.5 * loop.step.dt * power * loop.law.per_energy)
+        sums.work[1] = sums.work[0]
 
 
 cdef void add_force(const Loop *loop, const Walls *walls, int element, Vec3 force, Vec3 point, Vec3 couple, int wall,
@@ -67,7 +76,7 @@ cdef void visit_stored(const Loop *loop, int thread, Visitor visit, int wall, Su
     cdef int lane
     for b in range(blocks.n_blocks):
         keys = <const int *> block_at(blocks, b)
-        gather_contacts(contacts.law, &loop.state, keys + FIRST, keys + SECOND, True, contact, sides, points)
+        gather_contacts(contacts.law, &loop.state, keys + FIRST, keys + SECOND, True, contact, sides, points, NULL)
         for lane in range(LANES):
             numbers = block_at(blocks, b) + lane
             if not is_hole(blocks, LANES * b + lane):
@@ -110,14 +119,116 @@ cdef Vec3 force_of_wall(const Loop *loop, int wall) noexcept nogil:
     return vec3(total[0] * loop.law.force_unit, total[1] * loop.law.force_unit, total[2] * loop.law.force_unit)
 
 
+cdef inline void add_image_work(const Loop *loop, const double *box, int i, int j, Vec3 force, Sums *sums) noexcept nogil:
+    """Of a contact of two spheres; force on the first [N]."""
+    cdef double half = 0.5 * loop.step.dt
+    cdef Vec3 behind, ahead
+    if image_velocity(box, sub(vector(loop.state.spheres + 4 * <Py_ssize_t> i),
+                               vector(loop.state.spheres + 4 * <Py_ssize_t> j)), &behind, &ahead):
+        sums.work[0] += rounded_wide(half * dot(force, behind) * loop.law.per_energy)
+        sums.work[1] += rounded_wide(half * dot(force, ahead) * loop.law.per_energy)
+
+
+cdef void add_box_work(const Loop *loop, int thread, bint between, Sums *sums) noexcept nogil:
+    """Work of a periodic box that moves, by contacts with images: force times velocity of the image.
+
+    Of laws with records it is known from the evaluation of a step. `between` steps the box may have new rates.
+    """
+    cdef const Contacts *contacts = loop.contacts + thread
+    cdef const Blocks *blocks
+    cdef const int *keys
+    cdef Py_ssize_t k
+    cdef int i, j, group
+    cdef Contact contact
+    for k in range(0 if between else 2):
+        sums.work[k] += contacts.stored.box_work[k]
+    for group in range(<int> WALLS if between else 0):
+        blocks = &contacts.stored.groups[group]
+        for k in range(LANES * blocks.n_blocks):
+            keys = keys_of(blocks, k)
+            if <unsigned int> (keys[FIRST] - contacts.stored.first_slot) < <unsigned int> contacts.stored.n_slots:
+                add_image_work(loop, contacts.law.box, keys[FIRST], keys[SECOND],
+                               load(numbers_of(blocks, k) + LAST_FORCE * LANES), sums)
+    for k in range(0, contacts.pairs.size, 2):
+        i, j = contacts.pairs.data[k], contacts.pairs.data[k + 1]
+        if j < 0 or not owns(loop.broad.threads + thread, &loop.state, i):
+            continue
+        contact = contacts.law.one(contacts.law, &loop.state, i, j)
+        add_image_work(loop, contacts.law.box, i, j, scale(contact.force, contact.normal), sums)
+
+
+cdef inline void add_virial(const Loop *loop, const double *box, int i, int j, Vec3 force, Wide *sums) noexcept nogil:
+    """Force times branch vector of a contact of two spheres, normal components."""
+    cdef const StateView *state = &loop.state
+    cdef int one = clump_of(state, slot_of(state, i)), other = clump_of(state, slot_of(state, j))
+    cdef const double *x = state.blocks + (row_of(one) * state.n_rows + POSITION) * LANES + lane_of(one)
+    cdef const double *y = state.blocks + (row_of(other) * state.n_rows + POSITION) * LANES + lane_of(other)
+    cdef Vec3 between = sub(vector(state.spheres + 4 * <Py_ssize_t> i), vector(state.spheres + 4 * <Py_ssize_t> j))
+    cdef Vec3 branch = add(sub(load(x), load(y)), sub(nearest_image(box, between), between))
+    sums[0] += rounded_wide(force.x * branch.x * loop.law.per_energy)
+    sums[1] += rounded_wide(force.y * branch.y * loop.law.per_energy)
+    sums[2] += rounded_wide(force.z * branch.z * loop.law.per_energy)
+
+
+cdef object normal_virial(const Loop *loop):
+    """(3,) normal components of stress times volume [J], of contacts between clumps and of velocities beside the flow.
+
+    Velocities are half a step behind, as the flow is.
+    """
+    cdef const StateView *state = &loop.state
+    cdef const Contacts *contacts
+    cdef const Blocks *blocks
+    cdef const double *box
+    cdef const double *numbers
+    cdef const double *rows
+    cdef const int *keys
+    cdef Contact contact
+    cdef Vec3 u
+    cdef Wide sums[3]
+    cdef double[::1] total = np.zeros(3)
+    cdef Py_ssize_t k
+    cdef double inverse
+    cdef int t, group
+    memset(sums, 0, sizeof(sums))
+    for t in range(loop.n_threads):
+        contacts = loop.contacts + t
+        box = contacts.law.box
+        for k in range(0, contacts.pairs.size, 2):
+            if contacts.pairs.data[k + 1] >= 0 and owns(loop.broad.threads + t, state, contacts.pairs.data[k]):
+                contact = contacts.law.one(contacts.law, state, contacts.pairs.data[k], contacts.pairs.data[k + 1])
+                add_virial(loop, box, contacts.pairs.data[k], contacts.pairs.data[k + 1],
+                           scale(contact.force, contact.normal), sums)
+        for group in range(<int> WALLS):
+            blocks = &contacts.stored.groups[group]
+            for k in range(LANES * blocks.n_blocks):
+                keys, numbers = keys_of(blocks, k), numbers_of(blocks, k)
+                if <unsigned int> (keys[FIRST] - contacts.stored.first_slot) < <unsigned int> contacts.stored.n_slots:
+                    add_virial(loop, box, keys[FIRST], keys[SECOND], load(numbers + LAST_FORCE * LANES), sums)
+    box = loop.contacts[0].law.box
+    for k in range(state.n_blocks * LANES):
+        rows = state.blocks + (k // LANES) * state.n_rows * LANES + k % LANES
+        inverse = (fixed_rows(state, k // LANES) + k % LANES)[INVERSE_MASS * LANES]
+        if state.clump_number[k] >= 0 and inverse > 0.0:
+            u = sub(load(rows + VELOCITY * LANES), times_gradient(box + FLOW, from_center(
+                box, rows + POSITION * LANES, LANES)))
+            sums[0] += rounded_wide(u.x * u.x / inverse * loop.law.per_energy)
+            sums[1] += rounded_wide(u.y * u.y / inverse * loop.law.per_energy)
+            sums[2] += rounded_wide(u.z * u.z / inverse * loop.law.per_energy)
+    for t in range(3):
+        total[t] = sums[t] * loop.law.energy_unit
+    return np.asarray(total)
+
+
 cdef void add_wall_work(Loop *loop, int thread, bint between) noexcept nogil:
     """At a whole step, when the contacts of own clumps are known. between : no step has led to this pose."""
     cdef Ledger *ledger = &loop.contacts[thread].stored.ledger
     cdef Sums sums
     visit_walls(loop, thread, add_work, -1, &sums)
+    if box_moves(loop.contacts[thread].law.box):
+        add_box_work(loop, thread, between, &sums)
     if not between:
-        ledger.wall_work += ledger.wall_power + sums.work
-    ledger.wall_power = sums.work
+        ledger.wall_work += ledger.wall_power + sums.work[0]
+    ledger.wall_power = sums.work[1]
 
 
 cdef object read_ledger(const Loop *loop):

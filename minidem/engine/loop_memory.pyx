@@ -154,6 +154,7 @@ cdef class LoopMemory:
                                       self.state.material_index)
         self.arrays.append(set_units(&self.loop.law, law, values, self.pair_table, self.state))
         self.loop.walls = &self.walls.walls
+        self.loop.law.dt = self.loop.step.dt
         self.loop.law.energy_factor = 1.0 / (1.0 + law.power)
         if law.corrects_onsets(values):
             kernels.correct_onsets(&self.loop.law, law.power, zeta_polynomials(law.power), self.loop.step.dt)
@@ -218,13 +219,14 @@ cdef class LoopMemory:
             self.state.wrap()
         return STEPS_PER_WRAP - past
 
-    cdef object sort_if_due(self):
+    cdef object sort_if_due(self, box):
+        """box : the present Box, or None."""
         if (self.loop.has_contacts and self.loop.state.n_blocks > MIN_SORTED_BLOCKS
                 and self.loop.broad.n_outer >= self.next_sort):
-            self.sort()
+            self.sort(box)
 
-    cdef object sort(self):
-        """Spatial sort: neighbours in space become neighbours in memory.
+    cdef object sort(self, box):
+        """Spatial sort: neighbours in space become neighbours in memory. box : the present Box, or None.
 
         All that may fail or be interrupted comes first. Then the new order replaces the old one without Python code or
         allocation in between. Contacts are unknown after it, until the next step.
@@ -234,7 +236,7 @@ cdef class LoopMemory:
         cdef Reordering new
         cdef HistoryMemory contacts = None
         position = self.state.in_slot_order("position")
-        order = spatial_sort.row_major(position if self.state.box is None else self.state.box.wrapped(position))
+        order = spatial_sort.row_major(position if box is None else box.wrapped(position))
         history = self.history()
         if self.state.layout.is_mixed:                  # memory for a second layout: the lists are rebuilt anyway
             if self.contacts is not None:

@@ -34,6 +34,7 @@ from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, norm, scale, s
 from minidem.core.vectors cimport reserve
 from minidem.engine.loop cimport Loop
 from minidem.rotation.scheme cimport PREDICT, SYNC, Body, Step, angular_acceleration, call_scheme, set_stage
+from minidem.state.periodic_box cimport box_moves, image_velocity
 from minidem.state.rows cimport (
     ANGULAR_VELOCITY, FORCE, INERTIA, INVERSE_INERTIA, INVERSE_MASS, ORIENTATION, PREDICTED, TORQUE, VELOCITY,
     WRENCH_ROWS, load, load_quat, store,
@@ -169,24 +170,27 @@ cdef void measure_side(const Loop *loop, const int *slots, Side *side) noexcept 
         side.mobility[lane] = inverse_mass[lane] + dot(arm, times(load(inverse_inertia + lane), arm))
 
 
-cdef void correct_eight(const Loop *loop, const int *pairs, const int *indices, int n, double *force,
+cdef void correct_eight(const Loop *loop, int thread, const int *pairs, const int *indices, int n, double *force,
                         double *normals) noexcept nogil:
     """Onset corrections (LANES,) [N] of n <= LANES contacts, and their normals (3, LANES).
 
     indices : (n,) of their first spheres in `pairs`.
     """
     cdef const StateView *state = &loop.state
-    cdef const Law *law = &loop.law
+    cdef const Law *law = loop.contacts[thread].law
     cdef Onsets onsets
     cdef Contact contact
     cdef Side a, b
     cdef double distance[LANES], movable[LANES], radius, other, rate, bending
     cdef int i[LANES], j[LANES]
-    cdef Vec3 relative
+    cdef Vec3 relative, image[LANES], behind, ahead
+    cdef const double *x
+    cdef const double *y
     cdef int lane
     memset(&onsets, 0, sizeof(onsets))                  # lanes from n on: no overlap
     for lane in range(LANES):
         i[lane] = j[lane] = slot_of(state, pairs[indices[0]])
+        image[lane] = vec3(0.0, 0.0, 0.0)
         distance[lane], movable[lane] = 1.0, 0.0
         store(a.normal + lane, vec3(1.0, 0.0, 0.0))
         store(b.normal + lane, vec3(1.0, 0.0, 0.0))
@@ -202,6 +206,10 @@ cdef void correct_eight(const Loop *loop, const int *pairs, const int *indices, 
             other = state.spheres[4 * <Py_ssize_t> j[lane] + 3]
             onsets.radius[lane] = radius * other / (radius + other)
             distance[lane], movable[lane] = radius + other - contact.overlap, 1.0
+            x, y = state.spheres + 4 * <Py_ssize_t> i[lane], state.spheres + 4 * <Py_ssize_t> j[lane]
+            if box_moves(law.box) and image_velocity(law.box, vec3(x[0] - y[0], x[1] - y[1], x[2] - y[2]), &behind,
+                                                     &ahead):
+                image[lane] = scale(0.5, add(behind, ahead))
         else:
             onsets.radius[lane] = radius
             j[lane] = i[lane]                           # any sphere: what belongs to it is multiplied by zero
@@ -210,8 +218,8 @@ cdef void correct_eight(const Loop *loop, const int *pairs, const int *indices, 
     measure_side(loop, i, &a)
     measure_side(loop, j, &b)
     for lane in range(LANES):
-        relative = sub(load(a.velocity + lane), load(b.velocity + lane))
-        rate = a.speed[lane] + movable[lane] * b.speed[lane]
+        relative = sub(sub(load(a.velocity + lane), load(b.velocity + lane)), image[lane])
+        rate = a.speed[lane] + movable[lane] * b.speed[lane] - dot(image[lane], load(a.normal + lane))
         # The centres turn about each other: their distance has the acceleration v_t^2 / distance.
         bending = movable[lane] * max(0.0, dot(relative, relative) - rate * rate) / distance[lane]
         onsets.rate[lane] = -rate
@@ -285,7 +293,7 @@ cdef bint add_onset_forces(Loop *loop, int thread, bint stored, bint between) no
         first = eight * LANES
         count = <int> min(<Py_ssize_t> LANES, n_ends - first)
         indices = contacts.ends.data + first
-        correct_eight(loop, contacts.pairs.data, indices, count, force, normals)
+        correct_eight(loop, thread, contacts.pairs.data, indices, count, force, normals)
         memcpy(contacts.onset.data + first, force, count * sizeof(double))
         for lane in range(count):
             pair = contacts.pairs.data + indices[lane]

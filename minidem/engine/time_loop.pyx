@@ -24,6 +24,7 @@ from minidem.broadphase.neighbours cimport Neighbours, block_after_slab
 from minidem.broadphase.rebuild cimport rebuild
 from minidem.broadphase.synchronisation cimport any_failure, any_lost, await_ghosts, needs_rebuild, publish
 from minidem.contact.carry cimport collect_stored, take_collected
+from minidem.contact.law cimport place_box
 from minidem.contact.narrow_phase cimport (
     Contacts, begin_contacts, find_contacts, find_remaining_contacts, reset_contacts, set_owned_slots,
 )
@@ -37,11 +38,12 @@ from minidem.core.openmp cimport advance_epoch, barrier_wait, require_full_team,
 from minidem.engine.compiled_forces cimport add_compiled_forces
 from minidem.engine.fused_pass cimport advance_blocks
 from minidem.engine.ledger cimport add_wall_work
-from minidem.engine.leapfrog cimport predict_velocity
+from minidem.engine.leapfrog cimport MOST_STRAIN, predict_velocity
 from minidem.engine.loop cimport BLOCKS, CONTACTS, LISTS, OUTSIDE, WAITING, Loop, end_phase
 from minidem.engine.onset_pass cimport add_onset_forces
 from minidem.rotation.scheme cimport FINISH, PREDICT, call_scheme
 from minidem.state.motions cimport spins_as_stored
+from minidem.state.periodic_box cimport TRAVELLED, box_moves
 from minidem.state.rows cimport FORCE, TORQUE, WRENCH_ROWS
 from minidem.state.state cimport fixed_rows, wrench_of
 from minidem.walls.surface cimport place_walls
@@ -88,10 +90,10 @@ cdef bint rebuild_lists(Loop *loop, int thread) noexcept nogil:
     cdef bint fine
     if loop.law.history == NULL:
         reset_contacts(contacts, &loop.state)
-        rebuild(&loop.broad, thread, &loop.state, contacts.law.walls)
+        rebuild(&loop.broad, thread, &loop.state, contacts.law.walls, contacts.law.box)
         set_owned_slots(contacts, mine, &loop.state)
         return True
-    rebuild(&loop.broad, thread, &loop.state, contacts.law.walls)
+    rebuild(&loop.broad, thread, &loop.state, contacts.law.walls, contacts.law.box)
     set_owned_slots(contacts, mine, &loop.state)
     # of a thread whose lists are incomplete as well: the others wait for it
     fine = collect_stored(loop.contacts, thread, loop.n_threads, mine, &loop.state)
@@ -114,6 +116,8 @@ cdef bint advance(Loop *loop, int thread, int stage, bint norms, bint wrench_kno
     if loop.has_contacts:
         fine = begin_contact_phase(loop, thread, False)
         mine.skin_exceeded = loop.contacts[thread].walls.travelled - mine.travelled > 0.5 * loop.broad.inner_skin
+        if box_moves(loop.contacts[thread].law.box):
+            mine.skin_exceeded |= loop.contacts[thread].law.box[TRAVELLED] - mine.box_travelled > MOST_STRAIN
     for slab in range(mine.slab_ends.size if by_slab else 0):
         next_block = block_after_slab(mine, &loop.state, slab, block)
         active = advance_blocks(loop, thread, stage, norms, wrench_known, block, next_block, active)
@@ -196,7 +200,7 @@ cdef bint compute_forces(Loop *loop, int thread, bint whole, bint between) noexc
     if fine and (mine.failure != NO_FAILURE                # its lists are incomplete
                  or not complete_contact_phase(loop, thread, between)):
         mine.failure = OUT_OF_MEMORY
-    if fine and whole and loop.walls.any_moves and mine.failure == NO_FAILURE:
+    if fine and whole and (loop.walls.any_moves or box_moves(contacts.law.box)) and mine.failure == NO_FAILURE:
         add_wall_work(loop, thread, between)
     if fine and loop.law.ends > 0.0 and not has_user_forces(loop) \
             and not add_onset_forces(loop, thread, False, between):
@@ -272,6 +276,7 @@ cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
         for stage in range(loop.n_stages):
             if loop.has_contacts:
                 place_walls(&loop.contacts[thread].walls, 2 * n + <int> (2.0 * loop.fraction[stage]))
+                place_box(&loop.contacts[thread].own_law, 2 * n + <int> (2.0 * loop.fraction[stage]))
             if not advance(loop, thread, stage, norms, wrench_known):
                 loop.broad.threads[thread].failure = OUT_OF_MEMORY
             if loop.external_forces != NULL and not loop.has_contacts:

@@ -31,7 +31,6 @@ from minidem.core.checks import finite_array, positive, refuse, short_repr, whol
 from minidem.initial.random_placement import Shape, in_order, overlapping, propose, rounding
 from minidem.material import Material
 from minidem.simulation import Simulation
-from minidem.state.periodic_box import periodic_box
 from minidem.templates.clump_template import ClumpTemplate
 
 ROUNDS = 10             # of proposals per missing clump ...
@@ -178,7 +177,7 @@ class Inlet:
         """Poses of up to n clumps."""
         shape, rng = Shape(self.template), np.random.default_rng([self.seed, sim.step_count])
         low, high, fits = np.array(self.low), np.array(self.high), False
-        centers, radii, periodic = sim.sphere_centers(), np.asarray(sim.sphere_radii), periodic_box(sim.periodic)
+        centers, radii, periodic = sim.sphere_centers(), np.asarray(sim.sphere_radii), sim.engine.box
         if periodic is not None:
             periodic.refuse_outside(low, high)
             centers, radii = periodic.images(centers, radii)

@@ -18,13 +18,15 @@ from minidem.output import npz_checksum
 from minidem.output.checkpoint_fields import not_finite, pack_templates, select, unpack_templates, validated
 from minidem.output.old_checkpoints import converted
 from minidem.output.wall_records import pack_walls, unpack_walls
+from minidem.state.periodic_box import FUNCTION
 from minidem.state.state import State
 from minidem.templates.clump_template import template_scales
 from minidem.walls import MeshWall
 
 SETTINGS = ("rotation", "contact", "dt", "gravity", "periodic", "materials", "pairs", "walls", "step_count",
             "forces_known", "user_forces", "callback_due", "next_id")
-SUMS = ("work", "force_work", "servo_states", "wall_work", "dissipated")       # names of the Driver as well
+SUMS = ("work", "force_work", "servo_states", "box_state", "wall_work", "dissipated")      # names of the Driver as well
+PERIODIC = "periodic"                    # key of the box among the motions
 HISTORY = "history_"                    # arrays of the dict `history` of the Driver
 
 
@@ -49,7 +51,8 @@ def pack(sim):
     walls, meshes = pack_walls(sim.walls)
     settings = {
         "format": npz_checksum.FORMAT, "rotation": sim.rotation, "contact": sim.contact, "dt": sim.dt,
-        "gravity": sim.gravity, "periodic": sim.periodic, "materials": [asdict(one) for one in sim.materials],
+        "gravity": sim.gravity, "periodic": state.box and state.box.record,
+        "materials": [asdict(one) for one in sim.materials],
         "pairs": [asdict(pair) for pair in sim.pairs], "walls": walls, "step_count": loop.step_count,
         "forces_known": loop.forces_known, "user_forces": engine.user_forces.expected,
         "callback_due": engine.due == loop.step_count, "next_id": population.next_id}
@@ -65,10 +68,20 @@ def pack(sim):
 
 def conditions(sim, expected):
     """Conditions of checkpoint_fields.py that hold for a simulation with so many user forces."""
-    found = {"": True, "meshes": any(wall.surface for wall in sim.walls), "periodic": sim.periodic,
+    box = sim.engine.state.box
+    moves = box is not None and box.moves
+    found = {"": True, "meshes": any(wall.surface for wall in sim.walls), "periodic": box, "moving box": moves,
              "history": sim.engine.law.has_history, "user forces": expected,
-             "moving walls": any(wall.moves for wall in sim.walls), "servos": sim.engine.loop.walls.servos}
+             "moving walls": moves or any(wall.moves for wall in sim.walls), "servos": sim.engine.loop.walls.servos}
     return {name for name, holds in found.items() if holds}
+
+
+def unpack_box(record, motions):
+    """The argument `periodic` of a simulation, of its record. motions : dict, from which "periodic" is taken."""
+    if FUNCTION in str(record) and PERIODIC not in (motions or {}):
+        raise ValueError("motions: the rate of the periodic box is a function, which a file cannot hold; give "
+                         "load(path, motions={'periodic': PeriodicBox})")
+    return record if PERIODIC not in (motions or {}) else motions.pop(PERIODIC)
 
 
 def load(path, make, threads=None, motions=None):
@@ -78,6 +91,7 @@ def load(path, make, threads=None, motions=None):
     unpack_walls. ValueError with the reason, for a file that is not a checkpoint, is damaged, or has another format.
     """
     settings, arrays = npz_checksum.read(path)
+    motions = dict(motions or {})
     try:
         return unpack(settings, arrays, make, threads, motions), settings.get("notes")
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
@@ -95,8 +109,9 @@ def unpack(settings, arrays, make, threads=None, motions=None):
     has_meshes = any(record["kind"] == MeshWall.__name__ for record in records)
     meshes = validated(arrays, {"n_walls": len(records)}, {"meshes"} if has_meshes else set())
     pairs = [Pair(**pair | {name: Material(**pair[name]) for name in "ab"}) for pair in settings["pairs"]]
+    box = unpack_box(settings["periodic"], motions)
     sim = make(materials[0], unpack_walls(records, meshes, motions), settings["rotation"], settings["contact"],
-               settings["dt"], settings["gravity"], threads, pairs, settings["periodic"])
+               settings["dt"], settings["gravity"], threads, pairs, box)
     engine, empty = sim.engine, sim.engine.loop
     pair_table, box = empty.pair_table, empty.state.box
     for material in materials:
@@ -111,7 +126,7 @@ def unpack(settings, arrays, make, threads=None, motions=None):
     for k, template in enumerate(templates if box is not None or (scale != 1.0).any() else []):
         template_scales(template, scale[index == k], np.count_nonzero(index == k))
         if box is not None:
-            box.refuse_large(template, scale[index == k])
+            box.start.refuse_large(template, scale[index == k])
     state = State.restore(known["blocks"], known["loads"], templates, index, scale, known["material_index"], box,
                           known.get("shift"))
     population = Population(known["ids"], known["next_id"], *map(float, known["exchanged"]))

@@ -181,7 +181,7 @@ def _sample(sim, clumps):
                  "angular_velocity": rotate(orientation, rate), "template": np.asarray(sim.template_index),
                  "mass": state.column("mass"), "inertia": state.column("inertia")}
     return SimpleNamespace(
-        step=sim.step_count, time=sim.time, walls=[wall for wall in sim.walls if not wall.moves], box=state.box,
+        step=sim.step_count, time=sim.time, walls=[wall for wall in sim.walls if not wall.moves], box=sim.engine.box,
         templates=sim.templates, spheres=spheres,
         clump=(np.cumsum(chosen) - 1)[of_sphere[chosen[of_sphere]]],
         **{name: values[chosen] for name, values in per_clump.items()})

@@ -109,6 +109,8 @@ class Frame:
         if self.box is not None:
             inside, image = self.box.wrapped(self.position), self.box.image(self.position)
             centers = centers + (inside - self.position)[clump]
+            if self.rates and self.box.moves:           # those of the images that are drawn
+                data["velocity"] += (self.box.flow(inside) - self.box.flow(self.position))[clump]
             data |= {"image": image[clump].astype(np.int32), "clump_center": inside[clump]}
         if "orientation" in self.fields:
             data["orientation"] = multiply(self.orientation, self.drawn)[clump]
@@ -125,7 +127,7 @@ def _copies(sim, fields):
     """What a Frame needs of `sim`, by name."""
     sim.engine.loop.pose()
     state = sim.engine.state
-    return {"time": sim.time, "box": state.box, "spheres": sim.engine.spheres(), "clump": np.asarray(sim.sphere_clump),
+    return {"time": sim.time, "box": sim.engine.box, "spheres": sim.engine.spheres(), "clump": np.asarray(sim.sphere_clump),
             "ids": np.asarray(sim.ids), "template": np.asarray(sim.template_index),
             "position": state.column("position"), "orientation": state.column("orientation"),
             "drawn": frames_to_drawn(state),
@@ -171,14 +173,14 @@ def contact_mesh(sim, between="clumps"):
     """
     if between not in BETWEEN:
         raise ValueError(f"between = {short_repr(between)}: give one of {', '.join(map(repr, BETWEEN))}")
-    contacts, ids, spheres, box = sim.contacts(), np.asarray(sim.ids), sim.sphere_centers(), sim.engine.state.box
+    contacts, ids, spheres, box = sim.contacts(), np.asarray(sim.ids), sim.sphere_centers(), sim.engine.box
     position, clump_j, n = np.asarray(sim.position), contacts["clump_j"], len(contacts)
     centers, at_wall = position if between == "clumps" else spheres, clump_j < 0
     starts, ends = (centers[np.where(contacts[name] < 0, 0, contacts[name])]
                     for name in (f"{between[:-1]}_i", f"{between[:-1]}_j"))
     if box is not None:
         apart = spheres[contacts["sphere_i"]] - spheres[np.where(at_wall, 0, contacts["sphere_j"])]
-        ends = ends + box.length * box.lengths_in(apart)
+        ends = ends + box.displacement(box.lengths_in(apart))
     ends = np.where(at_wall[:, None], contacts["point"], ends)
     if box is not None:
         moved = (np.asarray(sim.wrapped_position) - position)[contacts["clump_i"]]

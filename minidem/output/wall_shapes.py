@@ -47,7 +47,7 @@ def wall_mesh(sim, bounds=None):
 
     bounds : low and high corner of what infinite walls cover; default: `reach` of the spheres now.
     """
-    bounds, box = bounds or reach(sim), sim.engine.state.box
+    bounds, box = bounds or reach(sim), sim.engine.box
     if box is not None:
         ends = box.low, box.high
         bounds = tuple(np.where(box.axes, end, bound) for end, bound in zip(ends, bounds or ends))
@@ -58,7 +58,7 @@ def wall_mesh(sim, bounds=None):
     parts += [strip(wall, planes, bounds) for wall in revolved if wall.profile(bounds)]
     parts += [wall.surface for wall in walls if wall.surface is not None]
     if box is not None:
-        parts.append((corners_of(ends), EDGES))
+        parts.append((corners_of(ends) + tilt_of(box), EDGES))
     if not parts:
         return None
     first = np.cumsum([0] + [len(points) for points, _ in parts])
@@ -87,6 +87,11 @@ def strip(wall, planes, bounds):
 def corners_of(bounds):
     """Corners (8, 3) of a box from its low and high one, in the order of EDGES."""
     return np.where(np.arange(8)[:, None] >> np.arange(3) & 1, bounds[1], bounds[0])
+
+
+def tilt_of(box):
+    """(8, 3) displacements of the corners of a periodic box by its tilt, about its centre."""
+    return ((np.arange(8)[:, None] >> np.arange(3) & 1) - 0.5) @ (box.lattice - np.diag(box.length))
 
 
 def ring_of(wall, radius):

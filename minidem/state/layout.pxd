@@ -26,7 +26,6 @@ cdef struct StateView:
     const double *units             # (n_members, 2, LANES): of the sums of forces and moments; with motions
     double *turns                   # (n_blocks * LANES, 4): orientations of the clumps of ghosts; with motions
     double half_step                # by which velocities of spins and motions are behind the pose [s]
-    const double *box               # periodic: see periodic_box.pxd; NULL: no periodic axis
     double *spheres                 # (2 * n_members, LANES, 4), centre in the lab and radius [m], then ghosts; 2 holes
     const int *clump_number         # (n_blocks * LANES,): the user's number of a clump; -1: empty lane
     const int *sphere_number        # (n_members * LANES,): the user's number of a sphere; -1: empty slot

@@ -1,12 +1,32 @@
 """The periodic box in compiled code: nearest images of differences, and positions within the box.
 
-A box is nine doubles: its lengths, their inverses (both zero along open axes, where all formulas then change nothing),
-and its low corner [m]. Where no axis is periodic it is NULL.
+A box is a record of doubles (box_motion.py makes it). Where no axis is periodic it is NULL. Lengths and inverses are
+zero along open axes, where all formulas then change nothing. A box that moves (MOVES) may be tilted: its image along
+the gradient axis of the flow is displaced by LATTICE, and whole lengths along that axis are counted first.
 """
-from libc.math cimport floor
+from libc.math cimport floor, sqrt
 
 from minidem.core.lanes cimport LANES
-from minidem.core.vec3 cimport Vec3, vec3
+from minidem.core.vec3 cimport Vec3, sub, vec3
+
+cdef enum:                          # columns of a record
+    LENGTH = 0                      # (3,) [m]
+    INVERSE = 3                     # (3,) [1/m]
+    LOW = 6                         # (3,) low corner [m]
+    ACROSS = 9                      # (3,) 1 / length of the gradient axis [1/m], other components 0
+    LATTICE = 12                    # (3,) displacement of its image [m]
+    MOVES = 15                      # 0: none of what follows is used
+    BEHIND = 16                     # (3,) rates of the lengths in the step that ends at this instant [m/s]
+    LATTICE_BEHIND = 19             # (3,) of LATTICE
+    AHEAD = 22                      # (3,) in the step that begins
+    LATTICE_AHEAD = 25
+    TRAVELLED = 28                  # path of the strain since the first step
+    FLOW = 29                       # (3, 3) velocity gradient in the step that ends here or is under way [1/s]
+    KICK = 38                       # (3, 3) its change between that step and the one before it [1/s]
+    AFFINE = 47                     # not 0: clumps take part in it
+    DEFORMATION = 48                # (3, 3) since the first step
+    INVERSE_DEFORMATION = 57
+    BOX_SIZE = 66
 
 
 cdef extern from "core/nearest_image.h" nogil:
@@ -14,20 +34,139 @@ cdef extern from "core/nearest_image.h" nogil:
     double rounded "MINIDEM_ROUNDED"(double x)
 
 
+cdef inline bint box_moves(const double *box) noexcept nogil:
+    return box != NULL and box[MOVES] != 0.0
+
+
+cdef inline double across_lengths(const double *box, double x, double y, double z) noexcept nogil:
+    """A displacement in lengths of the gradient axis; 0 without shear."""
+    return x * box[ACROSS] + y * box[ACROSS + 1] + z * box[ACROSS + 2]
+
+
+cdef inline Vec3 less_lattice(const double *box, double lengths, Vec3 d) noexcept nogil:
+    return vec3(d.x - lengths * box[LATTICE], d.y - lengths * box[LATTICE + 1], d.z - lengths * box[LATTICE + 2])
+
+
 cdef inline Vec3 nearest_image(const double *box, Vec3 d) noexcept nogil:
     """The nearest image of a difference."""
-    return vec3(nearest(d.x, box, 0), nearest(d.y, box, 1), nearest(d.z, box, 2)) if box != NULL else d
+    if box == NULL:
+        return d
+    if box[MOVES] != 0.0:
+        d = less_lattice(box, rounded(across_lengths(box, d.x, d.y, d.z)), d)
+    return vec3(nearest(d.x, box, 0), nearest(d.y, box, 1), nearest(d.z, box, 2))
 
 
 cdef inline void nearest_differences(const double *box, double *a, double *b) noexcept nogil:
     """Replace the first of two rows of positions (3, LANES) by the nearest image of a - b, the second by zeros."""
+    cdef double lengths[LANES]
     cdef int axis, lane
     for axis in range(3):
         for lane in range(LANES):
-            a[axis * LANES + lane] = nearest(a[axis * LANES + lane] - b[axis * LANES + lane], box, axis)
+            a[axis * LANES + lane] -= b[axis * LANES + lane]
             b[axis * LANES + lane] = 0.0
+    if box[MOVES] != 0.0:
+        for lane in range(LANES):
+            lengths[lane] = rounded(across_lengths(box, a[lane], a[LANES + lane], a[2 * LANES + lane]))
+        for axis in range(3):
+            for lane in range(LANES):
+                a[axis * LANES + lane] -= lengths[lane] * box[LATTICE + axis]
+    for axis in range(3):
+        for lane in range(LANES):
+            a[axis * LANES + lane] = nearest(a[axis * LANES + lane], box, axis)
 
 
-cdef inline double wrapped(const double *box, const double *position, int axis) noexcept nogil:
-    """A coordinate within the box, but for rounding. For searches alone: no force depends on it."""
-    return position[axis] - box[axis] * floor((position[axis] - box[axis + 6]) * box[axis + 3])
+cdef inline bint image_velocities(const double *box, const double *a, const double *b, double *behind,
+                                  double *ahead) noexcept nogil:
+    """Velocities (3, LANES) of those images of b (3, LANES) that are nearest to a, relative to b [m/s].
+
+    False: all are zero, since no difference crosses a face.
+    """
+    cdef double lengths[LANES]
+    cdef double d, count
+    cdef bint found = False
+    cdef int axis, lane
+    for lane in range(LANES):
+        lengths[lane] = rounded(across_lengths(box, a[lane] - b[lane], a[LANES + lane] - b[LANES + lane],
+                                               a[2 * LANES + lane] - b[2 * LANES + lane]))
+        found |= lengths[lane] != 0.0
+    for axis in range(3):
+        for lane in range(LANES):
+            d = a[axis * LANES + lane] - b[axis * LANES + lane] - lengths[lane] * box[LATTICE + axis]
+            count = rounded(d * box[INVERSE + axis])
+            found |= count != 0.0
+            behind[axis * LANES + lane] = count * box[BEHIND + axis] + lengths[lane] * box[LATTICE_BEHIND + axis]
+            ahead[axis * LANES + lane] = count * box[AHEAD + axis] + lengths[lane] * box[LATTICE_AHEAD + axis]
+    return found
+
+
+cdef inline bint image_velocity(const double *box, Vec3 d, Vec3 *behind, Vec3 *ahead) noexcept nogil:
+    """The same of one difference d = a - b."""
+    cdef double lengths = rounded(across_lengths(box, d.x, d.y, d.z)), x, y, z
+    d = less_lattice(box, lengths, d)
+    x, y, z = rounded(d.x * box[INVERSE]), rounded(d.y * box[INVERSE + 1]), rounded(d.z * box[INVERSE + 2])
+    behind[0] = vec3(x * box[BEHIND] + lengths * box[LATTICE_BEHIND],
+                     y * box[BEHIND + 1] + lengths * box[LATTICE_BEHIND + 1],
+                     z * box[BEHIND + 2] + lengths * box[LATTICE_BEHIND + 2])
+    ahead[0] = vec3(x * box[AHEAD] + lengths * box[LATTICE_AHEAD],
+                    y * box[AHEAD + 1] + lengths * box[LATTICE_AHEAD + 1],
+                    z * box[AHEAD + 2] + lengths * box[LATTICE_AHEAD + 2])
+    return lengths != 0.0 or x != 0.0 or y != 0.0 or z != 0.0
+
+
+cdef inline double lattice_floor(const double *box, const double *position) noexcept nogil:
+    """By how many lengths of the gradient axis a position is outside; 0 without shear."""
+    return floor(across_lengths(box, position[0] - box[LOW], position[1] - box[LOW + 1], position[2] - box[LOW + 2]))
+
+
+cdef inline Vec3 center_of(const double *box) noexcept nogil:
+    """The centre of the box; along open axes anything."""
+    return vec3(box[LOW] + 0.5 * box[LENGTH], box[LOW + 1] + 0.5 * box[LENGTH + 1], box[LOW + 2] + 0.5 * box[LENGTH + 2])
+
+
+cdef inline Vec3 from_center(const double *box, const double *x, int stride) noexcept nogil:
+    """A position with components `stride` doubles apart, from the centre of the box."""
+    return sub(vec3(x[0], x[stride], x[2 * stride]), center_of(box))
+
+
+cdef inline Vec3 box_of(const double *box, const double *x, int stride) noexcept nogil:
+    """Displacement of the image of the box in which a position is."""
+    cdef double position[3]
+    cdef double lengths
+    position[0], position[1], position[2] = x[0], x[stride], x[2 * stride]
+    lengths = lattice_floor(box, position)
+    cdef Vec3 rest = sub(less_lattice(box, lengths, vec3(position[0], position[1], position[2])),
+                         vec3(box[LOW], box[LOW + 1], box[LOW + 2]))
+    return vec3(lengths * box[LATTICE] + box[LENGTH] * floor(rest.x * box[INVERSE]),
+                lengths * box[LATTICE + 1] + box[LENGTH + 1] * floor(rest.y * box[INVERSE + 1]),
+                lengths * box[LATTICE + 2] + box[LENGTH + 2] * floor(rest.z * box[INVERSE + 2]))
+
+
+cdef inline Vec3 times_gradient(const double *gradient, Vec3 d) noexcept nogil:
+    """A matrix (3, 3) of a record times a vector."""
+    return vec3(gradient[0] * d.x + gradient[1] * d.y + gradient[2] * d.z,
+                gradient[3] * d.x + gradient[4] * d.y + gradient[5] * d.z,
+                gradient[6] * d.x + gradient[7] * d.y + gradient[8] * d.z)
+
+
+cdef inline double gradient_norm(const double *gradient) noexcept nogil:
+    """Of a matrix (3, 3)."""
+    cdef double total = 0.0
+    cdef int k
+    for k in range(9):
+        total += gradient[k] * gradient[k]
+    return sqrt(total)
+
+
+cdef inline Vec3 displacement_with(const double *before, const double *now, const double *x, int stride) noexcept nogil:
+    """Displacement of a point of the box between two records [m]; x : where it was, components `stride` apart."""
+    cdef Vec3 d = from_center(before, x, stride)
+    return sub(times_gradient(now + DEFORMATION, times_gradient(before + INVERSE_DEFORMATION, d)), d)
+
+
+cdef inline void wrap_position(const double *box, const double *position, double *within) noexcept nogil:
+    """A position within the box, but for rounding. For searches alone: no force depends on it."""
+    cdef double lengths = lattice_floor(box, position) if box[MOVES] != 0.0 else 0.0, x
+    cdef int axis
+    for axis in range(3):
+        x = position[axis] - lengths * box[LATTICE + axis] if box[MOVES] != 0.0 else position[axis]
+        within[axis] = x - box[axis] * floor((x - box[axis + 6]) * box[axis + 3])

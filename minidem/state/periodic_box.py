@@ -1,64 +1,261 @@
-"""The periodic box: which axes are periodic, and where positions are within it."""
+"""The periodic box: what a user gives, and its geometry at one instant."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
-from minidem.core.checks import LARGEST, finite_array, refuse, short_repr
+from minidem.core.checks import LARGEST, finite_array, non_negative, number, positive, refuse, short_repr
 
-AXES = "xyz"
+AXES, FUNCTION = "xyz", "function"
 
 
 def periodic_box(periodic):
     """The PeriodicBox of the argument `periodic` of a simulation; None for None."""
-    if periodic is None:
-        return None
+    if periodic is None or isinstance(periodic, PeriodicBox):
+        return periodic
+    if isinstance(periodic, dict):                      # of a checkpoint
+        held = [Pressure(**rate) if isinstance(rate, dict) else rate for rate in periodic["rates"]]
+        return PeriodicBox(**periodic | {"rates": held})
     if not isinstance(periodic, (list, tuple)) or len(periodic) != 3:
-        raise ValueError(f"periodic = {short_repr(periodic)}: give (low (3,), high (3,), (True, False, True)), or None")
+        raise ValueError(f"periodic = {short_repr(periodic)}: give (low (3,), high (3,), (True, False, True)), a "
+                         "minidem.PeriodicBox, or None")
     return PeriodicBox(*periodic)
 
 
+@dataclass(frozen=True)
+class Pressure:
+    """A normal stress of a periodic box that is held by changes of its length along an axis (`PeriodicBox`).
+
+    The strain rate e of the axis follows de/dt = (stress / pressure - 1) / time^2 - 2 damping e / time, integrated by
+    leapfrog; stress is the normal component of the stress tensor along the axis, kinetic part included. So the box
+    answers to twice the pressure within `time`; if it is empty, its length shrinks at the rate 1 / (2 damping time).
+
+    Parameters
+    ----------
+    pressure : float
+        Compression is positive [Pa].
+    time : float
+        [s]. The box oscillates against a sample of bulk modulus K with the period 2 pi time sqrt(pressure / K), which
+        must be many steps.
+    damping : float
+        1 is critical for a sample whose bulk modulus is the pressure, such as a gas. Stiffer samples are damped by
+        their contacts.
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range.
+    """
+
+    pressure: float
+    time: float
+    damping: float = 1.0
+
+    def __post_init__(self):
+        vars(self).update(pressure=positive("pressure", self.pressure), time=positive("time", self.time),
+                          damping=non_negative("damping", self.damping))
+
+    def accelerated(self, rate: float, stress: float, dt: float) -> float:
+        """The strain rate half a step later, from that half a step earlier [1/s]; stress [Pa]."""
+        drag = dt * self.damping / self.time
+        return ((1.0 - drag) * rate + dt * (stress / self.pressure - 1.0) / self.time ** 2) / (1.0 + drag)
+
+
 class PeriodicBox:
-    """A box whose opposite faces are connected along some axes.
+    """A box whose opposite faces are connected along some axes; it may be sheared, and its lengths may change.
 
     Parameters
     ----------
     low, high : (3,) array_like
-        Corners [m].
+        Corners before the first step [m]. The centre of the box stays where it is.
     axes : (3,) of bool
         Which axes are periodic.
+    shear : (flow, gradient, rate), optional
+        Simple shear with Lees-Edwards boundaries. flow, gradient : two of "x", "y", "z", periodic both.  rate : velocity
+        gradient dv_flow / dx_gradient [1/s], a number or a function of the time [s].
+    rates : (3,), optional
+        For each axis the rate of its logarithmic strain, positive for extension [1/s]: a number, a function of the
+        time, or a `Pressure` to hold. Default: 0.
+    affine : bool
+        Clumps take part in each change of the rates, the start before the first step included, as if they were points
+        of the box: their velocities change by that of the flow at their centres. False: they feel the box by contacts
+        across its faces alone.
 
-    Attributes
-    ----------
-    low, high : (3,)
-    axes : (3,) bool
-    length : (3,) [m], zero along open axes;  record : (9,) for compiled code, see periodic_box.pxd
+    Raises
+    ------
+    ValueError
+        For an argument out of range, or a deformation of an axis that is not periodic.
+
+    Notes
+    -----
+    The image of a clump along the gradient is displaced along the flow, and has another velocity. A. W. Lees & S. F.
+    Edwards, J. Phys. C 5, 1921 (1972), doi 10.1088/0022-3719/5/15/006.
     """
 
-    def __init__(self, low, high, axes):
-        self.low, self.high = (finite_array(f"periodic: {name}", corner, (3,), limit=LARGEST)
-                               for name, corner in (("low", low), ("high", high)))
-        refuse("periodic: high", self.high, self.high <= self.low,
-               f"give high above low = {self.low.tolist()} in every component")
+    def __init__(self, low: ArrayLike, high: ArrayLike, axes: Any, shear: Any = None, rates: Any = (0.0, 0.0, 0.0),
+                 affine: bool = True):
+        low, high = (finite_array(f"periodic: {name}", corner, (3,), limit=LARGEST)
+                     for name, corner in (("low", low), ("high", high)))
+        refuse("periodic: high", high, high <= low,
+               f"give high above low = {low.tolist()} in every component")
         flags = [axis for axis in axes if isinstance(axis, (bool, np.bool_))] if np.iterable(axes) else []
         if len(flags) != 3 or len(axes) != 3:
             raise ValueError(f"periodic: axes = {short_repr(axes)}: give three times True or False")
-        self.axes = np.array(axes)
-        if not self.axes.any():
+        if not any(flags):
             raise ValueError(f"periodic: axes = {short_repr(axes)}: no axis is periodic; leave periodic out")
-        self.length = np.where(self.axes, self.high - self.low, 0.0)
-        inverse = np.divide(1.0, self.length, where=self.axes, out=np.zeros(3))
-        self.record = np.concatenate([self.length, inverse, self.low])
+        self.start = Box(low, high, np.array(axes))
+        self.shear, self.rates, self.affine = self._checked_shear(shear), self._checked_rates(rates), bool(affine)
+
+    def _checked_shear(self, shear):
+        """(number of the flow axis, of the gradient axis, rate), or None."""
+        if shear is None:
+            return None
+        if not isinstance(shear, (list, tuple)) or len(shear) != 3 or shear[0] not in [*AXES] \
+                or shear[1] not in [*AXES] or shear[0] == shear[1]:
+            raise ValueError(f"periodic: shear = {short_repr(shear)}: give (flow, gradient, rate), such as ('x', 'y', "
+                             "10.0), with two different axes")
+        flow, gradient = (AXES.index(axis) for axis in shear[:2])
+        for axis in (flow, gradient):
+            if not self.start.axes[axis]:
+                raise ValueError(f"periodic: shear = {short_repr(shear)}: the axis {AXES[axis]} is not periodic; shear "
+                                 "needs flow and gradient periodic")
+        return flow, gradient, shear[2] if callable(shear[2]) else number("periodic: rate of shear", shear[2])
+
+    def _checked_rates(self, rates):
+        if not isinstance(rates, (list, tuple, np.ndarray)) or len(rates) != 3:
+            raise ValueError(f"periodic: rates = {short_repr(rates)}: give one for each axis, (0, 0, -0.1)")
+        found = tuple(rate if callable(rate) or isinstance(rate, Pressure) else number("periodic: rates", rate)
+                      for rate in rates)
+        for axis, rate in enumerate(found):
+            if rate != 0.0 and not self.start.axes[axis]:
+                raise ValueError(f"periodic: rates = {short_repr(rates)}: the axis {AXES[axis]} is not periodic, and "
+                                 "keeps its length; give 0 for it")
+        return found
+
+    def __repr__(self):
+        low, high, axes = self.corners
+        more = "" if self.shear is None else \
+            f", shear={(AXES[self.shear[0]], AXES[self.shear[1]], self.shear[2])!r}"
+        more += f", rates={self.rates!r}" if any(rate != 0.0 for rate in self.rates) else ""
+        return f"PeriodicBox({low}, {high}, {axes}{more}{'' if self.affine else ', affine=False'})"
 
     @property
-    def values(self):
-        """(low, high, axes) as tuples of Python's numbers: the argument `periodic` of a simulation."""
-        return tuple(tuple(values.tolist()) for values in (self.low, self.high, self.axes))
+    def corners(self):
+        """(low, high, axes) as tuples of Python's numbers."""
+        return tuple(tuple(values.tolist()) for values in (self.start.low, self.start.high, self.start.axes))
+
+    @property
+    def setting(self):
+        """What `Simulation.periodic` is: `corners`, or the box itself if it moves."""
+        return self if self.moves else self.corners
+
+    @property
+    def record(self):
+        """The arguments in types of JSON; FUNCTION instead of a function of the time."""
+        if not self.moves:
+            return self.corners
+        low, high, axes = self.corners
+        rates = [dict(vars(rate)) if isinstance(rate, Pressure) else FUNCTION if callable(rate) else rate
+                 for rate in self.rates]
+        shear = None if self.shear is None else [
+            AXES[self.shear[0]], AXES[self.shear[1]], FUNCTION if callable(self.shear[2]) else self.shear[2]]
+        return {"low": low, "high": high, "axes": axes, "shear": shear, "rates": rates, "affine": self.affine}
+
+    @property
+    def at_rest(self):
+        """Lengths, inverses and low corner (9,) for compiled code; zero along axes that move."""
+        still = self.start.axes & ~self.moving
+        length = np.where(still, self.start.length, 0.0)
+        return np.concatenate([length, np.divide(1.0, length, where=still, out=np.zeros(3)), self.start.low])
+
+    @property
+    def moving(self):
+        """(3,) bool, axes along which velocities of images differ, or lengths change."""
+        moving = np.array([rate != 0.0 for rate in self.rates])
+        if self.shear is not None:
+            moving[self.shear[1]] = True
+        return moving
+
+    @property
+    def moves(self) -> bool:
+        return bool(self.moving.any())
+
+    @property
+    def servos(self) -> list[int]:
+        """Axes along which a pressure is held."""
+        return [axis for axis, rate in enumerate(self.rates) if isinstance(rate, Pressure)]
+
+    @property
+    def functions(self) -> list[Callable]:
+        """Functions of the time among the rates."""
+        return [rate for rate in (*self.rates, *(self.shear or ())[2:]) if callable(rate)]
 
     def refuse_walls(self, walls):
-        """ValueError for a wall that is not the same along all periodic axes."""
+        """ValueError for a wall that is not the same along all periodic axes, so that none meets a face that moves."""
         for k, wall in enumerate(walls):
-            uneven, remedy = wall.uneven(self.axes)
+            uneven, remedy = wall.uneven(self.start.axes)
             if uneven.any():
                 raise ValueError(f"walls[{k}] = {short_repr(wall)}: it is not the same along the periodic axis "
                                  f"{AXES[np.argmax(uneven)]}; {remedy}")
+
+
+class Box:
+    """The geometry of a periodic box at one instant.
+
+    Parameters
+    ----------
+    low, high : (3,) arrays
+        Corners, without the tilt [m].
+    axes : (3,) array of bool
+    tilt : (3, 3) array, optional
+        Displacement of the image along each axis beside that axis [m], rows; only that of the gradient axis along the
+        flow axis differs from 0, by at most half a length.
+    gradient : (3, 3) array, optional
+        Velocity gradient, H[i, j] = dv_i / dx_j [1/s].
+    strain : (4,) array, optional
+        Logarithmic strains of the three axes, and the shear strain, since the first step.
+
+    Attributes
+    ----------
+    low, high, axes, gradient, strain : as given
+    length : (3,) [m], zero along open axes
+    lattice : (3, 3) displacement of the image along each axis, rows [m]
+    """
+
+    def __init__(self, low, high, axes, tilt=None, gradient=None, strain=None):
+        self.low, self.high, self.axes = low, high, axes
+        self.length = np.where(axes, high - low, 0.0)
+        self.lattice = np.diag(self.length) + (0.0 if tilt is None else tilt)
+        self.gradient = np.zeros((3, 3)) if gradient is None else gradient
+        self.strain = np.zeros(4) if strain is None else strain
+        self._inverse = np.divide(1.0, self.length, where=axes, out=np.zeros(3))
+        tilted = np.flatnonzero((self.lattice - np.diag(self.length)).any(axis=1))
+        self._tilted = int(tilted[0]) if len(tilted) else None
+
+    def __repr__(self):
+        return f"Box({self.low.tolist()}, {self.high.tolist()}, {self.axes.tolist()}, lattice={self.lattice.tolist()})"
+
+    @property
+    def center(self) -> np.ndarray:
+        """(3,) [m]."""
+        return 0.5 * (self.low + self.high)
+
+    @property
+    def volume(self) -> float:
+        """Of the box between its corners [m3]."""
+        return float(np.prod(self.high - self.low))
+
+    @property
+    def moves(self) -> bool:
+        return bool(self.gradient.any())
+
+    def flow(self, position: ArrayLike) -> np.ndarray:
+        """(n, 3) velocities of points (n, 3) of unbounded space that move with the box [m/s]; its centre is at rest."""
+        return (np.asarray(position) - self.center) @ self.gradient.T
 
     def refuse_large(self, template, scale):
         """ValueError for clumps that are too large for the box.
@@ -83,24 +280,44 @@ class PeriodicBox:
             refuse(name, corner, self.axes & beyond, f"stay within the periodic box, from {self.low.tolist()} to "
                    f"{self.high.tolist()} m")
 
+    def _counts(self, d, whole):
+        """(n, 3) whole lengths in displacements d (n, 3); whole : np.rint or np.floor."""
+        counts = np.zeros_like(d)
+        if self._tilted is not None:
+            g = self._tilted
+            counts[:, g] = whole(d[:, g] * self._inverse[g])
+            d = d - counts[:, g, None] * self.lattice[g]
+        return counts + whole(d * self._inverse)
+
+    def displacement(self, counts):
+        """(n, 3) displacements of images by so many lengths (n, 3) [m]."""
+        if self._tilted is None:
+            return counts * self.length
+        return counts * self.length + counts[:, self._tilted, None] * (self.lattice[self._tilted]
+                                                                       * (np.arange(3) != self._tilted))
+
     def lengths_in(self, d):
-        """(n, 3) whole lengths of the box in differences, to the nearest integer."""
-        return np.rint(d * self.record[3:6])
+        """(n, 3) whole lengths of the box in differences, to the nearest image."""
+        return self._counts(d, np.rint)
 
     def image(self, position):
         """(n, 3) int64, the box lengths by which positions (n, 3) are outside of the box; 0 along open axes."""
         with np.errstate(invalid="ignore"):             # of a pose that is not finite
-            return np.floor((position - self.low) * self.record[3:6]).astype(np.int64)
+            return self._counts(position - self.low, np.floor).astype(np.int64)
 
     def wrapped(self, position):
         """Positions (n, 3) within the box, low <= x <= high along periodic axes."""
-        inside = position - self.length * self.image(position)
+        inside = position - self.displacement(self.image(position))
         return np.where(self.axes, np.clip(inside, self.low, self.high), position)
 
     def shifts(self):
-        """(m, 3) shifts by -1, 0, 1 lengths along periodic axes [m]."""
-        lengths = np.meshgrid(*([-1, 0, 1] if periodic else [0] for periodic in self.axes), indexing="ij")
-        return np.stack(lengths, axis=-1).reshape(-1, 3) * self.length
+        """(m, 3) displacements by -1, 0, 1 lengths along periodic axes [m]; of a tilted box, those that may touch it.
+        """
+        tilted = np.arange(3) == (-1 if self._tilted is None else np.argmax(self.lattice[self._tilted] *
+                                                                            (np.arange(3) != self._tilted)))
+        counts = np.meshgrid(*((range(-2, 3) if wide else (-1, 0, 1)) if periodic else [0]
+                               for periodic, wide in zip(self.axes, tilted)), indexing="ij")
+        return self.displacement(np.stack(counts, axis=-1).reshape(-1, 3))
 
     def images(self, centers, radii):
         """Spheres within the box and their images around it: centres (m n, 3) and radii (m n,)."""

@@ -110,7 +110,7 @@ cdef class State:
         else:
             values = self.rows(*self.array_of(name))
         if name == "position" and self.box is not None:
-            values += self.shift * self.box.length
+            values += self.shift * self.box.start.length
         return values.reshape(-1) if values.shape[1] == 1 else values
 
     def scratch(self, first, width):
@@ -172,7 +172,6 @@ cdef class State:
         new.slots, new.room = &slots[0], &room[0]
         new.view = new.layout.view
         new.view.n_rows, new.view.blocks, new.view.wrench = self.view.n_rows, self.view.blocks, self.view.wrench
-        new.view.box = self.view.box
         return new
 
     cdef void put(self, Reordering order) noexcept:
@@ -185,21 +184,20 @@ cdef class State:
         """Move the stored positions of clumps that have left the periodic box far behind into it.
 
         Far from the origin numbers are less precise. `shift` counts the lengths of the box by which the position of a
-        clump in unbounded space differs from the stored one. It cannot be interrupted halfway. A second call changes
+        clump in unbounded space differs from the stored one. Along axes that move, whose images have other velocities,
+        none is moved. It cannot be interrupted halfway. A second call changes
         nothing.
         """
-        if self.layout.n_clumps and self.view.box != NULL:
-            wrap_far(self.blocks, self.clump_slot, self.view.box, self.shift)
+        cdef double[::1] box
+        if self.layout.n_clumps and self.box is not None:
+            box = self.box.at_rest
+            wrap_far(self.blocks, self.clump_slot, &box[0], self.shift)
 
     cdef object take(self, blocks, wrench, Layout layout):
         """Set the arrays of this state; the clumps are in the slots of the layout."""
         cdef double[:, :, ::1] block_rows = blocks
         cdef double[:, :, ::1] wrench_rows = wrench
-        cdef double[::1] box
         self.view = layout.view
-        if self.box is not None:
-            box = self.box.record
-            self.view.box = &box[0]
         self.view.n_rows = block_rows.shape[1]
         if layout.n_clumps:
             self.view.blocks, self.view.wrench = &block_rows[0, 0, 0], &wrench_rows[0, 0, 0]

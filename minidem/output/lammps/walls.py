@@ -103,7 +103,7 @@ def bounds_of(sim):
     letters = np.full((3, 2), "s")
     for (axis, side), (wall, _) in sides_of(sim).items():
         corners[side, axis], letters[axis, side] = wall.point[axis], "f"
-    if sim.periodic:
-        *box, along = sim.periodic
-        corners[:, along], letters[along, :] = np.array(box)[:, along], "p"
+    box = sim.engine.box
+    if box is not None:
+        corners[:, box.axes], letters[box.axes, :] = np.array([box.low, box.high])[:, box.axes], "p"
     return *corners, " ".join(map("".join, letters))
