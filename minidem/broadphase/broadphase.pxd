@@ -45,6 +45,7 @@ cdef struct Broadphase:
     unsigned char *marks                # (n_members,), all zero between two functions
     double *reference_poses             # (n_blocks, REFERENCE_ROWS, LANES): at the last outer rebuild
     double reference_box[BOX_SIZE]      # that moves, at the last outer rebuild
+    double largest_sphere               # diameter [m]
     double largest_clump                # diameter of the largest bounding sphere [m]
     double outer_skin                   # [m]
     double inner_skin                   # [m]

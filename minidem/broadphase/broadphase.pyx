@@ -78,6 +78,7 @@ cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_thr
     for slot in range(state.n_members * LANES):
         if state.sphere_number[slot] >= 0:
             total += member_radius(state, slot)
+            broad.largest_sphere = max(broad.largest_sphere, 2.0 * member_radius(state, slot))
             broad.largest_clump = max(broad.largest_clump, 2.0 * reach_of(state, slot))
             n += 1
     for slot in range(state.n_blocks * LANES):

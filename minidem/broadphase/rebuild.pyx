@@ -25,7 +25,7 @@ from minidem.core.lanes cimport LANES
 from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
 from minidem.core.vec3 cimport Vec3
 from minidem.state.motions cimport motions_range
-from minidem.state.periodic_box cimport TRAVELLED, box_moves, displacement_with
+from minidem.state.periodic_box cimport TRAVELLED, across_lengths, box_moves, displacement_with
 from minidem.state.pose cimport pose_range
 from minidem.state.rows cimport ORIENTATION, PATH, POSITION, TURN_BOUND
 from minidem.state.state cimport StateView, fixed_rows
@@ -127,6 +127,17 @@ cdef void set_skins(Broadphase *broad, const StateView *state, bint meshes) noex
         choose_skins(broad.mean_diameter, speed, broad.n_spheres, broad.n_items, broad.density,
                      state.motions != NULL, broad.triangle_diameter, broad.triangle_density,
                      WIDENING * broad.outer_skin if meshes else INFINITY, &broad.outer_skin, &broad.inner_skin)
+
+
+cdef void limit_skins(Broadphase *broad, const double *box) noexcept nogil:
+    """In a box that may be tilted, candidates are closer than half its length along the gradient, which may shrink.
+
+    Farther away, what is found as the nearest image need not be nearest.
+    """
+    cdef double across = across_lengths(box, 1.0, 1.0, 1.0) if box_moves(box) else 0.0
+    if across > 0.0:
+        broad.outer_skin = min(broad.outer_skin, 0.45 / across - broad.largest_sphere - broad.reach)
+        broad.inner_skin = min(broad.inner_skin, 0.5 * broad.outer_skin)
 
 
 cdef inline double wanted(Share share, double speed, int n) noexcept nogil:
@@ -272,6 +283,7 @@ cdef void rebuild_outer(Broadphase *broad, int thread, StateView *state, const W
     cdef const Neighbours *mine = broad.threads + thread
     if thread == 0:
         set_skins(broad, state, walls.n_meshes > 0)
+        limit_skins(broad, box)
         broad.rebalanced = not broad.fixed_shares and rebalance(broad.shares, broad.n_threads)
         broad.levels.ready = reserve_levels(&broad.levels, broad.outer_skin + broad.reach, box)
         if box_moves(box):

@@ -19,7 +19,7 @@ from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.vec3 cimport Vec3, dot, vec3
 from minidem.core.vectors cimport IntVector, reserve
 from minidem.state.periodic_box cimport (
-    ACROSS, LATTICE, LOW, MOVES, across_lengths, nearest_image, rounded, wrap_position,
+    ACROSS, INVERSE, LATTICE, LOW, MOVES, across_lengths, box_moves, nearest_image, rounded, wrap_position,
 )
 from minidem.state.state cimport StateView
 
@@ -106,17 +106,26 @@ cdef inline bint are_nearest(const double *box, const double *first, const doubl
     """Whether the image of the first of two items by `shift` is the one nearest to the second."""
     cdef double a[3]
     cdef double b[3]
-    cdef double lengths = 0.0, d
-    cdef int axis
+    cdef double across, lengths, squared, d, least = -1.0
+    cdef double counts[3]
+    cdef double nearest[3]
+    cdef int axis, k
     wrap_position(box, first, a)
     wrap_position(box, second, b)
-    if box[MOVES] != 0.0:
-        lengths = rounded(across_lengths(box, a[0] - b[0], a[1] - b[1], a[2] - b[2]))
-    for axis in range(3):
-        d = a[axis] - b[axis] if lengths == 0.0 else a[axis] - b[axis] - lengths * box[LATTICE + axis]
-        if rounded(d * box[axis + 3]) + (lengths if box[ACROSS + axis] != 0.0 else 0.0) != -shift[axis]:
-            return False
-    return True
+    across = rounded(across_lengths(box, a[0] - b[0], a[1] - b[1], a[2] - b[2]))
+    for k in range(-1 if box[MOVES] != 0.0 else 0, 2 if box[MOVES] != 0.0 else 1):
+        lengths, squared = across + k, 0.0              # in a tilted box the next one may be nearer
+        for axis in range(3):
+            d = a[axis] - b[axis] - lengths * box[LATTICE + axis]
+            counts[axis] = rounded(d * box[INVERSE + axis])
+            d -= counts[axis] * box[axis]
+            squared += d * d
+            if box[ACROSS + axis] != 0.0:
+                counts[axis] += lengths
+        if least < 0.0 or squared < least:
+            least = squared
+            memcpy(nearest, counts, sizeof(counts))
+    return nearest[0] == -shift[0] and nearest[1] == -shift[1] and nearest[2] == -shift[2]
 
 
 cdef inline bint add_image(Images *images, const double *box, int x, int y, int z, double width) noexcept nogil:
@@ -234,8 +243,8 @@ cdef inline bint are_near(const double *box, const double *a, const double *b, d
 
 
 cdef bint collect_near(IntVector *near, const StateView *state, const double *box, int clump, const double *sphere,
-                       double skin) noexcept nogil:
-    """List the spheres of a clump near `sphere`. False: memory exhausted."""
+                       double skin, bint all) noexcept nogil:
+    """List the spheres of a clump near `sphere`, or all. False: memory exhausted."""
     cdef Py_ssize_t row, block = row_of(clump)
     cdef int slot
     near.size = 0
@@ -244,7 +253,7 @@ cdef bint collect_near(IntVector *near, const StateView *state, const double *bo
     for row in range(state.first_member[block], state.first_member[block + 1]):
         slot = <int> row * LANES + lane_of(clump)
         if state.sphere_number[slot] >= 0 \
-                and are_near(box, state.spheres + 4 * <Py_ssize_t> slot, sphere, skin):
+                and (all or are_near(box, state.spheres + 4 * <Py_ssize_t> slot, sphere, skin)):
             near.data[near.size] = slot
             near.size += 1
     return True
@@ -256,8 +265,11 @@ cdef bint compare_clumps(const Search *search, int first, int second) noexcept n
     cdef IntVector *near = search.mine.near
     cdef Py_ssize_t k, m
     cdef int i, j, owner_i, owner_j
-    if not (collect_near(&near[0], state, search.box, first, search.items + 4 * <Py_ssize_t> second, search.skin)
-            and collect_near(&near[1], state, search.box, second, search.items + 4 * <Py_ssize_t> first, search.skin)):
+    cdef bint all = search.small_box and box_moves(search.box)      # nearest images of long distances are not nearest
+    if not (collect_near(&near[0], state, search.box, first, search.items + 4 * <Py_ssize_t> second, search.skin,
+                         all)
+            and collect_near(&near[1], state, search.box, second, search.items + 4 * <Py_ssize_t> first, search.skin,
+                             all)):
         return False
     for k in range(near[0].size):
         i = near[0].data[k]

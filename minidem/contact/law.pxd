@@ -24,7 +24,9 @@ from minidem.core.vectors cimport IntVector, reserve
 from minidem.core.lanes cimport LANES
 from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport Vec3, dot, scale, sub, vec3
-from minidem.state.periodic_box cimport box_moves, image_velocities, image_velocity, nearest_differences, nearest_image
+from minidem.state.periodic_box cimport (
+    box_moves, crossing, image_velocities, image_velocity, nearest_differences, nearest_image,
+)
 from minidem.state.rows cimport load, store
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Touch, Walls, touch_wall
@@ -59,6 +61,7 @@ cdef struct Law:                        # all that a force depends on, in additi
     const double *box                   # periodic, at the pose of this thread: see periodic_box.pxd; NULL: none
     const double *boxes                 # records of a run, `box_stride` doubles apart: one for each half step
     Py_ssize_t box_stride               # 0: the box does not move
+    IntVector *crossing                 # of a law without records: first indices of contacts across faces that move
     double modulus                      # effective modulus between two clumps, if all have one compliance [Pa]
     double parameters[MAX_LAW_PARAMETERS]       # in the order of the record
     void *context                       # behind the parameters: the LawKernels, for external_law.pyx
@@ -195,12 +198,20 @@ cdef inline void set_force(double *force, Py_ssize_t stride, const Contact *cont
     force[3 * stride] = contact.force
 
 
+cdef inline void list_crossing(const Law *law, int bits, Py_ssize_t number) noexcept nogil:
+    """List those of eight contacts, from the int `number` on, that may cross a face; bits 1 << lane."""
+    cdef int lane
+    for lane in range(LANES if bits else 0):
+        law.crossing.data[law.crossing.size] = <int> number + 2 * lane
+        law.crossing.size += bits >> lane & 1
+
+
 cdef inline void evaluate_eight(Force force, bint moving, bint mixed, const double *box, const Law *law,
-                                const StateView *state, const int *pairs, const int *twists, int64_t *on_i,
-                                int64_t *on_j, double *margins) noexcept nogil:
+                                const StateView *state, const int *pairs, const int *twists, Py_ssize_t number,
+                                int64_t *on_i, int64_t *on_j, double *margins) noexcept nogil:
     """Evaluate eight contacts of two spheres each, into records (LANES, 4) of forces (force_sums.pxd).
 
-    box : that of the law.
+    box : that of the law.  number : of the first int of `pairs` in the list of the thread.
     twists, margins : (2 LANES,), (LANES,) with `moving`: see relative_velocities; margin of each.
     """
     cdef double a[4][LANES]
@@ -229,6 +240,8 @@ cdef inline void evaluate_eight(Force force, bint moving, bint mixed, const doub
     if moving and box_moves(box) and image_velocities(box, a[0], b[0], images, images + 3 * LANES):
         for lane in range(3 * LANES):
             relative[lane] -= images[lane]
+    if box_moves(box):
+        list_crossing(law, crossing(box, a[0], b[0]), number)
     if box != NULL:
         nearest_differences(box, a[0], b[0])
     if mixed:
@@ -281,6 +294,12 @@ cdef inline void place_box(Law *law, Py_ssize_t entry) noexcept nogil:
     law.box = law.boxes + entry * law.box_stride
 
 
+cdef inline void take_boxes(Law *law, const double *boxes, Py_ssize_t stride) noexcept nogil:
+    """The records of a run, and their first entry."""
+    law.boxes, law.box_stride = boxes, stride
+    place_box(law, 0)
+
+
 cdef inline bint over_pairs_in(const double *box, Force force, bint moving, bint mixed, const Law *law,
                                const StateView *state, const int *pairs, Py_ssize_t first, Py_ssize_t n, bint walls,
                                int64_t *forces, IntVector *ends) noexcept nogil:
@@ -295,13 +314,15 @@ cdef inline bint over_pairs_in(const double *box, Force force, bint moving, bint
     cdef Vec3 relative
     if moving and not reserve(ends, ends.size + n // 2 + 1):
         return False
+    if box_moves(box) and not reserve(law.crossing, law.crossing.size + n // 2 + 1):
+        return False
     if moving:
         for k in range(2 * LANES * eights):
             twists[k] = twist_of(clump_of(state, pairs[k]))
     for eight in range(eights):
         k = 2 * LANES * eight
         on_i = record_of(forces, k)
-        evaluate_eight(force, moving, mixed, box, law, state, pairs + k, twists + k, on_i, on_i + 4 * LANES, margins)
+        evaluate_eight(force, moving, mixed, box, law, state, pairs + k, twists + k, first + k, on_i, on_i + 4 * LANES, margins)
         if moving:
             for lane in range(LANES):
                 ends.data[ends.size] = <int> (first + k) + 2 * lane
@@ -311,6 +332,8 @@ cdef inline bint over_pairs_in(const double *box, Force force, bint moving, bint
         on_i = record_of(forces, k)
         set_force(on_first, 1, &contact)
         record_force(mixed, law, state, pairs[k], on_first, 1.0, on_i)
+        if pairs[k + 1] >= 0 and box_moves(box):
+            list_crossing(law, 1, first + k)
         if pairs[k + 1] >= 0:
             record_force(mixed, law, state, pairs[k + 1], on_first, -1.0, on_i + 4 * LANES)
         if moving:

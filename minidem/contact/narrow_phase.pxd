@@ -22,6 +22,7 @@ cdef struct Contacts:               # of one thread
     const Law *law                  # the address of own_law
     IntVector facets                # room for the triangles near one sphere
     IntVector ends                  # if the law needs velocities: first indices of contacts that may begin or end
+    IntVector crossing              # see Law
     DoubleVector onset              # (ends,): their onset corrections [N]
     IntVector known_motions         # (own blocks,): whether the onset pass knows those of the clumps
     int64_t *sphere_force           # (1 + n_accumulators, 4): sums, lab (force_sums.pxd); the first is zero
@@ -47,7 +48,7 @@ cdef void free_contacts(Contacts *contacts) noexcept nogil
 
 cdef inline void clear_contacts(Contacts *contacts) noexcept nogil:
     """Empty the list of contacts. Accumulators in use stay so."""
-    contacts.pairs.size = contacts.n_accumulators = contacts.ends.size = 0
+    contacts.pairs.size = contacts.n_accumulators = contacts.ends.size = contacts.crossing.size = 0
     contacts.list_cursor = contacts.n_evaluated = 0
 
 

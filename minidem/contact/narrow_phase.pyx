@@ -184,6 +184,7 @@ cdef void release_contacts(Contacts *contacts) noexcept nogil:
     clear_contacts(contacts)
     release(&contacts.pairs)
     release(&contacts.ends)
+    release(&contacts.crossing)
     release(&contacts.onset)
     release(&contacts.known_motions)
     release(&contacts.facets)

@@ -11,11 +11,10 @@ from minidem.engine.history_memory import history_without
 from minidem.engine.loop_memory import NotFinite
 from minidem.engine.population import Population
 from minidem.engine.user_forces import UserWork
-from minidem.state.box_motion import RATE
 
 from minidem.broadphase.broadphase cimport IN_CALLBACK, NO_FAILURE, SMALL_TEAM
 from minidem.contact.contact_list cimport deepest_overlap, list_contacts, list_last, list_stored
-from minidem.contact.law cimport place_box
+from minidem.contact.law cimport take_boxes
 from minidem.contact.stored cimport restore_stored
 from minidem.core.guard cimport Guard
 from minidem.core.lanes cimport LANES
@@ -189,14 +188,14 @@ cdef class Driver:
     cdef object start_walls(self, long long steps):
         """Poses of the walls for so many steps, and new velocities of those that a force moves."""
         cdef bint servos = self.walls is not None and bool(self.walls.servos)
-        held = [] if self.box_table is None else self.box_table.box.servos
+        cdef bint held = self.box_table is not None and bool(self.box_table.box.servos)
         rates = None
         if (servos or held) and not self.contacts_known:
             self.evaluate()
         if servos:
             self.walls.accelerate([self.wall_force(k) for k in self.walls.servos], self.loop.step.dt)
         if held:
-            rates = self.accelerated_box(held)
+            rates = self.box_table.accelerated(self.step_count, normal_virial(self.loop))
         self.prepare_walls(steps, rates)
         if servos or held:
             self.reset_power()
@@ -213,28 +212,14 @@ cdef class Driver:
             for t in range(self.loop.n_threads):
                 take_poses(&self.loop.contacts[t].walls, self.loop.walls)
 
-    cdef void take_box(self) noexcept:
+    cdef object take_box(self):
         """Point all threads to the records of the box, from the present step on."""
         cdef int t
         if self.box_table is None:
             return
-        self.loop.law.boxes = self.box_table.record_at(self.loop.first_step + self.loop.steps_done)
-        self.loop.law.box_stride = self.box_table.stride
-        place_box(&self.loop.law, 0)
+        take_boxes(&self.loop.law, self.box_table.record_at(self.step_count), self.box_table.stride)
         for t in range(self.loop.n_threads):
-            self.loop.contacts[t].own_law.boxes = self.loop.law.boxes
-            self.loop.contacts[t].own_law.box_stride = self.loop.law.box_stride
-            place_box(&self.loop.contacts[t].own_law, 0)
-
-    cdef object accelerated_box(self, axes):
-        """(3,) strain rates of the next step, of the axes of the box under a pressure [1/s]; contacts must be known."""
-        state, box = self.box_table.state_at(self.step_count), self.box
-        rates = state[RATE:RATE + 3].copy()
-        virial = normal_virial(self.loop)
-        for axis in axes:
-            rates[axis] = self.box_table.box.rates[axis].accelerated(rates[axis], virial[axis] / box.volume,
-                                                                     self.loop.step.dt)
-        return rates
+            take_boxes(&self.loop.contacts[t].own_law, self.loop.law.boxes, self.box_table.stride)
 
     @property
     def box(self):

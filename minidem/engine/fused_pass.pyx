@@ -81,6 +81,18 @@ cdef inline void write_touching_motions(Loop *loop, const Contacts *contacts, Py
         write_motions(&loop.state, b, rows, n)
 
 
+cdef inline void drift_block(const Loop *loop, double *block, double dt, const double *old_orientation,
+                             const double *fixed, const double *box, int *exceeded) noexcept nogil:
+    """See drift. fixed : (FIXED_ROWS, LANES) of the block.  box : that moves, or NULL."""
+    cdef double limit = 0.5 * loop.broad.inner_skin, per_square = 1.0 / (limit * limit), reach
+    if box == NULL:
+        drift(block, dt, old_orientation, fixed + TURN_BOUND * LANES, per_square, NULL, 0.0, exceeded)
+    else:
+        reach = loop.broad.largest_clump + loop.broad.reach + loop.broad.inner_skin
+        drift(block, dt, old_orientation, fixed + TURN_BOUND * LANES, per_square, box,
+              STRAIN_PATH * dt * gradient_norm(box + FLOW) * reach / loop.broad.inner_skin, exceeded)
+
+
 cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bint wrench_known, Py_ssize_t first,
                                Py_ssize_t last, Py_ssize_t active) noexcept nogil:
     """Advance the blocks first <= b < last to the pose of a stage.
@@ -98,7 +110,6 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
     cdef double room[2][WRENCH_ROWS * LANES]            # of this block and the next
     cdef const double *wrench = NULL
     cdef double dt = loop.step.dt
-    cdef double limit = 0.5 * loop.broad.inner_skin, per_square = 1.0 / (limit * limit)
     cdef double ahead = loop.fraction[stage] - (loop.fraction[stage - 1] if stage > 0 else 0.0)
     cdef Step step = loop.step
     cdef Py_ssize_t b
@@ -109,12 +120,7 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
     cdef int exceeded[LANES]
     cdef int lane, any_exceeded = 0
     cdef const double *box = contacts.law.box if loop.has_contacts and box_moves(contacts.law.box) else NULL
-    cdef double strain_path = 0.0
-    cdef bint kicks = False
-    if box != NULL:                                     # see rebuild.pyx
-        strain_path = STRAIN_PATH * ahead * dt * gradient_norm(box + FLOW) \
-            * (loop.broad.largest_clump + loop.broad.reach + loop.broad.inner_skin) / loop.broad.inner_skin
-        kicks = gradient_norm(box + KICK) > 0.0
+    cdef bint kicks = box != NULL and gradient_norm(box + KICK) > 0.0
     set_stage(&step, stage)
     memset(exceeded, 0, sizeof(exceeded))
     if first < last:
@@ -140,13 +146,7 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
             if norms:
                 renormalise_block(loop, block)
             if loop.has_contacts:
-                fixed = fixed_rows(&loop.state, b - 1)
-                if box != NULL:
-                    drift(block, ahead * dt, old[(b - 1) & 1], fixed + TURN_BOUND * LANES, per_square, box,
-                          strain_path, exceeded)
-                else:
-                    drift(block, ahead * dt, old[(b - 1) & 1], fixed + TURN_BOUND * LANES, per_square, NULL, 0.0,
-                          exceeded)
+                drift_block(loop, block, ahead * dt, old[(b - 1) & 1], fixed_rows(&loop.state, b - 1), box, exceeded)
                 active = pose_members(&loop.state, b - 1, mine.active.data, active, mine.active.size)
                 if moving:
                     spins_of_turn(&loop.state, b - 1, old[(b - 1) & 1], dt)

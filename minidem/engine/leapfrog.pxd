@@ -3,6 +3,7 @@
 R. W. Hockney & J. W. Eastwood, Computer Simulation Using Particles (1988), doi 10.1201/9780367806934.
 """
 from libc.math cimport sqrtf
+from libc.string cimport memcpy
 
 from minidem.contact.fixed_point cimport Wide, rounded_wide
 from minidem.core.lanes cimport LANES
@@ -90,9 +91,11 @@ cdef inline void drift(double *block, double dt, Restrict old_orientation, Restr
     cdef double shift[LANES], turn[LANES]               # squares
     cdef double x, y, z, path
     cdef int lane
-    cdef Vec3 flow, center
+    cdef double gradient[9]                             # which the block cannot alias
+    cdef Vec3 d, center
     if box != NULL:
         center = center_of(box)
+        memcpy(gradient, box + FLOW, sizeof(gradient))
     for lane in range(LANES):
         x = dt * block[VELOCITY * LANES + lane]
         y = dt * block[(VELOCITY + 1) * LANES + lane]
@@ -101,11 +104,12 @@ cdef inline void drift(double *block, double dt, Restrict old_orientation, Restr
         block[(POSITION + 1) * LANES + lane] += y
         block[(POSITION + 2) * LANES + lane] += z
         if box != NULL:
-            flow = times_gradient(box + FLOW, vec3(
-                block[POSITION * LANES + lane] - 0.5 * x - center.x,
-                block[(POSITION + 1) * LANES + lane] - 0.5 * y - center.y,
-                block[(POSITION + 2) * LANES + lane] - 0.5 * z - center.z))
-            x, y, z = GROWTH * (x - dt * flow.x), GROWTH * (y - dt * flow.y), GROWTH * (z - dt * flow.z)
+            d = vec3(block[POSITION * LANES + lane] - 0.5 * x - center.x,
+                     block[(POSITION + 1) * LANES + lane] - 0.5 * y - center.y,
+                     block[(POSITION + 2) * LANES + lane] - 0.5 * z - center.z)
+            x = GROWTH * (x - dt * (gradient[0] * d.x + gradient[1] * d.y + gradient[2] * d.z))
+            y = GROWTH * (y - dt * (gradient[3] * d.x + gradient[4] * d.y + gradient[5] * d.z))
+            z = GROWTH * (z - dt * (gradient[6] * d.x + gradient[7] * d.y + gradient[8] * d.z))
         shift[lane] = per_square * (x * x + y * y + z * z)
         turn[lane] = per_square * turn_squared(old_orientation + lane, block + ORIENTATION * LANES + lane,
                                                turn_bound + lane)

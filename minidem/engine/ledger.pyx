@@ -149,9 +149,9 @@ cdef void add_box_work(const Loop *loop, int thread, bint between, Sums *sums) n
             if <unsigned int> (keys[FIRST] - contacts.stored.first_slot) < <unsigned int> contacts.stored.n_slots:
                 add_image_work(loop, contacts.law.box, keys[FIRST], keys[SECOND],
                                load(numbers_of(blocks, k) + LAST_FORCE * LANES), sums)
-    for k in range(0, contacts.pairs.size, 2):
-        i, j = contacts.pairs.data[k], contacts.pairs.data[k + 1]
-        if j < 0 or not owns(loop.broad.threads + thread, &loop.state, i):
+    for k in range(contacts.crossing.size):
+        i, j = contacts.pairs.data[contacts.crossing.data[k]], contacts.pairs.data[contacts.crossing.data[k] + 1]
+        if not owns(loop.broad.threads + thread, &loop.state, i):
             continue
         contact = contacts.law.one(contacts.law, &loop.state, i, j)
         add_image_work(loop, contacts.law.box, i, j, scale(contact.force, contact.normal), sums)

@@ -47,7 +47,7 @@ class NotFinite(FloatingPointError):
 
 cdef void prepare_contacts(Contacts *contacts, const Law *law, const StateView *state) noexcept:
     cdef int hole = 2 * <int> state.n_members * LANES, group
-    contacts.own_law, contacts.law = law[0], &contacts.own_law
+    contacts.own_law, contacts.law, contacts.own_law.crossing = law[0], &contacts.own_law, &contacts.crossing
     if law.walls != NULL:
         contacts.walls, contacts.own_law.walls = law.walls[0], &contacts.walls
     contacts.stored.n_records = law.n_records

@@ -136,7 +136,8 @@ class BoxMotion:
             tilt[self._gradient, self._flow] = row[LATTICE + self._flow]
         low = row[LOW:LOW + 3].copy()
         high = np.where(start.axes & (low != start.low), low + row[LENGTH:LENGTH + 3], start.high)
-        return Box(low, high, start.axes, tilt, self._rates(state), np.append(state[STRAIN:STRAIN + 3], state[SHEAR]))
+        return Box(low, high, start.axes, tilt, self._rates(state), np.append(state[STRAIN:STRAIN + 3], state[SHEAR]),
+                   self.box.shear and self._gradient)
 
     def _rates(self, state):
         """(3, 3) velocity gradient of velocities that are half a step behind, at the lengths of the state [1/s]."""

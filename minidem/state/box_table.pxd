@@ -5,6 +5,7 @@ cdef class BoxTable:
     cdef readonly object box            # PeriodicBox
     cdef readonly Py_ssize_t stride     # doubles from a record to the next; 0: the box does not move
     cdef object _motion, _states
+    cdef double _dt
     cdef double[:, ::1] _rows
     cdef long long _first               # step of the first state
     cdef bint _held                     # the rates of the first step are those of axes under a pressure

@@ -22,7 +22,7 @@ cdef class BoxTable:
     """
 
     def __cinit__(self, box, double dt, long long step, state=None, Guard guard=None):
-        self.box, self._first, self._guard = box, step, Guard() if guard is None else guard
+        self.box, self._dt, self._first, self._guard = box, dt, step, Guard() if guard is None else guard
         self.stride, self._held = BOX_SIZE if box.moves else 0, False
         self._states = np.zeros((1, STATE_SIZE)) if state is None else np.array(state, dtype=float).reshape(1, -1)
         if box.moves:
@@ -69,6 +69,13 @@ cdef class BoxTable:
             states, rows = states[:-1], np.ascontiguousarray(rows[:-2])
         self._first, self._states, self._rows, self._held = step, states, rows, servos
         self._guard.during_step = False
+
+    def accelerated(self, long long step, virial):
+        """(3,) strain rates of the next step [1/s]; of axes under a pressure, by the virial (3,) of the contacts [J]."""
+        rates, volume = self.state_at(step)[RATE:RATE + 3].copy(), self.box_at(step).volume
+        for axis in self.box.servos:
+            rates[axis] = self.box.rates[axis].accelerated(rates[axis], virial[axis] / volume, self._dt)
+        return rates
 
     def state_at(self, long long step):
         """(STATE_SIZE,) at a step of the table."""

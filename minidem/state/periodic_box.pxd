@@ -6,6 +6,7 @@ the gradient axis of the flow is displaced by LATTICE, and whole lengths along t
 """
 from libc.math cimport floor, sqrt
 
+from minidem.core.eight cimport Eight, bits_below, load_eight, store_eight
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, sub, vec3
 
@@ -75,30 +76,6 @@ cdef inline void nearest_differences(const double *box, double *a, double *b) no
             a[axis * LANES + lane] = nearest(a[axis * LANES + lane], box, axis)
 
 
-cdef inline bint image_velocities(const double *box, const double *a, const double *b, double *behind,
-                                  double *ahead) noexcept nogil:
-    """Velocities (3, LANES) of those images of b (3, LANES) that are nearest to a, relative to b [m/s].
-
-    False: all are zero, since no difference crosses a face.
-    """
-    cdef double lengths[LANES]
-    cdef double d, count
-    cdef bint found = False
-    cdef int axis, lane
-    for lane in range(LANES):
-        lengths[lane] = rounded(across_lengths(box, a[lane] - b[lane], a[LANES + lane] - b[LANES + lane],
-                                               a[2 * LANES + lane] - b[2 * LANES + lane]))
-        found |= lengths[lane] != 0.0
-    for axis in range(3):
-        for lane in range(LANES):
-            d = a[axis * LANES + lane] - b[axis * LANES + lane] - lengths[lane] * box[LATTICE + axis]
-            count = rounded(d * box[INVERSE + axis])
-            found |= count != 0.0
-            behind[axis * LANES + lane] = count * box[BEHIND + axis] + lengths[lane] * box[LATTICE_BEHIND + axis]
-            ahead[axis * LANES + lane] = count * box[AHEAD + axis] + lengths[lane] * box[LATTICE_AHEAD + axis]
-    return found
-
-
 cdef inline bint image_velocity(const double *box, Vec3 d, Vec3 *behind, Vec3 *ahead) noexcept nogil:
     """The same of one difference d = a - b."""
     cdef double lengths = rounded(across_lengths(box, d.x, d.y, d.z)), x, y, z
@@ -111,6 +88,37 @@ cdef inline bint image_velocity(const double *box, Vec3 d, Vec3 *behind, Vec3 *a
                     y * box[AHEAD + 1] + lengths * box[LATTICE_AHEAD + 1],
                     z * box[AHEAD + 2] + lengths * box[LATTICE_AHEAD + 2])
     return lengths != 0.0 or x != 0.0 or y != 0.0 or z != 0.0
+
+
+cdef inline int crossing(const double *box, const double *a, const double *b) noexcept nogil:
+    """Bits 1 << lane of the eight differences of positions (3, LANES) that are not the nearest ones themselves."""
+    cdef double total[LANES]
+    cdef Eight x = load_eight(a) - load_eight(b), y = load_eight(a + LANES) - load_eight(b + LANES)
+    cdef Eight z = load_eight(a + 2 * LANES) - load_eight(b + 2 * LANES)
+    cdef Eight lengths = rounded(x * box[ACROSS] + y * box[ACROSS + 1] + z * box[ACROSS + 2])
+    x = rounded((x - lengths * box[LATTICE]) * box[INVERSE])
+    y = rounded((y - lengths * box[LATTICE + 1]) * box[INVERSE + 1])
+    z = rounded((z - lengths * box[LATTICE + 2]) * box[INVERSE + 2])
+    store_eight(total, lengths * lengths + x * x + y * y + z * z)
+    return ~bits_below(total, 0.5) & (1 << LANES) - 1
+
+
+cdef inline bint image_velocities(const double *box, const double *a, const double *b, double *behind,
+                                  double *ahead) noexcept nogil:
+    """Velocities (3, LANES) of those images of b (3, LANES) that are nearest to a, relative to b [m/s].
+
+    False: no difference crosses a face, all are zero and not written.
+    """
+    cdef Vec3 before, after
+    cdef int lane
+    if crossing(box, a, b) == 0:
+        return False
+    for lane in range(LANES):
+        image_velocity(box, sub(vec3(a[lane], a[LANES + lane], a[2 * LANES + lane]),
+                                vec3(b[lane], b[LANES + lane], b[2 * LANES + lane])), &before, &after)
+        behind[lane], behind[LANES + lane], behind[2 * LANES + lane] = before.x, before.y, before.z
+        ahead[lane], ahead[LANES + lane], ahead[2 * LANES + lane] = after.x, after.y, after.z
+    return True
 
 
 cdef inline double lattice_floor(const double *box, const double *position) noexcept nogil:

@@ -107,8 +107,9 @@ class PeriodicBox:
             raise ValueError(f"periodic: axes = {short_repr(axes)}: give three times True or False")
         if not any(flags):
             raise ValueError(f"periodic: axes = {short_repr(axes)}: no axis is periodic; leave periodic out")
-        self.start = Box(low, high, np.array(axes))
+        self._axes = np.array(axes)
         self.shear, self.rates, self.affine = self._checked_shear(shear), self._checked_rates(rates), bool(affine)
+        self.start = Box(low, high, self._axes, across=self.shear and self.shear[1])
 
     def _checked_shear(self, shear):
         """(number of the flow axis, of the gradient axis, rate), or None."""
@@ -120,7 +121,7 @@ class PeriodicBox:
                              "10.0), with two different axes")
         flow, gradient = (AXES.index(axis) for axis in shear[:2])
         for axis in (flow, gradient):
-            if not self.start.axes[axis]:
+            if not self._axes[axis]:
                 raise ValueError(f"periodic: shear = {short_repr(shear)}: the axis {AXES[axis]} is not periodic; shear "
                                  "needs flow and gradient periodic")
         return flow, gradient, shear[2] if callable(shear[2]) else number("periodic: rate of shear", shear[2])
@@ -131,7 +132,7 @@ class PeriodicBox:
         found = tuple(rate if callable(rate) or isinstance(rate, Pressure) else number("periodic: rates", rate)
                       for rate in rates)
         for axis, rate in enumerate(found):
-            if rate != 0.0 and not self.start.axes[axis]:
+            if rate != 0.0 and not self._axes[axis]:
                 raise ValueError(f"periodic: rates = {short_repr(rates)}: the axis {AXES[axis]} is not periodic, and "
                                  "keeps its length; give 0 for it")
         return found
@@ -218,6 +219,8 @@ class Box:
         Velocity gradient, H[i, j] = dv_i / dx_j [1/s].
     strain : (4,) array, optional
         Logarithmic strains of the three axes, and the shear strain, since the first step.
+    across : int, optional
+        The gradient axis of a box that is sheared.
 
     Attributes
     ----------
@@ -226,15 +229,14 @@ class Box:
     lattice : (3, 3) displacement of the image along each axis, rows [m]
     """
 
-    def __init__(self, low, high, axes, tilt=None, gradient=None, strain=None):
+    def __init__(self, low, high, axes, tilt=None, gradient=None, strain=None, across=None):
         self.low, self.high, self.axes = low, high, axes
         self.length = np.where(axes, high - low, 0.0)
         self.lattice = np.diag(self.length) + (0.0 if tilt is None else tilt)
         self.gradient = np.zeros((3, 3)) if gradient is None else gradient
         self.strain = np.zeros(4) if strain is None else strain
         self._inverse = np.divide(1.0, self.length, where=axes, out=np.zeros(3))
-        tilted = np.flatnonzero((self.lattice - np.diag(self.length)).any(axis=1))
-        self._tilted = int(tilted[0]) if len(tilted) else None
+        self.across = across
 
     def __repr__(self):
         return f"Box({self.low.tolist()}, {self.high.tolist()}, {self.axes.tolist()}, lattice={self.lattice.tolist()})"
@@ -263,12 +265,16 @@ class Box:
         template : ClumpTemplate;  scale : (n,) of its lengths.
 
         Only the nearest images of two spheres may touch: the box is longer than four radii. No clump touches its own
-        image: the box is longer than the diameter of the bounding sphere. The skins of the lists may exceed both.
+        image: the box is longer than the diameter of the bounding sphere. The skins of the lists may exceed both, but for
+        the gradient axis of a box that is sheared, which is longer than six radii.
         """
         largest = float(np.max(scale, initial=0.0))
-        for needed, what in ((4.0 * template.radii.max(), "four radii of the largest sphere of the template"),
-                             (2.0 * template.bounding_radius, "the diameter of the template")):
-            short = self.axes & (self.length <= needed * largest)
+        every, across = np.ones(3, dtype=bool), np.arange(3) == (-1 if self.across is None else self.across)
+        for needed, what, axes in (
+                (4.0 * template.radii.max(), "four radii of the largest sphere of the template", every),
+                (2.0 * template.bounding_radius, "the diameter of the template", every),
+                (6.0 * template.radii.max(), "six radii of the largest sphere, which a sheared box needs", across)):
+            short = self.axes & axes & (self.length <= needed * largest)
             if short.any():
                 axis = int(np.argmax(short))
                 raise ValueError(f"template: the periodic box is {self.length[axis]:.6g} m long along {AXES[axis]}, "
@@ -283,18 +289,18 @@ class Box:
     def _counts(self, d, whole):
         """(n, 3) whole lengths in displacements d (n, 3); whole : np.rint or np.floor."""
         counts = np.zeros_like(d)
-        if self._tilted is not None:
-            g = self._tilted
+        if self.across is not None:
+            g = self.across
             counts[:, g] = whole(d[:, g] * self._inverse[g])
             d = d - counts[:, g, None] * self.lattice[g]
         return counts + whole(d * self._inverse)
 
     def displacement(self, counts):
         """(n, 3) displacements of images by so many lengths (n, 3) [m]."""
-        if self._tilted is None:
+        if self.across is None:
             return counts * self.length
-        return counts * self.length + counts[:, self._tilted, None] * (self.lattice[self._tilted]
-                                                                       * (np.arange(3) != self._tilted))
+        return counts * self.length + counts[:, self.across, None] * (self.lattice[self.across]
+                                                                       * (np.arange(3) != self.across))
 
     def lengths_in(self, d):
         """(n, 3) whole lengths of the box in differences, to the nearest image."""
@@ -313,10 +319,9 @@ class Box:
     def shifts(self):
         """(m, 3) displacements by -1, 0, 1 lengths along periodic axes [m]; of a tilted box, those that may touch it.
         """
-        tilted = np.arange(3) == (-1 if self._tilted is None else np.argmax(self.lattice[self._tilted] *
-                                                                            (np.arange(3) != self._tilted)))
-        counts = np.meshgrid(*((range(-2, 3) if wide else (-1, 0, 1)) if periodic else [0]
-                               for periodic, wide in zip(self.axes, tilted)), indexing="ij")
+        wide = self.lattice[self.across] != 0.0 if self.across is not None else np.zeros(3, dtype=bool)
+        counts = np.meshgrid(*((range(-2, 3) if further and axis != self.across else (-1, 0, 1)) if periodic else [0]
+                               for axis, (periodic, further) in enumerate(zip(self.axes, wide))), indexing="ij")
         return self.displacement(np.stack(counts, axis=-1).reshape(-1, 3))
 
     def images(self, centers, radii):
