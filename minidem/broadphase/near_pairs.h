@@ -24,7 +24,7 @@ static inline ptrdiff_t minidem_find_pairs(const int *candidates, ptrdiff_t room
 
 /* The first part of minidem_select_near, whole vectors of pairs; returns how many of the n ints have been tested. */
 static inline __attribute__((always_inline)) ptrdiff_t minidem_select_many(
-        const double *spheres, const double *box, const int *pairs, ptrdiff_t n, double skin, int *near,
+        const double *spheres, const double *box, int tilt, const int *pairs, ptrdiff_t n, double skin, int *near,
         int64_t *numbers, ptrdiff_t *selected);
 
 #if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512DQ__)
@@ -36,14 +36,14 @@ static inline __attribute__((always_inline)) ptrdiff_t minidem_select_many(
 #endif
 
 static inline __attribute__((always_inline)) ptrdiff_t minidem_select(
-        const double *spheres, const double *box, const int *pairs, ptrdiff_t n, double skin, int *near,
+        const double *spheres, const double *box, int tilt, const int *pairs, ptrdiff_t n, double skin, int *near,
         int64_t *numbers) {
-    ptrdiff_t kept, k = minidem_select_many(spheres, box, pairs, n, skin, near, numbers, &kept);
+    ptrdiff_t kept, k = minidem_select_many(spheres, box, tilt, pairs, n, skin, near, numbers, &kept);
     for (; k < n; k += 2) {
         const double *a = spheres + 4 * (ptrdiff_t) pairs[k], *b = spheres + 4 * (ptrdiff_t) pairs[k + 1];
         double x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2], reach = a[3] + b[3] + skin;
         int i = pairs[k], j = pairs[k + 1];
-        if (box) MINIDEM_TO_NEAREST(x, y, z, box);
+        if (box) MINIDEM_TO_NEAREST(x, y, z, box, tilt);
         near[kept] = i;
         near[kept + 1] = j;
         if (numbers)
@@ -57,12 +57,26 @@ static inline __attribute__((always_inline)) ptrdiff_t minidem_select(
 static __attribute__((noinline, unused)) ptrdiff_t minidem_select_periodic(
         const double *spheres, const double *box, const int *pairs, ptrdiff_t n, double skin, int *near,
         int64_t *numbers) {
-    return minidem_select(spheres, box, pairs, n, skin, near, numbers);
+    return minidem_select(spheres, box, 0, pairs, n, skin, near, numbers);
+}
+
+/* In a box that moves; without shear the flow axis is 0 and the gradient axis 1. */
+static __attribute__((noinline, unused)) ptrdiff_t minidem_select_tilted(
+        const double *spheres, const double *box, const int *pairs, ptrdiff_t n, double skin, int *near,
+        int64_t *numbers) {
+    switch (1 + 3 * (int) box[66] + (int) box[67]) {
+    case 3: return minidem_select(spheres, box, 3, pairs, n, skin, near, numbers);
+    case 4: return minidem_select(spheres, box, 4, pairs, n, skin, near, numbers);
+    case 6: return minidem_select(spheres, box, 6, pairs, n, skin, near, numbers);
+    case 7: return minidem_select(spheres, box, 7, pairs, n, skin, near, numbers);
+    case 8: return minidem_select(spheres, box, 8, pairs, n, skin, near, numbers);
+    }
+    return minidem_select(spheres, box, 2, pairs, n, skin, near, numbers);
 }
 
 static __attribute__((noinline, unused)) ptrdiff_t minidem_select_open(
         const double *spheres, const int *pairs, ptrdiff_t n, double skin, int *near, int64_t *numbers) {
-    return minidem_select(spheres, NULL, pairs, n, skin, near, numbers);
+    return minidem_select(spheres, NULL, 0, pairs, n, skin, near, numbers);
 }
 
 /* Copy those pairs of slots (n ints, two by two) whose gap is below `skin` to `near`, in their order; returns how many
@@ -72,7 +86,8 @@ static __attribute__((noinline, unused)) ptrdiff_t minidem_select_open(
 static inline __attribute__((always_inline)) ptrdiff_t minidem_select_near(
         const double *spheres, const double *box, const int *pairs, ptrdiff_t n, double skin, int *near,
         int64_t *numbers) {
-    return box ? minidem_select_periodic(spheres, box, pairs, n, skin, near, numbers)
+    return box && box[15] != 0.0 ? minidem_select_tilted(spheres, box, pairs, n, skin, near, numbers)
+        : box ? minidem_select_periodic(spheres, box, pairs, n, skin, near, numbers)
                : minidem_select_open(spheres, pairs, n, skin, near, numbers);
 }
 #endif

@@ -55,7 +55,7 @@ static inline __m256d minidem_two_and_two(const double *low, const double *high)
 }
 
 static inline __attribute__((always_inline)) ptrdiff_t minidem_select_many(
-        const double *spheres, const double *box, const int *pairs, ptrdiff_t n, double skin, int *near,
+        const double *spheres, const double *box, int tilt, const int *pairs, ptrdiff_t n, double skin, int *near,
         int64_t *numbers, ptrdiff_t *selected) {
     ptrdiff_t k = 0, kept = 0;
     for (; k + 8 <= n; k += 8) {
@@ -77,7 +77,7 @@ static inline __attribute__((always_inline)) ptrdiff_t minidem_select_many(
         }
         __m256d x = _mm256_unpacklo_pd(xy[0], xy[1]), y = _mm256_unpackhi_pd(xy[0], xy[1]);
         __m256d z = _mm256_unpacklo_pd(zr[0], zr[1]), radii = _mm256_unpackhi_pd(zr[0], zr[1]);
-        if (box) MINIDEM_TO_NEAREST(x, y, z, box);
+        if (box) MINIDEM_TO_NEAREST(x, y, z, box, tilt);
         __m256d reach = _mm256_add_pd(radii, _mm256_set1_pd(skin));
         __m256d squared = _mm256_add_pd(_mm256_add_pd(_mm256_mul_pd(x, x), _mm256_mul_pd(y, y)),
                                         _mm256_mul_pd(z, z));

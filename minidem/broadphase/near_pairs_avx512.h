@@ -35,7 +35,7 @@ static inline ptrdiff_t minidem_find_pairs(const int *candidates, ptrdiff_t room
 
 /* The first part of minidem_select_near; returns how many of the n ints are tested. */
 static inline __attribute__((always_inline)) ptrdiff_t minidem_select_many(
-        const double *spheres, const double *box, const int *pairs, ptrdiff_t n, double skin, int *near,
+        const double *spheres, const double *box, int tilt, const int *pairs, ptrdiff_t n, double skin, int *near,
         int64_t *numbers, ptrdiff_t *selected) {
     ptrdiff_t k = 0, kept = 0;
     const __m512i even = _mm512_setr_epi64(0, 4, 8, 12, 1, 5, 9, 13);
@@ -61,7 +61,7 @@ static inline __attribute__((always_inline)) ptrdiff_t minidem_select_many(
         }
         __m512d x = _mm512_shuffle_f64x2(xy[0], xy[1], 0x44), y = _mm512_shuffle_f64x2(xy[0], xy[1], 0xee);
         __m512d z = _mm512_shuffle_f64x2(zr[0], zr[1], 0x44), radii = _mm512_shuffle_f64x2(zr[0], zr[1], 0xee);
-        if (box) MINIDEM_TO_NEAREST(x, y, z, box);
+        if (box) MINIDEM_TO_NEAREST(x, y, z, box, tilt);
         __m512d reach = _mm512_add_pd(radii, _mm512_set1_pd(skin));
         __m512d squared = _mm512_add_pd(_mm512_add_pd(_mm512_mul_pd(x, x), _mm512_mul_pd(y, y)),
                                         _mm512_mul_pd(z, z));

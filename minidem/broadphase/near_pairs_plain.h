@@ -30,7 +30,7 @@ static inline ptrdiff_t minidem_find_pairs(const int *candidates, ptrdiff_t room
 }
 
 static inline __attribute__((always_inline)) ptrdiff_t minidem_select_many(
-        const double *spheres, const double *box, const int *pairs, ptrdiff_t n, double skin, int *near,
+        const double *spheres, const double *box, int tilt, const int *pairs, ptrdiff_t n, double skin, int *near,
         int64_t *numbers, ptrdiff_t *selected) {
     ptrdiff_t k = 0, kept = 0;
     for (; k + 4 <= n; k += 4) {                        /* two pairs at a time */
@@ -41,7 +41,7 @@ static inline __attribute__((always_inline)) ptrdiff_t minidem_select_many(
         minidem_two zc = minidem_load_two(c + 2), zd = minidem_load_two(d + 2);
         minidem_two z_ab = za - zb, z_cd = zc - zd, r_ab = za + zb, r_cd = zc + zd;
         minidem_two x = {ab[0], cd[0]}, y = {ab[1], cd[1]}, z = {z_ab[0], z_cd[0]}, reach = {r_ab[1], r_cd[1]};
-        if (box) MINIDEM_TO_NEAREST(x, y, z, box);
+        if (box) MINIDEM_TO_NEAREST(x, y, z, box, tilt);
         minidem_two squared = x * x + y * y + z * z;
         uint64_t first, second;
         for (int l = 0; l < 4; ++l)

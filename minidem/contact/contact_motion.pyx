@@ -15,7 +15,7 @@ from minidem.contact.rows cimport (
 from minidem.core.lanes cimport LANES
 from minidem.core.transpose cimport rows_from_lines, rows_from_records
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, vec3
-from minidem.state.periodic_box cimport box_moves, image_velocities, nearest_image
+from minidem.state.periodic_box cimport box_moves, image_velocities, nearest_differences
 from minidem.state.rows cimport load, store
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Touch, WallPose, touch_wall, velocity_at
@@ -40,11 +40,14 @@ cdef inline void load_side(const StateView *state, const int *spheres, Bodies *s
 
 cdef inline void pair_geometry(const double *box, const Bodies *a, const Bodies *b, Geometry *g) noexcept nogil:
     """Of contacts of two spheres. box : a constant NULL where no axis is periodic, so that the loop vectorises."""
+    cdef double nearest[3 * LANES]
     cdef Vec3 between
     cdef double distance, reach, inverse
     cdef int lane
+    if box != NULL:
+        nearest_differences(box, a.sphere, b.sphere, nearest)
     for lane in range(LANES):
-        between = nearest_image(box, sub(load(a.sphere + lane), load(b.sphere + lane)))
+        between = load(nearest + lane) if box != NULL else sub(load(a.sphere + lane), load(b.sphere + lane))
         distance = sqrt(dot(between, between))
         reach = a.sphere[3 * LANES + lane] + b.sphere[3 * LANES + lane]
         inverse = 1.0 / (distance * reach)              # one division instead of two

@@ -12,7 +12,7 @@ contacts are not stored: where one is needed again at the same pose, it is evalu
 """
 from libc.math cimport sqrt
 from libc.stdint cimport int64_t, uint64_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from minidem.broadphase.ghosts cimport clump_of, slot_of
 from minidem.contact.force_sums cimport force_record, force_records, round_force
@@ -243,7 +243,8 @@ cdef inline void evaluate_eight(Force force, bint moving, bint mixed, const doub
     if box_moves(box):
         list_crossing(law, crossing(box, a[0], b[0]), number)
     if box != NULL:
-        nearest_differences(box, a[0], b[0])
+        nearest_differences(box, a[0], b[0], a[0])
+        memset(b[0], 0, 3 * LANES * sizeof(double))
     if mixed:
         for lane in range(LANES):
             moduli[lane] = modulus_of(True, law, state, i[lane], j[lane])

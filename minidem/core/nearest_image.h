@@ -8,16 +8,25 @@
 /* A difference d along an axis, less whole lengths of the box. box: see state/periodic_box.pxd. */
 #define MINIDEM_NEAREST(d, box, axis) ((d) - (box)[axis] * MINIDEM_ROUNDED((d) * (box)[(axis) + 3]))
 
-/* A difference (x, y, z) becomes that to the nearest image. */
-#define MINIDEM_TO_NEAREST(x, y, z, box) do { \
-        if ((box)[15] != 0.0) { \
-            __typeof__(x) lengths_ = MINIDEM_ROUNDED((x) * (box)[9] + (y) * (box)[10] + (z) * (box)[11]); \
-            (x) = (x) - (box)[12] * lengths_; \
-            (y) = (y) - (box)[13] * lengths_; \
-            (z) = (z) - (box)[14] * lengths_; \
-        } \
-        (x) = MINIDEM_NEAREST(x, box, 0); \
-        (y) = MINIDEM_NEAREST(y, box, 1); \
-        (z) = MINIDEM_NEAREST(z, box, 2); \
+/* The first step towards the nearest image in a box that may be tilted: whole lengths along its gradient axis, an
+ * argument `across` of (flow, across), with the displacement along its flow axis. */
+#define MINIDEM_UNTILT(flow, across, box, g, f) do { \
+        __typeof__(flow) lengths_ = MINIDEM_ROUNDED((across) * (box)[9 + (g)]); \
+        (across) = (across) - (box)[12 + (g)] * lengths_; \
+        (flow) = (flow) - (box)[12 + (f)] * lengths_; \
+    } while (0)
+
+/* A difference (x, y, z) becomes that to the nearest image. tilt: 0, or 1 + 3 flow axis + gradient axis of a box that
+ * moves; a constant, so that loops are compiled for each. */
+#define MINIDEM_TO_NEAREST(x, y, z, box, tilt) do { \
+        if ((tilt) == 2) MINIDEM_UNTILT(x, y, box, 1, 0); \
+        if ((tilt) == 3) MINIDEM_UNTILT(x, z, box, 2, 0); \
+        if ((tilt) == 4) MINIDEM_UNTILT(y, x, box, 0, 1); \
+        if ((tilt) == 6) MINIDEM_UNTILT(y, z, box, 2, 1); \
+        if ((tilt) == 7) MINIDEM_UNTILT(z, x, box, 0, 2); \
+        if ((tilt) == 8) MINIDEM_UNTILT(z, y, box, 1, 2); \
+        if ((tilt) != 4 && (tilt) != 7) (x) = MINIDEM_NEAREST(x, box, 0); \
+        if ((tilt) != 2 && (tilt) != 8) (y) = MINIDEM_NEAREST(y, box, 1); \
+        if ((tilt) != 3 && (tilt) != 6) (z) = MINIDEM_NEAREST(z, box, 2); \
     } while (0)
 #endif

@@ -18,10 +18,10 @@ from minidem.contact.reduce cimport reduce_block
 from minidem.contact.stored_forces cimport reduce_stored
 from minidem.core.lanes cimport LANES, LOG_LANES
 from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
-from minidem.engine.leapfrog cimport STRAIN_PATH, drift, kick, kick_with_box
+from minidem.engine.leapfrog cimport Flow, drift, flow_of, kick, kick_with_box
 from minidem.rotation.scheme cimport MOVE, Step, call_scheme, set_stage
 from minidem.state.motions cimport spins_of_turn, write_motions
-from minidem.state.periodic_box cimport FLOW, KICK, box_moves, gradient_norm
+from minidem.state.periodic_box cimport KICK, box_moves, gradient_norm
 from minidem.state.pose cimport pose_members
 from minidem.state.rows cimport FORCE, ORIENTATION, PREDICTED, TORQUE, TURN_BOUND, WRENCH_ROWS
 from minidem.state.state cimport fixed_rows, wrench_of
@@ -81,18 +81,6 @@ cdef inline void write_touching_motions(Loop *loop, const Contacts *contacts, Py
         write_motions(&loop.state, b, rows, n)
 
 
-cdef inline void drift_block(const Loop *loop, double *block, double dt, const double *old_orientation,
-                             const double *fixed, const double *box, int *exceeded) noexcept nogil:
-    """See drift. fixed : (FIXED_ROWS, LANES) of the block.  box : that moves, or NULL."""
-    cdef double limit = 0.5 * loop.broad.inner_skin, per_square = 1.0 / (limit * limit), reach
-    if box == NULL:
-        drift(block, dt, old_orientation, fixed + TURN_BOUND * LANES, per_square, NULL, 0.0, exceeded)
-    else:
-        reach = loop.broad.largest_clump + loop.broad.reach + loop.broad.inner_skin
-        drift(block, dt, old_orientation, fixed + TURN_BOUND * LANES, per_square, box,
-              STRAIN_PATH * dt * gradient_norm(box + FLOW) * reach / loop.broad.inner_skin, exceeded)
-
-
 cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bint wrench_known, Py_ssize_t first,
                                Py_ssize_t last, Py_ssize_t active) noexcept nogil:
     """Advance the blocks first <= b < last to the pose of a stage.
@@ -117,10 +105,15 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
     cdef bint large = mine.last_block - mine.first_block > BLOCKS_IN_CACHE
     cdef double *block
     cdef const double *fixed
+    cdef const double *turn_bound
     cdef int exceeded[LANES]
     cdef int lane, any_exceeded = 0
     cdef const double *box = contacts.law.box if loop.has_contacts and box_moves(contacts.law.box) else NULL
+    cdef double per_square = 4.0 / (loop.broad.inner_skin * loop.broad.inner_skin)
+    cdef Flow flow
     cdef bint kicks = box != NULL and gradient_norm(box + KICK) > 0.0
+    if box != NULL:
+        flow = flow_of(box, ahead * dt, loop.broad.largest_clump + loop.broad.reach, loop.broad.inner_skin)
     set_stage(&step, stage)
     memset(exceeded, 0, sizeof(exceeded))
     if first < last:
@@ -146,7 +139,11 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
             if norms:
                 renormalise_block(loop, block)
             if loop.has_contacts:
-                drift_block(loop, block, ahead * dt, old[(b - 1) & 1], fixed_rows(&loop.state, b - 1), box, exceeded)
+                turn_bound = fixed_rows(&loop.state, b - 1) + TURN_BOUND * LANES
+                if box == NULL:
+                    drift(block, ahead * dt, old[(b - 1) & 1], turn_bound, per_square, NULL, exceeded)
+                else:
+                    drift(block, ahead * dt, old[(b - 1) & 1], turn_bound, per_square, &flow, exceeded)
                 active = pose_members(&loop.state, b - 1, mine.active.data, active, mine.active.size)
                 if moving:
                     spins_of_turn(&loop.state, b - 1, old[(b - 1) & 1], dt)

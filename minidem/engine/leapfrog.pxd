@@ -3,12 +3,14 @@
 R. W. Hockney & J. W. Eastwood, Computer Simulation Using Particles (1988), doi 10.1201/9780367806934.
 """
 from libc.math cimport sqrtf
-from libc.string cimport memcpy
 
 from minidem.contact.fixed_point cimport Wide, rounded_wide
+from minidem.core.eight cimport Eight, Eight3, dot3, load_eight, load_eight3, store_eight
 from minidem.core.lanes cimport LANES
-from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, vec3
-from minidem.state.periodic_box cimport AFFINE, FLOW, KICK, box_of, center_of, from_center, times_gradient
+from minidem.core.vec3 cimport Vec3, add, add_scaled, dot
+from minidem.state.periodic_box cimport (
+    AFFINE, FLOW, GRADIENT_AXIS, KICK, LENGTH, LOW, STRETCHES, box_of, from_center, gradient_norm, times_gradient,
+)
 from minidem.state.rows cimport (
     INVERSE_MASS, ORIENTATION, PATH, POSITION, PREDICTED_VELOCITY, VELOCITY, load, store,
 )
@@ -76,26 +78,56 @@ cdef inline void kick_with_box(double *block, Restrict force, Restrict fixed, co
         work[0] += rounded_wide(per_energy * dot(change, mean) / inverse_mass)
 
 
+cdef struct Flow:                   # of a box that moves, in a time dt
+    int across                      # gradient axis
+    double center[3]                # of the box [m]
+    double shift[3]                 # displacement per distance across from the centre
+    double stretch[3]               # displacement per distance from the centre
+    bint stretches                  # not all are zero
+    double path                     # its part of PATH
+
+
+cdef inline Flow flow_of(const double *box, double dt, double reach, double skin) noexcept nogil:
+    """reach : largest distance of the centres of two clumps that may touch [m].  skin : inner one [m]."""
+    cdef Flow flow
+    cdef int axis
+    flow.across, flow.stretches = <int> box[GRADIENT_AXIS], box[STRETCHES] != 0.0
+    for axis in range(3):
+        flow.center[axis] = box[LOW + axis] + 0.5 * box[LENGTH + axis]
+        flow.stretch[axis] = dt * box[FLOW + 4 * axis]
+        flow.shift[axis] = dt * box[FLOW + 3 * axis + flow.across] if axis != flow.across else 0.0
+    flow.path = STRAIN_PATH * dt * gradient_norm(box + FLOW) * (reach + skin) / skin
+    return flow
+
+
+cdef inline Eight squares_beside(const double *block, double dt, const Flow *flow) noexcept nogil:
+    """Squares of the displacements relative to the box in dt, after which the positions are those of the block."""
+    cdef Eight3 x = load_eight3(block + POSITION * LANES), d = load_eight3(block + VELOCITY * LANES)
+    cdef Eight across = load_eight(block + (POSITION + flow.across) * LANES) \
+        - 0.5 * dt * load_eight(block + (VELOCITY + flow.across) * LANES) - flow.center[flow.across]
+    d.x, d.y, d.z = dt * d.x, dt * d.y, dt * d.z
+    if flow.stretches:
+        d.x = d.x - flow.stretch[0] * (x.x - 0.5 * d.x - flow.center[0])
+        d.y = d.y - flow.stretch[1] * (x.y - 0.5 * d.y - flow.center[1])
+        d.z = d.z - flow.stretch[2] * (x.z - 0.5 * d.z - flow.center[2])
+    d.x, d.y, d.z = d.x - flow.shift[0] * across, d.y - flow.shift[1] * across, d.z - flow.shift[2] * across
+    return dot3(d, d)
+
+
 cdef inline void drift(double *block, double dt, Restrict old_orientation, Restrict turn_bound,
-                       double per_square, const double *box, double strain_path, int *exceeded) noexcept nogil:
+                       double per_square, const Flow *flow, int *exceeded) noexcept nogil:
     """Positions of the eight clumps, advanced by dt; exceeded[lane] = 1 if a sphere may have moved beyond the limit.
 
     The row PATH sums a bound of the displacement of any sphere of the clump, in units of the limit: dt |v| plus that of
     the rotation (turn_bound.pxd), and the part of a box that moves (rebuild.pyx). Square roots are in single precision; a margin of 1e-6 covers their rounding.
 
     per_square : 1 / limit^2 [1/m2].
-    box : that moves: then displacements are relative to it; a constant NULL where it does not.
-    strain_path : its part of PATH.
+    flow : of a box that moves: then displacements are relative to it; a constant NULL where it does not.
     old_orientation : (4, LANES), before the rotation scheme changed it.
     """
     cdef double shift[LANES], turn[LANES]               # squares
     cdef double x, y, z, path
     cdef int lane
-    cdef double gradient[9]                             # which the block cannot alias
-    cdef Vec3 d, center
-    if box != NULL:
-        center = center_of(box)
-        memcpy(gradient, box + FLOW, sizeof(gradient))
     for lane in range(LANES):
         x = dt * block[VELOCITY * LANES + lane]
         y = dt * block[(VELOCITY + 1) * LANES + lane]
@@ -103,17 +135,15 @@ cdef inline void drift(double *block, double dt, Restrict old_orientation, Restr
         block[POSITION * LANES + lane] += x
         block[(POSITION + 1) * LANES + lane] += y
         block[(POSITION + 2) * LANES + lane] += z
-        if box != NULL:
-            d = vec3(block[POSITION * LANES + lane] - 0.5 * x - center.x,
-                     block[(POSITION + 1) * LANES + lane] - 0.5 * y - center.y,
-                     block[(POSITION + 2) * LANES + lane] - 0.5 * z - center.z)
-            x = GROWTH * (x - dt * (gradient[0] * d.x + gradient[1] * d.y + gradient[2] * d.z))
-            y = GROWTH * (y - dt * (gradient[3] * d.x + gradient[4] * d.y + gradient[5] * d.z))
-            z = GROWTH * (z - dt * (gradient[6] * d.x + gradient[7] * d.y + gradient[8] * d.z))
         shift[lane] = per_square * (x * x + y * y + z * z)
+    if flow != NULL:
+        store_eight(shift, GROWTH * GROWTH * per_square * squares_beside(block, dt, flow))
+    for lane in range(LANES):
         turn[lane] = per_square * turn_squared(old_orientation + lane, block + ORIENTATION * LANES + lane,
                                                turn_bound + lane)
     for lane in range(LANES):                           # own loop: one with floats in it is half as wide
-        path = block[PATH * LANES + lane] + strain_path + (<double> sqrtf(<float> shift[lane]) + <double> sqrtf(<float> turn[lane]))
+        path = block[PATH * LANES + lane] + (<double> sqrtf(<float> shift[lane]) + <double> sqrtf(<float> turn[lane]))
+        if flow != NULL:
+            path += flow.path
         block[PATH * LANES + lane] = path
         exceeded[lane] |= not path <= 1.0 - 1e-6        # true as well for a path that is not a number

@@ -223,7 +223,9 @@ cdef void add_wall_work(Loop *loop, int thread, bint between) noexcept nogil:
     """At a whole step, when the contacts of own clumps are known. between : no step has led to this pose."""
     cdef Ledger *ledger = &loop.contacts[thread].stored.ledger
     cdef Sums sums
-    visit_walls(loop, thread, add_work, -1, &sums)
+    memset(&sums, 0, sizeof(Sums))
+    if loop.walls.any_moves:
+        visit_walls(loop, thread, add_work, -1, &sums)
     if box_moves(loop.contacts[thread].law.box):
         add_box_work(loop, thread, between, &sums)
     if not between:

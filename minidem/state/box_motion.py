@@ -11,7 +11,8 @@ from minidem.state.periodic_box import Box, Pressure
 
 # Columns of a record, as in periodic_box.pxd.
 LENGTH, INVERSE, LOW, ACROSS, LATTICE, MOVES, BEHIND, LATTICE_BEHIND, AHEAD, LATTICE_AHEAD, TRAVELLED, FLOW, KICK, \
-    AFFINE, DEFORMATION, INVERSE_DEFORMATION, BOX_SIZE = 0, 3, 6, 9, 12, 15, 16, 19, 22, 25, 28, 29, 38, 47, 48, 57, 66
+    AFFINE, DEFORMATION, INVERSE_DEFORMATION, FLOW_AXIS, GRADIENT_AXIS, STRETCHES, BOX_SIZE = \
+    0, 3, 6, 9, 12, 15, 16, 19, 22, 25, 28, 29, 38, 47, 48, 57, 66, 67, 68, 69
 # Columns of a state at a whole step: logarithmic strains; displacement of the image along the gradient, in lengths of
 # the flow axis; shear strain; path of the strain, on which the lists depend; and the rates of these strains in the step
 # before, 0 before the first [1/s].
@@ -104,17 +105,16 @@ class BoxMotion:
         rows[:, INVERSE:INVERSE + 3] = periodic / length
         rows[:, LOW:LOW + 3] = np.where(self.box.moving & box.axes & (length != box.high - box.low),
                                         box.center - 0.5 * length, box.low)
-        rows[:, MOVES], rows[:, AFFINE] = 1.0, self.box.affine
+        rows[:, MOVES], rows[:, AFFINE], rows[:, FLOW_AXIS], rows[:, GRADIENT_AXIS] = 1.0, self.box.affine, f, g
+        rows[:, STRETCHES] = any(rate != 0.0 for rate in self.box.rates)
         for axis in range(3):
             rows[:, DEFORMATION + 4 * axis] = length[:, axis] / (box.high - box.low)[axis]
             rows[:, INVERSE_DEFORMATION + 4 * axis] = (box.high - box.low)[axis] / length[:, axis]
         rows[:, DEFORMATION + 3 * f + g] = offset / (box.high - box.low)[g]
         rows[:, INVERSE_DEFORMATION + 3 * f + g] = -offset * (box.high - box.low)[f] / (length[:, f] * length[:, g])
         rows[:, BEHIND:BEHIND + 3], rows[:, AHEAD:AHEAD + 3] = velocity, later_velocity
-        if self.box.shear is None:
-            return
         turns = np.rint(offset / length[:, f])          # the displacement is at most half a length
-        rows[:, ACROSS + g], rows[:, LATTICE + g] = 1.0 / length[:, g], length[:, g]
+        rows[:, ACROSS + g], rows[:, LATTICE + g] = periodic[g] / length[:, g], length[:, g] * periodic[g]
         rows[:, LATTICE + f] = offset - turns * length[:, f]
         for at, of_length, of_offset in ((LATTICE_BEHIND, velocity, slip), (LATTICE_AHEAD, later_velocity, later_slip)):
             rows[:, at + g], rows[:, at + f] = of_length[:, g], of_offset - turns * of_length[:, f]

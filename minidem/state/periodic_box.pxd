@@ -6,7 +6,7 @@ the gradient axis of the flow is displaced by LATTICE, and whole lengths along t
 """
 from libc.math cimport floor, sqrt
 
-from minidem.core.eight cimport Eight, bits_below, load_eight, store_eight
+from minidem.core.eight cimport Eight, Eight3, bits_below, dot3, load_eight, store_eight
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, sub, vec3
 
@@ -27,12 +27,16 @@ cdef enum:                          # columns of a record
     AFFINE = 47                     # not 0: clumps take part in it
     DEFORMATION = 48                # (3, 3) since the first step
     INVERSE_DEFORMATION = 57
-    BOX_SIZE = 66
+    FLOW_AXIS = 66                  # number of the axis
+    GRADIENT_AXIS = 67
+    STRETCHES = 68                  # not 0: a length changes in this step, or in the one before or after
+    BOX_SIZE = 69
 
 
 cdef extern from "core/nearest_image.h" nogil:
     double nearest "MINIDEM_NEAREST"(double d, const double *box, int axis)
     double rounded "MINIDEM_ROUNDED"(double x)
+    Eight eight_rounded "MINIDEM_ROUNDED"(Eight x)
 
 
 cdef inline bint box_moves(const double *box) noexcept nogil:
@@ -57,23 +61,33 @@ cdef inline Vec3 nearest_image(const double *box, Vec3 d) noexcept nogil:
     return vec3(nearest(d.x, box, 0), nearest(d.y, box, 1), nearest(d.z, box, 2))
 
 
-cdef inline void nearest_differences(const double *box, double *a, double *b) noexcept nogil:
-    """Replace the first of two rows of positions (3, LANES) by the nearest image of a - b, the second by zeros."""
-    cdef double lengths[LANES]
-    cdef int axis, lane
-    for axis in range(3):
-        for lane in range(LANES):
-            a[axis * LANES + lane] -= b[axis * LANES + lane]
-            b[axis * LANES + lane] = 0.0
+cdef inline Eight eight_across(const double *box, Eight3 d) noexcept nogil:
+    """As across_lengths, to the nearest integers."""
+    return eight_rounded(d.x * box[ACROSS] + d.y * box[ACROSS + 1] + d.z * box[ACROSS + 2])
+
+
+cdef inline Eight3 eight_less_lattice(const double *box, Eight lengths, Eight3 d) noexcept nogil:
+    d.x, d.y = d.x - lengths * box[LATTICE], d.y - lengths * box[LATTICE + 1]
+    d.z = d.z - lengths * box[LATTICE + 2]
+    return d
+
+
+cdef inline Eight3 eight_between(const double *a, const double *b) noexcept nogil:
+    """Differences a - b of eight positions (3, LANES)."""
+    cdef Eight3 d
+    d.x, d.y = load_eight(a) - load_eight(b), load_eight(a + LANES) - load_eight(b + LANES)
+    d.z = load_eight(a + 2 * LANES) - load_eight(b + 2 * LANES)
+    return d
+
+
+cdef inline void nearest_differences(const double *box, const double *a, const double *b, double *d) noexcept nogil:
+    """Nearest images (3, LANES) of the differences a - b of eight positions (3, LANES)."""
+    cdef Eight3 x = eight_between(a, b)
     if box[MOVES] != 0.0:
-        for lane in range(LANES):
-            lengths[lane] = rounded(across_lengths(box, a[lane], a[LANES + lane], a[2 * LANES + lane]))
-        for axis in range(3):
-            for lane in range(LANES):
-                a[axis * LANES + lane] -= lengths[lane] * box[LATTICE + axis]
-    for axis in range(3):
-        for lane in range(LANES):
-            a[axis * LANES + lane] = nearest(a[axis * LANES + lane], box, axis)
+        x = eight_less_lattice(box, eight_across(box, x), x)
+    store_eight(d, x.x - box[0] * eight_rounded(x.x * box[INVERSE]))
+    store_eight(d + LANES, x.y - box[1] * eight_rounded(x.y * box[INVERSE + 1]))
+    store_eight(d + 2 * LANES, x.z - box[2] * eight_rounded(x.z * box[INVERSE + 2]))
 
 
 cdef inline bint image_velocity(const double *box, Vec3 d, Vec3 *behind, Vec3 *ahead) noexcept nogil:
@@ -91,15 +105,16 @@ cdef inline bint image_velocity(const double *box, Vec3 d, Vec3 *behind, Vec3 *a
 
 
 cdef inline int crossing(const double *box, const double *a, const double *b) noexcept nogil:
-    """Bits 1 << lane of the eight differences of positions (3, LANES) that are not the nearest ones themselves."""
+    """Bits 1 << lane of eight pairs of positions (3, LANES) whose nearest images have different velocities."""
     cdef double total[LANES]
-    cdef Eight x = load_eight(a) - load_eight(b), y = load_eight(a + LANES) - load_eight(b + LANES)
-    cdef Eight z = load_eight(a + 2 * LANES) - load_eight(b + 2 * LANES)
-    cdef Eight lengths = rounded(x * box[ACROSS] + y * box[ACROSS + 1] + z * box[ACROSS + 2])
-    x = rounded((x - lengths * box[LATTICE]) * box[INVERSE])
-    y = rounded((y - lengths * box[LATTICE + 1]) * box[INVERSE + 1])
-    z = rounded((z - lengths * box[LATTICE + 2]) * box[INVERSE + 2])
-    store_eight(total, lengths * lengths + x * x + y * y + z * z)
+    cdef Eight3 d = eight_between(a, b)
+    cdef Eight lengths = eight_across(box, d), squared = lengths * lengths
+    if box[STRETCHES] != 0.0:
+        d = eight_less_lattice(box, lengths, d)
+        d.x, d.y = eight_rounded(d.x * box[INVERSE]), eight_rounded(d.y * box[INVERSE + 1])
+        d.z = eight_rounded(d.z * box[INVERSE + 2])
+        squared = squared + dot3(d, d)
+    store_eight(total, squared)
     return ~bits_below(total, 0.5) & (1 << LANES) - 1
 
 
