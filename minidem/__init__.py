@@ -9,6 +9,7 @@ The public names, after `import minidem as md`; `help(md.Simulation)` and so on 
     md.Plane, md.box        a wall, and the six of a box
     md.Cylinder, md.Cone, md.MeshWall      other walls
     md.Oscillation, md.Servo               motions of walls
+    md.PeriodicBox, md.Pressure            a periodic box that is sheared, stretched, or held under a pressure
     md.Energy               what sim.energy() returns
     md.contact              the contact laws: available, info
     md.rotation             the rotation integrators: available, info, register (your own), integrate (free bodies)
@@ -70,8 +71,8 @@ from minidem.walls import Cone, Cylinder, MeshWall, Oscillation, Plane, Servo, b
 
 __version__ = "0.11.0"
 __all__ = ["ClumpTemplate", "Cone", "Cylinder", "Energy", "Material", "MeshWall", "Oscillation", "Pair",
-           "PeriodicBox", "Plane", "Pressure", "Servo", "Simulation", "Trajectory", "box", "build_info", "cite", "contact", "effective_modulus",
-           "effective_shear_modulus", "mesh_report", "rotation", "shapes", "show"]
+           "PeriodicBox", "Plane", "Pressure", "Servo", "Simulation", "Trajectory", "box", "build_info", "cite",
+           "contact", "effective_modulus", "effective_shear_modulus", "mesh_report", "rotation", "shapes", "show"]
 
 # `import minidem.shapes` and the like: these modules have a public name beside that of their folder.
 _sys.modules |= {f"{__name__}.{name}": module for name, module in

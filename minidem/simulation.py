@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from minidem import changes
 from minidem.analysis import contacts as contact_sums, energy as energies
 from minidem.analysis.diagnosis import explain_pose
-from minidem.analysis.monitor import ISSUED, Monitor
+from minidem.analysis.monitor import Monitor
 from minidem.core.checks import (
     LARGEST,
     check_call,
@@ -42,7 +42,7 @@ from minidem.material import Material, Pair, require_materials
 from minidem.output import checkpoint, lammps, vtu
 from minidem.state.bodies import frames_to_drawn
 from minidem.state.periodic_box import Box, PeriodicBox, periodic_box
-from minidem.walls import Oscillation, Servo, Wall, require_planes_at_rest, wall_list
+from minidem.walls import Wall, require_planes_at_rest, wall_list
 from minidem.walls.motion import at_rest
 
 MOST_STEPS = 2.0 ** 53  # with more, times of different steps are equal
@@ -76,8 +76,9 @@ class Simulation:
         (`md.contact.info(name).reads_of_pairs`).
     periodic : tuple or PeriodicBox, optional
         (low (3,), high (3,), (bool, bool, bool)): corners of a box [m], and along which axes it is periodic. Along open
-        axes the corners are drawn only. `md.PeriodicBox` also is sheared, compressed, or under a pressure. It must be longer than the diameter of any clump and than four radii of
-        any sphere. Walls must be the same along periodic axes: planes, or a cylinder along the only periodic axis.
+        axes the corners are drawn only. An `md.PeriodicBox` may be sheared, compressed, or held under a pressure. It
+        must be longer than the diameter of any clump and than four radii of any sphere. Walls must be
+        the same along periodic axes: planes, or a cylinder along the only periodic axis.
 
     Raises
     ------
@@ -93,7 +94,8 @@ class Simulation:
     -----
     In a periodic box two spheres interact by their nearest images. `position` and all that is computed from it are in
     unbounded space, without jumps at the faces; `wrapped_position` is in the box. So `energy().balance` is constant
-    with gravity along a periodic axis. Angular momentum is not conserved.
+    with gravity along a periodic axis. Angular momentum is not conserved. `velocity` belongs to `position`: in a box
+    that is sheared, a clump that is n boxes away has another velocity than its image in the box.
 
     copy.deepcopy and pickle make an independent simulation that continues with the same bits. Only one Python thread at
     a time may use a simulation; another thread, or a user force during a step, gets a RuntimeError.
@@ -237,7 +239,7 @@ class Simulation:
             if engine.loop.broken is None or engine.loop.copy is None:
                 raise
             step, due = self.step_count + 1, engine.due
-            before = _restored(*engine.loop.copy).engine
+            before = checkpoint.restored(*engine.loop.copy).engine
             engine.loop, engine.guard = before.loop, before.guard
             engine.due = due if due == self.step_count else None
             error.args = (f"{error} in step {step}: the simulation is back at step {self.step_count} (time "
@@ -274,8 +276,8 @@ class Simulation:
         threads : int, optional
             As for a new simulation.
         motions : dict, optional
-            Motions of walls that are functions, by the number of the wall; files do not contain them. With the key
-            'periodic' the PeriodicBox whose rates are functions.
+            What files do not contain: motions of walls that are functions, by the number of the wall, and with the key
+            'periodic' a PeriodicBox whose rates are functions.
         forces : {"expect", "drop"}
             User forces of the simulation that was saved: "expect" that they are added again before the next step, or
             continue without them from the same positions and velocities. `energy().work` keeps what they have done.
@@ -296,11 +298,8 @@ class Simulation:
 
     @exclusive
     def __reduce__(self):
-        motions: dict[int | str, Any] = {k: wall.motion for k, wall in enumerate(self.walls)
-                                         if wall.motion is not None and not isinstance(wall.motion, Oscillation | Servo)}
-        motions |= {checkpoint.PERIODIC: self.periodic} if self.box is not None and self.engine.state.box.functions else {}
-        return _restored, (type(self), *checkpoint.pack(self), self.engine.threads, self.engine.user_forces.forces,
-                           motions, self.monitor.issued)
+        return checkpoint.restored, (type(self), *checkpoint.pack(self), self.engine.threads,
+                                     self.engine.user_forces.forces, checkpoint.motions_of(self), self.monitor.issued)
 
     def __copy__(self):
         return copy.deepcopy(self)
@@ -434,14 +433,12 @@ class Simulation:
     @observable
     def wrapped_position(self) -> np.ndarray:
         """(n_clumps, 3) `position` moved by whole lengths of the periodic box into it, lab frame [m]."""
-        position, box = self.engine.state.column("position"), self.engine.box
-        return position if box is None else box.wrapped(position)
+        return self.engine.in_box()[0]
 
     @observable
     def image(self) -> np.ndarray:
         """(n_clumps, 3) int64, by how many lengths of the periodic box `position` is outside; 0 along open axes."""
-        position, box = self.engine.state.column("position"), self.engine.box
-        return np.zeros(position.shape, dtype=np.int64) if box is None else box.image(position)
+        return self.engine.in_box()[1]
 
     @observable
     def orientation(self) -> np.ndarray:
@@ -494,15 +491,3 @@ class Simulation:
     energy = exclusive(energies.energy)
     linear_momentum = exclusive(energies.linear_momentum)
     angular_momentum = exclusive(energies.angular_momentum)
-
-
-def _restored(make, settings, arrays, threads, forces, motions, issued):
-    """Inverse of `Simulation.__reduce__`."""
-    before = ISSUED.set(issued)
-    try:
-        sim = checkpoint.unpack(settings, arrays, make, threads, motions)
-    finally:
-        ISSUED.reset(before)
-    for force in forces:
-        sim.add_force(force.function, force.parameters)
-    return sim

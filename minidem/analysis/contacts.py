@@ -57,7 +57,7 @@ def stress(sim, volume: float | None = None, low: ArrayLike | None = None, high:
         Instead of volume: corners of a box to average over, lab frame [m]; inside the periodic box.
     kinetic : bool
         Add the kinetic part, the sum of m v' v' / V over the clumps with their centres in the box; v' is their velocity
-        relative to the flow of a periodic box that moves, and to the mean of all.
+        relative to the mean of all, in a periodic box that moves relative to its flow.
 
     Returns
     -------
@@ -85,7 +85,8 @@ def stress(sim, volume: float | None = None, low: ArrayLike | None = None, high:
         mass, velocity = state.column("mass")[inside, None], sim.engine.rates()[0][inside]
         if box is not None and box.moves:
             velocity = velocity - box.flow(state.column("position")[inside])
-        velocity = velocity - np.sum(mass * velocity, axis=0) / np.sum(mass) if len(mass) else velocity
+        elif len(mass):
+            velocity = velocity - np.sum(mass * velocity, axis=0) / np.sum(mass)
         total += np.einsum("ni,nj->ij", mass * velocity, velocity)
     return total / volume
 

@@ -241,7 +241,8 @@ cdef void measure_displacement(Broadphase *broad, int thread, StateView *state, 
             prefetch_rows(block + BLOCKS_AHEAD * state.n_rows * LANES, POSITION, 3)
             prefetch_rows(block + BLOCKS_AHEAD * state.n_rows * LANES, PATH, 1)
         bits = measure_block(block, broad.reference_poses + b * REFERENCE_ROWS * LANES,
-                             fixed_rows(state, b) + TURN_BOUND * LANES, limit, broad.reference_box if box_moves(box) else NULL, box, &longest)
+                             fixed_rows(state, b) + TURN_BOUND * LANES, limit,
+                             broad.reference_box if box_moves(box) else NULL, box, &longest)
         all_bits |= bits
         for lane in range(LANES):
             if bits >> (lane + LANES) & 1:

@@ -323,7 +323,8 @@ cdef inline bint over_pairs_in(const double *box, Force force, bint moving, bint
     for eight in range(eights):
         k = 2 * LANES * eight
         on_i = record_of(forces, k)
-        evaluate_eight(force, moving, mixed, box, law, state, pairs + k, twists + k, first + k, on_i, on_i + 4 * LANES, margins)
+        evaluate_eight(force, moving, mixed, box, law, state, pairs + k, twists + k, first + k, on_i, on_i + 4 * LANES,
+                       margins)
         if moving:
             for lane in range(LANES):
                 ends.data[ends.size] = <int> (first + k) + 2 * lane

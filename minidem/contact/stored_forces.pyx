@@ -86,8 +86,8 @@ cdef void load_only_pair(const Law *law, double *contact) noexcept nogil:
 
 cdef bint load_block(const Law *law, const StateView *state, const Blocks *blocks, Py_ssize_t b, bint walls,
                      double *contact, double *sides, double *points, double *images) noexcept nogil:
-    """Contact rows of a block; the other arguments and the result as for gather_contacts. Where there is one material, the rows of the
-    coefficients are loaded before."""
+    """Contact rows of a block; the other arguments and the result as for gather_contacts. Where there is one material,
+    the rows of the coefficients are loaded before."""
     cdef const double *block = block_at(blocks, b)
     cdef const int *keys = <const int *> block
     cdef bint crosses = gather_contacts(law, state, keys + FIRST, keys + SECOND, walls, contact, sides, points, images)

@@ -160,7 +160,7 @@ cdef class Driver:
         except BaseException:                           # from the function of a motion
             self.walls.servo_states[:] = servo_states
             raise
-        self.memory.sort_if_due(self.box)
+        self.memory.sort_if_due(self)
         self.contacts_known = False
         try:
             self.advance(steps)
@@ -205,6 +205,7 @@ cdef class Driver:
         cdef int t
         if self.box_table is not None:
             self.box_table.prepare(self.step_count, steps, rates)
+            self.box_table.refuse_short(self.step_count + steps, self.state)
             self.take_box()
         if self.walls is not None and self.walls.walls.any_moves:
             self.walls.walls.travelled = self.loop.contacts[0].walls.travelled      # lists remain valid over runs

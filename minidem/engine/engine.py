@@ -53,6 +53,13 @@ class Engine:
         """The present Box, or None."""
         return self.loop.box
 
+    def in_box(self):
+        """Positions (n, 3) in the periodic box, and by how many of its lengths the stored ones are outside (n, 3)."""
+        position, box = self.state.column("position"), self.box
+        if box is None:
+            return position, np.zeros(position.shape, dtype=np.int64)
+        return box.wrapped(position), box.image(position)
+
     @property
     def user_forces(self):
         """The present UserForces."""

@@ -81,6 +81,13 @@ cdef inline void write_touching_motions(Loop *loop, const Contacts *contacts, Py
         write_motions(&loop.state, b, rows, n)
 
 
+cdef inline bint any_of(const int *flags) noexcept nogil:
+    cdef int lane, found = 0
+    for lane in range(LANES):
+        found |= flags[lane]
+    return found != 0
+
+
 cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bint wrench_known, Py_ssize_t first,
                                Py_ssize_t last, Py_ssize_t active) noexcept nogil:
     """Advance the blocks first <= b < last to the pose of a stage.
@@ -105,16 +112,14 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
     cdef bint large = mine.last_block - mine.first_block > BLOCKS_IN_CACHE
     cdef double *block
     cdef const double *fixed
-    cdef const double *turn_bound
     cdef int exceeded[LANES]
-    cdef int lane, any_exceeded = 0
     cdef const double *box = contacts.law.box if loop.has_contacts and box_moves(contacts.law.box) else NULL
     cdef double per_square = 4.0 / (loop.broad.inner_skin * loop.broad.inner_skin)
     cdef Flow flow
     cdef bint kicks = box != NULL and gradient_norm(box + KICK) > 0.0
+    set_stage(&step, stage)
     if box != NULL:
         flow = flow_of(box, ahead * dt, loop.broad.largest_clump + loop.broad.reach, loop.broad.inner_skin)
-    set_stage(&step, stage)
     memset(exceeded, 0, sizeof(exceeded))
     if first < last:
         wrench = wrench_of_block(loop, contacts, first, wrench_known, moving, room[first & 1])
@@ -139,18 +144,16 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
             if norms:
                 renormalise_block(loop, block)
             if loop.has_contacts:
-                turn_bound = fixed_rows(&loop.state, b - 1) + TURN_BOUND * LANES
+                fixed = fixed_rows(&loop.state, b - 1) + TURN_BOUND * LANES
                 if box == NULL:
-                    drift(block, ahead * dt, old[(b - 1) & 1], turn_bound, per_square, NULL, exceeded)
+                    drift(block, ahead * dt, old[(b - 1) & 1], fixed, per_square, NULL, exceeded)
                 else:
-                    drift(block, ahead * dt, old[(b - 1) & 1], turn_bound, per_square, &flow, exceeded)
+                    drift(block, ahead * dt, old[(b - 1) & 1], fixed, per_square, &flow, exceeded)
                 active = pose_members(&loop.state, b - 1, mine.active.data, active, mine.active.size)
                 if moving:
                     spins_of_turn(&loop.state, b - 1, old[(b - 1) & 1], dt)
                     if contacts.stored.ready:           # else the rebuild writes those of all spheres
                         write_touching_motions(loop, contacts, b - 1)
-    for lane in range(LANES):
-        any_exceeded |= exceeded[lane]
-    if any_exceeded:                                    # no store otherwise: other threads read this cache line
+    if any_of(exceeded):                                # no store otherwise: other threads read this cache line
         loop.broad.threads[thread].skin_exceeded = True
     return active

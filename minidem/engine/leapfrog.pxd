@@ -56,7 +56,7 @@ cdef inline void predict_velocity(double *block, Restrict force, Restrict fixed,
 
 cdef inline void kick_with_box(double *block, Restrict force, Restrict fixed, const double *box, double dt,
                                double per_energy, Wide *work) noexcept nogil:
-    """After `kick`: velocities of the eight clumps change by that of the box at their places; its work is added to `work`.
+    """After `kick`: velocities of eight clumps change by that of the box at their places; its work is added to `work`.
 
     Where the box is not affine, the place of a clump is that of the image of the box in which it is.
     """
@@ -119,7 +119,8 @@ cdef inline void drift(double *block, double dt, Restrict old_orientation, Restr
     """Positions of the eight clumps, advanced by dt; exceeded[lane] = 1 if a sphere may have moved beyond the limit.
 
     The row PATH sums a bound of the displacement of any sphere of the clump, in units of the limit: dt |v| plus that of
-    the rotation (turn_bound.pxd), and the part of a box that moves (rebuild.pyx). Square roots are in single precision; a margin of 1e-6 covers their rounding.
+    the rotation (turn_bound.pxd), and the part of a box that moves (rebuild.pyx). Square roots are in single precision;
+    a margin of 1e-6 covers their rounding.
 
     per_square : 1 / limit^2 [1/m2].
     flow : of a box that moves: then displacements are relative to it; a constant NULL where it does not.

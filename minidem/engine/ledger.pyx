@@ -1,4 +1,5 @@
-"""The ledger of a time loop: energies dissipated in contacts, and work of walls and a box that move; and forces of walls on clumps.
+"""The ledger of a time loop: energies dissipated in contacts, and work of walls and a box that move; forces of walls,
+and the stress that moves a box.
 
 Each thread sums over its own clumps. The sums have no order (contact/fixed_point.pxd). Work is the integral of the
 power by the trapezoidal rule over each step. That of user forces is of single clumps: user_forces.py,
@@ -30,7 +31,7 @@ from minidem.state.state cimport StateView, fixed_rows
 from minidem.walls.surface cimport WallPose, Walls
 
 cdef struct Sums:                   # over contacts with walls
-    Wide work[2]                    # of moving walls and box in the half steps that end and begin, in units of the energy
+    Wide work[2]                    # of moving walls and box in the half steps that end and begin, in its units
     Wide force[3]                   # of one wall, in units of the force
 
 # For a contact with an element; after it force [N], point [m] and couple [N m] on the sphere, lab.
@@ -119,7 +120,8 @@ cdef Vec3 force_of_wall(const Loop *loop, int wall) noexcept nogil:
     return vec3(total[0] * loop.law.force_unit, total[1] * loop.law.force_unit, total[2] * loop.law.force_unit)
 
 
-cdef inline void add_image_work(const Loop *loop, const double *box, int i, int j, Vec3 force, Sums *sums) noexcept nogil:
+cdef inline void add_image_work(const Loop *loop, const double *box, int i, int j, Vec3 force,
+                                Sums *sums) noexcept nogil:
     """Of a contact of two spheres; force on the first [N]."""
     cdef double half = 0.5 * loop.step.dt
     cdef Vec3 behind, ahead

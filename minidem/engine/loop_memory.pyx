@@ -219,11 +219,11 @@ cdef class LoopMemory:
             self.state.wrap()
         return STEPS_PER_WRAP - past
 
-    cdef object sort_if_due(self, box):
-        """box : the present Box, or None."""
+    cdef object sort_if_due(self, driver):
+        """driver : the Driver, for its present Box."""
         if (self.loop.has_contacts and self.loop.state.n_blocks > MIN_SORTED_BLOCKS
                 and self.loop.broad.n_outer >= self.next_sort):
-            self.sort(box)
+            self.sort(driver.box)
 
     cdef object sort(self, box):
         """Spatial sort: neighbours in space become neighbours in memory. box : the present Box, or None.

@@ -10,6 +10,7 @@ from dataclasses import asdict
 
 import numpy as np
 
+from minidem.analysis.monitor import ISSUED
 from minidem.core.checks import whole
 from minidem.engine.population import Population
 from minidem.engine.user_forces import UserForces
@@ -21,7 +22,7 @@ from minidem.output.wall_records import pack_walls, unpack_walls
 from minidem.state.periodic_box import FUNCTION
 from minidem.state.state import State
 from minidem.templates.clump_template import template_scales
-from minidem.walls import MeshWall
+from minidem.walls import MeshWall, Oscillation, Servo
 
 SETTINGS = ("rotation", "contact", "dt", "gravity", "periodic", "materials", "pairs", "walls", "step_count",
             "forces_known", "user_forces", "callback_due", "next_id")
@@ -74,6 +75,14 @@ def conditions(sim, expected):
              "history": sim.engine.law.has_history, "user forces": expected,
              "moving walls": moves or any(wall.moves for wall in sim.walls), "servos": sim.engine.loop.walls.servos}
     return {name for name, holds in found.items() if holds}
+
+
+def motions_of(sim):
+    """The argument `motions` of `unpack`: what a file cannot hold of walls and box."""
+    found = {k: wall.motion for k, wall in enumerate(sim.walls)
+             if wall.motion is not None and not isinstance(wall.motion, Oscillation | Servo)}
+    box = sim.engine.state.box
+    return found | ({PERIODIC: sim.periodic} if box is not None and box.functions else {})
 
 
 def unpack_box(record, motions):
@@ -138,4 +147,16 @@ def unpack(settings, arrays, make, threads=None, motions=None):
         UserForces((), expected) if expected else None, started=known["started"],
         forces_known=bool(settings["forces_known"]), population=population, **past)
     engine.due = engine.loop.step_count if settings["callback_due"] else None
+    return sim
+
+
+def restored(make, settings, arrays, threads, forces, motions, issued):
+    """Inverse of `Simulation.__reduce__`."""
+    before = ISSUED.set(issued)
+    try:
+        sim = unpack(settings, arrays, make, threads, dict(motions))
+    finally:
+        ISSUED.reset(before)
+    for force in forces:
+        sim.add_force(force.function, force.parameters)
     return sim

@@ -127,7 +127,8 @@ def _copies(sim, fields):
     """What a Frame needs of `sim`, by name."""
     sim.engine.loop.pose()
     state = sim.engine.state
-    return {"time": sim.time, "box": sim.engine.box, "spheres": sim.engine.spheres(), "clump": np.asarray(sim.sphere_clump),
+    return {"time": sim.time, "box": sim.engine.box, "spheres": sim.engine.spheres(),
+            "clump": np.asarray(sim.sphere_clump),
             "ids": np.asarray(sim.ids), "template": np.asarray(sim.template_index),
             "position": state.column("position"), "orientation": state.column("orientation"),
             "drawn": frames_to_drawn(state),

@@ -1,13 +1,23 @@
 """The records of the periodic box of one time loop."""
 from minidem.core.guard cimport Guard
 
+cdef struct BoxSpec:                # of a PeriodicBox
+    double dt                       # [s]
+    double start[3]                 # lengths before the first step, also of open axes [m]
+    double low[3]
+    bint periodic[3]
+    bint stretches[3]               # the length changes
+    int flow, across                # axes of the shear; 0, 1 without
+    bint affine
+
 cdef class BoxTable:
     cdef readonly object box            # PeriodicBox
     cdef readonly Py_ssize_t stride     # doubles from a record to the next; 0: the box does not move
-    cdef object _motion, _states
-    cdef double _dt
+    cdef BoxSpec _spec
+    cdef object _states, _shear
+    cdef object _least                  # a Layout, and the largest scale of each of its templates
     cdef double[:, ::1] _rows
     cdef long long _first               # step of the first state
-    cdef bint _held                     # the rates of the first step are those of axes under a pressure
     cdef Guard _guard
     cdef const double *record_at(self, long long step) noexcept
+    cdef object _compute(self, long long step, long long steps, rates)

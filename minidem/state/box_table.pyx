@@ -1,12 +1,143 @@
-# distutils: extra_compile_args = -O1
-"""The records of the periodic box of one time loop: one that does not move, or a table over half steps."""
+# distutils: extra_compile_args = -O2
+"""The records of the periodic box of one time loop: one if it does not move, else a table over half steps.
+
+Within a step lengths and tilt change linearly. So the velocity of an image half a step before a pose is its
+displacement in the step, divided by the step; and leapfrog with the affine kick moves a clump and its images alike.
+"""
 import numpy as np
 
-from minidem.state.box_motion import BOX_SIZE, INVERSE, LENGTH, LOW, RATE, STATE_SIZE, BoxMotion
+from libc.math cimport exp, expm1, rint, sqrt
+from libc.string cimport memcpy, memset
+
+from minidem.state.periodic_box import Box, Pressure
 
 from minidem.core.guard cimport Guard
+from minidem.state.periodic_box cimport (
+    ACROSS, AFFINE, AHEAD, BEHIND, BOX_SIZE, DEFORMATION, FLOW, FLOW_AXIS, GRADIENT_AXIS, INVERSE,
+    INVERSE_DEFORMATION, KICK, LATTICE, LATTICE_AHEAD, LATTICE_BEHIND, LENGTH, LOW, MOVES, STRETCHES, TRAVELLED,
+)
 
-MOST_STEPS, AHEAD = 1000, 16        # in one table; its length / that of a piece of a run
+MOST_STEPS, STEPS_AHEAD = 1000, 16  # in one table; its length / that of a piece of a run
+
+cdef enum:                          # columns of a state, at a whole step; the rates are those of the step before
+    STRAIN = 0                      # (3,) logarithmic
+    SHIFT = 3                       # displacement of the image across, in lengths of the flow axis
+    SHEAR = 4                       # shear strain
+    PATH = 5                        # of the strain, on which the lists depend
+    RATE = 6                        # (3,) of the logarithmic strains, 0 before the first step [1/s]
+    SHEAR_RATE = 9                  # [1/s]
+    STATE_SIZE = 10
+
+cdef struct Instant:
+    double length[3]                # at a whole step [m]
+    double middle[3]                # half a step before
+    double velocity[3]              # in the step before [m/s]
+    double offset, middle_offset    # displacement of the image across, likewise [m]
+    double slip                     # its rate [m/s]
+
+
+cdef void advance_state(const BoxSpec *spec, const double *rates, double shear, const double *old,
+                        double *new) noexcept nogil:
+    """The state a step later. By one addition for each step, so that a divided run has the same bits."""
+    cdef double middle[3]
+    cdef double squares = shear * shear
+    cdef int axis
+    for axis in range(3):
+        new[STRAIN + axis], new[RATE + axis] = old[STRAIN + axis] + spec.dt * rates[axis], rates[axis]
+        middle[axis] = spec.start[axis] * exp(new[STRAIN + axis]) * (0.5 + 0.5 * exp(-spec.dt * rates[axis]))
+        squares += rates[axis] * rates[axis]
+    new[SHIFT] = old[SHIFT] + spec.dt * shear * middle[spec.across] / middle[spec.flow]
+    new[SHEAR], new[SHEAR_RATE] = old[SHEAR] + spec.dt * shear, shear
+    new[PATH] = old[PATH] + spec.dt * sqrt(squares)
+
+
+cdef Instant instant_of(const BoxSpec *spec, const double *state) noexcept nogil:
+    cdef Instant now
+    cdef double ratio, step
+    cdef int axis
+    for axis in range(3):
+        step = spec.dt * state[RATE + axis]
+        now.length[axis] = spec.start[axis] * exp(state[STRAIN + axis])
+        now.middle[axis] = now.length[axis] * (0.5 + 0.5 * exp(-step))
+        now.velocity[axis] = -now.length[axis] * expm1(-step) / spec.dt
+    ratio = spec.dt * state[SHEAR_RATE] * now.middle[spec.across] / now.middle[spec.flow]
+    now.slip = state[SHEAR_RATE] * now.middle[spec.across] + (state[SHIFT] - 0.5 * ratio) * now.velocity[spec.flow]
+    now.offset = state[SHIFT] * now.length[spec.flow]
+    now.middle_offset = now.offset - 0.5 * spec.dt * now.slip
+    return now
+
+
+cdef void write_gradient(const BoxSpec *spec, const double *length, double offset, const double *velocity,
+                         double slip, double *gradient) noexcept nogil:
+    """Matrix (3, 3) of dv_i / dx_j in a box with these lengths and rates of them."""
+    cdef int axis, f = spec.flow, g = spec.across
+    memset(gradient, 0, 9 * sizeof(double))
+    for axis in range(3):
+        gradient[4 * axis] = velocity[axis] / length[axis]
+    gradient[3 * f + g] = (slip - offset * gradient[4 * f]) / length[g]
+
+
+cdef void write_geometry(const BoxSpec *spec, const double *length, double offset, const Instant *behind,
+                         const Instant *ahead, double *row) noexcept nogil:
+    """All of a record that depends on one instant, and the rates of the steps that end and begin there."""
+    cdef int axis, f = spec.flow, g = spec.across
+    cdef double turns = rint(offset / length[f])        # the displacement is at most half a length
+    row[MOVES], row[AFFINE], row[FLOW_AXIS], row[GRADIENT_AXIS] = 1.0, spec.affine, f, g
+    for axis in range(3):
+        row[LENGTH + axis] = length[axis] if spec.periodic[axis] else 0.0
+        row[INVERSE + axis] = 1.0 / length[axis] if spec.periodic[axis] else 0.0
+        row[LOW + axis] = spec.low[axis]
+        if spec.stretches[axis]:
+            row[LOW + axis] += 0.5 * (spec.start[axis] - length[axis])
+            row[STRETCHES] = 1.0
+        row[BEHIND + axis], row[AHEAD + axis] = behind.velocity[axis], ahead.velocity[axis]
+        row[DEFORMATION + 4 * axis] = length[axis] / spec.start[axis]
+        row[INVERSE_DEFORMATION + 4 * axis] = spec.start[axis] / length[axis]
+    row[DEFORMATION + 3 * f + g] = offset / spec.start[g]
+    row[INVERSE_DEFORMATION + 3 * f + g] = -offset * spec.start[f] / (length[f] * length[g])
+    if spec.periodic[g]:
+        row[ACROSS + g], row[LATTICE + g] = 1.0 / length[g], length[g]
+        row[LATTICE + f] = offset - turns * length[f]
+        row[LATTICE_BEHIND + g], row[LATTICE_AHEAD + g] = behind.velocity[g], ahead.velocity[g]
+        row[LATTICE_BEHIND + f] = behind.slip - turns * behind.velocity[f]
+        row[LATTICE_AHEAD + f] = ahead.slip - turns * ahead.velocity[f]
+
+
+cdef void write_records(const BoxSpec *spec, const double *states, Py_ssize_t n, Py_ssize_t n_rows,
+                        double *rows) noexcept nogil:
+    """The first n_rows records at the half steps between n states (n, STATE_SIZE) at whole steps; they are zero."""
+    cdef Instant before, now = instant_of(spec, states), later = now
+    cdef double change[3]
+    cdef double *row
+    cdef double *half
+    cdef Py_ssize_t k
+    cdef int axis
+    for k in range((n_rows + 1) // 2):
+        before, now = now, later
+        later = instant_of(spec, states + (k + 1) * STATE_SIZE) if k + 1 < n else now
+        row, half = rows + 2 * k * BOX_SIZE, rows + (2 * k - 1) * BOX_SIZE
+        write_geometry(spec, now.length, now.offset, &now, &later, row)
+        row[TRAVELLED] = states[k * STATE_SIZE + PATH]
+        write_gradient(spec, now.middle, now.middle_offset, now.velocity, now.slip, row + FLOW)
+        if k == 0:
+            continue
+        for axis in range(3):
+            change[axis] = now.velocity[axis] - before.velocity[axis]
+        write_gradient(spec, before.length, before.offset, change, now.slip - before.slip, row + KICK)
+        write_geometry(spec, now.middle, now.middle_offset, &now, &now, half)
+        half[TRAVELLED] = 0.5 * (states[(k - 1) * STATE_SIZE + PATH] + row[TRAVELLED])
+        memcpy(half + FLOW, row + FLOW, 18 * sizeof(double))            # and KICK
+
+
+def rate_values(rate, times):
+    """A rate at times (n,): a number, or a function of the time."""
+    if not callable(rate):
+        return np.full(len(times), float(rate))
+    found = np.array([rate(t) for t in times.tolist()], dtype=float).reshape(-1)
+    if len(found) != len(times) or not np.isfinite(found).all():
+        raise ValueError("periodic: the function of a rate returned something else than a finite number at a time "
+                         f"between {times[0]:g} and {times[-1]:g} s; return one number [1/s]")
+    return found
 
 
 cdef class BoxTable:
@@ -17,23 +148,28 @@ cdef class BoxTable:
     box : PeriodicBox
     dt : step [s]
     step : int, the present one
-    state : (STATE_SIZE,), see box_motion.py; default: that before the first step
+    state : (10,), that of another table at this step; default: before the first step
     guard : Guard of the simulation, which functions of rates must not use
     """
 
     def __cinit__(self, box, double dt, long long step, state=None, Guard guard=None):
-        self.box, self._dt, self._first, self._guard = box, dt, step, Guard() if guard is None else guard
-        self.stride, self._held = BOX_SIZE if box.moves else 0, False
+        cdef int axis
+        self.box, self._least, self._first, self._guard = box, None, step, Guard() if guard is None else guard
+        self.stride = BOX_SIZE if box.moves else 0
         self._states = np.zeros((1, STATE_SIZE)) if state is None else np.array(state, dtype=float).reshape(1, -1)
+        self._spec.flow, self._spec.across, self._shear = box.shear or (0, 1, 0.0)
+        self._spec.dt, self._spec.affine = dt, box.affine
+        for axis in range(3):
+            self._spec.start[axis] = box.start.high[axis] - box.start.low[axis]
+            self._spec.low[axis], self._spec.periodic[axis] = box.start.low[axis], box.start.axes[axis]
+            self._spec.stretches[axis] = box.rates[axis] != 0.0
         if box.moves:
-            self._motion = BoxMotion(box, dt)
             self._compute(step, 0, np.zeros(3))
-        else:
-            row = np.zeros((1, BOX_SIZE))
-            row[0, LENGTH:INVERSE] = box.start.length
-            row[0, INVERSE:INVERSE + 3] = np.divide(1.0, box.start.length, where=box.start.axes, out=np.zeros(3))
-            row[0, LOW:LOW + 3] = box.start.low
-            self._rows = row
+            return
+        self._rows = np.zeros((1, BOX_SIZE))
+        for axis in range(3):
+            self._rows[0, LENGTH + axis], self._rows[0, LOW + axis] = box.start.length[axis], box.start.low[axis]
+            self._rows[0, INVERSE + axis] = 1.0 / box.start.length[axis] if box.start.axes[axis] else 0.0
 
     @property
     def most_steps(self):
@@ -43,47 +179,82 @@ cdef class BoxTable:
     def prepare(self, long long step, long long steps, rates=None):
         """Compute the records of the given step and every half step of the next `steps` ones, at least.
 
-        rates : (3,) strain rates of the next step of the axes under a pressure [1/s]; None: those of the last step.
+        rates : (3,) strain rates of the next step of the axes under a pressure [1/s].
         """
         cdef long long offset = step - self._first
-        if not self.stride or rates is None and not self._held and 0 <= offset and offset + steps < len(self._states):
+        if not self.stride or not self.box.servos and 0 <= offset and offset + steps < len(self._states):
             return
+        ahead = steps if self.box.servos else max(steps, min(STEPS_AHEAD * steps, MOST_STEPS))
         try:
-            if rates is not None or self.box.servos:
-                self._compute(step, steps, self.state_at(step)[RATE:RATE + 3] if rates is None else rates)
-            else:
-                try:
-                    self._compute(step, max(steps, min(AHEAD * steps, MOST_STEPS)), np.zeros(3))
-                except Exception:                       # a function may end with the run
-                    self._compute(step, steps, np.zeros(3))
+            self._compute(step, ahead, rates)
+        except Exception:                               # a function may end with the run
+            if ahead == steps:
+                raise
+            self._compute(step, steps, rates)
+
+    cdef object _compute(self, long long step, long long steps, rates):
+        """Without a pressure one step more is computed, for the rate with which it begins."""
+        cdef long long n = steps + (not self.box.servos), k
+        cdef double[:, ::1] states, rows, values
+        times = (step + np.arange(n) + 0.5) * self._spec.dt
+        try:
+            self._guard.during_step = True
+            values = np.ascontiguousarray(np.stack([
+                rate_values(rates[axis] if isinstance(rate, Pressure) else rate, times)
+                for axis, rate in enumerate((*self.box.rates, self._shear))], axis=1)) if n else np.zeros((1, 4))
         finally:
             self._guard.during_step = False
+        states, rows = np.zeros((n + 1, STATE_SIZE)), np.zeros((2 * steps + 1, BOX_SIZE))
+        np.asarray(states)[0] = self.state_at(step)
+        for k in range(n):
+            advance_state(&self._spec, &values[k, 0], values[k, 3], &states[k, 0], &states[k + 1, 0])
+        write_records(&self._spec, &states[0, 0], n + 1, rows.shape[0], &rows[0, 0])
+        self._first, self._states, self._rows = step, np.asarray(states)[:steps + 1], rows
 
-    def _compute(self, step, steps, rates):
-        """The step behind the last one is computed as well, for the rate with which it begins, and left away."""
-        self._guard.during_step = True
-        servos = bool(self.box.servos)
-        states = self._motion.states(self.state_at(step), step, steps + (not servos), rates)
-        rows = self._motion.records(states)
-        if not servos:
-            states, rows = states[:-1], np.ascontiguousarray(rows[:-2])
-        self._first, self._states, self._rows, self._held = step, states, rows, servos
-        self._guard.during_step = False
+    def refuse_short(self, long long step, state):
+        """ValueError if the box is too short for clumps of a State at a step of the table, before it is run."""
+        if not self.stride or not state.n_clumps or not any(self._spec.stretches):
+            return
+        if self._least is None or self._least[0] is not state.layout:
+            self._least = state.layout, [(template, state.scale[state.template_index == k].max(initial=0.0))
+                                         for k, template in enumerate(state.templates)]
+        box = self.box_at(step)
+        for template, scale in self._least[1]:
+            try:
+                box.refuse_large(template, np.array([scale]))
+            except ValueError as error:
+                raise ValueError(f"the periodic box shrinks too far until step {step}: {error}, lower its rate, or end "
+                                 "the run earlier") from None
 
     def accelerated(self, long long step, virial):
-        """(3,) strain rates of the next step [1/s]; of axes under a pressure, by the virial (3,) of the contacts [J]."""
-        rates, volume = self.state_at(step)[RATE:RATE + 3].copy(), self.box_at(step).volume
+        """(3,) strain rates of the next step [1/s]; of axes under a pressure by virial (3,), stress * volume [J]."""
+        state = self.state_at(step)
+        rates = state[RATE:RATE + 3].copy()
+        volume = np.prod(self._spec.start) * np.exp(state[STRAIN:STRAIN + 3].sum())
         for axis in self.box.servos:
-            rates[axis] = self.box.rates[axis].accelerated(rates[axis], virial[axis] / volume, self._dt)
+            rates[axis] = self.box.rates[axis].accelerated(rates[axis], virial[axis] / volume, self._spec.dt)
         return rates
 
     def state_at(self, long long step):
-        """(STATE_SIZE,) at a step of the table."""
+        """(10,) at a step of the table."""
         return self._states[step - self._first if self.stride else 0]
 
     def box_at(self, long long step):
         """The Box at a step of the table."""
-        return self._motion.box_at(self.state_at(step)) if self.stride else self.box.start
+        if not self.stride:
+            return self.box.start
+        cdef double[::1] state = np.ascontiguousarray(self.state_at(step))
+        cdef double[::1] row = np.zeros(BOX_SIZE), gradient = np.zeros(9)
+        cdef Instant now = instant_of(&self._spec, &state[0])
+        write_geometry(&self._spec, now.length, now.offset, &now, &now, &row[0])
+        write_gradient(&self._spec, now.length, now.offset, now.velocity, now.slip, &gradient[0])
+        start, record, tilt = self.box.start, np.asarray(row), np.zeros((3, 3))
+        low = record[LOW:LOW + 3].copy()
+        high = np.where([rate != 0.0 for rate in self.box.rates], low + record[LENGTH:LENGTH + 3], start.high)
+        if self.box.shear is not None:
+            tilt[self._spec.across, self._spec.flow] = row[LATTICE + self._spec.flow]
+        return Box(low, high, start.axes, tilt, np.asarray(gradient).reshape(3, 3),
+                   np.append(state[STRAIN:STRAIN + 3], state[SHEAR]), self.box.shear and self._spec.across)
 
     cdef const double *record_at(self, long long step) noexcept:
         return &self._rows[2 * (step - self._first) if self.stride else 0, 0]

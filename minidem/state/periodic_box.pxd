@@ -1,6 +1,6 @@
 """The periodic box in compiled code: nearest images of differences, and positions within the box.
 
-A box is a record of doubles (box_motion.py makes it). Where no axis is periodic it is NULL. Lengths and inverses are
+A box is a record of doubles (box_table.pyx makes it). Where no axis is periodic it is NULL. Lengths and inverses are
 zero along open axes, where all formulas then change nothing. A box that moves (MOVES) may be tilted: its image along
 the gradient axis of the flow is displaced by LATTICE, and whole lengths along that axis are counted first.
 """
@@ -143,7 +143,8 @@ cdef inline double lattice_floor(const double *box, const double *position) noex
 
 cdef inline Vec3 center_of(const double *box) noexcept nogil:
     """The centre of the box; along open axes anything."""
-    return vec3(box[LOW] + 0.5 * box[LENGTH], box[LOW + 1] + 0.5 * box[LENGTH + 1], box[LOW + 2] + 0.5 * box[LENGTH + 2])
+    return vec3(box[LOW] + 0.5 * box[LENGTH], box[LOW + 1] + 0.5 * box[LENGTH + 1],
+                box[LOW + 2] + 0.5 * box[LENGTH + 2])
 
 
 cdef inline Vec3 from_center(const double *box, const double *x, int stride) noexcept nogil:

@@ -75,8 +75,8 @@ class PeriodicBox:
     axes : (3,) of bool
         Which axes are periodic.
     shear : (flow, gradient, rate), optional
-        Simple shear with Lees-Edwards boundaries. flow, gradient : two of "x", "y", "z", periodic both.  rate : velocity
-        gradient dv_flow / dx_gradient [1/s], a number or a function of the time [s].
+        Simple shear with Lees-Edwards boundaries. flow, gradient : two of "x", "y", "z", both periodic.  rate : the
+        velocity gradient dv_flow / dx_gradient [1/s], a number or a function of the time [s].
     rates : (3,), optional
         For each axis the rate of its logarithmic strain, positive for extension [1/s]: a number, a function of the
         time, or a `Pressure` to hold. Default: 0.
@@ -265,8 +265,8 @@ class Box:
         template : ClumpTemplate;  scale : (n,) of its lengths.
 
         Only the nearest images of two spheres may touch: the box is longer than four radii. No clump touches its own
-        image: the box is longer than the diameter of the bounding sphere. The skins of the lists may exceed both, but for
-        the gradient axis of a box that is sheared, which is longer than six radii.
+        image: the box is longer than the diameter of the bounding sphere. The skins of the lists may exceed both, but
+        along the gradient axis of a box that is sheared, which is longer than six radii, so that they do not.
         """
         largest = float(np.max(scale, initial=0.0))
         every, across = np.ones(3, dtype=bool), np.arange(3) == (-1 if self.across is None else self.across)

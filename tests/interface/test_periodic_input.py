@@ -27,7 +27,7 @@ def filled(**options):
 
 
 @pytest.mark.parametrize("periodic, message", [
-    (True, "periodic = True: give .low .3,., high .3,., .True, False, True.., or None"),
+    (True, "periodic = True: give .low .3,., high .3,., .True, False, True.., a minidem.PeriodicBox, or None"),
     (((0, 0, 0), (1, 1, 1)), "periodic = .*: give .low"),
     (((0, 0), (1, 1, 1), (True,) * 3), r"periodic: low has shape \(2,\); give shape \(3,\)"),
     (((0, 0, 0), (1, np.nan, 1), (True,) * 3), r"periodic: high\[1\] = nan: give finite numbers"),

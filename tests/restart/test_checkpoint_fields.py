@@ -22,10 +22,21 @@ def running(name):
     return sim
 
 
+def sheared():
+    """The scene `periodic` in a box that moves, without its floor."""
+    old = SCENES["periodic"]()
+    sim = md.Simulation(ROUGH, dt=old.dt, contact=old.contact, periodic=md.PeriodicBox(
+        *old.periodic, shear=("x", "y", 3.0), rates=(0.0, -0.1, 0.0)))
+    sim.add_clumps(old.templates[0], old.position, old.orientation, old.velocity, old.angular_velocity)
+    sim.add_force(pull)
+    sim.run(BEFORE)
+    return sim
+
+
 @pytest.fixture(scope="module")
 def packed():
     """Checkpoints in memory that have all arrays together."""
-    found = [checkpoint.pack(running(name)) for name in ("moving", "periodic")]
+    found = [checkpoint.pack(sim) for sim in (running("moving"), running("periodic"), sheared())]
     assert all(len(arrays["history_spheres"]) > 0 for _, arrays in found)
     return found
 

@@ -1,0 +1,150 @@
+"""Physics in periodic boxes that move: collisions across faces, work of the box, momentum, stress, pressure."""
+import numpy as np
+import pytest
+from sheared_scenes import MOTIONS, ROD, gas, material
+
+import minidem as md
+from minidem.initial import random_orientations
+
+BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.03], density=2500.0)
+CORNERS = (0.0, 0.0, 0.0), (1.0, 1.1, 0.9), (True, True, True)
+LENGTH = np.array(CORNERS[1])
+ROUNDING = 1e-12, 1e-10, 1e-10          # of positions after 2000 steps in a box of 1 m; a collision amplifies it
+
+
+def collide(n, flow, gradient, contact="hertz", rotation="spiral", seed=0):
+    """Largest differences of n collisions across the sheared face, each a pair alone, from those in unbounded space: of
+    positions [m], and of velocities and angular velocities relative to the largest. And how many pairs have met."""
+    rng, worst, met = np.random.default_rng(seed), np.zeros(3), 0
+    f, g = "xyz".index(flow), "xyz".index(gradient)
+    sheared = md.Simulation(material(contact), dt=2e-5, contact=contact, rotation=rotation,
+                            periodic=md.PeriodicBox(*CORNERS, shear=(flow, gradient, 3.0)))
+    sheared.add_clumps(BALL, (0.1, 0.1, 0.1))
+    for _ in range(n):
+        sheared.run(int(rng.integers(1, 400)))
+        box, apart = sheared.box, rng.normal(size=3)
+        apart *= 0.17 / np.linalg.norm(apart)
+        apart[g] = abs(apart[g])
+        first = np.array([0.5, 0.55, 0.45])
+        first[g] = 0.96 * LENGTH[g]                     # the other one is beyond the face, and comes as an image
+        places = np.array([first, first + apart])
+        velocities = rng.normal(0.0, 1.0, 3) - [[0.0], [25.0]] * apart + 0.1 * rng.normal(size=(2, 3))
+        orientation, spin = random_orientations(2, rng), rng.normal(0.0, 5.0, (2, 3))
+        counts = np.zeros(3)
+        counts[g], counts[f] = -1.0, rng.integers(-2, 3)
+        image = places + [[0.0] * 3, box.displacement(counts[None])[0]]
+        unbounded = md.Simulation(material(contact), dt=2e-5, contact=contact, rotation=rotation)
+        unbounded.add_clumps(ROD, places, orientation, velocities, spin)
+        ids = sheared.add_clumps(ROD, image, orientation, velocities + box.flow(image) - box.flow(places), spin)
+        before = unbounded.velocity[0]
+        for sim in unbounded, sheared:
+            sim.run(2000)
+        box, rods = sheared.box, slice(1, 3)
+        position, velocity = sheared.position[rods], sheared.velocity[rods]
+        d = position - unbounded.position
+        d -= box.displacement(box.lengths_in(d))
+        v = velocity - unbounded.velocity - box.flow(position) + box.flow(unbounded.position)
+        w = sheared.angular_velocity[rods] - unbounded.angular_velocity
+        met += np.abs(unbounded.velocity[0] - before).max() > 0.05
+        worst = np.maximum(worst, [np.abs(d).max(), np.abs(v).max() / np.abs(unbounded.velocity).max(),
+                                   np.abs(w).max() / np.abs(unbounded.angular_velocity).max()])
+        sheared.remove_clumps(ids)
+    return worst, met
+
+
+@pytest.mark.parametrize("flow, gradient, contact, rotation", [
+    ("x", "y", "hertz", "spiral"), ("z", "x", "hertz", "pcdm"), ("y", "z", "hertz:onset=corrected", "spiral"),
+    ("x", "z", "hertz-mindlin", "fincham")])
+def test_collision_across_the_face_as_in_unbounded_space(flow, gradient, contact, rotation):
+    worst, met = collide(30, flow, gradient, contact, rotation)
+    assert met >= 15
+    assert (worst < ROUNDING).all()
+
+
+@pytest.mark.slow
+def test_thousand_collisions_across_the_face():
+    worst, met = collide(1000, "x", "y", seed=1)
+    assert met > 500
+    assert (worst < ROUNDING).all()
+
+
+@pytest.mark.parametrize("contact", ["hertz", "hertz-mindlin"])
+@pytest.mark.parametrize("name", MOTIONS)
+def test_balance_of_second_order(name, contact):
+    """total + dissipated - work is constant but for an error of order two."""
+    errors = []
+    for dt in (4e-5, 2e-5, 1e-5):
+        sim = gas(MOTIONS[name], contact, dt=dt)
+        first = sim.energy()
+        sim.run(round(0.1 / dt))
+        last = sim.energy()
+        errors.append(last.balance - first.balance)
+    assert abs(last.work) > 0.02 * first.kinetic        # of the box
+    assert abs(errors[0]) < 1e-3 * (abs(last.work) + first.kinetic)
+    if contact == "hertz-mindlin":                      # without damping the errors of contacts have any sign
+        orders = np.log2(np.abs(errors[:-1]) / np.abs(errors[1:]))
+        assert (1.7 < orders).all() and (orders < 2.3).all()
+
+
+@pytest.mark.parametrize("name", ["shear", "stretched"])
+def test_work_is_that_of_the_stress(name):
+    """- volume * stress : velocity gradient, with the kinetic part, summed over a run; compression is positive."""
+    sim, power = gas(MOTIONS[name], "hertz-mindlin", n=100), []
+    sim.run(1)                                          # the box is at rest before the first step
+    first = sim.energy().work
+    for _ in range(3000):
+        power.append(-sim.box.volume * np.sum(sim.stress(kinetic=True) * sim.box.gradient))
+        sim.run(1)
+    total = sim.dt * (np.sum(power) - 0.5 * power[0])
+    assert sim.energy().work - first == pytest.approx(total, rel=2e-3)
+
+
+def test_stress_of_spheres_is_symmetric():
+    sim = gas(MOTIONS["shear"], template=BALL, solid_fraction=0.3)
+    sim.run(2000)
+    stress = sim.stress(kinetic=True)
+    assert len(sim.contacts()) > 10
+    assert np.abs(stress - stress.T).max() < 1e-12 * np.abs(stress).max()
+
+
+def test_momentum_beside_the_flow():
+    """In steady shear no force acts on the whole, and momentum is constant in unbounded space."""
+    sim = gas(MOTIONS["shear"], "hertz-mindlin")
+    sim.run(1)
+    before = sim.linear_momentum()
+    sim.run(3000)
+    scale = np.sum(sim.mass * np.linalg.norm(sim.velocity, axis=1))
+    assert np.abs(sim.linear_momentum() - before).max() < 1e-12 * scale
+
+
+def test_affine_start():
+    """Clumps without contact take part in the start of the flow and in its changes, or do not."""
+    for affine in True, False:
+        sim = md.Simulation(material("hertz"), dt=1e-3, periodic=md.PeriodicBox(
+            *CORNERS, shear=("x", "y", lambda t: 2.0 + t), rates=(0.0, 0.0, -0.5), affine=affine))
+        sim.add_clumps(BALL, [(0.5, 0.3, 0.2), (0.5, 0.8, 0.6)])
+        sim.run(1000)
+        speed = np.abs(np.asarray(sim.velocity)).max()
+        assert np.allclose(sim.velocity, sim.box.flow(sim.position), atol=2e-3) if affine else speed == 0.0
+        assert sim.box.strain == pytest.approx([0.0, 0.0, -0.5, 2.5], rel=1e-6)
+        assert sim.box.length[2] == pytest.approx(0.9 * np.exp(-0.5))
+
+
+def test_pressure_is_held():
+    """A gas with damping and friction, sheared under a pressure: mean stress along the held axis."""
+    sim, found = gas({"shear": ("x", "y", 30.0), "rates": (0.0, md.Pressure(300.0, 0.01), 0.0)}, "hertz-mindlin"), []
+    sim.run(15_000)
+    for _ in range(300):
+        sim.run(50)
+        found.append(sim.stress(kinetic=True)[1, 1])
+    assert np.mean(found) == pytest.approx(300.0, rel=0.1)
+    assert sim.box.length[0] == sim.periodic.start.length[0]
+
+
+def test_box_that_shrinks_too_far():
+    sim = md.Simulation(material("hertz"), dt=1e-3, periodic=md.PeriodicBox(*CORNERS, rates=(-1.0, 0.0, 0.0)))
+    sim.add_clumps(ROD, (0.5, 0.5, 0.5))
+    sim.run(1500)
+    with pytest.raises(ValueError, match="the periodic box shrinks too far until step .*along x, .*lower its rate"):
+        sim.run(1500)
+    assert sim.step_count < 3000 and sim.box.length[0] > 2 * ROD.bounding_radius

@@ -1,0 +1,41 @@
+"""Gases of rods and balls in periodic boxes that move."""
+import hashlib
+
+import numpy as np
+
+import minidem as md
+from minidem.initial import place
+
+ROD = md.ClumpTemplate([(-0.03, 0.0, 0.0), (0.0, 0.0, 0.0), (0.03, 0.0, 0.0)], [0.02] * 3, density=2500.0)
+MOTIONS = {                             # arguments of md.PeriodicBox
+    "shear": {"shear": ("x", "y", 5.0)},
+    "oscillation": {"shear": ("z", "x", lambda t: 5.0 * np.cos(40.0 * t))},
+    "stretched": {"shear": ("x", "y", 3.0), "rates": (-0.5, -0.5, 0.2)},
+    "pressure": {"shear": ("x", "z", 4.0), "rates": (0.0, 0.0, md.Pressure(500.0, 0.01))},
+    "faces": {"shear": ("y", "z", lambda t: 5.0 * np.cos(40.0 * t)), "affine": False},
+}
+
+
+def material(contact):
+    return md.Material(1e7, 0.3, **({} if contact.startswith("hertz:") or contact == "hertz" else
+                                    {"restitution": 0.8, "friction": 0.4, "rolling_friction": 0.1}))
+
+
+def gas(motion, contact="hertz", n=200, solid_fraction=0.25, dt=2e-5, seed=1, template=ROD, speed=0.3, **options):
+    """n clumps with random velocities in a cube. motion : arguments of md.PeriodicBox."""
+    rng, edge = np.random.default_rng(seed), (n * template.volume / solid_fraction) ** (1 / 3)
+    position, orientation = place([template], [n], (0.0,) * 3, (edge,) * 3, rng)[0]
+    sim = md.Simulation(material(contact), dt=dt, contact=contact,
+                        periodic=md.PeriodicBox((0.0,) * 3, (edge,) * 3, (True,) * 3, **motion), **options)
+    sim.add_clumps(template, position, orientation, rng.normal(0.0, speed, (n, 3)),
+                   rng.normal(0.0, speed / 0.05, (n, 3)))
+    return sim
+
+
+def digest(sim):
+    """Of all bits of the state, the energies and the box."""
+    names = "position", "velocity", "orientation", "angular_velocity", "force", "torque"
+    values = [np.asarray(getattr(sim, name)) for name in names]
+    energy = sim.energy()
+    values += [np.array([energy.work, energy.total, energy.dissipated]), sim.box.lattice, sim.stress(kinetic=True)]
+    return hashlib.sha256(b"".join(np.ascontiguousarray(value).tobytes() for value in values)).hexdigest()
