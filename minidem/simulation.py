@@ -421,6 +421,11 @@ class Simulation:
         return self.engine.box
 
     @observable
+    def strain(self) -> np.ndarray:
+        """(4,) logarithmic strains of the axes of the periodic box, and its shear strain, since the first step."""
+        return np.zeros(4) if self.box is None else self.box.strain.copy()
+
+    @observable
     def mass(self) -> np.ndarray:
         """(n_clumps,) [kg]."""
         return self.engine.state.column("mass")

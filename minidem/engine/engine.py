@@ -53,6 +53,12 @@ class Engine:
         """The present Box, or None."""
         return self.loop.box
 
+    @property
+    def moves(self):
+        """Whether a wall or the periodic box moves, and does work."""
+        box = self.state.box
+        return box is not None and box.moves or any(wall.moves for wall in self.loop.walls.elements.walls)
+
     def in_box(self):
         """Positions (n, 3) in the periodic box, and by how many of its lengths the stored ones are outside (n, 3)."""
         position, box = self.state.column("position"), self.box

@@ -17,7 +17,8 @@ First there is one particle per clump, its centre, and then the spheres of all c
 - `log/time` [s]; `log/particles/clump`, id of the clump; `log/periodic` (3,), whether each axis is periodic. Other
   axes are open or end at walls, for which box.periodic of freud and pbc of OVITO have to be set to false.
 
-The box of the first frame is that of all frames: along an axis the periodic box, or the room between two planes at
+The box of the first frame is that of all frames, unless the periodic box moves, whose lengths and tilt each frame has:
+along an axis the periodic box, or the room between two planes at
 rest, or, where the axis is open, from -2^k to 2^k metres with the least k that takes in all spheres (k = 0 without
 clumps). A length of the box is doubled when the centre of a particle leaves it, which GSD does not allow.
 
@@ -70,13 +71,19 @@ class GsdFile:
         diameter = np.concatenate([np.where(alone, 2.0, 2.0 * MARKER) * smallest, 2.0 * radii[part]])
         image, box = np.zeros(position.shape), sample.box
         if box is not None:
-            image, position = box.image(position), box.wrapped(position)
+            if box.across is None:
+                image, position = box.image(position), box.wrapped(position)
+            else:
+                position, image = box.in_cell(position, box.center - 0.5 * box.lattice.sum(axis=0))
+        velocity = sample.velocity
+        if box is not None and box.moves:               # of the images that are drawn
+            velocity = velocity + box.flow(position[:n]) - box.flow(sample.position)
         position = self._in_box(sample, position, 0.5 * diameter[:, None])
         spin = np.column_stack([np.zeros(n), sample.inertia * sample.rate])
         columns = {
             "position": position, "diameter": diameter,
             "orientation": (sample.principal, sample.principal[clump]),
-            "velocity": (sample.velocity, sample.velocity[clump] + np.cross(sample.angular_velocity[clump], arm)),
+            "velocity": (velocity, velocity[clump] + np.cross(sample.angular_velocity[clump], arm)),
             "angmom": (2.0 * multiply(sample.principal, spin), np.zeros((len(clump), 4))),
             "mass": (sample.mass, at_rest[:, 0]), "moment_inertia": (sample.inertia, at_rest)}
         particles = frame.particles
@@ -88,7 +95,7 @@ class GsdFile:
         particles.typeid = np.concatenate(typeid).astype(np.uint32)
         particles.body = np.concatenate([np.where(alone, -1, np.arange(n)), clump]).astype(np.int32)
         frame.configuration.step = sample.step
-        frame.configuration.box = [*(2.0 * self._half), 0.0, 0.0, 0.0]
+        frame.configuration.box = [*(2.0 * self._half), *_tilts(box)]
         frame.log = {"origin": self._origin,
                      "periodic": np.array(box.axes if box else 3 * [False]).astype(np.uint8),
                      "particles/clump": np.concatenate([sample.ids, sample.ids[clump]]).astype(np.int32),
@@ -106,6 +113,8 @@ class GsdFile:
             reach = (np.abs(position) + radius).max(axis=0, initial=0.0)
             self._origin = 0.5 * (low + high)
             self._half = _single(np.where(closed, 0.5 * (high - low), _power_of_two(np.where(reach, reach, 1.0))))
+        if sample.box is not None and sample.box.moves:
+            self._half = _single(np.where(sample.box.axes, 0.5 * sample.box.length, self._half))
         position = position - self._origin
         beyond = np.abs(position).max(axis=0, initial=0.0) / self._half
         if sample.box is not None:
@@ -115,6 +124,13 @@ class GsdFile:
 
     def close(self):
         self._file.close()
+
+
+def _tilts(box):
+    """Tilt factors xy, xz, yz of GSD: displacement of an image per length of its axis."""
+    if box is None or box.across is None:
+        return 0.0, 0.0, 0.0
+    return box.tilts / np.where(box.axes, box.length, 1.0)[[1, 2, 2]]
 
 
 def _power_of_two(values):

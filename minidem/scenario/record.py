@@ -22,6 +22,7 @@ from minidem.output.table import Table
 
 ENERGIES = ("translational", "rotational", "elastic", "potential", "total", "lasting", "elastic_tangential",
             "elastic_rolling", *DISSIPATED, "work", "balance", "exchanged")
+STRAINS = "strain_x", "strain_y", "strain_z", "strain_shear"       # of a periodic box that moves: Box.strain
 WALL = tuple(f"{kind}_{axis}" for kind in ("force", "torque") for axis in "xyz")
 FLAT = 0.01             # relative energy error below which energy counts as conserved: a flat line in published figures
 
@@ -29,12 +30,12 @@ FLAT = 0.01             # relative energy error below which energy counts as con
 class Recorder:
     """The tables of a run: energies, contacts with the observables of the scenario, and forces on walls.
 
-    n_walls: number of walls whose forces are recorded; keep: see `Table`.
+    n_walls: number of walls whose forces are recorded; keep: see `Table`; box_moves: strains of the box are recorded.
     """
 
-    def __init__(self, folder, observables, n_walls=0, keep=None):
-        self.observables = observables
-        self.energy = Table(folder.energy, ENERGIES, keep)
+    def __init__(self, folder, observables, n_walls=0, keep=None, box_moves=False):
+        self.observables, self.strains = observables, STRAINS if box_moves else ()
+        self.energy = Table(folder.energy, [*ENERGIES, *self.strains], keep)
         self.observed = Table(folder.observables, ["contacts", *(o.name for o in observables)], keep)
         self.tables = [self.energy, self.observed]
         if n_walls:
@@ -59,7 +60,7 @@ class Recorder:
         if not math.isfinite(energy.total):
             raise FloatingPointError(explain_energy(sim))
         observed = [len(contacts), *(o.value(sim) for o in self.observables)]
-        self.energy.append(time, energy_row(energy))
+        self.energy.append(time, energy_row(energy) + (sim.box.strain.tolist() if self.strains else []))
         self.observed.append(time, observed)
         for table in self.tables[2:]:
             table.append(time, wall_wrenches(contacts, sim.walls_at_rest).reshape(-1))
@@ -70,7 +71,7 @@ class Recorder:
 
         With dissipation in contacts it is that of the energy balance.
         """
-        conservative = sim.engine.law.conservative and not any(wall.moves for wall in sim.walls)
+        conservative = sim.engine.law.conservative and not sim.engine.moves
         scale = energy_scale(self.energy)[0] if conservative else energy_input(self.energy) or None
         values = self.energy["total" if conservative else "balance"]
         change = values[-1] - values[0]

@@ -85,7 +85,7 @@ class Run:
         self.exchange = scenario.exchange(options) if scenario.exchange else ()
         closed = scenario.conservative and not self.sim.user_forces
         self.conserved = closed and self.sim.engine.law.conservative and not self.exchange \
-            and not any(wall.moves for wall in self.sim.walls)
+            and not self.sim.engine.moves
         self.energy_limit = getattr(options, "energy_limit", None)
         if self.energy_limit is not None and not closed:
             raise ValueError(f"--energy-limit: {scenario.name} does not conserve energy, so a change of its energy "
@@ -125,7 +125,8 @@ class Run:
         self.with_frames = schedule["frames"] > 0
         self.frames = Schedule(schedule["steps"], max(0, schedule["frames"] - 1))
         n_walls = len(self.sim.walls) if self.scenario.wall_forces else 0
-        self.recorder = Recorder(self.folder, self.scenario.observables, n_walls, keep(self.rows))
+        self.recorder = Recorder(self.folder, self.scenario.observables, n_walls, keep(self.rows),
+                                 self.sim.box is not None and self.sim.engine.state.box.moves)
         self.series = vtu.Pvd(self.folder.series, keep(self.frames))
         self.last_frame = self.series.frames[-1][0] if self.series.frames else None     # its time
         self._prepare_trajectory(options)
@@ -273,7 +274,7 @@ class Run:
         if self.last_frame != self.sim.time:
             self.output.wait(UNWRITTEN - 1)
             file, self.last_frame = self.folder.frame(self.sim.step_count), self.sim.time
-            walls = wall_mesh(self.sim) if any(wall.moves for wall in self.sim.walls) else None
+            walls = wall_mesh(self.sim) if self.sim.engine.moves else None
             if walls is None and reach(self.sim, self.notes["reach"]) != self.notes["reach"]:
                 self._write_walls()
             contacts = contact_mesh(self.sim) if self.with_contacts else None

@@ -316,6 +316,26 @@ class Box:
         inside = position - self.displacement(self.image(position))
         return np.where(self.axes, np.clip(inside, self.low, self.high), position)
 
+    @property
+    def tilts(self):
+        """(3,) displacements xy, xz, yz of the images along y and z [m], as in files of LAMMPS and OVITO.
+
+        ValueError for a flow axis behind the gradient axis, which these files cannot have.
+        """
+        if np.triu(self.lattice, 1).any():
+            raise ValueError("the shear of the periodic box has its flow axis behind its gradient axis, which files of "
+                             "LAMMPS and OVITO cannot have; give shear=('x', 'y', rate), ('x', 'z', ...) or "
+                             "('y', 'z', ...)")
+        return np.array([self.lattice[1, 0], self.lattice[2, 0], self.lattice[2, 1]])
+
+    def in_cell(self, position, origin):
+        """Positions (n, 3) in the tilted cell from `origin` (3,) on, and by how many lengths they were moved (n, 3)."""
+        d = position - origin
+        slanted = d if self.across is None else d - (d[:, self.across, None] * self._inverse[self.across]) * (
+            self.lattice[self.across] * (np.arange(3) != self.across))
+        counts = np.floor(slanted * self._inverse)
+        return position - self.displacement(counts), counts.astype(np.int64)
+
     def shifts(self):
         """(m, 3) displacements by -1, 0, 1 lengths along periodic axes [m]; of a tilted box, those that may touch it.
         """

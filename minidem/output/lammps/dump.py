@@ -89,6 +89,9 @@ def read_lammps(cls: type[T], folder: str | Path, threads: int | None = None) ->
     if not (folder / CHECKPOINT).is_file():
         raise FileNotFoundError(f"there is no file {folder / CHECKPOINT}: give a folder that write_lammps has written")
     sim = checkpoint.load(folder / CHECKPOINT, cls, threads)[0]
+    if sim.box is not None and sim.box.moves:
+        raise ValueError(f"{folder}: the periodic box moves, and files of LAMMPS do not tell in which image a sphere is; "
+                         "read its dumps with OVITO")
     (start, _), (end, steps) = (read_motion(sim, folder, moment) for moment in ("start", "end"))
     # LAMMPS chooses principal frames of its own: only turns since the start can be compared.
     turn = multiply(end["orientation"], conjugate(start["orientation"]))

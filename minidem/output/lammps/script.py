@@ -34,7 +34,7 @@ pair_style      granular
 neighbor        ${{skin}} {search}
 neigh_modify    delay 0 every 1 check yes one 10000 page 1000000
 {motion}
-fix             balance all balance 10000 1.1 shift xyz 20 1.05
+{deform}fix             balance all balance 10000 1.1 shift xyz 20 1.05
 timestep        {dt:.17g}
 variable        translational equal {translational}     # kinetic energies [J]; pair_style granular has no potential
 variable        rotational equal {rotational}
@@ -86,8 +86,9 @@ def write_lammps(sim, folder: str | Path, steps: int = 100_000, every: int = 0) 
     ------
     ValueError
         For what LAMMPS does not compute equally: contact laws other than 'hertz' and 'hertz-mindlin' without rolling
-        friction, walls other than planes at rest along the axes and a closed drum, user forces. Nothing is written
-        then.
+        friction, walls other than planes at rest along the axes and a closed drum, user forces; clumps in a periodic
+        box that moves, where LAMMPS integrates bodies across the faces with the velocities of the wrong image. Nothing
+        is written then.
 
     Notes
     -----
@@ -130,9 +131,28 @@ def setup(sim):
                        for group in groups_of(sim))
     energies = {kind: " + ".join(f"c_{group}_{kind}" for group in groups_of(sim))
                 for kind in ("translational", "rotational")}
-    return SETUP.format(boundary=bounds_of(sim)[2], cutoff=2.0 * bounding.max(), dt=sim.dt, motion=motion, **energies,
+    return SETUP.format(boundary=bounds_of(sim)[2], deform=deform_commands(sim), cutoff=2.0 * bounding.max(), dt=sim.dt, motion=motion, **energies,
                         contacts="\n".join(contact_commands(sim)),
                         search="multi" if len(np.unique(sim.material_index)) > 1 else "bin")
+
+
+def deform_commands(sim):
+    """fix deform of a periodic box that moves, or nothing. ValueError for what LAMMPS does not compute equally."""
+    box = sim.engine.state.box
+    if box is None or not box.moves:
+        return ""
+    if not single_spheres(sim).all():
+        raise ValueError("the periodic box moves, where the rigid bodies of LAMMPS have no velocities of images across its "
+                         "faces (fix rigid and fix deform): clumps of one sphere only can be given to it")
+    if box.servos or box.functions:
+        raise ValueError(f"periodic = {box!r}: a pressure or a function of the time cannot be given to LAMMPS; give "
+                         "constant rates")
+    sim.box.tilts                                       # refuses other axes
+    found = [f"{axis} trate {rate:.17g}" for axis, rate in zip("xyz", box.rates) if rate != 0.0]
+    if box.shear is not None:
+        flow, gradient, rate = box.shear
+        found.append(f"{'xyz'[flow]}{'xyz'[gradient]} erate {rate:.17g}")
+    return f"fix             box all deform 1 {' '.join(found)} remap v flip yes\n"
 
 
 def dump_commands(sim):
@@ -177,10 +197,15 @@ def write_spheres(sim, path):
     """
     center, radius, clump = sim.sphere_centers(), sim.sphere_radii, sim.sphere_clump
     low, high, _ = bounds_of(sim)
+    box, velocity = sim.box, sim.velocity
     n, density = len(radius), sim.mass[clump] / (4.0 / 3.0 * np.pi * radius ** 3)
     sides = "".join(f"{a:.17g} {b:.17g} {axis}lo {axis}hi\n" for a, b, axis in zip(low, high, "xyz"))
+    if box is not None and box.moves:                   # single spheres, as images in the tilted cell
+        inside = box.in_cell(center, box.low)[0]
+        center, velocity = inside, velocity + box.flow(inside) - box.flow(center)
+        sides += "{:.17g} {:.17g} {:.17g} xy xz yz\n".format(*box.tilts)
     single, ids = single_spheres(sim)[clump], np.arange(1, n + 1)
-    motion = np.column_stack([sim.velocity, sim.angular_velocity])[clump] * single[:, None]
+    motion = np.column_stack([velocity, sim.angular_velocity])[clump] * single[:, None]
     materials, kind = np.unique(sim.material_index, return_inverse=True)
     table = np.column_stack([ids, kind[clump] + 1, center, 2.0 * radius, density, np.where(single, 0, clump + 1)])
     with path.open("w") as file:
