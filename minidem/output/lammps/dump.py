@@ -90,8 +90,8 @@ def read_lammps(cls: type[T], folder: str | Path, threads: int | None = None) ->
         raise FileNotFoundError(f"there is no file {folder / CHECKPOINT}: give a folder that write_lammps has written")
     sim = checkpoint.load(folder / CHECKPOINT, cls, threads)[0]
     if sim.box is not None and sim.box.moves:
-        raise ValueError(f"{folder}: the periodic box moves, and files of LAMMPS do not tell in which image a sphere is; "
-                         "read its dumps with OVITO")
+        raise ValueError(f"{folder}: the periodic box moves, and the images of LAMMPS are those of a box whose tilt it "
+                         "has turned over; read its dumps with OVITO")
     (start, _), (end, steps) = (read_motion(sim, folder, moment) for moment in ("start", "end"))
     # LAMMPS chooses principal frames of its own: only turns since the start can be compared.
     turn = multiply(end["orientation"], conjugate(start["orientation"]))

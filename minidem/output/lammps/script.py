@@ -131,8 +131,8 @@ def setup(sim):
                        for group in groups_of(sim))
     energies = {kind: " + ".join(f"c_{group}_{kind}" for group in groups_of(sim))
                 for kind in ("translational", "rotational")}
-    return SETUP.format(boundary=bounds_of(sim)[2], deform=deform_commands(sim), cutoff=2.0 * bounding.max(), dt=sim.dt, motion=motion, **energies,
-                        contacts="\n".join(contact_commands(sim)),
+    return SETUP.format(boundary=bounds_of(sim)[2], deform=deform_commands(sim), cutoff=2.0 * bounding.max(),
+                        dt=sim.dt, motion=motion, **energies, contacts="\n".join(contact_commands(sim)),
                         search="multi" if len(np.unique(sim.material_index)) > 1 else "bin")
 
 
@@ -142,15 +142,17 @@ def deform_commands(sim):
     if box is None or not box.moves:
         return ""
     if not single_spheres(sim).all():
-        raise ValueError("the periodic box moves, where the rigid bodies of LAMMPS have no velocities of images across its "
-                         "faces (fix rigid and fix deform): clumps of one sphere only can be given to it")
+        raise ValueError("the periodic box moves, across whose faces the rigid bodies of LAMMPS have no velocities of "
+                         "images (fix rigid with fix deform): clumps of one sphere only can be given to it")
     if box.servos or box.functions:
         raise ValueError(f"periodic = {box!r}: a pressure or a function of the time cannot be given to LAMMPS; give "
                          "constant rates")
-    sim.box.tilts                                       # refuses other axes
     found = [f"{axis} trate {rate:.17g}" for axis, rate in zip("xyz", box.rates) if rate != 0.0]
     if box.shear is not None:
         flow, gradient, rate = box.shear
+        if flow > gradient:
+            raise ValueError(f"periodic = {box!r}: in LAMMPS the flow axis is before the gradient axis; give "
+                             "shear=('x', 'y', rate), ('x', 'z', ...) or ('y', 'z', ...)")
         found.append(f"{'xyz'[flow]}{'xyz'[gradient]} erate {rate:.17g}")
     return f"fix             box all deform 1 {' '.join(found)} remap v flip yes\n"
 

@@ -1,0 +1,112 @@
+"""Boxes that move: arguments and their errors, files, contacts while clumps are added and removed."""
+import re
+
+import numpy as np
+import pytest
+from sheared_scenes import MOTIONS, ROD, gas, material
+
+import minidem as md
+
+CUBE = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0), (True, True, True)
+BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.03], density=2500.0)
+
+
+@pytest.mark.parametrize("arguments, message", [
+    ({"shear": ("x", "x", 1.0)}, "shear = .*: give .flow, gradient, rate."),
+    ({"shear": ("x", 1.0)}, "shear = .*: give .flow, gradient, rate."),
+    ({"shear": ("x", "y", np.nan)}, "rate of shear = nan"),
+    ({"shear": ("x", "z", 1.0), "axes": (True, True, False)}, "shear = .*: the axis z is not periodic"),
+    ({"rates": (0.0, 1.0)}, "rates = .*: give one for each axis"),
+    ({"rates": (0.0, 0.0, 1.0), "axes": (True, True, False)}, "rates = .*: the axis z is not periodic"),
+    ({"rates": (0.0, "fast", 1.0)}, "periodic: rates"),
+])
+def test_malformed(arguments, message):
+    low, high, axes = CUBE
+    with pytest.raises((ValueError, TypeError), match=message):
+        md.PeriodicBox(low, high, arguments.pop("axes", axes), **arguments)
+
+
+@pytest.mark.parametrize("arguments, message", [
+    ((0.0, 1.0), "pressure = 0"), ((1.0, 0.0), "time = 0"), ((1.0, 1.0, -1.0), "damping = -1")])
+def test_malformed_pressure(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        md.Pressure(*arguments)
+
+
+def test_function_that_returns_something_else():
+    with pytest.raises(ValueError, match="the function of a rate returned something else than a finite number"):
+        md.Simulation(material("hertz"), dt=1e-3, periodic=md.PeriodicBox(*CUBE, shear=("x", "y", lambda t: np.inf)))
+
+
+def test_walls_only_across_the_vorticity():
+    box = md.PeriodicBox(*CUBE[:2], (True, True, False), shear=("x", "y", 1.0))
+    for wall in md.Plane((0, 0, 0), (0, 1, 0)), md.Cylinder((0.5, 0.5, 0.5), (0, 0, 1), 0.2):
+        with pytest.raises(ValueError, match="not the same along the periodic axis"):
+            md.Simulation(material("hertz"), [wall], dt=1e-3, periodic=box)
+    md.Simulation(material("hertz"), [md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-3, periodic=box)
+
+
+def test_what_can_be_read():
+    sim = md.Simulation(material("hertz"), dt=1e-3, periodic=md.PeriodicBox(*CUBE, shear=("x", "y", 0.75)))
+    sim.add_clumps(BALL, (0.2, 2.9, 0.5))
+    sim.run(1000)
+    assert sim.strain == pytest.approx([0.0, 0.0, 0.0, 0.75])
+    assert sim.box.lattice == pytest.approx(np.array([[1.0, 0.0, 0.0], [-0.25, 1.0, 0.0], [0.0, 0.0, 1.0]]))
+    assert sim.box.gradient == pytest.approx(np.array([[0.0, 0.75, 0.0], [0.0] * 3, [0.0] * 3]))
+    assert sim.velocity[0] == pytest.approx([0.75 * 2.4, 0.0, 0.0])
+    assert sim.wrapped_position[0, 1] == pytest.approx(0.9)
+    assert "PeriodicBox" in repr(sim.periodic) and "0.75" in repr(sim.periodic) and "lattice" in repr(sim.box)
+    assert md.Simulation(material("hertz"), dt=1e-3).strain.tolist() == [0.0] * 4
+
+
+def test_clumps_come_and_go():
+    """The balance is continuous, and work is not changed by either."""
+    sim = gas(MOTIONS["stretched"], "hertz-mindlin", solid_fraction=0.1)
+    sim.run(2000)
+    before = sim.energy()
+    place = sim.box.center + [3.0, 0.0, 0.0]
+    ids = sim.add_clumps(BALL, place, velocity=sim.box.flow(place), scale=0.1)
+    added = sim.energy()
+    sim.run(500)
+    ran = sim.energy()
+    sim.remove_clumps([*ids, 3, 17])
+    removed = sim.energy()
+    assert added.balance == pytest.approx(before.balance, rel=1e-12)
+    assert added.work == pytest.approx(before.work, rel=1e-9)
+    assert removed.balance == pytest.approx(ran.balance, rel=1e-12)
+    assert removed.work == pytest.approx(ran.work, rel=1e-9)
+    sim.run(500)
+    assert sim.energy().balance == pytest.approx(ran.balance, abs=2e-3 * abs(sim.energy().work))
+
+
+def test_gsd_has_the_tilt(tmp_path):
+    hoomd = pytest.importorskip("gsd.hoomd")
+    sim = gas(MOTIONS["shear"], template=BALL, solid_fraction=0.3)
+    sim.run(4000)
+    trajectory = md.Trajectory(tmp_path / "gas.gsd")
+    trajectory(sim)
+    with hoomd.open(tmp_path / "gas.gsd", "r") as file:
+        frame = file[0]
+    box, tilt = frame.configuration.box, sim.box.lattice[1, 0] / sim.box.length[1]
+    assert box == pytest.approx([*sim.box.length, tilt, 0.0, 0.0], rel=1e-6) and tilt != 0.0
+    slanted = frame.particles.position[:, 0] - tilt * frame.particles.position[:, 1]
+    assert np.abs(slanted).max() < 0.5 * box[0] * (1.0 + 1e-5)
+    lattice = np.array([[box[0], 0, 0], [tilt * box[1], box[1], 0], [0, 0, box[2]]])
+    assert frame.particles.position + frame.particles.image @ lattice + frame.log["origin"] == pytest.approx(
+        np.asarray(sim.position), abs=1e-5)
+    sideways = gas(MOTIONS["oscillation"], template=BALL, n=20, solid_fraction=0.05)
+    sideways.run(20)
+    with pytest.raises(ValueError, match="flow axis behind its gradient axis"):
+        md.Trajectory(tmp_path / "other.gsd")(sideways)
+
+
+def test_lammps_input(tmp_path):
+    sim = gas({"shear": ("x", "y", 5.0), "rates": (0.0, 0.0, -0.2)}, "hertz-mindlin", template=BALL)
+    sim.run(100)
+    sim.write_lammps(tmp_path, steps=10)
+    assert "fix             box all deform 1 z trate -0.2" in (tmp_path / "in.minidem").read_text()
+    assert re.search(r"xy erate 5 remap v flip yes", (tmp_path / "in.minidem").read_text())
+    assert " xy xz yz" in (tmp_path / "spheres.data").read_text()
+    for motion, template, words in (("shear", ROD, "clumps of one sphere only"), ("pressure", BALL, "a pressure or a fun")):
+        with pytest.raises(ValueError, match=words):
+            gas(MOTIONS[motion], "hertz-mindlin", template=template).write_lammps(tmp_path, steps=10)
