@@ -107,6 +107,7 @@ def test_lammps_input(tmp_path):
     assert "fix             box all deform 1 z trate -0.2" in (tmp_path / "in.minidem").read_text()
     assert re.search(r"xy erate 5 remap v flip yes", (tmp_path / "in.minidem").read_text())
     assert " xy xz yz" in (tmp_path / "spheres.data").read_text()
-    for motion, template, words in (("shear", ROD, "clumps of one sphere only"), ("pressure", BALL, "a pressure or a fun")):
+    for motion, template, words in (("shear", ROD, "clumps of one sphere only"),
+                                    ("pressure", BALL, "a pressure or a function")):
         with pytest.raises(ValueError, match=words):
             gas(MOTIONS[motion], "hertz-mindlin", template=template).write_lammps(tmp_path, steps=10)
