@@ -168,6 +168,8 @@ static inline void minidem_fold(int64_t *sums, int n, minidem_wide *totals) {
 
 /* A number of units, rounded; what is not finite, or beyond 2^120 units, counts as none. */
 static inline minidem_wide minidem_rounded(double x) {
+    if (__builtin_expect(fabs(x) < 0x1p62, 1))          /* a conversion to 128 bits is a call of a function */
+        return (int64_t) nearbyint(x);
     return fabs(x) < 0x1p120 ? (minidem_wide) nearbyint(x) : 0;
 }
 

@@ -15,7 +15,7 @@ cdef class BoxTable:
     cdef readonly Py_ssize_t stride     # doubles from a record to the next; 0: the box does not move
     cdef BoxSpec _spec
     cdef object _states, _shear
-    cdef object _least                  # a Layout, and the largest scale of each of its templates
+    cdef object _least                  # a Layout, and the lengths that its clumps need
     cdef double[:, ::1] _rows
     cdef long long _first               # step of the first state
     cdef Guard _guard

@@ -130,9 +130,7 @@ cdef void write_records(const BoxSpec *spec, const double *states, Py_ssize_t n,
 
 
 def rate_values(rate, times):
-    """A rate at times (n,): a number, or a function of the time."""
-    if not callable(rate):
-        return np.full(len(times), float(rate))
+    """A rate that is a function of the time, at times (n,)."""
     found = np.array([rate(t) for t in times.tolist()], dtype=float).reshape(-1)
     if len(found) != len(times) or not np.isfinite(found).all():
         raise ValueError("periodic: the function of a rate returned something else than a finite number at a time "
@@ -196,14 +194,18 @@ cdef class BoxTable:
         """Without a pressure one step more is computed, for the rate with which it begins."""
         cdef long long n = steps + (not self.box.servos), k
         cdef double[:, ::1] states, rows, values
-        times = (step + np.arange(n) + 0.5) * self._spec.dt
-        try:
-            self._guard.during_step = True
-            values = np.ascontiguousarray(np.stack([
-                rate_values(rates[axis] if isinstance(rate, Pressure) else rate, times)
-                for axis, rate in enumerate((*self.box.rates, self._shear))], axis=1)) if n else np.zeros((1, 4))
-        finally:
-            self._guard.during_step = False
+        values = np.zeros((max(n, 1), 4))
+        for column, rate in enumerate((*self.box.rates, self._shear) if n else ()):
+            values[:, column] = rates[column] if isinstance(rate, Pressure) else 0.0 if callable(rate) else rate
+        if self.box.functions and n:
+            times = (step + np.arange(n) + 0.5) * self._spec.dt
+            try:
+                self._guard.during_step = True
+                for column, rate in enumerate((*self.box.rates, self._shear)):
+                    if callable(rate):
+                        np.asarray(values)[:, column] = rate_values(rate, times)
+            finally:
+                self._guard.during_step = False
         states, rows = np.zeros((n + 1, STATE_SIZE)), np.zeros((2 * steps + 1, BOX_SIZE))
         np.asarray(states)[0] = self.state_at(step)
         for k in range(n):
@@ -216,21 +218,28 @@ cdef class BoxTable:
         if not self.stride or not state.n_clumps or not any(self._spec.stretches):
             return
         if self._least is None or self._least[0] is not state.layout:
-            self._least = state.layout, [(template, state.scale[state.template_index == k].max(initial=0.0))
-                                         for k, template in enumerate(state.templates)]
-        box = self.box_at(step)
-        for template, scale in self._least[1]:
-            try:
-                box.refuse_large(template, np.array([scale]))
-            except ValueError as error:
-                raise ValueError(f"the periodic box shrinks too far until step {step}: {error}, lower its rate, or end "
-                                 "the run earlier") from None
+            self._least = state.layout, self.box.start.least_length(state)
+        cdef double[::1] found = self.state_at(step), least = self._least[1]
+        cdef bint short = False
+        cdef int axis
+        for axis in range(3):
+            short |= self._spec.stretches[axis] and self._spec.start[axis] * exp(found[STRAIN + axis]) <= least[axis]
+        if not short:
+            return
+        try:
+            for k, template in enumerate(state.templates):
+                self.box_at(step).refuse_large(template, state.scale[state.template_index == k])
+        except ValueError as error:
+            raise ValueError(f"the periodic box shrinks too far until step {step}: {error}, lower its rate, or end "
+                             "the run earlier") from None
 
     def accelerated(self, long long step, virial):
         """(3,) strain rates of the next step [1/s]; of axes under a pressure by virial (3,), stress * volume [J]."""
         state = self.state_at(step)
         rates = state[RATE:RATE + 3].copy()
-        volume = np.prod(self._spec.start) * np.exp(state[STRAIN:STRAIN + 3].sum())
+        volume = exp(state[STRAIN] + state[STRAIN + 1] + state[STRAIN + 2])
+        for axis in range(3):
+            volume *= self._spec.start[axis]
         for axis in self.box.servos:
             rates[axis] = self.box.rates[axis].accelerated(rates[axis], virial[axis] / volume, self._spec.dt)
         return rates

@@ -1,7 +1,6 @@
 """The periodic box: what a user gives, and its geometry at one instant."""
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,6 +89,15 @@ class PeriodicBox:
     ValueError
         For an argument out of range, or a deformation of an axis that is not periodic.
 
+    Attributes
+    ----------
+    start : Box
+        Before the first step.
+    servos : list of int
+        Axes along which a pressure is held.
+    functions : list of callable
+        Functions of the time among the rates.
+
     Notes
     -----
     The image of a clump along the gradient is displaced along the flow, and has another velocity. A. W. Lees & S. F.
@@ -110,6 +118,8 @@ class PeriodicBox:
         self._axes = np.array(axes)
         self.shear, self.rates, self.affine = self._checked_shear(shear), self._checked_rates(rates), bool(affine)
         self.start = Box(low, high, self._axes, across=self.shear and self.shear[1])
+        self.servos = [axis for axis, rate in enumerate(self.rates) if isinstance(rate, Pressure)]
+        self.functions = [rate for rate in (*self.rates, *(self.shear or ())[2:]) if callable(rate)]
 
     def _checked_shear(self, shear):
         """(number of the flow axis, of the gradient axis, rate), or None."""
@@ -185,16 +195,6 @@ class PeriodicBox:
     def moves(self) -> bool:
         return bool(self.moving.any())
 
-    @property
-    def servos(self) -> list[int]:
-        """Axes along which a pressure is held."""
-        return [axis for axis, rate in enumerate(self.rates) if isinstance(rate, Pressure)]
-
-    @property
-    def functions(self) -> list[Callable]:
-        """Functions of the time among the rates."""
-        return [rate for rate in (*self.rates, *(self.shear or ())[2:]) if callable(rate)]
-
     def refuse_walls(self, walls):
         """ValueError for a wall that is not the same along all periodic axes, so that none meets a face that moves."""
         for k, wall in enumerate(walls):
@@ -268,17 +268,25 @@ class Box:
         image: the box is longer than the diameter of the bounding sphere. The skins of the lists may exceed both, but
         along the gradient axis of a box that is sheared, which is longer than six radii, so that they do not.
         """
-        largest = float(np.max(scale, initial=0.0))
-        every, across = np.ones(3, dtype=bool), np.arange(3) == (-1 if self.across is None else self.across)
-        for needed, what, axes in (
-                (4.0 * template.radii.max(), "four radii of the largest sphere of the template", every),
-                (2.0 * template.bounding_radius, "the diameter of the template", every),
-                (6.0 * template.radii.max(), "six radii of the largest sphere, which a sheared box needs", across)):
-            short = self.axes & axes & (self.length <= needed * largest)
+        for needed, what in self._limits(template, float(np.max(scale, initial=0.0))):
+            short = self.axes & (self.length <= needed)
             if short.any():
                 axis = int(np.argmax(short))
                 raise ValueError(f"template: the periodic box is {self.length[axis]:.6g} m long along {AXES[axis]}, "
-                                 f"which is not more than {what}, {needed * largest:.6g} m; take a longer box")
+                                 f"which is not more than {what}, {needed[axis]:.6g} m; take a longer box")
+
+    def _limits(self, template, scale):
+        """Lengths (3,) above which the box is long enough for a clump, and what they are."""
+        radius, across = scale * template.radii.max(), np.arange(3) == (-1 if self.across is None else self.across)
+        return ((np.full(3, 4.0 * radius), "four radii of the largest sphere of the template"),
+                (np.full(3, 2.0 * scale * template.bounding_radius), "the diameter of the template"),
+                (6.0 * radius * across, "six radii of the largest sphere, which a sheared box needs"))
+
+    def least_length(self, state):
+        """(3,) lengths above which the box is long enough for all clumps of a State [m]."""
+        limits = [needed for k, template in enumerate(state.templates) for needed, _ in self._limits(
+            template, state.scale[state.template_index == k].max(initial=0.0))]
+        return np.max(limits, axis=0, initial=0.0)
 
     def refuse_outside(self, low, high):
         """ValueError for a region with corners low, high (3,) that extends beyond the box along a periodic axis."""
