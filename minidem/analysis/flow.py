@@ -1,0 +1,167 @@
+"""Order, temperature and rotation of clumps that flow, of all and in slabs.
+
+The flow is that of a periodic box that moves (`Box.flow`); in any other box it is the mean velocity of the clumps.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from minidem.analysis.contacts import enclosed_box
+from minidem.core.checks import whole
+from minidem.core.quaternions import rotate
+
+ROUND = 1e-9                # relative difference of two principal moments that counts as none
+
+
+def peculiar_velocity(sim) -> np.ndarray:
+    """(n, 3) velocities of the centres relative to the flow, lab frame [m/s]. They do not depend on the image."""
+    velocity, box = sim.engine.rates()[0], sim.box
+    if box is not None and box.moves:
+        return velocity - box.flow(sim.engine.state.column("position"))
+    return velocity - _mean(velocity, sim.mass) if len(velocity) else velocity
+
+
+def granular_temperature(sim) -> float:
+    """Mean square of `peculiar_velocity` per direction, weighted by mass [m2/s2]: sum m V^2 / (3 sum m)."""
+    return float(np.trace(velocity_covariance(sim)) / 3.0)
+
+
+def velocity_covariance(sim) -> np.ndarray:
+    """(3, 3) mean of V V over the clumps, weighted by mass [m2/s2]; V : `peculiar_velocity`."""
+    velocity = peculiar_velocity(sim)
+    return np.einsum("n,ni,nj->ij", sim.mass, velocity, velocity) / np.sum(sim.mass)
+
+
+def clump_axes(sim) -> np.ndarray:
+    """(n, 3) unit vectors along the axes of the clumps, lab frame; nan for clumps without an axis.
+
+    The axis of a template is the principal axis whose moment of inertia differs most from the other two: along a rod,
+    normal to a disc. A sphere has none.
+    """
+    axes = np.full((max(1, len(sim.templates)), 3), np.nan)
+    for axis, template in zip(axes, sim.templates):
+        low, middle, high = template.inertia
+        if high - low > ROUND * high:
+            axis[:] = template.axes[:, 0 if middle - low > high - middle else 2]
+    return rotate(np.asarray(sim.orientation), axes[sim.template_index])
+
+
+def nematic_tensor(sim) -> np.ndarray:
+    """(3, 3) order tensor Q, the mean of (3 n n - 1) / 2 over `clump_axes` n, lab frame; nan without an axis."""
+    axes = clump_axes(sim)
+    axes = axes[~np.isnan(axes[:, 0])]
+    if not len(axes):
+        return np.full((3, 3), np.nan)
+    return 1.5 * np.einsum("ni,nj->ij", axes, axes) / len(axes) - 0.5 * np.eye(3)
+
+
+def nematic_order(sim) -> float:
+    """S2, the largest eigenvalue of `nematic_tensor`: 0 isotropic, 1 parallel; nan if no clump has an axis.
+
+    Of n isotropic clumps it is about 1 / sqrt(n).
+    """
+    return _director(nematic_tensor(sim))[0]
+
+
+def director(sim) -> np.ndarray:
+    """(3,) unit vector of the eigenvalue S2 of `nematic_tensor`, lab frame, of either sign; nan likewise."""
+    return _director(nematic_tensor(sim))[1]
+
+
+def director_angle(sim) -> float:
+    """Angle from the flow axis to the director in the plane of flow and gradient, -pi / 2 to pi / 2 [rad].
+
+    Positive towards the gradient axis. nan if no clump has an axis.
+
+    Raises
+    ------
+    ValueError
+        If the periodic box is not sheared.
+    """
+    flow, gradient = _shear_axes(sim)
+    along = director(sim)
+    return float(np.arctan(np.divide(along[gradient], along[flow]))) if along[flow] != 0.0 else 0.5 * np.pi
+
+
+def mean_rotation(sim) -> np.ndarray:
+    """(3,) mean angular velocity of the clumps, lab frame [rad/s]; half the vorticity for spheres in a shear flow."""
+    return np.mean(np.asarray(sim.angular_velocity), axis=0)
+
+
+def profile(sim, slabs: int = 10, axis: int | None = None) -> dict[str, np.ndarray]:
+    """Means over slabs normal to an axis.
+
+    Parameters
+    ----------
+    slabs : int
+        Their number, of equal thickness.
+    axis : {0, 1, 2}, optional
+        Default: the gradient axis of a sheared periodic box.
+
+    Returns
+    -------
+    dict of (slabs,) ndarray
+        For `pandas.DataFrame`: `position` of the middle [m]; `clumps`, their number; `solid_fraction`;
+        `velocity_x`, `velocity_y`, `velocity_z` [m/s]; `temperature` of the velocities relative to these [m2/s2];
+        `rotation_x`, `rotation_y`, `rotation_z`, the mean angular velocity [rad/s]; `order`, that of the axes, see
+        `nematic_order`. Lab frame; clumps count with their centres, means are weighted by mass but for rotation and
+        order; nan where there is none.
+
+    Raises
+    ------
+    ValueError
+        For arguments out of range, or where walls and periodic axes do not enclose a box.
+    """
+    slabs = whole("slabs", slabs, 1)
+    axis = _shear_axes(sim)[1] if axis is None else axis
+    if axis not in (0, 1, 2):
+        raise ValueError(f"axis = {axis!r}: give 0, 1 or 2")
+    low, high = enclosed_box(sim.walls_at_rest, sim.box)
+    if not np.isfinite([low, high]).all():
+        raise ValueError("walls and periodic axes do not enclose a box, so slabs have no volume; give a simulation "
+                         "with planes or periodic axes on all sides")
+    inside, velocity, box = np.asarray(sim.position), peculiar_velocity(sim), sim.box
+    if box is not None:
+        inside = box.wrapped(inside)
+    moves = box is not None and box.moves
+    velocity = velocity + (box.flow(inside) if moves else _mean(sim.engine.rates()[0], sim.mass))
+    edges = np.linspace(low[axis], high[axis], slabs + 1)
+    slab = np.clip(np.searchsorted(edges, inside[:, axis], side="right") - 1, 0, slabs - 1)
+    members = [np.flatnonzero(slab == k) for k in range(slabs)]
+    volumes = np.array([template.volume for template in sim.templates] or [0.0])[sim.template_index] * sim.scale ** 3
+    means = np.array([_mean(velocity[m], sim.mass[m]) for m in members])
+    turns = np.array([_mean(np.asarray(sim.angular_velocity)[m]) for m in members])
+    axes = clump_axes(sim)
+    table = {"position": 0.5 * (edges[1:] + edges[:-1]), "clumps": np.array([len(m) for m in members]),
+             "solid_fraction": np.array([volumes[m].sum() for m in members]) * slabs / np.prod(high - low)}
+    table |= {f"velocity_{name}": means[:, k] for k, name in enumerate("xyz")}
+    table["temperature"] = np.array([np.sum(_mean((velocity[m] - u) ** 2, sim.mass[m])) / 3.0
+                                     for m, u in zip(members, means)])
+    table |= {f"rotation_{name}": turns[:, k] for k, name in enumerate("xyz")}
+    table["order"] = np.array([_director(1.5 * _mean(np.einsum("ni,nj->nij", axes[m], axes[m])) - 0.5 * np.eye(3))[0]
+                               for m in members])
+    return table
+
+
+def _mean(values, mass=None):
+    """Mean of values (n, ...) over clumps, nan of none."""
+    if not len(values):
+        return np.full(values.shape[1:], np.nan)
+    return np.mean(values, axis=0) if mass is None else np.tensordot(mass, values, 1) / np.sum(mass)
+
+
+def _director(tensor):
+    """Largest eigenvalue of a tensor (3, 3), and its unit vector."""
+    if np.isnan(tensor).any():
+        return np.nan, np.full(3, np.nan)
+    values, vectors = np.linalg.eigh(tensor)
+    return float(values[2]), vectors[:, 2]
+
+
+def _shear_axes(sim):
+    """Numbers of the flow and the gradient axis."""
+    shear = getattr(sim.periodic, "shear", None)
+    if shear is None:
+        raise ValueError(f"periodic = {sim.periodic!r}: without shear there is no axis of flow and gradient; give "
+                         "md.PeriodicBox(..., shear=(flow, gradient, rate))")
+    return shear[:2]

@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""Grains in a sheared periodic box (Lees-Edwards): spheres, or rods of an aspect ratio from 1 to 5.
+
+The stress along the gradient is held (constant pressure), or with --fraction the volume. Grains have different sizes,
+so that spheres do not crystallise: diameters of spheres of their volume between 0.8 and 1 mm. The rate of shear follows
+from --inertial, I = rate * d * sqrt(density / pressure) with the mean diameter d, and for --fraction from the nominal
+pressure of 1 kPa. The contacts are 10^4 times as stiff as the pressure (Young's modulus / pressure).
+
+observables.csv has the stress, the solid fraction, the granular temperature, the nematic order of the rods S2,
+the angle of their director to the flow, and their rotation. Means over the last 60 % of the strain, with standard
+errors of block means, are printed and in summary.json, among them the effective friction mu = shear stress / normal
+stress along the gradient, and the inertial number with the measured stress. shear_flow.png shows them over the
+strain, and the velocity profile at the end.
+
+    python scenarios/shear_flow.py --aspect 3 --inertial 0.03
+    python scenarios/shear_flow.py --fraction 0.5
+"""
+
+import math
+import sys
+
+import numpy as np
+
+import minidem as md
+from minidem.analysis.averages import block_mean
+from minidem.analysis.flow import profile
+from minidem.scenario import Scenario, at_least, finite, place_densely, positive
+from minidem.scenario.flow import FLOW, shear_rate
+from minidem.scenario.plot import COLOURS, save
+
+DIAMETER, DENSITY, SMALLEST = 1e-3, 2500.0, 0.8                     # [m], [kg/m3]; smallest / largest diameter
+PRESSURE, STIFFNESS, POISSON = 1e3, 1e4, 0.3                        # [Pa]; Young's modulus / pressure
+LOOSE, DENSE = 0.3, 0.6                                             # solid fractions: placement, of a cubic box
+ANSWER = 0.5                                                        # time of md.Pressure / (d sqrt(density / P))
+STEP, DISCARD, BLOCKS = 0.2, 0.4, 8                                 # of the Rayleigh step; part of the strain; of means
+
+
+def add_options(group):
+    group.add_argument("--aspect", type=positive, default=1.0, metavar="A",
+                       help="length / diameter of the rods, from 1 (spheres) to 5 (default: %(default)s)")
+    group.add_argument("--count", type=at_least(100), default=500, metavar="N",
+                       help="number of grains (default: %(default)s)")
+    group.add_argument("--inertial", type=positive, default=0.1, metavar="I",
+                       help="inertial number (default: %(default)s)")
+    group.add_argument("--fraction", type=positive, metavar="F",
+                       help="solid fraction of a flow at constant volume (default: constant pressure)")
+    group.add_argument("--friction", type=finite, default=0.5, metavar="MU",
+                       help="coefficient of friction of the grains (default: %(default)s)")
+    group.add_argument("--restitution", type=positive, default=0.5, metavar="E",
+                       help="coefficient of restitution (default: %(default)s)")
+    group.add_argument("--strain", type=positive, default=20.0, metavar="S",
+                       help="shear strain of the run (default: %(default)s)")
+
+
+def grain(aspect):
+    """A rod with round ends, of the volume of a sphere of DIAMETER but for its bumps; spheres 2/3 of a radius apart."""
+    radius = 0.5 * DIAMETER / (1.5 * aspect - 0.5) ** (1 / 3)
+    spheres = 1 + math.ceil(3.0 * (aspect - 1.0) - 1e-9)
+    return md.shapes.rod(2.0 * radius * aspect, radius, spheres, DENSITY)
+
+
+def material(options, friction=None):
+    return md.Material(STIFFNESS * PRESSURE, POISSON, restitution=options.restitution,
+                       friction=options.friction if friction is None else friction)
+
+
+def scales(options):
+    """Evenly spread, so that their mean volume does not depend on the seed."""
+    return np.linspace(SMALLEST, 1.0, options.count)
+
+
+def mean_diameter(options):
+    """Of spheres of the mean volume [m]."""
+    return (6.0 / np.pi * grain(options.aspect).volume * np.mean(scales(options) ** 3)) ** (1 / 3)
+
+
+def rate_of(options):
+    return options.inertial * math.sqrt(PRESSURE / DENSITY) / mean_diameter(options)
+
+
+def step_of(options):
+    return STEP * material(options).rayleigh_step(SMALLEST * grain(options.aspect).radii[0], DENSITY)
+
+
+def build(options):
+    """Initial state: grains at rest, placed at random, and compressed if the volume is given."""
+    if not 1.0 <= options.aspect <= 5.0:
+        raise ValueError(f"--aspect: {options.aspect:g} is not from 1 to 5")
+    rng, template, rate = np.random.default_rng(options.seed), grain(options.aspect), rate_of(options)
+    scale = rng.permutation(scales(options))
+    volume = template.volume * np.sum(scale ** 3)
+    fraction = DENSE if options.fraction is None else options.fraction
+    start = min(LOOSE, fraction)
+    edge, whole = (volume / fraction) ** (1 / 3), (True, True, True)
+    high = np.array([edge, edge * fraction / start, edge]) if options.fraction is None \
+        else np.full(3, (volume / start) ** (1 / 3))
+    [(position, orientation)] = place_densely([template], [options.count], np.zeros(3), high, rng)
+
+    def simulation(box, friction=None):
+        sim = md.Simulation(material(options, friction), rotation=options.integrator, contact=options.contact,
+                            dt=options.dt, threads=options.threads, periodic=box)
+        sim.add_clumps(template, position, orientation, scale=scale)
+        return sim
+
+    if options.fraction is None:
+        held = md.Pressure(PRESSURE, ANSWER * DIAMETER * math.sqrt(DENSITY / PRESSURE))
+        return simulation(md.PeriodicBox(np.zeros(3), high, whole, shear=("x", "y", rate), rates=(0.0, held, 0.0)))
+    if fraction > start:
+        steps = math.ceil(math.log(fraction / start) / (rate * options.dt))
+        squeeze = -math.log(fraction / start) / (3.0 * steps * options.dt)
+        before = simulation(md.PeriodicBox(np.zeros(3), high, whole, rates=(squeeze,) * 3), friction=0.0)
+        before.run(steps)
+        position, orientation, box = before.wrapped_position, before.orientation, before.box
+        return simulation(md.PeriodicBox(box.low, box.high, whole, shear=("x", "y", rate)))
+    return simulation(md.PeriodicBox(np.zeros(3), high, whole, shear=("x", "y", rate)))
+
+
+def means(sim, observed):
+    """Means over the end of a run, name -> Mean, from the columns of observables.csv."""
+    strain = observed["strain"]
+    late = strain >= DISCARD * strain[-1]
+    stress = block_mean(observed["stress_gradient"][late], BLOCKS)
+    mu = block_mean(-observed["shear_stress"][late] / stress.value, BLOCKS)
+    density, n = sim.templates[0].density, sim.n_clumps
+    diameter = (6.0 / np.pi * np.sum(sim.mass) / (density * n)) ** (1 / 3)
+    inertial = abs(shear_rate(sim)) * diameter * np.sqrt(density / stress.value)
+    found = {"mu": mu, "normal_stress": stress,
+             "inertial_number": (inertial, 0.5 * inertial * stress.error / stress.value)}
+    scaled = {"temperature": (shear_rate(sim) * diameter) ** -2, "angle": 180.0 / np.pi}
+    for name in ("solid_fraction", "temperature", "order", "angle", "rotation", "coordination_number"):
+        values = observed[name][late] * scaled.get(name, 1.0)
+        if np.isfinite(values).all():
+            found[name] = block_mean(values, BLOCKS)
+    return found
+
+
+def conclude(sim, recorder, folder):
+    """Means and shear_flow.png."""
+    observed = recorder.observed
+    found = means(sim, observed)
+    save(folder / "shear_flow.png", (9.0, 5.6), lambda figure: draw(figure, sim, observed, found))
+    result = {name: mean for name, (mean, _) in found.items()}
+    result |= {f"{name}_error": error for name, (_, error) in found.items()}
+    text = (f"mu = {_pm(found['mu'])} at I = {found['inertial_number'][0]:.3g}, solid fraction "
+            f"{_pm(found['solid_fraction'])}, rotation {_pm(found['rotation'])} of that of the flow")
+    if "order" in found:
+        text += f"; rods: S2 = {_pm(found['order'])}, director {_pm(found['angle'])} degrees from the flow"
+    return result, f"{text} (means over the last {1 - DISCARD:.0%} of the strain, standard errors)."
+
+
+def _pm(mean):
+    digits = max(0, 1 - math.floor(math.log10(mean[1]))) if mean[1] > 0.0 else 4
+    return f"{mean[0]:.{digits}f} ± {mean[1]:.{digits}f}"
+
+
+def draw(figure, sim, observed, found):
+    (stress, fraction), (order, velocity) = figure.subplots(2, 2)
+    strain = observed["strain"]
+    for panel, name, label in ((stress, "mu", r"$\mu$"), (fraction, "solid_fraction", "solid fraction")):
+        values = -observed["shear_stress"] / found["normal_stress"][0] if name == "mu" else observed[name]
+        panel.plot(strain, values, color=COLOURS[0], linewidth=0.7)
+        panel.axhline(found[name][0], color=COLOURS[1], label=f"mean {_pm(found[name])}")
+        panel.set(xlabel="shear strain", ylabel=label, ylim=(0.0, None))
+        panel.legend()
+    if "order" in found:
+        order.plot(strain, observed["order"], color=COLOURS[0], label="$S_2$")
+        order.plot(strain, np.degrees(observed["angle"]) / 90.0, color=COLOURS[1], label="angle to the flow / 90°")
+        order.set(ylim=(-0.2, 1.0))
+    else:
+        order.plot(strain, observed["coordination_number"], color=COLOURS[0], label="coordination number")
+        order.plot(strain, observed["rotation"], color=COLOURS[1], linewidth=0.7, label="rotation / that of the flow")
+    order.set_xlabel("shear strain")
+    order.legend()
+    slabs, rate = profile(sim), shear_rate(sim)
+    height = sim.box.length[1]
+    velocity.plot(slabs["velocity_x"] / (rate * height), slabs["position"] / height, "o", color=COLOURS[0],
+                  markersize=4, label="slabs, at the end")
+    velocity.plot([-0.5, 0.5], [0.0, 1.0] + sim.box.low[1] / height, color=COLOURS[1], label="linear")
+    velocity.set(xlabel=r"velocity / ($\dot\gamma L_y$)", ylabel="$y / L_y$")
+    velocity.legend()
+
+
+SCENARIO = Scenario(
+    name="shear_flow",
+    description=__doc__,
+    build=build,
+    defaults={"integrator": "spiral", "contact": "hertz-mindlin", "dt": step_of,
+              "time": lambda options: options.strain / rate_of(options), "seed": 1, "frames": 100},
+    add_options=add_options,
+    observables=FLOW,
+    conclude=conclude,
+)
+main = SCENARIO.main
+
+if __name__ == "__main__":
+    sys.exit(main())
