@@ -18,6 +18,7 @@ import sys
 import numpy as np
 
 import minidem as md
+from minidem.analysis.flow import nematic_order
 from minidem.core.quaternions import rotate
 from minidem.engine.chunked_run import steps_to_reach
 from minidem.scenario import Observable, Scenario, at_least, place_densely, positive, random_directions
@@ -67,12 +68,6 @@ def build(options):
     before.run(steps_to_reach(SLOWER * options.thermalise, STEP))
     return gas(options.integrator, options.contact, options.dt, before.position, before.orientation,
                SLOWER * before.velocity, SLOWER * before.angular_velocity)
-
-
-def nematic_order(sim):
-    """Largest eigenvalue of 3/2 <u u> - 1/2, u: axes of the rods; 0: isotropic, 1: parallel."""
-    axis = rods.axes(sim)
-    return np.linalg.eigvalsh(1.5 * axis.T @ axis / len(axis) - 0.5 * np.eye(3))[2]
 
 
 SCENARIO = Scenario(

@@ -10,7 +10,7 @@ observables.csv has the stress, the solid fraction, the granular temperature, th
 the angle of their director to the flow, and their rotation. Means over the last 60 % of the strain, with standard
 errors of block means, are printed and in summary.json, among them the effective friction mu = shear stress / normal
 stress along the gradient, and the inertial number with the measured stress. shear_flow.png shows them over the
-strain, and the velocity profile at the end.
+strain, and the velocity profile of the last instant, of which the slope fluctuates around the rate of shear.
 
     python scenarios/shear_flow.py --aspect 3 --inertial 0.03
     python scenarios/shear_flow.py --fraction 0.5
@@ -22,10 +22,10 @@ import sys
 import numpy as np
 
 import minidem as md
-from minidem.analysis.averages import block_mean
+from minidem.analysis.averages import Mean, block_mean
 from minidem.analysis.flow import profile
 from minidem.scenario import Scenario, at_least, finite, place_densely, positive
-from minidem.scenario.flow import FLOW, shear_rate
+from minidem.scenario.flow import SHEAR_FLOW, shear_rate
 from minidem.scenario.plot import COLOURS, save
 
 DIAMETER, DENSITY, SMALLEST = 1e-3, 2500.0, 0.8                     # [m], [kg/m3]; smallest / largest diameter
@@ -88,31 +88,33 @@ def build(options):
         raise ValueError(f"--aspect: {options.aspect:g} is not from 1 to 5")
     rng, template, rate = np.random.default_rng(options.seed), grain(options.aspect), rate_of(options)
     scale = rng.permutation(scales(options))
-    volume = template.volume * np.sum(scale ** 3)
+    volume, every = template.volume * np.sum(scale ** 3), (True, True, True)
     fraction = DENSE if options.fraction is None else options.fraction
     start = min(LOOSE, fraction)
-    edge, whole = (volume / fraction) ** (1 / 3), (True, True, True)
-    high = np.array([edge, edge * fraction / start, edge]) if options.fraction is None \
-        else np.full(3, (volume / start) ** (1 / 3))
-    [(position, orientation)] = place_densely([template], [options.count], np.zeros(3), high, rng)
+    low, high = np.zeros(3), np.full(3, (volume / start) ** (1 / 3))
+    if options.fraction is None:                        # a cube when it is dense
+        edge = (volume / DENSE) ** (1 / 3)
+        high = np.array([edge, edge * DENSE / start, edge])
+    [(position, orientation)] = place_densely([template], [options.count], low, high, rng)
 
-    def simulation(box, friction=None):
+    def simulation(friction=None, **motion):
         sim = md.Simulation(material(options, friction), rotation=options.integrator, contact=options.contact,
-                            dt=options.dt, threads=options.threads, periodic=box)
+                            dt=options.dt, threads=options.threads, periodic=md.PeriodicBox(low, high, every, **motion))
         sim.add_clumps(template, position, orientation, scale=scale)
         return sim
 
+    shear = ("x", "y", rate)
     if options.fraction is None:
         held = md.Pressure(PRESSURE, ANSWER * DIAMETER * math.sqrt(DENSITY / PRESSURE))
-        return simulation(md.PeriodicBox(np.zeros(3), high, whole, shear=("x", "y", rate), rates=(0.0, held, 0.0)))
-    if fraction > start:
+        return simulation(shear=shear, rates=(0.0, held, 0.0))
+    if fraction > start:                                # without friction, so that grains yield
         steps = math.ceil(math.log(fraction / start) / (rate * options.dt))
         squeeze = -math.log(fraction / start) / (3.0 * steps * options.dt)
-        before = simulation(md.PeriodicBox(np.zeros(3), high, whole, rates=(squeeze,) * 3), friction=0.0)
+        before = simulation(friction=0.0, rates=(squeeze,) * 3)
         before.run(steps)
-        position, orientation, box = before.wrapped_position, before.orientation, before.box
-        return simulation(md.PeriodicBox(box.low, box.high, whole, shear=("x", "y", rate)))
-    return simulation(md.PeriodicBox(np.zeros(3), high, whole, shear=("x", "y", rate)))
+        position, orientation = before.wrapped_position, before.orientation
+        low, high = before.box.low, before.box.high
+    return simulation(shear=shear)
 
 
 def means(sim, observed):
@@ -125,7 +127,7 @@ def means(sim, observed):
     diameter = (6.0 / np.pi * np.sum(sim.mass) / (density * n)) ** (1 / 3)
     inertial = abs(shear_rate(sim)) * diameter * np.sqrt(density / stress.value)
     found = {"mu": mu, "normal_stress": stress,
-             "inertial_number": (inertial, 0.5 * inertial * stress.error / stress.value)}
+             "inertial_number": Mean(inertial, 0.5 * inertial * stress.error / stress.value)}
     scaled = {"temperature": (shear_rate(sim) * diameter) ** -2, "angle": 180.0 / np.pi}
     for name in ("solid_fraction", "temperature", "order", "angle", "rotation", "coordination_number"):
         values = observed[name][late] * scaled.get(name, 1.0)
@@ -142,7 +144,7 @@ def conclude(sim, recorder, folder):
     result = {name: mean for name, (mean, _) in found.items()}
     result |= {f"{name}_error": error for name, (_, error) in found.items()}
     text = (f"mu = {_pm(found['mu'])} at I = {found['inertial_number'][0]:.3g}, solid fraction "
-            f"{_pm(found['solid_fraction'])}, rotation {_pm(found['rotation'])} of that of the flow")
+            f"{_pm(found['solid_fraction'])}, rotation {_pm(found['rotation'])} of half the vorticity")
     if "order" in found:
         text += f"; rods: S2 = {_pm(found['order'])}, director {_pm(found['angle'])} degrees from the flow"
     return result, f"{text} (means over the last {1 - DISCARD:.0%} of the strain, standard errors)."
@@ -168,15 +170,16 @@ def draw(figure, sim, observed, found):
         order.set(ylim=(-0.2, 1.0))
     else:
         order.plot(strain, observed["coordination_number"], color=COLOURS[0], label="coordination number")
-        order.plot(strain, observed["rotation"], color=COLOURS[1], linewidth=0.7, label="rotation / that of the flow")
+        order.plot(strain, observed["rotation"], color=COLOURS[1], linewidth=0.7, label="rotation / half the vorticity")
     order.set_xlabel("shear strain")
     order.legend()
     slabs, rate = profile(sim), shear_rate(sim)
     height = sim.box.length[1]
-    velocity.plot(slabs["velocity_x"] / (rate * height), slabs["position"] / height, "o", color=COLOURS[0],
-                  markersize=4, label="slabs, at the end")
-    velocity.plot([-0.5, 0.5], [0.0, 1.0] + sim.box.low[1] / height, color=COLOURS[1], label="linear")
-    velocity.set(xlabel=r"velocity / ($\dot\gamma L_y$)", ylabel="$y / L_y$")
+    above = slabs["position"] - sim.box.center[1]
+    velocity.plot(slabs["velocity_x"] / (rate * height), above / height, "o", color=COLOURS[0], markersize=4,
+                  label="slabs, last instant")
+    velocity.plot([-0.5, 0.5], [-0.5, 0.5], color=COLOURS[1], label="linear")
+    velocity.set(xlabel=r"velocity / ($\dot\gamma L_y$)", ylabel="$y / L_y$ from the centre")
     velocity.legend()
 
 
@@ -187,7 +190,7 @@ SCENARIO = Scenario(
     defaults={"integrator": "spiral", "contact": "hertz-mindlin", "dt": step_of,
               "time": lambda options: options.strain / rate_of(options), "seed": 1, "frames": 100},
     add_options=add_options,
-    observables=FLOW,
+    observables=SHEAR_FLOW,
     conclude=conclude,
 )
 main = SCENARIO.main

@@ -17,8 +17,10 @@ MOTIONS = {                             # arguments of md.PeriodicBox
 
 
 def material(contact):
-    return md.Material(1e7, 0.3, **({} if contact.startswith("hertz:") or contact == "hertz" else
-                                    {"restitution": 0.8, "friction": 0.4, "rolling_friction": 0.1}))
+    if contact.startswith("hertz:") or contact == "hertz":
+        return md.Material(1e7, 0.3)
+    rolling = {"rolling_friction": 0.1} if "rolling" in contact else {}
+    return md.Material(1e7, 0.3, restitution=0.8, friction=0.4, **rolling)
 
 
 def gas(motion, contact="hertz", n=200, solid_fraction=0.25, dt=2e-5, seed=1, template=ROD, speed=0.3, **options):

@@ -29,7 +29,12 @@ def granular_temperature(sim) -> float:
 def velocity_covariance(sim) -> np.ndarray:
     """(3, 3) mean of V V over the clumps, weighted by mass [m2/s2]; V : `peculiar_velocity`."""
     velocity = peculiar_velocity(sim)
-    return np.einsum("n,ni,nj->ij", sim.mass, velocity, velocity) / np.sum(sim.mass)
+    return _mean(np.einsum("ni,nj->nij", velocity, velocity), sim.mass)
+
+
+def clump_volumes(sim) -> np.ndarray:
+    """(n,) [m3]."""
+    return np.array([template.volume for template in sim.templates] or [0.0])[sim.template_index] * sim.scale ** 3
 
 
 def clump_axes(sim) -> np.ndarray:
@@ -48,11 +53,7 @@ def clump_axes(sim) -> np.ndarray:
 
 def nematic_tensor(sim) -> np.ndarray:
     """(3, 3) order tensor Q, the mean of (3 n n - 1) / 2 over `clump_axes` n, lab frame; nan without an axis."""
-    axes = clump_axes(sim)
-    axes = axes[~np.isnan(axes[:, 0])]
-    if not len(axes):
-        return np.full((3, 3), np.nan)
-    return 1.5 * np.einsum("ni,nj->ij", axes, axes) / len(axes) - 0.5 * np.eye(3)
+    return _tensor(clump_axes(sim))
 
 
 def nematic_order(sim) -> float:
@@ -78,14 +79,24 @@ def director_angle(sim) -> float:
     ValueError
         If the periodic box is not sheared.
     """
-    flow, gradient = _shear_axes(sim)
+    flow, gradient, _ = shear_axes(sim)
     along = director(sim)
-    return float(np.arctan(np.divide(along[gradient], along[flow]))) if along[flow] != 0.0 else 0.5 * np.pi
+    along = along * np.copysign(1.0, along[flow])
+    return float(np.arctan2(along[gradient], along[flow]))
+
+
+def shear_axes(sim) -> tuple[int, int, int]:
+    """Numbers of the axes of flow, gradient and vorticity; ValueError if the periodic box is not sheared."""
+    shear = getattr(sim.periodic, "shear", None)
+    if shear is None:
+        raise ValueError(f"periodic = {sim.periodic!r}: without shear there is no axis of flow and gradient; give "
+                         "md.PeriodicBox(..., shear=(flow, gradient, rate))")
+    return shear[0], shear[1], 3 - shear[0] - shear[1]
 
 
 def mean_rotation(sim) -> np.ndarray:
-    """(3,) mean angular velocity of the clumps, lab frame [rad/s]; half the vorticity for spheres in a shear flow."""
-    return np.mean(np.asarray(sim.angular_velocity), axis=0)
+    """(3,) mean angular velocity of the clumps, lab frame [rad/s]."""
+    return _mean(np.asarray(sim.angular_velocity))
 
 
 def profile(sim, slabs: int = 10, axis: int | None = None) -> dict[str, np.ndarray]:
@@ -113,7 +124,7 @@ def profile(sim, slabs: int = 10, axis: int | None = None) -> dict[str, np.ndarr
         For arguments out of range, or where walls and periodic axes do not enclose a box.
     """
     slabs = whole("slabs", slabs, 1)
-    axis = _shear_axes(sim)[1] if axis is None else axis
+    axis = shear_axes(sim)[1] if axis is None else axis
     if axis not in (0, 1, 2):
         raise ValueError(f"axis = {axis!r}: give 0, 1 or 2")
     low, high = enclosed_box(sim.walls_at_rest, sim.box)
@@ -128,18 +139,16 @@ def profile(sim, slabs: int = 10, axis: int | None = None) -> dict[str, np.ndarr
     edges = np.linspace(low[axis], high[axis], slabs + 1)
     slab = np.clip(np.searchsorted(edges, inside[:, axis], side="right") - 1, 0, slabs - 1)
     members = [np.flatnonzero(slab == k) for k in range(slabs)]
-    volumes = np.array([template.volume for template in sim.templates] or [0.0])[sim.template_index] * sim.scale ** 3
+    volumes, axes = clump_volumes(sim), clump_axes(sim)
     means = np.array([_mean(velocity[m], sim.mass[m]) for m in members])
     turns = np.array([_mean(np.asarray(sim.angular_velocity)[m]) for m in members])
-    axes = clump_axes(sim)
     table = {"position": 0.5 * (edges[1:] + edges[:-1]), "clumps": np.array([len(m) for m in members]),
              "solid_fraction": np.array([volumes[m].sum() for m in members]) * slabs / np.prod(high - low)}
     table |= {f"velocity_{name}": means[:, k] for k, name in enumerate("xyz")}
     table["temperature"] = np.array([np.sum(_mean((velocity[m] - u) ** 2, sim.mass[m])) / 3.0
                                      for m, u in zip(members, means)])
     table |= {f"rotation_{name}": turns[:, k] for k, name in enumerate("xyz")}
-    table["order"] = np.array([_director(1.5 * _mean(np.einsum("ni,nj->nij", axes[m], axes[m])) - 0.5 * np.eye(3))[0]
-                               for m in members])
+    table["order"] = np.array([_director(_tensor(axes[m]))[0] for m in members])
     return table
 
 
@@ -150,18 +159,15 @@ def _mean(values, mass=None):
     return np.mean(values, axis=0) if mass is None else np.tensordot(mass, values, 1) / np.sum(mass)
 
 
+def _tensor(axes):
+    """Order tensor (3, 3) of unit vectors (n, 3), without those that are nan."""
+    axes = axes[~np.isnan(axes[:, 0])]
+    return 1.5 * _mean(np.einsum("ni,nj->nij", axes, axes)) - 0.5 * np.eye(3)
+
+
 def _director(tensor):
     """Largest eigenvalue of a tensor (3, 3), and its unit vector."""
     if np.isnan(tensor).any():
         return np.nan, np.full(3, np.nan)
     values, vectors = np.linalg.eigh(tensor)
     return float(values[2]), vectors[:, 2]
-
-
-def _shear_axes(sim):
-    """Numbers of the flow and the gradient axis."""
-    shear = getattr(sim.periodic, "shear", None)
-    if shear is None:
-        raise ValueError(f"periodic = {sim.periodic!r}: without shear there is no axis of flow and gradient; give "
-                         "md.PeriodicBox(..., shear=(flow, gradient, rate))")
-    return shear[:2]

@@ -1,6 +1,5 @@
 """The dense gas of rods: initial state and observables."""
 import json
-from types import SimpleNamespace
 
 import dense_rods as gas
 import numpy as np
@@ -46,14 +45,3 @@ def test_summary(tmp_path):
     observed = np.loadtxt(tmp_path / "observables.csv", delimiter=",", skiprows=1)
     assert summary["contacts_per_clump"] == np.mean(observed[:, 1]) / 200 > 0.0
     assert 0.0 < summary["observables"]["nematic_order"]["final"] < 1.0
-
-
-def test_nematic_order():
-    """1 for parallel rods, 1/4 for rods in a plane."""
-    def scene(axes):
-        centers = np.array(axes)[:, None] * [[-1.0], [0.0], [1.0]]
-        return SimpleNamespace(sphere_centers=lambda: centers.reshape(-1, 3))
-    angles = np.arange(6) * np.pi / 6
-    fan = np.column_stack([np.cos(angles), np.sin(angles), 0.0 * angles])
-    for axes, order in (([(0.6, 0.8, 0.0)] * 5, 1.0), (fan, 0.25)):
-        assert gas.nematic_order(scene(axes)) == pytest.approx(order, rel=64 * np.finfo(float).eps)

@@ -1,29 +1,74 @@
 """Order, temperature and profiles of flows; the scenario of a sheared box."""
 import json
+from math import sqrt
 
 import numpy as np
 import pytest
 from sheared_scenes import MOTIONS, ROD, gas
 
+import minidem as md
 from minidem.analysis import flow
 from minidem.analysis.averages import block_mean
 from minidem.scenarios import shear_flow
 
 
-def test_temperature_and_profile():
+def test_temperature_is_that_of_the_kinetic_stress():
     sim = gas(MOTIONS["shear"], "hertz-mindlin", solid_fraction=0.1)
     sim.run(500)
     stress = sim.stress(kinetic=True) - sim.stress()
     kinetic = np.trace(stress) * sim.box.volume / (3.0 * sim.mass.sum())
     assert flow.granular_temperature(sim) == pytest.approx(kinetic, rel=1e-12)
-    slabs = flow.profile(sim, 5)
+
+
+def test_profile():
+    """Clumps at rest in the flow: linear to half a slab, the same from images whole boxes away."""
+    sim = gas(MOTIONS["shear"], solid_fraction=0.05, speed=0.0)
+    sim.run(1)
+    rate, slabs = 5.0, flow.profile(sim, 5)
+    thickness = sim.box.length[1] / 5
+    assert flow.granular_temperature(sim) < 1e-12
     assert slabs["clumps"].sum() == sim.n_clumps
     assert slabs["solid_fraction"].mean() == pytest.approx(sim.n_clumps * ROD.volume / sim.box.volume, rel=1e-12)
-    slope = np.polyfit(slabs["position"], slabs["velocity_x"], 1)[0]
-    assert slope == pytest.approx(5.0, rel=0.5)
+    linear = rate * (slabs["position"] - sim.box.center[1])
+    assert np.abs(slabs["velocity_x"] - linear).max() < 0.5 * rate * thickness
+    assert np.abs(slabs["velocity_y"]).max() < 1e-9 and slabs["temperature"].max() < (rate * thickness) ** 2 / 12 * 1.5
+    moved = md.Simulation(md.Material(1e7, 0.3), dt=2e-5, periodic=md.PeriodicBox(
+        sim.box.low, sim.box.high, (True,) * 3, shear=("x", "y", rate)))
+    start = sim.position - sim.dt * sim.velocity
+    moved.add_clumps(ROD, start + np.arange(sim.n_clumps)[:, None] % 3 * [0.0, sim.box.length[1], 0.0], sim.orientation)
+    moved.run(1)
+    again = flow.profile(moved, 5)
+    for name in "velocity_x", "temperature", "clumps", "order":
+        assert again[name] == pytest.approx(slabs[name], rel=1e-9, abs=1e-12)
 
 
-def test_order_of_rods():
+def rods(along):
+    """A simulation of a rod from md.shapes along each of the unit vectors (n, 3)."""
+    sim = md.Simulation(md.Material(1e7, 0.3), dt=1e-5)
+    along = np.asarray(along, dtype=float)
+    z = np.array([0.0, 0.0, 1.0])
+    half = along + z                                            # the rotation by pi about it takes z to the vector
+    turn = half / np.linalg.norm(half, axis=1)[:, None]
+    places = np.arange(len(along))[:, None] * [1.0, 0.0, 0.0]
+    sim.add_clumps(md.shapes.rod(0.5, 0.1, 6, 1000.0), places, np.column_stack([np.zeros(len(along)), turn]))
+    return sim
+
+
+@pytest.mark.parametrize("axis", [(0.6, 0.8, 0.0), (0.0, 0.0, 1.0), (1 / 3, -2 / 3, 2 / 3)])
+def test_parallel_rods(axis):
+    sim = rods([axis] * 5)
+    assert flow.nematic_order(sim) == pytest.approx(1.0, rel=1e-14)
+    assert abs(flow.director(sim) @ axis) == pytest.approx(1.0, rel=1e-14)
+    assert flow.nematic_tensor(sim) == pytest.approx(1.5 * np.outer(axis, axis) - 0.5 * np.eye(3), abs=1e-14)
+
+
+def test_rods_in_a_plane():
+    angles = np.arange(6) * np.pi / 6
+    sim = rods(np.column_stack([np.cos(angles), np.sin(angles), 0.0 * angles]))
+    assert flow.nematic_order(sim) == pytest.approx(0.25, rel=1e-13)
+
+
+def test_order_of_random_rods():
     sim = gas(MOTIONS["shear"], solid_fraction=0.05)
     axes = flow.clump_axes(sim)
     centers = sim.sphere_centers().reshape(-1, 3, 3)
@@ -32,13 +77,33 @@ def test_order_of_rods():
     assert flow.nematic_order(sim) < 0.3 and np.trace(flow.nematic_tensor(sim)) == pytest.approx(0.0, abs=1e-12)
 
 
+def test_spheres_have_no_axis():
+    sim = md.Simulation(md.Material(1e7, 0.3), dt=1e-5)
+    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.1], density=1000.0), [(0, 0, 0)])
+    assert np.isnan(flow.nematic_order(sim))
+    with pytest.raises(ValueError, match=r"periodic = None: without shear .* shear="):
+        flow.director_angle(sim)
+
+
 def test_block_mean():
     mean = block_mean(np.arange(10.0), 2)
     assert mean.value == 4.5 and mean.error == pytest.approx(2.5)
+    noise = np.random.default_rng(1).normal(0.0, 1.0, 40000)
+    assert block_mean(noise, 100).error == pytest.approx(1.0 / sqrt(40000), rel=0.3)
 
 
-def test_scenario_of_a_sheared_box(tmp_path):
-    words = ["--count", "100", "--strain", "1", "--inertial", "0.3", "--frames", "2", "--quiet", "--out", str(tmp_path)]
+def test_scenario_at_constant_pressure(tmp_path):
+    words = ["--count", "100", "--strain", "2", "--inertial", "0.3", "--frames", "2", "--quiet", "--out", str(tmp_path)]
     assert shear_flow.main(words) == 0
     result = json.loads((tmp_path / "summary.json").read_text())["result"]
-    assert 0.1 < result["mu"] < 1.0 and 0.3 < result["solid_fraction"] < 0.65
+    assert 0.4 < result["mu"] < 0.7 and 0.5 < result["solid_fraction"] < 0.6
+    assert result["normal_stress"] == pytest.approx(1000.0, rel=0.1)
+    assert result["rotation"] == pytest.approx(1.0, abs=0.1)
+
+
+def test_scenario_at_constant_volume(tmp_path):
+    words = ["--count", "100", "--strain", "1", "--fraction", "0.5", "--aspect", "2", "--frames", "2", "--quiet",
+             "--out", str(tmp_path)]
+    assert shear_flow.main(words) == 0
+    result = json.loads((tmp_path / "summary.json").read_text())["result"]
+    assert result["solid_fraction"] == pytest.approx(0.5, rel=0.01) and 0.0 < result["mu"] < 1.0
