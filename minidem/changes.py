@@ -1,4 +1,4 @@
-"""Methods of `Simulation` that change which clumps and user forces it has, at the start or between two steps.
+"""Methods of `Simulation` that change its clumps, user forces and the motion of its box, at the start or between steps.
 
 Each prepares another `Driver`, and replaces the old one by one assignment.
 """
@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -204,3 +205,35 @@ def drop_forces(sim):
     for name, rates in zip(("velocity", "angular_velocity"), old.rates()):
         old.state.set_column(name, rates)
     sim.engine.loop = sim.engine.make(old.state, old.pair_table, old.step_count, **past)
+
+
+def deform(sim, shear: Any = None, rates: Any = (0.0, 0.0, 0.0), affine: bool = True) -> None:
+    """Change the motion of the periodic box: consolidate first, then shear; reverse a shear; stop.
+
+    Parameters
+    ----------
+    shear, rates, affine
+        As of `PeriodicBox`, from the next step on. Without them the box stays as it is now. `time` in functions goes on.
+
+    Raises
+    ------
+    ValueError
+        If the simulation has no periodic box, for an argument out of range, or for a shear along other axes than those
+        of an earlier one. The motion does not change then.
+
+    Notes
+    -----
+    Contacts keep their history; the result is that of rates which are functions of the time. With `affine` the velocities
+    of the clumps change in the next step by those of the flow.
+    """
+    old = sim.engine.loop
+    if old.state.box is None:
+        raise ValueError("deform: the simulation has no periodic box; give periodic=md.PeriodicBox(...) to Simulation")
+    box = old.state.box.with_motion(shear, rates, affine)
+    new = sim.engine.make(old.state.with_box(box), old.pair_table, old.step_count, old.user_forces,
+                          started=old.started, **old.past(), forces_known=old.forces_known)
+    for k, template in enumerate(old.state.templates):
+        new.box.refuse_large(template, old.state.scale[old.state.template_index == k])
+    if new.forces_known:                # the power of the box in the coming half step
+        new.evaluate()
+    sim.engine.loop = new

@@ -108,7 +108,6 @@ class Simulation:
     dt: float
     gravity: tuple[float, float, float]
     pairs: tuple[Pair, ...]
-    periodic: tuple | PeriodicBox | None
     engine: Engine
     monitor: Monitor
 
@@ -123,7 +122,7 @@ class Simulation:
         box, walls = periodic_box(periodic), tuple(wall_list("walls", walls))
         if box is not None:
             box.refuse_walls(walls)
-        vars(self).update(material=material, walls=walls, periodic=box and box.setting, dt=positive("dt", dt),
+        vars(self).update(material=material, walls=walls, dt=positive("dt", dt),
                           gravity=tuple((finite_array("gravity", gravity, (3,), limit=LARGEST) + 0.0).tolist()),
                           rotation=str(rotation), contact=str(contact), pairs=tuple(list_of(Pair, "pairs", pairs)))
         engine = Engine(material, walls, self.pairs, box, rotation, contact, self.dt, self.gravity,
@@ -304,10 +303,11 @@ class Simulation:
     def __copy__(self):
         return copy.deepcopy(self)
 
-    # Clumps and user forces: changes.py.
+    # Clumps, user forces, motion of the box: changes.py.
     add_clumps = exclusive(changes.add_clumps)
     remove_clumps = exclusive(changes.remove_clumps)
     add_force = exclusive(changes.add_force)
+    deform = exclusive(changes.deform)
 
     @property
     def user_forces(self):
@@ -414,6 +414,12 @@ class Simulation:
     def time(self) -> float:
         """step_count * dt [s]."""
         return self.step_count * self.dt
+
+    @property
+    def periodic(self) -> tuple | PeriodicBox | None:
+        """The periodic box as it was given, or changed by `deform`."""
+        box = self.engine.state.box
+        return box and box.setting
 
     @property
     def box(self) -> Box | None:

@@ -19,7 +19,7 @@ from minidem.output import npz_checksum
 from minidem.output.checkpoint_fields import not_finite, pack_templates, select, unpack_templates, validated
 from minidem.output.old_checkpoints import converted
 from minidem.output.wall_records import pack_walls, unpack_walls
-from minidem.state.periodic_box import FUNCTION
+from minidem.state.periodic_box import FUNCTION, periodic_box
 from minidem.state.state import State
 from minidem.templates.clump_template import template_scales
 from minidem.walls import MeshWall, Oscillation, Servo
@@ -90,7 +90,10 @@ def unpack_box(record, motions):
     if FUNCTION in str(record) and PERIODIC not in (motions or {}):
         raise ValueError("motions: the rate of the periodic box is a function, which a file cannot hold; give "
                          "load(path, motions={'periodic': PeriodicBox})")
-    return record if PERIODIC not in (motions or {}) else motions.pop(PERIODIC)
+    if PERIODIC not in (motions or {}):
+        return record
+    box = periodic_box(motions.pop(PERIODIC))
+    return box.also_stretched(record["stretched"]) if isinstance(record, dict) and "stretched" in record else box
 
 
 def load(path, make, threads=None, motions=None):

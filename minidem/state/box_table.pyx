@@ -160,7 +160,7 @@ cdef class BoxTable:
         for axis in range(3):
             self._spec.start[axis] = box.start.high[axis] - box.start.low[axis]
             self._spec.low[axis], self._spec.periodic[axis] = box.start.low[axis], box.start.axes[axis]
-            self._spec.stretches[axis] = box.rates[axis] != 0.0
+            self._spec.stretches[axis] = box.stretched[axis]
         if box.moves:
             self._compute(step, 0, np.zeros(3))
             return
@@ -259,7 +259,7 @@ cdef class BoxTable:
         write_gradient(&self._spec, now.length, now.offset, now.velocity, now.slip, &gradient[0])
         start, record, tilt = self.box.start, np.asarray(row), np.zeros((3, 3))
         low = record[LOW:LOW + 3].copy()
-        high = np.where([rate != 0.0 for rate in self.box.rates], low + record[LENGTH:LENGTH + 3], start.high)
+        high = np.where(self.box.stretched, low + record[LENGTH:LENGTH + 3], start.high)
         if self.box.shear is not None:
             tilt[self._spec.across, self._spec.flow] = row[LATTICE + self._spec.flow]
         return Box(low, high, start.axes, tilt, np.asarray(gradient).reshape(3, 3),

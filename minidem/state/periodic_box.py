@@ -1,6 +1,7 @@
 """The periodic box: what a user gives, and its geometry at one instant."""
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,8 @@ def periodic_box(periodic):
         return periodic
     if isinstance(periodic, dict):                      # of a checkpoint
         held = [Pressure(**rate) if isinstance(rate, dict) else rate for rate in periodic["rates"]]
-        return PeriodicBox(**periodic | {"rates": held})
+        given = {name: value for name, value in periodic.items() if name != "stretched"}
+        return PeriodicBox(**given | {"rates": held}).also_stretched(periodic.get("stretched", False))
     if not isinstance(periodic, (list, tuple)) or len(periodic) != 3:
         raise ValueError(f"periodic = {short_repr(periodic)}: give (low (3,), high (3,), (True, False, True)), a "
                          "minidem.PeriodicBox, or None")
@@ -97,6 +99,8 @@ class PeriodicBox:
         Axes along which a pressure is held.
     functions : list of callable
         Functions of the time among the rates.
+    stretched : (3,) bool
+        Axes whose length changes, or has changed.
 
     Notes
     -----
@@ -120,6 +124,24 @@ class PeriodicBox:
         self.start = Box(low, high, self._axes, across=self.shear and self.shear[1])
         self.servos = [axis for axis, rate in enumerate(self.rates) if isinstance(rate, Pressure)]
         self.functions = [rate for rate in (*self.rates, *(self.shear or ())[2:]) if callable(rate)]
+        self.stretched = np.array([rate != 0.0 for rate in self.rates])
+
+    def also_stretched(self, axes):
+        """The same box, of which these axes (3,) may have another length than at the start."""
+        other = copy.copy(self)
+        other.stretched = self.stretched | np.asarray(axes)
+        return other
+
+    def with_motion(self, shear, rates, affine):
+        """The same box with another motion; arguments as in PeriodicBox. ValueError for shear along other axes."""
+        if shear is None and self.shear is not None:
+            shear = (AXES[self.shear[0]], AXES[self.shear[1]], 0.0)
+        other = PeriodicBox(*self.corners, shear, rates, affine).also_stretched(self.stretched)
+        if self.shear is not None and other.shear[:2] != self.shear[:2]:
+            raise ValueError(f"shear = {short_repr(shear)}: the box has been sheared along {AXES[self.shear[0]]} with the "
+                             f"gradient along {AXES[self.shear[1]]}; give the same axes, or start from the positions in "
+                             "a box without shear")
+        return other
 
     def _checked_shear(self, shear):
         """(number of the flow axis, of the gradient axis, rate), or None."""
@@ -174,7 +196,8 @@ class PeriodicBox:
                  for rate in self.rates]
         shear = None if self.shear is None else [
             AXES[self.shear[0]], AXES[self.shear[1]], FUNCTION if callable(self.shear[2]) else self.shear[2]]
-        return {"low": low, "high": high, "axes": axes, "shear": shear, "rates": rates, "affine": self.affine}
+        return {"low": low, "high": high, "axes": axes, "shear": shear, "rates": rates, "affine": self.affine,
+                "stretched": self.stretched.tolist()}
 
     @property
     def at_rest(self):
@@ -185,8 +208,8 @@ class PeriodicBox:
 
     @property
     def moving(self):
-        """(3,) bool, axes along which velocities of images differ, or lengths change."""
-        moving = np.array([rate != 0.0 for rate in self.rates])
+        """(3,) bool, axes along which velocities of images differ, or lengths have changed."""
+        moving = self.stretched.copy()
         if self.shear is not None:
             moving[self.shear[1]] = True
         return moving

@@ -260,6 +260,16 @@ cdef class State:
         return State.made_of(copied(self.blocks), copied(self.wrench), self.bodies, self.template_index, self.scale,
                              self.material_index, self.clump_number[:self.n_clumps], self.box, self.shift.copy())
 
+    def with_box(self, box):
+        """A copy in a box with other axes at rest: stored positions are those in unbounded space along the others."""
+        cdef State state = self.copy()
+        state.box = box
+        if self.box is not None:
+            lengths = np.where(box.moving, self.shift, 0)
+            state.shift = self.shift - lengths
+            state.set_column("position", self.column("position") - state.shift * box.start.length)
+        return state
+
     def in_user_order(self):
         """Copies of blocks and wrenches in the user's order, with PATH set to zero."""
         cdef double[:, :, ::1] blocks = self.blocks.copy()

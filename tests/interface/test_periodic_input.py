@@ -189,3 +189,21 @@ def test_settings_cannot_be_changed():
     for name in ("periodic", "image", "wrapped_position"):
         with pytest.raises(AttributeError, match=f"{name} cannot be set"):
             setattr(sim, name, None)
+
+
+def test_deform_is_refused():
+    with pytest.raises(ValueError, match="deform: the simulation has no periodic box; give periodic="):
+        md.Simulation(md.Material(1e7, 0.3), dt=1e-5).deform(rates=(0, 0, -1))
+    sim = md.Simulation(md.Material(1e7, 0.3), dt=1e-5, periodic=md.PeriodicBox(
+        (0, 0, 0), (1, 1, 1), (True, True, True), shear=("x", "y", 1.0)))
+    with pytest.raises(ValueError, match=r"shear = \('x', 'z', 1.0\): the box has been sheared along x with the gradient "
+                                         "along y; give the same axes"):
+        sim.deform(shear=("x", "z", 1.0))
+    with pytest.raises(ValueError, match=r"rates = \(1, 2\): give one for each axis"):
+        sim.deform(rates=(1, 2))
+    assert sim.periodic.shear == (0, 1, 1.0)
+    sim = md.Simulation(md.Material(1e7, 0.3), dt=1e-5, periodic=((0, 0, 0), (1, 0.5, 1), (True, True, True)))
+    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.1]), [(0, 0, 0)])
+    with pytest.raises(ValueError, match="not more than six radii"):
+        sim.deform(shear=("x", "y", 1.0))
+    assert sim.periodic == ((0.0, 0.0, 0.0), (1.0, 0.5, 1.0), (True, True, True))
