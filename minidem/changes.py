@@ -213,7 +213,7 @@ def deform(sim, shear: Any = None, rates: Any = (0.0, 0.0, 0.0), affine: bool = 
     Parameters
     ----------
     shear, rates, affine
-        As of `PeriodicBox`, from the next step on. Without them the box stays as it is now. `time` in functions goes on.
+        As of `PeriodicBox`, from the next step on. Without them the box stays as it is now.
 
     Raises
     ------
@@ -223,8 +223,8 @@ def deform(sim, shear: Any = None, rates: Any = (0.0, 0.0, 0.0), affine: bool = 
 
     Notes
     -----
-    Contacts keep their history; the result is that of rates which are functions of the time. With `affine` the velocities
-    of the clumps change in the next step by those of the flow.
+    Contacts keep their history; the result is that of rates which are functions of the time. With `affine` the
+    velocities of the clumps change by those of the flow in the next step.
     """
     old = sim.engine.loop
     if old.state.box is None:

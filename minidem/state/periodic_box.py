@@ -138,9 +138,9 @@ class PeriodicBox:
             shear = (AXES[self.shear[0]], AXES[self.shear[1]], 0.0)
         other = PeriodicBox(*self.corners, shear, rates, affine).also_stretched(self.stretched)
         if self.shear is not None and other.shear[:2] != self.shear[:2]:
-            raise ValueError(f"shear = {short_repr(shear)}: the box has been sheared along {AXES[self.shear[0]]} with the "
-                             f"gradient along {AXES[self.shear[1]]}; give the same axes, or start from the positions in "
-                             "a box without shear")
+            flow, gradient = (AXES[axis] for axis in self.shear[:2])
+            raise ValueError(f"shear = {short_repr(shear)}: the box has been sheared along {flow} with the gradient along "
+                             f"{gradient}; give the same axes, or start from the positions in a box without shear")
         return other
 
     def _checked_shear(self, shear):
