@@ -139,7 +139,7 @@ class PeriodicBox:
         other = PeriodicBox(*self.corners, shear, rates, affine).also_stretched(self.stretched)
         if self.shear is not None and other.shear[:2] != self.shear[:2]:
             flow, gradient = (AXES[axis] for axis in self.shear[:2])
-            raise ValueError(f"shear = {short_repr(shear)}: the box has been sheared along {flow} with the gradient along "
+            raise ValueError(f"shear = {short_repr(shear)}: the box was sheared along {flow} with the gradient along "
                              f"{gradient}; give the same axes, or start from the positions in a box without shear")
         return other
 

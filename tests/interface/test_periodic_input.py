@@ -196,7 +196,7 @@ def test_deform_is_refused():
         md.Simulation(md.Material(1e7, 0.3), dt=1e-5).deform(rates=(0, 0, -1))
     sim = md.Simulation(md.Material(1e7, 0.3), dt=1e-5, periodic=md.PeriodicBox(
         (0, 0, 0), (1, 1, 1), (True, True, True), shear=("x", "y", 1.0)))
-    with pytest.raises(ValueError, match=r"shear = \('x', 'z', 1.0\): the box has been sheared along x with .* "
+    with pytest.raises(ValueError, match=r"shear = \('x', 'z', 1.0\): the box was sheared along x with .* "
                                          "along y; give the same axes"):
         sim.deform(shear=("x", "z", 1.0))
     with pytest.raises(ValueError, match=r"rates = \(1, 2\): give one for each axis"):
