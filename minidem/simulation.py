@@ -76,9 +76,8 @@ class Simulation:
         (`md.contact.info(name).reads_of_pairs`).
     periodic : tuple or PeriodicBox, optional
         (low (3,), high (3,), (bool, bool, bool)): corners of a box [m], and along which axes it is periodic. Along open
-        axes the corners are drawn only. An `md.PeriodicBox` may be sheared, compressed, or held under a pressure. It
-        must be longer than the diameter of any clump and than four radii of any sphere. Walls must be
-        the same along periodic axes: planes, or a cylinder along the only periodic axis.
+        axes the corners are drawn only. It must be longer than the diameter of any clump and than four radii of any
+        sphere. An `md.PeriodicBox` may be sheared, compressed, or held under a pressure.
 
     Raises
     ------
@@ -93,9 +92,8 @@ class Simulation:
     Notes
     -----
     In a periodic box two spheres interact by their nearest images. `position` and all that is computed from it are in
-    unbounded space, without jumps at the faces; `wrapped_position` is in the box. So `energy().balance` is constant
-    with gravity along a periodic axis. Angular momentum is not conserved. `velocity` belongs to `position`: in a box
-    that is sheared, a clump that is n boxes away has another velocity than its image in the box.
+    unbounded space, without jumps at the faces; `wrapped_position` is in the box. `velocity` belongs to `position`: in
+    a box that is sheared, a clump that is n boxes away has another velocity than its image in the box.
 
     copy.deepcopy and pickle make an independent simulation that continues with the same bits. Only one Python thread at
     a time may use a simulation; another thread, or a user force during a step, gets a RuntimeError.
@@ -182,9 +180,9 @@ class Simulation:
         steps = whole("steps", steps, 0)
         if (every is None) != (callback is None):
             raise ValueError("every and callback belong together: give both or none")
-        if callback is not None and not callable(callback):
-            raise ValueError(f"callback = {short_repr(callback)}: give a function of the simulation")
         if callback is not None:
+            if not callable(callback):
+                raise ValueError(f"callback = {short_repr(callback)}: give a function of the simulation")
             check_call("callback", callback, "simulation")
         every, engine = steps if every is None else whole("every", every, 1), self.engine
         end = self.step_count + steps
@@ -246,10 +244,9 @@ class Simulation:
             raise
 
     def _run_piece(self, steps):
-        """Run so many steps, with a copy of an earlier state.
+        """Run so many steps, with a copy of an earlier state: a step that fails leaves forces and contacts incomplete.
 
-        A step that fails leaves forces and contacts incomplete. Loops that call Python in each step keep a copy of
-        their own. Of more spheres than MOST_COPIED there is none: it would take as much memory as the contacts.
+        Loops that call Python in each step keep a copy of their own. Of more spheres than MOST_COPIED there is none.
         """
         loop, began = self.engine.loop, perf_counter()
         if not loop.undoes_steps and self.n_spheres <= MOST_COPIED and (loop.copy is None or began >= self._copy_due):
@@ -418,8 +415,7 @@ class Simulation:
     @property
     def periodic(self) -> tuple | PeriodicBox | None:
         """The periodic box as it was given, or changed by `deform`."""
-        box = self.engine.state.box
-        return box and box.setting
+        return self.engine.state.box and self.engine.state.box.setting
 
     @property
     def box(self) -> Box | None:

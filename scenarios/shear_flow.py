@@ -24,15 +24,13 @@ import numpy as np
 import minidem as md
 from minidem.analysis.averages import Mean, block_mean
 from minidem.analysis.flow import profile
-from minidem.scenario import Scenario, at_least, finite, place_densely, positive
+from minidem.scenario import Scenario, at_least, finite, positive
 from minidem.scenario.flow import SHEAR_FLOW, shear_rate
 from minidem.scenario.plot import COLOURS, save
+from minidem.scenarios.periodic_grains import LOOSE, PRESSURE, material, placed, step_of, time_unit
 
-DIAMETER, DENSITY, SMALLEST = 1e-3, 2500.0, 0.8                     # [m], [kg/m3]; smallest / largest diameter
-PRESSURE, STIFFNESS, POISSON = 1e3, 1e4, 0.3                        # [Pa]; Young's modulus / pressure
-LOOSE, DENSE = 0.3, 0.6                                             # solid fractions: placement, of a cubic box
-ANSWER = 0.5                                                        # time of md.Pressure / (d sqrt(density / P))
-STEP, DISCARD, BLOCKS = 0.2, 0.4, 8                                 # of the Rayleigh step; part of the strain; of means
+DENSE = 0.6                                             # solid fraction at which the box is a cube
+ANSWER, DISCARD, BLOCKS = 0.5, 0.4, 8                   # time of md.Pressure / time_unit; part of the strain; of means
 
 
 def add_options(group):
@@ -52,69 +50,28 @@ def add_options(group):
                        help="shear strain of the run (default: %(default)s)")
 
 
-def grain(aspect):
-    """A rod with round ends, of the volume of a sphere of DIAMETER but for its bumps; spheres 2/3 of a radius apart."""
-    radius = 0.5 * DIAMETER / (1.5 * aspect - 0.5) ** (1 / 3)
-    spheres = 1 + math.ceil(3.0 * (aspect - 1.0) - 1e-9)
-    return md.shapes.rod(2.0 * radius * aspect, radius, spheres, DENSITY)
-
-
-def material(options, friction=None):
-    return md.Material(STIFFNESS * PRESSURE, POISSON, restitution=options.restitution,
-                       friction=options.friction if friction is None else friction)
-
-
-def scales(options):
-    """Evenly spread, so that their mean volume does not depend on the seed."""
-    return np.linspace(SMALLEST, 1.0, options.count)
-
-
-def mean_diameter(options):
-    """Of spheres of the mean volume [m]."""
-    return (6.0 / np.pi * grain(options.aspect).volume * np.mean(scales(options) ** 3)) ** (1 / 3)
-
-
 def rate_of(options):
-    return options.inertial * math.sqrt(PRESSURE / DENSITY) / mean_diameter(options)
-
-
-def step_of(options):
-    return STEP * material(options).rayleigh_step(SMALLEST * grain(options.aspect).radii[0], DENSITY)
+    return options.inertial / time_unit(options.aspect, options.count)
 
 
 def build(options):
     """Initial state: grains at rest, placed at random, and compressed if the volume is given."""
-    if not 1.0 <= options.aspect <= 5.0:
-        raise ValueError(f"--aspect: {options.aspect:g} is not from 1 to 5")
-    rng, template, rate = np.random.default_rng(options.seed), grain(options.aspect), rate_of(options)
-    scale = rng.permutation(scales(options))
-    volume, every = template.volume * np.sum(scale ** 3), (True, True, True)
-    fraction = DENSE if options.fraction is None else options.fraction
-    start = min(LOOSE, fraction)
-    low, high = np.zeros(3), np.full(3, (volume / start) ** (1 / 3))
-    if options.fraction is None:                        # a cube when it is dense
-        edge = (volume / DENSE) ** (1 / 3)
-        high = np.array([edge, edge * DENSE / start, edge])
-    [(position, orientation)] = place_densely([template], [options.count], low, high, rng)
-
-    def simulation(friction=None, **motion):
-        sim = md.Simulation(material(options, friction), rotation=options.integrator, contact=options.contact,
-                            dt=options.dt, threads=options.threads, periodic=md.PeriodicBox(low, high, every, **motion))
-        sim.add_clumps(template, position, orientation, scale=scale)
-        return sim
-
-    shear = ("x", "y", rate)
+    shear = ("x", "y", rate_of(options))
+    grains = material(options.friction, options.restitution)
+    settings = {"rotation": options.integrator, "contact": options.contact, "threads": options.threads}
     if options.fraction is None:
-        held = md.Pressure(PRESSURE, ANSWER * DIAMETER * math.sqrt(DENSITY / PRESSURE))
-        return simulation(shear=shear, rates=(0.0, held, 0.0))
-    if fraction > start:                                # without friction, so that grains yield
-        steps = math.ceil(math.log(fraction / start) / (rate * options.dt))
-        squeeze = -math.log(fraction / start) / (3.0 * steps * options.dt)
-        before = simulation(friction=0.0, rates=(squeeze,) * 3)
+        sample = placed(options.aspect, options.count, options.seed, shape=(1.0, DENSE / LOOSE, 1.0))
+        held = md.Pressure(PRESSURE, ANSWER * time_unit(options.aspect, options.count))
+        return sample.simulation(grains, options.dt, {"shear": shear, "rates": (0.0, held, 0.0)}, **settings)
+    sample = placed(options.aspect, options.count, options.seed, min(LOOSE, options.fraction))
+    if options.fraction > LOOSE:                        # without friction, so that grains yield
+        steps = math.ceil(math.log(options.fraction / LOOSE) / (shear[2] * options.dt))
+        squeeze = -math.log(options.fraction / LOOSE) / (3.0 * steps * options.dt)
+        before = sample.simulation(material(0.0, options.restitution), options.dt, {"rates": (squeeze,) * 3},
+                                   **settings)
         before.run(steps)
-        position, orientation = before.wrapped_position, before.orientation
-        low, high = before.box.low, before.box.high
-    return simulation(shear=shear)
+        sample = sample.moved(before)
+    return sample.simulation(grains, options.dt, {"shear": shear}, **settings)
 
 
 def means(sim, observed):
@@ -187,7 +144,8 @@ SCENARIO = Scenario(
     name="shear_flow",
     description=__doc__,
     build=build,
-    defaults={"integrator": "spiral", "contact": "hertz-mindlin", "dt": step_of,
+    defaults={"integrator": "spiral", "contact": "hertz-mindlin",
+              "dt": lambda options: step_of(options.aspect, options.restitution),
               "time": lambda options: options.strain / rate_of(options), "seed": 1, "frames": 100},
     add_options=add_options,
     observables=SHEAR_FLOW,

@@ -29,7 +29,7 @@ def contact_columns(sim) -> dict[str, np.ndarray]:
     return columns(sim.contacts())
 
 
-def coordination_number(sim, walls: bool = True, neighbours: bool = False) -> float:
+def coordination_number(sim, walls: bool = True, neighbours: bool = False, rattling: bool = True) -> float:
     """Mean number of contacts per clump; 0 without clumps.
 
     Parameters
@@ -38,11 +38,36 @@ def coordination_number(sim, walls: bool = True, neighbours: bool = False) -> fl
         Count contacts with walls. A contact between two clumps counts for both, one with a wall for its clump.
     neighbours : bool
         Count several contacts of a clump with the same clump or wall once.
+    rattling : bool
+        False: without `rattlers`, and without their contacts.
     """
+    ends = _ends(sim, walls)
+    left_out = np.zeros(sim.n_clumps, dtype=bool) if rattling else rattlers(sim)
+    ends = ends[~left_out[ends[:, 0]] & ~((ends[:, 1] >= 0) & left_out[ends[:, 1]])]
+    counted = sim.n_clumps - np.count_nonzero(left_out)
+    return len(np.unique(ends, axis=0) if neighbours else ends) / counted if counted else 0.0
+
+
+def rattlers(sim, least: int = 4) -> np.ndarray:
+    """(n_clumps,) bool, clumps that are not held: with fewer than `least` neighbours that are held, or walls.
+
+    Found by leaving them out until none is left; a sphere without friction is held by four.
+    """
+    ends = np.unique(_ends(sim, True), axis=0)
+    loose = np.zeros(sim.n_clumps, dtype=bool)
+    while True:
+        holds = ends[(ends[:, 1] < 0) | ~loose[ends[:, 1]], 0]
+        fewer = np.bincount(holds, minlength=len(loose)) < least
+        if not (fewer & ~loose).any():
+            return loose
+        loose |= fewer
+
+
+def _ends(sim, walls):
+    """(m, 2) int64, clump and its neighbour: each contact twice, but for those with walls, -1 - k for wall k."""
     found = sim.contacts()
     i, j = found["clump_i"].astype(np.int64), found["clump_j"].astype(np.int64)
-    ends = np.concatenate([np.stack([i, j], axis=1)[(j >= 0) | walls], np.stack([j, i], axis=1)[j >= 0]])
-    return len(np.unique(ends, axis=0) if neighbours else ends) / sim.n_clumps if sim.n_clumps else 0.0
+    return np.concatenate([np.stack([i, j], axis=1)[(j >= 0) | walls], np.stack([j, i], axis=1)[j >= 0]])
 
 
 def stress(sim, volume: float | None = None, low: ArrayLike | None = None, high: ArrayLike | None = None,

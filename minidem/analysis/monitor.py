@@ -1,8 +1,8 @@
-"""Checks of a running simulation: properties that nothing reads, overlaps, walls, time step, lost clumps.
+"""Checks of a running simulation: properties that nothing reads, overlaps, walls, time step, damping, lost clumps.
 
 A look at the present instant costs microseconds: the largest speed and overlap are compared with bounds below which no
-check can fail. Contacts are listed only beyond them. Looks change nothing that a result depends on. Each kind of
-warning is issued once in a simulation, its copies included.
+check can fail. Contacts are listed only beyond them, and for dashpots at twice the step of the last time. Looks change
+nothing that a result depends on. Each kind of warning is issued once in a simulation, its copies included.
 """
 import math
 import sys
@@ -14,6 +14,7 @@ from operator import ge, le
 
 import numpy as np
 
+from minidem.analysis.damping import damping_rate
 from minidem.analysis.diagnosis import format_above, relative_overlap
 from minidem.contact.pair_table import PROPERTIES
 from minidem.contact.registry import readers
@@ -39,6 +40,7 @@ class Monitor:
     def __init__(self):
         self.issued, self.report, self.in_rows = dict(ISSUED.get() or {}), warn, False
         self.due = self.ready = 1
+        self._damping_due, self._damping_overlap = 0, 0.0       # step and overlap of the next check of dashpots
         self._population = self._enclosures = None
 
     def serve(self, issued, report):
@@ -60,6 +62,10 @@ class Monitor:
             self._warn("speed", _speed(sim))
         if overlap > self._least_limit():
             self.check(sim, sim.contacts())
+        if overlap > 0.0 and (step >= self._damping_due or overlap > self._damping_overlap) \
+                and sim.engine.law.dashpots and "damping" not in self.issued:
+            self._damping_due, self._damping_overlap = 2 * step, 2.0 * overlap
+            self._warn("damping", _damping(sim))
         for enclosure in self._enclosures if "lost" not in self.issued else ():
             self._warn("lost", enclosure.lost(sim, *corners))
 
@@ -196,6 +202,15 @@ def _step(sim, contacts):
         return None
     return (f"{_now(sim)}: the step {sim.dt:g} s is {sim.dt * rate[k]:.3g} times sqrt(m/k) = {1.0 / rate[k]:.3g} s of "
             f"the contact of {_names(contacts[k])} (k = {stiffness[k]:.3g} N/m; unstable from 2 on). Lower dt")
+
+
+def _damping(sim):
+    rate, clump = damping_rate(sim, sim.contacts())
+    if not sim.dt * rate > 1.0:
+        return None
+    return (f"{_now(sim)}: dashpots of contacts slow the motion of clump {clump} down at a rate of {rate:.3g} 1/s, "
+            f"{format_above(sim.dt * rate, 1.0)} times 1 / dt. Above 1 they alternate from step to step, and friction "
+            f"is too weak. Lower dt below {1.0 / rate:.3g} s, or take a higher restitution")
 
 
 def _mobility(state, clump, sphere):

@@ -45,6 +45,8 @@ class ContactLaw:
         Whether the force depends on velocities. The onset correction reads them, of contacts about to begin or end.
     has_history : bool
         Whether the force depends on the past of the contact.
+    dashpots : bool
+        Whether the first coefficients are those of contact/part.pxd, so that runs can check the damping.
     conservative : bool
         Whether the force has a potential.
     reads : tuple of str
@@ -76,6 +78,7 @@ class ContactLaw:
     power: float = 1.5
     needs_velocity: bool = False
     has_history: bool = False
+    dashpots: bool = False
     conservative: bool = True
     reads: tuple[str, ...] = ()
     reads_of_pairs: tuple[str, ...] = ()

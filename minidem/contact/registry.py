@@ -152,7 +152,7 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
     """
     from minidem.contact.external_law import make_kernels
     _registry.refuse_built_in(name)
-    check_fields(ContactLaw, record, reserved=("name", "kernels", "needs_velocity", "has_history"))
+    check_fields(ContactLaw, record, reserved=("name", "kernels", "needs_velocity", "has_history", "dashpots"))
     if force is None:
         raise ValueError("force = None: a law needs the function that computes forces")
     records, couples = whole("records", records, 1, MOST_RECORDS), flag("couples", couples)

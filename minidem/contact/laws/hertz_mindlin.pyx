@@ -63,7 +63,7 @@ LAWS = [ContactLaw(
     cites=("antypov2011analytical", *REFERENCES, "johnson1971surface", "thornton1991interparticle"), range=largest_gap,
     equations="10, 17 of 10.1209/0295-5075/94/50004",
     kernels=lambda values: friction_kernels(HERTZ, values),
-    power=1.5, needs_velocity=True, has_history=True, conservative=False, coefficients=coefficients,
+    power=1.5, needs_velocity=True, has_history=True, dashpots=True, conservative=False, coefficients=coefficients,
     reads=("young", "poisson"), reads_of_pairs=READS_OF_PAIRS,
     reads_with={**READS_WITH, "cohesion=jkr": ("adhesion",)},
     parameters={**FRICTION_PARAMETERS, "tangential_stiffness": ("none", Positive), "cohesion": tuple(COHESION)},

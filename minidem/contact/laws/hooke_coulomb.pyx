@@ -26,6 +26,6 @@ def coefficients(pair, values):
 LAWS = [ContactLaw(
     name="hooke-coulomb", title="damped linear spring with Coulomb friction",
     cites=("cundall1979discrete", *REFERENCES), kernels=lambda values: friction_kernels(HOOKE, values),
-    power=1.0, needs_velocity=True, has_history=True, conservative=False, coefficients=coefficients,
+    power=1.0, needs_velocity=True, has_history=True, dashpots=True, conservative=False, coefficients=coefficients,
     reads_of_pairs=READS_OF_PAIRS, reads_with=READS_WITH, used_in="LAMMPS, LIGGGHTS, Yade, MercuryDPM",
     parameters={**FRICTION_PARAMETERS, "stiffness": Positive, "tangential_stiffness": Positive(2.0 / 7.0)})]

@@ -1,0 +1,89 @@
+"""The step up to which dashpots damp: rates of single contacts, and what a longer step does to a dense sample."""
+import warnings
+from math import log, pi, sqrt
+
+import numpy as np
+import pytest
+
+import minidem as md
+from minidem.analysis.damping import damping_rate
+from minidem.scenarios.periodic_grains import PRESSURE, material, placed, step_of, time_unit
+
+R, DEEP = 0.01, 1e-5
+BALL = md.ClumpTemplate([(0, 0, 0)], [R], 2500.0)
+E_OVER = 1.0 / (2.0 * (1 - 0.3 ** 2) / 1e7)                         # E*
+G_OVER = 1.0 / (4.0 * (2 - 0.3) * (1 + 0.3) / 1e7)                  # G*
+
+
+def coefficients(restitution, effective_mass, radius):
+    """Normal and tangential dashpot of a Hertz-Mindlin contact, as documented."""
+    beta = -log(restitution) / sqrt(pi ** 2 + log(restitution) ** 2)
+    c = sqrt(5.0) * beta * sqrt(effective_mass * 4 / 3 * E_OVER * sqrt(radius * DEEP))
+    return c, c * sqrt(4.0 * G_OVER / E_OVER)
+
+
+@pytest.mark.parametrize("walls", [(), [md.Plane((0, 0, 0), (0, 0, 1))]])
+def test_rate_of_one_contact(walls):
+    """Of the fastest motion: contact points move along the contact by translation and rotation, with a mobility of
+    1/m + R^2/I = 3.5/m for each sphere."""
+    sim = md.Simulation(md.Material(1e7, 0.3, restitution=0.3, friction=0.5), walls, contact="hertz-mindlin", dt=1e-6)
+    z = R - DEEP if walls else 0.0
+    sim.add_clumps(BALL, [(0, 0, z)] if walls else [(0, 0, 0), (2 * R - DEEP, 0, 0)])
+    m, spheres = sim.mass[0], sim.n_clumps
+    normal, tangential = coefficients(0.3, m / spheres, R / spheres)
+    assert 3.5 * tangential > normal
+    rate, clump = damping_rate(sim, sim.contacts())
+    assert rate == pytest.approx(3.5 * spheres * tangential / m, rel=1e-3) and clump in range(spheres)
+
+
+def test_rate_across_faces_of_a_box_and_of_clumps():
+    """A rod that touches its neighbour across a face, as in open space."""
+    rod, rates = md.shapes.rod(6 * R, R, 3, 2500.0), []
+    for periodic, second in ((None, 6 * R - DEEP), (((0, -1, -1), (1, 1, 1), (True,) * 3), 6 * R - DEEP - 1.0)):
+        sim = md.Simulation(md.Material(1e7, 0.3, restitution=0.3, friction=0.5), contact="hertz-mindlin", dt=1e-6,
+                            periodic=periodic)
+        sim.add_clumps(rod, [(0.99, 0, 0), (0.99 + second, 0, 0)], (sqrt(0.5), 0, sqrt(0.5), 0))
+        rates.append(damping_rate(sim, sim.contacts())[0])
+    assert rates[0] == pytest.approx(rates[1], rel=1e-9) and rates[0] > 0.0
+
+
+def test_nothing_to_damp():
+    sim = md.Simulation(md.Material(1e7, 0.3), contact="hertz", dt=1e-6)
+    sim.add_clumps(BALL, [(0, 0, 0), (2 * R - DEEP, 0, 0)])
+    assert damping_rate(sim, sim.contacts()) == (0.0, -1)
+    sim = md.Simulation(md.Material(1e7, 0.3, restitution=0.3), contact="hertz-mindlin", dt=1e-6)
+    assert damping_rate(sim, sim.contacts()) == (0.0, -1)
+
+
+def strength(restitution, part):
+    """Deviatoric over mean stress of a sample that is compressed along z under a pressure, largest rate * dt, warnings.
+
+    part : of the step of periodic_grains.py for restitutions of 0.5 and more.
+    """
+    count, unit, inertial = 150, time_unit(1.0, 150), 0.02
+    dt, held = part * step_of(1.0), md.Pressure(PRESSURE, 0.5 * unit)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        sim = placed(1.0, count, 1, shape=(1.0, 1.0, 1.5)).simulation(
+            material(0.5, restitution), dt, {"rates": (-0.05 / unit,) * 3}, contact="hertz-mindlin", threads=1)
+        while np.trace(sim.stress()) / 3.0 < 0.5 * PRESSURE:
+            sim.run(round(unit / dt))
+        sim.deform(rates=(held, held, -inertial / unit))
+        ratios, rates = [], []
+
+        def measure(sim):
+            stress = np.diag(sim.stress(kinetic=True))
+            ratios.append((stress[2] - stress[:2].mean()) / stress.mean())
+            rates.append(damping_rate(sim, sim.contacts())[0] * dt)
+
+        sim.run(round(0.3 / inertial * unit / dt), every=round(0.01 / inertial * unit / dt), callback=measure)
+    return np.mean(ratios[12:]), max(rates), [str(w.message) for w in caught if "dashpots" in str(w.message)]
+
+
+def test_dashpots_beyond_their_step_take_the_strength():
+    """At a rate of 2 / dt a sample loses a fifth of its strength at least; below 1 / dt there is no warning."""
+    good, slow, nothing = strength(0.1, 0.35)
+    weak, fast, [text] = strength(0.1, 1.0)
+    assert slow < 1.0 < 1.5 < fast and not nothing
+    assert good > 0.7 and weak < 0.8 * good
+    assert "friction is too weak. Lower dt below" in text
