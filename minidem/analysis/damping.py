@@ -7,7 +7,7 @@ from scipy.sparse import bsr_array
 from minidem.contact.pair_table import PROPERTIES
 from minidem.core.quaternions import cross, rotate
 
-DAMPING, TANGENTIAL = 1, 3              # coefficients of pairs of materials, in the order of contact/part.pxd
+DAMPING, TANGENTIAL, FRICTION = 1, 3, 4     # coefficients of pairs of materials, in the order of contact/part.pxd
 ITERATIONS = 40
 
 
@@ -35,7 +35,8 @@ def damping_rate(sim, contacts) -> tuple[float, int]:
     radius = np.sqrt(np.maximum(contacts["overlap"], 0.0) / inverse) if law.power > 1.0 else 1.0     # of the contact
     c = rows[DAMPING] * np.sqrt(radius / mobility)
     outer = normal[:, :, None] * normal[:, None]
-    root = np.sqrt(c)[:, None, None] * (outer + np.sqrt(rows[TANGENTIAL])[:, None, None] * (np.eye(3) - outer))
+    ratio = np.where(rows[FRICTION] > 0.0, rows[TANGENTIAL], 0.0)           # without friction none acts
+    root = np.sqrt(c)[:, None, None] * (outer + np.sqrt(ratio)[:, None, None] * (np.eye(3) - outer))
     blocks = np.concatenate([root @ first.motion, -root[pairs] @ second.motion])
     contact = np.concatenate([np.arange(len(contacts)), np.flatnonzero(pairs)])
     order = np.argsort(contact, kind="stable")

@@ -34,6 +34,9 @@ def test_rate_of_one_contact(walls):
     assert 3.5 * tangential > normal
     rate, clump = damping_rate(sim, sim.contacts())
     assert rate == pytest.approx(3.5 * spheres * tangential / m, rel=1e-3) and clump in range(spheres)
+    smooth = md.Simulation(md.Material(1e7, 0.3, restitution=0.3), walls, contact="hertz-mindlin", dt=1e-6)
+    smooth.add_clumps(BALL, sim.position)
+    assert damping_rate(smooth, smooth.contacts())[0] == pytest.approx(spheres * normal / m, rel=1e-3)
 
 
 def test_rate_across_faces_of_a_box_and_of_clumps():

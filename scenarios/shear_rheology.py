@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+"""Rheology of sheared spheres and rods: friction and solid fraction over the inertial number, order of the rods.
+
+A study of many runs of shear_flow.py, each a periodic box of 500 grains with a friction of 0.5:
+
+* spheres at constant pressure, inertial numbers I from 0.001 to 0.3: mu(I) = mu_s + (mu_2 - mu_s) / (1 + I_0 / I) (P.
+  Jop, Y. Forterre & O. Pouliquen, Nature 441, 727 (2006), doi 10.1038/nature04801) and phi(I) = phi_c - b I^k are
+  fitted. S. Chialvo, J. Sun & S. Sundaresan, Phys. Rev. E 85, 021305 (2012), doi 10.1103/PhysRevE.85.021305, have
+  mu_s = 0.38 and phi_c = 0.587 for spheres of one size with this friction.
+* spheres at constant volume, which must lie on the same curves.
+* rods of aspect ratios from 1.5 to 5 at I = 0.03: nematic order S2 and angle of their director to the flow, which turn
+  ever more into the flow (T. Borzsonyi et al., Phys. Rev. Lett. 108, 228302 (2012), doi
+  10.1103/PhysRevLett.108.228302). Dotted: S2 of rods that turn by contacts at random points of their surface, from
+  their shape alone (arXiv 2605.28633).
+
+    python scenarios/shear_rheology.py --quick
+    python scenarios/shear_rheology.py --workers 2
+
+pressure/, volume/ and rods/ have table.csv with a row for each run; the same command continues after Ctrl-C or a kill.
+rheology.csv has the means over the seeds with standard errors, shear_rheology.png shows them. It takes about 20 minutes
+on two cores; --quick, with 200 grains and few points, a minute.
+"""
+
+import io
+import itertools
+import json
+import sys
+from contextlib import redirect_stderr
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import curve_fit
+
+from minidem.ensemble import run_ensemble
+from minidem.scenario import at_least
+from minidem.scenario.files import RunFolder
+from minidem.scenario.plot import COLOURS
+from minidem.scenarios.compression import mean
+from minidem.scenarios.papers import Finding, PaperExperiment
+from minidem.scenarios.shear_flow import SCENARIO as FLOW
+
+STRAINS = {0.001: 4.0, 0.003: 8.0, 0.01: 20.0, 0.03: 20.0, 0.1: 20.0, 0.3: 20.0}        # of each inertial number
+QUICK = {0.03: 5.0, 0.1: 10.0, 0.3: 10.0}
+FRACTIONS, ASPECTS = (0.5, 0.54, 0.56, 0.575), (1.5, 2.0, 3.0, 4.0, 5.0)
+MIDDLE = 0.03                                           # inertial number of rods, and nominal one at constant volume
+CHECKPOINTS = 20                                        # per run
+QUANTITIES = ("inertial_number", "mu", "solid_fraction", "rotation", "coordination_number", "order", "angle")
+
+
+def add_options(group):
+    group.add_argument("--count", type=at_least(100), metavar="N",
+                       default=lambda options: 200 if options.quick else 500,
+                       help="grains of a run (default: 500; with --quick 200)")
+    group.add_argument("--seeds", type=at_least(2), metavar="N", default=lambda options: 2 if options.quick else 3,
+                       help="runs of each kind (default: 3; with --quick 2)")
+    group.add_argument("--workers", type=at_least(1), metavar="N",
+                       help="number of concurrent runs (default: one per processor)")
+
+
+def shear(aspect, inertial, fraction, count, quick, seed, out):
+    """Run shear_flow.py, or continue from its checkpoint; numbers of its summary. fraction : 0 at constant pressure.
+
+    RuntimeError with the messages of a run that did not finish.
+    """
+    strain = (QUICK if quick else STRAINS)[inertial]
+    name = f"aspect_{aspect:g}_I_{inertial:g}_fraction_{fraction:g}_{count}_grains_strain_{strain:g}_seed_{seed}"
+    folder = RunFolder(Path(out, name), FLOW.name)
+    options = {"aspect": aspect, "inertial": inertial, "count": count, "strain": strain, "seed": seed, "threads": 1,
+               "frames": 0, "out": folder.path} | ({"fraction": fraction} if fraction else {})
+    words = [str(word) for option, value in options.items() for word in (f"--{option}", value)]
+    every = FLOW.parse(words).time / CHECKPOINTS
+    if folder.checkpoints():
+        words.append("--resume")
+    with redirect_stderr(io.StringIO()) as messages:
+        FLOW.main([*words, "--checkpoint-every", str(every), "--quiet"])
+    summary = json.loads(folder.summary.read_text()) if folder.summary.exists() else {"ended": None}
+    if summary["ended"] != "done":
+        raise RuntimeError(f"{messages.getvalue()} To restart the run remove {folder.path}.")
+    return {name: summary["result"][name] for name in QUANTITIES if name in summary["result"]}
+
+
+def study(options, report, name, **grid):
+    """Means over the seeds of all kinds of runs: list of dict, quantity -> value, and quantity_error -> its error."""
+    out = Path(options.out, name)
+    rows = run_ensemble(f"{__file__}:shear", folder=out, workers=options.workers, progress=not options.quiet,
+                        grid=grid | {"count": [options.count], "quick": [options.quick],
+                                     "seed": range(1, options.seeds + 1), "out": [str(out)]})
+    report.count_failures(rows)
+    found = []
+    for values in itertools.product(*grid.values()):
+        runs = [row for row in rows if not row["error"] and tuple(row[name] for name in grid) == values]
+        if len(runs) > 1:
+            kind = {"study": name, **dict(zip(grid, values))}
+            for quantity in QUANTITIES:
+                both = mean([row[quantity] for row in runs]) if quantity in runs[0] else (np.nan, np.nan)
+                kind[quantity], kind[f"{quantity}_error"] = both
+            found.append(kind)
+    return found
+
+
+def friction_law(inertial, static, dynamic, scale):
+    return static + (dynamic - static) / (1.0 + scale / inertial)
+
+
+def fraction_law(inertial, critical, slope, power):
+    return critical - slope * inertial ** power
+
+
+def fit(points):
+    """((mu_s, mu_2, I_0), errors), ((phi_c, b, k), errors); None for fewer points than parameters."""
+    if len(points) < 4:
+        return None
+    x, found = [point["inertial_number"] for point in points], []
+    for law, quantity, start in ((friction_law, "mu", (0.37, 0.8, 0.3)),
+                                 (fraction_law, "solid_fraction", (0.59, 0.1, 1.0))):
+        values, errors = ([point[f"{quantity}{end}"] for point in points] for end in ("", "_error"))
+        best, covariance = curve_fit(law, x, values, start, np.maximum(errors, 1e-4), maxfev=20000)
+        found.append((best, np.sqrt(np.diag(covariance))))
+    return found
+
+
+def surface_order(aspect):
+    """S2 of a rod with round ends and the aspect ratio, turned by contacts at random points of its surface."""
+    return 2.0 * (aspect - 1.0) / (2.0 * (aspect - 1.0) + np.pi)
+
+
+def run(options, report):
+    inertial = list(QUICK if options.quick else STRAINS)
+    fractions, aspects = ((), (2.0, 4.0)) if options.quick else (FRACTIONS, ASPECTS)
+    pressure = study(options, report, "pressure", aspect=[1.0], inertial=inertial, fraction=[0.0])
+    volume = study(options, report, "volume", aspect=[1.0], inertial=[MIDDLE], fraction=fractions) if fractions else []
+    rods = study(options, report, "rods", aspect=aspects, inertial=[MIDDLE], fraction=[0.0])
+    points = [*pressure, *volume, *rods]
+    if points:
+        report.table("rheology", list(points[0]), [list(point.values()) for point in points])
+    for point in points:
+        report.say("{study}: aspect ratio {aspect:g}, I = {inertial_number:.3g}: mu = {mu:.4f} ± {mu_error:.4f}, solid "
+                   "fraction {solid_fraction:.4f} ± {solid_fraction_error:.4f}".format(**point)
+                   + ("" if np.isnan(point["order"]) else ", S2 = {order:.3f} ± {order_error:.3f}, {angle:.1f} ± "
+                      "{angle_error:.1f} degrees".format(**point)))
+    laws = fit(pressure)
+    if pressure and rods:
+        report.figure("shear_rheology", lambda figure: draw(figure, pressure, volume, rods, laws), size=(9.0, 6.0))
+    judge(report, laws, volume, rods)
+
+
+def judge(report, laws, volume, rods):
+    if laws:
+        (friction, friction_error), (fraction, fraction_error) = laws
+        report.find(Finding("Chialvo 2012", "Table I", "mu_s", None, friction[0], holds=0.36 <= friction[0] <= 0.40,
+                            note=f"{friction[0]:.3f} ± {friction_error[0]:.3f}, published 0.382; 0.36 to 0.40 holds"))
+        report.find(Finding("Chialvo 2012", "Table I", "phi_c", None, fraction[0], holds=0.58 <= fraction[0] <= 0.60,
+                            note=f"{fraction[0]:.4f} ± {fraction_error[0]:.4f}, published 0.587 for one size; 0.58 to "
+                                 "0.60 holds"))
+        for point in volume:
+            apart = [point["mu"] - friction_law(point["inertial_number"], *friction),
+                     point["solid_fraction"] - fraction_law(point["inertial_number"], *fraction)]
+            report.find(Finding("Jop 2006", "mu(I), phi(I)", f"constant volume, fraction {point['fraction']:g}", None,
+                                apart[0], holds=abs(apart[0]) < 0.02 and abs(apart[1]) < 0.01,
+                                note=f"I = {point['inertial_number']:.3g}: mu {apart[0]:+.3f}, fraction "
+                                     f"{apart[1]:+.4f} from the curves at constant pressure; less than 0.02 and 0.01"))
+    if len(rods) > 1:
+        order, angle = ([point[name] for point in rods] for name in ("order", "angle"))
+        report.find(Finding("Borzsonyi 2012", "Figs. 3, 4", "longer rods are more ordered", None, order[-1],
+                            holds=bool(np.all(np.diff(order) > 0.0)),
+                            note=f"S2 {', '.join(f'{value:.2f}' for value in order)}, rising"))
+        report.find(Finding("Borzsonyi 2012", "Figs. 3, 4", "and closer to the flow", None, angle[-1],
+                            holds=bool(angle[-1] < angle[0] and min(angle) > 0.0),
+                            note=f"{', '.join(f'{value:.1f}' for value in angle)} degrees, falling"))
+
+
+def draw(figure, pressure, volume, rods, laws):
+    (friction, fraction), (order, angle) = figure.subplots(2, 2)
+    for panel, quantity in ((friction, "mu"), (fraction, "solid_fraction")):
+        for points, colour, label in ((pressure, COLOURS[0], "constant pressure"),
+                                      (volume, COLOURS[1], "constant volume")):
+            bars(panel, points, "inertial_number", quantity, colour, label)
+        panel.set(xscale="log", xlabel="inertial number $I$")
+    if laws:
+        x = np.geomspace(min(point["inertial_number"] for point in pressure) / 1.5, 0.4, 100)
+        (static, *_), (error, *_) = laws[0]
+        friction.plot(x, friction_law(x, *laws[0][0]), color=COLOURS[0], linewidth=0.8,
+                      label=rf"$\mu_s$ = {static:.3f} ± {error:.3f}")
+        (critical, *_), (error, *_) = laws[1]
+        fraction.plot(x, fraction_law(x, *laws[1][0]), color=COLOURS[0], linewidth=0.8,
+                      label=rf"$\phi_c$ = {critical:.4f} ± {error:.4f}")
+    friction.set_ylabel(r"friction $\mu$")
+    fraction.set_ylabel(r"solid fraction $\phi$")
+    bars(order, rods, "aspect", "order", COLOURS[0], f"rods, I = {MIDDLE:g}")
+    x = np.linspace(1.0, 5.0, 100)
+    order.plot(x, surface_order(x), ":", color="0.4", label="from the surface")
+    order.set(xlabel="aspect ratio", ylabel="nematic order $S_2$", ylim=(0.0, 1.0))
+    bars(angle, rods, "aspect", "angle", COLOURS[0], None)
+    angle.set(xlabel="aspect ratio", ylabel="director to the flow (degrees)", ylim=(0.0, None))
+    for panel in (friction, fraction, order):
+        panel.legend(fontsize=8)
+
+
+def bars(panel, points, x, y, colour, label):
+    panel.errorbar([point[x] for point in points], [point[y] for point in points],
+                   [point[f"{y}_error"] for point in points], fmt="o", color=colour, markersize=4, label=label)
+
+
+EXPERIMENT = PaperExperiment("shear_rheology", __doc__, run, add_options)
+main = EXPERIMENT.main
+
+if __name__ == "__main__":
+    sys.exit(main())
