@@ -230,6 +230,7 @@ def deform(sim, shear: Any = None, rates: Any = (0.0, 0.0, 0.0), affine: bool = 
     if old.state.box is None:
         raise ValueError("deform: the simulation has no periodic box; give periodic=md.PeriodicBox(...) to Simulation")
     box = old.state.box.with_motion(shear, rates, affine)
+    box.refuse_walls(sim.walls)
     new = sim.engine.make(old.state.with_box(box), old.pair_table, old.step_count, old.user_forces,
                           started=old.started, **old.past(), forces_known=old.forces_known)
     for k, template in enumerate(old.state.templates):

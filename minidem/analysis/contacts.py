@@ -43,7 +43,7 @@ def coordination_number(sim, walls: bool = True, neighbours: bool = False, rattl
     """
     ends = _ends(sim, walls)
     left_out = np.zeros(sim.n_clumps, dtype=bool) if rattling else rattlers(sim)
-    ends = ends[~left_out[ends[:, 0]] & ~((ends[:, 1] >= 0) & left_out[ends[:, 1]])]
+    ends = ends[~left_out[ends[:, 0]] & ~((ends[:, 1] >= 0) & left_out[np.maximum(ends[:, 1], 0)])]
     counted = sim.n_clumps - np.count_nonzero(left_out)
     return len(np.unique(ends, axis=0) if neighbours else ends) / counted if counted else 0.0
 
@@ -56,7 +56,7 @@ def rattlers(sim, least: int = 4) -> np.ndarray:
     ends = np.unique(_ends(sim, True), axis=0)
     loose = np.zeros(sim.n_clumps, dtype=bool)
     while True:
-        holds = ends[(ends[:, 1] < 0) | ~loose[ends[:, 1]], 0]
+        holds = ends[(ends[:, 1] < 0) | ~loose[np.maximum(ends[:, 1], 0)], 0]
         fewer = np.bincount(holds, minlength=len(loose)) < least
         if not (fewer & ~loose).any():
             return loose
@@ -192,14 +192,22 @@ def _wall_wrench(sim, k, about=None):
     k = whole("k", k, 0)
     if k >= len(sim.walls):
         raise ValueError(f"k = {k}: there are {len(sim.walls)} walls, numbered from 0")
-    return wall_wrenches(sim.contacts(), sim.walls_at_rest, about)[k]
+    return wall_wrenches(sim.contacts(), sim.walls_at_rest, sim.box, about)[k]
 
 
-def wall_wrenches(found, walls, about=None):
-    """(n, 6) forces on walls at rest and torques about `about` [N, N m], lab; default: the centre of each wall."""
+def wall_wrenches(found, walls, box=None, about=None):
+    """(n, 6) forces on walls at rest and torques about `about` [N, N m], lab; default: the centre of each wall.
+
+    In a periodic box contacts with images of a wall act on the wall itself, at the image nearest to its centre.
+    """
     wrenches, found = np.zeros((len(walls), 6)), found[found["clump_j"] < 0]
     wall = -1 - found["clump_j"]
-    points = np.array([w.center for w in walls]).reshape(-1, 3)[wall] if about is None else about
+    centers = np.array([w.center for w in walls]).reshape(-1, 3)[wall]
+    arms = found["point"] - centers
+    if box is not None:
+        repeats = np.array([w.uneven(box.axes)[0].any() for w in walls] + [False])[wall]
+        arms[repeats] -= box.displacement(box.lengths_in(arms[repeats]))
+    arms = arms if about is None else arms + (centers - about)
     np.add.at(wrenches[:, :3], wall, -found["force"])
-    np.add.at(wrenches[:, 3:], wall, -(cross(found["point"] - points, found["force"]) + found["couple"]))
+    np.add.at(wrenches[:, 3:], wall, -(cross(arms, found["force"]) + found["couple"]))
     return wrenches

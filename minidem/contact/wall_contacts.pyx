@@ -16,7 +16,7 @@ from minidem.contact.blocks cimport PLACE, SECOND, keys_of
 from minidem.contact.stored cimport WALLS
 from minidem.core.vectors cimport reserve
 from minidem.core.vec3 cimport Vec3, add_scaled, dot, norm, sub
-from minidem.walls.surface cimport Touch, centre_in_wall, overlaps_simple, touch_triangle
+from minidem.walls.surface cimport Touch, near_element, overlaps_simple, point_in_lab, touch_triangle, vector
 from minidem.walls.triangle cimport nearest_of
 
 cdef extern from *:
@@ -53,7 +53,12 @@ cdef inline bint have_common_corner(const Walls *walls, const Facet *a, const Fa
 
 
 cdef inline bint has_point(const Walls *walls, const Facet *facet, Vec3 point, double distance) noexcept nogil:
-    cdef Vec3 nearest = nearest_of(walls.corners + 9 * <Py_ssize_t> (facet.element - walls.n_simple), point).point
+    """Whether a triangle has a point, in the frame of the wall, or an image of it."""
+    cdef int wall = walls.wall_of[facet.element]
+    cdef Vec3 nearest
+    if walls.repeats[wall]:
+        point = near_element(walls, facet.element, point_in_lab(walls, wall, point))
+    nearest = nearest_of(walls.corners + 9 * <Py_ssize_t> (facet.element - walls.n_simple), point).point
     return norm(sub(nearest, point)) < distance
 
 
@@ -146,7 +151,7 @@ cdef Py_ssize_t find_facets(const Walls *walls, const Neighbours *mine, const St
     facets = <Facet *> room.data
     for m in range(n):
         facets[m].element = near[k + 2 * m + 1]
-        centre = centre_in_wall(walls, walls.wall_of[facets[m].element], sphere)
+        centre = near_element(walls, facets[m].element, vector(sphere))
         touch = touch_triangle(walls, facets[m].element, centre)
         facets[m].height, facets[m].normal = touch.height, touch.normal
         facets[m].point = add_scaled(centre, -touch.height, touch.normal)

@@ -33,7 +33,7 @@ class Engine:
         self._dt, self._gravity = dt, gravity
         self._scheme, self._scheme_values = registry.select(rotation)
         self.law, self.law_values = contact_laws.select(contact, self._scheme)
-        self._elements = WallElements(walls, box is not None)
+        self._elements = WallElements(walls, None if box is None else box.start.length)
         self.loop = self.make(State(self._scheme.n_scratch, box), PairTable(material, walls, pairs))
 
     def make(self, state, pair_table, step_count=0, forces=None, **known):

@@ -63,7 +63,7 @@ class Recorder:
         self.energy.append(time, energy_row(energy) + (sim.box.strain.tolist() if self.strains else []))
         self.observed.append(time, observed)
         for table in self.tables[2:]:
-            table.append(time, wall_wrenches(contacts, sim.walls_at_rest).reshape(-1))
+            table.append(time, wall_wrenches(contacts, sim.walls_at_rest, sim.box).reshape(-1))
         return contacts
 
     def beyond_limit(self, sim, limit):

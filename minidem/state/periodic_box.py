@@ -219,12 +219,17 @@ class PeriodicBox:
         return bool(self.moving.any())
 
     def refuse_walls(self, walls):
-        """ValueError for a wall that is not the same along all periodic axes, so that none meets a face that moves."""
+        """ValueError for a wall that is not the same along an axis that moves, or that cannot have images."""
+        moving, length = self.moving, np.where(self._axes, self.start.length, 0.0)
+        if self.shear is not None:
+            moving[self.shear[0]] = True
         for k, wall in enumerate(walls):
-            uneven, remedy = wall.uneven(self.start.axes)
-            if uneven.any():
-                raise ValueError(f"walls[{k}] = {short_repr(wall)}: it is not the same along the periodic axis "
-                                 f"{AXES[np.argmax(uneven)]}; {remedy}")
+            uneven, remedy = wall.uneven(self._axes)
+            reason = wall.without_images(length)
+            if (uneven & moving).any():
+                reason = f"it is not the same along the axis {AXES[np.argmax(uneven & moving)]}, which moves; {remedy}"
+            if reason is not None:
+                raise ValueError(f"walls[{k}] = {short_repr(wall)}: {reason}")
 
 
 class Box:

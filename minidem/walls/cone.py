@@ -74,12 +74,19 @@ class Cone(Wall):
         rise = np.array([self.radii[1] - self.radii[0], self.height])
         length = np.sqrt((rise * rise).sum())
         return [{"kind": "cone", "point": self.point, "axis": self.axis, "radii": self.radii, "side": sign,
-                 "across": side / np.sqrt((side * side).sum()), "slope": rise / length, "length": length}
-                for sign in (1.0, -1.0)]
+                 "height": self.height, "across": side / np.sqrt((side * side).sum()), "slope": rise / length,
+                 "length": length} for sign in (1.0, -1.0)]
 
     def limits(self):
         ends = np.array([np.subtract(self.point, self.center) + h * np.array(self.axis) for h in (0.0, self.height)])
         return Limits(extent=(np.sqrt((ends * ends).sum(axis=1)) + self.radii).max())
+
+    def without_images(self, length, turns=False):
+        size, shortest = np.hypot(0.5 * self.height, max(self.radii)), length[length > 0.0].min(initial=np.inf)
+        if size <= 0.25 * shortest:
+            return None
+        return (f"it reaches {size:g} m from its middle, more than a quarter of the box, {shortest:g} m; take a longer "
+                "box")
 
     def mapped(self, moved, factor=1.0, **changes):
         point = moved(self.point)

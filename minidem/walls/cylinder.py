@@ -87,7 +87,19 @@ class Cylinder(Wall):
         return self.radius - np.linalg.norm(np.cross(points - self.point, self.axis), axis=1)
 
     def uneven(self, axes):
-        return axes & (np.abs(self.axis) != 1.0), "give planes, or a cylinder along the only periodic axis"
+        return axes & (np.abs(self.axis) != 1.0), "give a cylinder along it"
+
+    def without_images(self, length, turns=False):
+        across = np.where(self.uneven(length > 0.0)[0], length, np.inf).min()
+        if across == np.inf:
+            return None
+        if self.encloses:
+            return "it is around the clumps, and its images would be, too; give open axes across it, or outside=True"
+        if max(np.abs(self.axis)) != 1.0:
+            return f"it leaves the periodic box along its axis {list(self.axis)}; give an axis along x, y or z"
+        if self.radius > 0.25 * across:
+            return f"radius = {self.radius:g} m is more than a quarter of the box, {across:g} m; take a longer box"
+        return None
 
     def profile(self, reach):
         return reach and [(end, self.radius) for end in reach]

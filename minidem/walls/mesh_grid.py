@@ -1,5 +1,11 @@
-"""Cells of a mesh and the triangles near them."""
+"""Triangles of a mesh as elements: small ones in a periodic box, and the cells of a grid near them."""
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
+
+PART = 0.24                     # longest edge of a triangle in a periodic box / its shortest length; see in_box
+SAME = 1e-8                     # distance of points that are one, across a face of the box / length of the box
 
 ENTRIES = 24                    # most entries per triangle; larger cells otherwise
 MOST_CELLS = 2 ** 21
@@ -39,3 +45,32 @@ def mesh_grid(corners, first_element):
     order = np.lexsort((triangle, cells))
     start = np.searchsorted(cells[order], np.arange(np.prod(sides) + 1))
     return origin, width, sides, start.astype(np.int32), (first_element + triangle[order]).astype(np.int32)
+
+
+def divided(points, triangles, longest):
+    """Points (n, 3) and triangles (m, 3) of the same surface without edges above `longest` [m]."""
+    while True:
+        ends = np.sort(np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=2), axis=2)      # of the edges
+        length = np.linalg.norm(points[ends[:, :, 1]] - points[ends[:, :, 0]], axis=2)
+        edge = length.argmax(axis=1)
+        cut = np.flatnonzero(length.max(axis=1, initial=0.0) > longest)
+        if not len(cut):
+            return points, triangles
+        halved, middle = np.unique(ends[cut, edge[cut]], axis=0, return_inverse=True)
+        middle = middle.reshape(-1) + len(points)
+        points = np.concatenate([points, points[halved].mean(axis=1)])
+        a, b, c = (triangles[cut, (edge[cut] + k) % 3] for k in range(3))
+        copies = np.ones(len(triangles), dtype=np.int64)
+        copies[cut] = 2
+        first = (np.cumsum(copies) - copies)[cut]
+        triangles = np.repeat(triangles, copies, axis=0)
+        triangles[first], triangles[first + 1] = np.stack([a, middle, c], axis=1), np.stack([middle, b, c], axis=1)
+
+
+def joined_across(points, triangles, length):
+    """Triangles (m, 3) in which points that differ by whole lengths (3,) of a periodic box, 0: open, are one."""
+    inside = np.where(length > 0.0, np.mod(points, np.where(length > 0.0, length, 1.0)), points - points.min(axis=0))
+    inside = np.where((length > 0.0) & (inside >= length), 0.0, inside)             # by rounding
+    i, j = cKDTree(inside, boxsize=length).query_pairs(SAME * length.max(), output_type="ndarray").T
+    number = connected_components(coo_array((np.ones(len(i)), (i, j)), shape=2 * (len(points),)), directed=False)[1]
+    return number[triangles]

@@ -100,6 +100,18 @@ class MeshWall(Wall):
     def limits(self):
         return Limits(extent=np.sqrt(((self.surface[0] - self.center) ** 2).sum(axis=1).max()))
 
+    def without_images(self, length, turns=False):
+        periodic, size = length > 0.0, np.ptp(self.surface[0], axis=0)
+        turns |= any(self.angular_velocity)
+        if turns:
+            size = np.full(3, 2.0 * self.limits().extent)
+        long = periodic & (size > length * (1.0 + 1e-9))
+        if not long.any():
+            return None
+        axis = int(np.argmax(long))
+        return (f"it takes {size[axis]:g} m{' when it turns' if turns else ''} along the periodic axis {'xyz'[axis]}, "
+                f"of a box of {length[axis]:g} m; give a part that fits into one box")
+
     def __repr__(self):
         return f"<MeshWall of {len(self.surface[1])} triangles>"
 

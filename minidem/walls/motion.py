@@ -131,13 +131,13 @@ class Motions:
     ----------
     walls : sequence of Wall
         Those that move.
-    periodic : bool
-        Planes may not turn.
+    upright : list of str or None, optional
+        Why a wall may not turn, of each.
     """
 
-    def __init__(self, walls, periodic=False):
+    def __init__(self, walls, upright=None):
         motions = [wall.motion for wall in walls]
-        self._walls, self._periodic = walls, periodic
+        self._walls, self._upright = walls, [None] * len(walls) if upright is None else upright
         self._center, self._velocity, self._spin = (
             np.array([getattr(wall, name) for wall in walls]).reshape(-1, 3)
             for name in ("center", "velocity", "angular_velocity"))
@@ -207,7 +207,7 @@ class Motions:
         Raises
         ------
         ValueError
-            For a motion that tilts a plane or a cylinder, or turns a plane in a periodic box.
+            For a motion that tilts a plane or a cylinder, or turns a wall that may not turn in a periodic box.
         """
         shift = np.diff(rows[:, :, :3], axis=0, prepend=rows[:1, :, :3])
         along = (shift * self._axis).sum(axis=2)
@@ -226,11 +226,10 @@ class Motions:
         axis, arm, radius = (values[self._turning] for values in (self._axis, self._arm, self._radius))
         tilt = np.abs((matrix * axis[:, None, :]).sum(axis=3) - axis).max(axis=2)
         off = np.abs(np.cross((matrix * arm[:, None, :]).sum(axis=3) - arm, axis)).max(axis=2) / radius
-        turned = self._along[self._turning] & (np.abs(matrix - np.eye(3)).max(axis=(2, 3)) > FIXED)
-        for k, wrong, planar in zip(self._turning, ((tilt > FIXED) | (off > FIXED)).any(axis=0), turned.any(axis=0)):
-            if planar and self._periodic:
-                raise ValueError(f"motion of {self._walls[k]}: a plane that turns needs open axes, without periodic "
-                                 "ones")
+        turned = np.abs(matrix - np.eye(3)).max(axis=(2, 3)) > FIXED
+        for k, wrong, turns in zip(self._turning, ((tilt > FIXED) | (off > FIXED)).any(axis=0), turned.any(axis=0)):
+            if turns and self._upright[k]:
+                raise ValueError(f"motion of {self._walls[k]}: {self._upright[k]}")
             if wrong:
                 raise ValueError(f"motion of {self._walls[k]}: it turns about another axis than that of its symmetry; "
                                  "give a MeshWall")

@@ -78,6 +78,14 @@ class Plane(Wall):
             return axes, "a plane that turns needs open axes"
         return axes & (np.array(self.normal) != 0.0), "set this component of its normal to 0"
 
+    def without_images(self, length, turns=False):
+        if turns:
+            return "a plane that turns needs open axes, without periodic ones"
+        uneven, remedy = self.uneven(length > 0.0)
+        if not uneven.any():
+            return None
+        return f"it is not the same along the periodic axis {'xyz'[np.argmax(uneven)]}; {remedy}"
+
     def face(self):
         axis = int(np.argmax(np.abs(self.normal)))
         return (axis, self.normal[axis], self.point[axis]) if abs(self.normal[axis]) == 1.0 else None

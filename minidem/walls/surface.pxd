@@ -3,11 +3,15 @@
 A plane and a cylinder are one element each, a cone has two, a mesh one per triangle. Elements with a Shape, those with
 a formula, come first, in the order of the walls, then the triangles. Elements are given in the frame of their wall,
 which is the lab frame at time zero with its origin in the centre of the wall's motion.
+
+In a periodic box a wall that is not the same along all its axes has images. A sphere touches the image of an element
+that is nearest to the element's reference; elements are small enough that no other image can touch it.
 """
 from libc.math cimport sqrt
 
 from minidem.core.vectors cimport IntVector
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, norm, scale, sub, vec3
+from minidem.state.periodic_box cimport nearest
 from minidem.walls.cone cimport Foot, Outline, foot_on
 from minidem.walls.triangle cimport Nearest, nearest_of
 
@@ -66,6 +70,9 @@ cdef struct Walls:
     const double *materials         # (count,): numbers of their materials
     const unsigned char *moves      # (count,)
     bint any_moves
+    const double *period            # (6,): lengths of the periodic box and their inverses, 0 along open axes
+    const unsigned char *repeats    # (count,): walls with images
+    const double *references        # (n_elements, 3): centres of elements with images, frame of the wall [m]
     Py_ssize_t stride               # walls per entry of the tables; 0: no wall moves, and there is one entry
     const WallPose *poses           # (entries, count): at the beginning of a run and every half step after it
     const double *travel            # (entries,): bound of the distance that any surface has moved, likewise [m]
@@ -106,20 +113,36 @@ cdef inline Vec3 from_wall(const WallPose *pose, Vec3 v) noexcept nogil:
                 m[6] * v.x + m[7] * v.y + m[8] * v.z)
 
 
-cdef inline Vec3 centre_in_wall(const Walls *walls, int wall, const double *sphere) noexcept nogil:
-    cdef Vec3 x = vec3(sphere[0], sphere[1], sphere[2])
-    return to_wall(walls.now + wall, x) if walls.moves[wall] else x
-
-
 cdef inline Vec3 vector(const double *v) noexcept nogil:
     return vec3(v[0], v[1], v[2])
+
+
+cdef inline Vec3 point_in_lab(const Walls *walls, int wall, Vec3 x) noexcept nogil:
+    """A point in the frame of a wall."""
+    return add(vector(walls.now[wall].position), from_wall(walls.now + wall, x)) if walls.moves[wall] else x
+
+
+cdef inline Vec3 image_near(const Walls *walls, Py_ssize_t element, Vec3 x) noexcept nogil:
+    """The image of a point of the lab that is nearest to an element of a wall with images."""
+    cdef Vec3 center = point_in_lab(walls, walls.wall_of[element], vector(walls.references + 3 * element))
+    cdef Vec3 d = sub(x, center)
+    return add(center, vec3(nearest(d.x, walls.period, 0), nearest(d.y, walls.period, 1),
+                            nearest(d.z, walls.period, 2)))
+
+
+cdef inline Vec3 near_element(const Walls *walls, Py_ssize_t element, Vec3 x) noexcept nogil:
+    """A point of the lab, or its image nearest to an element, in the frame of its wall."""
+    cdef int wall = walls.wall_of[element]
+    if walls.repeats[wall]:
+        x = image_near(walls, element, x)
+    return to_wall(walls.now + wall, x) if walls.moves[wall] else x
 
 
 cdef inline double simple_height(const Walls *walls, Py_ssize_t element, const double *sphere) noexcept nogil:
     """Height of a sphere's centre over an element with a shape, see Touch; it changes by no more than the centre moves.
     """
     cdef const Shape *shape = walls.shapes + element
-    cdef Vec3 d = sub(centre_in_wall(walls, walls.wall_of[element], sphere), vector(shape.point)), out
+    cdef Vec3 d = sub(near_element(walls, element, vector(sphere)), vector(shape.point)), out
     cdef double along
     if shape.kind == PLANE:
         return d.x * shape.axis[0] + d.y * shape.axis[1] + d.z * shape.axis[2]
@@ -217,7 +240,7 @@ cdef inline Touch touch_triangle(const Walls *walls, Py_ssize_t element, Vec3 x)
 cdef inline Touch touch_wall(const Walls *walls, Py_ssize_t element, const double *sphere) noexcept nogil:
     """How a sphere (centre, radius) is to an element."""
     cdef int wall = walls.wall_of[element]
-    cdef Vec3 x = centre_in_wall(walls, wall, sphere)
+    cdef Vec3 x = near_element(walls, element, vector(sphere))
     cdef Touch touch
     if element < walls.n_simple:
         touch = touch_simple(walls, element, x)

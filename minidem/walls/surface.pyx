@@ -1,5 +1,5 @@
 """Search of the triangles near a sphere, by the grids of the meshes."""
-from libc.math cimport floor
+from libc.math cimport ceil, floor, sqrt
 from libc.stdlib cimport qsort
 
 from minidem.core.vectors cimport push
@@ -15,10 +15,8 @@ cdef inline int cell_index(const TriangleGrid *grid, int axis, double x) noexcep
     return <int> min(max(cell, -1.0), <double> grid.side[axis])
 
 
-cdef bint find_in_grid(const Walls *walls, const TriangleGrid *grid, const double *sphere, double reach,
-                       IntVector *found) noexcept nogil:
-    """Append the triangles in the cells within `reach` of a centre; some more than once. False: memory exhausted."""
-    cdef Vec3 centre = centre_in_wall(walls, grid.wall, sphere)
+cdef bint find_near(const TriangleGrid *grid, Vec3 centre, double reach, IntVector *found) noexcept nogil:
+    """Append the triangles in the cells within `reach` of a centre, frame of the wall. False: memory exhausted."""
     cdef double x[3]
     cdef int first[3], last[3], i, j, k, e
     cdef Py_ssize_t cell
@@ -33,6 +31,35 @@ cdef bint find_in_grid(const Walls *walls, const TriangleGrid *grid, const doubl
                 for e in range(grid.start[cell], grid.start[cell + 1]):
                     if not push(found, grid.elements[e]):
                         return False
+    return True
+
+
+cdef bint find_in_grid(const Walls *walls, const TriangleGrid *grid, const double *sphere, double reach,
+                       IntVector *found) noexcept nogil:
+    """Likewise of a centre in the lab, and of all its images; some triangles more than once."""
+    cdef const WallPose *pose = walls.now + grid.wall
+    cdef bint moves = walls.moves[grid.wall]
+    cdef Vec3 x = vector(sphere), middle
+    cdef double half[3], d[3], length, diagonal = 0.0
+    cdef int first[3], last[3], i, j, k
+    if not walls.repeats[grid.wall]:
+        return find_near(grid, to_wall(pose, x) if moves else x, reach, found)
+    for k in range(3):
+        half[k] = 0.5 * grid.cell * grid.side[k]
+        diagonal += half[k] * half[k]
+    middle = vec3(grid.low[0] + half[0], grid.low[1] + half[1], grid.low[2] + half[2])
+    middle = sub(x, point_in_lab(walls, grid.wall, middle))
+    d[0], d[1], d[2] = middle.x, middle.y, middle.z
+    for k in range(3):                                  # images whose distance from the middle is at most that
+        length = (sqrt(diagonal) if moves else half[k]) + reach
+        first[k] = <int> ceil((-length - d[k]) * walls.period[3 + k])
+        last[k] = <int> floor((length - d[k]) * walls.period[3 + k])
+    for i in range(first[0], last[0] + 1):
+        for j in range(first[1], last[1] + 1):
+            for k in range(first[2], last[2] + 1):
+                middle = vec3(x.x + i * walls.period[0], x.y + j * walls.period[1], x.z + k * walls.period[2])
+                if not find_near(grid, to_wall(pose, middle) if moves else middle, reach, found):
+                    return False
     return True
 
 

@@ -61,7 +61,14 @@ class Wall:
 
     def uneven(self, axes):
         """Of the axes (3,) of bool those along which the wall is not the same everywhere; what to give instead."""
-        return axes, "give planes, or a cylinder along the only periodic axis"
+        return axes, "give walls that are the same along it, such as planes"
+
+    def without_images(self, length, turns=False):
+        """Why the wall cannot be in a periodic box of these lengths (3,), 0: open [m]; None if it can.
+
+        turns : whether it turns during the motion.
+        """
+        return None
 
     def profile(self, reach):
         """Ends of the outline of a surface of revolution, (distance from `point` along `axis`, radius); else None.

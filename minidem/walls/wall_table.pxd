@@ -12,6 +12,7 @@ cdef class WallElements:
     cdef object _keep
     cdef object _fill_shapes(self, simple)
     cdef object _fill_meshes(self, meshes, Py_ssize_t n_simple)
+    cdef object _fill_references(self, simple, of_triangles)
 
 cdef class WallTable:
     cdef Walls walls

@@ -5,7 +5,7 @@ from libc.string cimport memset
 
 import numpy as np
 
-from minidem.walls.mesh_grid import mesh_grid
+from minidem.walls.mesh_grid import PART, divided, joined_across, mesh_grid
 from minidem.walls.motion import Motions, Servo
 
 from minidem.core.guard cimport Guard
@@ -20,6 +20,19 @@ KINDS, NONE = {"plane": PLANE, "cylinder": CYLINDER, "cone": CONE}, (0.0, 0.0, 0
 ROUNDING = 1e-14                    # of a height, relative to coordinates and radius
 
 
+def in_box(wall, length, repeated):
+    """Points, triangles and numbers of their corners of a mesh, with images along periodic axes of these lengths (3,).
+
+    Corners with one number make triangles neighbours. A sphere has a radius below a quarter of the length, and edges
+    are shorter: so it touches one image of a triangle, and two triangles with a common corner on the same side of it.
+    """
+    points, triangles = np.asarray(wall.points), np.asarray(wall.triangles)
+    if not repeated:
+        return points, triangles, triangles
+    points, triangles = divided(points, triangles, PART * length[length > 0.0].min())
+    return points, triangles, joined_across(points, triangles, length)
+
+
 cdef class WallElements:
     """Elements of walls in the frames of their walls, see surface.pxd: what all time loops of a simulation share.
 
@@ -28,31 +41,39 @@ cdef class WallElements:
     Parameters
     ----------
     walls : sequence of Wall
-    periodic : bool
-        Planes may not turn.
+    periodic : (3,) array, optional
+        Lengths of the periodic box, 0 along open axes [m]. Planes may not turn then.
     """
 
-    def __cinit__(self, walls, periodic=False):
-        cdef unsigned char[::1] moves
+    def __cinit__(self, walls, periodic=None):
+        cdef unsigned char[::1] moves, repeats
         cdef int[::1] wall_of
+        cdef double[::1] period
+        length = np.zeros(3) if periodic is None else periodic
         simple = [(k, element) for k, wall in enumerate(walls) for element in wall.elements()]
-        meshes = [k for k, wall in enumerate(walls) if wall.surface is not None]
+        repeated = np.array([bool(wall.uneven(length > 0.0)[0].any()) for wall in walls] + [False])
+        meshes = [(k, *in_box(wall, length, repeated[k])) for k, wall in enumerate(walls) if wall.surface is not None]
         self._keep, self.walls = [], walls
         self.moving = [k for k, wall in enumerate(walls) if wall.moves]
-        self.motions = Motions([walls[k] for k in self.moving], periodic)
+        self.motions = Motions([walls[k] for k in self.moving], [
+            walls[k].without_images(length, turns=True) if length.any() else None for k in self.moving])
         self.servos = [k for k, wall in enumerate(walls) if isinstance(wall.motion, Servo)]
         self.wall_of = wall_of = np.concatenate(
             [np.array([k for k, _ in simple], dtype=np.int32)]
-            + [np.full(len(walls[k].triangles), k, dtype=np.int32) for k in meshes] + [np.zeros(1, dtype=np.int32)])
+            + [np.full(len(triangles), k, dtype=np.int32) for k, _, triangles, _ in meshes]
+            + [np.zeros(1, dtype=np.int32)])
         moves = np.array([wall.moves for wall in walls] + [False]).view(np.uint8)
         self.view.count, self.view.n_simple = len(walls), len(simple)
         self.view.n_elements, self.view.wall_of = len(wall_of) - 1, &wall_of[0]
         self.view.moves = &moves[0]
         self.view.any_moves = len(self.moving) > 0
         self.wall_of = self.wall_of[:-1]
-        self._keep += [wall_of, moves]
+        repeats = repeated.view(np.uint8)
+        period = np.concatenate([length, np.divide(1.0, length, where=length > 0.0, out=np.zeros(3))])
+        self.view.repeats, self.view.period = &repeats[0], &period[0]
+        self._keep += [wall_of, moves, repeats, period]
         self._fill_shapes(simple)
-        self._fill_meshes([(k, walls[k]) for k in meshes], len(simple))
+        self._fill_references(simple, self._fill_meshes(meshes, len(simple)))
 
     def __dealloc__(self):
         free(<void *> self.view.shapes)
@@ -78,7 +99,7 @@ cdef class WallElements:
                 shapes[m].line.slope[k] = given.get("slope", NONE)[k]
 
     cdef object _fill_meshes(self, meshes, Py_ssize_t n_simple):
-        """Arrays of triangles, in the frames of their walls."""
+        """Arrays of triangles, in the frames of their walls. Returns the centres of all (n, 3)."""
         cdef double[:, :, ::1] corners
         cdef double[:, ::1] normals
         cdef int[:, ::1] vertices
@@ -92,18 +113,18 @@ cdef class WallElements:
         self.view.grids, self.view.n_meshes = grids, len(meshes)
         cosines, all_corners, all_vertices = np.ones(self.view.count + 1), [np.zeros((1, 3, 3))], [np.zeros((1, 3))]
         first, first_point = n_simple, 0
-        for m, (number, wall) in enumerate(meshes):
-            triangles = np.asarray(wall.triangles)
-            of_mesh = (np.asarray(wall.points) - (np.array(wall.center) if wall.moves else 0.0))[triangles]
+        for m, (number, points, triangles, joined) in enumerate(meshes):
+            wall = self.walls[number]
+            of_mesh = (points - (np.array(wall.center) if wall.moves else 0.0))[triangles]
             origin, width, sides, start, elements = mesh_grid(of_mesh, first)
             grids[m].wall, grids[m].cell = number, width
             grids[m].start, grids[m].elements = &start[0], &elements[0]
             for k in range(3):
                 grids[m].low[k], grids[m].side[k] = origin[k], sides[k]
             all_corners.insert(-1, of_mesh)
-            all_vertices.insert(-1, triangles + first_point)
+            all_vertices.insert(-1, joined + first_point)
             cosines[number] = np.cos(wall.feature_angle)
-            first, first_point = first + len(triangles), first_point + len(wall.points)
+            first, first_point = first + len(triangles), first_point + len(points)
             self._keep += [start, elements]
         corners = np.concatenate(all_corners)
         sides = np.asarray(corners)
@@ -119,6 +140,17 @@ cdef class WallElements:
         around_start = np.append(0, np.cumsum(np.bincount(listed, minlength=1))).astype(np.int32)
         self.view.around, self.view.around_start = &around[0] if len(around) else NULL, &around_start[0]
         self._keep += [around, around_start]
+        return 0.5 * (np.asarray(corners).min(axis=1) + np.asarray(corners).max(axis=1))
+
+    cdef object _fill_references(self, simple, of_triangles):
+        """simple : as for `_fill_shapes`, whose references are the middles of their axes."""
+        cdef double[:, ::1] references
+        middles = [np.array(given["point"]) + 0.5 * given.get("height", 0.0) * np.array(given["axis"])
+                   - (np.array(self.walls[number].center) if self.walls[number].moves else 0.0)
+                   for number, given in simple]
+        references = np.concatenate([np.reshape(middles, (-1, 3)), of_triangles])
+        self.view.references = &references[0, 0]
+        self._keep.append(references)
 
 
 cdef class WallTable:

@@ -47,8 +47,6 @@ def test_malformed_box(periodic, message):
     (md.Plane((0, 0, 0), (0, 1, 1)), "z"),
     (md.Plane((0, 0, 0), (0, 1, 0), velocity=(1.0, 0.0, 0.0)), None),
     (md.Plane((0, 0, 0), (0, 1, 0), angular_velocity=(0.0, 2.0, 0.0)), "x"),
-    (md.Cylinder((0.5, 0.4, 0.3), (0, 0, 1), 0.3), "x"),
-    (md.MeshWall(([(0, 0, 0), (1, 0, 0), (0, 0, 1)], [(0, 1, 2)])), "x"),
 ])
 def test_walls(wall, axis):
     if axis is None:

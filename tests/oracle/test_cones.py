@@ -174,5 +174,3 @@ def test_scaled_and_drawn(tmp_path):
 def test_messages(options, message):
     with pytest.raises(ValueError, match=message):
         md.Cone(**{"point": ORIGIN, "axis": AXIS, "radii": (0, 1), "height": 1} | options)
-    with pytest.raises(ValueError, match=r"walls\[0\] = Cone.*not the same along the periodic axis z"):
-        simulation([BOWL], periodic=((-9, -9, -9), (9, 9, 9), (False, False, True)))
