@@ -11,7 +11,6 @@ from libc.math cimport sqrt
 
 from minidem.core.vectors cimport IntVector
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, norm, scale, sub, vec3
-from minidem.state.periodic_box cimport nearest
 from minidem.walls.cone cimport Foot, Outline, foot_on
 from minidem.walls.triangle cimport Nearest, nearest_of
 
@@ -23,6 +22,9 @@ cdef extern from *:
     #define MINIDEM_FAR 1e30
     """
     const double FAR "MINIDEM_FAR"      # height of what does not count [m]
+
+cdef extern from "core/nearest_image.h" nogil:
+    double to_nearest "MINIDEM_NEAREST"(double d, const double *box, int axis)
 
 cdef struct WallPose:               # of a wall at one instant
     double position[3]              # of its centre, lab [m]
@@ -126,8 +128,8 @@ cdef inline Vec3 image_near(const Walls *walls, Py_ssize_t element, Vec3 x) noex
     """The image of a point of the lab that is nearest to an element of a wall with images."""
     cdef Vec3 center = point_in_lab(walls, walls.wall_of[element], vector(walls.references + 3 * element))
     cdef Vec3 d = sub(x, center)
-    return add(center, vec3(nearest(d.x, walls.period, 0), nearest(d.y, walls.period, 1),
-                            nearest(d.z, walls.period, 2)))
+    return add(center, vec3(to_nearest(d.x, walls.period, 0), to_nearest(d.y, walls.period, 1),
+                            to_nearest(d.z, walls.period, 2)))
 
 
 cdef inline Vec3 near_element(const Walls *walls, Py_ssize_t element, Vec3 x) noexcept nogil:
