@@ -113,7 +113,7 @@ class GsdFile:
             reach = (np.abs(position) + radius).max(axis=0, initial=0.0)
             self._origin = 0.5 * (low + high)
             self._half = _single(np.where(closed, 0.5 * (high - low), _power_of_two(np.where(reach, reach, 1.0))))
-        if sample.box is not None and sample.box.moves:
+        if sample.box is not None:                      # its lengths may change
             self._half = _single(np.where(sample.box.axes, 0.5 * sample.box.length, self._half))
         position = position - self._origin
         beyond = np.abs(position).max(axis=0, initial=0.0) / self._half

@@ -111,3 +111,33 @@ def test_lammps_input(tmp_path):
                                     ("pressure", BALL, "a pressure or a function")):
         with pytest.raises(ValueError, match=words):
             gas(MOTIONS[motion], "hertz-mindlin", template=template).write_lammps(tmp_path, steps=10)
+
+
+def test_files_of_a_box_that_has_stopped(tmp_path):
+    """Sheared and stretched, then at rest: its lengths and tilt are in the files, and nothing deforms it."""
+    hoomd = pytest.importorskip("gsd.hoomd")
+    sim = gas({"shear": ("x", "y", 5.0), "rates": (0.0, 0.0, -2.0)}, "hertz-mindlin", template=BALL)
+    with md.Trajectory(tmp_path / "gas.gsd") as trajectory:
+        for motion, steps in (({}, 0), ({"shear": ("x", "y", 5.0), "rates": (0.0, 0.0, -2.0)}, 3000), ({}, 10)):
+            if steps:
+                sim.deform(**motion)
+            sim.run(steps)
+            trajectory(sim)
+    assert sim.box.lattice[1, 0] > 0.1 and not sim.box.moves
+    frame = hoomd.open(tmp_path / "gas.gsd")[-1]
+    assert frame.configuration.box[:3] == pytest.approx(sim.box.length, rel=1e-6)
+    assert frame.configuration.box[3] == pytest.approx(sim.box.lattice[1, 0] / sim.box.length[1], rel=1e-6)
+    sim.write_lammps(tmp_path, steps=10)
+    assert "deform 1 xy erate 0 remap" in (tmp_path / "in.minidem").read_text()
+    assert f"{sim.box.lattice[1, 0]:.17g}" in (tmp_path / "spheres.data").read_text()
+    with pytest.raises(ValueError, match="moves or is tilted"):
+        md.Simulation.read_lammps(tmp_path)
+    sim = gas({}, "hertz-mindlin", solid_fraction=0.1)
+    sim.deform(rates=(0.0, 0.0, -2.0))
+    sim.run(100)
+    with pytest.raises(ValueError, match="clumps of one sphere only"):
+        sim.write_lammps(tmp_path, steps=10)
+    sim.deform()
+    sim.run(1)
+    sim.write_lammps(tmp_path / "rods", steps=10)
+    assert "deform" not in (tmp_path / "rods" / "in.minidem").read_text()

@@ -89,9 +89,9 @@ def read_lammps(cls: type[T], folder: str | Path, threads: int | None = None) ->
     if not (folder / CHECKPOINT).is_file():
         raise FileNotFoundError(f"there is no file {folder / CHECKPOINT}: give a folder that write_lammps has written")
     sim = checkpoint.load(folder / CHECKPOINT, cls, threads)[0]
-    if sim.box is not None and sim.box.moves:
-        raise ValueError(f"{folder}: the periodic box moves, and the images of LAMMPS are those of a box whose tilt it "
-                         "has turned over; read its dumps with OVITO")
+    if sim.box is not None and (sim.box.moves or sim.box.across is not None):
+        raise ValueError(f"{folder}: the periodic box moves or is tilted, and the images of LAMMPS are those of a box "
+                         "whose tilt it has turned over; read its dumps with OVITO")
     (start, _), (end, steps) = (read_motion(sim, folder, moment) for moment in ("start", "end"))
     # LAMMPS chooses principal frames of its own: only turns since the start can be compared.
     turn = multiply(end["orientation"], conjugate(start["orientation"]))

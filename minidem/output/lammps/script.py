@@ -139,7 +139,7 @@ def setup(sim):
 def deform_commands(sim):
     """fix deform of a periodic box that moves, or nothing. ValueError for what LAMMPS does not compute equally."""
     box = sim.engine.state.box
-    if box is None or not box.moves:
+    if box is None or box.shear is None and not any(rate != 0.0 for rate in box.rates):
         return ""
     if not single_spheres(sim).all():
         raise ValueError("the periodic box moves, across whose faces the rigid bodies of LAMMPS have no velocities of "
@@ -202,7 +202,7 @@ def write_spheres(sim, path):
     box, velocity = sim.box, sim.velocity
     n, density = len(radius), sim.mass[clump] / (4.0 / 3.0 * np.pi * radius ** 3)
     sides = "".join(f"{a:.17g} {b:.17g} {axis}lo {axis}hi\n" for a, b, axis in zip(low, high, "xyz"))
-    if box is not None and box.moves:                   # single spheres, as images in the tilted cell
+    if box is not None and (box.moves or box.across is not None):       # single spheres, in the tilted cell
         inside = box.in_cell(center, box.low)[0]
         center, velocity = inside, velocity + box.flow(inside) - box.flow(center)
         sides += "{:.17g} {:.17g} {:.17g} xy xz yz\n".format(*box.tilts)
