@@ -14,6 +14,8 @@ The public names, after `import minidem as md`; `help(md.Simulation)` and so on 
     md.contact              the contact laws: available, info
     md.rotation             the rotation integrators: available, info, register (your own), integrate (free bodies)
     md.Trajectory           GSD or CSV file of clumps over time, a callback of sim.run
+    md.Frames               a folder of frames for ParaView and movies, likewise
+    md.Table                CSV file of energies, or of numbers of your own, likewise
     md.show                 a picture of a simulation, for notebooks (extra render)
     md.cite                 references of what a simulation used
     md.build_info           version, instruction set, OpenMP and compiler of this build
@@ -61,8 +63,10 @@ from minidem import contact, rotation
 from minidem.analysis.energy import Energy
 from minidem.citation import cite
 from minidem.material import Material, Pair, effective_modulus, effective_shear_modulus
+from minidem.output.frames import Frames
 from minidem.output.trajectory import Trajectory
 from minidem.render.show import show
+from minidem.scenario.table import Table
 from minidem.simulation import Simulation
 from minidem.state.periodic_box import PeriodicBox, Pressure
 from minidem.templates import fit_report as mesh_report, shapes
@@ -70,9 +74,10 @@ from minidem.templates.clump_template import ClumpTemplate
 from minidem.walls import Cone, Cylinder, MeshWall, Oscillation, Plane, Servo, box
 
 __version__ = "0.11.0"
-__all__ = ["ClumpTemplate", "Cone", "Cylinder", "Energy", "Material", "MeshWall", "Oscillation", "Pair",
-           "PeriodicBox", "Plane", "Pressure", "Servo", "Simulation", "Trajectory", "box", "build_info", "cite",
-           "contact", "effective_modulus", "effective_shear_modulus", "mesh_report", "rotation", "shapes", "show"]
+__all__ = ["ClumpTemplate", "Cone", "Cylinder", "Energy", "Frames", "Material", "MeshWall", "Oscillation", "Pair",
+           "PeriodicBox", "Plane", "Pressure", "Servo", "Simulation", "Table", "Trajectory", "box", "build_info",
+           "cite", "contact", "effective_modulus", "effective_shear_modulus", "mesh_report", "rotation", "shapes",
+           "show"]
 
 # `import minidem.shapes` and the like: these modules have a public name beside that of their folder.
 _sys.modules |= {f"{__name__}.{name}": module for name, module in

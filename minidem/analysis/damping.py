@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import bsr_array
 
 from minidem.contact.pair_table import PROPERTIES
 from minidem.core.quaternions import cross, rotate
@@ -22,6 +21,7 @@ def damping_rate(sim, contacts) -> tuple[float, int]:
     law, values, state = sim.engine.law, sim.engine.law_values, sim.engine.state
     if not law.dashpots or not len(contacts):
         return 0.0, -1
+    from scipy.sparse import bsr_array  # not with minidem: it takes a tenth of a second
     table, pairs, normal = sim.engine.loop.pair_table, contacts["clump_j"] >= 0, contacts["normal"]
     first, second = _Side(sim, contacts, "i", -normal), _Side(sim, contacts[pairs], "j", normal[pairs])
     inverse, mobility = 1.0 / first.radius, first.mobility(normal)

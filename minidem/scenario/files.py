@@ -76,10 +76,6 @@ class RunFolder:
         self._lock = None
         self._name = name
 
-    def frame(self, step):
-        """The file of the frame at a step."""
-        return self.frames / f"{self._name}_{step:09d}.vtu"
-
     def start(self):
         """Create and lock the folder, and remove the files of an earlier run of this scenario."""
         self.path.mkdir(parents=True, exist_ok=True)
@@ -88,7 +84,8 @@ class RunFolder:
         for file in (self.earlier, self.checkpoint, self.summary, self.picture, self.series, self.walls,
                      self.wall_forces, *self.trajectories):
             file.unlink(missing_ok=True)
-        self.remove_frames()
+        for file in self.frames.glob(f"{self._name}_*.vtu"):
+            file.unlink()
 
     def lock(self):
         """Lock the folder, and remove temporary files of killed runs; BlockingIOError if another run holds the lock."""
@@ -109,12 +106,6 @@ class RunFolder:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
-
-    def remove_frames(self, keep=()):
-        """Remove frames whose file names are not in `keep`."""
-        for file in self.frames.glob(f"{self._name}_*.vtu"):
-            if file.name not in keep:
-                file.unlink()
 
     def checkpoints(self):
         """Existing checkpoints, the last one first."""

@@ -12,11 +12,10 @@ import warnings
 
 from minidem.analysis.monitor import capture_warnings
 from minidem.engine.chunked_run import steps_to_reach
-from minidem.output import checkpoint, vtu
+from minidem.output import checkpoint
 from minidem.output.background import Background
+from minidem.output.frames import Frames
 from minidem.output.trajectory import Trajectory, has_gsd
-from minidem.output.vtu import contact_mesh
-from minidem.output.wall_shapes import reach, wall_mesh, write_walls
 from minidem.scenario import plot
 from minidem.scenario.files import ALL, ChangedPhysics, RunFolder, check_writable
 from minidem.scenario.options import physics
@@ -58,8 +57,9 @@ class Run:
 
     def __init__(self, scenario, options, out):
         self.scenario, self.quiet = scenario, options.quiet
-        self.folder, self.fields, self.with_contacts = RunFolder(out, scenario.name), options.fields, options.contacts
-        check_writable(out, [self.folder.frame(0), self.folder.earlier])
+        self.folder = RunFolder(out, scenario.name)
+        self.series = Frames(self.folder.path, options.contacts, options.fields, name=scenario.name)
+        check_writable(out, [self.series.folder / "frames" / f"{scenario.name}_000000000.vtu", self.folder.earlier])
         self.resumed = options.resume and bool(self.folder.checkpoints())
         if self.resumed:
             self._resume(options)
@@ -96,7 +96,6 @@ class Run:
         # The first checkpoint is at step 0; without a period none is scheduled.
         self.checkpoints = Schedule(max(1, round(period / self.sim.dt)), 1) if period else Schedule(1, 0)
         self.saved_step = self.sim.step_count if self.resumed else None
-        self.new_frames = []        # since the last checkpoint
         self.last_good = self.reason = None         # the packed state; why the run failed
 
     def _resume(self, options):
@@ -127,8 +126,8 @@ class Run:
         n_walls = len(self.sim.walls) if self.scenario.wall_forces else 0
         self.recorder = Recorder(self.folder, self.scenario.observables, n_walls, keep(self.rows),
                                  self.sim.box is not None and self.sim.engine.state.box.moves)
-        self.series = vtu.Pvd(self.folder.series, keep(self.frames))
-        self.last_frame = self.series.frames[-1][0] if self.series.frames else None     # its time
+        self.series.begin(keep(self.frames))
+        self.series.reach = self.notes["reach"]
         self._prepare_trajectory(options)
 
     def _prepare_trajectory(self, options):
@@ -203,11 +202,7 @@ class Run:
         if self.trajectory:
             self.trajectory.open(self.sim.time)
         if self.with_frames:
-            self.folder.frames.mkdir(exist_ok=True)
-            self.series.write()
-            self.folder.remove_frames(keep={file.rpartition("/")[2] for _, file in self.series.frames})
-            if not self.resumed:
-                self._write_walls()             # moving ones are in each frame as well
+            self.series.open()
 
     def _loop(self, interruptible, progress):
         sim, spent = self.sim, self.notes["spent"]
@@ -254,40 +249,23 @@ class Run:
             self._add_wall_time()
             self.output.wait()          # a checkpoint is later than all frames up to its step
             try:
-                self.folder.save(sim, self.notes, self.new_frames)
+                self.folder.save(sim, self.notes, self.series.files)
             except ValueError as error:
                 raise FloatingPointError(str(error)) from None
-            self.saved_step, self.new_frames = sim.step_count, []
+            self.saved_step, self.series.files = sim.step_count, []         # those since the last checkpoint
 
     def _add_wall_time(self):
         now = time.perf_counter()
         self.notes["spent"]["wall_seconds"] += now - self.wall_start
         self.wall_start = now
 
-    def _write_walls(self):
-        """Write walls.vtu, in which infinite walls reach beyond the clumps of all frames so far."""
-        self.notes["reach"] = reach(self.sim, self.notes["reach"])
-        write_walls(self.folder.walls, self.sim, self.notes["reach"])
-
     def _write_frame(self):
         """Copy the state, which is written in the background."""
-        if self.last_frame != self.sim.time:
-            self.output.wait(UNWRITTEN - 1)
-            file, self.last_frame = self.folder.frame(self.sim.step_count), self.sim.time
-            walls = wall_mesh(self.sim) if self.sim.engine.moves else None
-            if walls is None and reach(self.sim, self.notes["reach"]) != self.notes["reach"]:
-                self._write_walls()
-            contacts = contact_mesh(self.sim) if self.with_contacts else None
-            parts = {file.with_name(file.stem + end): mesh for end, mesh in zip(vtu.PARTS, (walls, contacts))
-                     if mesh is not None}
-            self.output.call(self._add_frame, vtu.Frame(self.sim, True, self.fields), file, parts, self.sim.time)
-            self.new_frames += [file, *parts]
-
-    def _add_frame(self, frame, file, parts, time):
-        frame.write(file)
-        for part, mesh in parts.items():
-            vtu.write_mesh(part, mesh, time)
-        self.series.add(time, file, *parts)
+        self.output.wait(UNWRITTEN - 1)
+        taken = self.series.take(self.sim)
+        self.notes["reach"] = self.series.reach
+        if taken:
+            self.output.call(self.series.write, *taken)
 
     def _finish(self, ended):
         self.output.wait()

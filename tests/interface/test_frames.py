@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from rods_in_box import SCENARIO as RODS
 
+import minidem as md
 from minidem.output import vtu
 from minidem.output.background import Background
 from minidem.scenario.run import Run
@@ -254,3 +255,49 @@ def test_share_of_a_large_run(tmp_path, monkeypatch):
     held, written = (spent[name] / spent["execute"] for name in ("_write_frame", "_add_frame"))
     print(f"{spent['execute']:.0f} s, {100 * held:.1f} % of it for frames, whose writing takes {100 * written:.1f} %")
     assert held < 0.05
+
+
+def test_frames_of_a_script(synchronous, tmp_path):
+    """The files of a scenario; after a restart the series goes on, and frames of later times are replaced."""
+    sim, out = RODS.build(RODS.parse(RUN)), tmp_path / "rods_in_box"
+    steps = sorted(int(name[-13:-4]) for name in synchronous if name.endswith(".vtu"))
+
+    def run(sim, frames, last):
+        for step in steps:
+            if sim.step_count <= step <= last:
+                sim.run(step - sim.step_count)
+                frames(sim)
+                frames(sim)                                     # a second time: nothing
+
+    run(sim, md.Frames(out), steps[3])
+    sim.save(tmp_path / "state.npz")
+    run(sim, md.Frames(out, append=True), steps[-1])
+    assert files(out) == synchronous and (out / "walls.vtu").exists()
+    again = md.Simulation.load(tmp_path / "state.npz")
+    frames = md.Frames(out, append=True)
+    frames(again)
+    assert [path.name for path in sorted((out / "frames").iterdir())] == sorted(synchronous)[1:5]
+    run(again, frames, steps[-1])
+    assert files(out) == synchronous
+    md.Frames(out)(again)                                       # a new series
+    assert len(files(out)) == 2
+
+
+def test_frames_with_contacts_and_moving_walls(tmp_path):
+    sim = md.Simulation(md.Material(1e7, 0.2), [md.Plane((0, 0, 0), (0, 0, 1), velocity=(0, 0, 0.1))], dt=1e-4)
+    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.1], density=1000.0), [(0, 0, 0.0999)])
+    sim.run(20, every=10, callback=md.Frames(tmp_path / "a", contacts=True, fields="velocity", name="shaken"))
+    names = sorted(path.name for path in (tmp_path / "a" / "frames").iterdir())
+    assert names == [f"shaken_0000000{k}0{end}.vtu" for k in (1, 2) for end in ("", "_contacts", "_walls")]
+    series = vtu.Pvd(tmp_path / "a" / "shaken.pvd", keep=lambda time: True)
+    assert len(series.frames) == 6 and series.frames[-1][0] == sim.time
+    mesh = meshio.read(tmp_path / "a" / "frames" / "shaken_000000010.vtu")
+    assert set(mesh.point_data) == {"radius", "velocity"}
+    for arguments, message in (({"fields": "speed"}, "fields: 'speed' is unknown"),
+                               ({"contacts": 1}, "contacts = 1: give")):
+        with pytest.raises(ValueError, match=message):
+            md.Frames(tmp_path, **arguments)
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "b.pvd").write_text("no series")
+    with pytest.raises(ValueError, match="not a series of frames"):
+        md.Frames(tmp_path / "b", append=True)(sim)

@@ -1,0 +1,114 @@
+"""Series of frames for ParaView and for movies: spheres, walls and contacts over time in one folder."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from minidem.core.atomic import remove_leftovers
+from minidem.core.checks import file_path, flag
+from minidem.output import vtu
+from minidem.output.wall_shapes import reach, wall_mesh, write_walls
+
+
+class Frames:
+    """A folder to which each call adds a frame of all spheres: a callback of `Simulation.run`.
+
+    ParaView opens NAME.pvd; ``minidem movie FOLDER`` makes a movie. A second call at the same time writes nothing.
+
+    Parameters
+    ----------
+    folder : path
+        Made at the first call. It gets NAME.pvd, walls.vtu and the folder `frames`.
+    contacts : bool
+        With the contacts of each frame as lines, for force chains and ``minidem movie --contacts``.
+    fields : list of str, or str, optional
+        Of the spheres, as of `Simulation.write_vtu`. Default: all.
+    append : bool
+        Continue the series, if there is one, after its frames up to the time of the first call; later ones are removed.
+        Default: replace it.
+    name : str, optional
+        NAME of the files. Default: that of the folder.
+
+    Raises
+    ------
+    ValueError
+        For an unknown field, or a file NAME.pvd to continue that is no series of frames.
+    OSError
+        In a call, if a file cannot be written.
+
+    Examples
+    --------
+    Eleven frames of a falling clump::
+
+        import minidem as md
+        rod = md.shapes.rod(0.2, 0.04, 4, density=2500.0)
+        sim = md.Simulation(md.Material(young=1e7, poisson=0.2), [md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-5,
+                            gravity=(0, 0, -9.81))
+        sim.add_clumps(rod, position=(0, 0, 0.3))
+        sim.run(50_000, every=5000, callback=md.Frames("results/falling", contacts=True))
+    """
+
+    def __init__(self, folder: str | Path, contacts: bool = False, fields: Iterable[str] | str | None = None,
+                 append: bool = False, name: str | None = None):
+        self.folder, self.contacts, self.fields = file_path("folder", folder), flag("contacts", contacts), fields
+        self.name, self._append = name or self.folder.absolute().name, flag("append", append)
+        vtu.field_names(fields)
+        self.path, self.walls = self.folder / f"{self.name}.pvd", self.folder / "walls.vtu"
+        self.files: list[Path] = []             # that were written
+        self.reach: list | None = None          # of infinite walls in walls.vtu
+        self.last: float | None = None          # time of the last frame
+        self._series: Any = None
+        self._walls_drawn = False
+
+    def __call__(self, sim) -> None:
+        if self._series is None:
+            self.begin((lambda time: time <= sim.time) if self._append else None)
+            self.open()
+        taken = self.take(sim)
+        if taken:
+            self.write(*taken)
+
+    def begin(self, keep: Callable | None = None) -> None:
+        """Read the series; keep : as of `vtu.Pvd`. Nothing is written."""
+        self._series = vtu.Pvd(self.path, keep)
+        self.last = self._series.frames[-1][0] if self._series.frames else None
+        self._walls_drawn = bool(self._series.frames)
+
+    def open(self) -> None:
+        """Make the folder, and remove the frames that are not kept; the list is written first."""
+        frames = self.folder / "frames"
+        frames.mkdir(parents=True, exist_ok=True)
+        remove_leftovers(frames)
+        self._series.write()
+        kept = {file.rpartition("/")[2] for _, file in self._series.frames}
+        for file in frames.glob(f"{self.name}_*.vtu"):
+            if file.name not in kept:
+                file.unlink()
+
+    def take(self, sim) -> tuple | None:
+        """Copies of what `write` needs, for another thread; None if there is a frame of this time."""
+        if self.last == sim.time:
+            return None
+        self.last = sim.time
+        file = self.folder / "frames" / f"{self.name}_{sim.step_count:09d}.vtu"
+        walls = wall_mesh(sim) if sim.engine.moves else None
+        if not self._walls_drawn or walls is None and reach(sim, self.reach) != self.reach:
+            self.draw_walls(sim)
+        contacts = vtu.contact_mesh(sim) if self.contacts else None
+        parts = {file.with_name(file.stem + end): mesh for end, mesh in zip(vtu.PARTS, (walls, contacts))
+                 if mesh is not None}
+        self.files += [file, *parts]
+        return vtu.Frame(sim, True, self.fields), file, parts, sim.time
+
+    def draw_walls(self, sim) -> None:
+        """Write walls.vtu, in which infinite walls reach beyond the clumps of all frames so far."""
+        self.reach, self._walls_drawn = reach(sim, self.reach), True
+        write_walls(self.walls, sim, self.reach)
+
+    def write(self, frame, file, parts, time) -> None:
+        """Write what `take` has returned."""
+        frame.write(file)
+        for part, mesh in parts.items():
+            vtu.write_mesh(part, mesh, time)
+        self._series.add(time, file, *parts)

@@ -1,0 +1,128 @@
+"""Numbers of a script over time: the tables of scenarios, row by row in a callback."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from minidem.core.checks import check_call, file_path, flag, short_repr
+from minidem.output import table as csv_table
+from minidem.scenario import plot
+from minidem.scenario.record import ENERGIES, STRAINS, energy_row
+
+
+class Table:
+    """A CSV file to which each call adds a row of numbers: a callback of `Simulation.run`.
+
+    The first call opens the file. A second call at the same time writes nothing. `table["name"]` is a column.
+
+    Parameters
+    ----------
+    path : path
+        NAME.csv.
+    columns : dict, optional
+        Names of the columns after `time` [s], each with a function of the simulation that returns its number; a tuple
+        of names with a function that returns as many. Default: the energies, as in energy.csv of scenarios, of which
+        `close` draws the picture NAME.png (extra `viz`).
+    append : bool
+        Continue the file, if it exists, after its rows up to the time of the first call; later ones are removed.
+        Default: replace the file.
+
+    Raises
+    ------
+    ValueError
+        For another suffix, names or functions that cannot be used, a file to continue with other columns, or in a call
+        a function that returns something else than the numbers of its columns.
+
+    Examples
+    --------
+    Energies, and the height of a ball that bounces::
+
+        import minidem as md
+        ball = md.ClumpTemplate([(0, 0, 0)], [0.1], density=2500.0)
+        sim = md.Simulation(md.Material(young=1e7, poisson=0.2), [md.Plane((0, 0, 0), (0, 0, 1))], dt=1e-5,
+                            gravity=(0, 0, -9.81))
+        sim.add_clumps(ball, position=(0, 0, 0.3))
+        with md.Table("energy.csv") as energies, md.Table("ball.csv", {
+                ("x", "y", "z"): lambda sim: sim.position[0], "contacts": lambda sim: len(sim.contacts())}) as heights:
+            sim.run(50_000, every=500, callback=lambda sim: (energies(sim), heights(sim)))
+        print(heights["z"].min())
+    """
+
+    def __init__(self, path: str | Path, columns: Mapping | None = None, append: bool = False):
+        self.path, self._append = file_path("path", path, ".csv"), flag("append", append)
+        self._functions = None if columns is None else _checked(columns)
+        self._csv: csv_table.Table | None = None
+
+    def __call__(self, sim) -> None:
+        names = [*ENERGIES, *self._strains(sim)] if self._functions is None else \
+            [name for names in self._functions for name in names]
+        if self._csv is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            keep = (lambda time: time <= sim.time) if self._append and self.path.exists() else None
+            self._csv = csv_table.Table(self.path, names, keep)
+            self._csv.open()
+        if self._csv.rows and self._csv.rows[-1][0] == sim.time:
+            return
+        if self._functions is None:
+            energy = sim.energy(shadow=sim.engine.law.conservative)
+            values = energy_row(energy) + (sim.strain.tolist() if self._strains(sim) else [])
+        else:
+            values = [value for names, function in self._functions.items() for value in _numbers(function, names, sim)]
+        self._csv.append(sim.time, values)
+
+    @staticmethod
+    def _strains(sim):
+        return STRAINS if sim.box is not None and sim.engine.state.box.moves else ()
+
+    def __getitem__(self, column: str) -> np.ndarray:
+        if self._csv is None or column not in self._csv.columns:
+            begun = "" if self._csv else " before the first call"
+            raise KeyError(f"{column!r}: {self.path} has no such column{begun}")
+        return self._csv[column]
+
+    def close(self) -> None:
+        """Close the file, and draw the energies; a further call continues it."""
+        if self._csv is not None:
+            self._csv.close()
+            if self._functions is None:
+                plot.energies(self.path.with_suffix(".png"), self._csv, self.path.stem)
+            self._csv, self._append = None, True
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *failure):
+        self.close()
+
+
+def _checked(columns):
+    """dict of tuples of names -> function; ValueError for what cannot be columns of a CSV file."""
+    remedy = "give a dict of names to functions of the simulation, {'pressure': lambda sim: ...}"
+    if not isinstance(columns, Mapping) or not columns:
+        raise ValueError(f"columns = {short_repr(columns)}: {remedy}")
+    found = {(names,) if isinstance(names, str) else names: function for names, function in columns.items()}
+    seen = {"time"}
+    for names, function in found.items():
+        if not isinstance(names, tuple) or not callable(function):
+            raise ValueError(f"columns: {short_repr(names)}: {short_repr(function)}: {remedy}")
+        check_call(f"columns[{names[0] if len(names) == 1 else names!r}]", function, "simulation")
+        for name in names:
+            if not isinstance(name, str) or not name or set(name) & set(',"\n\r') or name in seen:
+                raise ValueError(f"columns: the name {short_repr(name)} is not a text without commas, quotes and line "
+                                 "ends, or given twice; 'time' is the first column")
+            seen.add(name)
+    return found
+
+
+def _numbers(function: Callable, names, sim):
+    values = np.asarray(function(sim), dtype=object).reshape(-1)
+    try:
+        numbers = [float(value) for value in values]
+    except (TypeError, ValueError):
+        numbers = []
+    if len(numbers) != len(names):
+        raise ValueError(f"columns: the function of {', '.join(names)} returned {short_repr(values.tolist())} at "
+                         f"{sim.time:g} s; return {len(names)} number{'s' * (len(names) > 1)}")
+    return numbers
