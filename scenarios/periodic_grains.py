@@ -14,7 +14,8 @@ from minidem.initial import place_densely
 
 DIAMETER, DENSITY, SMALLEST = 1e-3, 2500.0, 0.8             # [m], of the largest; [kg/m3]; smallest / largest
 PRESSURE, YOUNG, POISSON = 1e3, 1e7, 0.3                    # [Pa], [Pa]
-LARGEST_ASPECT, LOOSE, STEP = 5.0, 0.3, 0.2                 # solid fraction of a placement; step / Rayleigh step
+LARGEST_ASPECT, LOOSE = 5.0, 0.3                            # of rods; solid fraction of a placement
+STEP, ROD_STEP = 0.2, 0.15                                  # / Rayleigh step; rods have more contacts
 
 
 def grain(aspect):
@@ -49,10 +50,11 @@ def time_unit(aspect, count, pressure=PRESSURE):
 
 
 def step_of(aspect, restitution=0.5):
-    """STEP of the Rayleigh step of the smallest sphere [s], less for restitutions below 0.5, as dashpots need it."""
+    """Part of the Rayleigh step of the smallest sphere [s], less for restitutions below 0.5, as dashpots need it."""
     loss = -math.log(min(restitution, 0.5)) / math.pi
     dashpot = math.log(2.0) / math.pi / loss * math.sqrt((1.0 + loss ** 2) / (1.0 + (math.log(2.0) / math.pi) ** 2))
-    return STEP * dashpot * material(0.0, 1.0).rayleigh_step(SMALLEST * grain(aspect).radii[0], DENSITY)
+    part = STEP if aspect == 1.0 else ROD_STEP
+    return part * dashpot * material(0.0, 1.0).rayleigh_step(SMALLEST * grain(aspect).radii[0], DENSITY)
 
 
 class Sample(NamedTuple):

@@ -7,7 +7,7 @@ A study of many runs of shear_flow.py, each a periodic box of 500 grains with a 
   Jop, Y. Forterre & O. Pouliquen, Nature 441, 727 (2006), doi 10.1038/nature04801) and phi(I) = phi_c - b I^k are
   fitted. S. Chialvo, J. Sun & S. Sundaresan, Phys. Rev. E 85, 021305 (2012), doi 10.1103/PhysRevE.85.021305, have
   mu_s = 0.38 and phi_c = 0.587 for spheres of one size with this friction.
-* spheres at constant volume, which must lie on the same curves.
+* spheres at constant volume, with rates at which the pressure is about the same: they must lie on the same curves.
 * rods of aspect ratios from 1.5 to 5 at I = 0.03: nematic order S2 and angle of their director to the flow, which turn
   ever more into the flow (T. Borzsonyi et al., Phys. Rev. Lett. 108, 228302 (2012), doi
   10.1103/PhysRevLett.108.228302). Dotted: S2 of rods that turn by contacts at random points of their surface, from
@@ -41,8 +41,8 @@ from minidem.scenarios.shear_flow import SCENARIO as FLOW
 
 STRAINS = {0.001: 4.0, 0.003: 8.0, 0.01: 20.0, 0.03: 20.0, 0.1: 20.0, 0.3: 20.0}        # of each inertial number
 QUICK = {0.03: 5.0, 0.1: 10.0, 0.3: 10.0}
-FRACTIONS, ASPECTS = (0.5, 0.54, 0.56, 0.575), (1.5, 2.0, 3.0, 4.0, 5.0)
-MIDDLE = 0.03                                           # inertial number of rods, and nominal one at constant volume
+FRACTIONS = {0.54: 0.3, 0.56: 0.17, 0.575: 0.08, 0.58: 0.06}     # solid fraction: inertial number of 1 kPa, about
+ASPECTS, MIDDLE, USUAL = (1.5, 2.0, 3.0, 4.0, 5.0), 0.03, 20.0  # of the rods; their inertial number; strain
 CHECKPOINTS = 20                                        # per run
 QUANTITIES = ("inertial_number", "mu", "solid_fraction", "rotation", "coordination_number", "order", "angle")
 
@@ -58,11 +58,14 @@ def add_options(group):
 
 
 def shear(aspect, inertial, fraction, count, quick, seed, out):
-    """Run shear_flow.py, or continue from its checkpoint; numbers of its summary. fraction : 0 at constant pressure.
+    """Run shear_flow.py, or continue from its checkpoint; numbers of its summary.
+
+    fraction : 0 at constant pressure; else the inertial number is that of FRACTIONS.
 
     RuntimeError with the messages of a run that did not finish.
     """
-    strain = (QUICK if quick else STRAINS)[inertial]
+    inertial = FRACTIONS[fraction] if fraction else inertial
+    strain = (QUICK if quick else STRAINS).get(inertial, USUAL)
     name = f"aspect_{aspect:g}_I_{inertial:g}_fraction_{fraction:g}_{count}_grains_strain_{strain:g}_seed_{seed}"
     folder = RunFolder(Path(out, name), FLOW.name)
     options = {"aspect": aspect, "inertial": inertial, "count": count, "strain": strain, "seed": seed, "threads": 1,
@@ -128,7 +131,7 @@ def run(options, report):
     inertial = list(QUICK if options.quick else STRAINS)
     fractions, aspects = ((), (2.0, 4.0)) if options.quick else (FRACTIONS, ASPECTS)
     pressure = study(options, report, "pressure", aspect=[1.0], inertial=inertial, fraction=[0.0])
-    volume = study(options, report, "volume", aspect=[1.0], inertial=[MIDDLE], fraction=fractions) if fractions else []
+    volume = study(options, report, "volume", aspect=[1.0], inertial=[0.0], fraction=fractions) if fractions else []
     rods = study(options, report, "rods", aspect=aspects, inertial=[MIDDLE], fraction=[0.0])
     points = [*pressure, *volume, *rods]
     if points:

@@ -1,11 +1,12 @@
-"""tools/compare_drum.py, compare_impact.py, compare_repose.py, compare_friction.py: what they refuse, their tables,
-commands for LAMMPS, and the same systems in LAMMPS."""
+"""tools/compare_drum.py, compare_impact.py, compare_repose.py, compare_friction.py, compare_shear.py: what they refuse,
+their tables, commands for LAMMPS, and the same systems in LAMMPS."""
 import os
 
 import compare_drum
 import compare_friction
 import compare_impact
 import compare_repose
+import compare_shear
 import numpy as np
 import pytest
 from installed_lammps import needs_lammps
@@ -20,7 +21,8 @@ from minidem.output.lammps.walls import contact_commands
 from minidem.scenarios import dosta
 
 
-@pytest.mark.parametrize("tool", ["compare_drum", "compare_impact", "compare_repose", "compare_friction"])
+@pytest.mark.parametrize("tool", ["compare_drum", "compare_impact", "compare_repose", "compare_friction",
+                                  "compare_shear"])
 def test_missing_lammps_is_skipped(tool, tmp_path, run_tool, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     done = run_tool(tool)
@@ -33,7 +35,7 @@ def test_missing_lammps_is_skipped(tool, tmp_path, run_tool, monkeypatch):
     ("impact --skip -1", "--skip"), ("repose --count 1", "at least 10"), ("repose --seeds x", "whole number"),
     ("repose --time 0.001", "at least 0.02 s"), ("repose --clump cube", "--clump"),
     ("friction --steps 100", "two ascending"), ("friction --steps 200,100", "two ascending"),
-    ("friction --speed 0", "above 0")])
+    ("friction --speed 0", "above 0"), ("shear --count 10", "at least 500"), ("shear --strain 0", "above 0")])
 def test_a_bad_argument_is_named(words, complaint, run_tool):
     tool, *arguments = words.split()
     done = run_tool(f"compare_{tool}", *arguments)
@@ -348,4 +350,21 @@ def test_two_materials_agree_with_lammps():
 @needs_lammps
 def test_collisions_agree_with_lammps(run_tool):
     done = run_tool("compare_friction")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@needs_lammps
+def test_a_sheared_gas_beside_lammps():
+    """From one state over a strain of 0.2, in which each sphere collides a few times: the same temperature. Pressures are
+    of ten instants, at which few spheres touch."""
+    sim = compare_shear.prepared(1, 500)
+    theirs = compare_shear.of_lammps(sim, 10, LAMMPS.find())
+    ours = compare_shear.of_minidem(sim, 10)
+    assert theirs[0] == pytest.approx(ours[0], rel=0.02) and theirs[1:] == pytest.approx(ours[1:], rel=0.6)
+
+
+@pytest.mark.slow
+@needs_lammps
+def test_sheared_gases_agree_with_lammps(run_tool):
+    done = run_tool("compare_shear")
     assert done.returncode == 0, done.stdout + done.stderr
