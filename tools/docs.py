@@ -30,12 +30,14 @@ ROOT = Path(__file__).resolve().parents[1]
 MODULES = ("minidem", *(f"minidem.{name}" for name in (
     "rotation.record", "contact.record", "initial", "scenario", "ensemble", "templates.shapes",
     "templates.fit_report")))
-SECTIONS = {"minidem": "index.html", "Tutorial": "minidem/guide/tutorial.html",
-            "Rotation schemes": "rotation/index.html", "Contact laws": "contact/index.html",
+SECTIONS = {"minidem": "index.html", "Rotation schemes": "rotation/index.html", "Contact laws": "contact/index.html",
             "Scenarios": "scenarios/index.html", "API": "api/index.html"}
+GUIDE = {name: f"{page}.html" for name, page in re.findall(
+    r"^\| \[([^\]]+)\]\((minidem/guide/\w+)\.md\)", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)}
 STYLE = """
 body {font: 16px/1.5 sans-serif; max-width: 62em; margin: auto; padding: 0 1em 3em; color: #222}
 div.site a {margin-right: 1.5em} div.site {padding: 1em 0; border-bottom: 1px solid #ccc}
+div.guide {font-size: .85em; padding-top: .4em} div.guide a {margin-right: 1.2em; white-space: nowrap}
 a {color: #06c; text-decoration: none} img {max-width: 100%}
 code {font-size: .88em} pre code {font-size: 13px}
 pre {background: #f5f5f5; padding: .7em; overflow-x: auto; line-height: 1.35}
@@ -61,9 +63,10 @@ def examples_marked(text):
 
 
 def navigation(depth):
-    """Links to the sections, from a page `depth` folders below the first."""
-    links = "".join(f'<a href="{"../" * depth}{page}">{name}</a>' for name, page in SECTIONS.items())
-    return f'<div class="site">{links}</div>'
+    """Links to the sections and the pages of the guide, from a page `depth` folders below the first."""
+    links, pages = ("".join(f'<a href="{"../" * depth}{page}">{name}</a> ' for name, page in found.items())
+                    for found in (SECTIONS, GUIDE))
+    return f'<div class="site">{links}<div class="guide">{pages}</div></div>'
 
 
 def write_page(out, name, markdown):
