@@ -40,7 +40,7 @@ from minidem.scenarios.papers import Finding, PaperExperiment
 from minidem.scenarios.shear_flow import SCENARIO as FLOW
 
 STRAINS = {0.001: 4.0, 0.003: 8.0, 0.01: 20.0, 0.03: 20.0, 0.1: 20.0, 0.3: 20.0}        # of each inertial number
-QUICK = {0.03: 5.0, 0.1: 10.0, 0.3: 10.0}
+QUICK = {0.03: 3.0, 0.1: 5.0, 0.3: 5.0}
 FRACTIONS = {0.54: 0.3, 0.56: 0.17, 0.575: 0.08, 0.58: 0.06}     # solid fraction: inertial number of 1 kPa, about
 ASPECTS, MIDDLE, USUAL = (1.5, 2.0, 3.0, 4.0, 5.0), 0.03, 20.0  # of the rods; their inertial number; strain
 CHECKPOINTS = 20                                        # per run

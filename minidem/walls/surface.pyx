@@ -40,7 +40,7 @@ cdef bint find_in_grid(const Walls *walls, const TriangleGrid *grid, const doubl
     cdef const WallPose *pose = walls.now + grid.wall
     cdef bint moves = walls.moves[grid.wall]
     cdef Vec3 x = vector(sphere), middle
-    cdef double half[3], d[3], length, diagonal = 0.0
+    cdef double half[3], d[3], length, low, high, diagonal = 0.0
     cdef int first[3], last[3], i, j, k
     if not walls.repeats[grid.wall]:
         return find_near(grid, to_wall(pose, x) if moves else x, reach, found)
@@ -52,8 +52,10 @@ cdef bint find_in_grid(const Walls *walls, const TriangleGrid *grid, const doubl
     d[0], d[1], d[2] = middle.x, middle.y, middle.z
     for k in range(3):                                  # images whose distance from the middle is at most that
         length = (sqrt(diagonal) if moves else half[k]) + reach
-        first[k] = <int> ceil((-length - d[k]) * walls.period[3 + k])
-        last[k] = <int> floor((length - d[k]) * walls.period[3 + k])
+        low, high = ceil((-length - d[k]) * walls.period[3 + k]), floor((length - d[k]) * walls.period[3 + k])
+        if not (-1e9 < low <= high < 1e9):              # none, also of a position that is not finite
+            return True
+        first[k], last[k] = <int> low, <int> high
     for i in range(first[0], last[0] + 1):
         for j in range(first[1], last[1] + 1):
             for k in range(first[2], last[2] + 1):
