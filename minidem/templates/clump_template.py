@@ -14,7 +14,7 @@ from minidem.templates.fit_mesh import fit_spheres
 from minidem.templates.fit_report import MeshReport
 from minidem.templates.mass.mass_properties import MassProperties, components, lengths, union_properties
 from minidem.templates.mass.principal_axes import quaternion
-from minidem.templates.sphere_files import read_mass_properties, read_spheres, write_spheres
+from minidem.templates.sphere_files import FORMATS, read_mass_properties, read_spheres, write_spheres
 from minidem.templates.triangle_mesh import TriangleMesh
 
 TINY = float(np.finfo(np.float64).tiny)     # the reciprocals of smaller numbers overflow
@@ -122,7 +122,7 @@ class ClumpTemplate:
 
     @classmethod
     def from_file(cls, path: str | Path, density: float = 2500.0, scale: float = 1.0) -> Self:
-        """Read a clump from a text file with a line `x,y,z,r` per sphere (`minidem.templates.sphere_files`).
+        """Read a clump from a text file with a line `x,y,z,r` per sphere, or a molecule file of LAMMPS.
 
         The mass properties are those of the spheres, unless a comment in the file, written by `to_file`, holds those
         of a mesh.
@@ -130,7 +130,8 @@ class ClumpTemplate:
         Parameters
         ----------
         path : str or Path
-            File with numbers separated by commas, semicolons or blanks; comments and a header are skipped.
+            File with numbers separated by commas, semicolons or blanks; comments and a header are skipped. Of a
+            molecule file the sections Coords and Diameters are read (`minidem.templates.sphere_files`).
         density : float
             Density [kg/m3].
         scale : float
@@ -148,21 +149,32 @@ class ClumpTemplate:
         template, body = cls(centers * scale, radii * scale, density), read_mass_properties(path)
         return template if body is None else template._with(body.scaled(scale, template.density))
 
-    def to_file(self, path: str | Path) -> None:
-        """Write the spheres atomically to a text file, a line `x,y,z,r` each, input frame [m].
+    def to_file(self, path: str | Path, style: str = "csv") -> None:
+        """Write the spheres atomically to a text file, input frame [m].
 
         `from_file` with the same density reads the same bits. Mass properties other than those of the spheres are
-        written as a comment, which other codes skip.
+        written as a comment, which other codes skip; not for LIGGGHTS, whose files have none.
 
         Parameters
         ----------
         path : str or Path
             File to write.
+        style : {"csv", "lammps", "liggghts"}
+            A line `x,y,z,r` for each sphere; a molecule file with mass, centre of mass and inertia of the union of the
+            spheres; lines `x y z r`.
+
+        Raises
+        ------
+        ValueError
+            For another style.
         """
+        if style not in FORMATS:
+            raise ValueError(f"style = {short_repr(style)}: give one of {', '.join(map(repr, FORMATS))}")
         union = ClumpTemplate(self.centers, self.radii, self.density)
         same = union.mass == self.mass and np.array_equal(union.inertia, self.inertia)
         write_spheres(path, self.centers, self.radii, None if same else MassProperties(
-            self.volume, self.center_of_mass, self.inertia, self.axes, self.relative_error, self.density))
+            self.volume, self.center_of_mass, self.inertia, self.axes, self.relative_error, self.density), style,
+            (self.mass, self.center_of_mass, self.axes * self.inertia @ self.axes.T))
 
     @classmethod
     def from_mesh(cls, path: str | Path | TriangleMesh, spheres: int = 100, density: float | None = None,

@@ -3,6 +3,9 @@
 Numbers are separated by commas, semicolons or blanks. `#`, `%` and `//` begin a comment. Lines without numbers before
 the first sphere are a header (`x,y,z,r`, a name, a unit); after it they are an error.
 
+Molecule files of LAMMPS, whose first line is a title, are known by the line `N atoms`; their sections Coords and
+Diameters are read. Files for LIGGGHTS have a line `x y z r` per sphere, without a comment.
+
 The mass properties of a clump that differ from those of its spheres are stored in a comment `# body: {...}`, one line
 of JSON: volume, density, center_of_mass (3,), inertia (3,) principal moments at that density, axes (3, 3) with the
 principal axes as columns, relative_error. Lengths are in the unit of the file.
@@ -21,6 +24,8 @@ _COMMENT = re.compile(r"#|%|//")
 _SEPARATOR = re.compile(r"\s*[,;]\s*|\s+")
 REMEDY = "give a text file of spheres, one x,y,z,r per line"
 _BODY = re.compile(r"^\s*# body: (.*)$", re.MULTILINE)
+_ATOMS = re.compile(r"^\s*(\d+)\s+atoms\s*$")
+FORMATS = "csv", "lammps", "liggghts"
 
 
 def read_spheres(path):
@@ -37,6 +42,9 @@ def read_spheres(path):
         lines = existing_file("path", path, REMEDY).read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError:
         raise ValueError(f"{path}: not a text file; give lines of x,y,z,r") from None
+    counts = [int(found[1]) for line in lines[1:] if (found := _ATOMS.match(_COMMENT.split(line, maxsplit=1)[0]))]
+    if counts:
+        return _read_molecule(lines, counts[0], path)
     rows = []
     for number, line in enumerate(lines, start=1):
         text = _COMMENT.split(line, maxsplit=1)[0].strip()
@@ -72,12 +80,47 @@ def read_mass_properties(path):
     return MassProperties(volume, center, inertia, axes, error, density)
 
 
-def write_spheres(path, centers, radii, body=None):
-    """Write spheres, and the MassProperties `body` if given, with all digits: reading returns the same bits."""
+def _read_molecule(lines, count, path):
+    """Centres and radii of a molecule file of LAMMPS with so many atoms."""
+    sections, section = {"Coords": {}, "Diameters": {}}, None
+    for number, line in enumerate(lines[1:], start=2):
+        words = line.partition("#")[0].split()
+        if words and words[0][0].isalpha():
+            section = sections.get(words[0])
+        elif words and section is not None:
+            values = [_number(word) for word in words]
+            if None in values or len(values) != (4 if section is sections["Coords"] else 2):
+                raise ValueError(f"{path}, line {number}: {line.strip()!r}: give the number of the atom and its x y z, "
+                                 "or its diameter")
+            section[values[0]] = values[1:]
+    coords, diameters = sections.values()
+    if len(coords) != count or coords.keys() != diameters.keys():
+        raise ValueError(f"{path}: {count} atoms, but Coords of {len(coords)} and Diameters of {len(diameters)}; a "
+                         "clump needs both of each atom")
+    rows = [_sphere([*coords[atom], 0.5 * diameters[atom][0]], f"{path}, atom {atom:g}") for atom in sorted(coords)]
+    return np.array(rows)[:, :3], np.array(rows)[:, 3]
+
+
+def write_spheres(path, centers, radii, body=None, style="csv", mass=None):
+    """Write spheres, and the MassProperties `body` if given, with all digits: reading returns the same bits.
+
+    style : one of FORMATS; "lammps" also needs (mass, centre of mass, inertia (3, 3) about it), `mass`.
+    """
     table = np.column_stack([centers, radii]).tolist()
-    lines = ["# x,y,z,r"] + [",".join(map(repr, row)) for row in table]
-    if body is not None:
-        lines[1:1] = ["# body: " + json.dumps({name: np.asarray(v).tolist() for name, v in body._asdict().items()})]
+    comment = [] if body is None else [
+        "# body: " + json.dumps({name: np.asarray(v).tolist() for name, v in body._asdict().items()})]
+    if style == "lammps":
+        total, center, inertia = mass
+        moments = inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+        lines = ["# a clump of minidem, SI units", *comment, "", f"{len(table)} atoms", f"{total!r} mass",
+                 f"{' '.join(map(repr, center.tolist()))} com", f"{' '.join(map(repr, moments.tolist()))} inertia"]
+        for name, values in (("Coords", [row[:3] for row in table]), ("Types", [[1]] * len(table)),
+                             ("Diameters", [[2.0 * row[3]] for row in table])):
+            lines += ["", name, "", *(f"{k} {' '.join(map(repr, row))}" for k, row in enumerate(values, start=1))]
+    elif style == "liggghts":
+        lines = [" ".join(map(repr, row)) for row in table]
+    else:
+        lines = ["# x,y,z,r", *comment, *(",".join(map(repr, row)) for row in table)]
     write_text(file_path("path", path), "\n".join(lines) + "\n")
 
 

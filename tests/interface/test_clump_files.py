@@ -1,10 +1,13 @@
 """Text files of spheres: reading, writing, invalid files; and tools/make_clump.py."""
 import math
+import subprocess
 
 import make_clump
 import meshio
 import numpy as np
 import pytest
+from installed_lammps import needs_lammps
+from peers.lammps_peer import LAMMPS
 
 import minidem as md
 from minidem.shapes import platonic_mesh
@@ -17,6 +20,66 @@ def test_same_bits_after_writing(tmp_path):
     again = md.ClumpTemplate.from_file(tmp_path / "clump.txt", density=1234.5)
     assert np.array_equal(clump.centers, again.centers) and np.array_equal(clump.radii, again.radii)
     assert clump.mass == again.mass
+
+
+@pytest.mark.parametrize("style", ["lammps", "liggghts"])
+def test_files_of_other_codes(tmp_path, style):
+    """The same spheres after writing and reading; with LAMMPS also the mass properties of a mesh."""
+    rng = np.random.default_rng(2)
+    clump = md.ClumpTemplate(rng.normal(size=(30, 3)) * 1e-3, rng.uniform(1e-4, 1e-3, 30), 1234.5)
+    clump.to_file(tmp_path / "clump", style)
+    again = md.ClumpTemplate.from_file(tmp_path / "clump", density=1234.5)
+    assert np.array_equal(clump.centers, again.centers) and clump.radii == pytest.approx(again.radii, rel=1e-15)
+    if style == "lammps":
+        of_mesh = md.ClumpTemplate.from_mesh(platonic_mesh("cube", 1e-3), spheres=8, match="mesh", density=2000.0)
+        of_mesh.to_file(tmp_path / "cube", style)
+        again = md.ClumpTemplate.from_file(tmp_path / "cube", density=2000.0)
+        assert again.mass == of_mesh.mass and np.array_equal(again.inertia, of_mesh.inertia)
+    with pytest.raises(ValueError, match="style = 'yade': give one of 'csv', 'lammps', 'liggghts'"):
+        clump.to_file(tmp_path / "clump", "yade")
+
+
+MOLECULE = """two spheres
+2 atoms   # with a title above
+
+Coords
+
+2 4 5 6
+1 1 2 3
+
+Types
+
+1 1
+2 1
+
+Diameters # in another order
+1 2.0
+2 1.0
+"""
+
+
+def test_molecule_of_lammps(tmp_path):
+    (tmp_path / "two.mol").write_text(MOLECULE)
+    clump = md.ClumpTemplate.from_file(tmp_path / "two.mol", scale=0.1)
+    assert clump.centers == pytest.approx(np.array([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]))
+    assert clump.radii == pytest.approx([0.1, 0.05])
+    for old, new, message in (("2 1.0\n", "", "2 atoms, but Coords of 2 and Diameters of 1"),
+                              ("2 4 5 6", "2 4 5", r"line 6: '2 4 5': give the number of the atom and its x y z"),
+                              ("2 1.0\n", "2 -1.0\n", "atom 2: radius -0.5; give radii greater than 0")):
+        (tmp_path / "bad.mol").write_text(MOLECULE.replace(old, new))
+        with pytest.raises(ValueError, match=message):
+            md.ClumpTemplate.from_file(tmp_path / "bad.mol")
+
+
+@needs_lammps
+def test_lammps_reads_a_molecule(tmp_path):
+    """Mass, centre of mass and inertia as LAMMPS prints them."""
+    clump = md.ClumpTemplate([(0, 0, 0), (1e-3, 0, 0), (1e-3, 1e-3, 0)], [1e-3, 8e-4, 6e-4], 2500.0)
+    clump.to_file(tmp_path / "clump.mol", "lammps")
+    (tmp_path / "in").write_text("units si\natom_style sphere\nregion all block 0 1 0 1 0 1\ncreate_box 1 all\n"
+                                 "molecule clump clump.mol\n")
+    done = subprocess.run([LAMMPS.find(), "-in", "in", "-log", "none"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0 and "3 atoms with max type 1" in done.stdout, done.stdout
 
 
 @pytest.mark.parametrize("text", [
