@@ -25,6 +25,7 @@ from minidem.walls.motion import placed
 
 DEEP = 0.1      # overlap over the smaller radius above which a contact law for small overlaps is doubtful
 FIRST, SPACING = 128, 16384             # steps: scheduled looks are after 1, FIRST, 2 FIRST ... SPACING, 2 SPACING ...
+MOST_LISTED = 300_000                   # spheres; of more all contacts are not listed, which would take memory
 MOST_STEPS = 65536                      # between two looks at the clumps in closed meshes; fewer in the first steps
 ISSUED = ContextVar("warnings that the origin of the simulation about to be made has issued", default=None)
 
@@ -63,7 +64,7 @@ class Monitor:
         if overlap > self._least_limit():
             self.check(sim, sim.contacts())
         if overlap > 0.0 and (step >= self._damping_due or overlap > self._damping_overlap) \
-                and sim.engine.law.dashpots and "damping" not in self.issued:
+                and sim.engine.law.dashpots and "damping" not in self.issued and sim.n_spheres <= MOST_LISTED:
             self._damping_due, self._damping_overlap = 2 * step, 2.0 * overlap
             self._warn("damping", _damping(sim))
         for enclosure in self._enclosures if "lost" not in self.issued else ():

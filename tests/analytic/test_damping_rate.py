@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import minidem as md
+from minidem.analysis import damping
 from minidem.analysis.damping import damping_rate
 from minidem.scenarios.periodic_grains import PRESSURE, material, placed, step_of, time_unit
 
@@ -48,6 +49,18 @@ def test_rate_across_faces_of_a_box_and_of_clumps():
         sim.add_clumps(rod, [(0.99, 0, 0), (0.99 + second, 0, 0)], (sqrt(0.5), 0, sqrt(0.5), 0))
         rates.append(damping_rate(sim, sim.contacts())[0])
     assert rates[0] == pytest.approx(rates[1], rel=1e-9) and rates[0] > 0.0
+
+
+def test_the_most_loaded_clumps_of_many(monkeypatch):
+    """The rate of a few contacts of a dense sample is nearly that of all."""
+    sim = placed(1.0, 500, 1).simulation(material(0.5, 0.5), step_of(1.0), {"rates": (md.Pressure(
+        PRESSURE, 0.5 * time_unit(1.0, 500)),) * 3}, contact="hertz-mindlin", threads=1)
+    sim.run(10_000)
+    contacts = sim.contacts()
+    whole = damping_rate(sim, contacts)[0]
+    monkeypatch.setattr(damping, "MOST", 300)
+    assert len(contacts) > 1000 and len(damping._of_loaded_clumps(contacts, 500)) < 500
+    assert 0.8 * whole < damping_rate(sim, contacts)[0] < 1.1 * whole
 
 
 def test_nothing_to_damp():
