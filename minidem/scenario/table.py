@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -53,15 +54,16 @@ class Table:
     def __init__(self, path: str | Path, columns: Mapping | None = None, append: bool = False):
         self.path, self._append = file_path("path", path, ".csv"), flag("append", append)
         self._functions = None if columns is None else _checked(columns)
-        self._csv: csv_table.Table | None = None
+        self._csv: Any = None
+        self._is_open = False
 
     def __call__(self, sim) -> None:
         names = [*ENERGIES, *self._strains(sim)] if self._functions is None else \
             [name for names in self._functions for name in names]
-        if self._csv is None:
+        if not self._is_open:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             keep = (lambda time: time <= sim.time) if self._append and self.path.exists() else None
-            self._csv = csv_table.Table(self.path, names, keep)
+            self._csv, self._is_open = csv_table.Table(self.path, names, keep), True
             self._csv.open()
         if self._csv.rows and self._csv.rows[-1][0] == sim.time:
             return
@@ -84,11 +86,11 @@ class Table:
 
     def close(self) -> None:
         """Close the file, and draw the energies; a further call continues it."""
-        if self._csv is not None:
+        if self._is_open:
             self._csv.close()
             if self._functions is None:
                 plot.energies(self.path.with_suffix(".png"), self._csv, self.path.stem)
-            self._csv, self._append = None, True
+            self._is_open, self._append = False, True
 
     def __enter__(self):
         return self
