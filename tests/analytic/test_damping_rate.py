@@ -55,7 +55,7 @@ def test_the_most_loaded_clumps_of_many(monkeypatch):
     """The rate of a few contacts of a dense sample is nearly that of all."""
     sim = placed(1.0, 500, 1).simulation(material(0.5, 0.5), step_of(1.0), {"rates": (md.Pressure(
         PRESSURE, 0.5 * time_unit(1.0, 500)),) * 3}, contact="hertz-mindlin", threads=1)
-    sim.run(10_000)
+    sim.run(6000)
     contacts = sim.contacts()
     whole = damping_rate(sim, contacts)[0]
     monkeypatch.setattr(damping, "MOST", 300)

@@ -16,12 +16,12 @@ pytestmark = pytest.mark.usefixtures("without_pictures")
 
 
 def test_a_sample_jams(tmp_path, monkeypatch):
-    monkeypatch.setattr(compression, "PRESSURES", (1e-4, 1e-5, 3e-6))
+    monkeypatch.setattr(compression, "PRESSURES", (1e-4, 3e-5, 1e-5))
     row = compression.compress(1.0, 100, 1, str(tmp_path))
     [fraction], [contacts] = compression.jamming([row])
     assert 0.6 < fraction < 0.66 and 5.7 < contacts < 6.3
     fractions, numbers = (compression.column([row], name)[0] for name in ("fraction", "contacts"))
-    assert np.all(np.diff(fractions) < 0.0) and np.all(np.diff(numbers) < 0.0) and row["rattlers_3e-06"] < 0.1
+    assert np.all(np.diff(fractions) < 0.0) and np.all(np.diff(numbers) < 0.0) and row["rattlers_1e-05"] < 0.1
     assert (tmp_path / "packings" / "aspect_1_seed_1.vtu").exists()
 
 
@@ -57,10 +57,10 @@ def test_steps_for_low_restitutions():
         periodic_grains.grain(6.0)
 
 
-@pytest.mark.parametrize("state", triaxial.STATES)
+@pytest.mark.parametrize("state", ["dense", pytest.param("loose", marks=pytest.mark.slow)])
 def test_a_triaxial_test(state, tmp_path, monkeypatch):
-    monkeypatch.setattr(triaxial, "INERTIAL", 0.02)
-    row = triaxial.compress(1.0, state, 150, 1, str(tmp_path))
+    monkeypatch.setattr(triaxial, "INERTIAL", 0.04)
+    row = triaxial.compress(1.0, state, 120, 1, str(tmp_path))
     ratio, volume = (triaxial.curve([row], name)[0] for name in ("ratio", "volume"))
     assert 0.5 < ratio[15:].mean() < 1.1
     if state == "dense":
@@ -107,7 +107,7 @@ def test_kinetic_theories():
 def test_a_sheared_gas(monkeypatch):
     """One short run of softer spheres: the theory within its sampling errors."""
     monkeypatch.setattr(sheared_gas, "YOUNG", 1e8)
-    found, theory = sheared_gas.shear(0.9, 600, 10.0, 1), sheared_gas.gaussian_theory(0.3, 0.9)
+    found, theory = sheared_gas.shear(0.9, 500, 8.0, 1), sheared_gas.gaussian_theory(0.3, 0.9)
     assert [found["temperature"], found["pressure"]] == pytest.approx(theory[:2], rel=0.05)
     assert found["stress"] == pytest.approx(theory[2], rel=0.08)
 
