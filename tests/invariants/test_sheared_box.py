@@ -77,8 +77,8 @@ def test_thousand_collisions_across_the_face():
     assert (worst < ROUNDING).all()
 
 
-@pytest.mark.parametrize("contact", ["hertz", "hertz-mindlin"])
-@pytest.mark.parametrize("name", MOTIONS)
+@pytest.mark.parametrize("name, contact", [(name, "hertz-mindlin") for name in MOTIONS] + [
+    pytest.param(name, "hertz", marks=pytest.mark.slow) for name in MOTIONS])
 def test_balance_of_second_order(name, contact):
     """total + dissipated - work is constant but for an error of order two."""
     errors = []

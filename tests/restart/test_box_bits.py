@@ -29,8 +29,9 @@ def test_divided_and_restarted(name, contact, tmp_path):
         assert digest(sim) == digest(whole)
 
 
-@pytest.mark.parametrize("contact", ["hertz", "hertz-mindlin"])
-@pytest.mark.parametrize("name", ["stretched", "pressure"])
+@pytest.mark.parametrize("name, contact", [
+    ("stretched", "hertz"), ("pressure", "hertz-mindlin"),
+    *(pytest.param(*case, marks=pytest.mark.slow) for case in (("stretched", "hertz-mindlin"), ("pressure", "hertz")))])
 def test_threads_and_order_in_memory(name, contact):
     found = set()
     for threads in (1, 2):
