@@ -27,10 +27,19 @@ import minidem as md
 from minidem.analysis.contacts import rattlers
 from minidem.analysis.flow import granular_temperature
 from minidem.ensemble import run_ensemble
-from minidem.scenario import at_least, positive
+from minidem.scenario.flow import solid_fraction
 from minidem.scenario.plot import COLOURS
 from minidem.scenarios.papers import Finding, PaperExperiment
-from minidem.scenarios.periodic_grains import DENSITY, YOUNG, grain, material, placed, step_of, time_unit
+from minidem.scenarios.periodic_grains import (
+    YOUNG,
+    add_study_options,
+    aspect_ratio,
+    material,
+    placed,
+    sample_mean,
+    step_of,
+    time_unit,
+)
 
 PRESSURES = (1e-4, 1e-5, 3e-6, 1e-6, 3e-7)              # / Young's modulus; the last three are extrapolated
 RESTITUTION, ANSWER, PAUSE = 0.3, 2.0, 5.0              # time of md.Pressure, time between looks, / time_unit
@@ -38,21 +47,10 @@ CALM, NEAR, LOOKS = 1e-7, 1e-3, 100                     # kinetic / given pressu
 
 
 def add_options(group):
-    group.add_argument("--aspects", type=positive, nargs="+", metavar="A",
+    group.add_argument("--aspects", type=aspect_ratio, nargs="+", metavar="A",
                        default=lambda options: [1.0] if options.quick else [1.0, 1.25, 1.5, 2.0, 3.0],
                        help="length / diameter of the rods, from 1 (spheres) to 5 (default: 1 1.25 1.5 2 3)")
-    group.add_argument("--count", type=at_least(100), metavar="N",
-                       default=lambda options: 250 if options.quick else 500,
-                       help="grains of a sample (default: 500; with --quick 250)")
-    group.add_argument("--seeds", type=at_least(2), metavar="N", default=lambda options: 2 if options.quick else 5,
-                       help="samples (default: 5; with --quick 2)")
-    group.add_argument("--workers", type=at_least(1), metavar="N",
-                       help="number of concurrent runs (default: one per processor)")
-
-
-def check(options):
-    for aspect in options.aspects:
-        grain(aspect)
+    add_study_options(group, count=500, quick_count=250, seeds=5)
 
 
 def comes_to_rest(sim, pressure, unit):
@@ -80,7 +78,7 @@ def compress(aspect, count, seed, out):
             sim.deform(**motion)
         comes_to_rest(sim, pressure, unit)
         name = f"{pressure / YOUNG:.0e}"
-        found |= {f"fraction_{name}": np.sum(sim.mass) / DENSITY / sim.box.volume,
+        found |= {f"fraction_{name}": solid_fraction(sim),
                   f"contacts_{name}": sim.coordination_number(rattling=False),
                   f"rattlers_{name}": float(np.mean(rattlers(sim)))}
     folder = Path(out, "packings")
@@ -101,11 +99,6 @@ def jamming(rows):
             for quantity, power in (("fraction", 2 / 3), ("contacts", 1 / 3)))
 
 
-def mean(values):
-    """(mean, standard error)"""
-    return float(np.mean(values)), float(np.std(values, ddof=1) / np.sqrt(len(values)))
-
-
 def run(options, report):
     rows = run_ensemble(f"{__file__}:compress", folder=options.out, workers=options.workers,
                         progress=not options.quiet,
@@ -118,7 +111,8 @@ def run(options, report):
     table = {}
     for aspect, found in samples.items():
         fraction, contacts = jamming(found)
-        table[aspect] = (*mean(fraction), *mean(contacts), float(np.mean(column(found, "rattlers")[:, -1])))
+        table[aspect] = (*sample_mean(fraction), *sample_mean(contacts),
+                         float(np.mean(column(found, "rattlers")[:, -1])))
         report.say("aspect ratio {:g}: jams at {:.4f} ± {:.4f} with {:.2f} ± {:.2f} contacts, {:.1%} rattlers".format(
             aspect, *table[aspect]))
     report.table("jamming", ("aspect", "fraction", "fraction_error", "contacts", "contacts_error", "rattlers"),
@@ -162,7 +156,7 @@ def draw(figure, samples, table):
     aspects.set(xlabel="aspect ratio", ylabel="solid fraction where grains jam")
 
 
-EXPERIMENT = PaperExperiment("compression", __doc__, run, add_options, check=check)
+EXPERIMENT = PaperExperiment("compression", __doc__, run, add_options)
 main = EXPERIMENT.main
 
 if __name__ == "__main__":

@@ -31,8 +31,11 @@ From Python: ``report = EXPERIMENT.run_into("folder", quick=True)``, then ``repo
 ``.verdict``, and ``lines(report.findings)``. `minidem.scenario.plot.styles` gives colours and line styles for curves of
 many schemes. paper_report.py runs all scripts that have an EXPERIMENT.
 '''
+import io
+import json
 import math
 from collections.abc import Callable
+from contextlib import redirect_stderr
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 
@@ -171,6 +174,25 @@ class Finding:
         """The note, and the known limit if that is the verdict."""
         limit = f"Expected: {self.limit}" if self.verdict == LIMIT else ""
         return ". ".join(filter(None, (self.note, limit)))
+
+
+def words_of(options):
+    """The words of a command line, of a dict of options."""
+    return [str(word) for name, value in options.items() for word in (f"--{name}", value)]
+
+
+def run_or_continue(scenario, folder, options):
+    """Run a scenario in a RunFolder, or continue it from its checkpoint; the dict of its summary.json.
+
+    RuntimeError with the messages of a run that did not finish.
+    """
+    words = words_of(options | {"out": folder.path}) + (["--resume"] if folder.checkpoints() else [])
+    with redirect_stderr(io.StringIO()) as messages:
+        scenario.main([*words, "--quiet"])
+    summary = json.loads(folder.summary.read_text()) if folder.summary.exists() else {"ended": None}
+    if summary["ended"] != "done":
+        raise RuntimeError(f"{messages.getvalue()} To restart the run remove {folder.path}.")
+    return summary
 
 
 VERDICTS = """\

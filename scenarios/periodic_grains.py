@@ -4,18 +4,45 @@ Diameters, of spheres of the same volume, are evenly spread from 0.8 to 1 of the
 crystallise. Pressures are 10^-4 of Young's modulus or less, for which contacts are nearly rigid.
 """
 
+import argparse
 import math
 from typing import NamedTuple
 
 import numpy as np
 
 import minidem as md
+from minidem.analysis.averages import block_mean
 from minidem.initial import place_densely
+from minidem.scenario import at_least, positive
 
 DIAMETER, DENSITY, SMALLEST = 1e-3, 2500.0, 0.8             # [m], of the largest; [kg/m3]; smallest / largest
 PRESSURE, YOUNG, POISSON = 1e3, 1e7, 0.3                    # [Pa], [Pa]
 LARGEST_ASPECT, LOOSE = 5.0, 0.3                            # of rods; solid fraction of a placement
 STEP, ROD_STEP = 0.2, 0.15                                  # / Rayleigh step; rods have more contacts
+
+
+def aspect_ratio(text):
+    """Type of an option: a number from 1 to LARGEST_ASPECT."""
+    value = positive(text)
+    if not 1.0 <= value <= LARGEST_ASPECT:
+        raise argparse.ArgumentTypeError(f"{text} is not from 1 to {LARGEST_ASPECT:g}")
+    return value
+
+
+def add_study_options(group, count, quick_count, seeds):
+    """--count, --seeds and --workers of a study of several samples of each kind."""
+    group.add_argument("--count", type=at_least(100), metavar="N",
+                       default=lambda options: quick_count if options.quick else count,
+                       help=f"grains of a sample (default: {count}; with --quick {quick_count})")
+    group.add_argument("--seeds", type=at_least(2), metavar="N", default=lambda options: 2 if options.quick else seeds,
+                       help=f"samples of each kind (default: {seeds}; with --quick 2)")
+    group.add_argument("--workers", type=at_least(1), metavar="N",
+                       help="number of concurrent runs (default: one per processor)")
+
+
+def sample_mean(values):
+    """Mean of independent samples, with its standard error."""
+    return block_mean(values, len(values))
 
 
 def grain(aspect):

@@ -27,14 +27,14 @@ from minidem.analysis.flow import profile
 from minidem.scenario import Scenario, at_least, finite, positive
 from minidem.scenario.flow import SHEAR_FLOW, shear_rate
 from minidem.scenario.plot import COLOURS, save
-from minidem.scenarios.periodic_grains import LOOSE, PRESSURE, material, placed, step_of, time_unit
+from minidem.scenarios.periodic_grains import LOOSE, PRESSURE, aspect_ratio, material, placed, step_of, time_unit
 
 DENSE = 0.6                                             # solid fraction at which the box is a cube
 ANSWER, DISCARD, BLOCKS = 0.5, 0.4, 8                   # time of md.Pressure / time_unit; part of the strain; of means
 
 
 def add_options(group):
-    group.add_argument("--aspect", type=positive, default=1.0, metavar="A",
+    group.add_argument("--aspect", type=aspect_ratio, default=1.0, metavar="A",
                        help="length / diameter of the rods, from 1 (spheres) to 5 (default: %(default)s)")
     group.add_argument("--count", type=at_least(100), default=500, metavar="N",
                        help="number of grains (default: %(default)s)")

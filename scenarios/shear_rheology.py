@@ -21,22 +21,18 @@ rheology.csv has the means over the seeds with standard errors, shear_rheology.p
 on two cores; --quick, with 200 grains and few points, a minute.
 """
 
-import io
 import itertools
-import json
 import sys
-from contextlib import redirect_stderr
 from pathlib import Path
 
 import numpy as np
 from scipy.optimize import curve_fit
 
 from minidem.ensemble import run_ensemble
-from minidem.scenario import at_least
 from minidem.scenario.files import RunFolder
 from minidem.scenario.plot import COLOURS
-from minidem.scenarios.compression import mean
-from minidem.scenarios.papers import Finding, PaperExperiment
+from minidem.scenarios.papers import Finding, PaperExperiment, run_or_continue, words_of
+from minidem.scenarios.periodic_grains import add_study_options, sample_mean
 from minidem.scenarios.shear_flow import SCENARIO as FLOW
 
 STRAINS = {0.001: 4.0, 0.003: 8.0, 0.01: 20.0, 0.03: 20.0, 0.1: 20.0, 0.3: 20.0}        # of each inertial number
@@ -48,13 +44,7 @@ QUANTITIES = ("inertial_number", "mu", "solid_fraction", "rotation", "coordinati
 
 
 def add_options(group):
-    group.add_argument("--count", type=at_least(100), metavar="N",
-                       default=lambda options: 200 if options.quick else 500,
-                       help="grains of a run (default: 500; with --quick 200)")
-    group.add_argument("--seeds", type=at_least(2), metavar="N", default=lambda options: 2 if options.quick else 3,
-                       help="runs of each kind (default: 3; with --quick 2)")
-    group.add_argument("--workers", type=at_least(1), metavar="N",
-                       help="number of concurrent runs (default: one per processor)")
+    add_study_options(group, count=500, quick_count=200, seeds=3)
 
 
 def shear(aspect, inertial, fraction, count, quick, seed, out):
@@ -69,16 +59,9 @@ def shear(aspect, inertial, fraction, count, quick, seed, out):
     name = f"aspect_{aspect:g}_I_{inertial:g}_fraction_{fraction:g}_{count}_grains_strain_{strain:g}_seed_{seed}"
     folder = RunFolder(Path(out, name), FLOW.name)
     options = {"aspect": aspect, "inertial": inertial, "count": count, "strain": strain, "seed": seed, "threads": 1,
-               "frames": 0, "out": folder.path} | ({"fraction": fraction} if fraction else {})
-    words = [str(word) for option, value in options.items() for word in (f"--{option}", value)]
-    every = FLOW.parse(words).time / CHECKPOINTS
-    if folder.checkpoints():
-        words.append("--resume")
-    with redirect_stderr(io.StringIO()) as messages:
-        FLOW.main([*words, "--checkpoint-every", str(every), "--quiet"])
-    summary = json.loads(folder.summary.read_text()) if folder.summary.exists() else {"ended": None}
-    if summary["ended"] != "done":
-        raise RuntimeError(f"{messages.getvalue()} To restart the run remove {folder.path}.")
+               "frames": 0} | ({"fraction": fraction} if fraction else {})
+    every = FLOW.parse(words_of(options)).time / CHECKPOINTS
+    summary = run_or_continue(FLOW, folder, options | {"checkpoint-every": every})
     return {name: summary["result"][name] for name in QUANTITIES if name in summary["result"]}
 
 
@@ -95,7 +78,7 @@ def study(options, report, name, **grid):
         if len(runs) > 1:
             kind = {"study": name, **dict(zip(grid, values))}
             for quantity in QUANTITIES:
-                both = mean([row[quantity] for row in runs]) if quantity in runs[0] else (np.nan, np.nan)
+                both = sample_mean([row[quantity] for row in runs]) if quantity in runs[0] else (np.nan, np.nan)
                 kind[quantity], kind[f"{quantity}_error"] = both
             found.append(kind)
     return found

@@ -28,10 +28,9 @@ import minidem as md
 from minidem.analysis.flow import granular_temperature
 from minidem.ensemble import run_ensemble
 from minidem.initial import place_densely
-from minidem.scenario import at_least
 from minidem.scenario.plot import COLOURS
-from minidem.scenarios.compression import mean
 from minidem.scenarios.papers import Finding, PaperExperiment
+from minidem.scenarios.periodic_grains import add_study_options, sample_mean
 
 FRACTION, DIAMETER, DENSITY, RATE = 0.3, 1e-3, 2500.0, 100.0        # [m], [kg/m3], [1/s]
 YOUNG, STEP = 1e9, 0.25                                 # [Pa]; of the Rayleigh step
@@ -135,12 +134,7 @@ def shear(restitution, count, strain, seed):
 
 
 def add_options(group):
-    group.add_argument("--count", type=at_least(500), default=1000, metavar="N",
-                       help="spheres of a run (default: %(default)s)")
-    group.add_argument("--seeds", type=at_least(2), metavar="N", default=lambda options: 2 if options.quick else 5,
-                       help="runs of each restitution (default: 5; with --quick 2)")
-    group.add_argument("--workers", type=at_least(1), metavar="N",
-                       help="number of concurrent runs (default: one per processor)")
+    add_study_options(group, count=1000, quick_count=1000, seeds=5)
 
 
 def run(options, report):
@@ -153,8 +147,9 @@ def run(options, report):
     for restitution in restitutions:
         found = [row for row in rows if row["restitution"] == restitution and not row["error"]]
         if len(found) > 1:
-            table[restitution] = [(*mean([row[name] for row in found]), theory, first) for name, theory, first in zip(
-                names, gaussian_theory(FRACTION, restitution), first_order(FRACTION, restitution))]
+            theories = zip(names, gaussian_theory(FRACTION, restitution), first_order(FRACTION, restitution))
+            table[restitution] = [(*sample_mean([row[name] for row in found]), theory, first)
+                                  for name, theory, first in theories]
     report.table("gas", ("restitution", "quantity", "mean", "error", "gaussian_theory", "first_order"),
                  [(e, name, *values) for e, found in table.items() for name, values in zip(names, found)])
     for restitution, found in table.items():

@@ -26,11 +26,20 @@ import numpy as np
 
 import minidem as md
 from minidem.ensemble import run_ensemble
-from minidem.scenario import at_least, positive
+from minidem.scenario.flow import solid_fraction
 from minidem.scenario.plot import COLOURS
-from minidem.scenarios.compression import comes_to_rest, mean
+from minidem.scenarios.compression import comes_to_rest
 from minidem.scenarios.papers import Finding, PaperExperiment
-from minidem.scenarios.periodic_grains import DENSITY, PRESSURE, grain, material, placed, step_of, time_unit
+from minidem.scenarios.periodic_grains import (
+    PRESSURE,
+    add_study_options,
+    aspect_ratio,
+    material,
+    placed,
+    sample_mean,
+    step_of,
+    time_unit,
+)
 
 FRICTION, RESTITUTION = 0.5, 0.5
 INERTIAL, LOOSENING, ANSWER = 0.003, 0.02, 0.5          # rates of test and of loose samples, time of md.Pressure
@@ -40,24 +49,9 @@ STATES, QUANTITIES = ("dense", "loose"), ("ratio", "volume", "fraction")
 
 
 def add_options(group):
-    group.add_argument("--aspects", type=positive, nargs="+", default=[1.0, 2.0], metavar="A",
+    group.add_argument("--aspects", type=aspect_ratio, nargs="+", default=[1.0, 2.0], metavar="A",
                        help="length / diameter of the rods, from 1 (spheres) to 5 (default: 1 2)")
-    group.add_argument("--count", type=at_least(200), metavar="N",
-                       default=lambda options: 300 if options.quick else 1000,
-                       help="grains of a sample (default: 1000; with --quick 300)")
-    group.add_argument("--seeds", type=at_least(2), metavar="N", default=lambda options: 2 if options.quick else 4,
-                       help="samples of each kind (default: 4; with --quick 2)")
-    group.add_argument("--workers", type=at_least(1), metavar="N",
-                       help="number of concurrent runs (default: one per processor)")
-
-
-def check(options):
-    for aspect in options.aspects:
-        grain(aspect)
-
-
-def fraction(sim):
-    return np.sum(sim.mass) / DENSITY / sim.box.volume
+    add_study_options(group, count=1000, quick_count=300, seeds=4)
 
 
 def consolidated(aspect, state, count, seed):
@@ -82,13 +76,13 @@ def compress(aspect, state, count, seed, out):
     """One test: stress ratio, volumetric strain and solid fraction at ROWS axial strains."""
     sim, held = consolidated(aspect, state, count, seed)
     rate = INERTIAL / time_unit(aspect, count)
-    start, before, found, seen = sim.strain, fraction(sim), {}, []
+    start, before, found, seen = sim.strain, solid_fraction(sim), {}, []
     sim.deform(rates=(held, held, -rate))
 
     def look(sim):
         stress = np.diag(sim.stress(kinetic=True))
         seen.append(((stress[2] - 0.5 * (stress[0] + stress[1])) / stress.mean(), np.sum(sim.strain[:3] - start[:3]),
-                     fraction(sim)))
+                     solid_fraction(sim)))
 
     sim.run(math.ceil(STRAIN / rate / sim.dt), every=max(1, round(STRAIN / ROWS / 20.0 / rate / sim.dt)), callback=look)
     for k, part in enumerate(np.array_split(np.array(seen), ROWS)):
@@ -116,8 +110,8 @@ def run(options, report):
     kinds = {kind: found for kind, found in kinds.items() if len(found) > 1}
     late, critical = round(CRITICAL * ROWS), {}
     for kind, found in kinds.items():
-        critical[kind] = (*mean(curve(found, "ratio")[:, late:].mean(axis=1)),
-                          *mean(curve(found, "fraction")[:, late:].mean(axis=1)),
+        critical[kind] = (*sample_mean(curve(found, "ratio")[:, late:].mean(axis=1)),
+                          *sample_mean(curve(found, "fraction")[:, late:].mean(axis=1)),
                           float(np.mean([row["consolidated"] for row in found])),
                           float(np.max(curve(found, "ratio").mean(axis=0))))
         report.say("aspect ratio {:g}, {}: q/p = {:.3f} ± {:.3f}, solid fraction {:.4f} ± {:.4f}, from {:.4f}; largest "
@@ -176,7 +170,7 @@ def draw(figure, kinds):
     ratios.legend(fontsize=8)
 
 
-EXPERIMENT = PaperExperiment("triaxial", __doc__, run, add_options, check=check)
+EXPERIMENT = PaperExperiment("triaxial", __doc__, run, add_options)
 main = EXPERIMENT.main
 
 if __name__ == "__main__":

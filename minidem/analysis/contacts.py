@@ -203,11 +203,10 @@ def wall_wrenches(found, walls, box=None, about=None):
     wrenches, found = np.zeros((len(walls), 6)), found[found["clump_j"] < 0]
     wall = -1 - found["clump_j"]
     centers = np.array([w.center for w in walls]).reshape(-1, 3)[wall]
-    arms = found["point"] - centers
+    arms = found["point"] - (centers if about is None else about)
     if box is not None:
         repeats = np.array([w.uneven(box.axes)[0].any() for w in walls] + [False])[wall]
-        arms[repeats] -= box.displacement(box.lengths_in(arms[repeats]))
-    arms = arms if about is None else arms + (centers - about)
+        arms[repeats] -= box.displacement(box.lengths_in((found["point"] - centers)[repeats]))
     np.add.at(wrenches[:, :3], wall, -found["force"])
     np.add.at(wrenches[:, 3:], wall, -(cross(arms, found["force"]) + found["couple"]))
     return wrenches

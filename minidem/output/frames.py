@@ -86,12 +86,16 @@ class Frames:
             if file.name not in kept:
                 file.unlink()
 
+    def file(self, step: int) -> Path:
+        """Of the spheres of the frame at a step."""
+        return self.folder / "frames" / f"{self.name}_{step:09d}.vtu"
+
     def take(self, sim) -> tuple | None:
         """Copies of what `write` needs, for another thread; None if there is a frame of this time."""
         if self.last == sim.time:
             return None
         self.last = sim.time
-        file = self.folder / "frames" / f"{self.name}_{sim.step_count:09d}.vtu"
+        file = self.file(sim.step_count)
         walls = wall_mesh(sim) if sim.engine.moves else None
         if not self._walls_drawn or walls is None and reach(sim, self.reach) != self.reach:
             self.draw_walls(sim)

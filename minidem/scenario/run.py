@@ -59,7 +59,7 @@ class Run:
         self.scenario, self.quiet = scenario, options.quiet
         self.folder = RunFolder(out, scenario.name)
         self.series = Frames(self.folder.path, options.contacts, options.fields, name=scenario.name)
-        check_writable(out, [self.series.folder / "frames" / f"{scenario.name}_000000000.vtu", self.folder.earlier])
+        check_writable(out, [self.series.file(0), self.folder.earlier])
         self.resumed = options.resume and bool(self.folder.checkpoints())
         if self.resumed:
             self._resume(options)

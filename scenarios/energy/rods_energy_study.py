@@ -15,10 +15,7 @@ Each run has its own folder in --out and writes fifty checkpoints: after Ctrl-C 
 A run takes three to five minutes on one core; --quick simulates 30 s and takes some seconds in all.
 """
 
-import io
-import json
 import sys
-from contextlib import redirect_stderr
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +26,7 @@ from minidem.rotation import registry
 from minidem.scenario import at_least
 from minidem.scenario.files import RunFolder
 from minidem.scenario.plot import styles
-from minidem.scenarios.papers import Finding, PaperExperiment
+from minidem.scenarios.papers import Finding, PaperExperiment, run_or_continue
 from minidem.scenarios.rods_in_box import SCENARIO as RODS
 
 PAPER, FIGURE = "SPIRAL 2025", "Fig. 2"
@@ -86,16 +83,9 @@ def bounce(integrator, contact, time, dt, seed, out):
     finish.
     """
     folder = folder_of(integrator, contact, time, dt, seed, out)
-    options = {"integrator": integrator, "contact": contact, "time": time, "dt": dt, "seed": seed, "out": folder.path,
-               "frames": 0, "checkpoint-every": time / CHECKPOINTS}
-    arguments = [str(word) for name, value in options.items() for word in (f"--{name}", value)]
-    if folder.checkpoints():
-        arguments.append("--resume")
-    with redirect_stderr(io.StringIO()) as messages:
-        RODS.main([*arguments, "--quiet"])
-    summary = json.loads(folder.summary.read_text()) if folder.summary.exists() else {"ended": None}
-    if summary["ended"] != "done":
-        raise RuntimeError(f"{messages.getvalue()} To restart the run remove {folder.path}.")
+    summary = run_or_continue(RODS, folder, {
+        "integrator": integrator, "contact": contact, "time": time, "dt": dt, "seed": seed, "frames": 0,
+        "checkpoint-every": time / CHECKPOINTS})
     return {name: summary[name] for name in ("steps", "wall_seconds", "us_per_step")}
 
 

@@ -1,6 +1,8 @@
 """The step up to which dashpots damp: rates of single contacts, and what a longer step does to a dense sample."""
+import re
 import warnings
 from math import log, pi, sqrt
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -71,16 +73,16 @@ def test_nothing_to_damp():
     assert damping_rate(sim, sim.contacts()) == (0.0, -1)
 
 
-def strength(restitution, part):
+def strength(restitution, part, count=150, inertial=0.02, seed=1):
     """Deviatoric over mean stress of a sample that is compressed along z under a pressure, largest rate * dt, warnings.
 
     part : of the step of periodic_grains.py for restitutions of 0.5 and more.
     """
-    count, unit, inertial = 150, time_unit(1.0, 150), 0.02
+    unit = time_unit(1.0, count)
     dt, held = part * step_of(1.0), md.Pressure(PRESSURE, 0.5 * unit)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        sim = placed(1.0, count, 1, shape=(1.0, 1.0, 1.5)).simulation(
+        sim = placed(1.0, count, seed, shape=(1.0, 1.0, 1.5)).simulation(
             material(0.5, restitution), dt, {"rates": (-0.05 / unit,) * 3}, contact="hertz-mindlin", threads=1)
         while np.trace(sim.stress()) / 3.0 < 0.5 * PRESSURE:
             sim.run(round(unit / dt))
@@ -103,3 +105,22 @@ def test_dashpots_beyond_their_step_take_the_strength():
     assert slow < 1.0 < 1.5 < fast and not nothing
     assert good > 0.7 and weak < 0.8 * good
     assert "friction is too weak. Lower dt below" in text
+
+
+TABLE = re.findall(r"^\| (0\.\d) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", (
+    Path(md.__file__).parent / "guide" / "friction.md").read_text(encoding="utf-8"), re.MULTILINE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", TABLE, ids=[row[0] for row in TABLE])
+def test_table_of_the_guide(row):
+    """q/p and the largest rate times dt at 0.2 and 0.1 Rayleigh steps: means of four samples of 300 spheres."""
+    restitution, *expected = map(float, row)
+    found = [value for part in (1.0, 0.5) for value in np.mean(
+        [strength(restitution, part, 300, 0.01, seed)[:2] for seed in range(1, 5)], axis=0)]
+    print(restitution, found)
+    assert found == pytest.approx(expected, abs=0.03)
+
+
+def test_the_guide_has_the_table():
+    assert len(TABLE) == 4
