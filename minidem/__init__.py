@@ -16,7 +16,7 @@ The public names, after `import minidem as md`; `help(md.Simulation)` and so on 
     md.Trajectory           GSD or CSV file of clumps over time, a callback of sim.run
     md.Frames               a folder of frames for ParaView and movies, likewise
     md.Table                CSV file of energies, or of numbers of your own, likewise
-    md.show                 a picture of a simulation, for notebooks (extra render)
+    md.show, md.view        a picture of a simulation, and an HTML page on which one can turn it (extra render)
     md.cite                 references of what a simulation used
     md.build_info           version, instruction set, OpenMP and compiler of this build
     md.effective_modulus, md.effective_shear_modulus    E* and G* of two materials in contact
@@ -66,6 +66,7 @@ from minidem.material import Material, Pair, effective_modulus, effective_shear_
 from minidem.output.frames import Frames
 from minidem.output.trajectory import Trajectory
 from minidem.render.show import show
+from minidem.render.view import view
 from minidem.scenario.table import Table
 from minidem.simulation import Simulation
 from minidem.state.periodic_box import PeriodicBox, Pressure
@@ -77,7 +78,7 @@ __version__ = "0.11.0"
 __all__ = ["ClumpTemplate", "Cone", "Cylinder", "Energy", "Frames", "Material", "MeshWall", "Oscillation", "Pair",
            "PeriodicBox", "Plane", "Pressure", "Servo", "Simulation", "Table", "Trajectory", "box", "build_info",
            "cite", "contact", "effective_modulus", "effective_shear_modulus", "mesh_report", "rotation", "shapes",
-           "show"]
+           "show", "view"]
 
 # `import minidem.shapes` and the like: these modules have a public name beside that of their folder.
 _sys.modules |= {f"{__name__}.{name}": module for name, module in

@@ -158,8 +158,8 @@ def add_force(sim, function: Callable | object, parameters: ArrayLike = ()) -> N
     Parameters
     ----------
     function : callable or compiled function
-        In Python: function(t, x, v, q, w, *parameters) -> (force (n, 3) [N], torque (n, 3) [N m]), lab frame, for all
-        clumps in one call. Arguments: time [s], position, velocity, orientation (template frame -> lab), angular
+        In Python: ``function(t, x, v, q, w, *parameters)`` -> (force (n, 3) [N], torque (n, 3) [N m]), lab frame, for
+        all clumps in one call. Arguments: time [s], position, velocity, orientation (template frame -> lab), angular
         velocity (lab). Compiled: see Notes. Either is called at the positions of every force evaluation, with
         velocities predicted for that instant, so that damping does not reduce the order of a scheme.
     parameters : (k,) array_like
@@ -178,13 +178,13 @@ def add_force(sim, function: Callable | object, parameters: ArrayLike = ()) -> N
     signature. It is called for eight clumps at a time, by all threads without the GIL, and must not have a memory of
     its own. `time` points to one number, `parameters` to the k given ones, which are followed by 64 NaN; a function
     that reads beyond them is refused where its result for the present clumps shows it, by two calls here and whenever
-    clumps are added or removed. The other arrays are rows of eight doubles, one per clump:
+    clumps are added or removed. The other arrays are rows of eight doubles, one per clump::
 
-        clumps    0-2 position   3-5 velocity   6-9 orientation (w, x, y, z)   10-12 angular velocity   13 mass
-                  14 id (`ids`)
-        wrenches  0-2 force   3-5 torque, zero before the call
+       clumps    0-2 position   3-5 velocity   6-9 orientation (w, x, y, z)   10-12 angular velocity   13 mass
+                 14 id (`ids`)
+       wrenches  0-2 force   3-5 torque, zero before the call
 
-    all in the lab frame, in SI units. Lanes behind the last clump repeat another one; their results are ignored.
+    These are in the lab frame, in SI units. Lanes behind the last clump repeat another one; their results are ignored.
 
     Several functions add up. Their work is in `energy().work`: with compiled ones the integral of the power by the
     trapezoidal rule. Checkpoints do not contain them: add them again after `load`, or drop them. A copy contains them;

@@ -212,12 +212,12 @@ class Simulation:
                 engine.loop, engine.due = loop, step
             raise
 
-    def run_until(self, t: float) -> None:
-        """Advance by the fewest steps that reach time t [s]; by none if t is past."""
+    def run_until(self, t: float, every: int | None = None, callback: Callable | None = None) -> None:
+        """Advance by the fewest steps that reach time t [s], by none if t is past; otherwise like `run`."""
         t = non_negative("t", t)
         if t > MOST_STEPS * self.dt:
             raise ValueError(f"t = {t}: more than 2^53 steps of dt = {self.dt} away; check the units")
-        self.run(max(0, steps_to_reach(t, self.dt) - self.step_count))
+        self.run(max(0, steps_to_reach(t, self.dt) - self.step_count), every, callback)
 
     def _prepare(self):
         """Forces at the present positions, and half a step back for new clumps."""

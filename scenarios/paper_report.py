@@ -3,7 +3,8 @@
 
     python scenarios/paper_report.py --quick
 
-Runs all paper experiments of scenarios/, each into its own folder, and writes report.html with tables and figures.
+Runs all paper experiments of scenarios/, each into its own folder, and writes report.html with tables and figures and
+findings.csv.
 Prints one line per published table or figure: reproduced, not reproduced, known limit (a difference that is expected
 of the law or method), or too short to tell (a run without --quick then decides). If an experiment fails, the report
 contains its error and the other experiments continue.
@@ -16,6 +17,7 @@ import traceback
 import minidem
 from minidem.core.atomic import replace_text
 from minidem.core.interpreter import scenario_command, scenario_scripts
+from minidem.output.table import write_table
 from minidem.scenario import Scenario
 from minidem.scenarios import module_of
 from minidem.scenarios.papers import LIMIT, NOT_REPRODUCED, REPRODUCED, TOO_SHORT, WRONG, lines
@@ -97,7 +99,7 @@ def check(options):
 
 
 def run(options, report):
-    sections = []
+    sections, rows = [], []
     for name in options.only:
         try:
             one = experiments()[name].run_into(report.path / name, quick=options.quick, quiet=options.quiet)
@@ -108,9 +110,14 @@ def run(options, report):
             sections.append(f'<h2>{name}</h2><p class="failed">{html.escape(report.findings[-1])}</p>')
         else:
             sections.append(section(name, experiments()[name], one))
+            command = scenario_command(name) + " --quick" * options.quick
+            rows += [(f.paper, f.item, f.quantity, number(f.published), number(f.reproduced), number(f.exact),
+                      f.verdict, f.remarks, name, command) for f in one.findings]
             for line in lines(one.findings):
                 report.find(line)
-        # The page is valid after every experiment.
+        # Page and table are valid after every experiment.
+        write_table(report.path / "findings.csv", [*(column for column in COLUMNS if column != "deviation"), "script",
+                                                   "command"], rows)
         replace_text(report.path / "report.html", page(sections, report.findings, options.quick))
 
 

@@ -1,93 +1,139 @@
 #!/usr/bin/env python3
-"""HTML pages about minidem: the guide, the API, a page per rotation scheme and contact law, a gallery of scenarios.
+"""HTML pages about minidem: guide, notebooks, API, schemes and contact laws, scenarios, published results.
 
-    python tools/docs.py                    # writes results/docs/index.html and what it links to: some seconds
+    python tools/docs.py                    # writes results/docs/index.html and what it links to: about a minute
 
-The guide is README.md and the other Markdown files. The API is made from docstrings by pdoc, of the extra `docs`. Pages
-of schemes and laws are made from their records, the gallery from the docstrings of scenarios/, the pictures of
-scenarios/pictures and those of runs in results/NAME. All links between the pages are checked. Exit status: 0, 1 if a
-link is broken, which is then named, 2 without pdoc.
+The guide is README.md, the other Markdown files and the notebooks of minidem/guide, which are run. The API is made
+from docstrings, pages of schemes and laws from their records, the gallery from the docstrings of scenarios/ and the
+tables and pictures of scenarios/pictures. Sphinx, of the extra `docs`, makes the pages. They need no network: formulas
+are MathML, and the search works on files. Exit status: 0, 1 if Sphinx warns, as of a broken link, 2 without Sphinx.
 """
 import argparse
 import ast
-import html
-import importlib
+import csv
 import inspect
+import json
 import re
 import shutil
 import sys
-from html.parser import HTMLParser
+import tempfile
+from importlib import import_module
 from pathlib import Path
-from urllib.parse import unquote
 
-from numpy.typing import ArrayLike
+from gallery import FINDINGS, PICTURES, SCENARIOS, pictures_of
 from order_table import instant
 
 import minidem as md
 from minidem.core.interpreter import scenario_scripts
+from minidem.core.literature import references
 
 ROOT = Path(__file__).resolve().parents[1]
-MODULES = ("minidem", *(f"minidem.{name}" for name in (
-    "rotation.record", "contact.record", "initial", "scenario", "ensemble", "templates.shapes",
-    "templates.fit_report")))
-SECTIONS = {"minidem": "index.html", "Rotation schemes": "rotation/index.html", "Contact laws": "contact/index.html",
-            "Scenarios": "scenarios/index.html", "API": "api/index.html"}
-GUIDE = {name: f"{page}.html" for name, page in re.findall(
-    r"^\| \[([^\]]+)\]\((minidem/guide/\w+)\.md\)", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)}
+MODULES = tuple(f"minidem.{name}" for name in (
+    "rotation", "contact", "rotation.record", "contact.record", "initial", "scenario", "ensemble", "shapes"))
+SETTINGS = {
+    "project": "minidem", "release": md.__version__, "html_title": f"minidem {md.__version__}",
+    "extensions": ["sphinx.ext.autodoc", "sphinx.ext.napoleon", "myst_nb", "docs"],
+    "html_theme": "furo", "html_show_sourcelink": False, "html_copy_source": False, "html_math_renderer": "mathml",
+    "html_show_search_summary": False,          # which are fetched, and files cannot be
+    "html_theme_options": {"navigation_with_keys": True},
+    "pygments_style": "sphinx", "default_role": "py:obj", "add_module_names": False, "toc_object_entries": False,
+    "autodoc_typehints": "none", "maximum_signature_line_length": 80, "autodoc_member_order": "bysource",
+    "napoleon_google_docstring": False, "napoleon_use_rtype": False,
+    "myst_enable_extensions": ["dollarmath", "amsmath"], "myst_heading_anchors": 4,
+    "suppress_warnings": ["myst.header"],
+    "nb_execution_mode": "force", "nb_execution_timeout": 120, "nb_execution_raise_on_error": True,
+    "nb_ipywidgets_js": {},                     # of a network, for widgets that no notebook has
+}
 STYLE = """
-body {font: 16px/1.5 sans-serif; max-width: 62em; margin: auto; padding: 0 1em 3em; color: #222}
-div.site a {margin-right: 1.5em} div.site {padding: 1em 0; border-bottom: 1px solid #ccc}
-div.guide {font-size: .85em; padding-top: .4em} div.guide a {margin-right: 1.2em; white-space: nowrap}
-a {color: #06c; text-decoration: none} img {max-width: 100%}
-code {font-size: .88em} pre code {font-size: 13px}
-pre {background: #f5f5f5; padding: .7em; overflow-x: auto; line-height: 1.35}
-table {border-collapse: collapse; display: block; overflow-x: auto; font-size: .9em}
-th, td {border: 1px solid #ccc; padding: .2em .6em}
-th {text-align: left; background: #f5f5f5}
+body {--code-font-size: 75%}
+@media (min-width: 97em) {.content {width: 58em}}
+.math {overflow-x: auto; margin: 1em 0}
+mtd[columnalign=left] {text-align: left}
+mtd[columnalign=right] {text-align: right}
+mi[mathvariant=bold-italic] {font-weight: bold; font-style: italic}
+"""
+SYMBOLS = r"""In the formulas :math:`q` is the orientation, a unit quaternion that takes the principal frame to the
+lab; :math:`\boldsymbol\omega`, :math:`\boldsymbol\tau` and :math:`I` are angular velocity, torque and moments of
+inertia in the principal frame; :math:`\dot{\boldsymbol\omega}(\boldsymbol\omega, \boldsymbol\tau) =
+I^{-1} (\boldsymbol\tau - \boldsymbol\omega \times I \boldsymbol\omega)`; :math:`\mathrm N(q)` is :math:`q` divided by
+its norm, and :math:`q^*` its conjugate; :math:`\exp(\boldsymbol v)` is the rotation by :math:`2 |\boldsymbol v|` about
+:math:`\boldsymbol v`. A value without an argument is that at :math:`t`.
 """
 
 
-def renderer():
-    """The module of pdoc that makes HTML from Markdown; ModuleNotFoundError with the command that installs it."""
+def install():
+    """Sphinx's class; ModuleNotFoundError with the command that installs it."""
     try:
-        from pdoc import render_helpers
+        for name in ("furo", "latex2mathml", "myst_nb"):
+            import_module(name)
+        from sphinx.application import Sphinx
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(f"the pages need the package {error.name}; install it with\n"
-                                  f"    {sys.executable} -m pip install pdoc") from None
-    return render_helpers
+                                  f"    {sys.executable} -m pip install sphinx furo myst-nb latex2mathml") from None
+    return Sphinx
 
 
-def examples_marked(text):
-    """Text of a docstring whose examples behind `::` are code in Markdown too."""
-    return re.sub(r"::\n\n?(?= {4})", ":\n\n", text)
+def setup(app):
+    """Formulas as MathML, which browsers draw without scripts or fonts from the network: an extension of Sphinx."""
+    from docutils.nodes import SkipNode
+    from latex2mathml.converter import convert
+
+    def inline(writer, node):
+        writer.body.append(convert(node.astext()))
+        raise SkipNode
+
+    def display(writer, node):
+        writer.body.append(f'<div class="math">{convert(node.astext(), display="block")}</div>')
+        raise SkipNode
+
+    app.add_html_math_renderer("mathml", (inline, None), (display, None))
+    app.add_css_file("minidem.css")
+    return {"parallel_read_safe": True}
 
 
-def navigation(depth):
-    """Links to the sections and the pages of the guide, from a page `depth` folders below the first."""
-    links, pages = ("".join(f'<a href="{"../" * depth}{page}">{name}</a> ' for name, page in found.items())
-                    for found in (SECTIONS, GUIDE))
-    return f'<div class="site">{links}<div class="guide">{pages}</div></div>'
-
-
-def write_page(out, name, markdown):
-    """The page `name`, such as "rotation/spiral.html", from Markdown."""
-    helpers = renderer()
-    markdown = re.sub(r"(?<=[/(])README\.md(?=[)#])", "index.md", markdown)
-    body = helpers.to_html(re.sub(r"(\]\((?!https?:)[^)\s]*)\.md(?=[)#])", r"\1.html", markdown))
-    colours = helpers.formatter.get_style_defs(".codehilite")
-    title = html.escape(markdown.partition("\n")[0].strip("# ").replace("`", ""))
-    path = out / name
+def write(path, *lines):
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>\n'
-                    f"<style>{STYLE}{colours}</style></head>\n"
-                    f"<body>{navigation(name.count('/'))}\n<main>{body}</main></body></html>\n", encoding="utf-8")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def write_guide(out):
-    """README.md as index.html, and the other Markdown files at the places that they have in the project."""
-    write_page(out, "index.html", (ROOT / "README.md").read_text(encoding="utf-8"))
-    for path in [*(ROOT / "minidem").rglob("*.md"), *(ROOT / "tools").glob("*.md")]:
-        write_page(out, path.relative_to(ROOT).with_suffix(".html").as_posix(), path.read_text(encoding="utf-8"))
+def page_list(caption, *pages):
+    """Lines of a table of contents in Markdown."""
+    return ["", "```{toctree}", ":hidden:", f":caption: {caption}", "", *pages, "```"]
+
+
+def cited(text):
+    """Markdown in which [@key; @key] of references.bib are links to the DOI, and a list of these works at the end."""
+    found = {}
+
+    def linked(group):
+        works = references(re.findall(r"\w+", group[1]))
+        found.update((work.key, work) for work in works)
+        return "(" + ", ".join(f"[{work.authors[0].partition(',')[0]}{' et al.' * (len(work.authors) > 2)} {work.year}]"
+                               f"(https://doi.org/{work.doi})" for work in works) + ")"
+
+    text = re.sub(r"\[(@\w+(?:; @\w+)*)\]", linked, text)
+    return "\n".join([text, *(f"* {work.text}" for work in found.values())])
+
+
+def write_guide(source):
+    """README.md as index.md, and the other Markdown files and notebooks at the places that they have in the project."""
+    for path in [*(ROOT / "minidem").rglob("*.md"), *(ROOT / "minidem" / "guide").glob("*.ipynb"),
+                 *(ROOT / "tools").glob("*.md")]:
+        copy = source / path.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(cited(re.sub(r"(?<=[/(])README\.md(?=[)#])", "index.md", path.read_text(encoding="utf-8"))),
+                        encoding="utf-8")
+    shutil.copytree(PICTURES, source / "scenarios" / "pictures")
+    for path in scenario_scripts().values():
+        copy = source / path.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, copy)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    guide = re.findall(r"\[[^\]]+\]\(((?:minidem|tools)/\S+)\.(?:md|ipynb)\)", readme.partition("\n## Guide\n")[2])
+    others = sorted(path.relative_to(source).with_suffix("").as_posix() for path in source.rglob("*.md"))
+    write(source / "index.md", readme, *page_list("Guide", *dict.fromkeys([*guide, *others])),
+          *page_list("Reference", "rotation/index", "contact/index", "api/index"),
+          *page_list("Results", "scenarios/index", "published/index"))
 
 
 def scheme_rows(scheme):
@@ -115,146 +161,160 @@ def law_rows(law):
 def parameter_text(name, default):
     """`name=default`, with the other choices."""
     if isinstance(default, tuple):
-        return f"`{name}={default[0]}`" + "".join(
-            f" or `{choice}`" if isinstance(choice, str) else " or a number" for choice in default[1:])
-    return f"`{name}=...`, must be given" if default is None or isinstance(default, type) else f"`{name}={default:g}`"
+        return f"``{name}={default[0]}``" + "".join(
+            f" or ``{choice}``" if isinstance(choice, str) else " or a number" for choice in default[1:])
+    return f"``{name}=...``, must be given" if default is None or isinstance(default, type) \
+        else f"``{name}={default:g}``"
+
+
+def heading(text, line="="):
+    return [text, line * len(text), ""]
+
+
+def fields(table):
+    """Lines of a table of two columns, in reStructuredText; names without a value are left out."""
+    return [".. list-table::", "   :widths: 30 70", "", *(
+        f"   * - {name}\n     - {value}" for name, value in table.items() if value not in ("", None)), ""]
 
 
 def record_page(kind, record, rows):
-    """Markdown of a rotation scheme or contact law: title, equations, sources, parameters and further rows."""
+    """Lines of a rotation scheme or contact law: title, parameters and further rows, formulas, references."""
     parameters = "; ".join(parameter_text(*item) for item in record.parameters.items())
-    table = {"argument": f'`{kind}="{record.name}"`', "parameters and defaults": parameters,
-             "DOI": f"[{record.doi}](https://doi.org/{record.doi})" if record.doi else "",
+    table = {"argument": f'``{kind}="{record.name}"``', "parameters and defaults": parameters,
+             "DOI": f"`{record.doi} <https://doi.org/{record.doi}>`__" if record.doi else "",
              "equations": record.equations, **rows, "used in": record.used_in}
-    lines = [f"| {name} | {value} |" for name, value in table.items() if value not in ("", None)]
     works = {work.key: work for group in (record.cites, *getattr(record, "cites_with", {}).values()) for work in group}
-    linked = re.sub(r"\b(FRICTION|ONSET)\.md", r"[\g<0>](../minidem/contact/\g<0>)", examples_marked(record.doc))
-    return "\n".join([f"# `{record.name}`: {record.title}", "", "| property | value |", "| --- | --- |", *lines, "",
-                      "## Formula", "", linked, "", "## References", "",
-                      *("* " + work.text.replace(f"doi:{work.doi}", f"[doi:{work.doi}](https://doi.org/{work.doi})")
-                        for work in works.values())])
+    linked = re.sub(r"\b(FRICTION|ONSET|COHESION)\.md", r":doc:`\g<0> </minidem/contact/\1>`", record.doc)
+    return [*heading(f"{record.name}: {record.title}"), *fields(table), *heading("Formula", "-"),
+            inspect.cleandoc(linked), "", *heading("References", "-"), *(
+        "* " + work.text.replace("``", "“").replace("''", "”").replace(f"doi:{work.doi}", f"`doi:{work.doi} <https://doi.org/{work.doi}>`__")
+        for work in works.values())]
 
 
-def write_records(out):
+def write_records(source):
     """A page per rotation scheme and contact law, and a list of each."""
     for kind, title, module, rows, more in (
             ("rotation", "Rotation schemes", md.rotation, scheme_rows,
-             "[Measured orders and cost](../minidem/rotation/ORDERS.md)."),
+             ":doc:`Measured orders and cost </minidem/rotation/ORDERS>`. " + SYMBOLS),
             ("contact", "Contact laws", md.contact, law_rows,
-             "[Time levels of friction and damping](../minidem/contact/FRICTION.md), "
-             "[onset correction](../minidem/contact/ONSET.md).")):
+             ":doc:`Time levels of friction and damping </minidem/contact/FRICTION>`, "
+             ":doc:`onset correction </minidem/contact/ONSET>`, :doc:`cohesion </minidem/contact/COHESION>`.")):
         records = [module.info(name) for name in module.available()]
         for record in records:
-            write_page(out, f"{kind}/{record.name}.html", record_page(kind, record, rows(record)))
-        write_page(out, f"{kind}/index.html", "\n".join([f"# {title}", "", more, "", *(
-            f"* [`{record.name}`]({record.name}.html): {record.title}" for record in records)]))
+            write(source / kind / f"{record.name}.rst", *record_page(kind, record, rows(record)))
+        write(source / kind / "index.rst", *heading(title), more, "", ".. toctree::", "   :hidden:", "",
+              *(f"   {record.name}" for record in records), "",
+              *(f"* :doc:`{record.name}`: {record.title}" for record in records))
 
 
-def write_gallery(out, results):
-    """A list of the scenarios with their docstrings and pictures."""
-    text = ["# Scenarios", "", "`python -m minidem run NAME` runs a scenario; `--help` after it lists the options. "
-            "Pictures are those of the project, and of the runs in results/NAME when these pages were made.", "",
-            ", ".join(f"[{name}](#{name})" for name in scenario_scripts())]
-    own = ROOT / "scenarios" / "pictures"
-    shutil.copytree(own, out / "scenarios" / "pictures", dirs_exist_ok=True)
+def table(columns, rows):
+    """Lines of a table in reStructuredText; a cell may have several lines."""
+    lines = [".. list-table::", "   :header-rows: 1", ""]
+    for row in (columns, *rows):
+        for place, cell in enumerate(row):
+            text = str(cell).replace("\n", "\n       ")
+            lines.append(f"   {' ' if place else '*'} - {text}")
+    return [*lines, ""]
+
+
+def write_gallery(source, results):
+    """A page per scenario: pictures, command, run time, the numbers that it checks, docstring; and a list of them."""
+    measured = json.loads(SCENARIOS.read_text(encoding="utf-8"))
+    rows = []
     for name, path in scenario_scripts().items():
         title, _, rest = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))).partition("\n")
-        text += ["", f"## {name}", "", f"**{title}**", "", examples_marked(rest.strip())]
-        pictures = [f"pictures/{picture.name}" for picture in sorted(own.glob(f"{name}*.png"))]
+        rest = re.sub(r"^(?=[A-Z]\. )", r"\\", rest, flags=re.MULTILINE)       # a name, not the number of a list
+        pictures, run = [f"/scenarios/pictures/{picture.name}" for picture in pictures_of(name)], measured[name]
         for picture in sorted((results / name).glob("*.png")):
-            (out / "scenarios" / name).mkdir(exist_ok=True)
-            shutil.copy(picture, out / "scenarios" / name)
-            pictures.append(f"{name}/{picture.name}")
-        text += ["", *(f"![{Path(picture).stem}]({picture})" for picture in pictures)]
-    write_page(out, "scenarios/index.html", "\n".join(text))
+            (source / "scenarios" / name).mkdir(exist_ok=True)
+            shutil.copy(picture, source / "scenarios" / name)
+            pictures.append(f"/scenarios/{name}/{picture.name}")
+        write(source / "scenarios" / f"{name}.rst", *heading(name), f"**{title}**", "",
+              *(f".. image:: {picture}\n   :alt: {Path(picture).stem}\n" for picture in pictures),
+              f"``{run['command']}`` takes {run['seconds']:g} s and prints at the end::", "",
+              *(f"    {line}" for line in run["prints"]), "", rest.strip())
+        image = f".. image:: {pictures[0]}\n   :width: 10em\n   :alt: {name}" if pictures else ""
+        rows.append((image, f":doc:`{name}`\n\n{title}", f"{run['seconds']:g} s"))
+    write(source / "scenarios" / "index.rst", *heading("Scenarios"),
+          "``python -m minidem run NAME`` runs a scenario; ``--help`` after it lists the options. The page of each has "
+          "the command of which the time is given, and the numbers that it checks, on an AMD EPYC (Zen 4).", "",
+          *table(("", "scenario", "run time"), rows),
+          ".. toctree::", "   :hidden:", "", *(f"   {name}" for name in scenario_scripts()))
 
 
-def write_api(out):
-    """The docstrings of the public modules, by pdoc, with links to the other pages."""
-    helpers = renderer()
-    import pdoc
-    pdoc.render.configure(docformat="numpy", show_source=False)
-    pdoc.render.env.filters["to_html"] = lambda text: helpers.to_html(examples_marked(text))
-    annotation = inspect.formatannotation
-    members = annotation(ArrayLike).removeprefix("Union[").removesuffix("]")     # too long to be read
-    inspect.formatannotation = pdoc.doc.formatannotation = lambda kind, *others: re.sub(
-        r"Union\[ArrayLike(, NoneType)?\]", lambda found: "ArrayLike | None" if found[1] else "ArrayLike",
-        annotation(kind, *others).replace(members, "ArrayLike"))
-    # Members of base classes in modules without a page are shown with the class.
-    pdoc.doc.Class.own_members = property(lambda self: [member for member in self.members.values()
-                                                        if member.taken_from[0].startswith("minidem")])
-    vars(md.rotation)["integrate"] = md.rotation.integrate      # imported late; pdoc looks for names in the module
-    pdoc.pdoc(*MODULES, output_directory=out / "api")
-    for path in (out / "api").rglob("*.html"):
-        sections = navigation(len(path.relative_to(out).parents) - 1)
-        text = path.read_text(encoding="utf-8")
-        path.write_text(text.replace('<input type="search"', f'{sections}<input type="search"', 1), encoding="utf-8")
-    modules = {name: importlib.import_module(name)
-               for name in sorted([*MODULES, "minidem.rotation", "minidem.contact"])}
-    names = {f"md.{name}": getattr(md, name) for name in md.__all__ if not inspect.ismodule(getattr(md, name))}
-    write_page(out, "api/index.html", "\n".join([
-        "# API", "", "`import minidem as md`:", "",
-        *(f"* [`{name}`](minidem.html#{name[3:]}): {title(thing)}" for name, thing in names.items()),
-        "", "## Modules", "",
-        *(f"* [`{name}`]({name.replace('.', '/')}.html): {title(thing)}" for name, thing in modules.items())]))
+def write_published(source):
+    """A page per published table or figure, with what was found of it."""
+    with FINDINGS.open(encoding="utf-8") as file:
+        found = list(csv.DictReader(file))
+    pages = {}
+    for row in found:
+        pages.setdefault((row["paper"], row["item"]), []).append(row)
+    listed = []
+    for (paper, item), rows in pages.items():
+        name = re.sub(r"\W+", "-", f"{paper} {item}".lower()).strip("-")
+        scripts = {row["script"]: row["command"] for row in rows}
+        verdicts = ", ".join(dict.fromkeys(row["verdict"] for row in rows))
+        listed.append((f":doc:`{paper}, {item} <{name}>`", verdicts))
+        write(source / "published" / f"{name}.rst", *heading(f"{paper}, {item}"), *table(
+            ("quantity", "published", "here", "exact", "verdict", "how it was compared"),
+            [[row[key] for key in ("quantity", "published", "here", "exact", "verdict", "note")] for row in rows]),
+            *(f"* :doc:`/scenarios/{script}`: ``{command}``" for script, command in scripts.items()), "",
+            *(f".. image:: /scenarios/pictures/published/{path.name}\n   :alt: {path.stem}\n"
+              for script in scripts for path in sorted((PICTURES / "published").glob(f"{script}-*.png"))))
+    write(source / "published" / "index.rst", *heading("Published tables and figures"),
+          "Every table and figure of the papers behind these schemes, repeated by :doc:`/scenarios/paper_report`; "
+          "what the verdicts mean is in :doc:`/minidem/guide/papers`.", "", *table(("page", "verdicts"), listed),
+          ".. toctree::", "   :hidden:", "", *(f"   {one[0].split('<')[1].strip('>`')}" for one in listed))
 
 
-def title(thing):
-    """First line of the docstring, behind the signature that Cython puts there."""
-    lines = inspect.getdoc(thing).splitlines()
-    return next(line for line in lines if line and not re.fullmatch(r"\w+\(.*\).*", line)).rstrip(":")
+def write_api(source):
+    """A page per public class and function of minidem, and per module."""
+    names = [name for name in md.__all__ if not inspect.ismodule(getattr(md, name))]
+    for name in names:
+        kind = "class" if inspect.isclass(getattr(md, name)) else "function"
+        write(source / "api" / f"{name}.rst", *heading(f"md.{name}"), f".. auto{kind}:: minidem.{name}",
+              *["   :members:", "   :inherited-members: object, Exception, tuple"] * (kind == "class"))
+    for name in MODULES:
+        module = import_module(name)
+        own = [member for member in getattr(module, "__all__", dir(module))
+               if str(getattr(getattr(module, member), "__module__", "")).startswith(name)]
+        write(source / "api" / f"{name}.rst", *heading(name), f".. automodule:: {name}",
+              f"   :members: {', '.join(own)}")
+    write(source / "api" / "index.rst", *heading("API"), "``import minidem as md``", "", ".. toctree::",
+          "   :maxdepth: 1", "", *(f"   {name}" for name in (*names, *MODULES)))
 
 
-class Links(HTMLParser):
-    """Targets of links and pictures, and the anchors of a page."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.targets, self.anchors = [], set()
-        self.feed(text)
-
-    def handle_starttag(self, tag, attributes):
-        for name, value in attributes:
-            if name in ("id", "name"):
-                self.anchors.add(value)
-            elif name in ("href", "src") and value:
-                self.targets.append(value)
-
-
-def broken_links(out):
-    """["page: target"] of links in a folder that lead to no file or no anchor; links to the web are not tried."""
-    pages = {path.resolve(): Links(path.read_text(encoding="utf-8")) for path in sorted(Path(out).rglob("*.html"))}
-    found = []
-    for path, page in pages.items():
-        for target in page.targets:
-            if re.match(r"[a-z]+:|//", target):
-                continue
-            file, _, anchor = unquote(target).partition("#")
-            place = (path.parent / file).resolve() if file else path
-            if not place.is_file() or anchor and place in pages and anchor not in pages[place].anchors:
-                found.append(f"{path.relative_to(Path(out).resolve())}: {target}")
-    return found
+def build(sphinx, source, out):
+    """Make the pages; the number of warnings, which Sphinx has printed."""
+    static = source / "static"
+    write(static / "minidem.css", STYLE)
+    app = sphinx(source, None, out, source / ".doctrees", "html", status=None, freshenv=True,
+                 confoverrides=SETTINGS | {"html_static_path": [str(static)]})
+    app.build()
+    return app._warncount
 
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("results/docs"), metavar="FOLDER",
-                        help="folder of the pages (default: %(default)s); files of an earlier call are overwritten")
+                        help="folder of the pages (default: %(default)s); it is replaced")
     parser.add_argument("--results", type=Path, default=Path("results"), metavar="FOLDER",
                         help="folder with pictures of runs in FOLDER/NAME, for the gallery (default: %(default)s)")
     options = parser.parse_args(argv)
     try:
-        renderer()                              # an error before any work
+        sphinx = install()                      # an error before any work
     except ModuleNotFoundError as error:
         parser.error(str(error))
-    write_guide(options.out)
-    write_records(options.out)
-    write_gallery(options.out, options.results)
-    write_api(options.out)
-    broken = broken_links(options.out)
-    print(*(f"broken link: {one}" for one in broken), f"{options.out / 'index.html'}: "
-          f"{len(list(options.out.rglob('*.html')))} pages", sep="\n")
-    return 1 if broken else 0
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder)
+        write_guide(source)
+        write_records(source)
+        write_gallery(source, options.results)
+        write_published(source)
+        write_api(source)
+        warnings = build(sphinx, source, options.out)
+    print(f"{options.out / 'index.html'}: {len(list(options.out.rglob('*.html')))} pages, {warnings} warnings")
+    return 1 if warnings else 0
 
 
 if __name__ == "__main__":

@@ -109,7 +109,7 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
         radius [m], not smaller for a larger one.
     begins : str
         Whether a contact begins at "touch", or at a gap of its "range".
-    **record
+    **record : object
         Further fields of `minidem.contact.record.ContactLaw`: title, doi, doc, cites, power, reads_with (properties
         that it reads with a certain word of a parameter) and others.
 
@@ -127,21 +127,23 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
     -----
     Each function is one of
 
-    * a Python function f(contacts, *parameters), called for eight contacts at a time, which has the arrays of
+    * a Python function ``f(contacts, *parameters)``, called for eight contacts at a time, which has the arrays of
       `minidem.contact.external_law.EightContacts`. `force` assigns contacts.force, contacts.dissipated and
       contacts.couple, and changes contacts.history in place; `describe` assigns contacts.normal_energy,
       tangential_energy, rolling_energy and sliding. A parameter whose default is an integer is one, and a word is its
       index. An assigned array has the shape given there. If it raises, the step is undone and the error passed on.
-    * a C function  void f(const double *contact, double *history, double *result, const double *parameters),  compiled
-      anywhere: a numba cfunc, a ctypes function with restype and argtypes, a scipy.LowLevelCallable, or a capsule whose
-      name is the signature. Rows of eight doubles, one per contact:
-          contact  0-2 normal   3-5 middle normal   6-8 velocity   9-11 angular velocity   12 spin   13 overlap
-                   14 radius   15 mass   16 rolling inertia   17 step   18, 19, ... coefficients
-          history  4 for each record
-          result   0-2 force   3-5 couple (with couples)   6-9 dissipated energies: to be written
-                   10 whether the contact goes on, 1 or 0; before the call 1 if the overlap is positive
-          result   0-3 energies of the springs: normal, tangential, rolling; sliding: of `describe`
-      (minidem/contact/rows.pxd). The parameters are doubles.
+    * a C function ``void f(const double *contact, double *history, double *result, const double *parameters)``,
+      compiled anywhere: a numba cfunc, a ctypes function with restype and argtypes, a scipy.LowLevelCallable, or a
+      capsule whose name is the signature. Rows of eight doubles, one per contact::
+
+         contact  0-2 normal   3-5 middle normal   6-8 velocity   9-11 angular velocity   12 spin   13 overlap
+                  14 radius   15 mass   16 rolling inertia   17 step   18, 19, ... coefficients
+         history  4 for each record
+         result   0-2 force   3-5 couple (with couples)   6-9 dissipated energies: to be written
+                  10 whether the contact goes on, 1 or 0; before the call 1 if the overlap is positive
+         result   0-3 energies of the springs: normal, tangential, rolling; sliding: of `describe`
+
+      These are the rows of minidem/contact/rows.pxd. The parameters are doubles.
 
     Lanes without a contact hold two small spheres with a gap, at rest, and results for them are not used. If i and j
     are exchanged, forces and couples must change sign and no other bit: both are evaluated where i and j belong to

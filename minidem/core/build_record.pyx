@@ -58,13 +58,10 @@ def build_info():
     Returns
     -------
     dict
-        version : of minidem
-        isa : instructions that the kernels use: "native" (those of the machine that built it), the x86-64
-            level "v2", "v3" or "v4", or "generic"
-        isa_levels : levels that the environment variable MINIDEM_ISA can choose here, the lowest first; empty in
-            a build for one instruction set
-        openmp : whether runs can use several threads
-        compiler : name, version and the options that bear on speed or results
+        With version: of minidem; isa: instructions that the kernels use, "native" (those of the machine that built
+        it), the x86-64 level "v2", "v3" or "v4", or "generic"; isa_levels: levels that the environment variable
+        MINIDEM_ISA can choose here, the lowest first, empty in a build for one instruction set; openmp: whether runs
+        can use several threads; compiler: name, version and the options that bear on speed or results.
     """
     words = command.decode().split()
     flags = dict.fromkeys(word for word in words if re.match("-O|-m(?!llvm)|-f.*(math|contract|openmp)", word))

@@ -24,7 +24,7 @@ TABLE_SECONDS = 20.0    # between intermediate tables
 def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Path | str, workers: int | None = None,
                  threads: int = 1, scheduler: str | None = None, progress: bool = True,
                  cost: Callable[[dict], float] | None = None, timeout: float | None = None) -> list[dict]:
-    """Call function(**parameters) for every combination of the values of a grid.
+    """Call ``function(**parameters)`` for every combination of the values of a grid.
 
     Runs are made in other processes, with an empty standard input. A run that raises, exceeds `timeout`, or whose
     process dies twice gives a row with its error; the others continue. Ctrl-C ends the current runs.
@@ -38,8 +38,8 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
     grid : dict
         Parameter -> list of its values: numbers, text, True, False, None.
     folder : path
-        For runs/*.json, a file per run, and table.csv. Runs that are there, of an interrupted call or another grid of
-        the same parameters, are not repeated unless they failed, and stay in the table.
+        For ``runs/*.json``, a file per run, and table.csv. Runs that are there, of an interrupted call or another grid
+        of the same parameters, are not repeated unless they failed, and stay in the table.
     workers : int, optional
         Number of simultaneous runs on this machine; default: one per processor.
     threads : int

@@ -15,7 +15,7 @@ def require(name="pyvista"):
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(f"pictures and movies need the package {error.name}; install it with\n"
-                                  f"    {this_python()} -m pip install pyvista imageio-ffmpeg") from None
+                                  f"    {this_python()} -m pip install pyvista imageio-ffmpeg k3d") from None
 
 
 def read(path):

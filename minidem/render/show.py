@@ -17,6 +17,21 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
+def drawn(sim, contacts=False):
+    """Spheres, walls or None, and `Contacts` or None, as of a frame of a run; ValueError without clumps."""
+    if sim.n_clumps == 0:
+        raise ValueError("sim: there are no clumps to show; add some first")
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        spheres, walls = folder / "spheres.vtu", folder / "walls.vtu"
+        vtu.write_spheres(spheres, sim)
+        tubes = None
+        if contacts:
+            vtu.write_contacts(sim, folder / "contacts.vtu")
+            tubes = Contacts.read(folder / "contacts.vtu")
+        return read(spheres), read(walls) if write_walls(walls, sim) else None, tubes
+
+
 def show(sim: Simulation, color: str | None = None, size: tuple[int, int] = (800, 600),
          camera: str | Sequence[float] = CAMERA, colormap: str | None = None, background: str = "white",
          transparent_walls: bool = False, contacts: bool = False) -> "Image":
@@ -61,19 +76,10 @@ def show(sim: Simulation, color: str | None = None, size: tuple[int, int] = (800
         Without pyvista; the message has the command that installs it.
     """
     require()
-    if sim.n_clumps == 0:
-        raise ValueError("sim: there are no clumps to show; add some first")
     if np.shape(size) != (2,) or not all(16 <= number <= 4096 for number in size):
         raise ValueError(f"size = {size}: give width and height in pixels, from 16 to 4096")
     camera = checked_camera(camera)
-    with tempfile.TemporaryDirectory() as folder:       # the same files as a frame of a run
-        folder = Path(folder)
-        spheres, walls = folder / "spheres.vtu", folder / "walls.vtu"
-        vtu.write_spheres(spheres, sim)
-        frame, mesh, tubes = read(spheres), read(walls) if write_walls(walls, sim) else None, None
-        if contacts:
-            vtu.write_contacts(sim, folder / "contacts.vtu")
-            tubes = Contacts.read(folder / "contacts.vtu")
+    frame, mesh, tubes = drawn(sim, contacts)
     color, coloured = color or ("force" if contacts else SPEED), tubes or frame
     scene = Scene(size, bounds_of([frame], [mesh]), value_range([coloured], color), color, colormap, background, camera,
                   transparent_walls, [tubes] if contacts else None)

@@ -1,16 +1,26 @@
-"""Buss's algorithm, in quaternions: S. R. Buss, J. Comput. Phys. 164, 377 (2000).
+r"""Buss's algorithm, in quaternions: S. R. Buss, J. Comput. Phys. 164, 377 (2000).
 
-Angular momentum L in the lab. As printed in the SPIRAL paper (10.1016/j.cpc.2023.109077) and used
-by PFC7, everything on the right at t:
+Angular momentum :math:`\boldsymbol L` in the lab. As printed in the SPIRAL paper (10.1016/j.cpc.2023.109077) and used
+by PFC7, everything on the right at :math:`t`:
 
-    w = I^-1 L,   wdot = I^-1 (M - w x L)                             Eq. B.7
-    wbar = w + dt/2 wdot + c dt^2 wdot x w                            Eq. B.8
-    q(t + dt) = exp(dt/2 wbar) q,   L(t + dt) = L + dt M              Eq. B.9
+.. math::
 
-There all vectors are those of the lab; in the body frame of t, used here, they obey the same
-equations, and the exponential stands on the right of q. c = 1/12 is the coefficient of the Magnus
-expansion (`buss`). The curves called Buss in the SPIRAL paper are reproduced by c = 1/16 only
-(`buss-published`). The last equation makes both first order, although L is exact without torque.
+   \begin{split}
+   \boldsymbol\omega &= \boldsymbol I^{-1} \boldsymbol L, \quad
+     \dot{\boldsymbol\omega} = \boldsymbol I^{-1} (\boldsymbol\tau - \boldsymbol\omega \times \boldsymbol L)
+     \qquad \text{(Eq. B.7)} \\
+   \bar{\boldsymbol\omega} &= \boldsymbol\omega + \tfrac{\Delta t}{2} \dot{\boldsymbol\omega}
+     + c\,\Delta t^2\, \dot{\boldsymbol\omega} \times \boldsymbol\omega
+     \qquad \text{(Eq. B.8)} \\
+   q(t + \Delta t) &= \exp(\tfrac{\Delta t}{2} \bar{\boldsymbol\omega})\, q, \quad
+     \boldsymbol L(t + \Delta t) = \boldsymbol L + \Delta t\, \boldsymbol\tau
+     \qquad \text{(Eq. B.9)}
+   \end{split}
+
+There all vectors are those of the lab; in the body frame of :math:`t`, used here, they obey the same equations, and the
+exponential stands on the right of :math:`q`. :math:`c = 1/12` is the coefficient of the Magnus expansion (``buss``).
+The curves called Buss in the SPIRAL paper are reproduced by :math:`c = 1/16` only (``buss-published``). The last
+equation makes both first order, although :math:`\boldsymbol L` is exact without torque.
 """
 from minidem.core.quaternion cimport rotate, rotate_back
 from minidem.core.vec3 cimport Vec3, add_scaled, cross, times

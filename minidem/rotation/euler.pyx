@@ -1,6 +1,12 @@
-"""Direct Euler, as in the SPIRAL paper (10.1016/j.cpc.2023.109077), Eq. B.1.
+r"""Direct Euler, as in the SPIRAL paper (10.1016/j.cpc.2023.109077), Eq. B.1.
 
-    w(t + dt) = w + dt wdot(w, M(t)),   q(t + dt) = N(q + dt/2 q w(t + dt))
+.. math::
+
+   \begin{split}
+   \boldsymbol\omega(t + \Delta t) &= \boldsymbol\omega
+     + \Delta t\, \dot{\boldsymbol\omega}(\boldsymbol\omega, \boldsymbol\tau(t)) \\
+   q(t + \Delta t) &= \mathrm N(q + \tfrac{\Delta t}{2}\, q\, \boldsymbol\omega(t + \Delta t))
+   \end{split}
 """
 from minidem.core.quaternion cimport add_scaled_quat, multiply_vector, normalise
 from minidem.core.vec3 cimport add_scaled

@@ -1,17 +1,25 @@
-"""Fincham's leapfrog: D. Fincham, Mol. Simul. 8, 165 (1992).
+r"""Fincham's leapfrog: D. Fincham, Mol. Simul. 8, 165 (1992).
 
-Angular momentum L in the lab, half a step behind; A(q) turns the lab frame to the body frame, M is
-the lab torque at t:
+Angular momentum :math:`\boldsymbol L` in the lab, half a step behind; :math:`\boldsymbol A(q)` turns the lab frame to
+the body frame, :math:`\boldsymbol\tau^{\mathrm{lab}}` is the lab torque at :math:`t`:
 
-    L(t)        = L + dt/2 M,        w  = I^-1 A(q) L(t)
-    L(t + dt/2) = L + dt M,          qa = N(q + dt/4 q w)
-    w+ = I^-1 A(qa) L(t + dt/2),     q  = N(q + dt/2 qa w+)
+.. math::
 
-`fincham` turns L(t + dt/2) to the body frame with the half-step orientation qa, which makes it
-second order. `fincham-published` turns it with q(t) and is first order: only this reproduces the
-curves called Fincham in the SPIRAL paper (10.1016/j.cpc.2023.109077), whose Eqs B.4 to B.6 leave
-it open and print w(t) for w(t + dt/2) in the last step.
-The start is L(-dt/2) = L_0 - dt/2 M_0.
+   \begin{split}
+   \boldsymbol L(t) &= \boldsymbol L(t - \Delta t/2) + \tfrac{\Delta t}{2} \boldsymbol\tau^{\mathrm{lab}} \\
+   \boldsymbol\omega &= \boldsymbol I^{-1} \boldsymbol A(q)\, \boldsymbol L(t) \\
+   \boldsymbol L(t + \Delta t/2) &= \boldsymbol L(t - \Delta t/2) + \Delta t\, \boldsymbol\tau^{\mathrm{lab}} \\
+   q_a &= \mathrm N(q + \tfrac{\Delta t}{4}\, q\, \boldsymbol\omega) \\
+   \boldsymbol\omega(t + \Delta t/2) &= \boldsymbol I^{-1} \boldsymbol A(q_a)\, \boldsymbol L(t + \Delta t/2) \\
+   q(t + \Delta t) &= \mathrm N(q + \tfrac{\Delta t}{2}\, q_a\, \boldsymbol\omega(t + \Delta t/2))
+   \end{split}
+
+``fincham`` turns :math:`\boldsymbol L(t + \Delta t/2)` to the body frame with the half-step orientation :math:`q_a`,
+which makes it second order. ``fincham-published`` turns it with :math:`q(t)` and is first order: only this reproduces
+the curves called Fincham in the SPIRAL paper (10.1016/j.cpc.2023.109077), whose Eqs B.4 to B.6 leave it open and print
+:math:`\boldsymbol\omega(t)` for :math:`\boldsymbol\omega(t + \Delta t/2)` in the last step.
+The start is
+:math:`\boldsymbol L(-\Delta t/2) = \boldsymbol L(0) - \tfrac{\Delta t}{2} \boldsymbol\tau^{\mathrm{lab}}(0)`.
 """
 from minidem.core.quaternion cimport (
     Quat, add_scaled_quat, multiply_vector, normalise, rotate, rotate_back,

@@ -1,18 +1,36 @@
-"""Improved PCDM: L. Seelen, J. Padding and J. Kuipers, Acta Mech. 227, 3381 (2016).
+r"""Improved PCDM: L. Seelen, J. Padding and J. Kuipers, Acta Mech. 227, 3381 (2016).
 
-Section 2.2, steps 2 to 4. Orientation Q and angular velocity W are known half a step ahead of the
-pose; q', w' of the pose are predictions, and the torque is evaluated with them:
+Section 2.2, steps 2 to 4. Orientation :math:`Q` and angular velocity :math:`\boldsymbol\Omega` are known half a step
+ahead of the pose; :math:`q'`, :math:`\boldsymbol\omega'` of the pose are predictions, and the torque is evaluated with
+them:
 
-    q'(t + dt) = exp(dt/4 Q (W + dt/4 a) Q*) Q,   w'(t + dt) = W + dt/2 a,   a = wdot(w'(t), M(t))
-    W = W + dt wdot(w'(t + dt), M(t + dt)),   Q = exp(dt/2 q' w' q'*) Q
+.. math::
 
-so that it is of second order for every kind of torque, at one evaluation a step. Results are given
-at the whole step: q', w', as in the paper. There the prediction uses the a of the last correction
-(predictor=reused). With it the energy error of a free body is twice that of PCDM; the paper finds
-them equal, and they are if a is found anew from W and the last torque (predictor=recomputed).
+   \begin{split}
+   q'(t + \Delta t) &= \exp(\tfrac{\Delta t}{4}\, Q\,
+     (\boldsymbol\Omega + \tfrac{\Delta t}{4} \boldsymbol a)\, Q^*)\, Q \\
+   \boldsymbol\omega'(t + \Delta t) &= \boldsymbol\Omega + \tfrac{\Delta t}{2} \boldsymbol a, \quad
+     \boldsymbol a = \dot{\boldsymbol\omega}(\boldsymbol\omega'(t), \boldsymbol\tau(t)) \\
+   \boldsymbol\Omega &\leftarrow \boldsymbol\Omega
+     + \Delta t\, \dot{\boldsymbol\omega}(\boldsymbol\omega'(t + \Delta t), \boldsymbol\tau(t + \Delta t)) \\
+   Q &\leftarrow \exp(\tfrac{\Delta t}{2}\,
+     q'(t + \Delta t)\, \boldsymbol\omega'(t + \Delta t)\, q'^*(t + \Delta t))\, Q
+   \end{split}
 
-The paper does not say how W and Q begin. It must be a half step, W = w + dt/2 a and
-Q = q exp(dt/4 (w + dt/4 a)): with W = w the scheme stays of first order for ever.
+so that it is of second order for every kind of torque, at one evaluation a step. Results are given at the whole step:
+:math:`q'`, :math:`\boldsymbol\omega'`, as in the paper. There the prediction uses the :math:`\boldsymbol a` of the last
+correction (``predictor=reused``). With it the energy error of a free body is twice that of PCDM; the paper finds them
+equal, and they are if :math:`\boldsymbol a` is found anew from :math:`\boldsymbol\Omega` and the last torque
+(``predictor=recomputed``).
+
+The paper does not say how :math:`\boldsymbol\Omega` and :math:`Q` begin. It must be a half step:
+
+.. math::
+
+   \boldsymbol\Omega = \boldsymbol\omega + \tfrac{\Delta t}{2} \boldsymbol a, \quad
+   Q = q\, \exp(\tfrac{\Delta t}{4} (\boldsymbol\omega + \tfrac{\Delta t}{4} \boldsymbol a))
+
+With :math:`\boldsymbol\Omega = \boldsymbol\omega` the scheme stays of first order for ever.
 """
 from minidem.core.lanes cimport LANES
 from minidem.core.quaternion cimport rotate

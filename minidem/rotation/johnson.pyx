@@ -1,18 +1,30 @@
-"""Johnson's algorithm: S. M. Johnson et al., Int. J. Numer. Methods Eng. 74, 1303 (2008).
+r"""Johnson's algorithm: S. M. Johnson et al., Int. J. Numer. Methods Eng. 74, 1303 (2008).
 
-Angular momentum L in the lab, held while q is advanced by one step of the classical Runge-Kutta method; as
-printed in the SPIRAL paper (10.1016/j.cpc.2023.109077), Eqs B.13 to B.15:
+Angular momentum :math:`\boldsymbol L` in the lab, held while :math:`q` is advanced by one step of the classical
+Runge-Kutta method; as printed in the SPIRAL paper (10.1016/j.cpc.2023.109077), Eqs B.13 to B.15:
 
-    qdot = 1/2 q w,   w = I^-1 A(q) L;   q normalised once a step;   then L = L + dt M
+.. math::
 
-A(q) turns the lab frame to the body frame. B.14 prints w(t) in all four stages; only w found anew
-from the q of each stage reproduces the published curves.
+   \dot q = \tfrac12 q\, \boldsymbol\omega, \quad
+   \boldsymbol\omega = \boldsymbol I^{-1} \boldsymbol A(q)\, \boldsymbol L
 
-`johnson` takes A at the normalised q of each stage, and L = L + dt M(t), as printed in B.15.
-`johnson-published` is what the curves called Johnson need: A(q) quadratic in the q of the stage,
-which is not of unit length, forth and back, so that w carries a factor |q|^4; and M turned to the
-lab by the new q. That factor matters from dt = 1e-3 s on in the paper's test.
-Fourth order without torque, first order with; Johnson's predictor-corrector for L, which would
+:math:`q` is normalised once a step; then
+
+.. math::
+
+   \boldsymbol L \leftarrow \boldsymbol L + \Delta t\, \boldsymbol\tau^{\mathrm{lab}}
+
+:math:`\boldsymbol A(q)` turns the lab frame to the body frame, :math:`\boldsymbol\tau^{\mathrm{lab}}` is the lab
+torque. B.14 prints :math:`\boldsymbol\omega(t)` in all four stages; only :math:`\boldsymbol\omega` found anew from the
+:math:`q` of each stage reproduces the published curves.
+
+``johnson`` takes :math:`\boldsymbol A` at the normalised :math:`q` of each stage, and
+:math:`\boldsymbol L \leftarrow \boldsymbol L + \Delta t\, \boldsymbol\tau^{\mathrm{lab}}(t)`, as printed in B.15.
+``johnson-published`` is what the curves called Johnson need: :math:`\boldsymbol A(q)` quadratic in the :math:`q` of the
+stage, which is not of unit length, forth and back, so that :math:`\boldsymbol\omega` carries a factor
+:math:`\left|q\right|^4`; and the torque turned to the lab by the new :math:`q`. That factor matters from
+:math:`\Delta t` = 1e-3 s on in the paper's test.
+Fourth order without torque, first order with; Johnson's predictor-corrector for :math:`\boldsymbol L`, which would
 need two evaluations of the torque, is in neither.
 """
 from minidem.core.quaternion cimport (

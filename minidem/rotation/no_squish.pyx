@@ -1,16 +1,31 @@
-"""NO_SQUISH: T. F. Miller III et al., J. Chem. Phys. 116, 8649 (2002); the rotation of LAMMPS `fix rigid/nve`.
+r"""NO_SQUISH: T. F. Miller III et al., J. Chem. Phys. 116, 8649 (2002); the rotation of LAMMPS ``fix rigid/nve``.
 
-Hamiltonian splitting for the orientation q and its conjugate momentum p = 2 q (0, I w), with the torque M in the body
-frame and e_k the unit vector along principal axis k:
+Hamiltonian splitting for the orientation :math:`q` and its conjugate momentum
+:math:`p = 2 q\, (0, \boldsymbol I \boldsymbol\omega)`, with the torque :math:`\boldsymbol\tau` in the body frame and
+:math:`\boldsymbol e_k` the unit vector along principal axis :math:`k`. Half kick:
 
-    p = p + dt q (0, M(t))                                            half kick
-    z = h p . P_k q / (4 I_k),   q = cos(z) q + sin(z) P_k q,   p = cos(z) p + sin(z) P_k p
-         for k = 3, 2, 1, 2, 3 with h = dt/2, dt/2, dt, dt/2, dt/2;   P_k q = q e_k
-    p = p + dt q (0, M(t + dt))                                       half kick
-    w = I^-1 (q* p) / 2
+.. math::
 
-Symplectic, symmetric in time, of second order; it keeps the norm of q and, without torque, the angular momentum in the
-lab frame, but for rounding. The energy of a conservative system oscillates and does not drift.
+   p \leftarrow p + \Delta t\, q\, (0, \boldsymbol\tau(t))
+
+For :math:`k = 3, 2, 1, 2, 3` with
+:math:`h = \Delta t/2,\ \Delta t/2,\ \Delta t,\ \Delta t/2,\ \Delta t/2` and :math:`P_k q = q\, \boldsymbol e_k`:
+
+.. math::
+
+   z = \frac{h\, p \cdot P_k q}{4 I_k}, \quad
+   q \leftarrow \cos(z)\, q + \sin(z)\, P_k q, \quad
+   p \leftarrow \cos(z)\, p + \sin(z)\, P_k p
+
+Half kick, and the angular velocity:
+
+.. math::
+
+   p \leftarrow p + \Delta t\, q\, (0, \boldsymbol\tau(t + \Delta t)), \quad
+   \boldsymbol\omega = \tfrac12 \boldsymbol I^{-1} (q^* p)
+
+Symplectic, symmetric in time, of second order; it keeps the norm of :math:`q` and, without torque, the angular momentum
+in the lab frame, but for rounding. The energy of a conservative system oscillates and does not drift.
 """
 from minidem.core.quaternion cimport (
     Quat, add_scaled_quat, exponential, multiply, multiply_vector, quat, scale_quat,

@@ -1,16 +1,31 @@
-"""Omelyan's leapfrog: I. P. Omelyan, Phys. Rev. E 58, 1169 (1998); and with the rotation of SPIRAL.
+r"""Omelyan's leapfrog: I. P. Omelyan, Phys. Rev. E 58, 1169 (1998); and with the rotation of SPIRAL.
 
-    w+ = w- + dt I^-1 (M + gyroscopic terms),  each product w_a w_b replaced by the mean of its
-         values at w- and w+, solved by `iterations` fixed-point iterations from w-
-    q  = ((1 - a) q + dt/2 q w+) / (1 + a),  a = dt^2 |w+|^2 / 16     (omelyan)
-    q  = q exp(dt/2 w+)                                               (spiral-omelyan)
+.. math::
 
-Printed as Eqs B.10 to B.12 in the SPIRAL paper (10.1016/j.cpc.2023.109077), where B.10 multiplies
-once too often by q. The map of q is a Cayley map and keeps the norm exactly. Three iterations are
-what is published and used; they are not converged, and energy then drifts on potentials.
-The angular velocity at the whole step is the first map over dt/2. The start is a half step back:
-of Euler (start=euler), as in the published curves of omelyan, or the same map over -dt/2
-(start=map), as in those of spiral-omelyan, which has no other.
+   \boldsymbol\omega(t + \Delta t/2) = \boldsymbol\omega(t - \Delta t/2)
+   + \Delta t\, \boldsymbol I^{-1} (\boldsymbol\tau + \text{gyroscopic terms})
+
+Each product :math:`\omega_i \omega_j` is replaced by the mean of its values at :math:`t - \Delta t/2` and
+:math:`t + \Delta t/2`, solved by ``iterations`` fixed-point iterations from :math:`\boldsymbol\omega(t - \Delta t/2)`.
+Then ``omelyan`` has
+
+.. math::
+
+   q(t + \Delta t) = \frac{(1 - a)\, q + \tfrac{\Delta t}{2}\, q\, \boldsymbol\omega(t + \Delta t/2)}{1 + a}, \quad
+   a = \frac{\Delta t^2 \left|\boldsymbol\omega(t + \Delta t/2)\right|^2}{16}
+
+and ``spiral-omelyan``
+
+.. math::
+
+   q(t + \Delta t) = q\, \exp(\tfrac{\Delta t}{2} \boldsymbol\omega(t + \Delta t/2))
+
+Printed as Eqs B.10 to B.12 in the SPIRAL paper (10.1016/j.cpc.2023.109077), where B.10 multiplies once too often by
+:math:`q`. The map of :math:`q` is a Cayley map and keeps the norm exactly. Three iterations are what is published and
+used; they are not converged, and energy then drifts on potentials.
+The angular velocity at the whole step is the first map over :math:`\Delta t/2`. The start is a half step back: of Euler
+(``start=euler``), as in the published curves of ``omelyan``, or the same map over :math:`-\Delta t/2` (``start=map``),
+as in those of ``spiral-omelyan``, which has no other.
 """
 from minidem.core.parameters import Count
 from minidem.core.quaternion cimport add_scaled_quat, multiply_vector, scale_quat

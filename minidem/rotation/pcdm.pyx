@@ -1,14 +1,26 @@
-"""PCDM: predictor-corrector direct multiplication, F. Zhao and B. van Wachem, Acta Mech. 224, 3091 (2013).
+r"""PCDM: predictor-corrector direct multiplication, F. Zhao and B. van Wachem, Acta Mech. 224, 3091 (2013).
 
-    w1 = w + dt/4 wdot(w, M),   w2 = w + dt/2 wdot(w, M)              Eq. 57, body frame
-    q' = exp(dt/4 q w1 q*) q                                          Eqs 58, 59
-    q(t + dt) = exp(dt/2 q' w2 q'*) q                                 Eqs 60, 61
-    w(t + dt) = w + dt wdot(w2, M)                                    Eq. 62
+.. math::
 
-M is the torque of t, also in the last line: the paper evaluates forces at whole steps only. With
-a torque that varies the scheme is therefore of first order, as Seelen et al. noticed
-(improved-pcdm). The paper's sphere under a growing torque (Table 2) comes out with the torque of
-t + dt for that of t.
+   \begin{split}
+   \boldsymbol\omega_1 &= \boldsymbol\omega
+     + \tfrac{\Delta t}{4} \dot{\boldsymbol\omega}(\boldsymbol\omega, \boldsymbol\tau), \quad
+     \boldsymbol\omega_2 = \boldsymbol\omega
+     + \tfrac{\Delta t}{2} \dot{\boldsymbol\omega}(\boldsymbol\omega, \boldsymbol\tau)
+     \qquad \text{(Eq. 57, body frame)} \\
+   q' &= \exp(\tfrac{\Delta t}{4}\, q\, \boldsymbol\omega_1\, q^*)\, q
+     \qquad \text{(Eqs 58, 59)} \\
+   q(t + \Delta t) &= \exp(\tfrac{\Delta t}{2}\, q'\, \boldsymbol\omega_2\, q'^*)\, q
+     \qquad \text{(Eqs 60, 61)} \\
+   \boldsymbol\omega(t + \Delta t) &= \boldsymbol\omega
+     + \Delta t\, \dot{\boldsymbol\omega}(\boldsymbol\omega_2, \boldsymbol\tau)
+     \qquad \text{(Eq. 62)}
+   \end{split}
+
+:math:`\boldsymbol\tau` is the torque of :math:`t`, also in the last line: the paper evaluates forces at whole steps
+only. With a torque that varies the scheme is therefore of first order, as Seelen et al. noticed (``improved-pcdm``).
+The paper's sphere under a growing torque (Table 2) comes out with the torque of :math:`t + \Delta t` for that of
+:math:`t`.
 """
 from minidem.core.quaternion cimport Quat, rotate
 from minidem.core.vec3 cimport Vec3, add_scaled

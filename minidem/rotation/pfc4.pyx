@@ -1,21 +1,35 @@
-"""PFC4 and MercuryDPM: rotation matrices, as in the SPIRAL paper (10.1016/j.cpc.2023.109077).
+r"""PFC4 and MercuryDPM: rotation matrices, as in the SPIRAL paper (10.1016/j.cpc.2023.109077).
 
-Eqs B.16 to B.18. Angular velocity w in the lab, half a step behind; J the inertia in the lab at t;
-A turns the lab frame to the body frame, its rows are the body's axes in the lab:
+Eqs B.16 to B.18. Angular velocity :math:`\boldsymbol\omega` in the lab, half a step behind; :math:`\boldsymbol J` the
+inertia in the lab at :math:`t`; :math:`\boldsymbol A` turns the lab frame to the body frame, its rows are the body's
+axes in the lab:
 
-    w_0 = w(t - dt/2),   w_(n+1) = w_0 + dt J^-1 (M - w_n x J w_n),   w(t + dt/2) = w_3
-    every row of A = row + dt w(t + dt/2) x row;   then Gram-Schmidt over the columns of A
+.. math::
 
-Three iterations, as published. The order of Gram-Schmidt is not printed: over the rows it misses
-the published curves by a factor of two. First order. The start is half a step of Euler back; the
-angular velocity at the whole step comes from the same iterations over dt/2.
+   \begin{split}
+   \boldsymbol\omega_0 &= \boldsymbol\omega(t - \Delta t/2) \\
+   \boldsymbol\omega_{n+1} &= \boldsymbol\omega_0 + \Delta t\, \boldsymbol J^{-1}
+     (\boldsymbol\tau - \boldsymbol\omega_n \times \boldsymbol J \boldsymbol\omega_n) \\
+   \boldsymbol\omega(t + \Delta t/2) &= \boldsymbol\omega_3 \\
+   \boldsymbol a &\leftarrow \boldsymbol a + \Delta t\, \boldsymbol\omega(t + \Delta t/2) \times \boldsymbol a
+     \qquad \text{for every row } \boldsymbol a \text{ of } \boldsymbol A
+   \end{split}
 
-Neither w in the lab nor A needs to be stored. w is in the body frame of the pose, where J is
-diagonal. A is made of the orientation q, and turned back into one without a branch: 4 q q^T is
-linear in A, so that applied to the old q it gives the new one, up to its length. The length cannot
-vanish, for the turn from the old A to the new one stays below pi: seen from the old A, Gram-Schmidt
-is applied to the matrix 1 - dt w x; its leading minors 1, 1 + (dt w_z)^2 and 1 + (dt w)^2 are
-positive, so are those of the result P, so P_xx and P_zz are, and the trace of P is above -1.
+then Gram-Schmidt over the columns of :math:`\boldsymbol A`.
+
+Three iterations, as published. The order of Gram-Schmidt is not printed: over the rows it misses the published curves
+by a factor of two. First order. The start is half a step of Euler back; the angular velocity at the whole step comes
+from the same iterations over :math:`\Delta t/2`.
+
+Neither :math:`\boldsymbol\omega` in the lab nor :math:`\boldsymbol A` needs to be stored. :math:`\boldsymbol\omega` is
+in the body frame of the pose, where :math:`\boldsymbol J` is diagonal. :math:`\boldsymbol A` is made of the orientation
+:math:`q`, and turned back into one without a branch: :math:`4 q q^{\mathsf T}` is linear in :math:`\boldsymbol A`, so
+that applied to the old :math:`q` it gives the new one, up to its length. The length cannot vanish, for the turn from
+the old :math:`\boldsymbol A` to the new one stays below :math:`\pi`: seen from the old :math:`\boldsymbol A`,
+Gram-Schmidt is applied to the matrix :math:`\boldsymbol 1 - \Delta t\, \boldsymbol\omega \times`; its leading minors 1,
+:math:`1 + (\Delta t\, \omega_z)^2` and :math:`1 + (\Delta t\, \left|\boldsymbol\omega\right|)^2` are positive, so are
+those of the result :math:`\boldsymbol P`, so :math:`P_{xx}` and :math:`P_{zz}` are, and the trace of
+:math:`\boldsymbol P` is above -1.
 """
 from minidem.core.quaternion cimport Quat, normalise, quat, rotate, rotate_back
 from minidem.core.vec3 cimport Vec3, add_scaled, cross, dot, norm, scale, vec3

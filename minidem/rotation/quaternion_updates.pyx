@@ -1,21 +1,56 @@
-"""Four ways to update a quaternion: section 3 of F. Zhao and B. van Wachem, Acta Mech. 224, 3091 (2013).
+r"""Four ways to update a quaternion: section 3 of F. Zhao and B. van Wachem, Acta Mech. 224, 3091 (2013).
 
-    euler-quaternion         q = N(q + dt/2 q w)                               Eqs 31, 32
-    walton-braun             q = N(f q b b),  b = (1, dt/4 w(t + dt/2)),       Eqs 33 to 39
-                             f = |b|^2 / (1 + 2 |dt/4 w|^2)
-    scalar-factor            q = (q + tan|s| q s/|s|) cos|s|,  s = dt/2 w      Eqs 40 to 45
-    direct-multiplication    q = q exp(dt/2 w)                                 Eqs 49, 50
+``euler-quaternion`` (Eqs 31, 32):
 
-Printed with w in the lab on the left of q; with w of the body, which is the same vector turned by
-the q of the step's start, it stands on the right. After its normalisation walton-braun is the
-Cayley map, the exact solution of Eqs 33 and 34, which keeps the norm by itself; scalar-factor is
-direct-multiplication up to rounding, and for a half angle of exactly pi/2 fails. Eq. 48 lacks dt
-in the angle.
+.. math::
 
-The paper leaves open how w is found. Here w(t + dt) = w + dt wdot(w, M), and w(t + dt/2), of
-walton-braun, = w + dt/2 wdot(w, M). The others turn with w(t), or with w(t + dt) if omega=new. All
-are of first order. Table 2 of the paper (sphere under a torque that grows as exp(t)) comes out
-only with omega=new, and with the torque of t + dt for that of t.
+   q(t + \Delta t) = \mathrm N(q + \tfrac{\Delta t}{2}\, q\, \boldsymbol\omega)
+
+``walton-braun`` (Eqs 33 to 39):
+
+.. math::
+
+   q(t + \Delta t) = \mathrm N(f\, q\, b\, b), \quad
+   b = (1, \tfrac{\Delta t}{4} \boldsymbol\omega(t + \Delta t/2)), \quad
+   f = \frac{\left|b\right|^2}{1 + 2\, \left|\tfrac{\Delta t}{4} \boldsymbol\omega(t + \Delta t/2)\right|^2}
+
+``scalar-factor`` (Eqs 40 to 45):
+
+.. math::
+
+   q(t + \Delta t) = \left(q + \tan\left|\boldsymbol s\right|\,
+   q\, \frac{\boldsymbol s}{\left|\boldsymbol s\right|}\right)\, \cos\left|\boldsymbol s\right|, \quad
+   \boldsymbol s = \tfrac{\Delta t}{2} \boldsymbol\omega
+
+``direct-multiplication`` (Eqs 49, 50):
+
+.. math::
+
+   q(t + \Delta t) = q\, \exp(\tfrac{\Delta t}{2} \boldsymbol\omega)
+
+Printed with :math:`\boldsymbol\omega` in the lab on the left of :math:`q`; with :math:`\boldsymbol\omega` of the body,
+which is the same vector turned by the :math:`q` of the step's start, it stands on the right. After its normalisation
+``walton-braun`` is the Cayley map, the exact solution of Eqs 33 and 34, which keeps the norm by itself;
+``scalar-factor`` is ``direct-multiplication`` up to rounding, and for a half angle of exactly :math:`\pi/2` fails.
+Eq. 48 lacks :math:`\Delta t` in the angle.
+
+The paper leaves open how :math:`\boldsymbol\omega` is found. Here
+
+.. math::
+
+   \boldsymbol\omega(t + \Delta t) = \boldsymbol\omega
+   + \Delta t\, \dot{\boldsymbol\omega}(\boldsymbol\omega, \boldsymbol\tau)
+
+and, for ``walton-braun``,
+
+.. math::
+
+   \boldsymbol\omega(t + \Delta t/2) = \boldsymbol\omega
+   + \tfrac{\Delta t}{2} \dot{\boldsymbol\omega}(\boldsymbol\omega, \boldsymbol\tau)
+
+The others turn with :math:`\boldsymbol\omega(t)`, or with :math:`\boldsymbol\omega(t + \Delta t)` if ``omega=new``. All
+are of first order. Table 2 of the paper (sphere under a torque that grows as :math:`\exp(t)`) comes out only with
+``omega=new``, and with the torque of :math:`t + \Delta t` for that of :math:`t`.
 """
 from minidem.core.quaternion cimport (
     Quat, add_scaled_quat, exponential, multiply, multiply_vector, normalise, quat, scale_quat,

@@ -54,7 +54,7 @@ def register(name: str, move: Function, start: Function | None = None, finish: F
     start, finish, sync, predict : function, optional
         As in minidem/rotation/scheme.pxd. Without `sync`, w belongs to the instant of the pose; `predict`
         defaults to `sync`.
-    **record
+    **record : object
         Further fields of `minidem.rotation.record.Scheme`: title, doi, doc, stages, n_scratch, parameters,
         angular_velocity_offset (-0.5 for a leapfrog), orders and others.
 
@@ -72,20 +72,22 @@ def register(name: str, move: Function, start: Function | None = None, finish: F
     -----
     Each function is one of
 
-    * a Python function f(bodies, dt, stage, *parameters), called for eight bodies at a time. `bodies`
+    * a Python function ``f(bodies, dt, stage, *parameters)``, called for eight bodies at a time. `bodies`
       has the arrays q (8, 4), w, predicted, torque, inertia (8, 3) and scratch (8, n_scratch), in the
       principal body frame. Change q, w, predicted and scratch in place, and copy what is used after the
       call. `stage` is an integer; so is a parameter whose default is one, and for a word its index.
-    * a C function  void f(double *block, const double *torque, const double *fixed, const double *step),
+    * a C function ``void f(double *block, const double *torque, const double *fixed, const double *step)``,
       compiled anywhere: a numba cfunc, a ctypes function with restype and argtypes, a
       scipy.LowLevelCallable, or a capsule whose name is the signature. step[0] is dt, step[1] the stage,
-      step[2:] the parameters, all as doubles; Cython code may declare `const Step *step` instead, the struct
+      step[2:] the parameters, all as doubles; Cython code may declare ``const Step *step`` instead, the struct
       of scheme.pxd, which begins with these doubles. block, torque and fixed have rows of eight doubles, one
-      per body:
-          block   0-3 q (w x y z)   4-6 w   14-16 predicted   20- scratch
-          torque  0-2 torque
-          fixed   0-2 inertia       3-5 1/inertia
-      (state/rows.pxd names the others, which a rotation scheme must not change).
+      per body::
+
+         block   0-3 q (w x y z)   4-6 w   14-16 predicted   20- scratch
+         torque  0-2 torque
+         fixed   0-2 inertia       3-5 1/inertia
+
+      state/rows.pxd names the others, which a rotation scheme must not change.
     """
     from minidem.rotation.external import make_kernels
     _registry.refuse_built_in(name)

@@ -1,6 +1,12 @@
-"""Classical Runge-Kutta of order 4 on (q, w): four torques a step.
+r"""Classical Runge-Kutta of order 4 on :math:`(q, \boldsymbol\omega)`: four torques a step.
 
-    qdot = 1/2 q w,  wdot = I^-1 (M - w x I w);  q is normalised once a step.
+.. math::
+
+   \dot q = \tfrac12 q\, \boldsymbol\omega, \quad
+   \dot{\boldsymbol\omega} = \boldsymbol I^{-1}
+   (\boldsymbol\tau - \boldsymbol\omega \times \boldsymbol I \boldsymbol\omega)
+
+:math:`q` is normalised once a step.
 
 The stages (1/2, 1/2, 1, 1) are the instants of the poses: after each, the loop evaluates the
 torque there; the last pose is that of the new step, so its torque is the first of the next step.

@@ -1,12 +1,19 @@
-"""SPIRAL, leapfrog form: C. A. del Valle et al., Comput. Phys. Commun. 297, 109077 (2024).
+r"""SPIRAL, leapfrog form: C. A. del Valle et al., Comput. Phys. Commun. 297, 109077 (2024).
 
-    w(t + dt/2) = S(w(t - dt/2), M(t), dt)                            Eqs 9, 10
-    q(t + dt)   = q(t) exp(dt/2 w(t + dt/2))                          Eq 7
+.. math::
 
-S integrates Euler's equations with the torque held, by SSPRK3 as published, or (inner=rk4) by the
-classical fourth-order method: SSPRK3 is not symmetric in time, and its energy error drifts on
-potentials; with rk4 the drift is no longer seen, for a third more work.
-The start is S over -dt/2, the angular velocity at the whole step S over dt/2.
+   \begin{split}
+   \boldsymbol\omega(t + \Delta t/2) &= S(\boldsymbol\omega(t - \Delta t/2), \boldsymbol\tau(t), \Delta t)
+     \qquad \text{(Eqs 9, 10)} \\
+   q(t + \Delta t) &= q(t)\, \exp(\tfrac{\Delta t}{2} \boldsymbol\omega(t + \Delta t/2))
+     \qquad \text{(Eq. 7)}
+   \end{split}
+
+:math:`S` integrates Euler's equations with the torque held, by SSPRK3 as published, or (``inner=rk4``) by the
+classical fourth-order method: SSPRK3 is not symmetric in time, and its energy error drifts on potentials; with ``rk4``
+the drift is no longer seen, for a third more work.
+The start is :math:`S` over :math:`-\Delta t/2`, the angular velocity at the whole step :math:`S` over
+:math:`\Delta t/2`.
 """
 from minidem.core.vec3 cimport Vec3
 from minidem.rotation.formulas cimport rk4, ssprk3, turn_block

@@ -1,13 +1,22 @@
-"""SPIRAL, not as a leapfrog: C. A. del Valle et al., Comput. Phys. Commun. 297, 109077 (2024), appendix A.
+r"""SPIRAL, not as a leapfrog: C. A. del Valle et al., Comput. Phys. Commun. 297, 109077 (2024), appendix A.
 
-    q(t + dt) = q exp(dt/2 w) exp(dt^2/4 wdot(w, M))                  Eqs A.2, A.3; form=product
-    q(t + dt) = q exp(dt/2 w + dt^2/4 wdot(w, M))                     Eq. A.1;      form=sum
-    w(t + dt) = S(w, M(t), dt)                                        Eqs 9, 10
+.. math::
 
-everything on the right at t. S integrates Euler's equations with the torque held, by SSPRK3. The
-published curves are those of the product. Splitting the exponential of A.1 in two loses half a
-commutator, of order dt^3, so that the sum has the smaller error (eight times in the paper's test)
-for half the exponentials. Both hold M(t) for the whole step: first order for a torque that varies.
+   \begin{split}
+   q(t + \Delta t) &= q\, \exp(\tfrac{\Delta t}{2} \boldsymbol\omega)\,
+     \exp(\tfrac{\Delta t^2}{4} \dot{\boldsymbol\omega}(\boldsymbol\omega, \boldsymbol\tau))
+     \qquad \text{(Eqs A.2, A.3; form=product)} \\
+   q(t + \Delta t) &= q\, \exp(\tfrac{\Delta t}{2} \boldsymbol\omega
+     + \tfrac{\Delta t^2}{4} \dot{\boldsymbol\omega}(\boldsymbol\omega, \boldsymbol\tau))
+     \qquad \text{(Eq. A.1; form=sum)} \\
+   \boldsymbol\omega(t + \Delta t) &= S(\boldsymbol\omega, \boldsymbol\tau(t), \Delta t)
+     \qquad \text{(Eqs 9, 10)}
+   \end{split}
+
+everything on the right at :math:`t`. :math:`S` integrates Euler's equations with the torque held, by SSPRK3. The
+published curves are those of the product. Splitting the exponential of A.1 in two loses half a commutator, of order
+:math:`\Delta t^3`, so that the sum has the smaller error (eight times in the paper's test) for half the exponentials.
+Both hold :math:`\boldsymbol\tau(t)` for the whole step: first order for a torque that varies.
 """
 from minidem.core.vec3 cimport Vec3, add_scaled
 from minidem.rotation.formulas cimport ssprk3, turned

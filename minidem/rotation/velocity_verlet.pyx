@@ -1,10 +1,17 @@
-"""Velocity Verlet for rotation, as in the SPIRAL paper (10.1016/j.cpc.2023.109077), Eqs B.2, B.3.
+r"""Velocity Verlet for rotation, as in the SPIRAL paper (10.1016/j.cpc.2023.109077), Eqs B.2, B.3.
 
-    w(t + dt/2) = w(t) + dt/2 wdot(w(t), M(t))
-    q(t + dt)   = N(q + dt/2 q w(t + dt/2))
-    w(t + dt)   = w(t + dt/2) + dt/2 wdot(w(t + dt/2), M(t + dt))
+.. math::
 
-Eq. B.2 prints w(t + dt) in the second line; only w(t + dt/2) reproduces the published errors.
+   \begin{split}
+   \boldsymbol\omega(t + \Delta t/2) &= \boldsymbol\omega(t)
+     + \tfrac{\Delta t}{2} \dot{\boldsymbol\omega}(\boldsymbol\omega(t), \boldsymbol\tau(t)) \\
+   q(t + \Delta t) &= \mathrm N(q + \tfrac{\Delta t}{2}\, q\, \boldsymbol\omega(t + \Delta t/2)) \\
+   \boldsymbol\omega(t + \Delta t) &= \boldsymbol\omega(t + \Delta t/2)
+     + \tfrac{\Delta t}{2} \dot{\boldsymbol\omega}(\boldsymbol\omega(t + \Delta t/2), \boldsymbol\tau(t + \Delta t))
+   \end{split}
+
+Eq. B.2 prints :math:`\boldsymbol\omega(t + \Delta t)` in the second line; only
+:math:`\boldsymbol\omega(t + \Delta t/2)` reproduces the published errors.
 """
 from minidem.core.quaternion cimport add_scaled_quat, multiply_vector, normalise
 from minidem.core.vec3 cimport Vec3, add_scaled

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from minidem.core.checks import LARGEST, finite_array, positive, refuse, short_repr
 from minidem.core.read_only import read_only
+from minidem.templates import mercury_folder
 from minidem.templates.fit_mesh import fit_spheres
 from minidem.templates.fit_report import MeshReport
 from minidem.templates.mass.mass_properties import MassProperties, components, lengths, union_properties
@@ -121,55 +122,68 @@ class ClumpTemplate:
         return read_only(name, value.copy()) if isinstance(value, np.ndarray) else value
 
     @classmethod
-    def from_file(cls, path: str | Path, density: float = 2500.0, scale: float = 1.0) -> Self:
-        """Read a clump from a text file with a line `x,y,z,r` per sphere, or a molecule file of LAMMPS.
+    def from_file(cls, path: str | Path, density: float | None = None, scale: float = 1.0) -> Self:
+        """Read a clump from a file with a line `x,y,z,r` per sphere, a LAMMPS molecule or a folder of MercuryDPM.
 
         The mass properties are those of the spheres, unless a comment in the file, written by `to_file`, holds those
-        of a mesh.
+        of a mesh. The folder of a clump of MercuryDPM has mass and inertia, about the origin of its spheres.
 
         Parameters
         ----------
         path : str or Path
             File with numbers separated by commas, semicolons or blanks; comments and a header are skipped. Of a
-            molecule file the sections Coords and Diameters are read (`minidem.templates.sphere_files`).
+            molecule file the sections Coords and Diameters are read (`minidem.templates.sphere_files`). Or a folder
+            with Clump/Clump.txt, Inertia/Mass.txt and Inertia/TOI.txt (`minidem.templates.mercury_folder`); its
+            Clump/Clump.txt alone is a file of spheres.
         density : float
-            Density [kg/m3].
+            Density [kg/m3]. Without it 2500 kg/m3 are taken. A folder without it has its own mass [kg], so that the
+            density is this mass over the volume of the spheres; with it, mass and moments are scaled to that density.
         scale : float
             Unit of length of the file [m]: 1e-3 for mm.
 
         Raises
         ------
         ValueError
-            A line that is not a sphere, with its number.
+            A line that is not a sphere, with its number. A mass or a tensor of inertia that is impossible.
         FileNotFoundError
-            The file does not exist.
+            The file, or one in the folder, does not exist.
         """
-        scale = positive("scale", scale)
-        centers, radii = read_spheres(path)
-        template, body = cls(centers * scale, radii * scale, density), read_mass_properties(path)
+        scale, folder = positive("scale", scale), mercury_folder.is_folder(path)
+        centers, radii = read_spheres(mercury_folder.spheres_file(path) if folder else path)
+        template = cls(centers * scale, radii * scale, 2500.0 if density is None else density)
+        if folder:
+            body = mercury_folder.read_body(path, template.volume, scale, template.relative_error)
+            return template._with(body if density is None else body.scaled(1.0, template.density))
+        body = read_mass_properties(path)
         return template if body is None else template._with(body.scaled(scale, template.density))
 
     def to_file(self, path: str | Path, style: str = "csv") -> None:
-        """Write the spheres atomically to a text file, input frame [m].
+        """Write the spheres atomically to a text file, input frame [m], or to a folder for MercuryDPM.
 
         `from_file` with the same density reads the same bits. Mass properties other than those of the spheres are
-        written as a comment, which other codes skip; not for LIGGGHTS, whose files have none.
+        written as a comment, which other codes skip; not for LIGGGHTS, whose files have none. For MercuryDPM the
+        spheres are written in the principal frame about the centre of mass; `from_file` reads the same offsets and
+        moments.
 
         Parameters
         ----------
         path : str or Path
-            File to write.
-        style : {"csv", "lammps", "liggghts"}
+            File to write, or folder for MercuryDPM.
+        style : {"csv", "lammps", "liggghts", "mercurydpm"}
             A line `x,y,z,r` for each sphere; a molecule file with mass, centre of mass and inertia of the union of the
-            spheres; lines `x y z r`.
+            spheres; lines `x y z r`; a folder with spheres, mass and tensor of inertia, to be put in
+            Tools/MClump/Clumps of MercuryDPM.
 
         Raises
         ------
         ValueError
-            For another style.
+            For another style, or numbers that MercuryDPM, in single precision, cannot read.
         """
         if style not in FORMATS:
             raise ValueError(f"style = {short_repr(style)}: give one of {', '.join(map(repr, FORMATS))}")
+        if style == "mercurydpm":
+            mercury_folder.write_folder(path, self.offsets, self.radii, self.mass, self.inertia)
+            return
         union = ClumpTemplate(self.centers, self.radii, self.density)
         same = union.mass == self.mass and np.array_equal(union.inertia, self.inertia)
         write_spheres(path, self.centers, self.radii, None if same else MassProperties(

@@ -1,5 +1,7 @@
 """Text files of spheres, one `x, y, z, r` per line: the format that clump generators and other codes exchange.
 
+The tool CLUMP (Angelidakis et al. 2021, doi:10.1016/j.softx.2021.100735) writes them, for example.
+
 Numbers are separated by commas, semicolons or blanks. `#`, `%` and `//` begin a comment. Lines without numbers before
 the first sphere are a header (`x,y,z,r`, a name, a unit); after it they are an error.
 
@@ -22,10 +24,10 @@ from minidem.templates.mass.mass_properties import MassProperties
 
 _COMMENT = re.compile(r"#|%|//")
 _SEPARATOR = re.compile(r"\s*[,;]\s*|\s+")
-REMEDY = "give a text file of spheres, one x,y,z,r per line"
+REMEDY = "give a text file of spheres, one x,y,z,r per line, or the folder of one clump of MercuryDPM"
 _BODY = re.compile(r"^\s*# body: (.*)$", re.MULTILINE)
 _ATOMS = re.compile(r"^\s*(\d+)\s+atoms\s*$")
-FORMATS = "csv", "lammps", "liggghts"
+FORMATS = "csv", "lammps", "liggghts", "mercurydpm"      # the last one is a folder (`mercury_folder`)
 
 
 def read_spheres(path):
@@ -104,7 +106,7 @@ def _read_molecule(lines, count, path):
 def write_spheres(path, centers, radii, body=None, style="csv", mass=None):
     """Write spheres, and the MassProperties `body` if given, with all digits: reading returns the same bits.
 
-    style : one of FORMATS; "lammps" also needs (mass, centre of mass, inertia (3, 3) about it), `mass`.
+    style : one of FORMATS that is a file; "lammps" also needs (mass, centre of mass, inertia (3, 3) about it), `mass`.
     """
     table = np.column_stack([centers, radii]).tolist()
     comment = [] if body is None else [

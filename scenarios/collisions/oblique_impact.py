@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
 """Impacts of one sphere with a plane or another sphere: benchmark tests 1 to 5 of Chung and Ooi.
 
-Y. C. Chung and J. Y. Ooi, Granul. Matter 13, 643 (2011), doi 10.1007/s10035-011-0277-0:
+Y. C. Chung and J. Y. Ooi, Granul. Matter 13, 643 (2011), doi 10.1007/s10035-011-0277-0::
 
-    test 1   normal impact of two glass spheres, elastic          largest force, contact time
-    test 2   normal impact of an aluminium sphere with a plane    largest force, contact time
-    test 3   normal impact with damping                           coefficient of restitution
-    test 4   oblique impact, one speed, e = 0.98, friction 0.092  tangential restitution, spin, rebound angle
-    test 5   oblique impact, one normal velocity, friction 0.3    spin, velocity of the contact point
+   test 1   normal impact of two glass spheres, elastic          largest force, contact time
+   test 2   normal impact of an aluminium sphere with a plane    largest force, contact time
+   test 3   normal impact with damping                           coefficient of restitution
+   test 4   oblique impact, one speed, e = 0.98, friction 0.092  tangential restitution, spin, rebound angle
+   test 5   oblique impact, one normal velocity, friction 0.3    spin, velocity of the contact point
 
 Planes are rigid. Deviations are relative to the largest magnitude of the published curve. Published points, in
-scenarios/collisions/chung_ooi.py, are read from figures. Three solutions of tests 4 and 5 are compared with them:
+scenarios/collisions/chung_ooi.py, are read from figures. Three solutions of tests 4 and 5 are compared with them::
 
-    minidem         --contact; the default has one tangential spring, which sticks or slips as a whole
-    partial slip    contact of annuli that stick or slip, as Maw, Barber and Fawcett (Wear 38, 101 (1976),
-                    doi 10.1016/0043-1648(76)90201-2), by the equivalent row of independent springs (Lyashenko and
-                    Popov, Sci. Rep. 5, 8479 (2015), doi 10.1038/srep08479); elastic
-    gross sliding   the tangential impulse is friction times the normal impulse: large angles, any law with friction
+   minidem         --contact; the default has one tangential spring, which sticks or slips as a whole
+   partial slip    contact of annuli that stick or slip, as Maw, Barber and Fawcett (Wear 38, 101 (1976),
+                   doi 10.1016/0043-1648(76)90201-2), by the equivalent row of independent springs (Lyashenko and
+                   Popov, Sci. Rep. 5, 8479 (2015), doi 10.1038/srep08479); elastic
+   gross sliding   the tangential impulse is friction times the normal impulse: large angles, any law with friction
 
 At small angles the published curves are those of other laws. Deviations up to those of hertz-mindlin, 0.1 in test 4
 and 0.26 in test 5, are therefore reported as a known limit, larger ones as not reproduced. Test 4 is reproduced by

@@ -5,8 +5,8 @@ A fourth curve is SPIRAL with the onset correction of the contact law (minidem/c
 
 Fig. 7 of del Valle et al., SPIRAL (Comput. Phys. Commun. 297, 109077, 2024): the system of chess_in_box.py with 50
 random initial states, 10 time steps and 3 schemes, 1500 runs of 1.5 s, and 500 for the fourth curve. The energy error
-of a run is the mean over time of |E - E0| / E0; the authors' script takes the smaller of that mean and the last value.
-Both, averaged over the initial states, are printed and written to curves.csv, with the time per run.
+of a run is the mean over time of abs(E - E0) / E0; the authors' script takes the smaller of that mean and the last
+value. Both, averaged over the initial states, are printed and written to curves.csv, with the time per run.
 
 Completed runs in --out are kept, so the same command continues an interrupted study. The study takes more than
 an hour on two cores; --quick (four initial states, the larger time steps) takes a minute. On a dask cluster:

@@ -1,4 +1,4 @@
-"""Text files of spheres: reading, writing, invalid files; and tools/make_clump.py."""
+"""Files of spheres and folders of MercuryDPM: reading, writing, invalid files; and tools/make_clump.py."""
 import math
 import subprocess
 
@@ -82,9 +82,93 @@ def test_lammps_reads_a_molecule(tmp_path):
     assert done.returncode == 0 and "3 atoms with max type 1" in done.stdout, done.stdout
 
 
+MERCURY = {"Clump/Clump.txt": "-1.0e+00,0.0e+00,0.0e+00,5.0e-01\n1.0e+00,0.0e+00,0.0e+00,5.0e-01\n",
+           "Inertia/Mass.txt": "2.0e+00\n",
+           "Inertia/TOI.txt": "3.0e+00,1.0e+00,0.0e+00\n1.0e+00,3.0e+00,0.0e+00\n0.0e+00,0.0e+00,5.0e+00\n",
+           "Inertia/PD.txt": "1.0e+00,0.0e+00,0.0e+00\n0.0e+00,1.0e+00,0.0e+00\n0.0e+00,0.0e+00,1.0e+00\n"}
+
+
+def write_mercury(folder, spelled=str, **changed):
+    for name, text in MERCURY.items():
+        file = folder / spelled(name)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(changed.get(file.stem, text))
+    return folder
+
+
+@pytest.mark.parametrize("spelled", [str, str.lower])
+def test_folder_of_mercurydpm(tmp_path, spelled):
+    """Typed in by hand: an inertia that is not that of the spheres, and principal axes at 45 degrees."""
+    folder, s, volume = write_mercury(tmp_path / "two", spelled), math.sqrt(0.5), math.pi / 3
+    clump = md.ClumpTemplate.from_file(folder)
+    assert clump.mass == pytest.approx(2.0) and clump.inertia == pytest.approx([2.0, 4.0, 5.0])
+    assert clump.volume == pytest.approx(volume) and clump.density == pytest.approx(2.0 / volume)
+    assert clump.axes == pytest.approx(np.array([[s, s, 0], [-s, s, 0], [0, 0, 1]]))
+    assert clump.centers.tolist() == [[-1, 0, 0], [1, 0, 0]] and clump.radii.tolist() == [0.5, 0.5]
+    assert clump.offsets == pytest.approx(np.array([[-s, -s, 0], [s, s, 0]])) and not clump.center_of_mass.any()
+    in_cm = md.ClumpTemplate.from_file(folder, scale=0.01)
+    assert in_cm.mass == pytest.approx(2.0) and in_cm.inertia == pytest.approx([2e-4, 4e-4, 5e-4])
+    dense = md.ClumpTemplate.from_file(folder, density=2000.0, scale=0.01)
+    assert dense.mass == pytest.approx(2e-3 * volume) and dense.inertia == pytest.approx(dense.mass * in_cm.inertia / 2)
+    alone = md.ClumpTemplate.from_file(folder / spelled("Clump/Clump.txt"), density=1.0)
+    assert alone.mass == pytest.approx(volume) and alone.inertia[0] == pytest.approx(0.1 * volume)
+
+
+@pytest.mark.parametrize("kind", ["spheres", "folder", "rod", "ball"])
+def test_mercurydpm_after_writing(tmp_path, kind):
+    """The principal frame becomes the input frame; a long rod and one sphere keep their equal moments."""
+    rng = np.random.default_rng(3)
+    clump = {"spheres": lambda: md.ClumpTemplate(rng.normal(size=(30, 3)) * 1e-3, rng.uniform(1e-4, 1e-3, 30), 1234.5),
+             "folder": lambda: md.ClumpTemplate.from_file(write_mercury(tmp_path / "two"), scale=1e-4),
+             "rod": lambda: md.ClumpTemplate([(0, 0, 0.01 * k) for k in range(200)], [0.01] * 200),
+             "ball": lambda: md.ClumpTemplate([(1, 2, 3)], [0.1])}[kind]()
+    folder = tmp_path / "folders" / "clump"
+    for _ in range(2):          # the second time over the first
+        clump.to_file(folder, style="mercurydpm")
+    again = md.ClumpTemplate.from_file(folder)
+    assert again.mass == pytest.approx(clump.mass, rel=1e-12, abs=0)
+    assert again.inertia == pytest.approx(clump.inertia, rel=1e-12, abs=0)
+    assert np.array_equal(again.inertia == again.inertia[1], clump.inertia == clump.inertia[1])
+    assert np.array_equal(again.centers, clump.offsets) and np.array_equal(again.offsets, clump.offsets)
+    assert np.array_equal(again.radii, clump.radii) and np.array_equal(again.axes, np.eye(3))
+    files = {name: np.loadtxt(folder / name, delimiter=",", ndmin=2) for name in MERCURY}
+    assert [file.shape for file in files.values()] == [(len(clump.radii), 4), (1, 1), (3, 3), (3, 3)]
+    assert np.array_equal(files["Inertia/PD.txt"], np.eye(3))
+
+
+@pytest.mark.parametrize("changed, message", [
+    ({"Mass": "-2\n"}, "Mass.txt = -2.0: give a number greater than 0"),
+    ({"Mass": "1,2\n"}, r"Mass.txt has shape \(1, 2\); give shape \(1, 1\)"),
+    ({"TOI": "1,0,0\n0,1,0\n0,0,x\n"}, "TOI.txt: .* 'x'; give numbers separated by commas"),
+    ({"TOI": "1,0,0\n0,1\n0,0,1\n"}, "TOI.txt = .*: rows of different lengths; give shape"),
+    ({"TOI": "1,0,0\n0,1,0\n0,0,inf\n"}, r"TOI.txt\[2, 2\] = inf: give finite numbers only"),
+    ({"TOI": "2,1,0\n0,2,0\n0,0,2\n"}, r"TOI.txt\[0, 1\] = 1.0: not symmetric; give"),
+    ({"TOI": "1,0,0\n0,1,0\n0,0,3\n"}, r"TOI.txt: principal moments \[1.0, 1.0, 3.0\], impossible for a rigid body"),
+    ({"TOI": "0,0,0\n0,0,0\n0,0,0\n"}, "impossible for a rigid body; give"),
+    ({"Clump": "1,2,3\n"}, "Clump.txt, line 1.* give four numbers")])
+def test_invalid_folders_of_mercurydpm(tmp_path, changed, message):
+    with pytest.raises(ValueError, match=message):
+        md.ClumpTemplate.from_file(write_mercury(tmp_path, **changed))
+
+
+def test_folders_that_are_none_of_mercurydpm(tmp_path):
+    with pytest.raises(IsADirectoryError, match="path: this is a folder; give .* of one clump of MercuryDPM"):
+        md.ClumpTemplate.from_file(tmp_path)
+    (write_mercury(tmp_path) / "Inertia" / "Mass.txt").unlink()
+    with pytest.raises(FileNotFoundError, match="path: there is no such file; .*Clump/Clump.txt for the spheres alone"):
+        md.ClumpTemplate.from_file(tmp_path)
+    ball = md.ClumpTemplate([(0, 0, 0)], [1e-3])
+    with pytest.raises(NotADirectoryError, match="path: this is a file; give the name of a folder"):
+        ball.to_file(tmp_path / "Clump" / "Clump.txt", "mercurydpm")
+    with pytest.raises(ValueError, match=r"inertia\[0\] = .*: MercuryDPM reads numbers from 1.18e-38"):
+        md.ClumpTemplate([(0, 0, 0)], [1e-9]).to_file(tmp_path / "dust", "mercurydpm")
+    assert not (tmp_path / "dust").exists()
+
+
 @pytest.mark.parametrize("text", [
     "1,2,3,4\n5,6,7,8\n", "x y z r\n1 2 3 4\n5\t6 7 8", "# made by hand\n\n1; 2; 3; 4 # first\n5,6,7,8,\n",
-    "\ufeffx,y,z,r\r\n 1, 2, 3, 4\r\n 5, 6, 7, 8\r\n"])
+    "\ufeffx,y,z,r\r\n 1, 2, 3, 4\r\n 5, 6, 7, 8\r\n",
+    "  1.000000,  2.000000,  3.000000,  4.000000\n  5.000000,  6.000000,  7.000000,  8.000000\n"])      # of CLUMP
 def test_read(tmp_path, text):
     path = tmp_path / "spheres.txt"
     path.write_text(text, encoding="utf-8")

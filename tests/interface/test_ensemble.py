@@ -167,7 +167,7 @@ def wait_until(condition, seconds=100.0):
         time.sleep(0.02)
 
 
-@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("sent", [pytest.param(signal.SIGKILL, marks=pytest.mark.slow), signal.SIGINT])
 def test_killed_study_is_resumed(study, sent):
     command = [sys.executable, str(study.script), str(study.folder), str(study.marks)]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)

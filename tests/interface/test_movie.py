@@ -1,9 +1,9 @@
 """python -m minidem movie and md.show: size, number and content of pictures, spheres of the right radius, errors."""
 import base64
-import io
 import math
 import re
 import sys
+import zlib
 
 import numpy as np
 import pytest
@@ -346,20 +346,38 @@ def test_show_refuses():
             md.show(sim, size=size)
 
 
-@pytest.mark.slow
-def test_in_a_notebook():
-    """Executed by nbconvert, the page has the picture."""
-    nbformat, nbconvert = pytest.importorskip("nbformat"), pytest.importorskip("nbconvert")
-    pytest.importorskip("ipykernel")
-    code = ("import minidem as md\nsim = md.Simulation(md.Material(1e9, 0.1), md.box((0, 0, 0), (1, 1, 1)), dt=1e-4)\n"
-            "ball = md.ClumpTemplate([(0, 0, 0)], [0.1])\n_ = sim.add_clumps(ball, [(0.5, 0.5, 0.5)])\n"
-            "md.show(sim, color='solid', size=(320, 240))")
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
-    nbconvert.preprocessors.ExecutePreprocessor(timeout=120, kernel_name="python3").preprocess(book)
-    page, _ = nbconvert.HTMLExporter().from_notebook_node(book)
-    data, = re.findall(r'src="data:image/png;base64,([^"]+)"', page)
-    with Image.open(io.BytesIO(base64.b64decode(data))) as shown:
-        assert shown.size == (320, 240) and coloured(np.asarray(shown).astype(int)).sum() > 100
+def snapshot(page):
+    """What the page of a view draws, {name: objects}: k3d has it as zlib of msgpack, in base64."""
+    msgpack = pytest.importorskip("msgpack")
+    data = min((found for found in re.findall(r"[A-Za-z0-9+/]{100,}={0,2}", page)), key=len)
+    return msgpack.unpackb(zlib.decompress(base64.b64decode(data)))
+
+
+def numbers(array):
+    return np.frombuffer(array["data"], dtype=array["dtype"]).reshape(array["shape"])
+
+
+def test_view(tmp_path):
+    """The spheres with their diameters and speeds, the edges of a box, a mesh; nothing is loaded from a network."""
+    pytest.importorskip("k3d")
+    plate = md.MeshWall(([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)], [(0, 1, 2), (0, 2, 3)]))
+    sim = md.Simulation(md.Material(1e9, 0.1), [*md.box((0, 0, 0), (1, 1, 1)), plate], dt=1e-4)
+    sim.add_clumps(BALL, [(0.5, 0.5, 0.3), (0.5, 0.5, 0.8)], velocity=[(1, 0, 0), (0, 3, 0)])
+    shown = md.view(sim)
+    shown.save(tmp_path / "view.html")
+    assert (tmp_path / "view.html").read_text(encoding="utf-8") == shown.page
+    assert not re.search(r"<(script|link|img)[^>]*(src|href)=", shown.page) and "<iframe srcdoc=" in shown._repr_html_()
+    objects = {one["type"]: one for one in snapshot(shown.page)["objects"]}
+    assert {"Points", "Lines", "Mesh"} <= set(objects)
+    np.testing.assert_allclose(numbers(objects["Points"]["positions"]), sim.position, atol=1e-7)
+    np.testing.assert_allclose(numbers(objects["Points"]["point_sizes"]), 2.0 * BALL.radii[0], rtol=1e-6)
+    np.testing.assert_allclose(numbers(objects["Points"]["attribute"]), [1.0, 3.0], rtol=1e-6)
+    with pytest.raises(ValueError, match="path.*html"):
+        shown.save(tmp_path / "view.png")
+    with pytest.raises(ValueError, match="no field 'taste'"):
+        md.view(sim, color="taste")
+    with pytest.raises(ValueError, match="there are no clumps to show"):
+        md.view(md.Simulation(md.Material(1e9, 0.1), dt=1e-5))
 
 
 def test_moving_walls(tmp_path):

@@ -29,7 +29,7 @@ def stops(name, law):
     return [0, 1, *range(steps // 10, steps, steps // 5)]
 
 
-@pytest.mark.parametrize("name, law, first", some(CASES, [(0,), (1,), (2,)], 3))
+@pytest.mark.parametrize("name, law, first", some(CASES, [(0,), (1,), (2,)], 6))
 def test_restarts(name, law, first, tmp_path):
     """At every third of the steps, with other numbers of threads, contacts looked at or not, clumps sorted or not; from
     files, pickles, copies."""
@@ -89,7 +89,7 @@ def test_multistage_scheme(name, tmp_path):
 
 @pytest.mark.parametrize("name, law, rotation, threads", some([
     *((*case, "spiral") for case in CASES), *(("mixture", "hertz", name) for name in (MULTISTAGE, "improved-pcdm"))],
-    [(1,), (3,)], 2))
+    [(1,), (3,)], 4))
 def test_undone_steps(name, law, rotation, threads, tmp_path):
     """Steps whose user force raises are undone: at the first one, in a row, around wraps, read afterwards or not."""
     def force(t, x, v, q, w):

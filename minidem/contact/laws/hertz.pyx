@@ -1,7 +1,15 @@
-"""Hertz's law for two elastic spheres, or a sphere and a plane: F = 4/3 E* sqrt(R*) d^(3/2), repulsive.
+r"""Hertz's law for two elastic spheres, or a sphere and a plane, repulsive.
 
-H. Hertz, J. reine angew. Math. 92, 156 (1882); K. L. Johnson, Contact Mechanics (1985), Eqs 4.22 to 4.24. Overlap d
-[m], effective modulus E* = 1 / sum((1 - nu^2) / E) [Pa], effective radius R* = R_i R_j / (R_i + R_j) [m], at a plane R.
+.. math::
+
+   F = \tfrac43 E^* \sqrt{R^*}\, d^{3/2}
+
+H. Hertz, J. reine angew. Math. 92, 156 (1882); K. L. Johnson, Contact Mechanics (1985), Eqs 4.22 to 4.24. Overlap
+:math:`d` [m], effective modulus :math:`E^*` [Pa], effective radius :math:`R^*` [m], which at a plane is :math:`R`:
+
+.. math::
+
+   E^* = \left(\sum \frac{1 - \nu^2}{E}\right)^{-1}, \quad R^* = \frac{R_i R_j}{R_i + R_j}
 """
 from libc.math cimport sqrt
 from libc.stdint cimport int64_t

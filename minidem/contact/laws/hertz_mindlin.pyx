@@ -1,31 +1,73 @@
-"""Damped Hertz contact with Mindlin friction, Coulomb's limit, and rolling resistance as an option.
+r"""Damped Hertz contact with Mindlin friction, Coulomb's limit, and rolling resistance as an option.
 
-    normal      F = 4/3 E* a d + c d',  a = sqrt(R* d),  c = sqrt(5) beta sqrt(m* k),  k = 4/3 E* a
-                beta = -ln e / sqrt(pi^2 + ln^2 e): e is the restitution at any speed
-    tangential  a spring T and a dashpot T_d = -x c u_t
-                |T + T_d| <= mu L: beyond it the sum has this length, and T is what T_d leaves of it
-        rescale     dT = -8 G* a ds while the contact grows, d(T / a) = -8 G* ds while it shrinks
-        mindlin     T = -8 G* a xi, as in LIGGGHTS, MFiX, EDEM; creates energy where a contact grows at a given xi
-        linear      T = -k_t xi,  k_t = tangential_stiffness [N/m] for all contacts
-    rolling     dM = -k_r d(theta),  k_r = 2.25 mu_r^2 R*^2 2 E* a,  M_d = -2 eta sqrt(I_r k_r) d(theta)/dt
-                |M + M_d| <= mu_r R* L,  L = max(F, 0)
+Normal force, where :math:`e` is the restitution at any speed:
 
-E* = 1 / sum((1 - nu^2) / E), G* = 1 / sum(2 (2 - nu) (1 + nu) / E) [Pa]; R*: effective radius [m]; m*: effective
-mass [kg]; d: overlap [m]; s, xi: relative displacement of the contact points in a step, and since they stick [m];
-theta: relative rotation.
+.. math::
 
-tangential is the model. tangential_damping is x, or "stiffness-ratio": sqrt(4 G* / E*), as in EDEM and LIGGGHTS.
-mass=contact has the m* that a push at the contact point feels when the contact begins, so that single contacts of
-clumps rebound with e; mass=clump that of their masses without rotation, as in LAMMPS. limit_damping=yes clips the
-attraction before lift-off; the restitution is then larger than e. friction_limit=magnitude has L = |F|, so that
-friction acts while the damped force attracts, as in LAMMPS. rolling=epsd adds rolling resistance, the elastic-plastic
-spring-dashpot model C of Ai et al., with the damping eta = rolling_damping; without it rolling_friction is not read.
-FRICTION.md has the time levels and the energy.
+   \begin{split}
+   F &= \tfrac43 E^* a\, d + c\, \dot d, \quad a = \sqrt{R^* d}, \quad
+     c = \sqrt5\, \beta \sqrt{m^* k}, \quad k = \tfrac43 E^* a \\
+   \beta &= \frac{-\ln(e)}{\sqrt{\pi^2 + \ln^2(e)}}
+   \end{split}
 
-cohesion=jkr has the elastic adhesive contact of Johnson, Kendall and Roberts with the `adhesion` w of materials and
-pairs, F = 4/3 E* a^3/R* - sqrt(8 pi w E* a^3) + c d', d = a^2/R* - sqrt(2 pi w a/E*), from touch to tear-off at a gap,
-and L = max(F + 3 pi w R*, 0), twice the pull-off force more (Thornton 1991). Restitution is that of the dashpot alone.
-COHESION.md has the energy.
+Tangential force, a spring :math:`\boldsymbol T` and a dashpot :math:`\boldsymbol T_d`:
+
+.. math::
+
+   \boldsymbol T_d = -x\, c\, \boldsymbol u_t, \quad
+   \left|\boldsymbol T + \boldsymbol T_d\right| \le \mu L, \quad L = \max(F, 0)
+
+Beyond the limit the sum has this length, and :math:`\boldsymbol T` is what :math:`\boldsymbol T_d` leaves of it. The
+spring, by ``tangential``:
+
+* ``rescale``: :math:`\mathrm d \boldsymbol T = -8 G^* a\, \mathrm d \boldsymbol s` while the contact grows,
+  :math:`\mathrm d (\boldsymbol T / a) = -8 G^*\, \mathrm d \boldsymbol s` while it shrinks
+* ``mindlin``: :math:`\boldsymbol T = -8 G^* a\, \boldsymbol\xi`, as in LIGGGHTS, MFiX, EDEM; creates energy where a
+  contact grows at a given :math:`\boldsymbol\xi`
+* ``linear``: :math:`\boldsymbol T = -k_t \boldsymbol\xi`, :math:`k_t` = ``tangential_stiffness`` [N/m] for all contacts
+
+Rolling resistance, a couple :math:`\boldsymbol M` and its dashpot :math:`\boldsymbol M_d`:
+
+.. math::
+
+   \begin{split}
+   \mathrm d \boldsymbol M &= -k_r\, \mathrm d \boldsymbol\theta, \quad
+     k_r = 2.25\, \mu_r^2 R^{*2} \cdot 2 E^* a, \quad
+     \boldsymbol M_d = -2 \eta \sqrt{I_r k_r}\, \dot{\boldsymbol\theta} \\
+   \left|\boldsymbol M + \boldsymbol M_d\right| &\le \mu_r R^* L
+   \end{split}
+
+The elastic constants [Pa]:
+
+.. math::
+
+   E^* = \left(\sum \frac{1 - \nu^2}{E}\right)^{-1}, \quad G^* = \left(\sum \frac{2 (2 - \nu) (1 + \nu)}{E}\right)^{-1}
+
+:math:`R^*`: effective radius [m]; :math:`m^*`: effective mass [kg]; :math:`d`: overlap [m]; :math:`\boldsymbol s`,
+:math:`\boldsymbol\xi`: relative displacement of the contact points in a step, and since they stick [m];
+:math:`\boldsymbol\theta`: relative rotation.
+
+``tangential`` is the model. ``tangential_damping`` is :math:`x`, or "stiffness-ratio": :math:`\sqrt{4 G^* / E^*}`, as
+in EDEM and LIGGGHTS. ``mass=contact`` has the :math:`m^*` that a push at the contact point feels when the contact
+begins, so that single contacts of clumps rebound with :math:`e`; ``mass=clump`` that of their masses without rotation,
+as in LAMMPS. ``limit_damping=yes`` clips the attraction before lift-off; the restitution is then larger than :math:`e`.
+``friction_limit=magnitude`` has :math:`L = \left|F\right|`, so that friction acts while the damped force attracts, as
+in LAMMPS. ``rolling=epsd`` adds rolling resistance, the elastic-plastic spring-dashpot model C of Ai et al., with the
+damping :math:`\eta` = ``rolling_damping``; without it ``rolling_friction`` is not read. FRICTION.md has the time levels
+and the energy.
+
+``cohesion=jkr`` has the elastic adhesive contact of Johnson, Kendall and Roberts with the ``adhesion`` :math:`w` of
+materials and pairs,
+
+.. math::
+
+   \begin{split}
+   F &= \tfrac43 E^* \frac{a^3}{R^*} - \sqrt{8 \pi w E^* a^3} + c\, \dot d \\
+   d &= \frac{a^2}{R^*} - \sqrt{\frac{2 \pi w a}{E^*}}
+   \end{split}
+
+from touch to tear-off at a gap, and :math:`L = \max(F + 3 \pi w R^*, 0)`, twice the pull-off force more (Thornton
+1991). Restitution is that of the dashpot alone. COHESION.md has the energy.
 """
 from math import sqrt
 

@@ -1,8 +1,12 @@
-"""Linear spring between two spheres, or a sphere and a plane: F = k d, repulsive, one stiffness k for all contacts.
+r"""Linear spring between two spheres, or a sphere and a plane, repulsive, one stiffness for all contacts.
 
-The law of soft-sphere simulations, where the duration of a collision, pi sqrt(m_eff / k), does not depend on its speed:
-P. A. Cundall and O. D. L. Strack, Geotechnique 29, 47 (1979). Overlap d [m], stiffness k [N/m]. The elastic constants
-of the material are not used.
+.. math::
+
+   F = k d
+
+The law of soft-sphere simulations, where the duration of a collision, :math:`\pi \sqrt{m_{\mathrm{eff}} / k}`, does not
+depend on its speed: P. A. Cundall and O. D. L. Strack, Geotechnique 29, 47 (1979). Overlap :math:`d` [m], stiffness
+:math:`k` [N/m]. The elastic constants of the material are not used.
 """
 from libc.stdint cimport int64_t
 

@@ -1,13 +1,32 @@
-"""Damped linear spring with Coulomb friction: one stiffness for all contacts, optional rolling resistance.
+r"""Damped linear spring with Coulomb friction: one stiffness for all contacts, optional rolling resistance.
 
-    normal      F = k d + c d',  c = 2 beta sqrt(m* k),  beta = -ln e / sqrt(pi^2 + ln^2 e): of two spheres, e is exact
-    tangential  T = -k_t xi,  k_t = k tangential_stiffness;  T_d = -x c u_t;  |T + T_d| <= mu L
-    rolling     dM = -k_r d(theta),  k_r = 2.25 mu_r^2 R*^2 k,  M_d = -2 eta sqrt(I_r k_r) d(theta)/dt
-                |M + M_d| <= mu_r R* L,  L = max(F, 0)
+Normal force; of two spheres, the restitution :math:`e` is exact:
 
-Symbols and parameters as for hertz-mindlin; "stiffness-ratio" is x = sqrt(k_t / k). The stiffness does not depend on a
-contact radius, so that all models of `tangential` are this one. The duration of a collision does not depend on its
-speed. The elastic constants of the materials are not used.
+.. math::
+
+   F = k d + c\, \dot d, \quad c = 2 \beta \sqrt{m^* k}, \quad \beta = \frac{-\ln(e)}{\sqrt{\pi^2 + \ln^2(e)}}
+
+Tangential force, where :math:`k_t` is :math:`k` times ``tangential_stiffness``:
+
+.. math::
+
+   \boldsymbol T = -k_t \boldsymbol\xi, \quad \boldsymbol T_d = -x\, c\, \boldsymbol u_t, \quad
+   \left|\boldsymbol T + \boldsymbol T_d\right| \le \mu L, \quad L = \max(F, 0)
+
+Rolling resistance:
+
+.. math::
+
+   \begin{split}
+   \mathrm d \boldsymbol M &= -k_r\, \mathrm d \boldsymbol\theta, \quad
+     k_r = 2.25\, \mu_r^2 R^{*2} k, \quad
+     \boldsymbol M_d = -2 \eta \sqrt{I_r k_r}\, \dot{\boldsymbol\theta} \\
+   \left|\boldsymbol M + \boldsymbol M_d\right| &\le \mu_r R^* L
+   \end{split}
+
+Symbols and parameters as for ``hertz-mindlin``; "stiffness-ratio" is :math:`x = \sqrt{k_t / k}`. The stiffness does not
+depend on a contact radius, so that all models of ``tangential`` are this one. The duration of a collision does not
+depend on its speed. The elastic constants of the materials are not used.
 """
 from minidem.contact.friction import (
     FRICTION_PARAMETERS, READS_OF_PAIRS, READS_WITH, REFERENCES, coefficient_rows, friction_kernels,
