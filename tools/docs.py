@@ -36,7 +36,8 @@ SETTINGS = {
     "html_theme": "furo", "html_show_sourcelink": False, "html_copy_source": False, "html_math_renderer": "mathml",
     "html_show_search_summary": False,          # which are fetched, and files cannot be
     "html_theme_options": {"navigation_with_keys": True},
-    "pygments_style": "sphinx", "default_role": "py:obj", "add_module_names": False, "toc_object_entries": False,
+    "pygments_style": "sphinx", "smartquotes": False, "default_role": "py:obj",
+    "add_module_names": False, "toc_object_entries": False,
     "autodoc_typehints": "none", "maximum_signature_line_length": 80, "autodoc_member_order": "bysource",
     "napoleon_google_docstring": False, "napoleon_use_rtype": False,
     "myst_enable_extensions": ["dollarmath", "amsmath"], "myst_heading_anchors": 4,
@@ -48,6 +49,7 @@ STYLE = """
 body {--code-font-size: 75%}
 @media (min-width: 97em) {.content {width: 58em}}
 .math {overflow-x: auto; margin: 1em 0}
+.highlight-text pre {white-space: pre-wrap}
 mtd[columnalign=left] {text-align: left}
 mtd[columnalign=right] {text-align: right}
 mi[mathvariant=bold-italic] {font-weight: bold; font-style: italic}
@@ -217,13 +219,22 @@ def table(columns, rows):
     return [*lines, ""]
 
 
+def described(text):
+    """Paragraphs of the docstring of a scenario, in reStructuredText: indented ones are literal."""
+    before = ""
+    for paragraph in re.split(r"\n\s*\n", text.strip("\n")):
+        if paragraph.startswith(" ") and not before.startswith(" ") and not before.endswith("::"):
+            yield ".. code-block:: text\n"
+        yield re.sub(r"^(?=[A-Z]\. )", r"\\", paragraph, flags=re.MULTILINE) + "\n"   # a name, not the number of a list
+        before = paragraph
+
+
 def write_gallery(source, results):
     """A page per scenario: pictures, command, run time, the numbers that it checks, docstring; and a list of them."""
     measured = json.loads(SCENARIOS.read_text(encoding="utf-8"))
     rows = []
     for name, path in scenario_scripts().items():
         title, _, rest = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))).partition("\n")
-        rest = re.sub(r"^(?=[A-Z]\. )", r"\\", rest, flags=re.MULTILINE)       # a name, not the number of a list
         pictures, run = [f"/scenarios/pictures/{picture.name}" for picture in pictures_of(name)], measured[name]
         for picture in sorted((results / name).glob("*.png")):
             (source / "scenarios" / name).mkdir(exist_ok=True)
@@ -231,8 +242,8 @@ def write_gallery(source, results):
             pictures.append(f"/scenarios/{name}/{picture.name}")
         write(source / "scenarios" / f"{name}.rst", *heading(name), f"**{title}**", "",
               *(f".. image:: {picture}\n   :alt: {Path(picture).stem}\n" for picture in pictures),
-              f"``{run['command']}`` takes {run['seconds']:g} s and prints at the end::", "",
-              *(f"    {line}" for line in run["prints"]), "", rest.strip())
+              f"``{run['command']}`` takes {run['seconds']:g} s and prints at the end:", "", ".. code-block:: text", "",
+              *(f"    {line}" for line in run["prints"]), "", *described(rest))
         image = f".. image:: {pictures[0]}\n   :width: 10em\n   :alt: {name}" if pictures else ""
         rows.append((image, f":doc:`{name}`\n\n{title}", f"{run['seconds']:g} s"))
     write(source / "scenarios" / "index.rst", *heading("Scenarios"),
@@ -269,6 +280,7 @@ def write_published(source):
 
 def write_api(source):
     """A page per public class and function of minidem, and per module."""
+    vars(md.rotation)["integrate"] = md.rotation.integrate      # imported late; autodoc looks for names in the module
     names = [name for name in md.__all__ if not inspect.ismodule(getattr(md, name))]
     for name in names:
         kind = "class" if inspect.isclass(getattr(md, name)) else "function"
@@ -276,8 +288,10 @@ def write_api(source):
               *["   :members:", "   :inherited-members: object, Exception, tuple"] * (kind == "class"))
     for name in MODULES:
         module = import_module(name)
-        own = [member for member in getattr(module, "__all__", dir(module))
-               if str(getattr(getattr(module, member), "__module__", "")).startswith(name)]
+        of = {member: str(getattr(thing, "__module__", "")) for member, thing in inspect.getmembers(module)}
+        listed = getattr(module, "__all__", [member for member in of if of[member] == module.__name__])
+        elsewhere = tuple(other for other in MODULES if not name.startswith(other))
+        own = [member for member in listed if not of.get(member, "").startswith(elsewhere) and member[0] != "_"]
         write(source / "api" / f"{name}.rst", *heading(name), f".. automodule:: {name}",
               f"   :members: {', '.join(own)}")
     write(source / "api" / "index.rst", *heading("API"), "``import minidem as md``", "", ".. toctree::",

@@ -62,7 +62,8 @@ def run(name, path):
                 keep_picture(md.show(end, color="clump"), PICTURES / f"{name}.png")
             elif diagrams:
                 keep_picture(diagrams[0], PICTURES / f"{name}.png")
-    lines = [line for line in ended.stdout.partition("Files are in")[0].splitlines() if line.strip()]
+    printed = ended.stdout.partition("Files are in")[0].replace(str(folder), f"results/{name}")
+    lines = [line for line in printed.splitlines() if line.strip()]
     return {"command": " ".join(["python -m minidem run", name, *quick]), "seconds": float(f"{seconds:.2g}"),
             "prints": lines}
 
