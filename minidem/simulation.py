@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem import changes
+from minidem import bonds as bonding, changes
 from minidem.analysis import contacts as contact_sums, energy as energies
 from minidem.analysis.diagnosis import explain_pose
 from minidem.analysis.monitor import Monitor
@@ -303,8 +303,8 @@ class Simulation:
     # Clumps, user forces, motion of the box: changes.py.
     add_clumps = exclusive(changes.add_clumps)
     remove_clumps = exclusive(changes.remove_clumps)
-    add_force = exclusive(changes.add_force)
-    deform = exclusive(changes.deform)
+    add_force, deform = exclusive(changes.add_force), exclusive(changes.deform)
+    add_bonds, bonds = exclusive(bonding.add_bonds), exclusive(bonding.bonds)
 
     @property
     def user_forces(self):

@@ -1,9 +1,9 @@
 """Laws with friction: sums of parts (part.pxd), chosen by their parameters, and the coefficients that parts share."""
 import numpy as np
 
-from minidem.contact.parts import epsd, jkr
+from minidem.contact.parts import bond, epsd, jkr
 from minidem.contact.parts.tangential import MODELS
-from minidem.core.parameters import NonNegative
+from minidem.core.parameters import NonNegative, Positive
 
 from libc.string cimport memset
 
@@ -15,12 +15,14 @@ from minidem.core.lanes cimport LANES
 # Parts by the words of their parameters; the first word is the default.
 TANGENTIAL, ROLLING = MODELS, {"none": None, "epsd": epsd.PART}
 COHESION = {"none": None, "jkr": jkr.PART}      # replaces the normal part
+BONDS = {"none": None, "parallel": bond.PART}
 
 READS_OF_PAIRS, READS_WITH = ("restitution", "friction"), {"rolling=epsd": ("rolling_friction",)}
-FRICTION_PARAMETERS = {        # the first two: Parameter in part.pxd
-    "limit_damping": ("no", "yes"), "friction_limit": ("repulsion", "magnitude"),
+FRICTION_PARAMETERS = {        # the first three: Parameter in part.pxd
+    "limit_damping": ("no", "yes"), "friction_limit": ("repulsion", "magnitude"), "bond_range": Positive(0.5),
     "tangential": tuple(TANGENTIAL), "tangential_damping": ("stiffness-ratio", NonNegative),
     "rolling": tuple(ROLLING), "rolling_damping": NonNegative(0.3), "mass": ("contact", "clump"),
+    "bonds": tuple(BONDS),
 }
 REFERENCES = ("thornton2013investigation", "ai2011assessment")
 
@@ -36,6 +38,11 @@ def coefficient_rows(pair, values, stiffness, damping, tangential, ratio, rollin
     return (stiffness + like, damping * (loss / np.sqrt(np.pi ** 2 + loss ** 2)), tangential + like,
             (ratio if given == "stiffness-ratio" else given) + like, pair["friction"],
             2.25 * pair["rolling_friction"] ** 2 * rolling, pair["rolling_friction"], values["rolling_damping"] + like)
+
+
+def range_of_bonds(values, radius):
+    """Largest gap [m] of bonded spheres of this effective radius [m]."""
+    return values["bond_range"] * radius if values["bonds"] != "none" else 0.0
 
 
 cdef inline const PartCall *parts_of(const double *parameters) noexcept nogil:
@@ -66,6 +73,8 @@ def friction_kernels(normal, values):
     cohesion = COHESION[values.get("cohesion", "none")]
     if cohesion is not None and values["limit_damping"] == "yes":
         raise ValueError("limit_damping = yes: it clips attraction, and contacts with cohesion attract; leave one out")
-    parts = (cohesion or normal, TANGENTIAL[values["tangential"]], ROLLING[values["rolling"]])
+    if cohesion is not None and values["bonds"] != "none":
+        raise ValueError("bonds = parallel: bonds beside contacts with cohesion are not defined; leave one out")
+    parts = (cohesion or normal, TANGENTIAL[values["tangential"]], ROLLING[values["rolling"]], BONDS[values["bonds"]])
     return LawKernels(history=<size_t> forces, describe=<size_t> describe, n_records=FRICTION_RECORDS,
                       parts=tuple(part for part in parts if part is not None))

@@ -53,6 +53,7 @@ cdef enum Record:                   # of the history: three numbers, and a fourt
 cdef enum Parameter:                # of both laws; others follow
     LIMIT_DAMPING = 0               # clip attraction
     FRICTION_LIMIT = 1              # 0: friction is limited by the repulsion, 1: by |F_n|
+    BOND_RANGE = 2                  # largest gap of bonded spheres over the effective radius
 
 ctypedef void (*PartFunction)(GivenRows contact, OwnRows history, OwnRows own, OwnRows normal, OwnRows result,
                               GivenRows parameters) noexcept nogil

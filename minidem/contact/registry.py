@@ -84,8 +84,8 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
     describe : function, optional
         Elastic energies of eight contacts at the pose, and which of them slide. Without it these are zero.
     records : int
-        Of the history of a contact, 1 to 6 of four numbers each. They are zero in a new contact. The first three change
-        sign if i and j are exchanged, the fourth does not.
+        Of the history of a contact, 1 to 13 of four numbers each. They are zero in a new contact. The first three
+        change sign if i and j are exchanged, the fourth does not.
     couples : bool
         Whether the law exerts couples in addition to the moments of its forces.
     coefficients : function, optional

@@ -43,7 +43,7 @@ cdef enum DescriptionRow:   # of a second function, for observables
 
 cdef enum HistoryLimits:
     MAX_COEFFICIENTS = 64
-    MAX_RECORDS = 6
+    MAX_RECORDS = 13
 
 ctypedef void (*HistoryFunction)(const double *contact, double *history, double *result,
                                  const double *parameters) noexcept nogil

@@ -72,6 +72,12 @@ cdef inline Vec3 flat(Vec3 v, Vec3 normal, Vec3 middle) noexcept nogil:
     return add_scaled(v, -dot(v, normal), middle)
 
 
+cdef inline Vec3 turned(Vec3 old, Vec3 stretched, Vec3 normal, Vec3 middle, double turn) noexcept nogil:
+    """A spring after a step: the old one, turned with the contact and by `turn` about it, and what was added."""
+    cdef Vec3 sum = flat(add_scaled(stretched, 1.0 - 0.5 * turn * turn, old), normal, middle)
+    return add_scaled(sum, turn, cross(normal, flat(add_scaled(old, 0.5, stretched), normal, middle)))
+
+
 cdef inline double reciprocal(double x) noexcept nogil:
     """1 / x for x > 0, and a number for x = 0."""
     return 1.0 / (x if x > 1e-300 else 1e-300)
@@ -102,8 +108,7 @@ cdef inline long long stretch_spring(StretchRule rule, GivenRows contact, const 
     cdef double added = -stiffness * stretch.added * part
     cdef Vec3 old = scale(kept, load(old_spring + lane)), stretched = scale(added, load(motion + lane))
     cdef Vec3 v = load(velocity + lane), trial, damped, both
-    trial = flat(add_scaled(stretched, 1.0 - 0.5 * turn * turn, old), direction, middle)
-    trial = add_scaled(trial, turn, cross(direction, flat(add_scaled(old, 0.5, stretched), direction, middle)))
+    trial = turned(old, stretched, direction, middle, turn)
     damped = scale(-s.coefficient[lane], add_scaled(v, -dot(v, direction), direction))
     both = add(trial, damped)
     store(s.spring + lane, trial)

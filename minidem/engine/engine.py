@@ -6,6 +6,7 @@ import numpy as np
 from minidem.contact import registry as contact_laws
 from minidem.contact.pair_table import PairTable
 from minidem.core.guard import Guard
+from minidem.core.parameters import named_values
 from minidem.engine.driver import Driver
 from minidem.engine.user_forces import UserForces
 from minidem.rotation import registry
@@ -42,6 +43,10 @@ class Engine:
         return Driver(state, self._scheme, self._scheme_values, self._dt, first_step=step_count,
                       law=(self.law, self.law_values, pair_table), gravity=self._gravity, walls=self._elements,
                       threads=self.threads, user_forces=forces, guard=self.guard, **known)
+
+    def law_value(self, name):
+        """A parameter of the contact law, a number or a word; None for a law without it."""
+        return named_values(self.law.parameters, self.law_values).get(name)
 
     @property
     def state(self):

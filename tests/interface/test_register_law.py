@@ -198,7 +198,7 @@ def nothing(contacts, *parameters):
     ("mine", {"force": None}, ["force"]), ("mine", {"force": 3}, ["force", "3"]),
     ("mine", {"describe": "x"}, ["describe", "'x'"]), ("mine", {"colour": 1}, ["colour"]),
     ("mine", {"kernels": 1}, ["kernels"]), ("mine", {"has_history": False}, ["has_history"]),
-    ("mine", {"records": 0}, ["records", "0"]), ("mine", {"records": 7}, ["records", "7", "6"]),
+    ("mine", {"records": 0}, ["records", "0"]), ("mine", {"records": 14}, ["records", "14", "13"]),
     ("mine", {"records": "x"}, ["records", "'x'"]), ("mine", {"couples": 1}, ["couples", "1"]),
     ("mine", {"coefficients": 1.0}, ["coefficients", "1.0"]), ("mine", {"reads": ("youn",)}, ["reads", "youn"]),
     ("mine", {"reads_of_pairs": "friction"}, ["reads_of_pairs", "tuple"]),

@@ -68,11 +68,15 @@ materials and pairs,
 
 from touch to tear-off at a gap, and :math:`L = \max(F + 3 \pi w R^*, 0)`, twice the pull-off force more (Thornton
 1991). Restitution is that of the dashpot alone. COHESION.md has the energy.
+
+``bonds=parallel`` has bonds of ``Simulation.add_bonds`` beside contact and friction, up to a gap of ``bond_range``
+times :math:`R^*`: parallel bonds of Potyondy and Cundall 2004 (10.1016/j.ijrmms.2004.09.011).
 """
 from math import sqrt
 
 from minidem.contact.friction import (
     COHESION, FRICTION_PARAMETERS, READS_OF_PAIRS, READS_WITH, REFERENCES, coefficient_rows, friction_kernels,
+    range_of_bonds,
 )
 from minidem.contact.parts.jkr import length_root
 from minidem.contact.parts.normal import HERTZ
@@ -94,9 +98,10 @@ def coefficients(pair, values):
 
 
 def largest_gap(pair, values, radius):
-    """Gap [m] at which contacts of this effective radius [m] tear off; arguments and result as for `coefficients`."""
+    """Gap [m] at which contacts of this effective radius [m] tear off, or bonds break; arguments and result as for
+    `coefficients`."""
     if values["cohesion"] == "none":
-        return 0.0
+        return range_of_bonds(values, radius)
     return 3.0 * (0.25 * length_root(pair["modulus"], pair["adhesion"])) ** (4 / 3) * radius ** (1 / 3)
 
 

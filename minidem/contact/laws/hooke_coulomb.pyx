@@ -26,10 +26,11 @@ Rolling resistance:
 
 Symbols and parameters as for ``hertz-mindlin``; "stiffness-ratio" is :math:`x = \sqrt{k_t / k}`. The stiffness does not
 depend on a contact radius, so that all models of ``tangential`` are this one. The duration of a collision does not
-depend on its speed. The elastic constants of the materials are not used.
+depend on its speed. The elastic constants of the materials are not used. ``bonds=parallel`` is as for
+``hertz-mindlin``.
 """
 from minidem.contact.friction import (
-    FRICTION_PARAMETERS, READS_OF_PAIRS, READS_WITH, REFERENCES, coefficient_rows, friction_kernels,
+    FRICTION_PARAMETERS, READS_OF_PAIRS, READS_WITH, REFERENCES, coefficient_rows, friction_kernels, range_of_bonds,
 )
 from minidem.contact.parts.normal import HOOKE
 from minidem.contact.record import ContactLaw
@@ -46,5 +47,6 @@ LAWS = [ContactLaw(
     name="hooke-coulomb", title="damped linear spring with Coulomb friction",
     cites=("cundall1979discrete", *REFERENCES), kernels=lambda values: friction_kernels(HOOKE, values),
     power=1.0, needs_velocity=True, has_history=True, dashpots=True, conservative=False, coefficients=coefficients,
+    range=lambda pair, values, radius: range_of_bonds(values, radius),
     reads_of_pairs=READS_OF_PAIRS, reads_with=READS_WITH, used_in="LAMMPS, LIGGGHTS, Yade, MercuryDPM",
     parameters={**FRICTION_PARAMETERS, "stiffness": Positive, "tangential_stiffness": Positive(2.0 / 7.0)})]

@@ -23,9 +23,10 @@ def law(sim, first, second):
     stiffness = f"hertz {4.0 / 3.0 * modulus:.17g}"
     if sim.contact == "hertz":
         return f"{stiffness} 0.0 tangential linear_nohistory 0.0 0.0 damping velocity"
-    if record.name != "hertz-mindlin" or values["rolling"] != "none" or values["tangential"] not in TANGENTIAL:
+    if record.name != "hertz-mindlin" or (values["rolling"], values["bonds"]) != ("none", "none") \
+            or values["tangential"] not in TANGENTIAL:
         raise ValueError(f"contact = {sim.contact!r}: pair_style granular of LAMMPS has no equal law; use 'hertz' or "
-                         "'hertz-mindlin' without rolling friction")
+                         "'hertz-mindlin' without rolling friction and bonds")
     ratio, given = values["tangential_damping"], values["tangential_stiffness"]
     x = sqrt(4.0 * shear / modulus) if ratio == "stiffness-ratio" else ratio
     damping = "coeff_restitution limit_damping" if values["limit_damping"] == "yes" else "coeff_restitution"

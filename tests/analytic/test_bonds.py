@@ -1,0 +1,184 @@
+"""Bonds: beams against theory, energy to second order through breaking, equal bits, refused input."""
+import copy
+import hashlib
+
+import cantilever
+import numpy as np
+import pytest
+
+import minidem as md
+
+RADIUS, CONTACT = 0.01, "hertz-mindlin:bonds=parallel"
+BALL = md.ClumpTemplate([(0, 0, 0)], [RADIUS], density=1000.0)
+MATERIAL = md.Material(young=1e6, poisson=0.3, restitution=0.5, friction=0.5)
+LINEAR = "hooke-coulomb:stiffness=1e4,bonds=parallel"
+
+
+def pair(dt, distance=0.0215, contact=CONTACT, **motion):
+    sim = md.Simulation(MATERIAL, contact=contact, dt=dt)
+    sim.add_clumps(BALL, [(0, 0, 0), (distance, 0, 0)], **motion)
+    return sim
+
+
+def largest_change(sim, seconds, value=lambda sim: sim.energy().balance):
+    """Of the balance of energy, over its first value."""
+    rows = [value(sim)]
+    sim.run_until(seconds, 1, lambda sim: rows.append(value(sim)))
+    return abs(np.array(rows) / rows[0] - 1).max()
+
+
+@pytest.mark.parametrize("contact", [CONTACT, LINEAR])
+@pytest.mark.parametrize("damping", [0.0, 0.1])
+def test_balance_and_momentum(contact, damping):
+    """Two spheres that turn about each other, bend and twist their bond: second order, momentum to rounding."""
+    found = []
+    for dt in 4e-5, 2e-5:
+        sim = pair(dt, contact=contact, velocity=[(0, 0.01, 0.0), (0.005, -0.01, 0)],
+                   angular_velocity=[(1, 0, 0.3), (-1, 0.2, 0)])
+        assert sim.add_bonds([(0, 1)], young=1e6, damping=damping) == 1
+        before = sim.angular_momentum()
+        found.append(largest_change(sim, 0.02))
+        np.testing.assert_allclose(sim.angular_momentum(), before, rtol=1e-12, atol=1e-12 * abs(before).max())
+    assert found[0] < 3e-3 and 3.3 < found[0] / found[1] < 4.7
+
+
+@pytest.mark.parametrize("velocity", [[(-1, 0, 0), (1, 0, 0)], [(0, 1, 0), (0, -1, 0)]])
+def test_balance_through_breaking(velocity):
+    """A bond is pulled or sheared apart at its strength. What it held is dissipated, and the balance closes again."""
+    for dt in 4e-6, 1e-6:
+        sim = pair(dt, 0.0202, velocity=velocity)
+        sim.add_bonds([(0, 1)], young=1e7, tensile=5e4, shear=2e4, damping=0.1)
+        stresses = []
+        sim.run_until(2e-4, 1, lambda sim: stresses.extend(sim.bonds()[["tension", "shear"]].tolist()))
+        assert len(sim.bonds()) == 0 and len(sim.contacts()) == 0 and sim.energy().elastic == 0.0
+        assert 0.85 < max(max(tension / 5e4, shear / 2e4) for tension, shear in stresses) < 1.0
+        assert abs(sim.energy().balance / BALL.mass - 1) < 1e-8 and sim.energy().dissipated > 0.1 * BALL.mass
+
+
+@pytest.mark.parametrize("bonds, step", [(8, 0.2), pytest.param(20, 0.1, marks=pytest.mark.slow)])
+def test_cantilever(bonds, step):
+    """A chain with a load at its end, against beams."""
+    deflection, frequency, residual, _ = cantilever.measured(bonds, step)
+    assert abs(deflection - 1) < 0.01 and abs(frequency - 1) < 0.01 and residual < 1e-5
+
+
+def agglomerates(threads=1, n=12):
+    """Cubes of 27 spheres that fall on a plate and break in part."""
+    rng, cube = np.random.default_rng(1), np.stack(np.meshgrid(*[np.arange(3)] * 3), axis=-1).reshape(-1, 3) * 0.0201
+    sim = md.Simulation(MATERIAL, [md.Plane((0, 0, 0), (0, 0, 1))], contact=CONTACT, dt=1e-5, gravity=(0, 0, -9.81),
+                        threads=threads)
+    for k in range(n):
+        sim.add_clumps(BALL, cube + np.array([k % 4, k // 4 % 3, k // 12]) * 0.1 + 0.05,
+                       velocity=rng.normal(0, 1, 3) + (0, 0, -3))
+    assert sim.add_bonds(5e-4, young=1e7, tensile=2e4, shear=2e4, damping=0.05) == 54 * n
+    return sim
+
+
+def digest(sim):
+    arrays = sim.position, sim.velocity, sim.orientation, sim.angular_velocity, sim.bonds()
+    return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()
+
+
+@pytest.mark.usefixtures("many_threads_and_sorts")
+def test_equal_bits(tmp_path):
+    """Threads, order in memory, copies and restarts, while bonds break."""
+    whole, start = agglomerates(), agglomerates(3)
+    balance = whole.energy().balance
+    whole.run(3000)
+    start.run(2200)
+    start.save(tmp_path / "state.npz")
+    others = [start, copy.deepcopy(start), md.Simulation.load(tmp_path / "state.npz", threads=2)]
+    others[1].engine.loop.sort_clumps()
+    for other in others:
+        other.run(800)
+        assert digest(other) == digest(whole)
+    assert 200 < len(whole.bonds()) < 620
+    assert abs(whole.energy().balance / balance - 1) < 1e-4
+
+
+def test_removed_and_added_clumps():
+    sim = agglomerates(n=2)
+    sim.run(100)
+    sim.remove_clumps(sim.ids[:27])
+    sim.add_clumps(BALL, [(0.3, 0.3, 0.3)])
+    bonds = sim.bonds()
+    assert len(bonds) == 54 and bonds["clump_j"].max() == 26
+    sim.run(10)
+
+
+def test_bonds_are_listed():
+    """Of a pair that is pulled by a known length: force, energy, stresses."""
+    sim = pair(1e-6)
+    sim.add_bonds([(1, 0)], young=1e6, radius=0.5)
+    sim.run(1)
+    bond, = sim.bonds()
+    assert (bond["sphere_i"], bond["sphere_j"]) == (0, 1) and bond["energy"] == 0.0
+    sim = pair(1e-6, velocity=[(0, 0, 0), (1, 0, 0)])
+    sim.add_bonds([(0, 1)], young=1e6, radius=0.5)
+    sim.run(20)
+    bond, = sim.bonds()
+    stretch = np.diff(sim.position[:, 0])[0] - 0.0215
+    force = 1e6 * np.pi * 0.005 ** 2 / 0.0215 * stretch
+    assert bond["normal_force"] == pytest.approx(-force, rel=1e-12)
+    assert bond["tension"] == pytest.approx(force / (np.pi * 0.005 ** 2), rel=1e-12)
+    assert bond["energy"] == pytest.approx(0.5 * force * stretch, rel=1e-12)
+    assert sim.energy().elastic == pytest.approx(bond["energy"], rel=1e-9)
+    assert sim.contacts()["force"][0, 0] == pytest.approx(force, rel=1e-9)
+
+
+def test_across_faces_of_a_periodic_box():
+    sim = md.Simulation(MATERIAL, contact=CONTACT, dt=1e-5, periodic=((0, 0, 0), (0.2, 0.2, 0.2), (True, True, True)))
+    sim.add_clumps(BALL, [(0.001, 0.1, 0.1), (0.1795, 0.1, 0.1), (0.1, 0.1, 0.1)],
+                   velocity=[(0, 0.1, 0), (0, 0, 0), (0, 0, 0)])
+    assert sim.add_bonds(2e-3, young=1e6) == 1
+    sim.run(1000)
+    assert sim.bonds()[["sphere_i", "sphere_j"]].tolist() == [(0, 1)] and sim.bonds()["energy"][0] > 0.0
+
+
+REFUSED = [
+    (dict(pairs=[(0, 2)]), "there is no sphere 2"), (dict(pairs=[(0, 0)]), "belong to one clump"),
+    (dict(pairs=[(0, 1), (1, 0)]), "given twice"), (dict(pairs=[(0.0, 1.0)]), "numbers of spheres"),
+    (dict(pairs=[0, 1]), "numbers of spheres"), (dict(pairs=[(0, 1)], young=0.0), "young"),
+    (dict(pairs=[(0, 1)], radius=-1.0), "radius = -"), (dict(pairs=[(0, 1)], tensile=np.nan), "tensile = nan"),
+    (dict(pairs=[(0, 1)], shear=0.0), "shear = 0"), (dict(pairs=[(0, 1)], damping=-1.0), "damping"),
+    (dict(pairs=[(0, 1)], stiffness_ratio=0.0), "stiffness_ratio"), (dict(pairs=-1.0), "pairs"),
+]
+
+
+@pytest.mark.parametrize("arguments, message", REFUSED)
+def test_refused(arguments, message):
+    sim = pair(1e-6)
+    with pytest.raises(ValueError, match=message):
+        sim.add_bonds(**{"young": 1e6} | arguments)
+    assert len(sim.bonds()) == 0
+
+
+def test_refused_laws_and_gaps():
+    with pytest.raises(ValueError, match="take one with bonds=parallel"):
+        pair(1e-6, contact="hertz-mindlin").add_bonds([(0, 1)], young=1e6)
+    with pytest.raises(ValueError, match="larger bond_range"):
+        pair(1e-6, distance=0.0226).add_bonds([(0, 1)], young=1e6)
+    with pytest.raises(ValueError, match="leave one out"):
+        pair(1e-6, contact="hertz-mindlin:bonds=parallel,cohesion=jkr")
+    sim = pair(1e-6)
+    sim.add_bonds([(0, 1)], young=1e6)
+    with pytest.raises(ValueError, match="have a bond"):
+        sim.add_bonds([(0, 1)], young=1e6)
+    assert sim.add_bonds(2e-3, young=1e6) == 0
+    with pytest.warns(UserWarning, match="a step below .* is safe"):
+        pair(1e-4).add_bonds([(0, 1)], young=1e9)
+
+
+@pytest.mark.slow
+def test_free_spin_of_an_agglomerate():
+    """A cube of 27 spheres spins for a million steps: energy to 1e-6 where its vibrations have died out."""
+    cube = np.stack(np.meshgrid(*[np.arange(3)] * 3), axis=-1).reshape(-1, 3) * 0.0201
+    spin = np.array([1.0, 2.0, 3.0])
+    sim = md.Simulation(MATERIAL, contact=CONTACT, dt=1e-5)
+    sim.add_clumps(BALL, cube, velocity=np.cross(spin, cube - cube.mean(axis=0)), angular_velocity=spin)
+    sim.add_bonds(5e-4, young=1e7)
+    before, energy = sim.angular_momentum(sim.position.mean(axis=0)), sim.energy().total
+    sim.run(1_000_000)
+    after = sim.angular_momentum(sim.position.mean(axis=0))
+    assert abs(sim.energy().total / energy - 1) < 1e-6
+    np.testing.assert_allclose(after, before, rtol=0, atol=1e-6 * abs(before).max())
