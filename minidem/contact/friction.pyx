@@ -24,7 +24,7 @@ FRICTION_PARAMETERS = {        # the first three: Parameter in part.pxd
     "rolling": tuple(ROLLING), "rolling_damping": NonNegative(0.3), "mass": ("contact", "clump"),
     "bonds": tuple(BONDS),
 }
-REFERENCES = ("thornton2013investigation", "ai2011assessment")
+REFERENCES = ("thornton2013investigation", "ai2011assessment", "potyondy2004bonded")
 
 
 def coefficient_rows(pair, values, stiffness, damping, tangential, ratio, rolling):
