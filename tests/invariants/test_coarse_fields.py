@@ -1,0 +1,332 @@
+"""Coarse-grained fields: mass, balance of momentum in cells, stresses, temperature, other frames and orders."""
+import copy
+from functools import lru_cache
+from time import perf_counter
+
+import numpy as np
+import pytest
+from scipy.special import erf
+from settling_scene import BALL, CLUMP, ELASTIC, MATERIAL, ROLLING, settling
+from sheared_scenes import MOTIONS, gas
+
+import minidem as md
+from minidem.analysis.coarse import Fields
+from minidem.analysis.flow import granular_temperature
+from minidem.core.quaternions import multiply, rotate
+
+FLOOR = (0.0, -0.1, 0.02), (0.5, 0.6, 0.3), (4, 2, 3)       # low, high, cells: across the floor and walls at the sides
+
+
+@lru_cache
+def packing(template=CLUMP):
+    """A hundred bodies with friction in a box, while the last of them come to rest."""
+    sim = settling(dt=2e-4, template=template)
+    sim.run(2000)
+    pairs = sim.contacts()["clump_j"] >= 0
+    assert np.count_nonzero(pairs) > 80 and np.count_nonzero(~pairs) > 30
+    return sim
+
+
+@lru_cache
+def flying(motion=None):
+    """A gas of rods with contacts, in a periodic box at rest or one that is sheared."""
+    sim = gas(MOTIONS[motion] if motion else {}, "hertz-mindlin", n=100, solid_fraction=0.18, speed=1.0)
+    sim.run(300)
+    assert len(sim.contacts()) > 20
+    return sim
+
+
+def fields_of(sim, *grid):
+    """`Fields` with low, high, cells, width, of this instant."""
+    fields = Fields(*grid)
+    fields.measure(sim)
+    return fields
+
+
+def volume_of(fields):
+    return np.prod([np.diff(edges)[0] for edges in fields.edges])
+
+
+def around(sim, cells, width):
+    """A grid that has the supports of all clumps and contacts, or fills the periodic box."""
+    if sim.box is not None:
+        return sim.box.low, sim.box.high, cells, width
+    return sim.position.min(0) - 3.0 * width - 0.06, sim.position.max(0) + 3.0 * width + 0.06, cells, width
+
+
+def close(found, expected, tolerance):
+    np.testing.assert_allclose(found, expected, rtol=0.0, atol=tolerance * np.abs(expected).max())
+
+
+def inflow(sim, low, high, cells, width):
+    """(nx, ny, nz, 3) what flows into each cell through its faces [N], from fields on planes."""
+    low, high, total = np.array(low), np.array(high), 0.0
+    size = (high - low) / cells
+    for axis in range(3):
+        planes = []
+        for place in np.linspace(low[axis], high[axis], cells[axis] + 1):
+            ends = [np.where(np.arange(3) == axis, place, corner) for corner in (low, high)]
+            on = fields_of(sim, *ends, np.where(np.arange(3) == axis, 1, cells), width)
+            flow = on.momentum[..., None] * np.nan_to_num(on.velocity)[..., None, :]
+            planes.append((flow + on.kinetic_stress + on.contact_stress)[..., axis])
+        total = total - np.diff(np.concatenate(planes, axis=axis), axis=axis) * np.prod(size) / size[axis]
+    return total
+
+
+def rate_of_momentum(sim, low, high, cells, width):
+    """(nx, ny, nz, 3) rate of the momentum in each cell [N] by all forces and velocities, of every clump and image."""
+    shifts = np.zeros((1, 3)) if sim.box is None else sim.box.shifts()
+    start = sim.position if sim.box is None else sim.wrapped_position
+    place = (start + shifts[:, None]).reshape(-1, 3)
+    mass, force, velocity, before = (np.tile(values.T, len(shifts)).T for values in (
+        sim.mass, sim.force, sim.velocity, sim.position))
+    if sim.box is not None:
+        velocity = velocity + sim.box.flow(place) - sim.box.flow(before)
+    share, rate = [], []
+    for axis, w in enumerate(np.broadcast_to(width, 3)):
+        u = (np.linspace(low[axis], high[axis], cells[axis] + 1) - place[:, axis, None]) / w
+        share.append(np.diff(np.clip(erf(u / np.sqrt(2)) / erf(3 / np.sqrt(2)), -1, 1) / 2))
+        kernel = (np.abs(u) < 3) * np.exp(-0.5 * u * u) / np.sqrt(2 * np.pi) / w / erf(3 / np.sqrt(2))
+        rate.append(-np.diff(kernel) * velocity[:, axis, None])
+    x, y, z = share
+    total = np.einsum("na,nx,ny,nz->xyza", force, x, y, z)
+    for parts in ((rate[0], y, z), (x, rate[1], z), (x, y, rate[2])):
+        total += np.einsum("na,nx,ny,nz->xyza", mass[:, None] * velocity, *parts)
+    return total
+
+
+def sources(sim, fields):
+    """(nx, ny, nz, 3) weight and force of walls in each cell [N]."""
+    return volume_of(fields) * (fields.density[..., None] * np.array(sim.gravity) + fields.wall_force)
+
+
+def imbalance(sim, *grid):
+    """Largest difference of the two sides of the balance of momentum over all cells, relative to its terms."""
+    terms = rate_of_momentum(sim, *grid), sources(sim, fields_of(sim, *grid)), inflow(sim, *grid)
+    return np.abs(terms[0] - terms[1] - terms[2]).max() / np.abs(terms).max()
+
+
+@pytest.mark.parametrize("cells, width", [((3, 4, 5), 0.04), ((1, 1, 1), 0.03), ((9, 2, 30), 0.004)])
+@pytest.mark.parametrize("scene", [packing, flying])
+def test_mass_and_momentum(scene, cells, width):
+    sim = scene()
+    fields = fields_of(sim, *around(sim, cells, width))
+    assert fields.density.sum() * volume_of(fields) == pytest.approx(sim.mass.sum(), rel=1e-13)
+    close(fields.momentum.sum((0, 1, 2)) * volume_of(fields), sim.linear_momentum(), 1e-12)
+
+
+@pytest.mark.parametrize("width", [0.05, (0.02, 0.05, 0.03), (0.1, 0.007, 0.05)])
+def test_momentum_of_a_packing_with_walls(width):
+    """Weight, friction, walls: exact in each cell."""
+    assert imbalance(packing(), *FLOOR, width) < 1e-12
+
+
+@pytest.mark.parametrize("motion", [None, "shear"])
+def test_momentum_of_a_gas(motion):
+    sim = flying(motion)
+    low, high = sim.box.low, sim.box.high
+    assert imbalance(sim, low, high, (2, 3, 2), 0.03) < 1e-12
+    assert imbalance(sim, low, low + (0.7, 0.2, 0.5) * (high - low), (3, 1, 2), (0.03, 0.02, 0.04)) < 1e-12
+    assert fields_of(sim, low, high, (1, 1, 1), 0.03).density * sim.box.volume == pytest.approx(sim.mass.sum())
+
+
+def test_momentum_on_a_chute():
+    """Rods on a bumpy mesh, which has images in the periodic box."""
+    n, edge, rng = 4, 0.4, np.random.default_rng(6)
+    i, j = (each.ravel() for each in np.meshgrid(range(n + 1), range(n + 1), indexing="ij"))
+    heights = rng.uniform(-0.02, 0.02, (n, n))[i % n, j % n]
+    a = ((n + 1) * np.arange(n)[:, None] + np.arange(n)).ravel()
+    triangles = np.concatenate([np.column_stack([a, a + n + 1, a + n + 2]), np.column_stack([a, a + n + 2, a + 1])])
+    floor = md.MeshWall((np.column_stack([i * edge / n, j * edge / n, heights]), triangles))
+    sim = md.Simulation(MATERIAL, [floor], contact=ROLLING, dt=2e-4, gravity=(3.0, 0.0, -9.3),
+                        periodic=((0, 0, 0), (edge, edge, 1), (True, True, False)))
+    x, y, z = 0.1 + 0.13 * np.indices((3, 3, 4)).reshape(3, -1)
+    sim.add_clumps(CLUMP, np.column_stack([x, y, z]), velocity=rng.normal(0.0, 0.5, (36, 3)))
+    sim.run(3000)
+    at_floor = sim.contacts()["clump_j"] < 0
+    assert at_floor.sum() > 15 and (~at_floor).sum() > 15
+    assert imbalance(sim, (0, 0, -0.1), (edge, edge, 0.25), (2, 1, 4), 0.04) < 1e-12
+
+
+def test_momentum_of_bonded_clumps():
+    """Bonds are contacts, across gaps and in tension too."""
+    sim = md.Simulation(md.Material(1e6, 0.3, restitution=0.5, friction=0.5), [md.Plane((0, 0, 0), (0, 0, 1))],
+                        contact="hertz-mindlin:bonds=parallel", dt=5e-5, gravity=(0, 0, -9.81))
+    place = 0.081 * np.indices((3, 2, 3)).reshape(3, -1).T + (0.0, 0.0, 0.05)
+    sim.add_clumps(BALL, place, velocity=(0.5, 0.0, -2.0))
+    assert sim.add_bonds(2e-3, young=1e7, tensile=1e6, shear=1e6) > 30
+    sim.run(300)
+    assert (sim.contacts()["overlap"] < 0.0).any() and sim.wall_force(0).any()
+    assert imbalance(sim, (-0.1, 0, -0.1), (0.3, 0.1, 0.2), (3, 1, 3), 0.04) < 1e-12
+
+
+def test_momentum_over_a_step():
+    """What the cells have gained between two instants of a run is what was measured in between."""
+    before = copy.deepcopy(packing())
+    now = copy.deepcopy(before)
+    now.run(1)
+    after, grid = copy.deepcopy(now), (*FLOOR, 0.05)
+    after.run(1)
+    gained = (fields_of(after, *grid).momentum - fields_of(before, *grid).momentum) / (2.0 * now.dt)
+    fields = fields_of(now, *grid)
+    close(volume_of(fields) * gained, sources(now, fields) + inflow(now, *grid), 0.05)
+
+
+@pytest.mark.parametrize("scene", [packing, flying, lambda: flying("shear")])
+def test_stress_of_the_whole(scene):
+    """Over the whole grid the contact stress adds up to that of Love and Weber, the force of walls to theirs."""
+    sim = scene()
+    fields = fields_of(sim, *around(sim, (3, 2, 4), 0.04))
+    volume = volume_of(fields)
+    close(fields.contact_stress.sum((0, 1, 2)) * volume, sim.stress(volume=1.0), 1e-12)
+    walls = -sum((sim.wall_force(k) for k in range(len(sim.walls))), np.zeros(3))
+    close(fields.wall_force.sum((0, 1, 2)) * volume, walls, 1e-12)
+
+
+def test_cells_without_smoothing():
+    """Width 0: clumps are counted, and the stress is that of the parts of the branches of spheres in each cell."""
+    sim = packing(BALL)
+    fields = fields_of(sim, (0, 0, 0), (0.6, 0.6, 0.4), (3, 2, 4), 0.0)
+    counts = np.histogramdd(sim.position, fields.edges)[0]
+    close(fields.density, counts * BALL.mass / volume_of(fields), 1e-13)
+    for cell in np.ndindex(3, 2, 4):
+        low, high = ([edges[k + step] for k, edges in zip(cell, fields.edges)] for step in (0, 1))
+        np.testing.assert_allclose(fields.contact_stress[cell], sim.stress(low=low, high=high), atol=1e-7)
+    assert np.abs(fields.contact_stress).max() > 100.0
+
+
+def test_temperature_of_a_box():
+    sim = flying()
+    fields = fields_of(sim, sim.box.low, sim.box.high, (1, 1, 1), 0.03)
+    close(fields.kinetic_stress[0, 0, 0], sim.stress(kinetic=True) - sim.stress(), 1e-12)
+    assert fields.temperature[0, 0, 0] == pytest.approx(granular_temperature(sim), rel=1e-12)
+
+
+def points(position, velocity):
+    """Spheres that do not touch, in a periodic box of 1 m."""
+    sim = md.Simulation(ELASTIC, dt=1e-7, periodic=((0,) * 3, (1,) * 3, (True,) * 3))
+    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [1e-4], density=2500.0), position, velocity=velocity)
+    return sim
+
+
+def test_temperature_of_a_gas_that_flows():
+    """Normal velocities of 0.5 m/s about a flow of 3 m/s: 0.25 m2/s2 within the error of a few hundred clumps."""
+    rng = np.random.default_rng(2)
+    sim = points(rng.uniform(0, 1, (5000, 3)), (3.0, 0.0, 0.0) + rng.normal(0.0, 0.5, (5000, 3)))
+    fields = fields_of(sim, (0, 0, 0), (1, 1, 1), (1, 1, 8), (0, 0, 0.05))
+    np.testing.assert_allclose(fields.temperature, 0.25, rtol=0.08)
+    np.testing.assert_allclose(fields.velocity[..., 0], 3.0, rtol=0.03)
+
+
+def test_temperature_of_a_gradient():
+    """A lattice with v_x = 4 y: density * 16 * (width^2, less by the cut, + cell^2 / 12)."""
+    y = (np.arange(200) + 0.5) / 200
+    sim = points(np.column_stack([0 * y, y, 0 * y]), np.column_stack([4.0 * y, 0 * y, 0 * y]))
+    fields = fields_of(sim, (0, 0.25, 0), (1, 0.75, 1), (1, 5, 1), 0.05)
+    left = 1.0 - 6.0 / np.sqrt(2 * np.pi) * np.exp(-4.5) / erf(3 / np.sqrt(2))
+    expected = fields.density * 16.0 * (left * 0.05 ** 2 + 0.1 ** 2 / 12)
+    np.testing.assert_allclose(fields.kinetic_stress[..., 0, 0], expected, rtol=1e-3)
+    assert np.abs(fields.kinetic_stress[..., 1:]).max() < 1e-12 * expected.max()
+
+
+def test_mean_of_samples():
+    """Fluctuations in time count: a sphere that comes back with the opposite velocity has a temperature."""
+    fields = Fields((0, 0, 0), (1, 1, 1), (1, 1, 1), 0.1)
+    for speed in (1.0, -1.0, 1.0, -1.0):
+        fields.measure(points([(0.5, 0.5, 0.5)], [(speed, 0.0, 0.0)]))
+    assert fields.samples == 4 and fields.temperature[0, 0, 0] == pytest.approx(1.0 / 3.0, rel=1e-12)
+    assert fields.density[0, 0, 0] == pytest.approx(2500.0 * 4 / 3 * np.pi * 1e-12, rel=1e-12)
+
+
+def test_free_fall():
+    sim = settling(gravity=(0.0, 0.0, -9.81))
+    sim.run(1)
+    falling = md.Simulation(ELASTIC, dt=1e-4, gravity=(0.0, 0.0, -9.81))
+    falling.add_clumps(CLUMP, sim.position, sim.orientation, (0.5, 0.0, -1.0), sim.angular_velocity)
+    fields = Fields((0, 0, 0), (0.6, 0.6, 0.6), (3, 3, 3), 0.05)
+    falling.run(100, every=10, callback=fields.measure)
+    assert fields.samples == 10 and not fields.contact_stress.any() and not fields.wall_force.any()
+    np.testing.assert_allclose(fields.velocity[..., 0], 0.5, rtol=1e-12)
+    mean_time = 55 * falling.dt
+    np.testing.assert_allclose(fields.velocity[..., 2], -1.0 - 9.81 * mean_time, atol=0.02)
+
+
+def still(position, orientation, velocity, walls=True):
+    """The packing at one instant, elastic, so that its forces depend on the poses alone."""
+    sim = md.Simulation(ELASTIC, md.box((0, 0, 0), (0.6, 0.6, 0.6)) if walls else None, dt=1e-4)
+    sim.add_clumps(CLUMP, position, orientation, velocity)
+    return sim
+
+
+def test_turned_by_axes():
+    """x, y, z -> y, z, x, with walls."""
+    sim, turn = packing(), np.full(4, 0.5)
+    state = sim.position, sim.orientation, sim.velocity
+    turned = np.roll(state[0], 1, axis=1), multiply(np.tile(turn, (100, 1)), state[1]), np.roll(state[2], 1, axis=1)
+    low, high, cells = (np.array(part) for part in FLOOR)
+    first = fields_of(still(*state), low, high, cells, (0.04, 0.05, 0.06))
+    other = fields_of(still(*turned), np.roll(low, 1), np.roll(high, 1), np.roll(cells, 1), (0.06, 0.04, 0.05))
+    for name in "density", "temperature", "momentum", "velocity", "wall_force", "contact_stress", "kinetic_stress":
+        values = getattr(first, name)
+        expected = np.roll(values.transpose(2, 0, 1, *range(3, values.ndim)), 1, axis=tuple(range(3, values.ndim)))
+        close(getattr(other, name), expected, 1e-11)
+
+
+def test_turned_at_will():
+    """The kernel is isotropic: fields at a point, of clumps that are all within its reach."""
+    sim, rng = packing(), np.random.default_rng(3)
+    state = sim.position - sim.position.mean(0), sim.orientation, sim.velocity
+    turn = rng.normal(size=4)
+    turns = np.tile(turn / np.linalg.norm(turn), (100, 1))
+    turned = rotate(turns, state[0]), multiply(turns, state[1]), rotate(turns, state[2])
+    place = np.array([[0.02, -0.1, 0.05]])
+    matrix = rotate(turns[:3], np.eye(3)).T
+    first, other = (fields_of(still(*what, walls=False), at, at, (1, 1, 1), 0.25)
+                    for what, at in ((state, place[0]), (turned, matrix @ place[0])))
+    close(other.density, first.density, 1e-12)
+    close(other.momentum[0, 0, 0], matrix @ first.momentum[0, 0, 0], 1e-12)
+    for name in "contact_stress", "kinetic_stress":
+        close(getattr(other, name)[0, 0, 0], matrix @ getattr(first, name)[0, 0, 0] @ matrix.T, 1e-11)
+
+
+def test_other_order_of_clumps():
+    sim, order = packing(), np.random.default_rng(4).permutation(100)
+    state = sim.position, sim.orientation, sim.velocity
+    first, other = (fields_of(still(*what), *FLOOR, 0.05) for what in (state, [rows[order] for rows in state]))
+    for name in "density", "momentum", "wall_force", "contact_stress", "kinetic_stress":
+        close(getattr(other, name), getattr(first, name), 1e-12)
+
+
+def test_images_do_not_matter():
+    """In a sheared box, clumps that begin whole boxes away have the same fields, but for the rounding of their places.
+    """
+    sims = [gas(MOTIONS["shear"], n=100, solid_fraction=0.18, speed=1.0) for _ in range(2)]
+    start, box = sims[0], sims[0].box
+    position, state = start.position, (start.orientation, start.velocity, start.angular_velocity)
+    sims[1].remove_clumps(sims[1].ids)
+    sims[1].add_clumps(start.templates[0], position + np.random.default_rng(5).integers(-2, 3, (100, 3)) * box.length,
+                       *state)
+    for sim in sims:
+        sim.run(300)
+    first, other = (fields_of(sim, box.low, box.high, (2, 3, 2), 0.03) for sim in sims)
+    assert len(sims[0].contacts()) > 20 and np.abs(sims[1].image).max() > 1
+    for name in "density", "velocity", "contact_stress", "kinetic_stress":
+        close(getattr(other, name), getattr(first, name), 1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cells, width", [((20, 20, 20), 0.7e-3), ((40, 40, 40), 1.4e-3), ((1, 1, 40), (0, 0, 1.4e-3))])
+def test_hundred_thousand_clumps(cells, width):
+    """Dimers of 1.4 mm in a lattice with contacts; -s prints the time of a sample."""
+    rng, n, spacing = np.random.default_rng(1), 46, np.array([1.39e-3, 0.995e-3, 0.995e-3])
+    dimer = md.ClumpTemplate([(-0.2e-3, 0, 0), (0.2e-3, 0, 0)], [0.5e-3] * 2, density=2500.0)
+    sim = md.Simulation(MATERIAL, contact=ROLLING, dt=1e-6, threads=1,
+                        periodic=((0,) * 3, n * spacing, (True,) * 3))
+    place = (np.indices((n, n, n)).reshape(3, -1).T + 0.5) * spacing + rng.uniform(-5e-6, 5e-6, (n ** 3, 3))
+    sim.add_clumps(dimer, place, velocity=rng.normal(0.0, 0.01, place.shape))
+    sim.run(10)
+    fields, contacts, began = Fields((0, 0, 0), n * spacing, cells, width), len(sim.contacts()), perf_counter()
+    fields.measure(sim)
+    print(f"{n ** 3} clumps, {contacts} contacts, cells {cells}, width {width} m: {perf_counter() - began:.1f} s")
+    assert contacts > 4 * n ** 3 and fields.density.mean() * sim.box.volume == pytest.approx(sim.mass.sum(), rel=1e-13)
+    close(fields.contact_stress.mean((0, 1, 2)), sim.stress(), 1e-12)
