@@ -137,6 +137,57 @@ def bonds(sim) -> np.ndarray:
     return found
 
 
+class BrokenBonds:
+    """Bonds that break during a run, and when: a callback of `Simulation.run`.
+
+    Parameters
+    ----------
+    sim : Simulation
+        With its bonds as they are now.
+
+    Attributes
+    ----------
+    table : structured array (n,)
+        id_i, id_j of the clumps; after, time: the bond held at the one call and not at the next [s]. Bonds of clumps
+        that are removed are not among them.
+
+    Examples
+    --------
+    ::
+
+        import minidem as md
+        from minidem.bonds import BrokenBonds
+        ball = md.ClumpTemplate([(0, 0, 0)], [0.01], density=1000.0)
+        sim = md.Simulation(md.Material(young=1e6, poisson=0.3), contact="hertz-mindlin:bonds=parallel", dt=1e-6)
+        sim.add_clumps(ball, [(0, 0, 0), (0.0205, 0, 0)], velocity=[(0, 0, 0), (1, 0, 0)])
+        sim.add_bonds([(0, 1)], young=1e7, tensile=1e4)
+        broken = BrokenBonds(sim)
+        sim.run(100, every=5, callback=broken)
+        print(broken.table)
+    """
+
+    def __init__(self, sim):
+        self._held, self._time, self._rows = self._pairs(sim), sim.time, []
+
+    def __call__(self, sim) -> None:
+        held, present = self._pairs(sim), set(sim.ids.tolist())
+        self._rows += [(*pair[:2], self._time, sim.time) for pair in sorted(self._held - held)
+                       if present >= set(pair[:2])]
+        self._held, self._time = held, sim.time
+
+    @property
+    def table(self) -> np.ndarray:
+        return np.array(self._rows, [("id_i", np.int64), ("id_j", np.int64), ("after", float), ("time", float)])
+
+    @staticmethod
+    def _pairs(sim):
+        """Set of (id_i, id_j, sphere of i, sphere of j), the spheres by their places in the clumps."""
+        found, ids = bonds(sim), sim.ids
+        first = np.searchsorted(sim.sphere_clump, np.arange(sim.n_clumps))
+        ends = [(ids[found[f"clump_{side}"]], found[f"sphere_{side}"] - first[found[f"clump_{side}"]]) for side in "ij"]
+        return set(zip(ends[0][0].tolist(), ends[1][0].tolist(), ends[0][1].tolist(), ends[1][1].tolist()))
+
+
 def _bonded(history, first):
     """Set of pairs (i, j), i < j, that have a bond."""
     holds = history["records"][first + BondRecord.STIFFNESS, :, 3] == HOLDS

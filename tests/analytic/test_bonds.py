@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import minidem as md
+from minidem.bonds import BrokenBonds
 
 RADIUS, CONTACT = 0.01, "hertz-mindlin:bonds=parallel"
 BALL = md.ClumpTemplate([(0, 0, 0)], [RADIUS], density=1000.0)
@@ -104,6 +105,21 @@ def test_removed_and_added_clumps():
     bonds = sim.bonds()
     assert len(bonds) == 54 and bonds["clump_j"].max() == 26
     sim.run(10)
+
+
+def test_broken_bonds_are_logged():
+    """With the looks between which they break; those of removed clumps are none."""
+    sim = agglomerates(n=2)
+    broken, before = BrokenBonds(sim), sim.bonds()
+    sim.run(2500, 10, broken)
+    table = broken.table
+    assert len(table) == len(before) - len(sim.bonds()) > 5 and (np.diff(table["time"]) >= 0.0).all()
+    np.testing.assert_allclose(table["time"] - table["after"], 10 * sim.dt, rtol=1e-9)
+    held = {tuple(pair) for pair in sim.bonds()[["clump_i", "clump_j"]].tolist()}
+    assert not held & {tuple(pair) for pair in table[["id_i", "id_j"]].tolist()}
+    sim.remove_clumps(sim.ids[:27])
+    broken(sim)
+    assert len(broken.table) == len(table)
 
 
 def test_bonds_are_listed():
