@@ -20,7 +20,7 @@ periodic box whose lengths or rate of shear change, images are accelerated, whic
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 
 from minidem.analysis import coarse_files
 from minidem.analysis.coarse_kernel import CUTOFF, KernelGrid
-from minidem.core.checks import finite_array, refuse, whole
+from minidem.core.checks import check_call, finite_array, refuse, whole
 
 UNITS = {"density": "kg/m3", "momentum": "kg/(m2 s)", "velocity": "m/s", "contact_stress": "Pa", "kinetic_stress": "Pa",
          "temperature": "m2/s2", "wall_force": "N/m3"}          # of the fields of a file
@@ -47,6 +47,9 @@ class Fields:
     width : float or (3,) array_like
         Standard deviation of the Gaussian, of all or of each axis [m]; a diameter of the clumps is usual. 0: no
         smoothing, a clump counts in the cell of its centre, a branch in each cell by its part there.
+    clumps : callable, optional
+        simulation -> (n_clumps,) bool, those that count, such as grains of one size: their density over that of all is
+        a concentration. Stresses are then partial ones, of the ends of contacts at these clumps. Default: all.
 
     Raises
     ------
@@ -92,7 +95,10 @@ class Fields:
         print(fields.density[0, 0], fields.velocity[0, 0, :, 2])
     """
 
-    def __init__(self, low: ArrayLike, high: ArrayLike, cells: Sequence[int] | np.ndarray, width: ArrayLike):
+    def __init__(self, low: ArrayLike, high: ArrayLike, cells: Sequence[int] | np.ndarray, width: ArrayLike,
+                 clumps: Callable | None = None):
+        if clumps is not None:
+            check_call("clumps", clumps, "simulation")
         low, high = finite_array("low", low, (3,)), finite_array("high", high, (3,))
         refuse("high", high, high < low, f"give high at or above low = {low.tolist()} in every component")
         finite_array("cells", cells, (3,))
@@ -101,7 +107,7 @@ class Fields:
         width = finite_array("width", width, (3,), repeat=True)
         refuse("width", width, (width < 0.0) | (low == high) & (width == 0.0),
                "give a length above 0, or 0 for no smoothing along an axis with low < high")
-        self._grid = KernelGrid(low, high, cells, width)
+        self._grid, self._chosen = KernelGrid(low, high, cells, width), clumps
         self.samples, self._sums = 0, np.zeros((*cells, 25))     # of m, m v, m v v; f l; f at walls
 
     def __repr__(self):
@@ -121,36 +127,41 @@ class Fields:
             box.refuse_outside(grid.low, grid.high)
             refuse("width", grid.width, box.axes & (2.0 * grid.reach > box.length), f"the kernel reaches {CUTOFF:g} "
                    f"widths, at most half of the periodic box; give at most a sixth of {box.length.tolist()} m")
-        new = np.concatenate([self._of_clumps(sim, box), *self._of_contacts(sim, box)], axis=-1)
+        counts = np.ones(sim.n_clumps) if self._chosen is None else finite_array(
+            "result of clumps", np.asarray(self._chosen(sim), dtype=float), (sim.n_clumps,))
+        new = np.concatenate([self._of_clumps(sim, box, counts), *self._of_contacts(sim, box, counts)], axis=-1)
         self.samples, self._sums = self.samples + 1, self._sums + new
 
-    def _of_clumps(self, sim, box):
+    def _of_clumps(self, sim, box, counts):
         """Sums of m, m v, m v v with the kernel, 13 columns."""
         position, velocity = sim.position, sim.velocity
         number, place = self._images(box, position, np.zeros((1, 3)))
         velocity = velocity[number]
         if box is not None and box.moves:
             velocity += box.flow(place) - box.flow(position[number])
-        momentum = sim.mass[number, None] * velocity
+        mass = (sim.mass * counts)[number]
+        momentum = mass[:, None] * velocity
         flux = np.einsum("na,nb->nab", momentum, velocity).reshape(-1, 9)
-        return self._grid.points(place, np.column_stack([sim.mass[number], momentum, flux]))
+        return self._grid.points(place, np.column_stack([mass, momentum, flux]))
 
-    def _of_contacts(self, sim, box):
+    def _of_contacts(self, sim, box, counts):
         """Sums of f l with the mean of the kernel along l, 9 columns, and of forces of walls at their points, 3."""
         found, position = sim.contacts(), sim.position
         pairs = found["clump_j"] >= 0
-        point, force, ends = found["point"], found["force"], position[found["clump_i"]]
-        others = position[found["clump_j"][pairs]]
+        i, j = found["clump_i"], found["clump_j"][pairs]
+        point, ends, others = found["point"], position[i], position[j]
+        force, reaction = found["force"] * counts[i, None], -found["force"][pairs] * counts[j, None]
         if box is not None:                     # images of two clumps whose spheres are nearest images
-            i, j = (sim.sphere_centers()[found[name][pairs]] for name in ("sphere_i", "sphere_j"))
-            others = others + box.displacement(box.lengths_in(i - j))
-        start, force = np.concatenate([point, point[pairs]]), np.concatenate([force, -force[pairs]])
+            first, second = (sim.sphere_centers()[found[name][pairs]] for name in ("sphere_i", "sphere_j"))
+            others = others + box.displacement(box.lengths_in(first - second))
+        at_walls = force[~pairs]
+        start, force = np.concatenate([point, point[pairs]]), np.concatenate([force, reaction])
         branch = np.concatenate([ends, others]) - start
         number, place = self._images(box, start, branch)
         stress = np.einsum("na,nb->nab", force, branch).reshape(-1, 9)
         contacts = self._grid.lines(place, branch[number], stress[number])
         number, place = self._images(box, point[~pairs], np.zeros((1, 3)))
-        return contacts, self._grid.points(place, found["force"][~pairs][number])
+        return contacts, self._grid.points(place, at_walls[number])
 
     def _images(self, box, start, branch):
         """Numbers and places of all images of points (n, 3) that the kernel reaches from the grid, or their lines."""

@@ -330,3 +330,18 @@ def test_hundred_thousand_clumps(cells, width):
     print(f"{n ** 3} clumps, {contacts} contacts, cells {cells}, width {width} m: {perf_counter() - began:.1f} s")
     assert contacts > 4 * n ** 3 and fields.density.mean() * sim.box.volume == pytest.approx(sim.mass.sum(), rel=1e-13)
     close(fields.contact_stress.mean((0, 1, 2)), sim.stress(), 1e-12)
+
+
+def test_parts_add_up():
+    """Clumps that are chosen and the others: densities, momenta and contact stresses add up to those of all."""
+    sim = packing()
+    grid = around(sim, (3, 3, 4), 0.02)
+    whole, one, other = (Fields(*grid, clumps=chosen) for chosen in (
+        None, lambda sim: np.arange(sim.n_clumps) % 3 == 0, lambda sim: np.arange(sim.n_clumps) % 3 != 0))
+    for fields in whole, one, other:
+        fields.measure(sim)
+    for name in ("density", "momentum", "contact_stress", "wall_force"):
+        close(getattr(one, name) + getattr(other, name), getattr(whole, name), 1e-13)
+    assert np.sum(one.density) * volume_of(one) == pytest.approx(sim.mass[::3].sum(), rel=1e-12)
+    with pytest.raises(ValueError, match="result of clumps"):
+        Fields(*grid, clumps=lambda sim: [True]).measure(sim)
