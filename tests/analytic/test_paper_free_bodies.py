@@ -38,11 +38,15 @@ VERDICTS = {
     "custom_law": (9, [], []),
     "capillary_bridge": (9, [], []),
     "cohesive_slope": (10, [], []),
+    "cantilever": (4, [], []),
+    "agglomerate_impact": (2, [], []),
+    "segregation": (2, [], []),
 }
 
 
 @pytest.mark.parametrize("name", [
-    pytest.param(name, marks=[pytest.mark.slow] * (name == "cohesive_slope")) for name in VERDICTS])
+    pytest.param(name, marks=[pytest.mark.slow] * (name in ("cohesive_slope", "cantilever", "segregation")))
+    for name in VERDICTS])
 @pytest.mark.usefixtures("own", "own_law")      # the custom ones register schemes and laws
 def test_quick_run(name, tmp_path, capsys):
     assert module_of(name).main(["--quick", "--out", str(tmp_path)]) == 0
