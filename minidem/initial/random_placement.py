@@ -15,7 +15,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from minidem.core.checks import list_of, short_repr, whole
+from minidem.core.checks import finite_array, list_of, refuse, short_repr, whole
 from minidem.templates.clump_template import ClumpTemplate
 
 BATCH = 8192            # largest number of proposals in a batch while few clumps are missing
@@ -24,6 +24,7 @@ ATTEMPTS = 200          # ... this number per clump
 # No shape is known to get beyond this solid fraction in a large box; spheres end at 0.384: Feder, J. Theor. Biol. 87,
 # 237 (1980), doi:10.1016/0022-5193(80)90358-6.
 JAMMED, MANY = 0.5, 1000
+CLASS = 0.25            # logarithm of the ratio of scales in a class, of which all clumps are added together
 PAIR_BLOCK = 2**17      # sphere pairs whose distances are computed at once: 3 MB, within a core's cache
 
 
@@ -38,11 +39,11 @@ def random_orientations(n: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def place(templates: Sequence[ClumpTemplate], numbers: Sequence[int], low: ArrayLike, high: ArrayLike,
-          rng: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
+          rng: np.random.Generator, scales: Sequence[ArrayLike] | None = None) -> list[tuple[np.ndarray, np.ndarray]]:
     """Place clumps at random in a box, without overlap between clumps or with the walls.
 
     Orientations are isotropic (if a clump is longer than the box: among those that fit), positions uniform over the
-    free volume. Templates with larger bounding radius are placed first.
+    free volume. Larger clumps are placed first, those of a template whose scales differ by less than 28 % together.
 
     Parameters
     ----------
@@ -52,6 +53,8 @@ def place(templates: Sequence[ClumpTemplate], numbers: Sequence[int], low: Array
     low, high : (3,)
         Corners of the box, lab frame [m].
     rng : numpy.random.Generator
+    scales : sequence of (n,) or float, optional
+        Of the clumps of each template, as for `Simulation.add_clumps`, for example from `Mixture.draw`. Default: 1.
 
     Returns
     -------
@@ -64,41 +67,58 @@ def place(templates: Sequence[ClumpTemplate], numbers: Sequence[int], low: Array
         For another argument than these, or if the box has no volume, or is full before all clumps are placed;
         `place_densely` places more.
     """
-    return add_at_random(templates, numbers, low, high, rng,
+    return add_at_random(templates, numbers, low, high, rng, scales,
                          remedy="use place_densely, which takes the same arguments, ")
 
 
-def add_at_random(templates, numbers, low, high, rng, remedy=""):
+def add_at_random(templates, numbers, low, high, rng, scales=None, remedy=""):
     """`place`; remedy: advice in the message for a full box, besides fewer clumps or a larger box."""
-    check_placement(templates, numbers, rng)
+    scales = check_placement(templates, numbers, rng, scales)
     low, high = (np.asarray(corner, dtype=float) for corner in (low, high))
     if not (low.shape == high.shape == (3,) and np.all(np.isfinite(high - low)) and np.all(low < high)):
         raise ValueError(f"low, high: the box from {low} to {high} has no volume; give (3,) with low < high")
-    solid = sum(number * template.volume for template, number in zip(templates, numbers))
-    solid_fraction = solid / np.prod(high - low)
+    solid_fraction = solid_volume(templates, scales) / np.prod(high - low)
     wanted = (f"numbers: {sum(numbers)} clumps do not fit at random into the box of {high - low} m "
               f"(solid fraction {solid_fraction:.3g})")
     if solid_fraction >= 1.0:
         raise ValueError(f"{wanted}; take fewer clumps or a larger box")
-    for template, number in zip(templates, numbers):
-        if number > MANY and number * template.volume > JAMMED * np.prod(high - low):
+    classes = size_classes(templates, scales)
+    for k, which in classes:
+        if len(which) > MANY and solid_volume([templates[k]], [scales[k][which]]) > JAMMED * np.prod(high - low):
             raise ValueError(f"{wanted}: random addition ends below {JAMMED} (spheres: at 0.38); {remedy}take fewer "
                              "clumps or a larger box")
 
-    shapes = [Shape(template) for template in templates]
     placed = []
-    for k in sorted(range(len(shapes)), key=lambda k: -shapes[k].bounding_radius):
-        poses = _place_one_shape(shapes[k], int(numbers[k]), placed, low, high, rng)
-        placed.append((k, poses))
-        if len(poses.position) < numbers[k]:
-            there = sum(len(poses.position) for _, poses in placed)
+    found = [(np.empty((n, 3)), np.empty((n, 4))) for n in numbers]
+    for k, which in classes:
+        poses = _place_one_shape(Shape(templates[k]), scales[k][which], placed, low, high, rng)
+        placed.append(poses)
+        if len(poses.scale) < len(which):
+            there = sum(len(poses.scale) for poses in placed)
             raise ValueError(f"{wanted}: it was full with {there}; "
-                             f"{remedy if len(poses.position) else ''}take fewer clumps or a larger box")
-    return [(poses.position, poses.orientation) for _, poses in sorted(placed, key=lambda item: item[0])]
+                             f"{remedy if len(poses.scale) else ''}take fewer clumps or a larger box")
+        which = which[np.argsort(scales[k][which], kind="stable")]
+        poses = poses[np.argsort(poses.scale, kind="stable")]
+        found[k][0][which], found[k][1][which] = poses.position, poses.orientation
+    return found
 
 
-def check_placement(templates, numbers, rng):
-    """ValueError for wrong arguments of `place`."""
+def size_classes(templates, scales):
+    """(index of a template, indices of its clumps) of each class of like scale, the largest clumps first."""
+    classes = []
+    for k, scale in enumerate(scales):
+        label = np.floor(np.log(scale.max(initial=0.0) / scale) / CLASS)
+        classes += [(k, np.flatnonzero(label == one)) for one in np.unique(label)]
+    return sorted(classes, key=lambda one: -templates[one[0]].bounding_radius * scales[one[0]][one[1]].max())
+
+
+def solid_volume(templates, scales):
+    """Volume of clumps of these scales, (n,) for each template [m3]."""
+    return sum(template.volume * np.sum(of_one ** 3) for template, of_one in zip(templates, scales))
+
+
+def check_placement(templates, numbers, rng, scales):
+    """The scales, (n,) for each template; ValueError for wrong arguments of `place`."""
     if isinstance(templates, ClumpTemplate):
         raise ValueError(f"templates = {templates}: give a list of minidem.ClumpTemplate, [template], and of numbers")
     list_of(ClumpTemplate, "templates", list(templates) if isinstance(templates, Sequence) else templates)
@@ -106,6 +126,19 @@ def check_placement(templates, numbers, rng):
         raise ValueError(f"numbers = {short_repr(numbers)}: give a list of whole numbers, one for each template")
     for k, number in enumerate(numbers):
         whole(f"numbers[{k}]", number, 0)
+    require_generator(rng)
+    if scales is None:
+        scales = [1.0] * len(numbers)
+    elif not isinstance(scales, (list, tuple)) or len(scales) != len(templates):
+        raise ValueError(f"scales = {short_repr(scales)}: give a list of scales (n,) or numbers, one for each template")
+    scales = [finite_array(f"scales[{k}]", one, (n,), repeat=True) for k, (one, n) in enumerate(zip(scales, numbers))]
+    for k, one in enumerate(scales):
+        refuse(f"scales[{k}]", one, one <= 0.0, "give scales greater than 0")
+    return scales
+
+
+def require_generator(rng):
+    """ValueError for another thing than a numpy.random.Generator."""
     if not isinstance(rng, np.random.Generator):
         raise ValueError(f"rng = {short_repr(rng)}: give a numpy.random.Generator, np.random.default_rng(SEED)")
 
@@ -120,72 +153,86 @@ class Shape:
 
 
 class _Poses:
-    """Clumps of one shape: position (n, 3), orientation (n, 4) and the centres of their spheres (n, m, 3)."""
+    """Clumps of one shape: scale (n,), position (n, 3), orientation (n, 4) and centres of their spheres (n, m, 3)."""
 
-    def __init__(self, shape, position, orientation, spheres):
-        self.shape, self.position, self.orientation, self.spheres = shape, position, orientation, spheres
+    def __init__(self, shape, scale, position, orientation, spheres):
+        self.shape, self.scale = shape, scale
+        self.position, self.orientation, self.spheres = position, orientation, spheres
 
     def __getitem__(self, which):
-        return _Poses(self.shape, self.position[which], self.orientation[which], self.spheres[which])
+        return _Poses(self.shape, self.scale[which], self.position[which], self.orientation[which], self.spheres[which])
 
     def __add__(self, other):
         arrays = ((getattr(poses, name) for poses in (self, other))
-                  for name in ("position", "orientation", "spheres"))
+                  for name in ("scale", "position", "orientation", "spheres"))
         return _Poses(self.shape, *(np.concatenate(tuple(both)) for both in arrays))
 
+    @property
+    def radii(self):
+        """(n, m), of the spheres."""
+        return self.scale[:, None] * self.shape.radii
 
-def _place_one_shape(shape, number, placed, low, high, rng):
-    """Up to `number` poses of one shape without overlap with `placed` (pairs of template index and poses)."""
-    poses = propose(shape, 0, low, high, rng)
-    batch, left, missing, likely = number, PATIENCE + ATTEMPTS * number, number, np.inf
+    @property
+    def bounding_radius(self):
+        """That of the largest clump."""
+        return self.shape.bounding_radius * self.scale.max(initial=0.0)
+
+
+def _place_one_shape(shape, scale, placed, low, high, rng):
+    """Up to one pose of the shape for each scale (n,), without overlap with the `placed` poses of others."""
+    poses = propose(shape, 0, low, high, rng, scale)
+    batch, left, missing, likely = len(scale), PATIENCE + ATTEMPTS * len(scale), scale, np.inf
     # The accepted part of the proposals falls while the box fills. So the search ends where even with the present one,
     # but for chance, too few would be accepted.
-    while 0 < missing <= likely and left > 0:
-        proposed = propose(shape, batch, low, high, rng)
+    while 0 < len(missing) <= likely and left > 0:
+        proposed = propose(shape, batch, low, high, rng, missing)
         free = np.ones(len(proposed.position), dtype=bool)
-        for others in [poses] + [others for _, others in placed]:
+        for others in [poses, *placed]:
             free[overlapping(proposed, others)[:, 0]] = False
-        proposed = proposed[free]
-        accepted = in_order(proposed)[:missing]
-        poses, missing, left = poses + proposed[accepted], missing - len(accepted), left - batch
-        likely = (len(accepted) + 4.0 * np.sqrt(len(accepted)) + 16.0) / batch * left
-        batch = max(missing, min(2 * batch, BATCH))
+        accepted, missing = accept(proposed[free], missing)
+        poses, count, left = poses + accepted, len(accepted.scale), left - batch
+        likely = (count + 4.0 * np.sqrt(count) + 16.0) / batch * left
+        batch = max(len(missing), min(2 * batch, BATCH))
     return poses
 
 
-def propose(shape, number, low, high, rng):
-    """Poses uniform over all that are inside the box; fewer than `number` if some orientations do not fit."""
-    orientation = random_orientations(number, rng)
-    spheres = np.einsum("nij,mj->nmi", _matrices(orientation), shape.centers)
+def propose(shape, number, low, high, rng, scales):
+    """Poses uniform over all inside the box, with these scales in turn; less than `number` if some do not fit."""
+    orientation, scale = random_orientations(number, rng), np.resize(scales, number)
+    spheres = scale[:, None, None] * np.einsum("nij,mj->nmi", _matrices(orientation), shape.centers)
     # A margin above the rounding of sphere centres computed elsewhere.
-    margin = shape.radii[:, None] + rounding(low, high)
+    margin = (scale[:, None] * shape.radii + rounding(low, high))[:, :, None]
     first = low - np.min(spheres - margin, axis=1)
     last = high - np.max(spheres + margin, axis=1)
     position = first + rng.random((number, 3)) * (last - first)
     fits = np.all(first <= last, axis=1)
-    return _Poses(shape, position[fits], orientation[fits], (position[:, None, :] + spheres)[fits])
+    return _Poses(shape, scale[fits], position[fits], orientation[fits], (position[:, None, :] + spheres)[fits])
 
 
 def overlapping(a, b=None):
     """Pairs (i, j) of overlapping clumps, i of a and j of b; without b: pairs i < j within a."""
-    tree = scipy.spatial.cKDTree(a.position)
-    if b is None:
-        b = a
-        near = tree.query_pairs(2.0 * a.shape.bounding_radius, output_type="ndarray")
-    else:
-        cutoff = a.shape.bounding_radius + b.shape.bounding_radius
-        near = tree.sparse_distance_matrix(scipy.spatial.cKDTree(b.position), cutoff, output_type="ndarray")
-        near = np.column_stack((near["i"], near["j"]))
-    closest = a.shape.radii[:, None] + b.shape.radii
-    closest = (closest + rounding(a.spheres, b.spheres)) ** 2
+    alone, b = b is None, a if b is None else b
+    near = pairs_within(a.bounding_radius + b.bounding_radius, a.position, None if alone else b.position)
+    radii_a, radii_b = a.radii + rounding(a.spheres, b.spheres), b.radii
     overlap = np.empty(len(near), dtype=bool)
-    step = max(1, PAIR_BLOCK // closest.size)
+    step = max(1, PAIR_BLOCK // (len(a.shape.radii) * len(b.shape.radii)))
     for start in range(0, len(near), step):
         i, j = near[start:start + step].T
         between = a.spheres[i][:, :, None, :] - b.spheres[j][:, None, :, :]
         square = np.einsum("pijx,pijx->pij", between, between)
+        closest = radii_a[i][:, :, None] + radii_b[j][:, None, :]
+        closest *= closest
         overlap[start:start + step] = np.any(square < closest, axis=(1, 2))
     return near[overlap]
+
+
+def pairs_within(cutoff, a, b=None):
+    """Pairs (n, 2) of points nearer than `cutoff`, i of a and j of b; without b: pairs i < j within a."""
+    tree = scipy.spatial.cKDTree(a)
+    if b is None:
+        return tree.query_pairs(cutoff, output_type="ndarray")
+    near = tree.sparse_distance_matrix(scipy.spatial.cKDTree(b), cutoff, output_type="ndarray")
+    return np.column_stack((near["i"], near["j"]))
 
 
 def in_order(proposed):
@@ -197,6 +244,19 @@ def in_order(proposed):
         if keep[early]:
             keep[late] = False
     return np.flatnonzero(keep)
+
+
+def accept(proposed, missing):
+    """Proposals that overlap no earlier accepted one, at most those that are missing; the scales still missing."""
+    accepted = in_order(proposed)
+    kinds, number = np.unique(missing, return_counts=True)
+    kind = np.searchsorted(kinds, proposed.scale[accepted])
+    order = np.argsort(kind, kind="stable")
+    before = np.empty_like(order)               # of the same scale
+    before[order] = np.arange(len(order)) - np.searchsorted(kind[order], kind[order])
+    taken = before < number[kind]
+    number -= np.bincount(kind[taken], minlength=len(kinds))
+    return proposed[accepted[taken]], np.repeat(kinds, number)
 
 
 def rounding(*coordinates):

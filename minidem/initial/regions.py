@@ -28,7 +28,8 @@ import scipy
 from numpy.typing import ArrayLike
 
 from minidem.core.checks import finite_array, positive, refuse, short_repr, whole
-from minidem.initial.random_placement import Shape, in_order, overlapping, propose, rounding
+from minidem.initial.mixture import Mixture
+from minidem.initial.random_placement import Shape, accept, overlapping, propose, rounding, size_classes
 from minidem.material import Material
 from minidem.simulation import Simulation
 from minidem.templates.clump_template import ClumpTemplate
@@ -46,15 +47,16 @@ def _box(low, high):
 
 def _free(poses, centers, radii, sim):
     """(n,) bool, the poses without overlap with walls of `sim` and with spheres of centres (m, 3) and radii (m,)."""
-    spheres, of_shape = poses.spheres, poses.shape.radii
-    around = np.concatenate([spheres, np.broadcast_to(of_shape[:, None], (*spheres.shape[:2], 1))], axis=2)
-    free = ~sim.overlap_walls(around.reshape(-1, 4)).reshape(spheres.shape[:2]).any(axis=1)
+    spheres, of_poses = poses.spheres.reshape(-1, 3), poses.radii.ravel()
+    clump = np.repeat(np.arange(len(poses.scale)), len(poses.shape.radii))
+    free = np.ones(len(poses.scale), dtype=bool)
+    free[clump[sim.overlap_walls(np.column_stack([spheres, of_poses]))]] = False
     if len(centers) and len(spheres):
         margin = rounding(spheres, centers)
-        tree, others = scipy.spatial.cKDTree(spheres.reshape(-1, 3)), scipy.spatial.cKDTree(centers)
-        pairs = tree.sparse_distance_matrix(others, of_shape.max() + radii.max() + margin, output_type="ndarray")
-        clump, sphere = np.divmod(pairs["i"], len(of_shape))
-        free[clump[pairs["v"] < of_shape[sphere] + radii[pairs["j"]] + margin]] = False
+        tree, others = scipy.spatial.cKDTree(spheres), scipy.spatial.cKDTree(centers)
+        pairs = tree.sparse_distance_matrix(others, of_poses.max() + radii.max() + margin, output_type="ndarray")
+        touch = pairs["v"] < of_poses[pairs["i"]] + radii[pairs["j"]] + margin
+        free[clump[pairs["i"][touch]]] = False
     return free
 
 
@@ -93,13 +95,16 @@ class Outlet:
 class Inlet:
     """A box in which clumps appear at a constant rate, when it is called with the simulation every `every` steps.
 
+    The grains of a Mixture come in the order of `Mixture.stream`, so that their shares and sizes soon follow the curve.
+
     Positions are uniform and orientations isotropic among those in which all spheres are inside the box, and overlap
     neither another sphere nor a wall. Clumps for which none is found in a hundred trials per clump are left out, so
-    that `rate` is an upper limit: new clumps must leave the box fast enough. The first time a UserWarning tells.
+    that `rate` is an upper limit: new clumps must leave the box fast enough. The first time a UserWarning tells. Large
+    clumps find less room than small ones, so that a Mixture has its curve only where all find room.
 
     Parameters
     ----------
-    template : ClumpTemplate
+    template : ClumpTemplate or Mixture
     low, high : (3,) array_like
         Corners, lab frame [m]; inside the periodic box of the simulation, if it has one.
     rate : float
@@ -121,7 +126,7 @@ class Inlet:
         For an argument out of range.
     """
 
-    template: ClumpTemplate
+    template: ClumpTemplate | Mixture
     low: ArrayLike
     high: ArrayLike
     rate: float
@@ -133,8 +138,8 @@ class Inlet:
     material: Material | None = None
 
     def __post_init__(self):
-        if not isinstance(self.template, ClumpTemplate):
-            raise ValueError(f"template = {short_repr(self.template)}: give a minidem.ClumpTemplate")
+        if not isinstance(self.template, (ClumpTemplate, Mixture)):
+            raise ValueError(f"template = {short_repr(self.template)}: give a minidem.ClumpTemplate or a Mixture")
         vars(self).update(zip(("low", "high"), _box(self.low, self.high)))
         vars(self).update(
             {name: tuple(finite_array(name, getattr(self, name), (3,)).tolist())
@@ -159,46 +164,53 @@ class Inlet:
         if step % self.every:
             raise ValueError(f"every = {self.every}: the simulation is at step {step}, which is not a multiple of it; "
                              "give the same number to sim.run")
-        due = self.due(step, sim.dt) - self.due(max(0, step - self.every), sim.dt)
-        n = min(due, int(np.prod(np.subtract(self.high, self.low)) / self.template.volume))      # more cannot fit
-        poses = self._find(sim, n) if n else None
-        found = 0 if poses is None else len(poses.position)
-        if found < due and "_has_warned" not in vars(self):
+        first, last = self.due(max(0, step - self.every), sim.dt), self.due(step, sim.dt)
+        found = self._find(sim, first, last) if last > first else []
+        count = sum(len(poses.scale) for _, poses in found)
+        if count < last - first and "_has_warned" not in vars(self):
             vars(self)["_has_warned"] = True
             warnings.warn(f"rate = {self.rate:g} 1/s of an Inlet is not reached: at step {step} there was room for "
-                          f"{found} of the {due} clumps that were due, and the others are left out; lower the rate, or "
-                          "take a larger box or a higher velocity", UserWarning, stacklevel=2)
-        if poses is None or found == 0:
-            return sim.ids[:0].copy()
-        return sim.add_clumps(self._known_template(sim), poses.position, poses.orientation, self.velocity,
-                              self.angular_velocity, material=self.material)
+                          f"{count} of the {last - first} clumps that were due, and the others are left out; lower the "
+                          "rate, or take a larger box or a higher velocity", UserWarning, stacklevel=2)
+        ids = [sim.add_clumps(self._known(template, sim), poses.position, poses.orientation, self.velocity,
+                              self.angular_velocity, poses.scale, self.material)
+               for template, poses in found if len(poses.scale)]
+        return np.concatenate([sim.ids[:0], *ids])
 
-    def _find(self, sim, n):
-        """Poses of up to n clumps."""
-        shape, rng = Shape(self.template), np.random.default_rng([self.seed, sim.step_count])
-        low, high, fits = np.array(self.low), np.array(self.high), False
+    def _find(self, sim, first, last):
+        """(template, poses) of the clumps first to last - 1, but for those that find no room."""
+        grains = self.template if isinstance(self.template, Mixture) else Mixture([self.template])
+        which, scale = grains.stream(first, last, self.seed)
+        volume = np.cumsum(np.array([template.volume for template in grains.templates])[which] * scale ** 3)
+        n = np.searchsorted(volume, np.prod(np.subtract(self.high, self.low)), side="right")        # more cannot fit
+        scales = [scale[:n][which[:n] == k] for k in range(len(grains.templates))]
+        low, high, rng = np.array(self.low), np.array(self.high), np.random.default_rng([self.seed, sim.step_count])
         centers, radii, periodic = sim.sphere_centers(), np.asarray(sim.sphere_radii), sim.engine.box
         if periodic is not None:
             periodic.refuse_outside(low, high)
             centers, radii = periodic.images(centers, radii)
         near = np.all((centers + radii[:, None] > low) & (centers - radii[:, None] < high), axis=1)
-        poses = propose(shape, 0, low, high, rng)
-        for _ in range(ROUNDS):
-            missing = n - len(poses.position)
-            new = propose(shape, PROPOSALS * missing, low, high, rng)
-            fits |= len(new.position) > 0
-            new = new[_free(new, centers[near], radii[near], sim)]
-            new = new[np.setdiff1d(np.arange(len(new.position)), overlapping(new, poses)[:, 0])]
-            poses = poses + new[in_order(new)[:missing]]
-            if len(poses.position) == n:
-                break
-        if not fits:
-            raise ValueError(f"low, high: the template, of bounding radius {self.template.bounding_radius:.6g} m, does "
-                             f"not fit into the box from {list(self.low)} to {list(self.high)} m; take a larger box")
-        return poses
+        found = [propose(Shape(template), 0, low, high, rng, scale) for template in grains.templates]
+        for k, of_class in size_classes(grains.templates, scales):
+            missing, fits = scales[k][of_class], False
+            largest = grains.templates[k].bounding_radius * missing.max()
+            for _ in range(ROUNDS):
+                new = propose(found[k].shape, PROPOSALS * len(missing), low, high, rng, missing)
+                fits |= len(new.scale) > 0
+                new = new[_free(new, centers[near], radii[near], sim)]
+                for others in found:
+                    new = new[np.setdiff1d(np.arange(len(new.scale)), overlapping(new, others)[:, 0])]
+                accepted, missing = accept(new, missing)
+                found[k] = found[k] + accepted
+                if len(missing) == 0:
+                    break
+            if not fits:
+                raise ValueError(f"low, high: the template, of bounding radius {largest:.6g} m, does not fit into the "
+                                 f"box from {list(self.low)} to {list(self.high)} m; take a larger box")
+        return list(zip(grains.templates, found))
 
-    def _known_template(self, sim):
+    def _known(self, template, sim):
         """The template as the simulation has it: after a restart, that of the checkpoint, which is a copy."""
-        mine = vars(self.template)
+        mine = vars(template)
         return next((known for known in sim.templates
-                     if all(np.array_equal(vars(known)[name], mine[name]) for name in mine)), self.template)
+                     if all(np.array_equal(vars(known)[name], mine[name]) for name in mine)), template)

@@ -1,0 +1,247 @@
+"""Sizes of grains: wanted and achieved curves, mixtures, placement, inlets that go on after a checkpoint, errors."""
+import warnings
+
+import numpy as np
+import pytest
+import scenes
+from scipy import integrate, stats
+from settling_scene import BALL, CLUMP, ELASTIC
+
+import minidem as md
+from minidem.initial import (
+    Inlet,
+    Lognormal,
+    Mixture,
+    RosinRammler,
+    SieveCurve,
+    equal_volume_diameter,
+    passing,
+    place,
+    place_densely,
+)
+
+SAND = Lognormal(4e-3, 0.3)
+GAP_GRADED = [(1e-3, 0.0), (2e-3, 0.3), (4e-3, 0.3), (16e-3, 1.0)]
+CURVES = [SAND, Lognormal(4e-3, 0.7), Lognormal(4e-3, 0.7, by="number"), Lognormal(4e-3, 0.7, low=1e-3, high=1e-2),
+          RosinRammler(4e-3, 3.0), RosinRammler(4e-3, 2.0), RosinRammler(4e-3, 1.2, by="number"),
+          RosinRammler(4e-3, 1.2, low=1e-3, high=2e-2), SieveCurve([(2e-3, 0.0), (4e-3, 0.35), (8e-3, 1.0)]),
+          SieveCurve(GAP_GRADED), SieveCurve(GAP_GRADED, by="number"), SieveCurve([(1e-3, 0.0), (2e-2, 1.0)])]
+ROD, LUMP = scenes.rod().template, scenes.lumpy().template
+
+
+def error(grains, sizes, by="mass"):
+    """Largest difference of the achieved from the wanted part that passes, over many sieves."""
+    sieves = np.geomspace(sizes.low, sizes.high, 60)
+    return np.abs(passing(grains, sieves, by) - sizes.passing(sieves, by)).max()
+
+
+@pytest.mark.parametrize("sizes", CURVES, ids=repr)
+def test_achieved_curve(sizes):
+    """Within 1 % of the mass, and of a few grains of the number, also where one grain has 0.9 % of the mass."""
+    n = 100_000
+    for seed in (1, 2):
+        drawn = sizes.draw(n, np.random.default_rng(seed))
+        assert error(drawn, sizes) < 0.01 and error(drawn, sizes, "number") < 2.0 / n
+        assert sizes.low <= drawn.min() and drawn.max() <= sizes.high
+    mass = np.pi / 6.0 * (drawn ** 3).mean()
+    assert mass == pytest.approx(sizes.mean_volume, rel=0.01)
+    assert abs(np.corrcoef(drawn, np.arange(n))[0, 1]) < 0.02
+
+
+def test_one_seed_one_draw():
+    first, same, other = (SAND.draw(150, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    assert np.array_equal(first, same) and not np.any(first == other)
+    assert SAND.draw(0, np.random.default_rng(1)).shape == (0,)
+
+
+@pytest.mark.parametrize("by", ["mass", "number"])
+def test_limits(by):
+    """By default 1 % and 99 % of the curve by its own kind; between, the curve of scipy that is cut off."""
+    for sizes, curve in ((Lognormal(4e-3, 0.5, by=by), stats.lognorm(0.5, scale=4e-3)),
+                         (RosinRammler(4e-3, 1.5, by=by), stats.weibull_min(1.5, scale=4e-3))):
+        np.testing.assert_allclose([sizes.low, sizes.high], curve.ppf([0.01, 0.99]), rtol=1e-12)
+        sieves = np.geomspace(sizes.low, sizes.high, 33)
+        np.testing.assert_allclose(sizes.passing(sieves, by), (curve.cdf(sieves) - 0.01) / 0.98, atol=1e-6)
+        assert sizes.passing([0.5 * sizes.low, 2.0 * sizes.high], by).tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("sigma", [0.1, 0.5, 0.8])
+def test_hatch_choate(sigma):
+    """By number the median is smaller by exp(-3 sigma^2), and the other way round; the mean volume is that of scipy."""
+    wide = dict(low=4e-3 * np.exp(-10.0 * sigma), high=4e-3 * np.exp(10.0 * sigma))
+    sieves = 4e-3 * np.exp(sigma * np.linspace(-6.0, 6.0, 49))
+    for by, other, factor in ("mass", "number", np.exp(-3.0 * sigma ** 2)), ("number", "mass", np.exp(3 * sigma ** 2)):
+        sizes = Lognormal(4e-3, sigma, by=by, **wide)
+        expected = stats.lognorm(sigma, scale=4e-3 * factor)
+        np.testing.assert_allclose(sizes.passing(sieves, other), expected.cdf(sieves), atol=1e-4)
+    np.testing.assert_allclose(sizes.mean_volume, np.pi / 6 * stats.lognorm(sigma, scale=4e-3).moment(3), rtol=1e-4)
+
+
+def test_rosin_rammler_by_number():
+    """Of a curve by mass, against an integral."""
+    sizes, curve = RosinRammler(4e-3, 2.0), stats.weibull_min(2.0, scale=4e-3)
+    sieves = np.geomspace(sizes.low, sizes.high, 6)[1:]
+    number = [integrate.quad(lambda d: curve.pdf(d) / d ** 3, sizes.low, sieve)[0] for sieve in sieves]
+    np.testing.assert_allclose(sizes.passing(sieves, "number"), np.array(number) / number[-1], atol=1e-4)
+
+
+def test_sieve_curve_between_sieves():
+    """Straight over the logarithm, through the points, with no mass between two sieves that as much passes."""
+    sizes = SieveCurve(GAP_GRADED)
+    sieves = [1e-3, 2e-3 / np.sqrt(2.0), 2e-3, 3e-3, 4e-3, 8e-3, 16e-3]
+    np.testing.assert_allclose(sizes.passing(sieves), [0.0, 0.15, 0.3, 0.3, 0.3, 0.65, 1.0], atol=1e-3)
+    assert (sizes.low, sizes.high) == (1e-3, 16e-3)
+    drawn = sizes.draw(10_000, np.random.default_rng(1))
+    assert not np.any((drawn > 2.01e-3) & (drawn < 3.99e-3))
+
+
+def test_passing():
+    """Equal sizes pass; the masses of a simulation count, with templates of two densities."""
+    sizes = [1.0, 2.0, 2.0, 3.0]
+    assert passing(sizes, [0.5, 1.0, 2.0, 2.5, 3.0], by="number").tolist() == [0.0, 0.25, 0.75, 0.75, 1.0]
+    np.testing.assert_allclose(passing(sizes, [1.0, 2.0]), np.array([1.0, 17.0]) / 44.0, rtol=1e-14)
+    sim = md.Simulation(md.Material(1e9, 0.1), dt=1e-9)
+    heavy = md.ClumpTemplate([(0, 0, 0)], [0.5], density=5000.0)
+    sim.add_clumps(heavy, [(0, 0, 0)], scale=2.0)
+    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.5], density=2500.0), [(3, 0, 0), (6, 0, 0)], scale=[1.0, 3.0])
+    np.testing.assert_allclose(equal_volume_diameter(sim), [2.0, 1.0, 3.0], rtol=1e-14)
+    np.testing.assert_allclose(passing(sim, [1.5, 2.5]), np.array([1.0, 17.0]) / 44.0, rtol=1e-14)
+    assert equal_volume_diameter(heavy) == pytest.approx(1.0, rel=1e-14)
+
+
+def test_shares_by_mass_of_shapes():
+    """Of templates of unlike volumes, densities and sizes, within 1 % of the mass of each."""
+    light = md.ClumpTemplate(CLUMP.centers, CLUMP.radii, density=1200.0)
+    templates, shares = [ROD, BALL, light], [3.0, 5.0, 2.0]
+    sizes = [Lognormal(50e-3, 0.3), None, RosinRammler(60e-3, 3.0)]
+    mixture = Mixture(templates, shares, sizes=sizes)
+    numbers, scales = mixture.draw(100_000, np.random.default_rng(1))
+    mass = np.array([t.mass * (scale ** 3).sum() for t, scale in zip(templates, scales)])
+    assert sum(numbers) == 100_000 and numbers == [len(scale) for scale in scales]
+    np.testing.assert_allclose(mass / mass.sum(), [0.3, 0.5, 0.2], rtol=0.01)
+    assert mass.sum() == pytest.approx(100_000 * mixture.mean_mass, rel=0.01)
+    for template, scale, of_one in zip(templates, scales, sizes):
+        assert np.all(scale == 1.0) if of_one is None else error(scale * equal_volume_diameter(template), of_one) < 0.01
+
+
+def test_shares_by_number():
+    numbers, scales = Mixture([ROD, BALL, CLUMP], [0.2, 0.0, 0.6], by="number").draw(1000, np.random.default_rng(1))
+    assert numbers == [250, 0, 750] and all(np.all(scale == 1.0) for scale in scales)
+
+
+def test_a_stream_follows_the_curve_at_any_time():
+    """And has the same grains in whatever pieces it is read."""
+    mixture = Mixture([ROD, BALL], [0.4, 0.6], sizes=SAND)
+    which, scale = mixture.stream(0, 100_000, seed=5)
+    sizes = scale * np.array([equal_volume_diameter(ROD), equal_volume_diameter(BALL)])[which]
+    for n, most in (300, 0.05), (3_000, 0.01), (100_000, 5e-4):
+        assert error(sizes[:n], SAND) < most
+        mass = sizes[:n] ** 3 * np.array([ROD.density, BALL.density])[which[:n]]
+        assert abs(mass[which[:n] == 0].sum() / mass.sum() - 0.4) < most
+    for a, b in (0, 7), (7, 8), (8, 8), (8, 3000):
+        assert all(np.array_equal(x, y[a:b]) for x, y in zip(mixture.stream(a, b, seed=5), (which, scale)))
+    assert not np.any(mixture.stream(0, 100, seed=6)[1] == scale[:100])
+
+
+@pytest.mark.parametrize("how, fraction", [(place, 0.15), (place_densely, 0.35)])
+def test_placed_without_overlap(how, fraction):
+    """Rods and lumps of a lognormal curve, which is achieved but for two grains, in the order of the scales."""
+    mixture, rng = Mixture([ROD, LUMP], [0.5, 0.5], sizes=SAND), np.random.default_rng(3)
+    numbers, scales = mixture.draw(600, rng)
+    edge = (600 * SAND.mean_volume / fraction) ** (1.0 / 3.0)
+    sim = md.Simulation(md.Material(1e9, 0.1), walls=md.box((0, 0, 0), (edge,) * 3), dt=1e-9)
+    poses = how([ROD, LUMP], numbers, (0, 0, 0), (edge,) * 3, rng, scales)
+    for template, pose, scale in zip(mixture.templates, poses, scales):
+        sim.add_clumps(template, *pose, scale=scale)
+    assert len(sim.contacts()) == 0 and sim.n_clumps == 600
+    assert np.array_equal(sim.scale, np.concatenate(scales)) and error(sim, SAND) < 0.04
+
+
+def test_scale_one_changes_no_bit():
+    for how, edge in (place, 1.0), (place_densely, 0.6):
+        plain, ones = (how([ROD, BALL], [60, 9], (0, 0, 0), (edge,) * 3, np.random.default_rng(1), scales)
+                       for scales in (None, [1, np.ones(9)]))
+        assert all(np.array_equal(a, b) for one, other in zip(plain, ones) for a, b in zip(one, other))
+
+
+def inflow(pieces, folder):
+    """A simulation with an inlet of a mixture, run in pieces with a checkpoint and a new inlet after each."""
+    sim = md.Simulation(ELASTIC, [md.Plane((0, 0, 0), (0, 0, 1))], contact="hertz", dt=1e-4, gravity=(0, 0, -9.81))
+    for steps in pieces:
+        mixture = Mixture([CLUMP, BALL], [0.5, 0.5], sizes=Lognormal(0.06, 0.25))
+        inlet = Inlet(mixture, (0, 0, 0.3), (0.9, 0.9, 0.7), rate=1000.0, velocity=(0, 0, -6.0), every=50, seed=4)
+        sim.run(steps, every=50, callback=inlet)
+        sim.save(folder / "state.npz")
+        sim = md.Simulation.load(folder / "state.npz")
+    return sim, mixture
+
+
+def test_bits_of_an_inlet(tmp_path):
+    """A checkpoint in the middle, between two calls; the grains are those of the stream."""
+    (sim, mixture), (whole, _) = (inflow(pieces, tmp_path) for pieces in ([570, 430], [1000]))
+    for name in ("ids", "position", "orientation", "velocity", "angular_velocity", "scale", "template_index"):
+        assert np.array_equal(getattr(sim, name), getattr(whole, name)), name
+    which, scale = mixture.stream(0, 100, seed=4)
+    assert sim.n_clumps == 100 and len(sim.templates) == 2 and len(sim.contacts()) > 0
+    assert np.array_equal(np.sort(sim.scale), np.sort(scale))
+
+
+def test_curve_of_an_inlet():
+    """All 4000 find room."""
+    sim = md.Simulation(ELASTIC, dt=1e-5)
+    inlet = Inlet(Mixture([BALL], sizes=SAND), (0, 0, 0), (0.2, 0.2, 0.2), rate=8e6, every=25)
+    sim.run(50, every=25, callback=inlet)
+    assert sim.n_clumps == 4000 and len(sim.contacts()) == 0 and error(sim, SAND) < 0.01
+
+
+def test_large_clumps_that_find_no_room_are_left_out():
+    sim = md.Simulation(ELASTIC, dt=1e-4)
+    mixture = Mixture([CLUMP, BALL], [1.0, 1.0], sizes=SieveCurve([(0.03, 0.0), (0.1, 1.0)]))
+    inlet = Inlet(mixture, (0, 0, 0), (0.3, 0.3, 0.3), rate=2e5, every=10)
+    sim.run(10)
+    with pytest.warns(UserWarning, match="rate = 200000 1/s .*room for"):
+        inlet(sim)
+    assert 10 < sim.n_clumps < 200 and len(sim.contacts()) == 0
+    sim.run(10)
+    with pytest.raises(ValueError, match="bounding radius 0.0[0-9]+ m, does not fit"):
+        Inlet(mixture, (0, 0, 2), (0.3, 0.3, 2.05), rate=2e5, every=10)(sim)
+
+
+def test_too_few_grains_are_reported():
+    with pytest.warns(UserWarning, match=r"n = 100: too few grains .* 0.00804 m, .* 11.5 mean ones; take 115 or"):
+        SAND.draw(100, np.random.default_rng(1))
+    with pytest.warns(UserWarning, match="n = 1000: too few"):
+        Mixture([BALL], sizes=RosinRammler(4e-3, 1.0)).draw(1000, np.random.default_rng(1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SAND.draw(115, np.random.default_rng(1))
+
+
+@pytest.mark.parametrize("make, words", [
+    (lambda: Lognormal(0.0, 0.3), "median = 0.0: give"), (lambda: Lognormal(1e-3, "wide"), "sigma = 'wide'"),
+    (lambda: Lognormal(1e-3, 0.3, by="volume"), "by = 'volume': give 'mass' or 'number'"),
+    (lambda: Lognormal(1e-3, 0.3, low=2e-3, high=1e-3), "low = 0.002, high = 0.001: give low below high"),
+    (lambda: Lognormal(1e-3, 0.3, low=-1.0), "low = -1.0: give"),
+    (lambda: Lognormal(1e-3, 0.3, low=1.0, high=2.0), "low = 1, high = 2: less than a millionth .* limits near 0.000"),
+    (lambda: RosinRammler(-1.0, 2.0), "size = -1.0"), (lambda: RosinRammler(1.0, np.nan), "exponent"),
+    (lambda: SieveCurve([(1e-3, 0.0)]), "points = .*: give a first sieve that nothing passes"),
+    (lambda: SieveCurve([(1e-3, 0.1), (2e-3, 1.0)]), "points = .*: give a first sieve"),
+    (lambda: SieveCurve([(1e-3, 0.0), (2e-3, 100.0)]), "points = .*: give a first sieve"),
+    (lambda: SieveCurve([(2e-3, 0.0), (1e-3, 1.0)]), r"points\[1, 0\] = 0.001: give sieves above 0 in ascending"),
+    (lambda: SieveCurve([(1, 0.0), (2, 0.5), (3, 0.4), (4, 1.0)]), r"points\[2, 1\] = 0.4: give sieves"),
+    (lambda: SieveCurve([1e-3, 2e-3]), "points has shape"), (lambda: SAND.draw(-1, None), "n = -1: give a whole"),
+    (lambda: SAND.draw(500, 1), "rng = 1: give a numpy.random.Generator"),
+    (lambda: passing([], [1.0]), "grains: there are none"), (lambda: passing([1, -1.0], [1.0]), r"grains\[1\] = -1.0"),
+    (lambda: passing([1.0], [1.0], by="area"), "by = 'area'"), (lambda: SAND.passing(1.0), "sieves has shape"),
+    (lambda: Mixture([BALL, ROD]), r"shares has shape \(1,\); give shape \(2,\)"),
+    (lambda: Mixture([BALL], [-1.0]), r"shares\[0\] = -1.0"), (lambda: Mixture([BALL], [0.0]), "shares = .*: give one"),
+    (lambda: Mixture(BALL), "templates = .*: give a list"), (lambda: Mixture([BALL], by="size"), "by = 'size'"),
+    (lambda: Mixture([BALL], sizes=4e-3), "sizes = 0.004: give a Lognormal, RosinRammler or SieveCurve"),
+    (lambda: Mixture([BALL, ROD], [1, 1], sizes=[SAND]), "sizes = .*for each template"),
+    (lambda: place([BALL], [5], (0, 0, 0), (1, 1, 1), np.random.default_rng(1), 0.5), "scales = 0.5: give a list"),
+    (lambda: place([BALL], [2], (0, 0, 0), (1, 1, 1), np.random.default_rng(1), [[1, 0]]), r"scales\[0\]\[1\] = 0.0"),
+    (lambda: place_densely([BALL], [2], (0, 0, 0), (1, 1, 1), np.random.default_rng(1), [[1.0]]),
+     r"scales\[0\] has shape \(1,\); give shape \(2,\)")])
+def test_errors(make, words):
+    with pytest.raises(ValueError, match=f"^{words}"):
+        make()
