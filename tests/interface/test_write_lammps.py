@@ -110,7 +110,7 @@ def test_commands_of_two_materials_and_a_floor(tmp_path):
     assert ["boundary", "pp", "pp", "fs"] in commands and ["fix", "singles", "singles", "nve/sphere"] in commands
     pairs = {tuple(line[1:3]): (float(line[5]), float(line[-3])) for line in commands if line[:1] == ["pair_coeff"]}
     assert pairs == {("1", "1"): (0.9, 0.3), ("1", "2"): (0.7, 0.2), ("2", "2"): (0.8, 0.5)}
-    walls = [(line[2], *line[-3:]) for line in commands if "wall/gran" in line]
+    walls = [(line[2], *line[-4:-1]) for line in commands if "wall/gran" in line]
     assert walls == [("type1", "zplane", "0", "NULL"), ("type2", "zplane", "0", "NULL")]
 
 
@@ -130,7 +130,7 @@ def test_regions_of_a_silo(tmp_path):
     fixes = [line for line in lines if line.startswith("fix ") and "wall/gran" in line]
     assert [line.split(" granular ")[0].split()[3:] for line in fixes] == [
         ["wall/gran"], ["wall/gran/region"], ["wall/gran/region"]]
-    assert [line.split()[-2:] for line in fixes[1:]] == [["region", "wall0"], ["region", "wall1"]]
+    assert [line.split()[-3:-1] for line in fixes[1:]] == [["region", "wall0"], ["region", "wall1"]]
 
 
 OBLIQUE = md.Plane((0.0,) * 3, (0.0, 0.6, 0.8))

@@ -2,6 +2,7 @@
 
     law.py      contact laws as coefficients
     walls.py    walls as commands
+    history.py  springs of friction
     script.py   the input script, spheres and clumps; `write_lammps` makes a folder of all files
     dump.py     dumps; `read_lammps` makes a simulation
 """

@@ -1,4 +1,4 @@
-"""Dumps that the input scripts write: motion of the clumps, and a simulation that continues from it."""
+"""Dumps that the input scripts write: motion of clumps, springs of contacts; a simulation that continues from them."""
 from __future__ import annotations
 
 from pathlib import Path
@@ -8,9 +8,9 @@ import numpy as np
 
 from minidem.core.checks import LARGEST, file_path, finite_array
 from minidem.core.quaternions import conjugate, multiply, rotate_back
-from minidem.engine.population import Population
 from minidem.output import checkpoint
-from minidem.output.lammps.script import CHECKPOINT, groups_of, single_spheres
+from minidem.output.lammps.history import go_on, restore
+from minidem.output.lammps.script import CHECKPOINT, PAIRS, WALLS, groups_of, single_spheres
 from minidem.state.state import State
 
 T = TypeVar("T")        # the class Simulation
@@ -43,19 +43,50 @@ def read_motion(sim, folder, moment):
 
 
 def checked_rows(path, numbers, columns):
-    """Columns behind the number of a dump of these numbers, and its step; ValueError for another file."""
+    """Columns behind the number of a dump of these numbers, and its step; ValueError for another file.
+
+    numbers : None: from 1 on, as many as the dump says, perhaps none.
+    """
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}: run in.minidem in this folder with LAMMPS first")
     with path.open() as file:
         header = [file.readline() for _ in range(9)]
     try:
-        steps, rows = int(header[1]), read_dump(path)
+        steps, some = int(header[1]), numbers is not None or int(header[3]) > 0
+        rows = read_dump(path) if some else np.zeros((0, 1 + columns))
     except ValueError as error:
         raise ValueError(f"{path}: this is not a dump of in.minidem: {error}") from None
+    numbers = np.arange(1, len(rows) + 1) if numbers is None else numbers
     if rows.shape[1] != 1 + columns or not np.array_equal(rows[:, 0], numbers):
         raise ValueError(f"{path}: {len(rows)} rows of {rows.shape[1]} columns are not the {len(numbers)} of "
                          f"{1 + columns} of {CHECKPOINT}; run in.minidem in this folder")
     return finite_array(str(path), rows[:, 1:], (len(rows), columns), limit=LARGEST), steps
+
+
+def read_springs(sim, folder):
+    """Contacts (n, 2) as of `restore`, and the tangential forces (n, 3) on the first sphere [N], of PAIRS and WALLS."""
+    rows = checked_rows(folder / PAIRS, None, 5)[0]
+    sign = np.where(rows[:, :1] > rows[:, 1:2], -1.0, 1.0)
+    ends, forces = [np.sort(rows[:, :2].astype(np.int64) - 1, axis=1)], [sign * rows[:, 2:]]
+    if sim.walls:
+        with (folder / WALLS).open() as file:
+            names = [file.readline() for _ in range(9)][8].split()[3::4]
+        rows = checked_rows(folder / WALLS, np.arange(1, sim.n_spheres + 1), 4 * len(names))[0]
+        for name, (touches, *force) in zip(names, rows.T.reshape(-1, 4, sim.n_spheres)):
+            for wall in walls_of(sim, name):
+                sphere = np.flatnonzero(touches)
+                ends.append(np.column_stack([sphere, np.full(len(sphere), -1 - wall)]))
+                forces.append(np.array(force).T[sphere])
+    return np.concatenate(ends), np.concatenate(forces)
+
+
+def walls_of(sim, name):
+    """Numbers of the walls of a column f_xplane_0_1[1] or f_region2_0_1[1]: a direction or a number, and a material."""
+    kind, material, _ = name.removeprefix("f_").split("_")
+    if kind.startswith("region"):
+        return [int(kind.removeprefix("region"))]
+    return [k for k, (wall, index) in enumerate(zip(sim.walls, sim.engine.loop.pair_table.wall_index))
+            if wall.face() and "xyz"[wall.face()[0]] == kind[0] and index == int(material)]
 
 
 def read_lammps(cls: type[T], folder: str | Path, threads: int | None = None) -> T:
@@ -82,8 +113,8 @@ def read_lammps(cls: type[T], folder: str | Path, threads: int | None = None) ->
 
     Notes
     -----
-    The history of contacts is not read: tangential springs begin at zero again. Sums of `energy()` (dissipated,
-    work, exchanged) begin at zero, too. Clumps of one sphere have the orientations of the start.
+    Contacts have the springs of friction of LAMMPS, but for those at a drum. Sums of `energy()` (dissipated, work,
+    exchanged) begin at zero. Clumps of one sphere have the orientations of the start.
     """
     folder = file_path("folder", folder)
     if not (folder / CHECKPOINT).is_file():
@@ -95,12 +126,13 @@ def read_lammps(cls: type[T], folder: str | Path, threads: int | None = None) ->
     (start, _), (end, steps) = (read_motion(sim, folder, moment) for moment in ("start", "end"))
     # LAMMPS chooses principal frames of its own: only turns since the start can be compared.
     turn = multiply(end["orientation"], conjugate(start["orientation"]))
-    old, population = sim.engine.state, sim.engine.loop.population
+    old = sim.engine.state
     orientation = multiply(turn / np.linalg.norm(turn, axis=1, keepdims=True), old.column("orientation"))
     state = State(old.n_scratch, old.box).extended(
         old.bodies, old.template_index, old.scale, old.material_index,
         position=end["position"], orientation=orientation, velocity=end["velocity"],
         angular_velocity=rotate_back(orientation, end["angular_velocity"]))
-    sim.engine.loop = sim.engine.make(state, sim.engine.loop.pair_table, sim.step_count + steps,
-                                      population=Population(population.ids, population.next_id))
+    go_on(sim, state, sim.step_count + steps)
+    if (folder / PAIRS).is_file():
+        restore(sim, *read_springs(sim, folder))
     return sim

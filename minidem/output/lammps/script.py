@@ -1,6 +1,7 @@
 """The input of LAMMPS in a folder: the input script, spheres and clumps (read_data, infile of fix rigid/small)."""
 from __future__ import annotations
 
+import warnings
 from itertools import product
 from pathlib import Path
 
@@ -9,15 +10,17 @@ import numpy as np
 from minidem.core.atomic import replace_text, replacing
 from minidem.core.checks import file_path, whole
 from minidem.core.quaternions import rotate
+from minidem.output.lammps.history import STEP, has_springs, loading
 from minidem.output.lammps.law import warn_of_differences
 from minidem.output.lammps.walls import bounds_of, contact_commands
 
 SPHERES, CLUMPS, INPUT, CHECKPOINT = "spheres.data", "clumps.state", "in.minidem", "start.npz"
+PAIRS, WALLS = "end.springs", "end.walls"
 SKIN = 0.5                  # in radii, the median of the spheres
 MOTION = "mass xu yu zu vx vy vz omegax omegay omegaz"
 HEADER = """\
 # A simulation of minidem in LAMMPS. `mpirun -np 8 lmp -in in.minidem -var steps 100000` runs so many steps; then
-# Simulation.read_lammps reads this folder. Needs LAMMPS of 2022 or later, with the packages GRANULAR and RIGID.
+# Simulation.read_lammps reads this folder. Needs LAMMPS newer than 2Aug2023, with the packages GRANULAR and RIGID.
 variable        steps index {steps}
 variable        every index {every}             # steps between two frames of all spheres in spheres.dump; 0: none
 variable        skin index {skin:.17g}               # affects the time of a step only"""
@@ -27,21 +30,38 @@ atom_style      hybrid sphere bond              # bond: for the molecule id; the
 boundary        {boundary}
 newton          on                              # off: memory errors of fix rigid/small on several ranks
 comm_modify     vel yes cutoff {cutoff:.17g}    # fix rigid/small requires the length of a clump
-read_data       spheres.data
+{read}
 balance         1.1 shift xyz 20 1.05           # otherwise each rank has an equal part of the box, which may be empty
 pair_style      granular
 {contacts}
 neighbor        ${{skin}} {search}
 neigh_modify    delay 0 every 1 check yes one 10000 page 1000000
-{motion}
+{before}{motion}
 {deform}fix             balance all balance 10000 1.1 shift xyz 20 1.05
 timestep        {dt:.17g}
 variable        translational equal {translational}     # kinetic energies [J]; pair_style granular has no potential
 variable        rotational equal {rotational}
 thermo_style    custom step time cpu v_translational v_rotational f_balance"""
-RIGID = """\
+EXCLUDE = """\
 group           bodies molecule > 0
 neigh_modify    exclude molecule/intra bodies
+"""
+READ = "read_data       spheres.data"
+READ_BOTH = f"""\
+fix             given all property/atom d2_given 6
+{READ} fix given NULL Motion"""
+GIVEN = "".join(f"variable        given{k} atom d2_given[{k}]\n" for k in range(1, 7))
+STRETCH = f"""\
+# Springs of friction are stretched in one step in which nothing moves, by the velocities in Velocities of spheres.data;
+# those of the simulation are in Motion. The step is so long, and they are so small, that dashpots do nothing.
+timestep        {STEP:g}
+run             1 post no
+reset_timestep  0
+{GIVEN}\
+set             group all vx v_given1 vy v_given2 vz v_given3 omega v_given4 v_given5 v_given6
+unfix           given
+"""
+RIGID = """\
 fix             gravity bodies gravity {gravity} disable
 fix             bodies bodies rigid/small molecule infile clumps.state reinit no gravity gravity
 compute         motion bodies rigid/local bodies mol {row} angmomx angmomy angmomz quatw quati quatj quatk
@@ -66,6 +86,25 @@ run             ${{part}}
 {dumps}
 next            part moment
 jump            SELF again
+"""
+REST = {"bodies": """\
+velocity        all zero linear rigid bodies
+velocity        all zero angular rigid bodies
+""", "singles": """\
+velocity        singles set 0 0 0
+set             group singles omega 0 0 0
+"""}
+WALL_FORCES = f"""\
+dump            walls all custom 1 {WALLS} id {{columns}}
+dump_modify     walls format float %.17g
+"""
+SPRINGS = f"""\
+# Tangential forces of spheres without velocities, so that they are those of the springs and not of dashpots.
+{{rest}}compute         pairs all property/local patom1 patom2
+compute         springs all pair/local p1 p2 p3
+dump            springs all local 1 {PAIRS} index c_pairs[*] c_springs[*]
+dump_modify     springs format float %.17g
+{{walls}}run             0 post no
 """
 
 
@@ -92,32 +131,43 @@ def write_lammps(sim, folder: str | Path, steps: int = 100_000, every: int = 0) 
 
     Notes
     -----
-    Contacts begin without history, so that tangential springs are zero: no text file of LAMMPS has them, only its
-    binary restart files. So a heap at rest settles again (see the guide, output). The onset correction and the rotation
-    scheme have no equal: LAMMPS has errors of its own in the step (output/lammps/LAMMPS.md).
+    Contacts keep their springs of friction, so that a heap at rest stays at rest. A warning says where they cannot: in
+    a drum, in a periodic box that moves or is tilted, and in dense packings of single spheres (see the guide, output).
+    The onset correction and the rotation scheme have no equal: LAMMPS has errors of its own in the step
+    (output/lammps/LAMMPS.md).
 
     LAMMPS prints kinetic energies and the load of the ranks. It computes no elastic energy; `energy()` of the state
     that is read has all terms.
     """
     folder, steps, every = file_path("folder", folder), whole("steps", steps, 1), whole("every", every, 0)
-    script = input_script(sim, steps, every)
+    setup(sim)                                          # refuses
+    velocities, reason = loading(sim)
+    script = input_script(sim, steps, every, velocities is not None)
     warn_of_differences(sim)
+    if reason:
+        warnings.warn(f"contacts begin in LAMMPS without the springs of friction: {reason}; let the clumps come to "
+                      "rest there again, or flow for a while, before you measure", UserWarning, stacklevel=2)
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("spheres.dump", *map(".".join, product(("start", "end"), ("bodies", "singles")))):
+    for name in ("spheres.dump", PAIRS, WALLS, *map(".".join, product(("start", "end"), ("bodies", "singles")))):
         (folder / name).unlink(missing_ok=True)         # of another state
-    write_data(sim, folder)
+    write_data(sim, folder, velocities)
     sim.save(folder / CHECKPOINT)
     replace_text(folder / INPUT, script)
 
 
-def input_script(sim, steps, every):
+def input_script(sim, steps, every, stretched):
     skin = SKIN * np.median(sim.sphere_radii) if sim.n_clumps else 0.0
     header = HEADER.format(steps=steps, every=every, skin=skin)
-    return "\n".join([header, setup(sim), RUN.format(dumps=dump_commands(sim))])
+    springs = has_springs(sim)
+    return "\n".join([header, setup(sim, springs, stretched), RUN.format(dumps=dump_commands(sim))
+                      + (spring_commands(sim) if springs else "")])
 
 
-def setup(sim):
-    """Commands up to the first step; the variable skin must be set. ValueError: see `write_lammps`."""
+def setup(sim, springs=False, stretched=False):
+    """Commands up to the first step; the variable skin must be set. ValueError: see `write_lammps`.
+
+    springs : for `spring_commands`;  stretched : velocities were given to `write_data`.
+    """
     if not sim.n_clumps:
         raise ValueError("there are no clumps: add some before the files of LAMMPS are written")
     if sim.engine.user_forces.expected:
@@ -129,10 +179,12 @@ def setup(sim):
     gravity = f"{size:.17g} vector " + " ".join(f"{x:.17g}" for x in direction)
     motion = "\n".join({"bodies": RIGID, "singles": SINGLE}[group].format(gravity=gravity, row=MOTION)
                        for group in groups_of(sim))
-    energies = {kind: " + ".join(f"c_{group}_{kind}" for group in groups_of(sim))
+    energies = {kind: "+".join(f"c_{group}_{kind}" for group in groups_of(sim))
                 for kind in ("translational", "rotational")}
+    before = EXCLUDE * ("bodies" in groups_of(sim)) + STRETCH * stretched
     return SETUP.format(boundary=bounds_of(sim)[2], deform=deform_commands(sim), cutoff=2.0 * bounding.max(),
-                        dt=sim.dt, motion=motion, **energies, contacts="\n".join(contact_commands(sim)),
+                        dt=sim.dt, read=READ_BOTH if stretched else READ, before=before, motion=motion, **energies,
+                        contacts="\n".join(contact_commands(sim, springs)),
                         search="multi" if len(np.unique(sim.material_index)) > 1 else "bin")
 
 
@@ -165,17 +217,26 @@ def dump_commands(sim):
                       "run             0 post no", *(f"undump          {group}" for group in groups)])
 
 
+def spring_commands(sim):
+    """Commands that write the springs of contacts at the end; see dump.py."""
+    fixes = [line.split()[1] for line in contact_commands(sim) if line.startswith("fix ")]
+    walls = WALL_FORCES.format(columns=" ".join(f"f_{fix}[1*4]" for fix in fixes)) if fixes else ""
+    return SPRINGS.format(rest="".join(REST[group] for group in groups_of(sim)), walls=walls)
+
+
 def groups_of(sim):
     """Groups of LAMMPS that are not empty: bodies of several spheres, single spheres."""
     single = single_spheres(sim)
     return [group for group, some in (("bodies", not single.all()), ("singles", single.any())) if some]
 
 
-def write_data(sim, folder):
-    """Write the files that the commands of `setup` read."""
-    for name, write_rows in ((SPHERES, write_spheres), (CLUMPS, write_clumps))[:1 + ("bodies" in groups_of(sim))]:
-        with replacing(folder / name) as path:
-            write_rows(sim, path)
+def write_data(sim, folder, velocities=None):
+    """Write the files that the commands of `setup` read. velocities : of `loading`."""
+    with replacing(folder / SPHERES) as path:
+        write_spheres(sim, path, velocities)
+    if "bodies" in groups_of(sim):
+        with replacing(folder / CLUMPS) as path:
+            write_clumps(sim, path)
 
 
 def single_spheres(sim):
@@ -191,7 +252,7 @@ def inertia_of(sim):
     return principal, (axes * moments[:, None, :]) @ axes.swapaxes(1, 2)
 
 
-def write_spheres(sim, path):
+def write_spheres(sim, path, velocities):
     """Data file. Lines: id, type, position, diameter, density (of clumps of one sphere), molecule id.
 
     The k-th material of the clumps, in the order of `sim.materials`, is type k. The molecule is the clump, from 1 on,
@@ -210,10 +271,12 @@ def write_spheres(sim, path):
     motion = np.column_stack([velocity, sim.angular_velocity])[clump] * single[:, None]
     materials, kind = np.unique(sim.material_index, return_inverse=True)
     table = np.column_stack([ids, kind[clump] + 1, center, 2.0 * radius, density, np.where(single, 0, clump + 1)])
+    sections = {"Velocities": motion} if velocities is None else {"Velocities": velocities, "Motion": motion}
     with path.open("w") as file:
         np.savetxt(file, table, "%d %d %.17g %.17g %.17g %.17g %.17g %d", comments="",
                    header=f"spheres\n\n{n} atoms\n{len(materials)} atom types\n{sides}\nAtoms # hybrid\n")
-        np.savetxt(file, np.column_stack([ids, motion]), "%d" + 6 * " %.17g", header="\nVelocities\n", comments="")
+        for name, rows in sections.items():
+            np.savetxt(file, np.column_stack([ids, rows]), "%d" + 6 * " %.17g", header=f"\n{name}\n", comments="")
 
 
 def write_clumps(sim, path):

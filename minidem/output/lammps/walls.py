@@ -7,10 +7,11 @@ from minidem.core.checks import short_repr
 from minidem.output.lammps.law import law
 
 
-def contact_commands(sim):
+def contact_commands(sim, springs=False):
     """pair_coeff of each two types, and a fix of each type and each wall, or two walls of one material, or a drum.
 
-    Types are those of `write_spheres`. ValueError for a law or walls that LAMMPS cannot run.
+    Types are those of `write_spheres`. springs : the fixes keep forces for dumps. ValueError for a law or walls that
+    LAMMPS cannot run.
     """
     types = list(enumerate(np.unique(sim.material_index), 1))
     lines = [f"pair_coeff {i} {j} {law(sim, a, b)}" for (i, a), (j, b) in combinations_with_replacement(types, 2)]
@@ -24,7 +25,8 @@ def contact_commands(sim):
         for k, region in regions_of(sim).items():
             lines.append(f"region wall{k} {region}")
             surfaces[f"region{k}", materials[k]] = f"wall/gran/region region wall{k}"
-    return lines + [f"fix {name}_{material}_{i} type{i} {wall.replace(' ', f' granular {law(sim, a, material)} ', 1)}"
+    return lines + [f"fix {name}_{material}_{i} type{i} "
+                    + wall.replace(" ", f" granular {law(sim, a, material)} ", 1) + " contacts" * springs
                     for (name, material), wall in surfaces.items() for i, a in types]
 
 
