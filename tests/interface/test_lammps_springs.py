@@ -224,3 +224,15 @@ def test_a_heap_stays_at_rest(walls, tmp_path, monkeypatch):
     sim = heap(walls)
     write(sim, tmp_path)
     assert apart(lammps(tmp_path, 2), sim) > 0.2
+
+
+def test_rods_in_a_box_that_has_just_stopped(tmp_path):
+    """Before its first step at rest: positions in the box of now."""
+    box = md.PeriodicBox((0, 0, 0), (0.5, 0.5, 0.5), (True, True, True), rates=(-10.0, 0, 0))
+    sim = md.Simulation(md.Material(young=1e7, poisson=0.2), dt=1e-5, periodic=box)
+    sim.add_clumps(md.shapes.rod(0.06, 0.02, 3, density=2500.0), [(0.1, 0.1, 0.1), (0.3, 0.3, 0.3)])
+    sim.run(100)
+    sim.deform()
+    sim.write_lammps(tmp_path)
+    low, high = next(line for line in (tmp_path / "spheres.data").read_text().splitlines() if "xlo" in line).split()[:2]
+    assert float(high) - float(low) == pytest.approx(0.5 * np.exp(-10.0 * 1e-3), rel=1e-6)

@@ -260,7 +260,7 @@ def write_spheres(sim, path, velocities):
     """
     center, radius, clump = sim.sphere_centers(), sim.sphere_radii, sim.sphere_clump
     low, high, _ = bounds_of(sim)
-    box, velocity = sim.box, sim.velocity
+    box, velocity = sim.box, sim.velocity[clump]
     n, density = len(radius), sim.mass[clump] / (4.0 / 3.0 * np.pi * radius ** 3)
     sides = "".join(f"{a:.17g} {b:.17g} {axis}lo {axis}hi\n" for a, b, axis in zip(low, high, "xyz"))
     if box is not None and (box.moves or box.across is not None):       # single spheres, in the tilted cell
@@ -268,7 +268,7 @@ def write_spheres(sim, path, velocities):
         center, velocity = inside, velocity + box.flow(inside) - box.flow(center)
         sides += "{:.17g} {:.17g} {:.17g} xy xz yz\n".format(*box.tilts)
     single, ids = single_spheres(sim)[clump], np.arange(1, n + 1)
-    motion = np.column_stack([velocity, sim.angular_velocity])[clump] * single[:, None]
+    motion = np.column_stack([velocity, sim.angular_velocity[clump]]) * single[:, None]
     materials, kind = np.unique(sim.material_index, return_inverse=True)
     table = np.column_stack([ids, kind[clump] + 1, center, 2.0 * radius, density, np.where(single, 0, clump + 1)])
     sections = {"Velocities": motion} if velocities is None else {"Velocities": velocities, "Motion": motion}
