@@ -43,10 +43,10 @@ VERDICTS = {
     "segregation": (2, [], []),
 }
 
+SLOW = "cohesive_slope", "capillary_bridge", "forced_cylinder", "cantilever", "segregation"
 
-@pytest.mark.parametrize("name", [
-    pytest.param(name, marks=[pytest.mark.slow] * (name in ("cohesive_slope", "cantilever", "segregation")))
-    for name in VERDICTS])
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in VERDICTS])
 @pytest.mark.usefixtures("own", "own_law")      # the custom ones register schemes and laws
 def test_quick_run(name, tmp_path, capsys):
     assert module_of(name).main(["--quick", "--out", str(tmp_path)]) == 0

@@ -102,6 +102,7 @@ def test_scenario_at_constant_pressure(tmp_path):
     assert result["rotation"] == pytest.approx(1.0, abs=0.2)
 
 
+@pytest.mark.slow
 def test_scenario_at_constant_volume(tmp_path):
     words = ["--count", "100", "--strain", "0.5", "--fraction", "0.45", "--aspect", "2",
              "--inertial", "0.3", "--frames", "2", "--quiet",

@@ -171,7 +171,7 @@ def replaced(sim, between, law):
     return sim
 
 
-@pytest.mark.parametrize("name, law", cases("heap", "mixer"))
+@pytest.mark.parametrize("name, law", some(cases("heap", "mixer"), [()], 2))
 def test_clumps_come_and_go(name, law, tmp_path):
     """On one, two and three threads through files; sorted, and through pickles."""
     def disturbed(sim):
