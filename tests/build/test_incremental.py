@@ -165,6 +165,7 @@ def test_new_dates_and_a_lost_module_build_nothing(tree, arguments):
     assert {name: path.read_bytes() for name, path in tree.modules().items()} == before
 
 
+@pytest.mark.slow
 def test_a_scheme_is_built_alone(tree):
     """Also a new one. A build that failed spoils nothing, and a module without source cannot be imported."""
     euler, mine = tree.path("rotation/euler.pyx"), tree.path("rotation/mine.pyx")

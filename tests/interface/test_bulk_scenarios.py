@@ -65,7 +65,7 @@ def test_zones():
     assert counts == {"M2_in_zone_1": 1, "M1_in_zone_1": 0, "M2_in_zone_2": 0, "M1_in_zone_2": 2}
 
 
-@pytest.mark.parametrize("funnel", ["mesh", "cone"])
+@pytest.mark.parametrize("funnel", ["mesh", pytest.param("cone", marks=pytest.mark.slow)])
 def test_silo_empties_and_continues(funnel):
     """A run in two parts, with grains removed in both, ends with the bits of one run."""
     words = ["--quick", "--count", "80", "--frames", "0", "--quiet", "--funnel", funnel]

@@ -175,8 +175,9 @@ def test_clumps_added_in_a_callback_start_half_a_step_back():
 
 
 @pytest.mark.parametrize("setting, default, requested", [
-    ("OMP_DYNAMIC=true", None, 2), ("OMP_THREAD_LIMIT=1", 1, 1), ("OMP_NUM_THREADS=1", 1, 2),
-    ("OMP_MAX_ACTIVE_LEVELS=0", 1, 1), ("OMP_STACKSIZE=64k", None, 2)])
+    ("OMP_THREAD_LIMIT=1", 1, 1), ("OMP_STACKSIZE=64k", None, 2),
+    *(pytest.param(*case, marks=pytest.mark.slow) for case in (
+        ("OMP_DYNAMIC=true", None, 2), ("OMP_NUM_THREADS=1", 1, 2), ("OMP_MAX_ACTIVE_LEVELS=0", 1, 1)))])
 def test_settings_of_openmp(setting, default, requested):
     """They decide how many threads there are at most, and no bit of the result."""
     program = ("import hashlib, sys; sys.path.insert(0, 'tests'); import scenes\n"
