@@ -6,6 +6,7 @@ removal and insertion of other clumps as contacts do, and its energies are in th
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -218,9 +219,10 @@ def _checked_pairs(sim, pairs, bonded):
         raise ValueError(f"pairs: spheres {pairs[same][0].tolist()} belong to one clump; bond spheres of different "
                          "clumps")
     listed = [tuple(pair) for pair in pairs.tolist()]
-    twice = next((pair for pair in listed if pair in bonded), None) or (
-        None if len(set(listed)) == len(listed) else max(listed, key=listed.count))
-    if twice:
+    counts = Counter(listed)
+    counts.update(pair for pair in listed if pair in bonded)
+    if counts and max(counts.values()) > 1:
+        twice = max(counts, key=lambda pair: counts[pair])
         raise ValueError(f"pairs: spheres {list(twice)} have a bond, or are given twice; give each pair once")
     between = _between(sim, centers, pairs)
     return pairs, between, np.linalg.norm(between, axis=1) - radii[pairs].sum(axis=1)

@@ -64,7 +64,7 @@ its norm, and :math:`q^*` its conjugate; :math:`\exp(\boldsymbol v)` is the rota
 """
 
 
-def install():
+def sphinx_class():
     """Sphinx's class; ModuleNotFoundError with the command that installs it."""
     try:
         for name in ("furo", "latex2mathml", "myst_nb"):
@@ -274,8 +274,9 @@ def write_published(source):
             *(f".. image:: /scenarios/pictures/published/{path.name}\n   :alt: {path.stem}\n"
               for script in scripts for path in sorted((PICTURES / "published").glob(f"{script}-*.png"))))
     write(source / "published" / "index.rst", *heading("Published tables and figures"),
-          "Every table and figure of the papers behind these schemes, repeated by :doc:`/scenarios/paper_report`; "
-          "what the verdicts mean is in :doc:`/minidem/guide/papers`.", "", *table(("page", "verdicts"), listed),
+          "Every table and figure of the papers behind these schemes, and further numbers that scenarios compare with "
+          "experiments and theory, by :doc:`/scenarios/paper_report`; what the verdicts mean is in "
+          ":doc:`/minidem/guide/papers`.", "", *table(("page", "verdicts"), listed),
           ".. toctree::", "   :hidden:", "", *(f"   {one[0].split('<')[1].strip('>`')}" for one in listed))
 
 
@@ -317,7 +318,7 @@ def main(argv=None):
                         help="folder with pictures of runs in FOLDER/NAME, for the gallery (default: %(default)s)")
     options = parser.parse_args(argv)
     try:
-        sphinx = install()                      # an error before any work
+        sphinx = sphinx_class()                      # an error before any work
     except ModuleNotFoundError as error:
         parser.error(str(error))
     with tempfile.TemporaryDirectory() as folder:

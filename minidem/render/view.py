@@ -22,7 +22,7 @@ class View:
     Attributes
     ----------
     page : str
-        HTML that needs no other file and no network: 1.2 MB, and about 15 bytes per sphere.
+        HTML that needs no other file and no network: 1.2 MB, and about 20 bytes per sphere.
     """
 
     def __init__(self, page: str):

@@ -63,6 +63,24 @@ def test_cantilever(bonds, step):
     assert abs(deflection - 1) < 0.01 and abs(frequency - 1) < 0.01 and residual < 1e-5
 
 
+@pytest.mark.parametrize("axis, stress, strength", [(0, "shear", "shear"), (1, "tension", "tensile")])
+def test_twisted_and_bent_apart(axis, stress, strength):
+    """Spheres with opposite spins: torsion or bending of a harmonic oscillator, which breaks at half of its peak."""
+    young, ratio, distance, spin = 1e7, 2.0, 0.0202, np.eye(3)[axis]
+    k_n = young * np.pi * RADIUS ** 2 / distance
+    k = k_n / ratio * RADIUS ** 2 / 2 if stress == "shear" else k_n * RADIUS ** 2 / 4
+    rate = np.sqrt(2.0 * k / BALL.inertia[0])
+    peak = k * 10.0 / rate * RADIUS / (np.pi * RADIUS ** 4 / (2 if stress == "shear" else 4))
+    sim = pair(2e-3 / rate, distance, angular_velocity=[-5.0 * spin, 5.0 * spin])
+    sim.add_bonds([(0, 1)], young, ratio, **{strength: 0.5 * peak})
+    held = []
+    sim.run_until(1.0 / rate, 1, lambda sim: held.extend((sim.time, value) for value in sim.bonds()[stress]))
+    time, found = np.transpose(held)
+    np.testing.assert_allclose(found, peak * np.sin(rate * time), rtol=1e-4)
+    assert time[-1] * rate == pytest.approx(np.pi / 6, abs=4e-3) and len(sim.bonds()) == 0
+    assert abs(sim.energy().balance / (25.0 * BALL.inertia[0]) - 1) < 1e-6
+
+
 def agglomerates(threads=1, n=12):
     """Cubes of 27 spheres that fall on a plate and break in part."""
     rng, cube = np.random.default_rng(1), np.stack(np.meshgrid(*[np.arange(3)] * 3), axis=-1).reshape(-1, 3) * 0.0201
