@@ -15,6 +15,7 @@ from minidem.analysis.diagnosis import DEEPEST_START, refuse_coincidence, refuse
 from minidem.analysis.energy import flow_energy, measure
 from minidem.core.checks import short_repr
 from minidem.engine.user_forces import Force, UserForces
+from minidem.fields import with_new
 from minidem.material import Material
 from minidem.state.clump_input import clump_columns
 from minidem.templates.clump_template import ClumpTemplate
@@ -63,6 +64,7 @@ def add_clumps(sim, template: ClumpTemplate, position: ArrayLike, orientation: A
         old.box.refuse_large(template, columns[-1])
     pair_table, first = old.pair_table.with_material(material), old.state.n_clumps
     state = old.state.with_clumps(template, *columns, pair_table.index(material))
+    with_new(old.population, state, first)
     if n > FEW:
         refuse_coincidence(template, columns[0], columns[1], columns[-1], first)
     new = sim.engine.make(state, pair_table, old.step_count, old.user_forces,
@@ -152,7 +154,7 @@ def _exchange(sim, new):
     sim.engine.loop = new
 
 
-def add_force(sim, function: Callable | object, parameters: ArrayLike = ()) -> None:
+def add_force(sim, function: Callable | object, parameters: ArrayLike = (), random: int = 0, seed: int = 0) -> None:
     """Add forces and torques computed by a function, in Python or compiled.
 
     Parameters
@@ -164,6 +166,9 @@ def add_force(sim, function: Callable | object, parameters: ArrayLike = ()) -> N
         velocities predicted for that instant, so that damping does not reduce the order of a scheme.
     parameters : (k,) array_like
         Numbers for the function.
+    random, seed : int
+        So many random numbers, 0 to 8, of each clump in each step, uniform in [0, 1), as functions of seed, id and step
+        alone: ``Generator(Philox(counter=[0, id, step, 0], key=[seed, 0])).random(n)`` of numpy.random.
 
     Raises
     ------
@@ -184,6 +189,11 @@ def add_force(sim, function: Callable | object, parameters: ArrayLike = ()) -> N
                  14 id (`ids`)
        wrenches  0-2 force   3-5 torque, zero before the call
 
+    With n components of fields (`add_field`), clumps has their values in rows 15, ..., 14 + n, and the random numbers
+    behind them; wrenches takes rates times capacity of the fields in rows 6, ..., 5 + n. A function in Python that has
+    a keyword argument `fields` gets a dict of arrays (n,) or (n, components) and may return a third item, a dict of
+    rates; with a keyword argument `random` it gets an array (n, random).
+
     These are in the lab frame, in SI units. Lanes behind the last clump repeat another one; their results are ignored.
 
     Several functions add up. Their work is in `energy().work`: with compiled ones the integral of the power by the
@@ -191,7 +201,7 @@ def add_force(sim, function: Callable | object, parameters: ArrayLike = ()) -> N
     pickle contains those that can be pickled.
     """
     old, before = sim.engine.loop, sim.engine.user_forces
-    forces = (*before.forces, Force(function, parameters))
+    forces = (*before.forces, Force(function, parameters, random, seed))
     sim.engine.loop = sim.engine.make(
         old.state, old.pair_table, old.step_count, UserForces(forces, before.expected), started=old.started,
         **old.past(), forces_known=old.forces_known and len(forces) <= before.expected)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem import bonds as bonding, changes
+from minidem import bonds as bonding, changes, fields as fielding
 from minidem.analysis import contacts as contact_sums, energy as energies
 from minidem.analysis.diagnosis import explain_pose
 from minidem.analysis.monitor import Monitor
@@ -305,11 +305,14 @@ class Simulation:
     remove_clumps = exclusive(changes.remove_clumps)
     add_force, deform = exclusive(changes.add_force), exclusive(changes.deform)
     add_bonds, bonds = exclusive(bonding.add_bonds), exclusive(bonding.bonds)
+    add_field, set_field, add_flux = (exclusive(one) for one in (fielding.add_field, fielding.set_field,
+                                                                 fielding.add_flux))
+    field, fields = exclusive(fielding.field), property(exclusive(fielding.fields))
 
     @property
     def user_forces(self):
         """Functions given to `add_force`, a tuple, in the order of the calls."""
-        return tuple(force.function for force in self.engine.user_forces.forces)
+        return tuple(force.function for force in self.engine.user_forces.forces if not force.is_flux)
 
     # Contacts: analysis/contacts.py.
     contacts = exclusive(contact_sums.contacts)

@@ -34,13 +34,18 @@ cdef inline void wait_for(Broadphase *broad, int thread, Epoch *other, Epoch *ow
         broad.threads[thread].waited += clock() - began
 
 
+cdef inline void await_readers(Broadphase *broad, int thread) noexcept nogil:
+    """Wait until all threads have read what this one published last."""
+    cdef int other
+    for other in range(broad.n_threads if broad.n_threads > 1 else 0):
+        wait_for(broad, thread, &broad.reports[other].consumed, &broad.reports[thread].published)
+
+
 cdef inline void publish(Broadphase *broad, int thread, const StateView *state) noexcept nogil:
     """Publish ghosts and report of this thread, whose spheres are posed."""
     cdef Neighbours *mine = broad.threads + thread
     cdef Report *own = broad.reports + thread
-    cdef int other
-    for other in range(broad.n_threads if broad.n_threads > 1 else 0):
-        wait_for(broad, thread, &broad.reports[other].consumed, &own.published)
+    await_readers(broad, thread)
     if broad.valid:
         copy_ghosts(&mine.ghost_lines, state)
     own.skin_exceeded, own.failure = mine.skin_exceeded, mine.failure

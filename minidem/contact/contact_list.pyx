@@ -14,7 +14,7 @@ from minidem.contact.contact_rows cimport describe
 from minidem.contact.law cimport Contact, Law, LawKernels
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.contact.rows cimport (
-    COEFFICIENTS, DESCRIPTION_ROWS, MAX_COEFFICIENTS, MAX_RECORDS, NORMAL, NORMAL_ENERGY, OVERLAP, ROLLING_ENERGY,
+    CONTACT_ROWS, DESCRIPTION_ROWS, MAX_RECORDS, NORMAL, NORMAL_ENERGY, OVERLAP, ROLLING_ENERGY,
     SLIDING, TANGENTIAL_ENERGY,
 )
 from minidem.contact.stored cimport GROUPS, WALLS, Stored
@@ -71,7 +71,7 @@ cdef void write_block(const Contacts *contacts, const StateView *view, int group
     cdef const Blocks *blocks = &stored.groups[group]
     cdef const double *block = block_at(blocks, b)
     cdef const int *keys = <const int *> block
-    cdef double contact[(COEFFICIENTS + MAX_COEFFICIENTS) * LANES]
+    cdef double contact[CONTACT_ROWS * LANES]
     cdef double records[MAX_RECORDS * 4 * LANES]
     cdef double result[DESCRIPTION_ROWS * LANES]
     cdef double sides[2 * SIDE_ROWS * LANES]

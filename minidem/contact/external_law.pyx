@@ -3,6 +3,8 @@
 
 `registry.register` documents the signatures. The `context` of the law is the `LawKernels` that hold Python functions.
 """
+import numpy as np
+
 from minidem.core.external import Assignable, resolve
 
 from cpython.buffer cimport PyBUF_READ, PyBUF_WRITE
@@ -10,9 +12,9 @@ from libc.string cimport memset
 
 from minidem.contact.law cimport MAX_LAW_PARAMETERS, LawKernels
 from minidem.contact.rows cimport (
-    ANGULAR_VELOCITY, COEFFICIENTS, COUPLE, DESCRIPTION_ROWS, DISSIPATED, FORCE, GOES_ON, MASS,
-    MIDDLE_NORMAL, NORMAL, NORMAL_ENERGY, OVERLAP, RADIUS, RESULT_ROWS, ROLLING_ENERGY, ROLLING_INERTIA, SLIDING, SPIN,
-    STEP, TANGENTIAL_ENERGY, VELOCITY,
+    ALL_RESULT_ROWS, ANGULAR_VELOCITY, COEFFICIENTS, CONTACT_ROWS, COUPLE, DESCRIPTION_ROWS, DISSIPATED, FORCE, GOES_ON,
+    IDS, MASS, MIDDLE_NORMAL, NORMAL, NORMAL_ENERGY, OVERLAP, RADIUS, RATES, RESULT_ROWS, ROLLING_ENERGY,
+    ROLLING_INERTIA, SLIDING, SPIN, STEP, TANGENTIAL_ENERGY, VALUES, VELOCITY,
 )
 from minidem.core.external cimport array_at
 from minidem.core.lanes cimport LANES
@@ -41,8 +43,14 @@ class EightContacts(Assignable):
         [s], or 0 where forces are evaluated between two steps.
     coefficients : (8, n) array, read-only
         Of the pair of materials, in the order of the law, and zeros; n is at least 8.
+    ids : (8, 2) array, read-only
+        Of the clumps i and j; -1 - number of a wall.
+    fields : dict of (8, 2) or (8, 2, components) arrays, read-only
+        Values of i and j of each field (`Simulation.add_field`); a wall without a value has that of i.
+    rates : dict of arrays of these shapes
+        Rates times capacity at which the contact changes the fields of i and j, zero at first. For `force` and fluxes.
     history : (8, records, 4) array
-        Of the last step, zero in a new contact; to be replaced by that of this one.
+        Of the last step, zero in a new contact; to be replaced by that of this one. Not for fluxes.
     force : (8, 3) array
         On i [N], zero at first.
     couple : (8, 3) array
@@ -57,15 +65,36 @@ class EightContacts(Assignable):
         1 if the limit of friction is reached; likewise.
     """
 
-    def __init__(self, contact, history, results):
+    def __init__(self, contact, results, history=None):
         vectors = {"normal": NORMAL, "middle_normal": MIDDLE_NORMAL, "velocity": VELOCITY,
                    "angular_velocity": ANGULAR_VELOCITY}
         numbers = {"spin": SPIN, "overlap": OVERLAP, "radius": RADIUS, "mass": MASS, "step": STEP}
         numbers |= {"rolling_inertia": ROLLING_INERTIA} if "couple" in results else {}
         super().__init__(**{name: contact[row:row + 3].T for name, row in vectors.items()},
                          **{name: contact[row] for name, row in numbers.items()},
-                         coefficients=contact[COEFFICIENTS:].T,
-                         history=history.reshape(-1, 4, LANES).transpose(2, 0, 1), **results)
+                         coefficients=contact[COEFFICIENTS:IDS].T, **results)
+        if history is not None:
+            vars(self)["history"] = history.reshape(-1, 4, LANES).transpose(2, 0, 1)
+
+
+def of_fields(fields, rows):
+    """Views of rows (2 components of all fields, 8) by the name of the field. fields : as of LawKernels."""
+    both = rows.reshape(2, len(rows) // 2, LANES).transpose(2, 0, 1)
+    return {name: both[:, :, first] if n == 1 else both[:, :, first:first + n] for name, first, n in fields}
+
+
+cdef object bodies_of(const double *contact, LawKernels owner):
+    """Ids and fields of both bodies, as copies."""
+    rows = array_at(contact, CONTACT_ROWS, PyBUF_READ)[IDS:VALUES + 2 * owner.n_components].copy()
+    rows.flags.writeable = False
+    return {"ids": rows[:2].T.astype(np.int64), "fields": of_fields(owner.fields, rows[2:])}
+
+
+cdef object read_only(const double *rows, int count):
+    """A copy."""
+    values = array_at(rows, count, PyBUF_READ).copy()
+    values.flags.writeable = False
+    return values
 
 
 def results_of(role, rows, has_couples):
@@ -86,13 +115,15 @@ cdef void call(str role, const double *contact, double *history, double *result,
         return
     try:
         # copies, because the rows are gone after the call
-        values = array_at(contact, COEFFICIENTS + owner.n_coefficients, PyBUF_READ).copy()
-        values.flags.writeable = False
+        values = read_only(contact, COEFFICIENTS + owner.n_coefficients)
+        writes_rates = role == "force" and owner.n_components > 0
         records = array_at(history, 4 * owner.n_records, PyBUF_WRITE)
-        results = array_at(result, n_results, PyBUF_WRITE)
+        results = array_at(result, RATES + 2 * owner.n_components if writes_rates else n_results, PyBUF_WRITE)
         new_records, new_results = records.copy(), results.copy()
-        owner.functions[role](EightContacts(values, new_records, results_of(role, new_results, owner.has_couples)),
-                              *owner.values)
+        given = results_of(role, new_results, owner.has_couples)
+        given |= {} if owner.fields is None else bodies_of(contact, owner)
+        given |= {"rates": of_fields(owner.fields, new_results[RATES:])} if writes_rates else {}
+        owner.functions[role](EightContacts(values, given, new_records), *owner.values)
         records[:], results[:] = new_records, new_results
     except BaseException as error:
         owner.error, owner.failed = error, True
@@ -113,6 +144,37 @@ cdef void describe_nothing(const double *contact, double *history, double *resul
     memset(result, 0, <int> DESCRIPTION_ROWS * LANES * sizeof(double))
 
 
+cdef class PythonFlux:
+    """A flux written in Python: what `flux` finds in place of parameters."""
+    cdef LawKernels kernels             # of the law of its loop, which raises its errors
+    cdef object function, values
+
+    def __init__(self, LawKernels kernels, function, values):
+        self.kernels, self.function, self.values = kernels, function, values
+
+
+cdef void flux(const double *contact, const double *result, double *rates, const double *parameters) noexcept nogil:
+    with gil:
+        call_flux(<PythonFlux> (<void **> parameters)[0], contact, result, rates)
+
+
+cdef void call_flux(PythonFlux owner, const double *contact, const double *result, double *rates) noexcept:
+    cdef LawKernels kernels = owner.kernels
+    if kernels.failed:
+        return
+    try:
+        given = results_of("force", read_only(result, RATES), kernels.has_couples) | bodies_of(contact, kernels)
+        new = np.zeros((2 * kernels.n_components, LANES))
+        given["rates"] = of_fields(kernels.fields, new)
+        owner.function(EightContacts(read_only(contact, COEFFICIENTS + kernels.n_coefficients), given), *owner.values)
+        array_at(rates, len(new), PyBUF_WRITE)[:] = new
+    except BaseException as error:
+        kernels.error, kernels.failed = error, True
+
+
+FLUX = <size_t> flux
+
+
 CALLERS = {"force": <size_t> force, "describe": <size_t> describe}
 
 
@@ -122,5 +184,5 @@ def make_kernels(functions, int records, bint couples, parameters):
     addresses, in_python = resolve(functions, CALLERS, SIGNATURE, ("contacts", *parameters))
     made = LawKernels(history=addresses["force"], describe=addresses.get("describe", <size_t> describe_nothing),
                       n_records=records, has_couples=couples)
-    made.functions, made.keep = in_python, functions
+    made.functions, made.keep, made.sees_bodies = in_python, functions, True
     return made

@@ -15,6 +15,7 @@ from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from minidem.broadphase.ghosts cimport clump_of, slot_of
+from minidem.contact.fields cimport Fields
 from minidem.contact.force_sums cimport force_record, force_records, round_force
 from minidem.contact.part cimport PartCall, PartFunction
 from minidem.contact.rows cimport HistoryFunction
@@ -87,6 +88,7 @@ cdef struct Law:                        # all that a force depends on, in additi
     uint64_t unit_key                   # of the sums of the forces on spheres, and their shift: see force_sums.pxd
     int unit_shift
     const uint64_t *unit_keys           # (n_clumps,) where clumps differ in compliance; else NULL
+    Fields fields                       # of a law with history
 
 
 cdef class Part:
@@ -104,6 +106,9 @@ cdef class LawKernels(External):
     cdef readonly int n_records
     cdef public int n_coefficients      # of the law with its materials, known when it is used
     cdef readonly bint has_couples
+    cdef public bint sees_bodies        # it is a user's own
+    cdef public object fields           # (name, first component, components) of each field; None: not in a time loop
+    cdef public int n_components        # of all fields
     cdef object fill(self, Law *law, values)
     cdef object mix_materials(self, Law *law, const double *compliance)
     cdef object correct_onsets(self, Law *law, double power, zeta, double dt)

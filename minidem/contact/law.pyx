@@ -55,13 +55,13 @@ cdef class LawKernels(External):
         self.has_couples = has_couples or any(part.has_couples for part in parts)
 
     def own(self):
-        """For one time loop: a copy if there are Python functions, so that an error is raised by that loop alone."""
+        """For one time loop: a copy of a user's own law, so that an error is raised by that loop alone."""
         cdef LawKernels copy
-        if not self.functions:
+        if not self.sees_bodies:
             return self
         copy = LawKernels(history=<size_t> self.history, describe=<size_t> self.describe, n_records=self.n_records,
                           has_couples=self.has_couples)
-        copy.functions, copy.keep = self.functions, self.keep
+        copy.functions, copy.keep, copy.sees_bodies = self.functions, self.keep, True
         return copy
 
     cdef object fill(self, Law *law, values):

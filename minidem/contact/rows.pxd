@@ -12,6 +12,10 @@ The law is a function of four arrays (`HistoryFunction`):
 
 A law must be odd under exchange of i and j to the last bit: vectors and SPIN change sign, all else stays. A contact
 with GOES_ON zero ends in this step: its force is zero, and what its springs hold is dissipated.
+
+Laws of the user, and all where clumps have fields (fields.pxd), get BodyRows behind the coefficients and may write rates
+of the fields behind the results. A flux (`FluxFunction`) has (contact, result, rates, parameters) and writes such rates
+alone.
 """
 
 cdef enum ContactRow:
@@ -44,9 +48,22 @@ cdef enum DescriptionRow:   # of a second function, for observables
 cdef enum HistoryLimits:
     MAX_COEFFICIENTS = 64
     MAX_RECORDS = 13
+    MAX_COMPONENTS = 8      # of all fields of a clump
+
+cdef enum BodyRow:          # of the array `contact`
+    IDS = COEFFICIENTS + MAX_COEFFICIENTS   # 2  of i and j; -1 - number of a wall
+    VALUES = IDS + 2        # as many as there are components, of i, then of j
+    CONTACT_ROWS = VALUES + 2 * MAX_COMPONENTS
+
+cdef enum RateRow:          # of the array `result`
+    RATES = 12              # as many as there are components, of i, then of j; zero before the call
+    ALL_RESULT_ROWS = RATES + 2 * MAX_COMPONENTS
 
 ctypedef void (*HistoryFunction)(const double *contact, double *history, double *result,
                                  const double *parameters) noexcept nogil
+
+ctypedef void (*FluxFunction)(const double *contact, const double *result, double *rates,
+                              const double *parameters) noexcept nogil
 
 cdef extern from *:
     """

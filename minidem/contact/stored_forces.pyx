@@ -17,8 +17,9 @@ from minidem.contact.contact_motion cimport SIDE_ROWS, gather_contacts
 from minidem.contact.fixed_point cimport (
     BOUND, COARSE, LINE, add_energies, add_side, fold, rounded_wide, take_lines,
 )
+from minidem.contact.fluxes cimport add_rates, clear_sums, describe_bodies
 from minidem.contact.rows cimport (
-    COEFFICIENTS, COUPLE, DISSIPATED, FORCE, GOES_ON, MASS, MAX_COEFFICIENTS, NORMAL, OVERLAP, RESULT_ROWS,
+    ALL_RESULT_ROWS, COEFFICIENTS, CONTACT_ROWS, COUPLE, DISSIPATED, FORCE, GOES_ON, MASS, NORMAL, OVERLAP, RATES,
     ROLLING_INERTIA,
 )
 from minidem.contact.stored cimport BLOCKS_PER_FOLD, CROSS, GROUPS, KINDS, WALLS
@@ -41,9 +42,9 @@ cdef enum:
 
 cdef extern from *:
     """
-    #define MINIDEM_FAR 1e100
+    #define MINIDEM_FAR_GAP 1e100
     """
-    const double FAR "MINIDEM_FAR"  # a gap [m]
+    const double FAR "MINIDEM_FAR_GAP"  # a gap [m]
 
 
 cdef inline void prefetch_block(const double *block, int n_records) noexcept nogil:
@@ -96,6 +97,8 @@ cdef bint load_block(const Law *law, const StateView *state, const Blocks *block
         memcpy(contact + ROLLING_INERTIA * LANES, block + EFFECTIVE_INERTIA * LANES, LANES * sizeof(double))
     if law.n_materials > 1:
         load_coefficients(law, keys + MATERIALS, contact)
+    if law.fields.ids != NULL:
+        describe_bodies(law, state, keys + FIRST, keys + SECOND, walls, contact)
     return crosses
 
 
@@ -213,9 +216,9 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
     """Evaluate the blocks of a group; of the first n_kept ones, add the forces that are known. False: memory exhausted.
     """
     cdef Blocks *blocks = &stored.groups[group]
-    cdef double result[RESULT_ROWS * LANES]
+    cdef double result[ALL_RESULT_ROWS * LANES]
     cdef double sides[2 * SIDE_ROWS * LANES]
-    cdef double contact[(COEFFICIENTS + MAX_COEFFICIENTS) * LANES]
+    cdef double contact[CONTACT_ROWS * LANES]
     cdef double *block
     cdef const double *force
     cdef const double *couple
@@ -241,6 +244,13 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
             if law.reach > 0.0:
                 limit_range(stored, law, b, walls, contact, result)
             ended = ended_lanes(stored, blocks, block, result)
+        elif law.fields.n > 0:                          # fluxes see the known forces
+            memset(result, 0, RATES * LANES * sizeof(double))
+            memcpy(result + FORCE * LANES, force, 3 * LANES * sizeof(double))
+            memcpy(result + COUPLE * LANES, couple, 3 * LANES * sizeof(double))
+            store_eight(result + GOES_ON * LANES, eight_of(1.0))
+        if law.fields.n > 0:
+            add_rates(stored, law, state, <const int *> block + FIRST, <const int *> block + SECOND, contact, result)
         if not add_forces(stored, law, block, force, couple if law.has_couples else NULL, contact, sides, walls):
             return False
         if crosses:
@@ -260,6 +270,8 @@ cdef bint evaluate_stored(Stored *stored, const Law *law, Neighbours *mine, cons
     cdef int group
     stored.box_work[0] = stored.box_work[1] = 0
     stored.lines.has_large = False                      # all sums of the last step are taken
+    if law.fields.n > 0:
+        clear_sums(law, mine.first_block, mine.last_block)
     for group in range(<int> GROUPS):
         if not evaluate_group(stored, law, mine, state, group, group == <int> WALLS):
             return False

@@ -34,14 +34,14 @@ def did_you_mean(name, known):
     return f", did you mean {near[0]!r}?" if near else ""
 
 
-def check_call(name, function, *arguments):
-    """Raise ValueError for a function that cannot be called with positional arguments of these names."""
+def check_call(name, function, *arguments, keywords=()):
+    """Raise ValueError for a function that cannot be called with positional arguments, and keywords, of these names."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
         return                      # not known, as of some built-in functions
     try:
-        signature.bind(*arguments)
+        signature.bind(*arguments, **dict.fromkeys(keywords))
     except TypeError as error:
         raise ValueError(f"{name} = {short_repr(function)}: it is called with ({', '.join(arguments)}), and takes "
                          f"{signature}: {error}") from None

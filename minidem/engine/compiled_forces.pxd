@@ -5,7 +5,7 @@ from minidem.state.state cimport State
 cdef class CompiledForces:
     cdef double[:, ::1] lines           # (n_clumps, 8)
     cdef double[:, ::1] saved           # those at the beginning of a step that calls Python
-    cdef size_t[:, ::1] functions       # (n_forces, 2): a UserForce each
+    cdef unsigned char[::1] functions   # a UserForce each
     cdef long long[:, ::1] shifts       # those of the state
     cdef object keep                    # arrays of the parameters
     cdef object bind(self, Loop *loop)
@@ -13,4 +13,5 @@ cdef class CompiledForces:
     cdef object save(self, Loop *loop)
     cdef object restore(self)
 
-cdef void add_compiled_forces(Loop *loop, Py_ssize_t block, double time, double half) noexcept nogil
+cdef void add_compiled_forces(Loop *loop, Py_ssize_t block, double steps, double half,
+                              double *sources) noexcept nogil

@@ -7,19 +7,23 @@ Of each clump there is a line of eight doubles: the rotation from the frame of t
 mass, id, work since the start [J], power at the last whole step [W]. The work is the integral of the power by the
 trapezoidal rule over each step.
 """
+from libc.math cimport ceil
+from libc.stdint cimport uint64_t
 from libc.string cimport memcpy, memset
 
 import numpy as np
 
+from minidem.contact.rows cimport MAX_COMPONENTS
 from minidem.core.lanes cimport LANES
+from minidem.core.philox cimport random_numbers
 from minidem.core.quaternion cimport Quat, multiply, rotate, rotate_back
 from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport add, dot
 from minidem.engine.leapfrog cimport Restrict
-from minidem.engine.loop cimport Loop, UserForce
+from minidem.engine.loop cimport ForceFunction, Loop, UserForce
 from minidem.state.rows cimport (
-    FORCE, ORIENTATION, POSITION, PREDICTED, PREDICTED_VELOCITY, TORQUE, WRENCH_ROWS, load, load_quat, store,
-    store_quat,
+    FIELD_ROWS, FORCE, ORIENTATION, POSITION, PREDICTED, PREDICTED_VELOCITY, TORQUE, VALUE, WRENCH_ROWS, load,
+    load_quat, store, store_quat,
 )
 from minidem.state.state cimport State, wrench_of
 
@@ -40,7 +44,12 @@ cdef enum:                           # rows that a function reads
     Q = 6
     W = 10
     MASS_ID = 13
-    CLUMP_ROWS = 15
+    CLUMP_ROWS = 15                 # behind them the values of the fields, and random numbers
+    MAX_RANDOM = 8
+    ALL_CLUMP_ROWS = CLUMP_ROWS + MAX_COMPONENTS + MAX_RANDOM
+    ALL_WRENCH_ROWS = WRENCH_ROWS + MAX_COMPONENTS      # behind the wrenches the rates of the fields, times capacity
+
+MOST_RANDOM = <int> MAX_RANDOM
 
 
 cdef class CompiledForces:
@@ -50,25 +59,32 @@ cdef class CompiledForces:
     ----------
     state : State
     ids : (n_clumps,)
-    forces : list of (address, parameters array)
+    forces : list of (address, parameters array, number of random numbers, seed)
     work : (n_clumps, 2) work and power, or None for zero
     """
 
     def __cinit__(self, State state, ids, forces, work):
+        cdef double[::1] parameters
+        cdef UserForce *force
         lines = aligned((state.n_clumps + 1, <int> LINE))
         lines[:-1, :MASS_AND_ID] = frames_to_drawn(state)
         lines[:-1, MASS_AND_ID], lines[:-1, MASS_AND_ID + 1] = state.column("mass"), ids
         lines[:-1, WORK:] = 0.0 if work is None else work
         self.lines = lines
-        self.keep = [np.append(parameters, np.full(<int> BEYOND, np.nan)) for _, parameters in forces]
-        self.shifts = state.shift
-        self.functions = np.array([(address, padded.ctypes.data) for (address, _), padded in zip(forces, self.keep)],
-                                  dtype=np.uintp).reshape(-1, 2)
+        self.shifts, self.keep = state.shift, []
+        self.functions = bytearray((len(forces) + 1) * sizeof(UserForce))
+        force = <UserForce *> &self.functions[0]
+        for address, values, n_random, seed in forces:
+            parameters = np.append(values, np.full(<int> BEYOND, np.nan))
+            self.keep.append(np.asarray(parameters))
+            force.function, force.parameters = <ForceFunction> <size_t> address, &parameters[0]
+            force.n_random, force.seed = n_random, seed
+            force += 1
 
     cdef object bind(self, Loop *loop):
-        loop.n_forces, loop.force_lines = <int> len(self.functions), &self.lines[0, 0]
+        loop.n_forces, loop.force_lines = <int> len(self.keep), &self.lines[0, 0]
         if loop.n_forces:
-            loop.forces = <const UserForce *> &self.functions[0, 0]
+            loop.forces = <const UserForce *> &self.functions[0]
         if len(self.shifts):
             loop.shifts = &self.shifts[0, 0]
 
@@ -79,21 +95,22 @@ cdef class CompiledForces:
 
     cdef object check_parameters(self, Loop *loop):
         """ValueError if a function reads behind its parameters: at the present poses the result depends on it."""
-        cdef double clumps[CLUMP_ROWS * LANES]
+        cdef double clumps[ALL_CLUMP_ROWS * LANES]
         cdef double lines[LINE * LANES]
-        cdef double wrench[WRENCH_ROWS * LANES]
+        cdef double wrench[ALL_WRENCH_ROWS * LANES]
         cdef double time = loop.first_step * loop.step.dt
         cdef double[::1] parameters
         cdef int k
         describe_block(loop, 0, clumps, lines)
         for k in range(loop.n_forces):
+            draw(loop, k, loop.first_step, clumps)
             found = []
             for behind in (np.nan, 0.0):
                 parameters = self.keep[k].copy()
                 np.asarray(parameters)[-<int> BEYOND:] = behind
                 memset(wrench, 0, sizeof(wrench))
                 loop.forces[k].function(&time, clumps, wrench, &parameters[0])
-                found.append(np.array(<double[:WRENCH_ROWS * LANES]> wrench))
+                found.append(np.array(<double[:ALL_WRENCH_ROWS * LANES]> wrench))
             if not np.array_equal(*found, equal_nan=True):
                 raise ValueError(f"parameters = {self.keep[k][:-<int> BEYOND].tolist()}: the compiled function reads "
                                  "more numbers than these; give all that it reads")
@@ -106,16 +123,38 @@ cdef class CompiledForces:
         return np.array(self.lines)[:-1, WORK:]
 
 
-cdef void call_functions(const Loop *loop, const double *clumps, double time, double *total) noexcept nogil:
-    """Sum of the forces and torques (6, LANES), lab."""
-    cdef double wrench[WRENCH_ROWS * LANES]
+cdef void draw(const Loop *loop, int force, double steps, double *clumps) noexcept nogil:
+    """Random numbers of a force, behind the fields."""
+    cdef const UserForce *drawing = loop.forces + force
+    cdef int lane
+    for lane in range(LANES if drawing.n_random else 0):
+        random_numbers(drawing.seed, <uint64_t> clumps[(MASS_ID + 1) * LANES + lane], <uint64_t> ceil(steps),
+                       drawing.n_random, clumps + (CLUMP_ROWS + loop.law.fields.n) * LANES + lane, LANES)
+
+
+def numbers_of(seed, ids, step, int n):
+    """(len(ids), n) random numbers of clumps in a step; see philox.h."""
+    cdef double[:, ::1] numbers = np.empty((len(ids), n))
+    cdef const long long[::1] of = np.ascontiguousarray(ids, dtype=np.int64)
+    cdef Py_ssize_t k
+    for k in range(numbers.shape[0] if n else 0):
+        random_numbers(seed, of[k], step, n, &numbers[k, 0], 1)
+    return np.asarray(numbers)
+
+
+cdef void call_functions(const Loop *loop, double *clumps, double steps, double *total) noexcept nogil:
+    """Sum of the forces and torques (6, LANES), lab, and behind them rates of the fields."""
+    cdef double wrench[ALL_WRENCH_ROWS * LANES]
+    cdef double time = steps * loop.step.dt
     cdef int k, m
     memset(total, 0, sizeof(wrench))
+    draw(loop, 0, steps, clumps)
     loop.forces[0].function(&time, clumps, total, loop.forces[0].parameters)
     for k in range(1, loop.n_forces):
         memset(wrench, 0, sizeof(wrench))
+        draw(loop, k, steps, clumps)
         loop.forces[k].function(&time, clumps, wrench, loop.forces[k].parameters)
-        for m in range(WRENCH_ROWS * LANES):
+        for m in range(ALL_WRENCH_ROWS * LANES):
             total[m] += wrench[m]
 
 
@@ -170,6 +209,10 @@ cdef inline int describe_block(const Loop *loop, Py_ssize_t b, double *clumps, d
     rows_from_records(loop.force_lines, first, lines)
     rows_from_records(loop.force_lines, second, lines + MASS_AND_ID * LANES)
     describe(block, lines, clumps)
+    for k in range(loop.law.fields.n):
+        memcpy(clumps + (CLUMP_ROWS + k) * LANES,
+               block + (loop.law.fields.first_row + k * <Py_ssize_t> FIELD_ROWS + VALUE) * LANES,
+               LANES * sizeof(double))
     for k in range(3 if loop.law.box != NULL else 0):         # to unbounded space
         for lane in range(count):
             clumps[(X + k) * LANES + lane] += loop.shifts[3 * <Py_ssize_t> numbers[lane] + k] * loop.law.box[k]
@@ -179,21 +222,23 @@ cdef inline int describe_block(const Loop *loop, Py_ssize_t b, double *clumps, d
     return count
 
 
-cdef void add_compiled_forces(Loop *loop, Py_ssize_t b, double time, double half) noexcept nogil:
+cdef void add_compiled_forces(Loop *loop, Py_ssize_t b, double steps, double half, double *sources) noexcept nogil:
     """Add the forces on a block, at the predicted velocities, to its stored wrenches.
 
+    steps : of the pose, since the start.  sources : (components of fields, LANES), to be written.
     half : half a step at the end of a step; 0 where no step has led to the pose; negative at a stage before the end.
     """
     cdef const double *block = loop.state.blocks + b * loop.state.n_rows * LANES
     cdef const int *numbers = loop.state.clump_number + b * LANES
-    cdef double clumps[CLUMP_ROWS * LANES]
+    cdef double clumps[ALL_CLUMP_ROWS * LANES]
     cdef double lines[LINE * LANES]
-    cdef double total[WRENCH_ROWS * LANES]
+    cdef double total[ALL_WRENCH_ROWS * LANES]
     cdef double *line
     cdef int lane, k, count = describe_block(loop, b, clumps, lines)
-    call_functions(loop, clumps, time, total)
-    for k in range(WRENCH_ROWS if count < LANES else 0):
+    call_functions(loop, clumps, steps, total)
+    for k in range(ALL_WRENCH_ROWS if count < LANES else 0):
         memset(total + k * LANES + count, 0, (LANES - count) * sizeof(double))
+    memcpy(sources, total + WRENCH_ROWS * LANES, loop.law.fields.n * LANES * sizeof(double))
     add_wrenches(block + ORIENTATION * LANES, total, wrench_of(&loop.state, b))
     if half >= 0.0:
         find_power(clumps, total, half, lines)

@@ -7,6 +7,7 @@ Such code works on copies, or saves a copy to restore.
 """
 import numpy as np
 
+from minidem.engine.field_table import add_sources, field_rows, field_values, keep_rates
 from minidem.engine.history_memory import history_without
 from minidem.engine.loop_memory import NotFinite
 from minidem.engine.population import Population
@@ -104,10 +105,11 @@ cdef class Driver:
             self.walls = WallTable(walls, dt, first_step, servo_states, former_walls, guard)
         if state.box is not None:
             self.box_table = BoxTable(state.box, dt, first_step, box_state, guard)
-        self.memory = LoopMemory(state, scheme, parameters, dt, first_step, law, gravity, self.walls, threads, history)
+        self.population = Population().with_new(state.n_clumps) if population is None else population
+        self.memory = LoopMemory(state, scheme, parameters, dt, first_step, law, gravity, self.walls, threads, history,
+                                 self.population, [] if user_forces is None else user_forces.fluxes)
         self.state, self.loop = state, &self.memory.loop
         self.take_box()
-        self.population = Population().with_new(state.n_clumps) if population is None else population
         self.started = np.zeros(state.n_clumps, dtype=bool) if started is None else np.array(started, dtype=bool)
         self.all_started, self.forces_known = bool(self.started.all()), forces_known
         if law is not None:
@@ -277,6 +279,8 @@ cdef class Driver:
         blocks = self.state.blocks.copy() if calls_forces else self.state.blocks
         keeps_some = not has_forces and bool(self.started.any())
         wrench = self.state.wrench.copy() if calls_forces or self.forces_known or keeps_some else self.state.wrench
+        components = self.population.components
+        rates = field_rows(self.state, components) if components else None
         self.contacts_known = self.loop.broad.valid = False
         try:
             if calls_forces:
@@ -291,6 +295,8 @@ cdef class Driver:
             raise
         finally:
             self.loop.external_forces, self.loop.n_forces = saved_forces, n_forces
+        if components:
+            keep_rates(self.state, components, rates)
         if self.forces_known:
             self.state.wrench[:] = wrench
         elif keeps_some and not self.new_touch_started():
@@ -416,6 +422,15 @@ cdef class Driver:
         """Time of thread 0 by phase since `time_phases`, a dict [s]; the phases are in loop.pxd."""
         phases = {"blocks": BLOCKS, "lists": LISTS, "contacts": CONTACTS, "waiting": WAITING, "outside": OUTSIDE}
         return {name: self.loop.seconds[<int> phase] for name, phase in phases.items()}
+
+    @property
+    def fields(self):
+        """Values of the fields of the clumps, a dict."""
+        return field_values(self.state, self.population.components)
+
+    def add_sources(self, rates):
+        """Add rates times capacity of fields at the pose, a dict."""
+        add_sources(self.state, self.population.components, rates)
 
     @property
     def pair_table(self):

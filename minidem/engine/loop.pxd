@@ -1,4 +1,6 @@
 """The struct of the time loop: all that its threads share. Modules of the time loop import it, not each other."""
+from libc.stdint cimport uint64_t
+
 from minidem.broadphase.broadphase cimport Broadphase
 from minidem.contact.law cimport Law
 from minidem.contact.narrow_phase cimport Contacts
@@ -24,6 +26,8 @@ ctypedef void (*ExternalForces)(LoopPointer loop, double steps) noexcept nogil
 cdef struct UserForce:              # compiled
     ForceFunction function
     const double *parameters
+    uint64_t seed                   # of its random numbers for a clump in a step
+    int n_random
 
 cdef struct Loop:
     StateView state

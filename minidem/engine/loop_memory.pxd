@@ -22,6 +22,7 @@ cdef class LoopMemory:
     cdef HistoryMemory contacts         # of a law with records
     cdef Kernels kernels
     cdef LawKernels law_kernels         # None: free bodies
+    cdef bint calls_fluxes              # a flux is written in Python
     cdef object law_settings            # record of the law, and its parameter values
     cdef object gravity
     cdef double[:, :, ::1] body_force   # see Loop
@@ -31,6 +32,7 @@ cdef class LoopMemory:
     cdef object arrays                  # others that the loop points to
     cdef object set_scheme(self, scheme, parameters)
     cdef object set_law(self, law, values)
+    cdef object set_fields(self, population, fluxes)
     cdef bint calls_python(self)
     cdef HistoryMemory arrays_of(self, Layout layout, history)
     cdef object body_force_of(self, Layout layout)

@@ -4,6 +4,7 @@ from libc.stdlib cimport calloc, free
 
 import numpy as np
 
+from minidem.contact.external_law import FLUX, PythonFlux
 from minidem.contact.law_properties import sphere_units
 from minidem.contact.onset_series import zeta_polynomials
 from minidem.core.threads import has_openmp
@@ -17,11 +18,15 @@ from minidem.broadphase.broadphase cimport (
 )
 from minidem.broadphase.ghosts cimport clump_of, slot_of
 from minidem.contact.blocks cimport set_stride
+from minidem.contact.exact_sum cimport SUM_PARTS
+from minidem.contact.fields cimport Fields, Flux
+from minidem.contact.fixed_point cimport Wide
 from minidem.contact.law cimport Law, LawKernels
 from minidem.contact.law_properties cimport set_properties, set_units
 from minidem.contact.narrow_phase cimport (
     Contacts, clear_contacts, create_contacts, free_contacts, release_contacts, set_owned_slots,
 )
+from minidem.contact.rows cimport FluxFunction
 from minidem.contact.stored cimport GROUPS, WALLS, Stored
 from minidem.core cimport openmp
 from minidem.core.lanes cimport LANES
@@ -29,7 +34,7 @@ from minidem.engine.history_memory cimport HistoryMemory, export_history
 from minidem.engine.ledger cimport read_ledger, write_ledger
 from minidem.engine.loop cimport Loop
 from minidem.rotation.scheme cimport Kernels
-from minidem.state.rows cimport FORCE, MASS, ORIENTATION, SCRATCH, WRENCH_ROWS
+from minidem.state.rows cimport FIELD_ROWS, FORCE, MASS, ORIENTATION, SCRATCH, WRENCH_ROWS
 from minidem.state.state cimport Layout, Reordering, State, StateView
 from minidem.walls.wall_table cimport WallTable
 
@@ -105,12 +110,13 @@ cdef class LoopMemory:
 
     Parameters
     ----------
-    dt, first_step, gravity, threads, history : see `Driver`
+    dt, first_step, gravity, threads, history, population : see `Driver`
     walls : WallTable or None
+    fluxes : list of Force
     """
 
     def __cinit__(self, State state, scheme, parameters, double dt, long long first_step, law, gravity, WallTable walls,
-                  int threads, history):
+                  int threads, history, population, fluxes):
         self.state, self.walls, self.arrays = state, walls, []
         self.loop.state, self.loop.first_step, self.loop.step.dt = state.view, first_step, dt
         self.gravity = np.array(gravity, dtype=float)
@@ -119,6 +125,7 @@ cdef class LoopMemory:
         if law is not None:
             record, values, self.pair_table = law
             self.set_law(record, values)
+            self.set_fields(population, fluxes)
         if self.loop.law.history != NULL:
             self.contacts = self.arrays_of(state.layout,
                                            no_history(self.loop.law.n_records) if history is None else history)
@@ -162,9 +169,45 @@ cdef class LoopMemory:
             self.loop.clump_motions, self.loop.twists = &self.clump_motions[0, 0], &self.twists[0, 0]
             self.take_view()
 
+    cdef object set_fields(self, population, fluxes):
+        """Fields of clumps, which forces read in any loop, and what laws with history and fluxes need besides."""
+        cdef Fields *fields = &self.loop.law.fields
+        cdef const double[::1] ids = np.append(population.ids, 0).astype(float)
+        cdef const double[:, ::1] of_walls = np.hstack([np.zeros((len(self.walls.elements.walls) + 1, 0)), *(
+            np.vstack([field.walls, np.zeros(field.components)]) for field in population.fields)])
+        cdef double[:, ::1] sums
+        cdef unsigned char[::1] functions = bytearray((len(fluxes) + 1) * sizeof(Flux))
+        cdef Flux *flux = <Flux *> &functions[0]
+        cdef size_t[::1] context
+        cdef double[::1] parameters
+        fields.n = of_walls.shape[1]
+        fields.first_row = self.loop.state.n_rows - <int> FIELD_ROWS * fields.n
+        self.law_kernels.fields, self.law_kernels.n_components = population.components, fields.n
+        if self.loop.law.history == NULL or not (fields.n or self.law_kernels.sees_bodies):
+            return
+        fields.ids, fields.n_fluxes, fields.fluxes = &ids[0], <int> len(fluxes), flux
+        sums = aligned((self.loop.state.n_blocks * LANES + 1, max(fields.n, 1) * 2 * SUM_PARTS))
+        fields.sums = <Wide *> &sums[0, 0]
+        if fields.n:
+            fields.of_walls = &of_walls[0, 0]
+        self.arrays += [np.asarray(ids), np.asarray(of_walls), np.asarray(sums), functions]
+        for one in fluxes:
+            if one.address is None:
+                owner = PythonFlux(self.law_kernels, one.function, one.parameters)
+                context = np.array([id(owner)], dtype=np.uintp)
+                flux.function, flux.parameters = <FluxFunction> <size_t> FLUX, <const double *> &context[0]
+                self.calls_fluxes = True
+                self.arrays += [owner, np.asarray(context)]
+            else:
+                parameters = np.append(one.parameters, np.nan)
+                flux.function, flux.parameters = <FluxFunction> <size_t> one.address, &parameters[0]
+                self.arrays.append(np.asarray(parameters))
+            flux += 1
+
     cdef bint calls_python(self):
-        """Whether the rotation scheme or the contact law is written in Python."""
-        return bool(self.kernels.functions) or self.law_kernels is not None and bool(self.law_kernels.functions)
+        """Whether the rotation scheme, the contact law or a flux is written in Python."""
+        return bool(self.kernels.functions) or self.calls_fluxes \
+            or self.law_kernels is not None and bool(self.law_kernels.functions)
 
     cdef HistoryMemory arrays_of(self, Layout layout, history):
         """Contacts as arrays, for `bind`."""

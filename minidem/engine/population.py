@@ -14,12 +14,20 @@ class Population:
     next_id : id of the next new clump; an id is never used again
     work : work of user forces on removed clumps [J]
     exchanged : energy of added clumps minus that of removed ones since the first step [J]
+    fields : tuple of Field (fields.py), whose values are in the blocks of the state
     """
 
     ids: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     next_id: int = 0
     work: float = 0.0
     exchanged: float = 0.0
+    fields: tuple = ()
+
+    @property
+    def components(self):
+        """(name, first component, number of components) of each field, a tuple."""
+        ends = np.cumsum([0, *(field.components for field in self.fields)])
+        return tuple((field.name, int(end), field.components) for field, end in zip(self.fields, ends))
 
     def with_new(self, n):
         """With n more clumps."""

@@ -17,18 +17,19 @@ threads.
 """
 from cython.parallel import parallel, threadid
 
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from minidem.broadphase.broadphase cimport FORCE_AFTER_END, NO_FAILURE, OUT_OF_MEMORY, SMALL_TEAM
 from minidem.broadphase.neighbours cimport Neighbours, block_after_slab
 from minidem.broadphase.rebuild cimport rebuild
-from minidem.broadphase.synchronisation cimport any_failure, any_lost, await_ghosts, needs_rebuild, publish
+from minidem.broadphase.synchronisation cimport any_failure, any_lost, await_ghosts, await_readers, needs_rebuild, publish
 from minidem.contact.carry cimport collect_stored, take_collected
 from minidem.contact.law cimport place_box
 from minidem.contact.narrow_phase cimport (
     Contacts, begin_contacts, find_contacts, find_remaining_contacts, reset_contacts, set_owned_slots,
 )
 from minidem.contact.reduce cimport reduce_block
+from minidem.contact.rows cimport MAX_COMPONENTS
 from minidem.contact.stored cimport GROUPS, save_stored
 from minidem.contact.stored_find cimport find_new
 from minidem.contact.stored_forces cimport evaluate_stored, reduce_stored
@@ -36,6 +37,7 @@ from minidem.core.clock cimport clock
 from minidem.core.lanes cimport LANES
 from minidem.core.openmp cimport advance_epoch, barrier_wait, require_full_team, restore_team_setting, team_size
 from minidem.engine.compiled_forces cimport add_compiled_forces
+from minidem.engine.field_rates cimport advance_fields, reduce_rates
 from minidem.engine.fused_pass cimport advance_blocks
 from minidem.engine.ledger cimport add_wall_work
 from minidem.engine.leapfrog cimport MOST_STRAIN, predict_velocity
@@ -128,6 +130,10 @@ cdef bint advance(Loop *loop, int thread, int stage, bint norms, bint wrench_kno
         fine &= find_contacts(loop.contacts + thread, mine, &loop.state, mine.slab_ends.data[slab])
         end_phase(loop, thread, CONTACTS)
     advance_blocks(loop, thread, stage, norms, wrench_known, block, mine.last_block, active)
+    if loop.law.fields.n > 0:
+        await_readers(&loop.broad, thread)
+        advance_fields(loop, thread, loop.step.dt * (
+            loop.fraction[stage] - (loop.fraction[stage - 1] if stage > 0 else 0.0)))
     if loop.has_contacts:
         publish(&loop.broad, thread, &loop.state)
     return fine
@@ -156,7 +162,9 @@ cdef void reduce_all(Loop *loop, int thread, double steps, int stage, double hal
     cdef Contacts *contacts = loop.contacts + thread
     cdef const double *wrench
     cdef double *stored
+    cdef double sources[MAX_COMPONENTS * LANES]
     cdef Py_ssize_t b
+    memset(sources, 0, sizeof(sources))
     for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
         stored = wrench_of(&loop.state, b)
         if predicts:
@@ -168,7 +176,9 @@ cdef void reduce_all(Loop *loop, int thread, double steps, int stage, double hal
         if wrench != stored:
             memcpy(stored, wrench, WRENCH_ROWS * LANES * sizeof(double))
         if loop.n_forces > 0:
-            add_compiled_forces(loop, b, (loop.first_step + steps) * loop.step.dt, half)
+            add_compiled_forces(loop, b, loop.first_step + steps, half, sources)
+        if loop.law.fields.n > 0 and half >= 0.0:
+            reduce_rates(loop, b, sources, half > 0.0)
 
 
 cdef void finish_rotation(Loop *loop, int thread) noexcept nogil:
@@ -286,8 +296,8 @@ cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
             if loop.has_contacts:
                 fine = compute_forces(loop, thread, stage == loop.n_stages - 1, False)
                 # The next fused pass reduces the wrench, unless something needs it before.
-                wrench_known = has_user_forces(loop) or calls_python or loop.roles >> FINISH & 1 or n == steps - 1 \
-                    or not fine
+                wrench_known = has_user_forces(loop) or loop.law.fields.n > 0 or calls_python \
+                    or loop.roles >> FINISH & 1 or n == steps - 1 or not fine
                 if wrench_known:
                     reduce_all(loop, thread, done + n + loop.fraction[stage], stage,
                                0.5 * loop.step.dt if stage == loop.n_stages - 1 else -1.0)

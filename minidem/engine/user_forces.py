@@ -1,38 +1,63 @@
 """Forces and torques from functions of the user, and the work of those in Python."""
 import copy
+import inspect
+import math
 
 import numpy as np
 
-from minidem.core.checks import LARGEST, check_call, finite_array, short_repr
+from minidem.core.checks import LARGEST, check_call, finite_array, short_repr, whole
 from minidem.core.external import compiled_address
 from minidem.core.quaternions import conjugate, multiply, rotate, rotate_back
+from minidem.engine.compiled_forces import MOST_RANDOM, numbers_of
 from minidem.state.bodies import frames_to_drawn
 
 SIGNATURE = "void (const double *time, const double *clumps, double *wrenches, const double *parameters)"
+FLUX_SIGNATURE = "void (const double *contact, const double *result, double *rates, const double *parameters)"
+KEYWORDS = ("fields", "random")         # that a force in Python may have besides
 
 
 class Force:
-    """A function given to `Simulation.add_force`, with its parameters.
+    """A function given to `Simulation.add_force`, or to `add_flux`, with its parameters.
 
     Attributes
     ----------
     function : callable, numba cfunc, ctypes function, scipy.LowLevelCallable or capsule
     parameters : (k,) array
+    random, seed : int
+        How many random numbers of each clump it gets, and their seed.
+    is_flux : bool
     address : int
         Of a compiled function; None: it is written in Python.
+    keywords : set of str
+        Keyword-only arguments of a force in Python out of KEYWORDS.
     """
 
-    def __init__(self, function, parameters=()):
-        self.function, self.address = function, compiled_address("function", function, SIGNATURE)
+    def __init__(self, function, parameters=(), random=0, seed=0, is_flux=False):
+        self.function, self.is_flux = function, is_flux
+        self.address = compiled_address("function", function, FLUX_SIGNATURE if is_flux else SIGNATURE)
         self.parameters = finite_array("parameters", parameters, (-1,))
+        self.random, self.seed = whole("random", random, 0, MOST_RANDOM), whole("seed", seed, 0)
+        self.keywords: set = set()
         if self.address is None:
-            check_call("function", function, "t", "x", "v", "q", "w", *(f"p{k}" for k in range(len(self.parameters))))
+            self.keywords = set() if is_flux else _keywords(function)
+            check_call("function", function, *(("contacts",) if is_flux else ("t", "x", "v", "q", "w")),
+                       *(f"p{k}" for k in range(len(self.parameters))), keywords=self.keywords)
 
     def __reduce__(self):
-        return Force, (self.function, self.parameters)
+        return Force, (self.function, self.parameters, self.random, self.seed, self.is_flux)
 
     def __deepcopy__(self, memo):
-        return Force(copy.deepcopy(self.function, memo), self.parameters) if self.address is None else self
+        if self.address is not None:
+            return self
+        return Force(copy.deepcopy(self.function, memo), self.parameters, self.random, self.seed, self.is_flux)
+
+
+def _keywords(function):
+    """Which of KEYWORDS a Python function takes."""
+    try:
+        return {name for name in inspect.signature(function).parameters if name in KEYWORDS}
+    except (TypeError, ValueError):
+        return set()
 
 
 class UserForces:
@@ -44,19 +69,21 @@ class UserForces:
 
     def __init__(self, forces=(), expected=0):
         self.forces, self.expected = tuple(forces), max(expected, len(forces))
-        self.compiled = [(force.address, force.parameters) for force in self.forces if force.address is not None]
+        self.compiled = [(force.address, force.parameters, force.random, force.seed) for force in self.forces
+                         if force.address is not None and not force.is_flux]
+        self.fluxes = [force for force in self.forces if force.is_flux]
         self._state, self._to_drawn = None, None
 
     @property
     def in_python(self):
         """Whether the time loop must call this object."""
-        return len(self.compiled) < self.expected
+        return len(self.compiled) + len(self.fluxes) < self.expected
 
     def check(self):
         """ValueError unless all are there."""
         if len(self.forces) < self.expected:
             raise ValueError(f"this simulation was saved with {self.expected} user forces and has "
-                             f"{len(self.forces)}: call add_force again after load, before run, or load it with "
+                             f"{len(self.forces)}: call add_force and add_flux again after load, before run, or load it with "
                              "forces='drop'")
 
     def __call__(self, loop, steps):
@@ -70,18 +97,25 @@ class UserForces:
         user_force, user_torque = np.zeros((2, state.n_clumps, 3))
         pose = (state.column("position"), state.column("predicted_velocity"), multiply(frame, self._to_drawn),
                 rotate(frame, state.column("predicted")))
-        for force_of_user in (one for one in self.forces if one.address is None):
+        at_step = steps == int(steps)                   # else a pose within a step
+        for force_of_user in (one for one in self.forces if one.address is None and not one.is_flux):
             # Copies: a function may use its arguments as scratch memory.
-            f, m = _checked(force_of_user.function((loop.first_step + steps) * loop.dt,
-                                                   *(values.copy() for values in pose), *force_of_user.parameters),
-                            state.n_clumps)
+            further = {"fields": loop.fields} if "fields" in force_of_user.keywords else {}
+            if "random" in force_of_user.keywords:
+                further["random"] = numbers_of(force_of_user.seed, loop.population.ids,
+                                               math.ceil(loop.first_step + steps), force_of_user.random)
+            answer = force_of_user.function((loop.first_step + steps) * loop.dt, *(values.copy() for values in pose),
+                                            *force_of_user.parameters, **further)
+            f, m, *rates = _checked(answer, state.n_clumps, "fields" in further)
+            if rates and at_step:
+                loop.add_sources(rates[0])
             force += f
             torque += rotate_back(frame, m)
             user_force += f
             user_torque += m
         state.set_column("force", force)
         state.set_column("torque", torque)
-        if steps == int(steps):                         # else a pose within a step
+        if at_step:
             loop.user_work.record(loop.first_step + int(steps), pose[0], frame, np.hstack([user_force, user_torque]))
 
 
@@ -119,9 +153,12 @@ def _rotation_vector(old, new):
     return factor[:, None] * turn[:, 1:]
 
 
-def _checked(answer, n):
-    if not (isinstance(answer, tuple) and len(answer) == 2):        # an array of two rows could be forces on two clumps
+def _checked(answer, n, has_fields):
+    """(force, torque), and what else a function with the argument `fields` may return."""
+    # an array of two rows could be forces on two clumps
+    if not (isinstance(answer, tuple) and (len(answer) == 2 or has_fields and len(answer) == 3)):
         kind = f"an array of shape {answer.shape}" if isinstance(answer, np.ndarray) else short_repr(answer)
-        raise ValueError(f"a user force returned {kind}: return a tuple (force (n, 3), torque (n, 3))")
-    return tuple(finite_array(f"{name} of a user force", value, (n, 3), repeat=True, limit=LARGEST)
-                 for name, value in zip(("force", "torque"), answer))
+        raise ValueError(f"a user force returned {kind}: return a tuple (force (n, 3), torque (n, 3)"
+                         f"{', or with a dict of rates by the names of fields' if has_fields else ''})")
+    return *(finite_array(f"{name} of a user force", value, (n, 3), repeat=True, limit=LARGEST)
+             for name, value in zip(("force", "torque"), answer)), *answer[2:]

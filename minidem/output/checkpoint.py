@@ -7,6 +7,7 @@ The checksum detects damage. Shapes, numbers and indices are validated like user
 ValueError or to a simulation that runs.
 """
 from dataclasses import asdict
+from functools import partial
 
 import numpy as np
 
@@ -14,13 +15,14 @@ from minidem.analysis.monitor import ISSUED
 from minidem.core.checks import whole
 from minidem.engine.population import Population
 from minidem.engine.user_forces import UserForces
+from minidem.fields import Field
 from minidem.material import Material, Pair
 from minidem.output import npz_checksum
 from minidem.output.checkpoint_fields import not_finite, pack_templates, select, unpack_templates, validated
 from minidem.output.old_checkpoints import converted
 from minidem.output.wall_records import pack_walls, unpack_walls
 from minidem.state.periodic_box import FUNCTION, periodic_box
-from minidem.state.state import State
+from minidem.state.state import FIELD_ROWS, State
 from minidem.templates.clump_template import template_scales
 from minidem.walls import MeshWall, Oscillation, Servo
 
@@ -56,7 +58,8 @@ def pack(sim):
         "materials": [asdict(one) for one in sim.materials],
         "pairs": [asdict(pair) for pair in sim.pairs], "walls": walls, "step_count": loop.step_count,
         "forces_known": loop.forces_known, "user_forces": engine.user_forces.expected,
-        "callback_due": engine.due == loop.step_count, "next_id": population.next_id}
+        "callback_due": engine.due == loop.step_count, "next_id": population.next_id,
+        "fields": [field.record for field in population.fields]}
     blocks, loads = state.in_user_order()
     arrays = meshes | pack_templates([vars(template) for template in state.templates]) | {
         "blocks": blocks, "loads": loads, "started": loop.started, "template_index": state.template_index,
@@ -129,9 +132,11 @@ def unpack(settings, arrays, make, threads=None, motions=None):
     for material in materials:
         pair_table = pair_table.with_material(material)
     expected = whole("user_forces", settings["user_forces"], 0)
+    fields = tuple(map(Field.restored, settings.get("fields", [])))
     known = validated(arrays, {
         "n_walls": len(records), "n_elements": len(empty.walls.wall_of), "n_materials": len(pair_table.materials),
-        "n_rows": empty.state.blocks.shape[1], "n_load_rows": empty.state.wrench.shape[1],
+        "n_rows": empty.state.blocks.shape[1] + len(FIELD_ROWS) * sum(field.components for field in fields),
+        "n_load_rows": empty.state.wrench.shape[1],
         "n_lanes": empty.state.blocks.shape[2], "n_records": engine.law.kernels_for(engine.law_values).n_records,
         "next_id": whole("next_id", settings["next_id"], 0)}, conditions(sim, expected) - {"meshes"})
     templates, index, scale = unpack_templates(known), known["template_index"], known["scale"]
@@ -141,7 +146,7 @@ def unpack(settings, arrays, make, threads=None, motions=None):
             box.start.refuse_large(template, scale[index == k])
     state = State.restore(known["blocks"], known["loads"], templates, index, scale, known["material_index"], box,
                           known.get("shift"))
-    population = Population(known["ids"], known["next_id"], *map(float, known["exchanged"]))
+    population = Population(known["ids"], known["next_id"], *map(float, known["exchanged"]), fields)
     past = {name: known[name] for name in SUMS if name in known}
     if "history_spheres" in known:
         past["history"] = {name.removeprefix(HISTORY): known[name] for name in known if name.startswith(HISTORY)}
@@ -161,5 +166,6 @@ def restored(make, settings, arrays, threads, forces, motions, issued):
     finally:
         ISSUED.reset(before)
     for force in forces:
-        sim.add_force(force.function, force.parameters)
+        add = sim.add_flux if force.is_flux else partial(sim.add_force, random=force.random, seed=force.seed)
+        add(force.function, force.parameters)
     return sim

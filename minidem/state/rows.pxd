@@ -17,7 +17,15 @@ cdef enum Row:
     PATH = 13               # bound of the displacement of any sphere since the inner rebuild / half the inner skin
     PREDICTED = 14          # 3  angular velocity at the instant of the pose, body  [rad/s]
     PREDICTED_VELOCITY = 17  # 3  at the instant of the pose, lab; for velocity-dependent forces only [m/s]
-    SCRATCH = 20            # as many as the rotation scheme needs
+    SCRATCH = 20            # as many as the rotation scheme needs; behind them FIELD_ROWS for each component of a field
+
+cdef enum FieldRow:         # of a component of a field
+    VALUE = 0
+    RATE = 1                # at the pose                                           [1/s]
+    LAST_RATE = 2           # a step before
+    HAS_LAST = 3            # 1 if that is known, else 0
+    PER_CAPACITY = 4        # 1 / capacity
+    FIELD_ROWS = 5
 
 cdef enum WrenchRow:        # at the pose
     TORQUE = 0              # 3  principal body frame                               [N m]

@@ -28,6 +28,7 @@ COLUMNS = {     # first row and width of what Python reads and writes; see rows.
 }
 WRENCH = {"torque": (TORQUE, 3), "force": (FORCE, 3)}
 FIXED = {"inertia": (INERTIA, 3), "mass": (MASS, 1)}    # read only
+FIELD_ROWS = ("value", "rate", "last_rate", "has_last", "per_capacity")     # FieldRow, in this order
 
 
 def copied(rows):
@@ -131,6 +132,17 @@ cdef class State:
         values = np.empty((self.n_clumps, width))
         read_rows(blocks, np.array(block_of, dtype=np.int32), first, self.clump_slot, values)
         return values
+
+    def write(self, first, values):
+        """Write values (n_clumps, width) to the rows of the blocks from `first` on."""
+        write_rows(self.blocks, first, self.clump_slot, np.ascontiguousarray(values, dtype=np.float64))
+
+    def with_rows(self, count):
+        """A copy with so many more rows, of zeros."""
+        blocks = aligned((len(self.blocks), self.blocks.shape[1] + count, LANES))
+        blocks[:, :self.blocks.shape[1]] = self.blocks
+        return State.made_of(blocks, copied(self.wrench), self.bodies, self.template_index, self.scale,
+                             self.material_index, self.clump_number[:self.n_clumps], self.box, self.shift.copy())
 
     def set_column(self, name, values, first=0):
         """Write values, (n, width) or (width,), for the clumps from number `first` on."""

@@ -1,0 +1,254 @@
+"""Fields of clumps, such as a temperature or a charge: methods of `Simulation` that add, read and set them.
+
+Values and rates are in the blocks of the state, so that sorting, checkpoints, threads and steps that are undone treat
+them like positions. How they go on in time: engine/field_rates.pyx; fluxes through contacts: contact/fluxes.pyx.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from minidem.core.checks import LARGEST, finite_array, flag, short_repr, whole
+from minidem.engine.field_table import field_rows, field_values, set_field_rows
+from minidem.engine.user_forces import Force, UserForces
+from minidem.output.vtu import FIELDS
+from minidem.state.state import FIELD_ROWS
+
+MOST_COMPONENTS = 8         # of all fields of a clump (contact/rows.pxd)
+RESERVED = (*FIELDS, "time")
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """What holds for all clumps.
+
+    Attributes
+    ----------
+    name : str
+    components : int
+    new : (components,) values of clumps that are added later; None: not known
+    capacity : float
+    per_mass : whether the capacity is that of a kilogram
+    walls : (n_walls, components), not a number where a wall has no value
+    """
+
+    name: str
+    components: int
+    new: Any
+    capacity: float
+    per_mass: bool
+    walls: np.ndarray
+
+    @property
+    def record(self):
+        """In types of JSON."""
+        walls = [[None if np.isnan(value) else value for value in row] for row in self.walls.tolist()]
+        return vars(self) | {"new": None if self.new is None else list(self.new), "walls": walls}
+
+    @classmethod
+    def restored(cls, record):
+        new = None if record["new"] is None else tuple(map(float, record["new"]))
+        walls = np.array([[np.nan if value is None else value for value in row] for row in record["walls"]], dtype=float)
+        return cls(str(record["name"]), whole("components", record["components"], 1), new, float(record["capacity"]),
+                   bool(record["per_mass"]), walls.reshape(-1, record["components"]))
+
+
+def add_field(sim, name: str, values: ArrayLike = 0.0, components: int = 1, capacity: float = 1.0,
+              per_mass: bool = False, new: ArrayLike | None = None, walls: ArrayLike | None = None) -> None:
+    """Give each clump a quantity, a scalar or a vector, which fluxes, contact laws and forces read and change.
+
+    Parameters
+    ----------
+    name : str
+        As in Python's names.
+    values : (n_clumps,) or (n_clumps, components) array_like, or one value
+    components : int
+        1: a scalar. All fields together have at most 8.
+    capacity : float
+        What rates are divided by: of a temperature the heat capacity [J/K], with rates in watts.
+    per_mass : bool
+        The capacity is that of a kilogram: of a temperature the specific heat capacity [J/(kg K)].
+    new : one value, optional
+        Of clumps that are added later. Default: `values` if that is one value; else clumps can only be added with it.
+    walls : (n_walls,) or (n_walls, components) array_like, or one value, optional
+        Constant values of the walls; NaN: a wall without one. Fluxes then find that of the clump, so that nothing flows
+        which is driven by a difference. Default: no wall has a value.
+
+    Raises
+    ------
+    ValueError
+        For a name in use, or an argument out of range.
+
+    Notes
+    -----
+    Values are those at the instant of the pose; they go on with the rates of two steps, of second order (Adams-
+    Bashforth). They are kept over sorting, removal and insertion, in copies and checkpoints, and written to VTU and GSD
+    files. `add_flux` has an example.
+    """
+    old, n = sim.engine.loop, whole("components", components, 1, MOST_COMPONENTS)
+    population, n_walls = old.population, len(sim.walls)
+    if not isinstance(name, str) or not name.isidentifier() or name in RESERVED:
+        raise ValueError(f"name = {short_repr(name)}: give a name as in Python, other than {', '.join(RESERVED)}")
+    if name in {field.name for field in population.fields}:
+        raise ValueError(f"name = {name!r}: there is a field of this name; set_field changes its values")
+    if n + sum(field.components for field in population.fields) > MOST_COMPONENTS:
+        raise ValueError(f"components = {n}: all fields together have at most {MOST_COMPONENTS}")
+    if not 0.0 < capacity < np.inf:
+        raise ValueError(f"capacity = {short_repr(capacity)}: give a number greater than 0")
+    one_value = np.ndim(values) == (0 if n == 1 else 1)
+    given = _values("values", values, sim.n_clumps, n)
+    new = values if new is None and one_value else new
+    at_walls = np.full((n_walls, n), np.nan) if walls is None else np.array(
+        np.broadcast_to(_columns("walls", walls, n), (n_walls, n)), dtype=float)
+    field = Field(name, n, None if new is None else tuple(_values("new", new, 1, n)[0].tolist()), float(capacity),
+                  flag("per_mass", per_mass), at_walls)
+    changed = replace(population, fields=(*population.fields, field))
+    state = old.state.with_rows(n * len(FIELD_ROWS))
+    rows = field_rows(state, changed.components)
+    rows[:, -n:] = _first_rows(field, given, sim.mass)
+    set_field_rows(state, changed.components, rows)
+    _use(sim, state, old.user_forces, old.past() | {"population": changed})
+
+
+def set_field(sim, name: str, values: ArrayLike) -> None:
+    """Set the values of a field, as for `add_field`. Contacts and forces find them from the next step on."""
+    components = sim.engine.loop.population.components
+    first, n = _place(components, name)
+    state = sim.engine.state
+    rows = field_rows(state, components)
+    rows[:, first:first + n, FIELD_ROWS.index("value")] = _values("values", values, sim.n_clumps, n)
+    set_field_rows(state, components, rows)
+
+
+def field(sim, name: str) -> np.ndarray:
+    """Values of a field at the whole step, (n_clumps,), or (n_clumps, components) with more than one."""
+    components = sim.engine.loop.population.components
+    _place(components, name)
+    return field_values(sim.engine.state, components)[name].copy()
+
+
+def fields(sim) -> tuple:
+    """Names of the fields, in the order in which they were added."""
+    return tuple(field.name for field in sim.engine.loop.population.fields)
+
+
+def add_flux(sim, function: Any, parameters: ArrayLike = ()) -> None:
+    """Let a function change fields through contacts, in Python or compiled.
+
+    Parameters
+    ----------
+    function : callable or compiled function
+        In Python: ``function(contacts, *parameters)``, called for eight contacts at a time, with the arrays of
+        `minidem.contact.external_law.EightContacts`; it changes ``contacts.rates``. Compiled: see Notes.
+    parameters : (k,) array_like
+        Numbers for the function.
+
+    Raises
+    ------
+    ValueError
+        Without a field, for a contact law without records, such as hertz, or a wrong signature.
+
+    Notes
+    -----
+    Each contact that lasts is evaluated at each whole step, after its law. A rate is that of the field times its
+    capacity, of i and of j separately: opposite rates conserve the sum of field times capacity. The sums over the
+    contacts of a clump have no order, so that bits do not depend on threads.
+
+    A compiled function is
+    ``void f(const double *contact, const double *result, double *rates, const double *parameters)``, given like those
+    of `add_force`. The arrays are rows of eight doubles, one per contact. `contact` and `result` have the rows of a law
+    (`minidem.contact.register`), and with n components of all fields::
+
+       contact  82-83 ids of i and j; -1 - number of a wall   84 ... fields of i   84 + n ... fields of j
+       rates    0 ... of i   n ... of j, zero before the call
+
+    Checkpoints do not contain fluxes: add them again after `load`.
+
+    Examples
+    --------
+    Heat conduction through contacts::
+
+        import numpy as np
+        import minidem as md
+
+        def conduction(contacts, conductivity):         # of two spheres that touch in a circle of radius sqrt(R d)
+            T = contacts.fields["temperature"]
+            width = 2.0 * np.sqrt(contacts.radius * np.maximum(contacts.overlap, 0.0))
+            heat = conductivity * width * (T[:, 1] - T[:, 0])                               # into i [W]
+            contacts.rates["temperature"][:] = np.column_stack([heat, -heat])
+
+        sim = md.Simulation(md.Material(young=1e7, poisson=0.3), contact="hertz-mindlin", dt=1e-5)
+        sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0), [(0, 0, 0), (0.0199, 0, 0)])
+        sim.add_field("temperature", [300.0, 400.0], capacity=800.0, per_mass=True)
+        sim.add_flux(conduction, parameters=[1.0])
+        sim.run(100)
+        print(sim.field("temperature"))
+    """
+    old, before = sim.engine.loop, sim.engine.user_forces
+    if not old.population.fields:
+        raise ValueError("add_flux: the simulation has no field; call add_field first")
+    if not sim.engine.law.has_history:
+        raise ValueError(f"add_flux: the contact law {sim.contact!r} keeps no records of its contacts; take one that "
+                         "does, such as 'hertz-mindlin'")
+    forces = UserForces((*before.forces, Force(function, parameters, is_flux=True)), before.expected)
+    _use(sim, old.state, forces, old.past())
+
+
+def with_new(population, state, first):
+    """Set the fields of the clumps from number `first` on; ValueError where their values are not known."""
+    if not population.fields:
+        return
+    rows, mass = field_rows(state, population.components), state.column("mass")[first:]
+    for field, (name, place, n) in zip(population.fields, population.components):
+        if field.new is None:
+            raise ValueError(f"add_clumps: the field {name!r} has no value for new clumps; give new= to add_field")
+        rows[first:, place:place + n] = _first_rows(field, np.broadcast_to(field.new, (len(mass), n)), mass)
+    set_field_rows(state, population.components, rows)
+
+
+def _first_rows(field, values, mass):
+    """(n_clumps, components, FIELD_ROWS) of clumps that have not moved; values : (n_clumps, components)."""
+    rows = np.zeros((*values.shape, len(FIELD_ROWS)))
+    rows[:, :, FIELD_ROWS.index("value")] = values
+    rows[:, :, FIELD_ROWS.index("per_capacity")] = 1.0 / (field.capacity * (mass[:, None] if field.per_mass else 1.0))
+    return rows
+
+
+def _columns(name, values, n):
+    """As (1 or more, n)."""
+    array = np.asarray(values, dtype=float)
+    if n == 1 and array.ndim < 2:
+        return array.reshape(-1, 1)
+    if n > 1 and array.ndim in (1, 2) and array.shape[-1] == n:
+        return array.reshape(-1, n)
+    raise ValueError(f"{name} has shape {array.shape}: give one value, or one for each, of {n} components")
+
+
+def _values(name, values, count, n):
+    """(count, n) finite numbers."""
+    array = _columns(name, finite_array(name, values, np.shape(values), limit=LARGEST), n)
+    if len(array) not in (1, count):
+        raise ValueError(f"{name} has {len(array)} rows: give one value, or {count}")
+    return np.broadcast_to(array, (count, n))
+
+
+def _place(components, name):
+    """First component and their number; ValueError for an unknown field."""
+    for known, first, n in components:
+        if known == name:
+            return first, n
+    raise ValueError(f"name = {short_repr(name)}: there is no such field; known are "
+                     f"{', '.join(known for known, _, _ in components) or 'none'}")
+
+
+def _use(sim, state, forces, past):
+    """Replace the loop; known forces stay, and rates that are not known yet are found."""
+    old = sim.engine.loop
+    new = sim.engine.make(state, old.pair_table, old.step_count, forces, started=old.started, **past,
+                          forces_known=old.forces_known)
+    if new.forces_known:
+        new.evaluate()
+    sim.engine.loop = new
