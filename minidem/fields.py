@@ -101,8 +101,7 @@ def add_field(sim, name: str, values: ArrayLike = 0.0, components: int = 1, capa
     one_value = np.ndim(values) == (0 if n == 1 else 1)
     given = _values("values", values, sim.n_clumps, n)
     new = values if new is None and one_value else new
-    at_walls = np.full((n_walls, n), np.nan) if walls is None else np.array(
-        np.broadcast_to(_columns("walls", walls, n), (n_walls, n)), dtype=float)
+    at_walls = np.full((n_walls, n), np.nan) if walls is None else _rows("walls", walls, n_walls, n)
     field = Field(name, n, None if new is None else tuple(_values("new", new, 1, n)[0].tolist()), float(capacity),
                   flag("per_mass", per_mass), at_walls)
     changed = replace(population, fields=(*population.fields, field))
@@ -217,22 +216,18 @@ def _first_rows(field, values, mass):
     return rows
 
 
-def _columns(name, values, n):
-    """As (1 or more, n)."""
+def _rows(name, values, count, n):
+    """(count, n) of one value or as many."""
     array = np.asarray(values, dtype=float)
-    if n == 1 and array.ndim < 2:
-        return array.reshape(-1, 1)
-    if n > 1 and array.ndim in (1, 2) and array.shape[-1] == n:
-        return array.reshape(-1, n)
-    raise ValueError(f"{name} has shape {array.shape}: give one value, or one for each, of {n} components")
+    shape = array.shape if n == 1 else array.shape[:-1]
+    if n > 1 and array.shape[-1:] != (n,) or shape not in ((), (count,)):
+        raise ValueError(f"{name} has shape {array.shape}: give one value of {n} components, or {count}")
+    return np.array(np.broadcast_to(array.reshape(-1, n), (count, n)))
 
 
 def _values(name, values, count, n):
-    """(count, n) finite numbers."""
-    array = _columns(name, finite_array(name, values, np.shape(values), limit=LARGEST), n)
-    if len(array) not in (1, count):
-        raise ValueError(f"{name} has {len(array)} rows: give one value, or {count}")
-    return np.broadcast_to(array, (count, n))
+    """The same, finite."""
+    return _rows(name, finite_array(name, values, np.shape(values), limit=LARGEST), count, n)
 
 
 def _place(components, name):

@@ -58,7 +58,7 @@ def write_vtu(sim, path: str | Path, fields: Iterable[str] | str | None = None) 
     path : path
     fields : list of str, or str, optional
         Out of clump, velocity, angular_velocity, orientation, template, clump_center, contact_force (see `Frame` in
-        output/vtu.py); centres and radii are always written. Default: all.
+        output/vtu.py); centres, radii and fields that were added (`add_field`) are always written. Default: all.
     """
     write_spheres(file_path("path", path, ".vtu"), sim, fields=fields)
 
@@ -81,7 +81,8 @@ class Frame:
     - `image` (3, int32) of its clump, if an axis is periodic: each clump is drawn whole, with its centre of mass in the
       box, and was moved there by so many lengths of the box;
     - `template` (int32, index in `sim.templates`) and `clump_center`, the centre of mass [m], of its clump;
-    - `contact_force` [N], the sum of the forces of all contacts on its clump, without gravity and user forces.
+    - `contact_force` [N], the sum of the forces of all contacts on its clump, without gravity and user forces;
+    - each field of the simulation (`Simulation.add_field`) by its name.
 
     The field data `TimeValue` is the time [s], which ParaView shows for single files too. Without spheres the file has
     no points; ParaView opens it, meshio does not.
@@ -94,6 +95,7 @@ class Frame:
         vars(self).update(_copies(sim, self.fields))
         if self.box is None:
             self.fields = tuple(name for name in self.fields if name != "image")
+        self.fields += tuple(self.added)
 
     def write(self, path):
         """Write the VTU file `path` atomically."""
@@ -116,6 +118,7 @@ class Frame:
             data["orientation"] = multiply(self.orientation, self.drawn)[clump]
         if self.contact_force is not None:
             data["contact_force"] = self.contact_force[clump]
+        data |= {name: values[clump] for name, values in self.added.items()}
         vertices = np.arange(len(clump), dtype=np.int32)[:, None]
         point_data = {name: data[name] if data[name].dtype == np.int32 else data[name].astype(self.real)
                       for name in self.fields}
@@ -131,7 +134,7 @@ def _copies(sim, fields):
             "clump": np.asarray(sim.sphere_clump),
             "ids": np.asarray(sim.ids), "template": np.asarray(sim.template_index),
             "position": state.column("position"), "orientation": state.column("orientation"),
-            "drawn": frames_to_drawn(state),
+            "drawn": frames_to_drawn(state), "added": sim.engine.loop.fields,
             "rates": sim.engine.rates() if {"velocity", "angular_velocity"} & set(fields) else None,
             "contact_force": contact_forces(sim) if "contact_force" in fields else None}
 

@@ -1,0 +1,401 @@
+"""Fields of clumps: what they are kept over, bits, and what functions in all languages see and change."""
+import copy
+
+import numpy as np
+import pytest
+
+import minidem as md
+
+MATERIAL = md.Material(young=1e7, poisson=0.3, restitution=0.7, friction=0.4)
+ROD = md.shapes.rod(0.03, 0.01, 3, density=2500.0)
+POINTERS = "void(CPointer(float64), CPointer(float64), CPointer(float64), CPointer(float64))"
+
+
+def conduction(contacts, conductivity):
+    temperature = contacts.fields["temperature"]
+    width = 2.0 * np.sqrt(contacts.radius * np.maximum(contacts.overlap, 0.0))
+    heat = conductivity * width * (temperature[:, 1] - temperature[:, 0])
+    contacts.rates["temperature"][:] = np.column_stack([heat, -heat])
+
+
+def compiled_conduction():
+    numba = pytest.importorskip("numba")
+
+    @numba.cfunc(POINTERS)
+    def flux(contact, result, rates, parameters):
+        rows, rate = numba.carray(contact, (86, 8)), numba.carray(rates, (2, 8))
+        for k in range(8):
+            width = 2.0 * np.sqrt(rows[14, k] * max(rows[13, k], 0.0))
+            rate[0, k] = parameters[0] * width * (rows[85, k] - rows[84, k])
+            rate[1, k] = -rate[0, k]
+
+    return flux
+
+
+def box_of_rods(n=60, flux=None, conductivity=1e6, threads=1, **changes):
+    """Rods with temperatures that collide in a box."""
+    layers = -(-n // 16)
+    settings = dict(contact="hertz-mindlin", dt=2e-5, gravity=(0, 0, -9.81), threads=threads)
+    sim = md.Simulation(MATERIAL, md.box((0, 0, 0), (0.13, 0.13, 0.034 * layers + 0.4)), **settings | changes)
+    rng = np.random.default_rng(3)
+    places = np.stack(np.meshgrid(*2 * [0.032 * np.arange(4)], 0.034 * np.arange(layers), indexing="ij"),
+                      axis=-1).reshape(-1, 3)[:n] + 0.0165
+    sim.add_clumps(ROD, places, velocity=rng.normal(0.0, 1.0, places.shape))
+    sim.add_field("temperature", rng.uniform(300.0, 400.0, len(places)), capacity=800.0, per_mass=True, new=350.0)
+    if flux is not None:
+        sim.add_flux(flux, [conductivity])
+    return sim
+
+
+def heat(sim):
+    return float(np.sum(sim.mass * 800.0 * sim.field("temperature")))
+
+
+def same(a, b):
+    return np.array_equal(a.field("temperature"), b.field("temperature")) and np.array_equal(a.position, b.position)
+
+
+def test_flux_conserves_and_mixes():
+    sim = box_of_rods(flux=conduction)
+    spread, total = np.ptp(sim.field("temperature")), heat(sim)
+    sim.run(3000)
+    assert np.ptp(sim.field("temperature")) < 0.7 * spread
+    assert heat(sim) == pytest.approx(total, rel=1e-13)
+
+
+def test_fields_do_not_change_the_motion():
+    one, other = box_of_rods(flux=conduction), box_of_rods()
+    one.run(1500)
+    other.run(1500)
+    assert np.array_equal(one.position, other.position)
+    assert not same(one, other)
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_equal_bits_for_any_number_of_threads(threads):
+    flux = compiled_conduction()
+    sims = [box_of_rods(4000, flux, threads=n) for n in (1, threads)]
+    assert sims[1].threads == threads
+    for sim in sims:
+        sim.run(400)
+        sim.engine.loop.sort_clumps()
+        sim.run(200)
+    assert same(*sims)
+
+
+def test_compiled_and_python_functions_agree():
+    one, other = box_of_rods(flux=conduction), box_of_rods(flux=compiled_conduction())
+    one.run(1500)
+    other.run(1500)
+    assert same(one, other)
+
+
+def test_restart_copy_and_split_runs(tmp_path):
+    sim, whole = box_of_rods(flux=conduction), box_of_rods(flux=conduction)
+    whole.run(1500)
+    sim.run(700)
+    sim.save(tmp_path / "a.npz")
+    loaded = md.Simulation.load(tmp_path / "a.npz")
+    with pytest.raises(ValueError, match="add_flux"):
+        loaded.run(1)
+    loaded.add_flux(conduction, [1e6])
+    copied = copy.deepcopy(sim)
+    for one in (sim, loaded, copied):
+        one.run(800)
+        assert same(one, whole)
+
+
+def test_checkpoint_before_the_first_step(tmp_path):
+    sim = box_of_rods(flux=conduction)
+    sim.energy()
+    sim.save(tmp_path / "a.npz")
+    loaded = md.Simulation.load(tmp_path / "a.npz")
+    loaded.add_flux(conduction, [1e6])
+    sim.run(500)
+    loaded.run(500)
+    assert same(sim, loaded)
+
+
+def test_insertion_and_removal():
+    sim = box_of_rods(flux=conduction)
+    sim.run(500)
+    before = dict(zip(sim.ids.tolist(), sim.field("temperature").tolist()))
+    sim.remove_clumps([0, 7])
+    sim.add_clumps(ROD, [(0.06, 0.06, 0.4)])
+    after = dict(zip(sim.ids.tolist(), sim.field("temperature").tolist()))
+    assert after == {k: v for k, v in before.items() if k not in (0, 7)} | {60: 350.0}
+    total = heat(sim)
+    sim.run(1)                                          # at the last pose heat flowed to rods that are gone
+    total, change = heat(sim), heat(sim) - total
+    assert abs(change) < 1e-3
+    sim.run(500)
+    assert heat(sim) == pytest.approx(total, rel=1e-9)
+
+
+def test_clumps_cannot_be_added_without_a_value():
+    sim = box_of_rods()
+    sim.add_field("wetness", np.zeros(sim.n_clumps))
+    with pytest.raises(ValueError, match="'wetness' has no value for new clumps"):
+        sim.add_clumps(ROD, [(0.06, 0.06, 0.4)])
+
+
+def test_step_that_fails_is_undone():
+    class Failure(Exception):
+        pass
+
+    calls = []
+
+    def fails(contacts):
+        calls.append(1)
+        if len(calls) == 400:
+            raise Failure
+        conduction(contacts, 1e6)
+
+    sim, whole = box_of_rods(flux=conduction), box_of_rods()
+    whole.add_flux(fails)
+    with pytest.raises(Failure):
+        whole.run(1000)
+    whole.run(1000 - whole.step_count)
+    sim.run(1000)
+    assert same(sim, whole)
+
+
+def test_walls_with_and_without_a_value():
+    sim = md.Simulation(MATERIAL, [md.Plane((0, 0, 0), (0, 0, 1)), md.Plane((0, 0, 0.0199), (0, 0, -1))], dt=1e-5,
+                        contact="hertz-mindlin")
+    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0), [(0, 0, 0.00995)])
+    sim.add_field("temperature", 300.0, walls=[350.0, np.nan])
+    seen = []
+
+    def flux(contacts):
+        seen.append((contacts.ids.copy(), contacts.fields["temperature"].copy()))
+        conduction(contacts, 1.0)
+
+    sim.add_flux(flux)
+    sim.run(10)
+    assert sim.field("temperature")[0] > 300.0
+    ids, values = seen[-1]
+    found = {tuple(pair): row for pair, row in zip(ids.tolist(), values.tolist()) if pair[0] == 0}
+    assert set(found) == {(0, -1), (0, -2)}
+    assert found[0, -1][1] == 350.0 and found[0, -2][1] == found[0, -2][0]
+
+
+def test_ids_of_both_clumps():
+    sim = box_of_rods()
+    sim.remove_clumps(range(0, 60, 7))
+    pairs = set()
+
+    def flux(contacts):
+        pairs.update(tuple(sorted(pair)) for pair, overlap in zip(contacts.ids.tolist(), contacts.overlap)
+                     if overlap > 0.0)
+
+    sim.add_flux(flux)
+    sim.run(1000)
+    pairs.clear()
+    sim.run(1)
+    contacts, ids = sim.contacts(), sim.ids
+    expected = {tuple(sorted((int(ids[i]), int(ids[j]) if j >= 0 else int(j))))
+                for i, j in zip(contacts["clump_i"], contacts["clump_j"])}
+    assert pairs == expected
+
+
+def test_vectors_and_several_fields():
+    sim = box_of_rods()
+    rng = np.random.default_rng(0)
+    given = rng.normal(size=(sim.n_clumps, 3))
+    sim.add_field("dipole", given, components=3)
+    sim.add_field("charge", 1.0)
+    assert sim.fields == ("temperature", "dipole", "charge")
+
+    def flux(contacts):
+        dipole = contacts.fields["dipole"]
+        contacts.rates["dipole"][:, 0] = 100.0 * (dipole[:, 1] - dipole[:, 0])
+        contacts.rates["dipole"][:, 1] = 100.0 * (dipole[:, 0] - dipole[:, 1])
+        contacts.rates["charge"][:, 0] = 1.0 * (contacts.ids[:, 1] >= 0)
+        contacts.rates["charge"][:, 1] = 1.0
+
+    sim.add_flux(flux)
+    sim.run(1000)
+    dipole = sim.field("dipole")
+    assert dipole.shape == given.shape and not np.array_equal(dipole, given)
+    assert dipole.sum(axis=0) == pytest.approx(given.sum(axis=0), abs=1e-12)
+    assert sim.field("charge").max() > 1.0
+
+
+def test_python_law_reads_and_changes_fields():
+    def force(contacts, stiffness):
+        wetness = contacts.fields["wetness"]
+        contacts.force = (stiffness * contacts.overlap * (1.0 + wetness.sum(axis=1)))[:, None] * contacts.normal
+        contacts.rates["wetness"][:, 0] = wetness[:, 1] - wetness[:, 0]
+        contacts.rates["wetness"][:, 1] = wetness[:, 0] - wetness[:, 1]
+
+    md.contact.register("wet-springs", force, parameters={"stiffness": None})
+    sims = []
+    for wetness in ([0.0, 0.0], [0.0, 2.0]):
+        sim = md.Simulation(MATERIAL, contact="wet-springs:stiffness=1e3", dt=1e-5)
+        sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0), [(0, 0, 0), (0.0199, 0, 0)])
+        sim.add_field("wetness", wetness)
+        assert sim.force[1, 0] == pytest.approx(1e3 * 1e-4 * (1.0 + sum(wetness)))
+        sim.run(100)
+        sims.append(sim)
+    assert sims[1].field("wetness").sum() == pytest.approx(2.0, rel=1e-14)
+    assert sims[1].field("wetness")[0] > 0.0
+
+
+def test_compiled_law_reads_and_changes_fields():
+    numba = pytest.importorskip("numba")
+
+    @numba.cfunc(POINTERS)
+    def force(contact, history, result, parameters):
+        rows, out = numba.carray(contact, (86, 8)), numba.carray(result, (14, 8))
+        for k in range(8):
+            for m in range(3):
+                out[m, k] = parameters[0] * max(rows[13, k], 0.0) * (1.0 + rows[84, k] + rows[85, k]) * rows[m, k]
+            for m in range(3, 10):
+                out[m, k] = 0.0
+            out[12, k] = rows[85, k] - rows[84, k]
+            out[13, k] = -out[12, k]
+
+    md.contact.register("compiled-wet-springs", force, parameters={"stiffness": None})
+    sim = md.Simulation(MATERIAL, contact="compiled-wet-springs:stiffness=1e3", dt=1e-5)
+    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0), [(0, 0, 0), (0.0199, 0, 0)])
+    sim.add_field("wetness", [0.0, 2.0])
+    assert sim.force[1, 0] == pytest.approx(0.3)
+    sim.run(100)
+    assert sim.field("wetness").sum() == pytest.approx(2.0, rel=1e-14) and sim.field("wetness")[0] > 0.0
+
+
+def decay(t, x, v, q, w, rate, *, fields):
+    return np.zeros(3), np.zeros(3), {"activity": -rate * fields["activity"]}
+
+
+def compiled_decay():
+    numba = pytest.importorskip("numba")
+
+    @numba.cfunc(POINTERS)
+    def force(time, clumps, wrenches, parameters):
+        activity, rate = numba.carray(clumps, (16, 8)), numba.carray(wrenches, (7, 8))
+        for k in range(8):
+            rate[6, k] = -parameters[0] * activity[15, k]
+
+    return force
+
+
+@pytest.mark.filterwarnings("ignore:dt = ", "ignore:contact law")
+@pytest.mark.parametrize("language", ["python", "numba"])
+@pytest.mark.parametrize("contact", ["hertz", "hertz-mindlin"])
+def test_rates_of_forces_are_of_second_order(language, contact):
+    errors = []
+    for dt in (0.02, 0.01):
+        sim = md.Simulation(MATERIAL, contact=contact, dt=dt)
+        sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0), [(0, 0, 0), (1, 0, 0)])
+        sim.add_field("activity", [1.0, 2.0], capacity=2.0)
+        sim.add_force(decay if language == "python" else compiled_decay(), [2.0])
+        sim.run_until(1.0)
+        errors.append(np.abs(sim.field("activity") - np.exp(-1.0) * np.array([1.0, 2.0])).max())
+    assert 1.85 < np.log2(errors[0] / errors[1]) < 2.15
+    assert errors[1] < 1e-4
+
+
+def noise(strength):
+    def force(t, x, v, q, w, *, random):
+        return strength * (random[:, :3] - 0.5), strength * 1e-2 * (random[:, 3:] - 0.5)
+    return force
+
+
+def compiled_noise():
+    numba = pytest.importorskip("numba")
+
+    @numba.cfunc(POINTERS)
+    def force(time, clumps, wrenches, parameters):
+        rows, out = numba.carray(clumps, (22, 8)), numba.carray(wrenches, (6, 8))
+        for k in range(8):
+            for m in range(3):
+                out[m, k] = parameters[0] * (rows[16 + m, k] - 0.5)
+                out[3 + m, k] = parameters[0] * 1e-2 * (rows[19 + m, k] - 0.5)
+
+    return force
+
+
+def test_random_numbers_are_those_of_numpy():
+    seen = {}
+
+    def force(t, x, v, q, w, *, random):
+        seen[round(t / 1e-5)] = random
+        return np.zeros(3), np.zeros(3)
+
+    sim = md.Simulation(md.Material(young=1e7, poisson=0.3), dt=1e-5)
+    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0), np.arange(5)[:, None] * [1.0, 0, 0])
+    sim.remove_clumps([1])
+    sim.add_force(force, random=6, seed=2 ** 40 + 17)
+    sim.run(3)
+    assert sorted(seen) == [0, 1, 2, 3]
+    for step, numbers in seen.items():
+        for id_, row in zip(sim.ids, numbers):
+            philox = np.random.Philox(counter=[0, int(id_), step, 0], key=[2 ** 40 + 17, 0])
+            assert np.array_equal(row, np.random.Generator(philox).random(6))
+
+
+def test_random_forces_have_equal_bits_in_all_languages_and_threads():
+    sims = []
+    for force, threads in ((noise(1e-3), 1), (compiled_noise(), 1), (compiled_noise(), 2)):
+        sim = box_of_rods(2400, threads=threads)
+        if force.__class__.__name__ == "function":
+            sim.add_force(force, random=6, seed=5)
+        else:
+            sim.add_force(force, [1e-3], random=6, seed=5)
+        sim.run(100)
+        sims.append(sim)
+    assert sims[2].threads == 2
+    assert same(sims[1], sims[2])
+    assert np.array_equal(sims[0].position, sims[1].position)
+
+
+def test_random_forces_continue_after_a_restart(tmp_path):
+    sim = box_of_rods()
+    sim.add_force(noise(1e-3), random=6, seed=5)
+    sim.run(50)
+    sim.save(tmp_path / "a.npz")
+    loaded, copied = md.Simulation.load(tmp_path / "a.npz"), copy.deepcopy(sim)
+    loaded.add_force(noise(1e-3), random=6, seed=5)
+    for one in (sim, loaded, copied):
+        one.run(50)
+    assert same(sim, loaded) and same(sim, copied)
+
+
+def test_set_field_and_frames(tmp_path):
+    meshio = pytest.importorskip("meshio")
+    sim = box_of_rods()
+    sim.set_field("temperature", 310.0)
+    sim.add_field("dipole", (1.0, 2.0, 3.0), components=3)
+    sim.write_vtu(tmp_path / "a.vtu", fields=["velocity"])
+    data = meshio.read(tmp_path / "a.vtu").point_data
+    assert np.all(data["temperature"] == 310.0) and np.all(data["dipole"] == (1.0, 2.0, 3.0))
+    assert len(data["temperature"]) == sim.n_spheres
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (dict(name="a b"), "name = 'a b'"), (dict(name="temperature"), "there is a field of this name"),
+    (dict(name="velocity"), "name = 'velocity'"), (dict(name="a", components=9), "components = 9"),
+    (dict(name="a", components=8), "at most 8"), (dict(name="a", values=[1.0, 2.0]), "values has shape"),
+    (dict(name="a", values=np.nan), "values"), (dict(name="a", capacity=0.0), "capacity = 0.0"),
+    (dict(name="a", values=[[1.0, 2.0]], components=3), "values has shape"), (dict(name="a", walls=[1.0]), "walls")])
+def test_bad_arguments(arguments, words):
+    sim = box_of_rods()
+    with pytest.raises(ValueError, match=words):
+        sim.add_field(**arguments)
+    assert sim.fields == ("temperature",)
+
+
+def test_unknown_field_and_missing_records():
+    sim = md.Simulation(MATERIAL, dt=1e-5)
+    sim.add_clumps(ROD, [(0, 0, 0)])
+    with pytest.raises(ValueError, match="no such field; known are none"):
+        sim.field("temperature")
+    with pytest.raises(ValueError, match="no field"):
+        sim.add_flux(conduction, [1.0])
+    sim.add_field("temperature", 1.0)
+    with pytest.raises(ValueError, match="'hertz' keeps no records"):
+        sim.add_flux(conduction, [1.0])
+    with pytest.raises(ValueError, match="takes"):
+        box_of_rods().add_flux(lambda: None)
