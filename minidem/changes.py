@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 from minidem.analysis.diagnosis import DEEPEST_START, refuse_coincidence, refuse_deep_overlaps, warn_of_large_step
 from minidem.analysis.energy import flow_energy, measure
 from minidem.core.checks import short_repr
+from minidem.engine.field_table import with_new
 from minidem.engine.user_forces import Force, UserForces
-from minidem.fields import with_new
 from minidem.material import Material
 from minidem.state.clump_input import clump_columns
 from minidem.templates.clump_template import ClumpTemplate

@@ -5,55 +5,20 @@ them like positions. How they go on in time: engine/field_rates.pyx; fluxes thro
 """
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from minidem.core.checks import LARGEST, finite_array, flag, short_repr, whole
-from minidem.engine.field_table import field_rows, field_values, set_field_rows
+from minidem.engine.field_table import Field, field_rows, field_values, first_rows, set_field_rows
 from minidem.engine.user_forces import Force, UserForces
 from minidem.output.vtu import FIELDS
 from minidem.state.state import FIELD_ROWS
 
 MOST_COMPONENTS = 8         # of all fields of a clump (contact/rows.pxd)
 RESERVED = (*FIELDS, "time")
-
-
-@dataclass(frozen=True, eq=False)
-class Field:
-    """What holds for all clumps.
-
-    Attributes
-    ----------
-    name : str
-    components : int
-    new : (components,) values of clumps that are added later; None: not known
-    capacity : float
-    per_mass : whether the capacity is that of a kilogram
-    walls : (n_walls, components), not a number where a wall has no value
-    """
-
-    name: str
-    components: int
-    new: Any
-    capacity: float
-    per_mass: bool
-    walls: np.ndarray
-
-    @property
-    def record(self):
-        """In types of JSON."""
-        walls = [[None if np.isnan(value) else value for value in row] for row in self.walls.tolist()]
-        return vars(self) | {"new": None if self.new is None else list(self.new), "walls": walls}
-
-    @classmethod
-    def restored(cls, record):
-        new = None if record["new"] is None else tuple(map(float, record["new"]))
-        walls = np.array([[np.nan if value is None else value for value in row] for row in record["walls"]], dtype=float)
-        return cls(str(record["name"]), whole("components", record["components"], 1), new, float(record["capacity"]),
-                   bool(record["per_mass"]), walls.reshape(-1, record["components"]))
 
 
 def add_field(sim, name: str, values: ArrayLike = 0.0, components: int = 1, capacity: float = 1.0,
@@ -107,7 +72,7 @@ def add_field(sim, name: str, values: ArrayLike = 0.0, components: int = 1, capa
     changed = replace(population, fields=(*population.fields, field))
     state = old.state.with_rows(n * len(FIELD_ROWS))
     rows = field_rows(state, changed.components)
-    rows[:, -n:] = _first_rows(field, given, sim.mass)
+    rows[:, -n:] = first_rows(field, given, sim.mass)
     set_field_rows(state, changed.components, rows)
     _use(sim, state, old.user_forces, old.past() | {"population": changed})
 
@@ -194,26 +159,6 @@ def add_flux(sim, function: Any, parameters: ArrayLike = ()) -> None:
                          "does, such as 'hertz-mindlin'")
     forces = UserForces((*before.forces, Force(function, parameters, is_flux=True)), before.expected)
     _use(sim, old.state, forces, old.past())
-
-
-def with_new(population, state, first):
-    """Set the fields of the clumps from number `first` on; ValueError where their values are not known."""
-    if not population.fields:
-        return
-    rows, mass = field_rows(state, population.components), state.column("mass")[first:]
-    for field, (name, place, n) in zip(population.fields, population.components):
-        if field.new is None:
-            raise ValueError(f"add_clumps: the field {name!r} has no value for new clumps; give new= to add_field")
-        rows[first:, place:place + n] = _first_rows(field, np.broadcast_to(field.new, (len(mass), n)), mass)
-    set_field_rows(state, population.components, rows)
-
-
-def _first_rows(field, values, mass):
-    """(n_clumps, components, FIELD_ROWS) of clumps that have not moved; values : (n_clumps, components)."""
-    rows = np.zeros((*values.shape, len(FIELD_ROWS)))
-    rows[:, :, FIELD_ROWS.index("value")] = values
-    rows[:, :, FIELD_ROWS.index("per_capacity")] = 1.0 / (field.capacity * (mass[:, None] if field.per_mass else 1.0))
-    return rows
 
 
 def _rows(name, values, count, n):

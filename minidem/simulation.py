@@ -305,9 +305,9 @@ class Simulation:
     remove_clumps = exclusive(changes.remove_clumps)
     add_force, deform = exclusive(changes.add_force), exclusive(changes.deform)
     add_bonds, bonds = exclusive(bonding.add_bonds), exclusive(bonding.bonds)
-    add_field, set_field, add_flux = (exclusive(one) for one in (fielding.add_field, fielding.set_field,
-                                                                 fielding.add_flux))
+    add_field, set_field = exclusive(fielding.add_field), exclusive(fielding.set_field)
     field, fields = exclusive(fielding.field), property(exclusive(fielding.fields))
+    add_flux = exclusive(fielding.add_flux)
 
     @property
     def user_forces(self):

@@ -13,9 +13,9 @@ The law is a function of four arrays (`HistoryFunction`):
 A law must be odd under exchange of i and j to the last bit: vectors and SPIN change sign, all else stays. A contact
 with GOES_ON zero ends in this step: its force is zero, and what its springs hold is dissipated.
 
-Laws of the user, and all where clumps have fields (fields.pxd), get BodyRows behind the coefficients and may write rates
-of the fields behind the results. A flux (`FluxFunction`) has (contact, result, rates, parameters) and writes such rates
-alone.
+Laws of the user, and all where clumps have fields (fields.pxd), get BodyRows behind the coefficients and may write
+rates of the fields behind the results. A flux (`FluxFunction`) has (contact, result, rates, parameters) and writes such
+rates alone.
 """
 
 cdef enum ContactRow:

@@ -279,14 +279,13 @@ cdef class Driver:
         blocks = self.state.blocks.copy() if calls_forces else self.state.blocks
         keeps_some = not has_forces and bool(self.started.any())
         wrench = self.state.wrench.copy() if calls_forces or self.forces_known or keeps_some else self.state.wrench
-        components = self.population.components
-        rates = field_rows(self.state, components) if components else None
+        rates = field_rows(self.state, self.population.components)
         self.contacts_known = self.loop.broad.valid = False
         try:
             if calls_forces:
                 for name, rate in zip(("predicted_velocity", "predicted"), self.rates()):
                     self.state.set_column(name, rate)
-            if not calls_forces:
+            else:
                 self.loop.external_forces, self.loop.n_forces = NULL, 0
             self.loop.started = &started[0]
             self.advance(-1)
@@ -295,8 +294,7 @@ cdef class Driver:
             raise
         finally:
             self.loop.external_forces, self.loop.n_forces = saved_forces, n_forces
-        if components:
-            keep_rates(self.state, components, rates)
+        keep_rates(self.state, self.population.components, rates)
         if self.forces_known:
             self.state.wrench[:] = wrench
         elif keeps_some and not self.new_touch_started():
@@ -316,10 +314,7 @@ cdef class Driver:
         self.contacts_known = False
 
     def set_shares(self, shares, bint keep=True):
-        """Set the fraction of the clumps of each thread from the next rebuild on. Results do not depend on it.
-
-        keep : without load balance from here on.
-        """
+        """Set the fraction of the clumps of each thread from the next rebuild on; keep : without load balance then."""
         cdef int t
         for t in range(self.loop.n_threads):
             self.loop.broad.shares[t].part = shares[t]
@@ -393,18 +388,7 @@ cdef class Driver:
     @property
     def statistics(self):
         """Sizes of the lists of candidates and numbers of their rebuilds, a dict."""
-        cdef int t, source
-        pairs = outer = active = 0
-        for t in range(self.loop.n_threads):
-            pairs += self.loop.broad.threads[t].pairs.size // 2
-            active += self.loop.broad.threads[t].active.size
-            for source in range(self.loop.n_threads):
-                outer += self.loop.broad.threads[source].found[t].size // 2
-                outer += self.loop.broad.threads[source].cross_thread[t].size // 2
-        return {"outer_skin": self.loop.broad.outer_skin, "inner_skin": self.loop.broad.inner_skin,
-                "outer_lists": self.loop.broad.n_outer, "inner_lists": self.loop.broad.n_inner,
-                "outer_pairs": outer, "inner_pairs": pairs, "active_slots": active * LANES,
-                "threads": self.loop.n_threads, "shares": self.shares}
+        return self.memory.statistics() | {"shares": self.shares}
 
     def time_phases(self, bint on=True):
         """Start or stop recording the time that thread 0 spends in each phase of a step.
@@ -511,5 +495,5 @@ cdef class Driver:
     def extremes(self):
         """Largest speed of a clump half a step before the pose [m/s], largest overlap [m], corners of the bounding box
         of the centres of mass [m], two tuples; contacts must be known."""
-        speed, low, high = self.state.extremes()
-        return speed, deepest_overlap(&self.loop.state, self.loop.contacts, self.loop.n_threads), low, high
+        speed, *corners = self.state.extremes()
+        return speed, deepest_overlap(&self.loop.state, self.loop.contacts, self.loop.n_threads), *corners

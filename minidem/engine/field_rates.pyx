@@ -21,13 +21,14 @@ cdef void advance_fields(Loop *loop, int thread, double ahead) noexcept nogil:
     """Values of the fields of own clumps, `ahead` [s] later. No other thread may read them meanwhile."""
     cdef Py_ssize_t b
     cdef double *rows
+    cdef double change
     cdef int c, lane
     for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
         for c in range(loop.law.fields.n):
             rows = rows_of(loop, b, c)
             for lane in range(LANES):
-                rows[VALUE * LANES + lane] += ahead * (rows[RATE * LANES + lane] + 0.5 * rows[HAS_LAST * LANES + lane] * (
-                    rows[RATE * LANES + lane] - rows[LAST_RATE * LANES + lane]))
+                change = rows[HAS_LAST * LANES + lane] * (rows[RATE * LANES + lane] - rows[LAST_RATE * LANES + lane])
+                rows[VALUE * LANES + lane] += ahead * (rows[RATE * LANES + lane] + 0.5 * change)
 
 
 cdef void reduce_rates(Loop *loop, Py_ssize_t b, const double *sources, bint ends_step) noexcept nogil:

@@ -2,10 +2,48 @@
 
 components : as of `Population.components`.
 """
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 
-from minidem.core.checks import LARGEST, finite_array
+from minidem.core.checks import LARGEST, finite_array, whole
 from minidem.state.state import FIELD_ROWS
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """What holds for all clumps.
+
+    Attributes
+    ----------
+    name : str
+    components : int
+    new : (components,) values of clumps that are added later; None: not known
+    capacity : float
+    per_mass : whether the capacity is that of a kilogram
+    walls : (n_walls, components), not a number where a wall has no value
+    """
+
+    name: str
+    components: int
+    new: Any
+    capacity: float
+    per_mass: bool
+    walls: np.ndarray
+
+    @property
+    def record(self):
+        """In types of JSON."""
+        walls = [[None if np.isnan(value) else value for value in row] for row in self.walls.tolist()]
+        return vars(self) | {"new": None if self.new is None else list(self.new), "walls": walls}
+
+    @classmethod
+    def restored(cls, record):
+        new = None if record["new"] is None else tuple(map(float, record["new"]))
+        walls = np.array([[np.nan if value is None else value for value in row] for row in record["walls"]], float)
+        return cls(str(record["name"]), whole("components", record["components"], 1), new, float(record["capacity"]),
+                   bool(record["per_mass"]), walls.reshape(-1, record["components"]))
 
 
 def _first(state, components):
@@ -15,12 +53,13 @@ def _first(state, components):
 def field_rows(state, components):
     """(n_clumps, components, FIELD_ROWS) copies."""
     first = _first(state, components)
-    return state.rows(state.blocks, first, state.blocks.shape[1] - first).reshape(state.n_clumps, -1, len(FIELD_ROWS))
+    count = state.blocks.shape[1] - first
+    return state.rows(state.blocks, first, count).reshape(state.n_clumps, count // len(FIELD_ROWS), len(FIELD_ROWS))
 
 
 def set_field_rows(state, components, rows):
     """The inverse."""
-    state.write(_first(state, components), rows.reshape(state.n_clumps, -1))
+    state.write(_first(state, components), rows.reshape(state.n_clumps, rows.shape[1] * rows.shape[2]))
 
 
 def field_values(state, components, row="value"):
@@ -32,8 +71,8 @@ def field_values(state, components, row="value"):
 def add_sources(state, components, rates):
     """Add rates times capacity, a dict as `field_values` returns, to the rates at the pose."""
     if not isinstance(rates, dict) or not set(rates) <= {name for name, _, _ in components}:
-        raise ValueError(f"a user force returned rates of {sorted(rates) if isinstance(rates, dict) else rates!r}: give "
-                         f"a dict with names out of {', '.join(name for name, _, _ in components)}")
+        raise ValueError(f"a user force returned rates of {sorted(rates) if isinstance(rates, dict) else rates!r}: "
+                         f"give a dict with names out of {', '.join(name for name, _, _ in components)}")
     rows = field_rows(state, components)
     for name, first, n in components:
         if name in rates:
@@ -50,3 +89,23 @@ def keep_rates(state, components, before):
     rows = field_rows(state, components)
     rows[:, :, rate] = np.where(before[:, :, has_last] > 0.0, before[:, :, rate], rows[:, :, rate])
     set_field_rows(state, components, rows)
+
+
+def with_new(population, state, first):
+    """Set the fields of the clumps from number `first` on; ValueError where their values are not known."""
+    if not population.fields:
+        return
+    rows, mass = field_rows(state, population.components), state.column("mass")[first:]
+    for field, (name, place, n) in zip(population.fields, population.components):
+        if field.new is None:
+            raise ValueError(f"add_clumps: the field {name!r} has no value for new clumps; give new= to add_field")
+        rows[first:, place:place + n] = first_rows(field, np.broadcast_to(field.new, (len(mass), n)), mass)
+    set_field_rows(state, population.components, rows)
+
+
+def first_rows(field, values, mass):
+    """(n_clumps, components, FIELD_ROWS) of clumps that have not moved; values : (n_clumps, components)."""
+    rows = np.zeros((*values.shape, len(FIELD_ROWS)))
+    rows[:, :, FIELD_ROWS.index("value")] = values
+    rows[:, :, FIELD_ROWS.index("per_capacity")] = 1.0 / (field.capacity * (mass[:, None] if field.per_mass else 1.0))
+    return rows

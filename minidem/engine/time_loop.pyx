@@ -22,7 +22,9 @@ from libc.string cimport memcpy, memset
 from minidem.broadphase.broadphase cimport FORCE_AFTER_END, NO_FAILURE, OUT_OF_MEMORY, SMALL_TEAM
 from minidem.broadphase.neighbours cimport Neighbours, block_after_slab
 from minidem.broadphase.rebuild cimport rebuild
-from minidem.broadphase.synchronisation cimport any_failure, any_lost, await_ghosts, await_readers, needs_rebuild, publish
+from minidem.broadphase.synchronisation cimport (
+    any_failure, any_lost, await_ghosts, await_readers, needs_rebuild, publish,
+)
 from minidem.contact.carry cimport collect_stored, take_collected
 from minidem.contact.law cimport place_box
 from minidem.contact.narrow_phase cimport (

@@ -13,9 +13,9 @@ import numpy as np
 
 from minidem.analysis.monitor import ISSUED
 from minidem.core.checks import whole
+from minidem.engine.field_table import Field
 from minidem.engine.population import Population
 from minidem.engine.user_forces import UserForces
-from minidem.fields import Field
 from minidem.material import Material, Pair
 from minidem.output import npz_checksum
 from minidem.output.checkpoint_fields import not_finite, pack_templates, select, unpack_templates, validated
