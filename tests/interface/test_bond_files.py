@@ -1,4 +1,5 @@
-"""Bonds in files of other programs: trajectories in GSD files, read back with gsd."""
+"""Bonds in files of other programs: GSD and VTU files, read back with gsd and meshio."""
+import meshio
 import numpy as np
 import pytest
 from trajectory_files import SINGLE, content, frames_of, needs_gsd
@@ -17,7 +18,8 @@ def sim():
     sim = md.Simulation(MATERIAL, contact="hertz-mindlin:bonds=parallel", dt=1e-6,
                         periodic=((0, 0, 0), (EDGE,) * 3, (True, True, True)))
     for k, template in enumerate((PAIR, BALL, PAIR, BALL)):
-        sim.add_clumps(template, [(0.17 + 0.019 * k, 0.1, 0.1)], velocity=[(5.0 * (k == 3), 0, 0)])
+        sim.add_clumps(template, [(0.17 + 0.019 * k, 0.1, 0.1)], velocity=(5.0 * (k == 3), 0, 0),
+                       angular_velocity=(30.0 * k, 0, 0))
     sim.add_bonds([(0, 2), (2, 4)], young=1e7, tensile=2e5)
     sim.add_bonds([(4, 5), (3, 5)], young=1e7, tensile=1e5)
     return sim
@@ -94,3 +96,22 @@ def test_bonds_of_chosen_clumps(sim, tmp_path):
         assert frame.bonds.group.tolist() == pairs
     with gsd.fl.open(str(tmp_path / "a.gsd"), "r") as file:
         assert file.find_matching_chunk_names("particles/") and not file.find_matching_chunk_names("bonds/")
+
+
+def test_bonds_as_lines(sim, tmp_path):
+    """From centre to centre of the spheres, across a face to the image, with what `bonds` lists; none too."""
+    sim.run(250)
+    sim.remove_clumps([0])
+    sim.write_bonds(tmp_path / "a.vtu")
+    mesh, bonds = meshio.read(tmp_path / "a.vtu"), sim.bonds()
+    assert len(bonds) > 0 and mesh.cells[0].type == "line"
+    starts, ends = mesh.points[mesh.cells[0].data].swapaxes(0, 1)
+    np.testing.assert_allclose(np.linalg.norm(ends - starts, axis=1), distances(sim), rtol=1e-12)
+    off = (starts - sim.sphere_centers()[bonds["sphere_i"]]) / EDGE
+    np.testing.assert_allclose(off, np.round(off), rtol=0, atol=1e-12)
+    for name in ("normal_force", "shear_force", "bending", "torsion", "tension", "shear", "energy"):
+        assert mesh.cell_data[name][0].tolist() == bonds[name].tolist() and np.any(bonds[name] != 0.0)
+    for name in ("clump_i", "clump_j"):
+        assert mesh.cell_data[name][0].tolist() == sim.ids[bonds[name]].tolist()
+    sim.remove_clumps(sim.ids)
+    sim.write_bonds(tmp_path / "a.vtu")
