@@ -60,6 +60,24 @@ def test_bonds_of_a_trajectory(sim, tmp_path):
 
 
 @needs_gsd
+def test_ovito_reads_bonds(sim, tmp_path):
+    """With the images across a face; none in a frame without."""
+    io, pairs, apart = pytest.importorskip("ovito.io"), particle_pairs(sim), distances(sim)
+    with md.Trajectory(tmp_path / "a.gsd") as trajectory:
+        trajectory(sim)
+        sim.run(1)
+        sim.remove_clumps([1, 3])
+        trajectory(sim)
+    pipeline = io.import_file(str(tmp_path / "a.gsd"))
+    first, second = (pipeline.compute(k) for k in range(2))
+    bonds, position = first.particles.bonds, first.particles.positions[...]
+    topology = bonds.topology[...]
+    assert topology.tolist() == pairs and second.particles.bonds is None
+    between = position[topology[:, 1]] - position[topology[:, 0]] + EDGE * bonds.pbc_vectors[...]
+    np.testing.assert_allclose(np.linalg.norm(between, axis=1), apart, rtol=0, atol=SINGLE)
+
+
+@needs_gsd
 def test_a_continued_file_has_the_same_bonds(sim, tmp_path):
     """Through frames of more bonds, of none, and of as many as the first."""
     whole, parts = tmp_path / "whole.gsd", tmp_path / "parts.gsd"
