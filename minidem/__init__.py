@@ -23,8 +23,8 @@ The public names, after `import minidem as md`; `help(md.Simulation)` and so on 
 
     md.shapes               templates of rods, fibres, platonic solids ...
     md.mesh_report          a clump beside the mesh it was made from
-    minidem.initial         clumps placed without overlap: place, place_densely; while running: Inlet, Outlet; grain
-                            sizes: Lognormal, RosinRammler, SieveCurve, Mixture, passing
+    minidem.initial         clumps placed without overlap: place, place_densely; at rest: settled_bed, settle; while
+                            running: Inlet, Outlet; grain sizes: Lognormal, RosinRammler, SieveCurve, Mixture, passing
     minidem.analysis.coarse density, velocity, stresses and temperature on a grid: Fields
     minidem.scenario        scripts with a command line, tables, frames, checkpoints: Scenario ...
     minidem.ensemble        parameter studies: run_ensemble

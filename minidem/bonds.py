@@ -113,9 +113,9 @@ def bonds(sim) -> np.ndarray:
         on i, lab [N, N m]; torsion [N m]; tension and shear: the stresses that are compared with the strengths [Pa];
         energy [J].
     """
-    history = sim.engine.loop.past().get("history")
-    if history is None or sim.engine.law_value("bonds") != "parallel":
+    if sim.engine.law_value("bonds") != "parallel":     # of other laws, no copy of the history
         return np.zeros(0, BOND)
+    history = sim.engine.loop.past()["history"]
     first = len(history["records"]) - int(BondRecord.RECORDS)
     holds = history["records"][first + BondRecord.STIFFNESS, :, 3] == HOLDS
     rows, pairs = history["records"][first:, holds], history["spheres"][holds]

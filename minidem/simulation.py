@@ -324,7 +324,7 @@ class Simulation:
 
     # Files for other programs: output/.
     write_vtu = exclusive(vtu.write_vtu)
-    write_contacts = exclusive(vtu.write_contacts)
+    write_contacts, write_bonds = exclusive(vtu.write_contacts), exclusive(vtu.write_bonds)
     write_lammps = exclusive(lammps.write_lammps)
     read_lammps: Any = classmethod(lammps.read_lammps)
 

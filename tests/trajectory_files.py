@@ -20,4 +20,5 @@ def content(path):
         return path.read_text()
     return [[(name, np.asarray(value).tolist()) for part in (frame.configuration, frame.particles)
              for name, value in vars(part).items()] + [(name, value.tolist()) for name, value in frame.log.items()]
+            + [(f"bonds {name}", np.asarray(getattr(frame.bonds, name)).tolist()) for name in ("N", "types", "group")]
             for frame in frames_of(path)]

@@ -111,8 +111,10 @@ def cited(text):
     def linked(group):
         works = references(re.findall(r"\w+", group[1]))
         found.update((work.key, work) for work in works)
-        return "(" + ", ".join(f"[{work.authors[0].partition(',')[0]}{' et al.' * (len(work.authors) > 2)} {work.year}]"
-                               f"(https://doi.org/{work.doi})" for work in works) + ")"
+        names = [f"{work.authors[0].partition(',')[0]}{' et al.' * (len(work.authors) > 2)} {work.year}"
+                 for work in works]
+        return "(" + ", ".join(f"[{name}](https://doi.org/{work.doi})" if work.doi else name
+                               for name, work in zip(names, works)) + ")"
 
     text = re.sub(r"\[(@\w+(?:; @\w+)*)\]", linked, text)
     return "\n".join([text, *(f"* {work.text}" for work in found.values())])

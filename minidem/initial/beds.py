@@ -12,7 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from minidem.analysis.diagnosis import DEEPEST_START, DeepOverlap
+from minidem.core.checks import whole
 from minidem.initial.dense_placement import place_densely
+from minidem.initial.mixture import Mixture
+from minidem.initial.random_placement import solid_volume
 from minidem.material import Material, Pair
 from minidem.simulation import Simulation
 from minidem.templates.clump_template import ClumpTemplate
@@ -36,12 +39,20 @@ class Group:
     orientation : (n, 4) ndarray
         Quaternions (w, x, y, z), template frame -> lab.
     material : Material
+    scale : (n,) array_like or float
+        As for `Simulation.add_clumps`, for example from `Mixture.draw`.
     """
 
     template: ClumpTemplate
     position: np.ndarray
     orientation: np.ndarray
     material: Material
+    scale: ArrayLike = 1.0
+
+    @property
+    def bounding_radius(self) -> float:
+        """Of the largest clump [m]."""
+        return float(self.template.bounding_radius * np.max(self.scale, initial=0.0))
 
 
 def settle(groups: Sequence[Group], walls: Iterable[Wall], dt: float, pairs: Iterable[Pair] = (),
@@ -100,10 +111,10 @@ def settle(groups: Sequence[Group], walls: Iterable[Wall], dt: float, pairs: Ite
                          pairs=[replace(pair, a=soft[pair.a], b=soft[pair.b]) for pair in pairs
                                 if pair.a in soft and pair.b in soft])
         for group, state in zip(groups, states):
-            sim.add_clumps(group.template, *state, material=soft[group.material])
+            sim.add_clumps(group.template, *state, scale=group.scale, material=soft[group.material])
         return sim
 
-    fall = FALLS * sqrt(2.0 * max(height, 4.0 * groups[0].template.bounding_radius) / gravity)
+    fall = FALLS * sqrt(2.0 * max(height, 4.0 * groups[0].bounding_radius) / gravity)
     soft_steps = round(fall / (slower * dt))
     hard_steps = round(HARD * slower * soft_steps) if softer > 1.0 else 0
     steps = soft_steps + hard_steps
@@ -113,9 +124,10 @@ def settle(groups: Sequence[Group], walls: Iterable[Wall], dt: float, pairs: Ite
     except DeepOverlap as error:
         if shrink == 1.0:
             raise
-        templates = [group.template for group in groups]    # of the nearest spheres, centres of mass are so far apart:
-        farthest = 2.0 * max(template.bounding_radius for template in templates)
-        least = 1.0 - DEEPEST_START * min(template.radii.min() for template in templates) / farthest
+        # Of the nearest spheres, centres of mass are so far apart:
+        farthest = 2.0 * max(group.bounding_radius for group in groups)
+        smallest = min(group.template.radii.min() * np.min(group.scale, initial=np.inf) for group in groups)
+        least = 1.0 - DEEPEST_START * smallest / farthest
         most = max(1.0, softer * ((1.0 / least - 1.0) / (1.0 / shrink - 1.0)) ** 1.5)
         raise ValueError(f"softer = {softer:g}: the first stage is in a container that is smaller by "
                          f"{1.0 - shrink:.2g}, and there clumps overlap that do not at full size ({error}). Take "
@@ -130,15 +142,15 @@ def settle(groups: Sequence[Group], walls: Iterable[Wall], dt: float, pairs: Ite
     return sim
 
 
-def settled_bed(template: ClumpTemplate, number: int, low: ArrayLike, high: ArrayLike, material: Material, dt: float,
-                wall: Material | None = None, fraction: float = 0.3, seed: int = 1, **others) -> Simulation:
+def settled_bed(template: ClumpTemplate | Mixture, number: int, low: ArrayLike, high: ArrayLike, material: Material,
+                dt: float, wall: Material | None = None, fraction: float = 0.3, seed: int = 1, **others) -> Simulation:
     """Clumps that were placed at random and settled in a box, see `settle`.
 
     Parameters
     ----------
-    template : ClumpTemplate
+    template : ClumpTemplate or Mixture
     number : int
-        Clumps.
+        Clumps. Those of a Mixture follow its shares and sizes.
     low : (3,) array_like
         Corner of the box, lab frame [m]; low[2] is its bottom.
     high : (2,) array_like
@@ -164,12 +176,18 @@ def settled_bed(template: ClumpTemplate, number: int, low: ArrayLike, high: Arra
     ValueError
         If the clumps cannot be placed, or for an argument that `Simulation` refuses.
     """
-    low, high = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
-    height = number * template.volume / (fraction * np.prod(high - low[:2]))
-    top = np.append(high, low[2] + max(height, 2.0 * template.bounding_radius))
-    [(position, orientation)] = place_densely([template], [number], low, top, np.random.default_rng(seed))
-    return settle([Group(template, position, orientation, material)], box(low, top, material=wall or material), dt,
-                  **others)
+    low, high, rng = np.asarray(low, dtype=float), np.asarray(high, dtype=float), np.random.default_rng(seed)
+    number = whole("number", number, 1)
+    if isinstance(template, Mixture):
+        templates, (numbers, scales) = template.templates, template.draw(number, rng)
+    else:
+        templates, numbers, scales = [template], [number], [np.ones(number)]
+    height = solid_volume(templates, scales) / (fraction * np.prod(high - low[:2]))
+    largest = max(one.bounding_radius * scale.max(initial=0.0) for one, scale in zip(templates, scales))
+    top = np.append(high, low[2] + max(height, 2.0 * largest))
+    poses = place_densely(templates, numbers, low, top, rng, scales)
+    groups = [Group(one, *pose, material, scale) for one, pose, scale in zip(templates, poses, scales) if len(scale)]
+    return settle(groups, box(low, top, material=wall or material), dt, **others)
 
 
 def kept_bed(file: Path, make: Callable[[], Simulation]) -> Simulation:

@@ -58,7 +58,7 @@ class Trajectory:
     ... [m/s], `angular_velocity_x` ... [rad/s].
 
     GSD, schema hoomd, single precision, SI units: one particle for each clump, then one for each sphere of clumps of
-    more than one. `position` + `log/origin` is in the lab frame. output/trajectory_gsd.py describes all data.
+    more than one; bonds. `position` + `log/origin` is in the lab frame. output/trajectory_gsd.py describes all data.
 
     Examples
     --------
@@ -170,20 +170,25 @@ def has_gsd():
 
 @exclusive
 def _sample(sim, clumps):
-    """State of the clumps with these ids, None: all; `clump` is the index in the sample of each sphere's clump."""
+    """State of the clumps with these ids, None: all; `clump` is the index in the sample of each sphere's clump.
+
+    bonds : (n, 2), indices in the sample of the spheres of bonds between these clumps
+    """
     sim.engine.loop.pose()
     state, (velocity, rate) = sim.engine.state, sim.engine.rates()
     ids, of_sphere = np.asarray(sim.ids), np.asarray(sim.sphere_clump)
     chosen = np.ones(len(ids), dtype=bool) if clumps is None else np.isin(ids, clumps)
-    spheres, orientation = sim.engine.spheres()[chosen[of_sphere]], state.column("orientation")
+    taken, orientation = chosen[of_sphere], state.column("orientation")
+    bonds = sim.bonds()
+    bonds = np.stack([bonds["sphere_i"], bonds["sphere_j"]], axis=1)
     per_clump = {"ids": ids, "position": state.column("position"), "principal": orientation, "velocity": velocity,
                  "orientation": multiply(orientation, frames_to_drawn(state)), "rate": rate,
                  "angular_velocity": rotate(orientation, rate), "template": np.asarray(sim.template_index),
                  "mass": state.column("mass"), "inertia": state.column("inertia")}
     return SimpleNamespace(
         step=sim.step_count, time=sim.time, walls=[wall for wall in sim.walls if not wall.moves], box=sim.engine.box,
-        templates=sim.templates, spheres=spheres,
-        clump=(np.cumsum(chosen) - 1)[of_sphere[chosen[of_sphere]]],
+        templates=sim.templates, spheres=sim.engine.spheres()[taken],
+        clump=(np.cumsum(chosen) - 1)[of_sphere[taken]], bonds=(np.cumsum(taken) - 1)[bonds[taken[bonds].all(axis=1)]],
         **{name: values[chosen] for name, values in per_clump.items()})
 
 

@@ -12,6 +12,8 @@ First there is one particle per clump, its centre, and then the spheres of all c
   principal frame, `angmom` the quaternion 2 q (0, L) with the angular momentum L in the principal frame [kg m2/s];
 - `mass` [kg] and `moment_inertia` of spheres of rigid bodies are zero, so that sums over all particles are right;
 - `velocity` [m/s] of each particle's centre;
+- `bonds`: those between spheres that hold, of type `parallel`, with the numbers of the two particles in `group`: the
+  spheres, or the centre of a clump of one sphere. Those of clumps that are not in the file are omitted;
 - `image`: box lengths by which each particle, sphere or centre, was moved into a periodic box; position + image times
   the length of the box is without jumps;
 - `log/time` [s]; `log/particles/clump`, id of the clump; `log/periodic` (3,), whether each axis is periodic. Other
@@ -37,7 +39,7 @@ from minidem.core.quaternions import multiply
 
 MARKER = 0.01
 ENTRY = 32              # bytes of an entry of the index of GSD files
-BYTES, MARGIN = 128, 1 << 16        # bytes of a particle or type, and of all else in a frame, at most
+BYTES, BOND, MARGIN = 128, 12, 1 << 16      # bytes of a particle or type, a bond, all else in a frame, at most
 MAGIC = 0x65DF65DF65DF65DF
 
 
@@ -94,13 +96,16 @@ class GsdFile:
         particles.N, particles.types, particles.image = len(position), types, image.astype(np.int32)
         particles.typeid = np.concatenate(typeid).astype(np.uint32)
         particles.body = np.concatenate([np.where(alone, -1, np.arange(n)), clump]).astype(np.int32)
+        pairs = np.where(part, n - 1 + np.cumsum(part), sample.clump)[sample.bonds]
+        if len(pairs):                                  # without: what a frame has by default
+            frame.bonds.N, frame.bonds.types, frame.bonds.group = len(pairs), ["parallel"], pairs.astype(np.uint32)
         frame.configuration.step = sample.step
         frame.configuration.box = [*(2.0 * self._half), *_tilts(box)]
         frame.log = {"origin": self._origin,
                      "periodic": np.array(box.axes if box else 3 * [False]).astype(np.uint8),
                      "particles/clump": np.concatenate([sample.ids, sample.ids[clump]]).astype(np.int32),
                      "time": np.array([sample.time])}       # the last one, see _times
-        _reserve(self._path, BYTES * (particles.N + len(types)) + MARGIN)
+        _reserve(self._path, BYTES * (particles.N + len(types)) + BOND * len(pairs) + MARGIN)
         self._file.append(frame)
         self._file.file.flush()
 

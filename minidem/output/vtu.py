@@ -1,4 +1,4 @@
-"""Files for ParaView: the spheres of all clumps as points, contacts as lines (VTU), a series of such frames (PVD).
+"""Files for ParaView: the spheres of all clumps as points, contacts, bonds as lines (VTU), a series of frames (PVD).
 
 Only `Mesh` and `vtu.write` of meshio are used: other writers have known faults (arrays of shape (n, 3, 3) are
 mis-written). `vtu.write` drops `field_data`, so that the time is added here. Without compression frames are 1.5 times
@@ -177,24 +177,51 @@ def contact_mesh(sim, between="clumps"):
     """
     if between not in BETWEEN:
         raise ValueError(f"between = {short_repr(between)}: give one of {', '.join(map(repr, BETWEEN))}")
-    contacts, ids, spheres, box = sim.contacts(), np.asarray(sim.ids), sim.sphere_centers(), sim.engine.box
-    position, clump_j, n = np.asarray(sim.position), contacts["clump_j"], len(contacts)
-    centers, at_wall = position if between == "clumps" else spheres, clump_j < 0
-    starts, ends = (centers[np.where(contacts[name] < 0, 0, contacts[name])]
-                    for name in (f"{between[:-1]}_i", f"{between[:-1]}_j"))
-    if box is not None:
-        apart = spheres[contacts["sphere_i"]] - spheres[np.where(at_wall, 0, contacts["sphere_j"])]
-        ends = ends + box.displacement(box.lengths_in(apart))
-    ends = np.where(at_wall[:, None], contacts["point"], ends)
-    if box is not None:
-        moved = (np.asarray(sim.wrapped_position) - position)[contacts["clump_i"]]
-        starts, ends = starts + moved, ends + moved
-    lines = np.arange(2 * n, dtype=np.int32).reshape(n, 2)
+    contacts = sim.contacts()
     data = {"force": np.linalg.norm(contacts["force"], axis=1),
             "normal_force": np.sum(contacts["force"] * contacts["normal"], axis=1),
             "tangential_force": np.linalg.norm(contacts["tangential"], axis=1), "overlap": contacts["overlap"],
-            "sliding": contacts["sliding"].astype(np.int32), "clump_i": ids[contacts["clump_i"]].astype(np.int32),
-            "clump_j": np.where(at_wall, clump_j, ids[np.where(at_wall, 0, clump_j)]).astype(np.int32)}
+            "sliding": contacts["sliding"].astype(np.int32)}
+    return _line_mesh(sim, contacts, between, data)
+
+
+@exclusive
+def write_bonds(sim, path: str | Path) -> None:
+    """Write the bonds that hold to a VTU file for ParaView, as lines between the centres of their spheres.
+
+    Parameters
+    ----------
+    path : path
+        Cell data are normal_force, shear_force, bending, torsion, tension, shear, energy (see `bonds`), and clump_i,
+        clump_j, the ids of the clumps.
+    """
+    path, bonds = file_path("path", path, ".vtu"), sim.bonds()
+    data = {name: bonds[name] for name in bonds.dtype.names if not name.startswith(("clump", "sphere"))}
+    write_mesh(path, _line_mesh(sim, bonds, "spheres", data), sim.time)
+
+
+def _line_mesh(sim, pairs, between, data):
+    """A meshio.Mesh with the lines of `contact_mesh`, cell data (n, ...) by name, and clump_i, clump_j.
+
+    pairs : structured array (n,) with clump_i, clump_j, sphere_i, sphere_j, and point of those at walls
+    """
+    ids, spheres, box = np.asarray(sim.ids), sim.sphere_centers(), sim.engine.box
+    position, clump_j, n = np.asarray(sim.position), pairs["clump_j"], len(pairs)
+    centers, at_wall = position if between == "clumps" else spheres, clump_j < 0
+    starts, ends = (centers[np.where(pairs[name] < 0, 0, pairs[name])]
+                    for name in (f"{between[:-1]}_i", f"{between[:-1]}_j"))
+    if box is not None:
+        apart = spheres[pairs["sphere_i"]] - spheres[np.where(at_wall, 0, pairs["sphere_j"])]
+        ends = ends + box.displacement(box.lengths_in(apart))
+    if at_wall.any():
+        ends = np.where(at_wall[:, None], pairs["point"], ends)
+    if box is not None:
+        moved = (np.asarray(sim.wrapped_position) - position)[pairs["clump_i"]]
+        starts, ends = starts + moved, ends + moved
+    lines = np.arange(2 * n, dtype=np.int32).reshape(n, 2)
+    data = data | {
+        "clump_i": ids[pairs["clump_i"]].astype(np.int32),
+        "clump_j": np.where(at_wall, clump_j, ids[np.where(at_wall, 0, clump_j)]).astype(np.int32)}
     return meshio.Mesh(np.stack([starts, ends], axis=1).reshape(-1, 3), {"line": lines},
                        cell_data={name: [values] for name, values in data.items()})
 

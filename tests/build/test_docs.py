@@ -104,5 +104,6 @@ def test_citations_are_links_and_listed():
     text = docs.cited("As before [@zhao2013novel; @omelyan1998algorithm].\n\n## References\n")
     assert "([Zhao 2013](https://doi.org/10.1007/s00707-013-0914-2), [Omelyan 1998](https://doi.org/10.1103/" in text
     assert text.count("\n* ") == 2 and "[@" not in text
+    assert docs.cited("[@rosin1933laws]").startswith("(Rosin 1933)\n* P. Rosin and E. Rammler")     # has no DOI
     with pytest.raises(KeyError):
         docs.cited("[@nobody2000nothing]")

@@ -9,6 +9,7 @@ from settling_scene import BALL, CLUMP, ELASTIC
 
 import minidem as md
 from minidem.initial import (
+    Group,
     Inlet,
     Lognormal,
     Mixture,
@@ -18,6 +19,8 @@ from minidem.initial import (
     passing,
     place,
     place_densely,
+    settle,
+    settled_bed,
 )
 
 SAND = Lognormal(4e-3, 0.3)
@@ -26,6 +29,7 @@ CURVES = [SAND, Lognormal(4e-3, 0.7), Lognormal(4e-3, 0.7, by="number"), Lognorm
           RosinRammler(4e-3, 3.0), RosinRammler(4e-3, 2.0), RosinRammler(4e-3, 1.2, by="number"),
           RosinRammler(4e-3, 1.2, low=1e-3, high=2e-2), SieveCurve([(2e-3, 0.0), (4e-3, 0.35), (8e-3, 1.0)]),
           SieveCurve(GAP_GRADED), SieveCurve(GAP_GRADED, by="number"), SieveCurve([(1e-3, 0.0), (2e-2, 1.0)])]
+STIFF = md.Material(1e9, 0.2, restitution=0.5, friction=0.3)
 ROD, LUMP = scenes.rod().template, scenes.lumpy().template
 
 
@@ -207,6 +211,28 @@ def test_large_clumps_that_find_no_room_are_left_out():
         Inlet(mixture, (0, 0, 2), (0.3, 0.3, 2.05), rate=2e5, every=10)(sim)
 
 
+def test_bed_of_a_mixture():
+    """Of the curve, with the grains that were drawn, template by template; nearly at rest; one bed for one seed."""
+    sizes = Lognormal(0.06, 0.2)
+    mixture = Mixture([CLUMP, BALL, ROD], [0.5, 0.5, 0.0], sizes=sizes)
+    bed, again = (settled_bed(mixture, 120, (0, 0, 0.1), (0.4, 0.4), STIFF, 2e-5, seed=3) for _ in range(2))
+    assert bed.position.tobytes() == again.position.tobytes()
+    _, scales = mixture.draw(120, np.random.default_rng(3))
+    assert np.array_equal(bed.scale, np.concatenate(scales)) and bed.templates == (CLUMP, BALL)
+    assert error(bed, sizes) < 0.05 and bed.position[:, 2].min() > 0.1
+    assert bed.energy().kinetic < 2e-2 * bed.mass.sum() * 9.81 * 0.06 and bed.coordination_number() > 3.0
+
+
+def test_a_bed_too_soft_for_its_sizes():
+    """The remedy counts with the overlap that the smallest grain is allowed to have with the largest."""
+    pair = Group(BALL, np.array([(0, 0, 0.041), (0, 0, 0.0855)]), np.eye(4)[[0, 0]], STIFF, [1.0, 0.1])
+    floor = [md.Plane((0, 0, 0), (0, 0, 1))]
+    with pytest.raises(ValueError, match=r"softer = 1e\+06: .*Take softer up to") as failure:
+        settle([pair], floor, 1e-5, softer=1e6)
+    softer = float(str(failure.value).split("softer up to ")[1].split(",")[0])
+    assert 1.0 < softer < 1e6 and settle([pair], floor, 1e-5, softer=softer, slower=1.0).n_clumps == 2
+
+
 def test_too_few_grains_are_reported():
     with pytest.warns(UserWarning, match=r"n = 100: too few grains .* 0.00804 m, .* 11.5 mean ones; take 115 or"):
         SAND.draw(100, np.random.default_rng(1))
@@ -238,6 +264,7 @@ def test_too_few_grains_are_reported():
     (lambda: Mixture(BALL), "templates = .*: give a list"), (lambda: Mixture([BALL], by="size"), "by = 'size'"),
     (lambda: Mixture([BALL], sizes=4e-3), "sizes = 0.004: give a Lognormal, RosinRammler or SieveCurve"),
     (lambda: Mixture([BALL, ROD], [1, 1], sizes=[SAND]), "sizes = .*for each template"),
+    (lambda: settled_bed(BALL, 0, (0, 0, 0), (1, 1), STIFF, 1e-4), "number = 0: give a whole number"),
     (lambda: place([BALL], [5], (0, 0, 0), (1, 1, 1), np.random.default_rng(1), 0.5), "scales = 0.5: give a list"),
     (lambda: place([BALL], [2], (0, 0, 0), (1, 1, 1), np.random.default_rng(1), [[1, 0]]), r"scales\[0\]\[1\] = 0.0"),
     (lambda: place_densely([BALL], [2], (0, 0, 0), (1, 1, 1), np.random.default_rng(1), [[1.0]]),

@@ -139,7 +139,7 @@ def corners(polygons):
     return {tuple((np.round(corner, 9) + 0.0).tolist()) for polygon in polygons for corner in polygon}
 
 
-@pytest.mark.parametrize("method", ["write_vtu", "write_contacts"])
+@pytest.mark.parametrize("method", ["write_vtu", "write_contacts", "write_bonds"])
 @pytest.mark.parametrize("name", ["a.vtk", "a.VTU", "a", "a.vtu.gz"])
 def test_other_suffixes_are_refused(sim, method, name, tmp_path):
     """ParaView chooses the reader by the suffix."""
