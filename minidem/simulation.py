@@ -19,17 +19,8 @@ from minidem.analysis import contacts as contact_sums, energy as energies
 from minidem.analysis.diagnosis import explain_pose
 from minidem.analysis.monitor import Monitor
 from minidem.core.checks import (
-    LARGEST,
-    check_call,
-    did_you_mean,
-    existing_file,
-    file_path,
-    finite_array,
-    list_of,
-    non_negative,
-    positive,
-    short_repr,
-    whole,
+    LARGEST, check_call, did_you_mean, existing_file, file_path, finite_array, list_of, non_negative, positive,
+    short_repr, whole,
 )
 from minidem.core.guard import exclusive
 from minidem.core.quaternions import multiply, rotate
@@ -499,5 +490,4 @@ class Simulation:
         return self.engine.spheres()[:, :3].copy()
 
     energy = exclusive(energies.energy)
-    linear_momentum = exclusive(energies.linear_momentum)
-    angular_momentum = exclusive(energies.angular_momentum)
+    linear_momentum, angular_momentum = exclusive(energies.linear_momentum), exclusive(energies.angular_momentum)

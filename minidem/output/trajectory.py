@@ -58,7 +58,7 @@ class Trajectory:
     ... [m/s], `angular_velocity_x` ... [rad/s].
 
     GSD, schema hoomd, single precision, SI units: one particle for each clump, then one for each sphere of clumps of
-    more than one; bonds. `position` + `log/origin` is in the lab frame. output/trajectory_gsd.py describes all data.
+    more than one; bonds; fields. `position` + `log/origin` is in the lab frame. output/trajectory_gsd.py describes all.
 
     Examples
     --------
@@ -189,6 +189,7 @@ def _sample(sim, clumps):
         step=sim.step_count, time=sim.time, walls=[wall for wall in sim.walls if not wall.moves], box=sim.engine.box,
         templates=sim.templates, spheres=sim.engine.spheres()[taken],
         clump=(np.cumsum(chosen) - 1)[of_sphere[taken]], bonds=(np.cumsum(taken) - 1)[bonds[taken[bonds].all(axis=1)]],
+        fields={name: values[chosen] for name, values in sim.engine.loop.fields.items()},
         **{name: values[chosen] for name, values in per_clump.items()})
 
 

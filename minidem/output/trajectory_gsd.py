@@ -16,8 +16,9 @@ First there is one particle per clump, its centre, and then the spheres of all c
   spheres, or the centre of a clump of one sphere. Those of clumps that are not in the file are omitted;
 - `image`: box lengths by which each particle, sphere or centre, was moved into a periodic box; position + image times
   the length of the box is without jumps;
-- `log/time` [s]; `log/particles/clump`, id of the clump; `log/periodic` (3,), whether each axis is periodic. Other
-  axes are open or end at walls, for which box.periodic of freud and pbc of OVITO have to be set to false.
+- `log/time` [s]; `log/particles/clump`, id of the clump, and by their names the fields of the clumps
+  (`Simulation.add_field`); `log/periodic` (3,), whether each axis is periodic. Other axes are open or end at walls, for
+  which box.periodic of freud and pbc of OVITO have to be set to false.
 
 The box of the first frame is that of all frames, unless the periodic box moves, whose lengths and tilt each frame has:
 along an axis the periodic box, or the room between two planes at
@@ -39,7 +40,7 @@ from minidem.core.quaternions import multiply
 
 MARKER = 0.01
 ENTRY = 32              # bytes of an entry of the index of GSD files
-BYTES, BOND, MARGIN = 128, 12, 1 << 16      # bytes of a particle or type, a bond, all else in a frame, at most
+BYTES, BOND, MARGIN = 160, 12, 1 << 16      # bytes of a particle or type, a bond, all else in a frame, at most
 MAGIC = 0x65DF65DF65DF65DF
 
 
@@ -104,6 +105,8 @@ class GsdFile:
         frame.log = {"origin": self._origin,
                      "periodic": np.array(box.axes if box else 3 * [False]).astype(np.uint8),
                      "particles/clump": np.concatenate([sample.ids, sample.ids[clump]]).astype(np.int32),
+                     **{f"particles/{name}": _single(np.concatenate([values, values[clump]]))
+                        for name, values in sample.fields.items()},
                      "time": np.array([sample.time])}       # the last one, see _times
         _reserve(self._path, BYTES * (particles.N + len(types)) + BOND * len(pairs) + MARGIN)
         self._file.append(frame)

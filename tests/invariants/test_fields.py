@@ -374,6 +374,22 @@ def test_set_field_and_frames(tmp_path):
     assert len(data["temperature"]) == sim.n_spheres
 
 
+def test_trajectory_has_the_fields(tmp_path):
+    hoomd = pytest.importorskip("gsd.hoomd")
+    sim = box_of_rods(flux=conduction)
+    sim.add_field("dipole", (1.0, 2.0, 3.0), components=3)
+    with md.Trajectory(tmp_path / "a.gsd") as trajectory:
+        trajectory(sim)
+        sim.run(600)
+        trajectory(sim)
+    with hoomd.open(tmp_path / "a.gsd") as frames:
+        log = frames[1].log
+        clump = log["particles/clump"]
+        assert np.array_equal(log["particles/temperature"], sim.field("temperature")[clump].astype(np.float32))
+        assert np.array_equal(log["particles/dipole"], np.tile([1.0, 2.0, 3.0], (len(clump), 1)))
+        assert not np.array_equal(log["particles/temperature"], frames[0].log["particles/temperature"])
+
+
 @pytest.mark.parametrize("arguments, words", [
     (dict(name="a b"), "name = 'a b'"), (dict(name="temperature"), "there is a field of this name"),
     (dict(name="velocity"), "name = 'velocity'"), (dict(name="a", components=9), "components = 9"),
