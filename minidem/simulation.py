@@ -19,8 +19,17 @@ from minidem.analysis import contacts as contact_sums, energy as energies
 from minidem.analysis.diagnosis import explain_pose
 from minidem.analysis.monitor import Monitor
 from minidem.core.checks import (
-    LARGEST, check_call, did_you_mean, existing_file, file_path, finite_array, list_of, non_negative, positive,
-    short_repr, whole,
+    LARGEST,
+    check_call,
+    did_you_mean,
+    existing_file,
+    file_path,
+    finite_array,
+    list_of,
+    non_negative,
+    positive,
+    short_repr,
+    whole,
 )
 from minidem.core.guard import exclusive
 from minidem.core.quaternions import multiply, rotate
@@ -310,13 +319,11 @@ class Simulation:
     contact_columns = contact_sums.contact_columns
     coordination_number = exclusive(contact_sums.coordination_number)
     stress = exclusive(contact_sums.stress)
-    wall_force = exclusive(contact_sums.wall_force)
-    wall_torque = exclusive(contact_sums.wall_torque)
+    wall_force, wall_torque = exclusive(contact_sums.wall_force), exclusive(contact_sums.wall_torque)
 
     # Files for other programs: output/.
-    write_vtu = exclusive(vtu.write_vtu)
+    write_vtu, write_lammps = exclusive(vtu.write_vtu), exclusive(lammps.write_lammps)
     write_contacts, write_bonds = exclusive(vtu.write_contacts), exclusive(vtu.write_bonds)
-    write_lammps = exclusive(lammps.write_lammps)
     read_lammps: Any = classmethod(lammps.read_lammps)
 
     # What can be read, at the whole step: arrays are copies in the order in which clumps were added, that of `ids`.
