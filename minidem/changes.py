@@ -190,9 +190,9 @@ def add_force(sim, function: Callable | object, parameters: ArrayLike = (), rand
        wrenches  0-2 force   3-5 torque, zero before the call
 
     With n components of fields (`add_field`), clumps has their values in rows 15, ..., 14 + n, and the random numbers
-    behind them; wrenches takes rates times capacity of the fields in rows 6, ..., 5 + n. A function in Python that has
-    a keyword argument `fields` gets a dict of arrays (n,) or (n, components) and may return a third item, a dict of
-    rates; with a keyword argument `random` it gets an array (n, random).
+    behind them; wrenches takes rates times capacity of the fields in rows 6, ..., 5 + n. A function in Python with
+    a keyword-only argument `fields` gets a dict of arrays (n,) or (n, components) and may return a third item, a dict
+    of rates; one with `random` gets an array (n, random).
 
     These are in the lab frame, in SI units. Lanes behind the last clump repeat another one; their results are ignored.
 

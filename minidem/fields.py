@@ -79,12 +79,13 @@ def add_field(sim, name: str, values: ArrayLike = 0.0, components: int = 1, capa
 
 def set_field(sim, name: str, values: ArrayLike) -> None:
     """Set the values of a field, as for `add_field`. Contacts and forces find them from the next step on."""
-    components = sim.engine.loop.population.components
+    old = sim.engine.loop
+    components, state = old.population.components, old.state.copy()
     first, n = _place(components, name)
-    state = sim.engine.state
     rows = field_rows(state, components)
     rows[:, first:first + n, FIELD_ROWS.index("value")] = _values("values", values, sim.n_clumps, n)
     set_field_rows(state, components, rows)
+    _use(sim, state, old.user_forces, old.past())
 
 
 def field(sim, name: str) -> np.ndarray:

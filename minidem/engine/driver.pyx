@@ -7,7 +7,7 @@ Such code works on copies, or saves a copy to restore.
 """
 import numpy as np
 
-from minidem.engine.field_table import add_sources, field_rows, field_values, keep_rates
+from minidem.engine.field_table import add_sources, field_rows, field_values, keep_rates, require_finite
 from minidem.engine.history_memory import history_without
 from minidem.engine.loop_memory import NotFinite
 from minidem.engine.population import Population
@@ -184,6 +184,7 @@ cdef class Driver:
                 self.contacts_known = False
             raise
         self.contacts_known = True
+        require_finite(self.state, self.population.components, self.step_count)
         if servo_states is not None:
             self.walls.move_servos(steps * self.loop.step.dt)
 
@@ -235,8 +236,7 @@ cdef class Driver:
         return np.array([-force.x, -force.y, -force.z])
 
     cdef object reset_power(self):
-        """The power of walls with new velocities."""
-        cdef int t
+        cdef int t                                      # of walls with new velocities
         for t in range(self.loop.n_threads):
             add_wall_work(self.loop, t, True)
 

@@ -83,6 +83,15 @@ def add_sources(state, components, rates):
     set_field_rows(state, components, rows)
 
 
+def require_finite(state, components, step):
+    """FloatingPointError for a value that is not finite."""
+    for name, values in field_values(state, components).items():
+        bad = np.argwhere(~np.isfinite(values))
+        if len(bad):
+            raise FloatingPointError(f"step {step}: the field {name!r} of clump {bad[0, 0]} is not finite; look at the "
+                                     "rates of fluxes, laws and forces, or lower dt")
+
+
 def keep_rates(state, components, before):
     """Put back the rates of clumps that have done a step; before : `field_rows` of before an evaluation."""
     rate, has_last = FIELD_ROWS.index("rate"), FIELD_ROWS.index("has_last")

@@ -182,15 +182,15 @@ cdef class LoopMemory:
         cdef double[::1] parameters
         fields.n = of_walls.shape[1]
         fields.first_row = self.loop.state.n_rows - <int> FIELD_ROWS * fields.n
-        self.law_kernels.fields, self.law_kernels.n_components = population.components, fields.n
         if self.loop.law.history == NULL or not (fields.n or self.law_kernels.sees_bodies):
             return
+        self.law_kernels.fields, self.law_kernels.n_components = population.components, fields.n
         fields.ids, fields.n_fluxes, fields.fluxes = &ids[0], <int> len(fluxes), flux
-        sums = aligned((self.loop.state.n_blocks * LANES + 1, max(fields.n, 1) * 2 * SUM_PARTS))
-        fields.sums = <Wide *> &sums[0, 0]
+        self.arrays += [np.asarray(ids), functions]
         if fields.n:
-            fields.of_walls = &of_walls[0, 0]
-        self.arrays += [np.asarray(ids), np.asarray(of_walls), np.asarray(sums), functions]
+            sums = aligned((self.loop.state.n_blocks * LANES + 1, fields.n * 2 * SUM_PARTS))
+            fields.sums, fields.of_walls = <Wide *> &sums[0, 0], &of_walls[0, 0]
+            self.arrays += [np.asarray(of_walls), np.asarray(sums)]
         for one in fluxes:
             if one.address is None:
                 owner = PythonFlux(self.law_kernels, one.function, one.parameters)

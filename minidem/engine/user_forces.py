@@ -37,9 +37,11 @@ class Force:
         self.address = compiled_address("function", function, FLUX_SIGNATURE if is_flux else SIGNATURE)
         self.parameters = finite_array("parameters", parameters, (-1,))
         self.random, self.seed = whole("random", random, 0, MOST_RANDOM), whole("seed", seed, 0)
-        self.keywords: set = set()
+        self.keywords = set() if is_flux or self.address is not None else _keywords(function)
         if self.address is None:
-            self.keywords = set() if is_flux else _keywords(function)
+            if ("random" in self.keywords) != (self.random > 0):
+                raise ValueError(f"random = {self.random}: give the number of random numbers of each clump, and the "
+                                 "function a keyword-only argument `random`; or neither")
             check_call("function", function, *(("contacts",) if is_flux else ("t", "x", "v", "q", "w")),
                        *(f"p{k}" for k in range(len(self.parameters))), keywords=self.keywords)
 
@@ -53,9 +55,10 @@ class Force:
 
 
 def _keywords(function):
-    """Which of KEYWORDS a Python function takes."""
+    """Which of KEYWORDS a Python function takes as keyword-only arguments."""
     try:
-        return {name for name in inspect.signature(function).parameters if name in KEYWORDS}
+        return {name for name, one in inspect.signature(function).parameters.items()
+                if name in KEYWORDS and one.kind is one.KEYWORD_ONLY}
     except (TypeError, ValueError):
         return set()
 

@@ -403,6 +403,42 @@ def test_bad_arguments(arguments, words):
     assert sim.fields == ("temperature",)
 
 
+def test_a_value_that_is_not_finite_ends_the_run():
+    sim = box_of_rods()
+
+    def flux(contacts):
+        contacts.rates["temperature"][:, 0] = np.inf
+
+    sim.add_flux(flux)
+    with pytest.raises(FloatingPointError, match="the field 'temperature' of clump [0-9]+ is not finite"):
+        sim.run(1000)
+
+
+def test_a_callback_that_raises_leaves_fields_as_they_were():
+    sim = box_of_rods()
+    before = sim.field("temperature")
+
+    def callback(sim):
+        sim.set_field("temperature", 0.0)
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        sim.run(10, every=5, callback=callback)
+    assert np.array_equal(sim.field("temperature"), before)
+
+
+def test_fields_are_refused_for_lammps(tmp_path):
+    with pytest.raises(ValueError, match="fields cannot be given to LAMMPS: temperature"):
+        box_of_rods().write_lammps(tmp_path / "rods", steps=10)
+
+
+def test_random_needs_an_argument():
+    sim = box_of_rods()
+    for function, arguments in ((noise(1.0), {}), (lambda t, x, v, q, w: (0.0 * v, 0.0 * w), {"random": 3})):
+        with pytest.raises(ValueError, match="random = "):
+            sim.add_force(function, **arguments)
+
+
 def test_unknown_field_and_missing_records():
     sim = md.Simulation(MATERIAL, dt=1e-5)
     sim.add_clumps(ROD, [(0, 0, 0)])

@@ -173,6 +173,9 @@ def setup(sim, springs=False, stretched=False):
     if sim.engine.user_forces.expected:
         raise ValueError("user forces cannot be given to LAMMPS; write the files of a simulation without them, as of "
                          "Simulation.load(path, forces='drop')")
+    if sim.fields:
+        raise ValueError(f"fields cannot be given to LAMMPS: {', '.join(sim.fields)}; write the files of a simulation "
+                         "without them")
     bounding = np.array([template.bounding_radius for template in sim.templates])[sim.template_index] * sim.scale
     size = np.linalg.norm(sim.gravity)
     direction = np.divide(sim.gravity, size) if size else (0.0, 0.0, -1.0)
