@@ -13,16 +13,15 @@
 #define MINIDEM_SUM_BITS (MINIDEM_PART_BITS * (MINIDEM_SUM_PARTS - 1))
 
 static inline void minidem_add_exactly(double x, minidem_wide *sum) {
-    int exponent;
-    double mantissa = frexp(x, &exponent);
-    int place = exponent + MINIDEM_SUM_BITS / 2;
-    if (x == 0.0)
-        return;
-    if (!(fabs(x) < 0x1p167)) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    int place = (int) (bits >> 52 & 0x7ff) - 1022 + MINIDEM_SUM_BITS / 2;
+    if (place >= MINIDEM_SUM_BITS) {
         sum[MINIDEM_SUM_PARTS - 1] = 1;
     } else if (place >= 0) {
-        int64_t integer = (int64_t) (mantissa * 0x1p53);
-        sum[place / MINIDEM_PART_BITS] += (minidem_wide) integer * ((minidem_wide) 1 << place % MINIDEM_PART_BITS);
+        int64_t integer = (int64_t) ((bits & (((uint64_t) 1 << 52) - 1)) | (uint64_t) 1 << 52);
+        minidem_wide term = (minidem_wide) integer << place % MINIDEM_PART_BITS;
+        sum[place / MINIDEM_PART_BITS] += bits >> 63 ? -term : term;
     }
 }
 

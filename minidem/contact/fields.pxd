@@ -17,6 +17,7 @@ cdef struct Fields:
     Py_ssize_t first_row            # of their rows in a block of the state
     const double *ids               # (n_clumps,) by the user's number; NULL: neither law nor fluxes see the bodies
     const double *of_walls          # (n_walls, n), not a number: as the clump
+    bint law_writes                 # the law is a user's own and may write rates
     int n_fluxes
     const Flux *fluxes
-    Wide *sums                      # (n_blocks * LANES, n, SUM_PARTS): of the rates
+    Wide *sums                      # (n_blocks * LANES, n, SUM_PARTS): of the rates; NULL: contacts change no field

@@ -59,7 +59,7 @@ cdef void add_rates(const Stored *stored, const Law *law, const StateView *state
     """Add the rates that the law has written, and those of all fluxes. i, j : (LANES,); walls are no clumps."""
     cdef int n = law.fields.n, k
     cdef double *rates = result + RATES * LANES
-    for k in range(law.fields.n_fluxes + 1):
+    for k in range(0 if law.fields.law_writes else 1, law.fields.n_fluxes + 1):
         if k > 0:
             memset(rates, 0, (ALL_RESULT_ROWS - RATES) * LANES * sizeof(double))
             law.fields.fluxes[k - 1].function(contact, result, rates, law.fields.fluxes[k - 1].parameters)

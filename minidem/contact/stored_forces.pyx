@@ -244,12 +244,12 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
             if law.reach > 0.0:
                 limit_range(stored, law, b, walls, contact, result)
             ended = ended_lanes(stored, blocks, block, result)
-        elif law.fields.n > 0:                          # fluxes see the known forces
+        elif law.fields.sums != NULL:                          # fluxes see the known forces
             memset(result, 0, RATES * LANES * sizeof(double))
             memcpy(result + FORCE * LANES, force, 3 * LANES * sizeof(double))
             memcpy(result + COUPLE * LANES, couple, 3 * LANES * sizeof(double))
             store_eight(result + GOES_ON * LANES, eight_of(1.0))
-        if law.fields.n > 0:
+        if law.fields.sums != NULL:
             add_rates(stored, law, state, <const int *> block + FIRST, <const int *> block + SECOND, contact, result)
         if not add_forces(stored, law, block, force, couple if law.has_couples else NULL, contact, sides, walls):
             return False
@@ -270,7 +270,7 @@ cdef bint evaluate_stored(Stored *stored, const Law *law, Neighbours *mine, cons
     cdef int group
     stored.box_work[0] = stored.box_work[1] = 0
     stored.lines.has_large = False                      # all sums of the last step are taken
-    if law.fields.n > 0:
+    if law.fields.sums != NULL:
         clear_sums(law, mine.first_block, mine.last_block)
     for group in range(<int> GROUPS):
         if not evaluate_group(stored, law, mine, state, group, group == <int> WALLS):

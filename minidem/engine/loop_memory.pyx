@@ -182,10 +182,11 @@ cdef class LoopMemory:
         cdef double[::1] parameters
         fields.n = of_walls.shape[1]
         fields.first_row = self.loop.state.n_rows - <int> FIELD_ROWS * fields.n
-        if self.loop.law.history == NULL or not (fields.n or self.law_kernels.sees_bodies):
+        if self.loop.law.history == NULL or not (len(fluxes) or self.law_kernels.sees_bodies):
             return
         self.law_kernels.fields, self.law_kernels.n_components = population.components, fields.n
         fields.ids, fields.n_fluxes, fields.fluxes = &ids[0], <int> len(fluxes), flux
+        fields.law_writes = self.law_kernels.sees_bodies
         self.arrays += [np.asarray(ids), functions]
         if fields.n:
             sums = aligned((self.loop.state.n_blocks * LANES + 1, fields.n * 2 * SUM_PARTS))
