@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from minidem.analysis.diagnosis import DEEPEST_START, refuse_coincidence, refuse_deep_overlaps, warn_of_large_step
 from minidem.analysis.energy import flow_energy, measure
 from minidem.core.checks import short_repr
-from minidem.engine.field_table import with_new
+from minidem.engine.field_table import with_new, without_rates
 from minidem.engine.user_forces import Force, UserForces
 from minidem.material import Material
 from minidem.state.clump_input import clump_columns
@@ -202,9 +202,11 @@ def add_force(sim, function: Callable | object, parameters: ArrayLike = (), rand
     """
     old, before = sim.engine.loop, sim.engine.user_forces
     forces = (*before.forces, Force(function, parameters, random, seed))
+    again = len(forces) <= before.expected              # after load
     sim.engine.loop = sim.engine.make(
-        old.state, old.pair_table, old.step_count, UserForces(forces, before.expected), started=old.started,
-        **old.past(), forces_known=old.forces_known and len(forces) <= before.expected)
+        old.state if again else without_rates(old.state, old.population.components), old.pair_table, old.step_count,
+        UserForces(forces, before.expected), started=old.started, **old.past(),
+        forces_known=old.forces_known and again)
 
 
 def drop_forces(sim):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from minidem.core.checks import LARGEST, finite_array, flag, short_repr, whole
-from minidem.engine.field_table import Field, field_rows, field_values, first_rows, set_field_rows
+from minidem.engine.field_table import Field, field_rows, field_values, first_rows, set_field_rows, without_rates
 from minidem.engine.user_forces import Force, UserForces
 from minidem.output.vtu import FIELDS
 from minidem.state.state import FIELD_ROWS
@@ -74,18 +74,18 @@ def add_field(sim, name: str, values: ArrayLike = 0.0, components: int = 1, capa
     rows = field_rows(state, changed.components)
     rows[:, -n:] = first_rows(field, given, sim.mass)
     set_field_rows(state, changed.components, rows)
-    _use(sim, state, old.user_forces, old.past() | {"population": changed})
+    _use(sim, state, old.user_forces, old.past() | {"population": changed}, True)
 
 
 def set_field(sim, name: str, values: ArrayLike) -> None:
-    """Set the values of a field, as for `add_field`. Contacts and forces find them from the next step on."""
+    """Set the values of a field, as for `add_field`. Contact laws that have records find them from the next step on."""
     old = sim.engine.loop
-    components, state = old.population.components, old.state.copy()
+    components = old.population.components
     first, n = _place(components, name)
-    rows = field_rows(state, components)
+    state, rows = old.state.copy(), field_rows(old.state, components)
     rows[:, first:first + n, FIELD_ROWS.index("value")] = _values("values", values, sim.n_clumps, n)
     set_field_rows(state, components, rows)
-    _use(sim, state, old.user_forces, old.past())
+    _use(sim, state, old.user_forces, old.past(), False)
 
 
 def field(sim, name: str) -> np.ndarray:
@@ -159,7 +159,7 @@ def add_flux(sim, function: Any, parameters: ArrayLike = ()) -> None:
         raise ValueError(f"add_flux: the contact law {sim.contact!r} keeps no records of its contacts; take one that "
                          "does, such as 'hertz-mindlin'")
     forces = UserForces((*before.forces, Force(function, parameters, is_flux=True)), before.expected)
-    _use(sim, old.state, forces, old.past())
+    _use(sim, old.state, forces, old.past(), len(forces.forces) <= before.expected)
 
 
 def _rows(name, values, count, n):
@@ -185,11 +185,13 @@ def _place(components, name):
                      f"{', '.join(known for known, _, _ in components) or 'none'}")
 
 
-def _use(sim, state, forces, past):
-    """Replace the loop; known forces stay, and rates that are not known yet are found."""
+def _use(sim, state, forces, past, rates_known):
+    """Replace the loop. Known forces stay, but for those of the user where rates are not known."""
     old = sim.engine.loop
-    new = sim.engine.make(state, old.pair_table, old.step_count, forces, started=old.started, **past,
-                          forces_known=old.forces_known)
+    acts = forces is not None and forces.expected > len(forces.fluxes)
+    new = sim.engine.make(
+        state if rates_known else without_rates(state, past["population"].components), old.pair_table, old.step_count,
+        forces, started=old.started, **past, forces_known=old.forces_known and (rates_known or not acts))
     if new.forces_known:
         new.evaluate()
     sim.engine.loop = new

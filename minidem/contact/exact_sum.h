@@ -1,7 +1,7 @@
 /* Sums of numbers of any size without an order: for quantities whose scale is not known, such as rates of fields.
  *
  * A number is added as an integer to one of seven sums of 128 bits, chosen by its exponent alone. A sum has room for
- * 2^27 numbers. Numbers below 2^-168 count as zero; one that is not finite, or above 2^168, makes the total not a
+ * 2^27 numbers. Numbers below 2^-169 count as zero; one that is not finite, or not below 2^167, makes the total not a
  * number. The total has the same bits for any order. */
 #ifndef MINIDEM_EXACT_SUM_H
 #define MINIDEM_EXACT_SUM_H

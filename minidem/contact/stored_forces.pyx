@@ -19,7 +19,7 @@ from minidem.contact.fixed_point cimport (
 )
 from minidem.contact.fluxes cimport add_rates, clear_sums, describe_bodies
 from minidem.contact.rows cimport (
-    ALL_RESULT_ROWS, COEFFICIENTS, CONTACT_ROWS, COUPLE, DISSIPATED, FORCE, GOES_ON, MASS, NORMAL, OVERLAP, RATES,
+    ALL_RESULT_ROWS, COEFFICIENTS, CONTACT_ROWS, COUPLE, DISSIPATED, FORCE, GOES_ON, MASS, MAX_RECORDS, NORMAL, OVERLAP, RATES,
     ROLLING_INERTIA,
 )
 from minidem.contact.stored cimport BLOCKS_PER_FOLD, CROSS, GROUPS, KINDS, WALLS
@@ -217,6 +217,7 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
     """
     cdef Blocks *blocks = &stored.groups[group]
     cdef double result[ALL_RESULT_ROWS * LANES]
+    cdef double records[MAX_RECORDS * 4 * LANES]
     cdef double sides[2 * SIDE_ROWS * LANES]
     cdef double contact[CONTACT_ROWS * LANES]
     cdef double *block
@@ -246,6 +247,10 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
             ended = ended_lanes(stored, blocks, block, result)
         elif law.fields.sums != NULL:                          # fluxes see the known forces
             memset(result, 0, RATES * LANES * sizeof(double))
+            if law.fields.law_writes:                   # which has rates at this pose, and changes a copy
+                memcpy(records, block + RECORDS * LANES, law.n_records * 4 * LANES * sizeof(double))
+                law.history(contact, records, result, law.parameters)
+                memset(result, 0, RATES * LANES * sizeof(double))
             memcpy(result + FORCE * LANES, force, 3 * LANES * sizeof(double))
             memcpy(result + COUPLE * LANES, couple, 3 * LANES * sizeof(double))
             store_eight(result + GOES_ON * LANES, eight_of(1.0))

@@ -83,6 +83,14 @@ def add_sources(state, components, rates):
     set_field_rows(state, components, rows)
 
 
+def without_rates(state, components):
+    """A copy of the state, whose rates are found anew by the next evaluation, as of clumps that have not moved."""
+    new, rows = state.copy(), field_rows(state, components)
+    rows[:, :, FIELD_ROWS.index("has_last")] = 0.0
+    set_field_rows(new, components, rows)
+    return new
+
+
 def require_finite(state, components, step):
     """FloatingPointError for a value that is not finite."""
     for name, values in field_values(state, components).items():

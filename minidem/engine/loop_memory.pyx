@@ -200,7 +200,7 @@ cdef class LoopMemory:
                 self.calls_fluxes = True
                 self.arrays += [owner, np.asarray(context)]
             else:
-                parameters = np.append(one.parameters, np.nan)
+                parameters = np.append(one.parameters, np.full(64, np.nan))     # where it must not read
                 flux.function, flux.parameters = <FluxFunction> <size_t> one.address, &parameters[0]
                 self.arrays.append(np.asarray(parameters))
             flux += 1

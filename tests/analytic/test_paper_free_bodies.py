@@ -41,9 +41,10 @@ VERDICTS = {
     "cantilever": (4, [], []),
     "agglomerate_impact": (2, [], []),
     "segregation": (2, [], []),
+    "heat_chain": (3, [], []),
 }
 
-SLOW = "cohesive_slope", "capillary_bridge", "forced_cylinder", "cantilever", "segregation"
+SLOW = "cohesive_slope", "capillary_bridge", "forced_cylinder", "cantilever", "segregation", "heat_chain"
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in VERDICTS])

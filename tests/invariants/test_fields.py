@@ -297,6 +297,57 @@ def test_rates_of_forces_are_of_second_order(language, contact):
     assert errors[1] < 1e-4
 
 
+def pair_of_spheres(dt, contact="hertz-mindlin"):
+    """Two soft spheres that overlap and hardly move, of unequal temperatures."""
+    sim = md.Simulation(md.Material(young=1e-6, poisson=0.3), contact=contact, dt=dt)
+    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0), [(0, 0, 0), (0.0199, 0, 0)])
+    return sim
+
+
+def exchange(contacts, rate):
+    values = contacts.fields["temperature"]
+    contacts.rates["temperature"][:, 0] = rate * (values[:, 1] - values[:, 0])
+    contacts.rates["temperature"][:, 1] = rate * (values[:, 0] - values[:, 1])
+
+
+def source(t, x, v, q, w, rate, *, fields):
+    return 0.0 * x, 0.0 * x, {"temperature": -rate * fields["temperature"]}
+
+
+def exchanging_law():
+    def force(contacts, rate):
+        exchange(contacts, rate)
+
+    md.contact.register("exchanging", force, parameters={"rate": None})
+
+
+@pytest.mark.parametrize("change", ["set_field", "add_flux", "add_force", "set_field with a force",
+                                    "set_field with a law"])
+def test_changes_between_steps_keep_the_second_order(change):
+    """After ten steps something changes; the difference of both values then decays at a known rate."""
+    exchanging_law()
+    errors = []
+    for dt in (4e-4, 2e-4):
+        sim = pair_of_spheres(dt, "exchanging:rate=50" if "law" in change else "hertz-mindlin")
+        sim.add_field("temperature", [1.0, 3.0])
+        if change in ("set_field", "set_field with a force"):
+            sim.add_flux(exchange, [50.0])
+        if change == "set_field with a force":
+            sim.add_force(source, [20.0])
+        sim.run(10)
+        if "set_field" in change:
+            sim.set_field("temperature", [5.0, 1.0])
+        elif change == "add_flux":
+            sim.add_flux(exchange, [50.0])
+        else:
+            sim.add_force(source, [100.0])
+        start = sim.field("temperature")
+        sim.run(round(0.02 / dt))
+        rate = 120.0 if change == "set_field with a force" else 100.0
+        errors.append(abs(np.diff(sim.field("temperature"))[0] / np.diff(start)[0] - np.exp(-rate * 0.02)))
+    assert 1.8 < np.log2(errors[0] / errors[1]) < 2.2, errors
+
+
 def noise(strength):
     def force(t, x, v, q, w, *, random):
         return strength * (random[:, :3] - 0.5), strength * 1e-2 * (random[:, 3:] - 0.5)
