@@ -19,8 +19,8 @@ from minidem.contact.fixed_point cimport (
 )
 from minidem.contact.fluxes cimport add_rates, clear_sums, describe_bodies
 from minidem.contact.rows cimport (
-    ALL_RESULT_ROWS, COEFFICIENTS, CONTACT_ROWS, COUPLE, DISSIPATED, FORCE, GOES_ON, MASS, MAX_RECORDS, NORMAL, OVERLAP, RATES,
-    ROLLING_INERTIA,
+    ALL_RESULT_ROWS, COEFFICIENTS, CONTACT_ROWS, COUPLE, DISSIPATED, FORCE, GOES_ON, MASS, MAX_RECORDS, NORMAL, OVERLAP,
+    RATES, ROLLING_INERTIA,
 )
 from minidem.contact.stored cimport BLOCKS_PER_FOLD, CROSS, GROUPS, KINDS, WALLS
 from minidem.contact.stored_find cimport end_contact

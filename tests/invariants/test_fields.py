@@ -3,56 +3,13 @@ import copy
 
 import numpy as np
 import pytest
+from rods_with_fields import MATERIAL, POINTERS, ROD, box_of_rods, compiled_conduction, conduction, same
 
 import minidem as md
-
-MATERIAL = md.Material(young=1e7, poisson=0.3, restitution=0.7, friction=0.4)
-ROD = md.shapes.rod(0.03, 0.01, 3, density=2500.0)
-POINTERS = "void(CPointer(float64), CPointer(float64), CPointer(float64), CPointer(float64))"
-
-
-def conduction(contacts, conductivity):
-    temperature = contacts.fields["temperature"]
-    width = 2.0 * np.sqrt(contacts.radius * np.maximum(contacts.overlap, 0.0))
-    heat = conductivity * width * (temperature[:, 1] - temperature[:, 0])
-    contacts.rates["temperature"][:] = np.column_stack([heat, -heat])
-
-
-def compiled_conduction():
-    numba = pytest.importorskip("numba")
-
-    @numba.cfunc(POINTERS)
-    def flux(contact, result, rates, parameters):
-        rows, rate = numba.carray(contact, (86, 8)), numba.carray(rates, (2, 8))
-        for k in range(8):
-            width = 2.0 * np.sqrt(rows[14, k] * max(rows[13, k], 0.0))
-            rate[0, k] = parameters[0] * width * (rows[85, k] - rows[84, k])
-            rate[1, k] = -rate[0, k]
-
-    return flux
-
-
-def box_of_rods(n=60, flux=None, conductivity=1e6, threads=1, **changes):
-    """Rods with temperatures that collide in a box."""
-    layers = -(-n // 16)
-    settings = dict(contact="hertz-mindlin", dt=2e-5, gravity=(0, 0, -9.81), threads=threads)
-    sim = md.Simulation(MATERIAL, md.box((0, 0, 0), (0.13, 0.13, 0.034 * layers + 0.4)), **settings | changes)
-    rng = np.random.default_rng(3)
-    places = np.stack(np.meshgrid(*2 * [0.032 * np.arange(4)], 0.034 * np.arange(layers), indexing="ij"),
-                      axis=-1).reshape(-1, 3)[:n] + 0.0165
-    sim.add_clumps(ROD, places, velocity=rng.normal(0.0, 1.0, places.shape))
-    sim.add_field("temperature", rng.uniform(300.0, 400.0, len(places)), capacity=800.0, per_mass=True, new=350.0)
-    if flux is not None:
-        sim.add_flux(flux, [conductivity])
-    return sim
 
 
 def heat(sim):
     return float(np.sum(sim.mass * 800.0 * sim.field("temperature")))
-
-
-def same(a, b):
-    return np.array_equal(a.field("temperature"), b.field("temperature")) and np.array_equal(a.position, b.position)
 
 
 def test_flux_conserves_and_mixes():
@@ -348,72 +305,6 @@ def test_changes_between_steps_keep_the_second_order(change):
     assert 1.8 < np.log2(errors[0] / errors[1]) < 2.2, errors
 
 
-def noise(strength):
-    def force(t, x, v, q, w, *, random):
-        return strength * (random[:, :3] - 0.5), strength * 1e-2 * (random[:, 3:] - 0.5)
-    return force
-
-
-def compiled_noise():
-    numba = pytest.importorskip("numba")
-
-    @numba.cfunc(POINTERS)
-    def force(time, clumps, wrenches, parameters):
-        rows, out = numba.carray(clumps, (22, 8)), numba.carray(wrenches, (6, 8))
-        for k in range(8):
-            for m in range(3):
-                out[m, k] = parameters[0] * (rows[16 + m, k] - 0.5)
-                out[3 + m, k] = parameters[0] * 1e-2 * (rows[19 + m, k] - 0.5)
-
-    return force
-
-
-def test_random_numbers_are_those_of_numpy():
-    seen = {}
-
-    def force(t, x, v, q, w, *, random):
-        seen[round(t / 1e-5)] = random
-        return np.zeros(3), np.zeros(3)
-
-    sim = md.Simulation(md.Material(young=1e7, poisson=0.3), dt=1e-5)
-    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0), np.arange(5)[:, None] * [1.0, 0, 0])
-    sim.remove_clumps([1])
-    sim.add_force(force, random=6, seed=2 ** 40 + 17)
-    sim.run(3)
-    assert sorted(seen) == [0, 1, 2, 3]
-    for step, numbers in seen.items():
-        for id_, row in zip(sim.ids, numbers):
-            philox = np.random.Philox(counter=[0, int(id_), step, 0], key=[2 ** 40 + 17, 0])
-            assert np.array_equal(row, np.random.Generator(philox).random(6))
-
-
-def test_random_forces_have_equal_bits_in_all_languages_and_threads():
-    sims = []
-    for force, threads in ((noise(1e-3), 1), (compiled_noise(), 1), (compiled_noise(), 2)):
-        sim = box_of_rods(2400, threads=threads)
-        if force.__class__.__name__ == "function":
-            sim.add_force(force, random=6, seed=5)
-        else:
-            sim.add_force(force, [1e-3], random=6, seed=5)
-        sim.run(100)
-        sims.append(sim)
-    assert sims[2].threads == 2
-    assert same(sims[1], sims[2])
-    assert np.array_equal(sims[0].position, sims[1].position)
-
-
-def test_random_forces_continue_after_a_restart(tmp_path):
-    sim = box_of_rods()
-    sim.add_force(noise(1e-3), random=6, seed=5)
-    sim.run(50)
-    sim.save(tmp_path / "a.npz")
-    loaded, copied = md.Simulation.load(tmp_path / "a.npz"), copy.deepcopy(sim)
-    loaded.add_force(noise(1e-3), random=6, seed=5)
-    for one in (sim, loaded, copied):
-        one.run(50)
-    assert same(sim, loaded) and same(sim, copied)
-
-
 def test_set_field_and_frames(tmp_path):
     meshio = pytest.importorskip("meshio")
     sim = box_of_rods()
@@ -481,13 +372,6 @@ def test_a_callback_that_raises_leaves_fields_as_they_were():
 def test_fields_are_refused_for_lammps(tmp_path):
     with pytest.raises(ValueError, match="fields cannot be given to LAMMPS: temperature"):
         box_of_rods().write_lammps(tmp_path / "rods", steps=10)
-
-
-def test_random_needs_an_argument():
-    sim = box_of_rods()
-    for function, arguments in ((noise(1.0), {}), (lambda t, x, v, q, w: (0.0 * v, 0.0 * w), {"random": 3})):
-        with pytest.raises(ValueError, match="random = "):
-            sim.add_force(function, **arguments)
 
 
 def test_unknown_field_and_missing_records():

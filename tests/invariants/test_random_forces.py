@@ -1,0 +1,81 @@
+"""Random numbers of forces: those of NumPy, with equal bits for languages, threads and restarts."""
+import copy
+
+import numpy as np
+import pytest
+from rods_with_fields import POINTERS, box_of_rods, same
+
+import minidem as md
+
+
+def noise(strength):
+    def force(t, x, v, q, w, *, random):
+        return strength * (random[:, :3] - 0.5), strength * 1e-2 * (random[:, 3:] - 0.5)
+    return force
+
+
+def compiled_noise():
+    numba = pytest.importorskip("numba")
+
+    @numba.cfunc(POINTERS)
+    def force(time, clumps, wrenches, parameters):
+        rows, out = numba.carray(clumps, (22, 8)), numba.carray(wrenches, (6, 8))
+        for k in range(8):
+            for m in range(3):
+                out[m, k] = parameters[0] * (rows[16 + m, k] - 0.5)
+                out[3 + m, k] = parameters[0] * 1e-2 * (rows[19 + m, k] - 0.5)
+
+    return force
+
+
+def test_random_numbers_are_those_of_numpy():
+    seen = {}
+
+    def force(t, x, v, q, w, *, random):
+        seen[round(t / 1e-5)] = random
+        return np.zeros(3), np.zeros(3)
+
+    sim = md.Simulation(md.Material(young=1e7, poisson=0.3), dt=1e-5)
+    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0), np.arange(5)[:, None] * [1.0, 0, 0])
+    sim.remove_clumps([1])
+    sim.add_force(force, random=6, seed=2 ** 40 + 17)
+    sim.run(3)
+    assert sorted(seen) == [0, 1, 2, 3]
+    for step, numbers in seen.items():
+        for id_, row in zip(sim.ids, numbers):
+            philox = np.random.Philox(counter=[0, int(id_), step, 0], key=[2 ** 40 + 17, 0])
+            assert np.array_equal(row, np.random.Generator(philox).random(6))
+
+
+def test_random_forces_have_equal_bits_in_all_languages_and_threads():
+    sims = []
+    for force, threads in ((noise(1e-3), 1), (compiled_noise(), 1), (compiled_noise(), 2)):
+        sim = box_of_rods(2400, threads=threads)
+        if force.__class__.__name__ == "function":
+            sim.add_force(force, random=6, seed=5)
+        else:
+            sim.add_force(force, [1e-3], random=6, seed=5)
+        sim.run(100)
+        sims.append(sim)
+    assert sims[2].threads == 2
+    assert same(sims[1], sims[2])
+    assert np.array_equal(sims[0].position, sims[1].position)
+
+
+def test_random_forces_continue_after_a_restart(tmp_path):
+    sim = box_of_rods()
+    sim.add_force(noise(1e-3), random=6, seed=5)
+    sim.run(50)
+    sim.save(tmp_path / "a.npz")
+    loaded, copied = md.Simulation.load(tmp_path / "a.npz"), copy.deepcopy(sim)
+    loaded.add_force(noise(1e-3), random=6, seed=5)
+    for one in (sim, loaded, copied):
+        one.run(50)
+    assert same(sim, loaded) and same(sim, copied)
+
+
+def test_random_needs_an_argument():
+    sim = box_of_rods()
+    for function, arguments in ((noise(1.0), {}), (lambda t, x, v, q, w: (0.0 * v, 0.0 * w), {"random": 3})):
+        with pytest.raises(ValueError, match="random = "):
+            sim.add_force(function, **arguments)
