@@ -304,7 +304,7 @@ class Simulation:
     add_clumps = exclusive(changes.add_clumps)
     remove_clumps = exclusive(changes.remove_clumps)
     add_force, deform = exclusive(changes.add_force), exclusive(changes.deform)
-    add_bonds, bonds = exclusive(bonding.add_bonds), exclusive(bonding.bonds)
+    add_bonds, bonds, broken_bonds = map(exclusive, (bonding.add_bonds, bonding.bonds, bonding.broken_bonds))
 
     @property
     def user_forces(self):

@@ -10,18 +10,19 @@ The wrench of a clump is the sum over its spheres in the order of its template.
 from libc.math cimport NAN
 from libc.string cimport memcpy, memset
 
+from minidem.broadphase.ghosts cimport slot_of
 from minidem.contact.blocks cimport (
     BODIES, EFFECTIVE_INERTIA, EFFECTIVE_MASS, FIRST, LAST_COUPLE, LAST_FORCE, MATERIALS, RECORDS, SECOND, block_at,
 )
 from minidem.contact.contact_motion cimport SIDE_ROWS, gather_contacts
 from minidem.contact.fixed_point cimport (
-    BOUND, COARSE, LINE, add_energies, add_side, fold, rounded_wide, take_lines,
+    BOUND, COARSE, LARGEST, LINE, add_energies, add_side, fold, rounded_wide, take_lines,
 )
 from minidem.contact.rows cimport (
-    COEFFICIENTS, COUPLE, DISSIPATED, FORCE, GOES_ON, MASS, MAX_COEFFICIENTS, NORMAL, OVERLAP, RESULT_ROWS,
-    ROLLING_INERTIA,
+    COEFFICIENTS, COUPLE, DISSIPATED, FORCE, FRACTURE, GOES_ON, MASS, MAX_COEFFICIENTS, NORMAL, OVERLAP,
+    RESULT_ROWS, ROLLING_INERTIA,
 )
-from minidem.contact.stored cimport BLOCKS_PER_FOLD, CROSS, GROUPS, KINDS, WALLS
+from minidem.contact.stored cimport BLOCKS_PER_FOLD, CROSS, GROUPS, SUMMED, WALLS, Fracture
 from minidem.contact.stored_find cimport end_contact
 from minidem.core.eight cimport (
     Eight, Eight3, add3, bits_below, cross3, eight_of, eight_where, inverse_power, load_eight, load_eight3, scale3,
@@ -30,6 +31,7 @@ from minidem.core.eight cimport (
 from minidem.core.lanes cimport LANES, LOG_LANES
 from minidem.core.prefetch cimport prefetch
 from minidem.core.transpose cimport rows_from_records
+from minidem.core.vectors cimport reserve
 from minidem.core.vec3 cimport dot
 from minidem.state.pose cimport load_matrices, to_body3
 from minidem.state.rows cimport FORCE as CLUMP_FORCE
@@ -44,6 +46,7 @@ cdef extern from *:
     #define MINIDEM_FAR 1e100
     """
     const double FAR "MINIDEM_FAR"  # a gap [m]
+    const double LEAST_FRACTURE "5e-324"   # [J]
 
 
 cdef inline void prefetch_block(const double *block, int n_records) noexcept nogil:
@@ -140,9 +143,34 @@ cdef inline void check_ended(Stored *stored, const double *block, const double *
             stored.force_after_end[k] = result[(FORCE + k) * LANES + lane]
 
 
-cdef inline void call_law(Stored *stored, const Law *law, double *block, double *contact,
+cdef bint note_fractures(Stored *stored, const Law *law, const StateView *state, const int *keys,
+                         double *energies) noexcept nogil:
+    """Note what broke in a block, by the energies (LANES,), which are then zero. False: memory exhausted."""
+    cdef Fracture *noted
+    cdef Py_ssize_t n
+    cdef double energy
+    cdef int lane, i, j
+    for lane in range(LANES):
+        i, j, energy, energies[lane] = keys[FIRST + lane], keys[SECOND + lane], energies[lane], 0.0
+        if energy <= 0.0 or <unsigned int> (i - stored.first_slot) >= <unsigned int> stored.n_slots:
+            continue                                    # noted by another thread, or a hole
+        if energy * law.per_energy < LARGEST:
+            stored.ledger.dissipated[<int> SUMMED] += rounded_wide(energy * law.per_energy)
+        else:
+            stored.ledger.lost[<int> SUMMED] += energy
+        n = stored.ledger.n_fractures
+        if not reserve(&stored.fractures, (n + 1) * <Py_ssize_t> (sizeof(Fracture) // sizeof(int))):
+            return False
+        stored.ledger.n_fractures, noted = n + 1, <Fracture *> stored.fractures.data + n
+        i, j = state.sphere_number[i], state.sphere_number[slot_of(state, j)] if j >= 0 else j
+        noted.step, noted.energy = stored.step, energy
+        noted.first, noted.second = (j, i) if 0 <= j < i else (i, j)
+    return True
+
+
+cdef inline bint call_law(Stored *stored, const Law *law, const StateView *state, double *block, double *contact,
                           double *result, bint stores, bint own) noexcept nogil:
-    """Evaluate the law; records, and with `stores` force and couple, into the block.
+    """Evaluate the law; records, and with `stores` force and couple, into the block. False: memory exhausted.
 
     own : no body is a ghost. Energies of a contact whose first body is one are added by the other thread.
     """
@@ -153,11 +181,13 @@ cdef inline void call_law(Stored *stored, const Law *law, double *block, double 
         memcpy(block + LAST_FORCE * LANES, result + FORCE * LANES, 3 * LANES * sizeof(double))
     if stores and law.has_couples:
         memcpy(block + LAST_COUPLE * LANES, result + COUPLE * LANES, 3 * LANES * sizeof(double))
-    for k in range(0 if own else <int> KINDS):
+    for k in range(0 if own else <int> SUMMED):
         for lane in range(LANES):
             result[(DISSIPATED + k) * LANES + lane] = result[(DISSIPATED + k) * LANES + lane] \
                 if <unsigned int> (keys[FIRST + lane] - stored.first_slot) < <unsigned int> stored.n_slots else 0.0
     add_energies(result + DISSIPATED * LANES, law.per_energy, stored.ledger.sums, stored.ledger.lost)
+    return bits_below(result + FRACTURE * LANES, LEAST_FRACTURE) == (1 << LANES) - 1 \
+        or note_fractures(stored, law, state, keys, result + FRACTURE * LANES)
 
 
 cdef inline int ended_lanes(const Stored *stored, const Blocks *blocks, const double *block,
@@ -186,10 +216,12 @@ cdef inline void preset(const Stored *stored, const Law *law, Py_ssize_t b, bint
 cdef inline void limit_range(const Stored *stored, const Law *law, Py_ssize_t b, bint walls, const double *contact,
                              double *result) noexcept nogil:
     """No contact goes on beyond the range for which candidates are listed."""
+    cdef double *goes_on = result + GOES_ON * LANES
     cdef int lane
-    for lane in range(LANES):
-        if contact[OVERLAP * LANES + lane] <= -law.reach or walls and not stored.seen.data[b * LANES + lane]:
-            result[GOES_ON * LANES + lane] = 0.0
+    store_eight(goes_on, eight_where(load_eight(contact + OVERLAP * LANES) + eight_of(law.reach), load_eight(goes_on)))
+    for lane in range(LANES if walls else 0):
+        if not stored.seen.data[b * LANES + lane]:
+            goes_on[lane] = 0.0
 
 
 cdef void add_box_work(Stored *stored, const Law *law, const int *first, const double *force,
@@ -237,7 +269,9 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
         if b >= stored.n_kept[group]:
             force, couple = result + FORCE * LANES, result + COUPLE * LANES
             preset(stored, law, b, walls, contact, result)
-            call_law(stored, law, block, contact, result, walls or stored.stores_forces, group != <int> CROSS)
+            if not call_law(stored, law, state, block, contact, result, walls or stored.stores_forces,
+                            group != <int> CROSS):
+                return False
             if law.reach > 0.0:
                 limit_range(stored, law, b, walls, contact, result)
             ended = ended_lanes(stored, blocks, block, result)
@@ -246,12 +280,12 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
         if crosses:
             add_box_work(stored, law, <const int *> block + FIRST, force, images)
         if (b + 1) % BLOCKS_PER_FOLD == 0:
-            fold(stored.ledger.sums, KINDS, stored.ledger.dissipated)
+            fold(stored.ledger.sums, SUMMED, stored.ledger.dissipated)
         for lane in range(LANES if ended else 0):
             if ended >> lane & 1:
                 check_ended(stored, block, result, law.has_couples, lane)
                 end_contact(stored, mine, state, group, b * LANES + lane)
-    fold(stored.ledger.sums, KINDS, stored.ledger.dissipated)
+    fold(stored.ledger.sums, SUMMED, stored.ledger.dissipated)
     return True
 
 

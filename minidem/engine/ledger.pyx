@@ -1,11 +1,13 @@
-"""The ledger of a time loop: energies dissipated in contacts, and work of walls and a box that move; forces of walls,
-and the stress that moves a box.
+"""The ledger of a time loop: energies dissipated in contacts, and work of walls and a box that move; what broke; forces
+of walls, and the stress that moves a box.
 
 Each thread sums over its own clumps. The sums have no order (contact/fixed_point.pxd). Work is the integral of the
 power by the trapezoidal rule over each step. That of user forces is of single clumps: user_forces.py,
 compiled_forces.pyx.
 """
 import numpy as np
+
+from minidem.contact.contact_table import FRACTURE
 
 from libc.string cimport memset
 
@@ -19,7 +21,7 @@ from minidem.contact.fixed_point cimport Wide, join_wide, rounded_wide, split_wi
 from minidem.contact.law cimport Contact
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.contact.rows cimport COEFFICIENTS
-from minidem.contact.stored cimport KINDS, WALLS, Ledger
+from minidem.contact.stored cimport Fracture, KINDS, Ledger, WALLS
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.vec3 cimport Vec3, add, cross, dot, scale, sub, vec3
 from minidem.engine.loop cimport Loop
@@ -236,9 +238,10 @@ cdef void add_wall_work(Loop *loop, int thread, bint between) noexcept nogil:
 
 
 cdef object read_ledger(const Loop *loop):
-    """(6, 2) energies, each the sum of two numbers [J].
+    """(7, 2) energies, each the sum of two numbers [J].
 
-    Dissipated by damping, tangential damping, sliding, rolling; work of moving walls, and in half a step at the last.
+    Dissipated by damping, tangential damping, sliding, rolling, fracture; work of moving walls, and in half a step at
+    the last.
     """
     cdef double[:, ::1] entries = np.zeros((KINDS + 2, 2))
     cdef const Ledger *ledger
@@ -269,3 +272,37 @@ cdef void write_ledger(Loop *loop, const double[:, ::1] entries) noexcept nogil:
         ledger.dissipated[k] = join_wide(&entries[k, 0], loop.law.energy_unit)
     ledger.wall_work = join_wide(&entries[<int> KINDS, 0], loop.law.energy_unit)
     ledger.wall_power = join_wide(&entries[<int> KINDS + 1, 0], loop.law.energy_unit)
+
+
+cdef object take_fractures(Loop *loop, known, state, ids, walls):
+    """The table FRACTURE `known`, and behind it what broke since the last call, by step and spheres.
+
+    ids : (n_clumps,);  walls : (n_elements,) of the elements
+    """
+    cdef const Fracture *noted
+    cdef Py_ssize_t k, row = 0, n = 0
+    cdef int t
+    for t in range(loop.n_threads):
+        n += loop.contacts[t].stored.ledger.n_fractures
+    if n == 0:
+        return known
+    cdef long long[:, ::1] keys = np.empty((3, n), dtype=np.int64)
+    cdef double[::1] energy = np.empty(n)
+    for t in range(loop.n_threads):
+        for k in range(loop.contacts[t].stored.ledger.n_fractures):
+            noted = <const Fracture *> loop.contacts[t].stored.fractures.data + k
+            keys[0, row], keys[1, row], keys[2, row], energy[row] = noted.second, noted.first, noted.step, noted.energy
+            row += 1
+    order, new = np.lexsort(keys), np.zeros(n, FRACTURE)
+    sizes = state.bodies.sizes[state.template_index]
+    ends = np.cumsum(sizes)
+    for name, spheres in zip("ji", np.asarray(keys)[:2, order]):
+        clump = ends.searchsorted(np.maximum(spheres, 0), side="right")
+        element = np.append(walls, 0).take(-1 - np.minimum(spheres, -1))
+        new[f"id_{name}"] = np.where(spheres < 0, -1 - element, ids[clump])
+        new[f"place_{name}"] = np.where(spheres < 0, 0, spheres - (ends - sizes)[clump])
+    new["step"], new["energy"] = np.asarray(keys)[2, order], np.asarray(energy)[order]
+    both = np.concatenate([known, new])
+    for t in range(loop.n_threads):                     # nothing is interrupted from here on
+        loop.contacts[t].stored.ledger.n_fractures = 0
+    return both

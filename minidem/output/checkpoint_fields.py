@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from minidem.contact.contact_table import FRACTURE
 from minidem.core.checks import refuse
 from minidem.templates.clump_template import ClumpTemplate
 
@@ -100,8 +101,9 @@ FIELDS = (
     Field("history_mass", ("n_contacts",), "effective mass [kg]", when="history", check=_positive),
     Field("history_rolling_inertia", ("n_contacts",), "effective [kg m2]", when="history", check=_not_negative),
     # Sums of all clumps by kinds, each as two numbers to be added, which hold more digits than one.
-    Field("dissipated", (4, 2), "dissipated by damping, tangential damping, sliding, rolling [J]", np.float64,
+    Field("dissipated", (5, 2), "dissipated by damping, tangential damping, sliding, rolling, fracture [J]", np.float64,
           "history", missing=0.0),
+    Field("fractures", ("n_fractures",), "what broke, by steps", FRACTURE, "history", missing=0.0),
     Field("wall_work", (2, 2), "work of moving walls, that of half a step [J]", np.float64, "moving walls",
           missing=0.0),
     Field("work", ("n_clumps", 7), "work of user forces [J], force, torque", np.float64, "user forces", missing=0.0),

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import minidem as md
-from minidem.bonds import BrokenBonds
 
 RADIUS, CONTACT = 0.01, "hertz-mindlin:bonds=parallel"
 BALL = md.ClumpTemplate([(0, 0, 0)], [RADIUS], density=1000.0)
