@@ -99,5 +99,7 @@ def friction_kernels(normal, values):
     if cohesion is not None and values["bonds"] != "none":
         raise ValueError("bonds = parallel: bonds beside contacts with cohesion are not defined; leave one out")
     parts = (cohesion or normal, TANGENTIAL[values["tangential"]], ROLLING[values["rolling"]], BONDS[values["bonds"]])
-    return LawKernels(history=<size_t> (forces if values["bonds"] == "none" else forces_with_bonds), describe=<size_t> describe, n_records=FRICTION_RECORDS,
-                      parts=tuple(part for part in parts if part is not None))
+    bonds, parts = parts[-1], tuple(part for part in parts if part is not None)
+    return LawKernels(history=<size_t> (forces if bonds is None else forces_with_bonds), describe=<size_t> describe,
+                      n_records=FRICTION_RECORDS, parts=parts, touch_records=0 if bonds is None else
+                      FRICTION_RECORDS + sum(part.n_records for part in parts[:-1]))

@@ -49,12 +49,14 @@ cdef extern from *:
     const double LEAST_FRACTURE "5e-324"   # [J]
 
 
-cdef inline void prefetch_block(const double *block, int n_records) noexcept nogil:
-    """What each step reads of a block."""
-    cdef int k
+cdef inline void prefetch_block(const double *block, const Law *law, const double *like) noexcept nogil:
+    """What each step reads of a block. like : the present block, whose first contact is taken for that of all."""
+    cdef int k, first = 0 if like[(<int> RECORDS + 3) * LANES] != 0.0 else law.touch_records
     prefetch(block + BODIES * LANES)
     prefetch(block + EFFECTIVE_MASS * LANES)
-    for k in range(<int> RECORDS, <int> RECORDS + 4 * n_records):
+    if first > 0:
+        prefetch(block + (<int> RECORDS + 3) * LANES)
+    for k in range(<int> RECORDS + 4 * first, <int> RECORDS + 4 * (law.n_records - law.rare_records)):
         prefetch(block + k * LANES)
 
 
@@ -260,7 +262,7 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
     load_only_pair(law, contact)
     for b in range(n_blocks):
         block = block_at(blocks, b)
-        prefetch_block(block_at(blocks, b + 2 * <int> AHEAD), law.n_records)
+        prefetch_block(block_at(blocks, b + 2 * <int> AHEAD), law, block)
         if not walls and b + <int> AHEAD < n_blocks:
             prefetch_bodies(stored, state, <const int *> block_at(blocks, b + AHEAD))
         crosses = load_block(law, state, blocks, b, walls, contact, sides, NULL, images)

@@ -89,7 +89,7 @@ cdef class Driver:
     cdef readonly object user_work      # UserWork, likewise
     cdef public object population       # Population: ids, and energies of removed clumps
     cdef Guard guard
-    cdef object fractures               # see `ledger`, without those that compiled code has noted since
+    cdef object fractures               # see `ledger`; without what the threads have noted since
     cdef readonly object started
     cdef readonly bint all_started
     cdef readonly bint forces_known     # the forces in the state belong to its pose
@@ -101,8 +101,9 @@ cdef class Driver:
 
     def __cinit__(self, State state, scheme, parameters, double dt, long long first_step=0, law=None,
                   gravity=(0.0, 0.0, 0.0), walls=None, int threads=1, history=None, dissipated=None, fractures=None,
-                  wall_work=None, work=None, force_work=None, servo_states=None, box_state=None, former_walls=None, population=None,
-                  external_forces=None, user_forces=None, started=None, bint forces_known=False, Guard guard=None):
+                  wall_work=None, work=None, force_work=None, servo_states=None, box_state=None, former_walls=None,
+                  population=None, external_forces=None, user_forces=None, started=None, bint forces_known=False,
+                  Guard guard=None):
         self.guard = Guard() if guard is None else guard
         if law is not None:
             self.walls = WallTable(walls, dt, first_step, servo_states, former_walls, guard)
@@ -393,18 +394,7 @@ cdef class Driver:
     @property
     def statistics(self):
         """Sizes of the lists of candidates and numbers of their rebuilds, a dict."""
-        cdef int t, source
-        pairs = outer = active = 0
-        for t in range(self.loop.n_threads):
-            pairs += self.loop.broad.threads[t].pairs.size // 2
-            active += self.loop.broad.threads[t].active.size
-            for source in range(self.loop.n_threads):
-                outer += self.loop.broad.threads[source].found[t].size // 2
-                outer += self.loop.broad.threads[source].cross_thread[t].size // 2
-        return {"outer_skin": self.loop.broad.outer_skin, "inner_skin": self.loop.broad.inner_skin,
-                "outer_lists": self.loop.broad.n_outer, "inner_lists": self.loop.broad.n_inner,
-                "outer_pairs": outer, "inner_pairs": pairs, "active_slots": active * LANES,
-                "threads": self.loop.n_threads, "shares": self.shares}
+        return self.memory.statistics() | {"threads": self.threads, "shares": self.shares}
 
     def time_phases(self, bint on=True):
         """Start or stop recording the time that thread 0 spends in each phase of a step.

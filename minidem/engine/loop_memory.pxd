@@ -43,5 +43,6 @@ cdef class LoopMemory:
     cdef object sort_with_lists(self, Reordering new, HistoryMemory contacts)
     cdef object use_one_thread(self)
     cdef object release_lists(self)
+    cdef object statistics(self)
     cdef object raise_failure(self, error)
     cdef object raise_force_after_end(self)

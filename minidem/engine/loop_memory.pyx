@@ -284,6 +284,20 @@ cdef class LoopMemory:
         for t in range(self.loop.n_threads):
             release_contacts(self.loop.contacts + t)
 
+    cdef object statistics(self):
+        """Sizes of the lists of candidates and numbers of their rebuilds, a dict."""
+        cdef int t, source
+        pairs = outer = active = 0
+        for t in range(self.loop.n_threads):
+            pairs += self.loop.broad.threads[t].pairs.size // 2
+            active += self.loop.broad.threads[t].active.size
+            for source in range(self.loop.n_threads):
+                outer += self.loop.broad.threads[source].found[t].size // 2
+                outer += self.loop.broad.threads[source].cross_thread[t].size // 2
+        return {"outer_skin": self.loop.broad.outer_skin, "inner_skin": self.loop.broad.inner_skin,
+                "outer_lists": self.loop.broad.n_outer, "inner_lists": self.loop.broad.n_inner,
+                "outer_pairs": outer, "inner_pairs": pairs, "active_slots": active * LANES}
+
     cdef object raise_failure(self, error):
         """Raise what has failed in the last steps, if anything; error : of a user force."""
         cdef int t, failure = NO_FAILURE, clump = -1

@@ -178,4 +178,5 @@ cdef void describe(GivenRows contact, OwnRows history, OwnRows own, OwnRows norm
         result[ROLLING_ENERGY * LANES + lane] += held.z
 
 
-PART = Part(forces=<size_t> forces, describe=<size_t> describe, n_records=RECORDS, has_couples=True)
+PART = Part(forces=<size_t> forces, describe=<size_t> describe, n_records=RECORDS, rare_records=RECORDS - DASHPOT,
+            has_couples=True)
