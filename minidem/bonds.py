@@ -1,4 +1,4 @@
-"""Bonds between spheres: methods of `Simulation` that add them, and that list those that hold and those that have broken
+"""Bonds between spheres: methods of `Simulation` that add them, and list those that hold and those that have broken
 (contact/parts/bond.pyx).
 
 A bond is part of the records of a contact, of a law with ``bonds=parallel``. So it goes on over sorting, restarts,
@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
-from minidem.contact.contact_table import FRACTURE
 from minidem.contact.parts.bond import BondRecord
 from minidem.core.checks import finite_array, non_negative, positive, short_repr
 from minidem.core.quaternions import rotate_back
@@ -25,7 +24,8 @@ BOND = np.dtype([
     ("clump_i", np.int32), ("clump_j", np.int32), ("sphere_i", np.int32), ("sphere_j", np.int32),
     ("normal_force", float), ("shear_force", float, 3), ("bending", float, 3), ("torsion", float),
     ("tension", float), ("shear", float), ("energy", float)], align=True)
-BROKEN = np.dtype([*((name, FRACTURE[name]) for name in FRACTURE.names[:-1]), ("time", float), ("energy", float)])
+BROKEN = np.dtype([*((name, np.int64) for name in ("id_i", "id_j", "place_i", "place_j", "step")), ("time", float),
+                   ("energy", float)])
 
 
 def add_bonds(sim, pairs: Any, young: float, stiffness_ratio: float = 2.5, radius: ArrayLike = 1.0,
@@ -146,9 +146,9 @@ def broken_bonds(sim) -> np.ndarray:
     Returns
     -------
     structured array (n,)
-        id_i, id_j of the clumps, or -1 - k of wall k; place_i, place_j of the spheres in their templates; step: the bond
-        held after the step before, and not after this one; time of this step [s]; energy of fracture [J]. Contacts of
-        laws of your own are listed where they report one (`minidem.contact.registry.register`).
+        id_i, id_j of the clumps, or -1 - k of wall k; place_i, place_j of the spheres in their templates; number of the
+        first step after which the bond does not hold, and its time [s]; energy of fracture [J]. Contacts of laws of
+        your own are listed where they report one (`minidem.contact.registry.register`).
 
     Examples
     --------
@@ -162,12 +162,8 @@ def broken_bonds(sim) -> np.ndarray:
         sim.run(100)
         print(sim.broken_bonds()[["time", "energy"]])
     """
-    rows = sim.engine.loop.ledger().get("fractures", np.zeros(0, FRACTURE))
-    found = np.zeros(len(rows), BROKEN)
-    for name in FRACTURE.names:
-        found[name] = rows[name]
-    found["time"] = rows["step"] * sim.dt
-    return found
+    rows = sim.engine.loop.ledger().get("fractures", np.zeros((0, 6)))
+    return np.array([(*row[:5], row[4] * sim.dt, row[5]) for row in rows.tolist()], BROKEN)
 
 
 def _bonded(history, first):

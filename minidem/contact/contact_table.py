@@ -1,5 +1,4 @@
-"""The structured arrays of contacts, by the user's numbers of clumps and spheres, which contact_rows.pyx fills, and of
-what broke, which engine/ledger.pyx fills."""
+"""The structured array of contacts, by the user's numbers of clumps and spheres; contact_rows.pyx fills it."""
 import numpy as np
 
 CONTACT = np.dtype([
@@ -16,13 +15,6 @@ CONTACT = np.dtype([
     ("energy_tangential", float), ("energy_rolling", float),        # of their springs [J]
     ("sliding", bool),                                  # the limit of friction is reached
 ], align=True)
-
-FRACTURE = np.dtype([
-    ("id_i", np.int64), ("id_j", np.int64),             # of clumps; j of wall k is -1 - k
-    ("place_i", np.int64), ("place_j", np.int64),       # of the spheres in the template of the clump; 0 at a wall
-    ("step", np.int64),                                 # number of the step at whose end it broke
-    ("energy", float),                                  # that was dissipated by the fracture [J]
-])
 
 
 def columns(contacts):

@@ -7,7 +7,6 @@ Such code works on copies, or saves a copy to restore.
 """
 import numpy as np
 
-from minidem.contact.contact_table import FRACTURE
 from minidem.engine.history_memory import history_without
 from minidem.engine.loop_memory import NotFinite
 from minidem.engine.population import Population
@@ -61,12 +60,10 @@ cdef class Driver:
     ----------
     state : State
     scheme : record of the rotation scheme;  parameters : list of floats
-    dt : step [s]
-    first_step : number of the step at which it begins
+    dt : step [s];  first_step : number of the step at which it begins
     law : (record of the contact law, its parameter values, PairTable); None: free bodies, no contacts, torques as given
     gravity : (3,) [m/s2]
-    walls : WallElements of the walls of the PairTable
-    threads : int
+    walls : WallElements of the walls of the PairTable;  threads : int
     history, dissipated, fractures, wall_work, work, force_work : see `history` and `ledger`; default: none, zero
     servo_states : that of the WallTable; default: zero
     box_state : that of the BoxTable, of a box that moves; default: that before the first step
@@ -114,7 +111,7 @@ cdef class Driver:
         self.take_box()
         self.population = Population().with_new(state.n_clumps) if population is None else population
         self.started = np.zeros(state.n_clumps, dtype=bool) if started is None else np.array(started, dtype=bool)
-        self.fractures = np.zeros(0, FRACTURE) if fractures is None else fractures
+        self.fractures = np.zeros((0, 6)) if fractures is None else fractures
         self.all_started, self.forces_known = bool(self.started.all()), forces_known
         if law is not None:
             write_ledger(self.loop, np.concatenate([np.zeros((5, 2)) if dissipated is None else dissipated,
@@ -426,7 +423,7 @@ cdef class Driver:
         """Energies since the start by name, as arguments of another Driver; without those that cannot differ from zero.
 
         dissipated : (5, 2) by damping, tangential damping, sliding, rolling, fracture, each the sum of two numbers [J]
-        fractures : (n,) table FRACTURE (contact/contact_table.py) of what broke, by ascending step and spheres
+        fractures : (n, 6) what broke, see take_fractures
         wall_work : (2, 2) work of moving walls, and in half a step at the last one, likewise [J]
         work : (n_clumps, 7) work of user forces in Python on each clump [J], these forces [N] and torques [N m]
         force_work : (n_clumps, 2) work of compiled user forces on each clump [J], and its power [W]
@@ -444,8 +441,7 @@ cdef class Driver:
     def take_fractures(self):
         """What broke so far, see `ledger`; called before the lists of the threads are replaced."""
         if self.memory.contacts is not None:
-            self.fractures = take_fractures(self.loop, self.fractures, self.state, self.population.ids,
-                                            self.walls.wall_of)
+            self.fractures = take_fractures(self.loop, self.fractures, self)
         return self.fractures
 
     def past(self, n_new=0):

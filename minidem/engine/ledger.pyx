@@ -7,8 +7,6 @@ compiled_forces.pyx.
 """
 import numpy as np
 
-from minidem.contact.contact_table import FRACTURE
-
 from libc.string cimport memset
 
 from minidem.broadphase.ghosts cimport clump_of, slot_of
@@ -274,10 +272,11 @@ cdef void write_ledger(Loop *loop, const double[:, ::1] entries) noexcept nogil:
     ledger.wall_power = join_wide(&entries[<int> KINDS + 1, 0], loop.law.energy_unit)
 
 
-cdef object take_fractures(Loop *loop, known, state, ids, walls):
-    """The table FRACTURE `known`, and behind it what broke since the last call, by step and spheres.
+cdef object take_fractures(Loop *loop, known, driver):
+    """`known` of a Driver, (n, 6), and behind it what broke since the last call, by ascending step and spheres.
 
-    ids : (n_clumps,);  walls : (n_elements,) of the elements
+    Ids of the two clumps, -1 - k of wall k; places of the spheres in their clumps, 0 of a wall; number of the step at
+    whose end it broke; energy [J].
     """
     cdef const Fracture *noted
     cdef Py_ssize_t k, row = 0, n = 0
@@ -286,23 +285,21 @@ cdef object take_fractures(Loop *loop, known, state, ids, walls):
         n += loop.contacts[t].stored.ledger.n_fractures
     if n == 0:
         return known
-    cdef long long[:, ::1] keys = np.empty((3, n), dtype=np.int64)
-    cdef double[::1] energy = np.empty(n)
+    cdef double[:, ::1] found = np.empty((4, n))
     for t in range(loop.n_threads):
         for k in range(loop.contacts[t].stored.ledger.n_fractures):
             noted = <const Fracture *> loop.contacts[t].stored.fractures.data + k
-            keys[0, row], keys[1, row], keys[2, row], energy[row] = noted.second, noted.first, noted.step, noted.energy
+            found[0, row], found[1, row], found[2, row], found[3, row] = noted.second, noted.first, noted.step, noted.energy
             row += 1
-    order, new = np.lexsort(keys), np.zeros(n, FRACTURE)
-    sizes = state.bodies.sizes[state.template_index]
+    second, first, step, energy = np.asarray(found)[:, np.lexsort(found[:3])]
+    sizes, columns = driver.state.bodies.sizes[driver.state.template_index], []
     ends = np.cumsum(sizes)
-    for name, spheres in zip("ji", np.asarray(keys)[:2, order]):
-        clump = ends.searchsorted(np.maximum(spheres, 0), side="right")
-        element = np.append(walls, 0).take(-1 - np.minimum(spheres, -1))
-        new[f"id_{name}"] = np.where(spheres < 0, -1 - element, ids[clump])
-        new[f"place_{name}"] = np.where(spheres < 0, 0, spheres - (ends - sizes)[clump])
-    new["step"], new["energy"] = np.asarray(keys)[2, order], np.asarray(energy)[order]
-    both = np.concatenate([known, new])
+    for spheres in (first, second):
+        clump, at_wall = ends.searchsorted(np.maximum(spheres, 0.0), side="right"), spheres < 0.0
+        wall = np.append(driver.walls.wall_of, 0).take(-1 - np.minimum(spheres, -1.0).astype(int))
+        columns += [np.where(at_wall, -1 - wall, driver.population.ids[clump]),
+                    np.where(at_wall, 0, spheres - (ends - sizes)[clump])]
+    both = np.append(known, np.column_stack([*columns[::2], *columns[1::2], step, energy]), axis=0)
     for t in range(loop.n_threads):                     # nothing is interrupted from here on
         loop.contacts[t].stored.ledger.n_fractures = 0
     return both

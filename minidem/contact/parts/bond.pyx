@@ -125,7 +125,8 @@ cdef void break_bond(GivenRows contact, OwnRows own, OwnRows result, Bonds *bond
     cdef Vec3 couple = add_scaled(load(record(own, BENDING) + lane), own[(4 * BENDING + 3) * LANES + lane], normal)
     cdef Vec3 held = energies(own, bonds.pull[lane], lane)
     cdef double energy = held.x + held.y + held.z + 0.5 * contact[STEP * LANES + lane] * (
-        dot(force, load(contact + VELOCITY * LANES + lane)) + dot(couple, load(contact + ANGULAR_VELOCITY * LANES + lane)))
+        dot(force, load(contact + VELOCITY * LANES + lane))
+        + dot(couple, load(contact + ANGULAR_VELOCITY * LANES + lane)))
     result[FRACTURE * LANES + lane] = energy if energy > LEAST else LEAST
     result[DISSIPATED * LANES + lane] += 0.0 if energy > LEAST else energy
     bonds.pull[lane] = 0.0
