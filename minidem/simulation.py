@@ -301,10 +301,10 @@ class Simulation:
         return copy.deepcopy(self)
 
     # Clumps, user forces, motion of the box: changes.py.
-    add_clumps = exclusive(changes.add_clumps)
-    remove_clumps = exclusive(changes.remove_clumps)
+    add_clumps, remove_clumps = exclusive(changes.add_clumps), exclusive(changes.remove_clumps)
     add_force, deform = exclusive(changes.add_force), exclusive(changes.deform)
-    add_bonds, bonds, broken_bonds = map(exclusive, (bonding.add_bonds, bonding.bonds, bonding.broken_bonds))
+    add_bonds, bonds = exclusive(bonding.add_bonds), exclusive(bonding.bonds)
+    broken_bonds = exclusive(bonding.broken_bonds)
 
     @property
     def user_forces(self):

@@ -289,7 +289,8 @@ cdef object take_fractures(Loop *loop, known, driver):
     for t in range(loop.n_threads):
         for k in range(loop.contacts[t].stored.ledger.n_fractures):
             noted = <const Fracture *> loop.contacts[t].stored.fractures.data + k
-            found[0, row], found[1, row], found[2, row], found[3, row] = noted.second, noted.first, noted.step, noted.energy
+            found[0, row], found[1, row] = noted.second, noted.first
+            found[2, row], found[3, row] = noted.step, noted.energy
             row += 1
     second, first, step, energy = np.asarray(found)[:, np.lexsort(found[:3])]
     sizes, columns = driver.state.bodies.sizes[driver.state.template_index], []
