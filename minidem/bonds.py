@@ -149,18 +149,6 @@ def broken_bonds(sim) -> np.ndarray:
         id_i, id_j of the clumps, or -1 - k of wall k; place_i, place_j of the spheres in their templates; number of the
         first step after which the bond does not hold, and its time [s]; energy of fracture [J]. Contacts of laws of
         your own are listed where they report one (`minidem.contact.registry.register`).
-
-    Examples
-    --------
-    ::
-
-        import minidem as md
-        ball = md.ClumpTemplate([(0, 0, 0)], [0.01], density=1000.0)
-        sim = md.Simulation(md.Material(young=1e6, poisson=0.3), contact="hertz-mindlin:bonds=parallel", dt=1e-6)
-        sim.add_clumps(ball, [(0, 0, 0), (0.0205, 0, 0)], velocity=[(0, 0, 0), (1, 0, 0)])
-        sim.add_bonds([(0, 1)], young=1e7, tensile=1e4)
-        sim.run(100)
-        print(sim.broken_bonds()[["time", "energy"]])
     """
     rows = sim.engine.loop.ledger().get("fractures", np.zeros((0, 6)))
     return np.array([(*row[:5], row[4] * sim.dt, row[5]) for row in rows.tolist()], BROKEN)

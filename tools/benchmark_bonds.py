@@ -5,7 +5,8 @@
 
 Cubic lattices: spheres that overlap, with friction, and with rolling resistance; spheres with gaps that are bonded,
 without and with damping, and bonded spheres that overlap, with friction beside their bonds. Each has about three
-contacts or bonds per sphere. Runs take turns, so that other programs slow down all; medians and ratios.
+contacts or bonds per sphere. Runs take turns, so that other programs slow down all; medians and their ratios, because
+some turns have looks of the monitor.
 """
 import argparse
 import sys
@@ -39,7 +40,7 @@ def lattice(kind, side):
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--side", type=int, default=32, help="spheres along a side (default: 32)")
-    parser.add_argument("--turns", type=int, default=11, help="default: 11")
+    parser.add_argument("--turns", type=int, default=25, help="default: 25")
     options = parser.parse_args(argv)
     sims = {kind: lattice(kind, options.side) for kind in KINDS}
     times = {kind: [] for kind in KINDS}
@@ -50,7 +51,7 @@ def main(argv=None):
             times[kind].append((perf_counter() - begin) / 20)
     times = {kind: np.array(found) for kind, found in times.items()}
     for kind, found in times.items():
-        ratio = np.median(found / times["friction"])
+        ratio = np.median(found) / np.median(times["friction"])
         print(f"{kind:20} {len(sims[kind].contacts())} contacts, {1e3 * np.median(found):.2f} ms a step, "
               f"{ratio:.2f} of friction")
     return 0

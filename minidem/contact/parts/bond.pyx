@@ -149,11 +149,15 @@ cdef void forces(GivenRows contact, OwnRows history, OwnRows own, OwnRows normal
                  GivenRows parameters) noexcept nogil:
     cdef Bonds bonds
     cdef double bond_range = parameters[<int> BOND_RANGE]
-    cdef long long any_breaks = 0, any_damped = 0
+    cdef long long any_bonds = 0, any_breaks = 0, any_damped = 0
     cdef int lane, k
     for lane in range(LANES):
-        any_breaks |= stretch(contact, own, bond_range, &bonds, lane)
+        any_bonds |= <long long> (own[(4 * STIFFNESS + 3) * LANES + lane] > 0.0)
         any_damped |= <long long> (own[(4 * SLIP + 3) * LANES + lane] != 0.0)
+    if not any_bonds:
+        return
+    for lane in range(LANES):
+        any_breaks |= stretch(contact, own, bond_range, &bonds, lane)
     for lane in range(LANES if any_breaks else 0):
         if bonds.breaks[lane]:
             break_bond(contact, own, result, &bonds, lane)
