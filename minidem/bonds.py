@@ -1,4 +1,5 @@
-"""Bonds between spheres: methods of `Simulation` that add them, and that list those that hold (contact/parts/bond.pyx).
+"""Bonds between spheres: methods of `Simulation` that add them, and list those that hold and those that have broken
+(contact/parts/bond.pyx).
 
 A bond is part of the records of a contact, of a law with ``bonds=parallel``. So it goes on over sorting, restarts,
 removal and insertion of other clumps as contacts do, and its energies are in those of contacts.
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
-from minidem.contact.parts.bond import HOLDS, BondRecord
+from minidem.contact.parts.bond import BondRecord
 from minidem.core.checks import finite_array, non_negative, positive, short_repr
 from minidem.core.quaternions import rotate_back
 
@@ -23,6 +24,8 @@ BOND = np.dtype([
     ("clump_i", np.int32), ("clump_j", np.int32), ("sphere_i", np.int32), ("sphere_j", np.int32),
     ("normal_force", float), ("shear_force", float, 3), ("bending", float, 3), ("torsion", float),
     ("tension", float), ("shear", float), ("energy", float)], align=True)
+BROKEN = np.dtype([*((name, np.int64) for name in ("id_i", "id_j", "place_i", "place_j", "step")), ("time", float),
+                   ("energy", float)])
 
 
 def add_bonds(sim, pairs: Any, young: float, stiffness_ratio: float = 2.5, radius: ArrayLike = 1.0,
@@ -90,11 +93,10 @@ def add_bonds(sim, pairs: Any, young: float, stiffness_ratio: float = 2.5, radiu
             raise ValueError(f"{name} = {values[~(values > 0.0)][0]}: give numbers greater than 0")
     stiffness = positive("young", young) * np.pi * radii ** 2 / distance
     rows = np.zeros((int(BondRecord.RECORDS), n, 4))
-    rows[BondRecord.SHEAR, :, 3] = -gap
-    rows[BondRecord.DASHPOT, :, 3], rows[BondRecord.DASHPOT_COUPLE, :, 3] = strengths
-    rows[BondRecord.SLIP, :, 3] = non_negative("damping", damping)
+    rows[BondRecord.SHEAR, :, 3], rows[BondRecord.SLIP, :, 3] = -gap, non_negative("damping", damping)
+    rows[BondRecord.RATE, :, 3] = strengths[0]
     rows[BondRecord.STIFFNESS] = np.column_stack(
-        [stiffness, stiffness / positive("stiffness_ratio", stiffness_ratio), radii, np.full(n, HOLDS)])
+        [stiffness, stiffness / positive("stiffness_ratio", stiffness_ratio), radii, strengths[1]])
     mass, inertia = _inertia(sim, pairs, between / distance[:, None])
     _warn_of_step(sim, pairs, rows[BondRecord.STIFFNESS], distance)
     past["history"] = _with_rows(history, pairs, rows, first, mass, inertia)
@@ -117,7 +119,7 @@ def bonds(sim) -> np.ndarray:
         return np.zeros(0, BOND)
     history = sim.engine.loop.past()["history"]
     first = len(history["records"]) - int(BondRecord.RECORDS)
-    holds = history["records"][first + BondRecord.STIFFNESS, :, 3] == HOLDS
+    holds = history["records"][first + BondRecord.STIFFNESS, :, 3] > 0.0
     rows, pairs = history["records"][first:, holds], history["spheres"][holds]
     centers, radii, clump = sim.sphere_centers(), sim.sphere_radii, sim.sphere_clump
     k_n, k_s, radius = np.abs(rows[BondRecord.STIFFNESS, :, :3]).T
@@ -138,60 +140,23 @@ def bonds(sim) -> np.ndarray:
     return found
 
 
-class BrokenBonds:
-    """Bonds that break during a run, and when: a callback of `Simulation.run`.
+def broken_bonds(sim) -> np.ndarray:
+    """The bonds that have broken since the start, by step and spheres: also those of clumps that were removed since.
 
-    Parameters
-    ----------
-    sim : Simulation
-        With its bonds as they are now.
-
-    Attributes
-    ----------
-    table : structured array (n,)
-        id_i, id_j of the clumps; after, time: the bond held at the one call and not at the next [s]. Bonds of clumps
-        that are removed are not among them.
-
-    Examples
-    --------
-    ::
-
-        import minidem as md
-        from minidem.bonds import BrokenBonds
-        ball = md.ClumpTemplate([(0, 0, 0)], [0.01], density=1000.0)
-        sim = md.Simulation(md.Material(young=1e6, poisson=0.3), contact="hertz-mindlin:bonds=parallel", dt=1e-6)
-        sim.add_clumps(ball, [(0, 0, 0), (0.0205, 0, 0)], velocity=[(0, 0, 0), (1, 0, 0)])
-        sim.add_bonds([(0, 1)], young=1e7, tensile=1e4)
-        broken = BrokenBonds(sim)
-        sim.run(100, every=5, callback=broken)
-        print(broken.table)
+    Returns
+    -------
+    structured array (n,)
+        id_i, id_j of the clumps, or -1 - k of wall k; place_i, place_j of the spheres in their templates; number of the
+        first step after which the bond does not hold, and its time [s]; energy of fracture [J]. Contacts of laws of
+        your own are listed where they report one (`minidem.contact.registry.register`).
     """
-
-    def __init__(self, sim):
-        self._held, self._time, self._rows = self._pairs(sim), sim.time, []
-
-    def __call__(self, sim) -> None:
-        held, present = self._pairs(sim), set(sim.ids.tolist())
-        self._rows += [(*pair[:2], self._time, sim.time) for pair in sorted(self._held - held)
-                       if present >= set(pair[:2])]
-        self._held, self._time = held, sim.time
-
-    @property
-    def table(self) -> np.ndarray:
-        return np.array(self._rows, [("id_i", np.int64), ("id_j", np.int64), ("after", float), ("time", float)])
-
-    @staticmethod
-    def _pairs(sim):
-        """Set of (id_i, id_j, sphere of i, sphere of j), the spheres by their places in the clumps."""
-        found, ids = bonds(sim), sim.ids
-        first = np.searchsorted(sim.sphere_clump, np.arange(sim.n_clumps))
-        ends = [(ids[found[f"clump_{side}"]], found[f"sphere_{side}"] - first[found[f"clump_{side}"]]) for side in "ij"]
-        return set(zip(ends[0][0].tolist(), ends[1][0].tolist(), ends[0][1].tolist(), ends[1][1].tolist()))
+    rows = sim.engine.loop.ledger().get("fractures", np.zeros((0, 6)))
+    return np.array([(*row[:5], row[4] * sim.dt, row[5]) for row in rows.tolist()], BROKEN)
 
 
 def _bonded(history, first):
     """Set of pairs (i, j), i < j, that have a bond."""
-    holds = history["records"][first + BondRecord.STIFFNESS, :, 3] == HOLDS
+    holds = history["records"][first + BondRecord.STIFFNESS, :, 3] > 0.0
     return {tuple(pair) for pair in history["spheres"][holds].tolist()}
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from minidem.core.checks import LARGEST, finite_array, flag, short_repr, whole
-from minidem.engine.field_table import Field, field_rows, field_values, first_rows, set_field_rows, without_rates
+from minidem.engine.field_table import Field, field_rows, first_rows, set_field_rows, without_rates
 from minidem.engine.user_forces import Force, UserForces
 from minidem.output.vtu import FIELDS
 from minidem.state.state import FIELD_ROWS
@@ -92,7 +92,7 @@ def field(sim, name: str) -> np.ndarray:
     """Values of a field at the whole step, (n_clumps,), or (n_clumps, components) with more than one."""
     components = sim.engine.loop.population.components
     _place(components, name)
-    return field_values(sim.engine.state, components)[name].copy()
+    return sim.engine.fields[name].copy()
 
 
 def fields(sim) -> tuple:

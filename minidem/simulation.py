@@ -301,13 +301,12 @@ class Simulation:
         return copy.deepcopy(self)
 
     # Clumps, user forces, motion of the box: changes.py.
-    add_clumps = exclusive(changes.add_clumps)
-    remove_clumps = exclusive(changes.remove_clumps)
+    add_clumps, remove_clumps = exclusive(changes.add_clumps), exclusive(changes.remove_clumps)
     add_force, deform = exclusive(changes.add_force), exclusive(changes.deform)
     add_bonds, bonds = exclusive(bonding.add_bonds), exclusive(bonding.bonds)
+    broken_bonds, add_flux = exclusive(bonding.broken_bonds), exclusive(fielding.add_flux)
     add_field, set_field = exclusive(fielding.add_field), exclusive(fielding.set_field)
     field, fields = exclusive(fielding.field), property(exclusive(fielding.fields))
-    add_flux = exclusive(fielding.add_flux)
 
     @property
     def user_forces(self):

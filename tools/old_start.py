@@ -1,4 +1,4 @@
-"""Start states for versions of minidem up to 0.9, which read formats of checkpoints up to 12."""
+"""Start states for earlier versions of minidem: up to 0.9, which read checkpoints up to format 12, and up to 0.11."""
 import numpy as np
 
 from minidem.output import checkpoint, npz_checksum
@@ -10,14 +10,24 @@ NEWER_OF_LAWS = "mass=", "tangential=", "cohesion="
 
 def save_for(tree, sim, path):
     """A checkpoint that the minidem in the folder `tree` reads."""
-    if (tree / "minidem" / "output" / "old_checkpoints.py").exists():
+    file = tree / "minidem" / "output" / "npz_checksum.py"
+    if (file.parent / "old_checkpoints.py").exists() and "FORMAT = 13 " not in file.read_text():
         sim.save(path)
+    elif (file.parent / "old_checkpoints.py").exists():
+        npz_checksum.write(path, *in_format_13(*checkpoint.pack(sim)))
     else:
         npz_checksum.write(path, *in_format_12(*checkpoint.pack(sim)))
 
 
+def in_format_13(settings, arrays):
+    """Settings and arrays of 0.11."""
+    dissipated = {"dissipated": arrays["dissipated"][:4]} if "dissipated" in arrays else {}
+    return settings | {"format": 13}, {name: arrays[name] for name in arrays if name != "fractures"} | dissipated
+
+
 def in_format_12(settings, arrays):
     """Settings and arrays of 0.9. Work and energies of all clumps are in the row of the first one."""
+    settings, arrays = in_format_13(settings, arrays)
     name, _, given = settings["contact"].partition(":")
     given = ",".join(one for one in given.split(",") if one and not one.startswith(NEWER_OF_LAWS))
     settings = without_newer(settings) | {"format": 12, "contact": f"{name}:{given}" if given else name}

@@ -14,7 +14,7 @@ from minidem.analysis.shadow import shadow_terms
 from minidem.core.checks import finite_array
 from minidem.core.quaternions import rotate
 
-DISSIPATED = tuple(f"dissipated_{kind}" for kind in ("damping", "tangential", "sliding", "rolling"))
+DISSIPATED = tuple(f"dissipated_{kind}" for kind in ("damping", "tangential", "sliding", "rolling", "fracture"))
 LEAST_FREE_ROWS, LEAST_FREE_SHARE = 10, 0.1     # rows without contacts that suffice for the lasting error
 
 
@@ -35,15 +35,16 @@ class Energy:
         ``sim.energy(shadow=True)``.
     elastic_tangential, elastic_rolling : float
         Energies of the springs of friction and of rolling resistance.
-    dissipated_damping, dissipated_tangential, dissipated_sliding, dissipated_rolling : float
-        Energies dissipated since the start by normal damping, tangential damping, sliding, and rolling resistance.
+    dissipated_damping, dissipated_tangential, dissipated_sliding, dissipated_rolling, dissipated_fracture : float
+        Energies dissipated since the start by normal damping and dashpots of bonds, tangential damping, sliding,
+        rolling resistance, and bonds that broke.
     work : float
         Work of user forces, moving walls and a moving periodic box since the start. That of the box is the integral of
         - volume * stress : velocity gradient, with the kinetic part of the stress, tension positive.
     exchanged : float
         Energy of the clumps added since the first step minus that of the clumps removed, with that of their contacts.
     kinetic, total, dissipated : float
-        translational + rotational; that with elastic + potential; sum of the four kinds.
+        translational + rotational; that with elastic + potential; sum of the five kinds.
     balance : float
         total + elastic_tangential + elastic_rolling + dissipated - work - exchanged: constant but for errors of
         integration. What was dissipated at removed clumps, and the work on them, remain.
@@ -68,6 +69,7 @@ class Energy:
     dissipated_tangential: float = 0.0
     dissipated_sliding: float = 0.0
     dissipated_rolling: float = 0.0
+    dissipated_fracture: float = 0.0
     work: float = 0.0
     exchanged: float = 0.0
 

@@ -12,7 +12,7 @@ from libc.string cimport memset
 
 from minidem.contact.law cimport MAX_LAW_PARAMETERS, LawKernels
 from minidem.contact.rows cimport (
-    ANGULAR_VELOCITY, COEFFICIENTS, CONTACT_ROWS, COUPLE, DESCRIPTION_ROWS, DISSIPATED, FORCE, GOES_ON,
+    ANGULAR_VELOCITY, COEFFICIENTS, CONTACT_ROWS, COUPLE, DESCRIPTION_ROWS, DISSIPATED, FORCE, FRACTURE, GOES_ON,
     IDS, MASS, MIDDLE_NORMAL, NORMAL, NORMAL_ENERGY, OVERLAP, RADIUS, RATES, RESULT_ROWS, ROLLING_ENERGY,
     ROLLING_INERTIA, SLIDING, SPIN, STEP, TANGENTIAL_ENERGY, VALUES, VELOCITY,
 )
@@ -59,8 +59,11 @@ class EightContacts(Assignable):
         Energy dissipated in this step by damping, tangential damping, sliding, rolling [J].
     goes_on : (8,) array
         1 if the contact goes on, else 0; at first whether the overlap is positive.
+    fracture : (8,) array
+        Energy of what breaks in this contact at this pose [J], zero at first. Those above zero are listed by
+        `Simulation.broken_bonds`.
     normal_energy, tangential_energy, rolling_energy : (8,) arrays
-        Elastic energies at the pose [J]; of `describe` only, instead of the force, couple and dissipated energy.
+        Elastic energies at the pose [J]; of `describe` only, instead of the force and all that follows it.
     sliding : (8,) array
         1 if the limit of friction is reached; likewise.
     """
@@ -104,7 +107,7 @@ def results_of(role, rows, has_couples):
                 "rolling_energy": rows[ROLLING_ENERGY], "sliding": rows[SLIDING]}
     couple = {"couple": rows[COUPLE:COUPLE + 3].T} if has_couples else {}
     return {"force": rows[FORCE:FORCE + 3].T, "dissipated": rows[DISSIPATED:DISSIPATED + 4].T,
-            "goes_on": rows[GOES_ON]} | couple
+            "goes_on": rows[GOES_ON], "fracture": rows[FRACTURE]} | couple
 
 
 cdef void call(str role, const double *contact, double *history, double *result, int n_results,

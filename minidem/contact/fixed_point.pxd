@@ -27,6 +27,7 @@ cdef extern from "contact/fixed_point.h" nogil:
         bint has_large              # there are such forces, in this step
     const int64_t BOUND "MINIDEM_BOUND"
     const double COARSE "MINIDEM_COARSE"
+    const double LARGEST "MINIDEM_LARGEST"
     void take_lines "minidem_take_lines"(int64_t *lines, Eight *rows)
     bint add_side "minidem_add_side"(const double *force, const double *turned, const double *couple,
                                      const double *side, double sign, const int *index, Lines *lines)

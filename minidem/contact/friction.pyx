@@ -8,8 +8,8 @@ from minidem.core.parameters import NonNegative, Positive
 from libc.string cimport memset
 
 from minidem.contact.law cimport MAX_LAW_PARAMETERS, LawKernels
-from minidem.contact.part cimport FRICTION_RECORDS, NORMAL_ROWS, PartCall
-from minidem.contact.rows cimport DESCRIPTION_ROWS, DISSIPATED
+from minidem.contact.part cimport FRICTION_RECORDS, NORMAL_ROWS, PartCall, SPRING
+from minidem.contact.rows cimport DESCRIPTION_ROWS, DISSIPATED, OVERLAP
 from minidem.core.lanes cimport LANES
 
 # Parts by the words of their parameters; the first word is the default.
@@ -59,6 +59,29 @@ cdef void forces(const double *contact, double *history, double *result, const d
         part += 1
 
 
+cdef void forces_with_bonds(const double *contact, double *history, double *result,
+                            const double *parameters) noexcept nogil:
+    """The last part acts across gaps; where there is one, all other records are zero after a step. So the other parts
+    of a block are left out if all of its contacts have gaps, and had them in the last step."""
+    cdef double normal[NORMAL_ROWS * LANES]
+    cdef const PartCall *part = parts_of(parameters)
+    cdef const double *kept = history + (4 * SPRING + 3) * LANES
+    cdef long long any_touch = 0, any_gap = 0
+    cdef int lane, k
+    for lane in range(LANES):
+        any_touch |= <long long> ((contact[OVERLAP * LANES + lane] > 0.0) | (kept[lane] != 0.0))
+        any_gap |= <long long> (contact[OVERLAP * LANES + lane] <= 0.0)
+    memset(result, 0, <int> (DISSIPATED + 4) * LANES * sizeof(double))
+    while part[1].forces != NULL:
+        if any_touch:
+            part.forces(contact, history, history + 4 * LANES * part.first, normal, result, parameters)
+        part += 1
+    for k in range(4 * part.first if any_touch and any_gap else 0):
+        for lane in range(LANES):
+            history[k * LANES + lane] = history[k * LANES + lane] if contact[OVERLAP * LANES + lane] > 0.0 else 0.0
+    part.forces(contact, history, history + 4 * LANES * part.first, normal, result, parameters)
+
+
 cdef void describe(const double *contact, double *history, double *result, const double *parameters) noexcept nogil:
     cdef double normal[NORMAL_ROWS * LANES]
     cdef const PartCall *part = parts_of(parameters)
@@ -76,5 +99,7 @@ def friction_kernels(normal, values):
     if cohesion is not None and values["bonds"] != "none":
         raise ValueError("bonds = parallel: bonds beside contacts with cohesion are not defined; leave one out")
     parts = (cohesion or normal, TANGENTIAL[values["tangential"]], ROLLING[values["rolling"]], BONDS[values["bonds"]])
-    return LawKernels(history=<size_t> forces, describe=<size_t> describe, n_records=FRICTION_RECORDS,
-                      parts=tuple(part for part in parts if part is not None))
+    bonds, parts = parts[-1], tuple(part for part in parts if part is not None)
+    return LawKernels(history=<size_t> (forces if bonds is None else forces_with_bonds), describe=<size_t> describe,
+                      n_records=FRICTION_RECORDS, parts=parts, touch_records=0 if bonds is None else
+                      FRICTION_RECORDS + sum(part.n_records for part in parts[:-1]))

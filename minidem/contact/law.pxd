@@ -76,6 +76,8 @@ cdef struct Law:                        # all that a force depends on, in additi
     HistoryFunction history             # of a law with history (rows.pxd); NULL: none of what follows is used
     HistoryFunction describe            # likewise, results are DescriptionRows
     int n_records                       # of its history
+    int touch_records                   # the first ones, zero where the fourth number of the first one is zero
+    int rare_records                    # the last ones, which few contacts have
     bint has_couples                    # it exerts couples
     double reach                        # largest gap at which a contact may exist [m]
     bint begins_at_reach                # a contact begins there, else at touch
@@ -93,7 +95,7 @@ cdef struct Law:                        # all that a force depends on, in additi
 
 cdef class Part:
     cdef PartFunction forces, describe
-    cdef readonly int n_records
+    cdef readonly int n_records, rare_records
     cdef readonly bint has_couples
 
 
@@ -103,7 +105,7 @@ cdef class LawKernels(External):
     cdef ForcesFunction forces
     cdef HistoryFunction history, describe
     cdef readonly tuple parts
-    cdef readonly int n_records
+    cdef readonly int n_records, touch_records
     cdef public int n_coefficients      # of the law with its materials, known when it is used
     cdef readonly bint has_couples
     cdef public bint sees_bodies        # it is a user's own

@@ -32,25 +32,25 @@ cdef Contact overlap_alone(const Law *law, const StateView *state, int i, int j)
 cdef class Part:
     """The compiled functions of a part of a law (part.pxd), by address, and what it has of its own."""
 
-    def __init__(self, *, size_t forces, size_t describe, int n_records=0, bint has_couples=False):
+    def __init__(self, *, size_t forces, size_t describe, int n_records=0, int rare_records=0, bint has_couples=False):
         self.forces, self.describe = <PartFunction> forces, <PartFunction> describe
-        self.n_records, self.has_couples = n_records, has_couples
+        self.n_records, self.rare_records, self.has_couples = n_records, rare_records, has_couples
 
 
 cdef class LawKernels(External):
     """The compiled functions of one law, by address: the first six, or those of a law with history.
 
-    parts : of a law that is composed of them; n_records, has_couples : without theirs.
+    parts : of a law that is composed of them; n_records, has_couples : without theirs;  touch_records : see Law.
     """
 
     def __init__(self, *, size_t many=0, size_t many_moving=0, size_t one=0, size_t forces=0, size_t many_mixed=0,
                  size_t many_mixed_moving=0, size_t history=0, size_t describe=0, int n_records=0,
-                 bint has_couples=False, tuple parts=()):
+                 bint has_couples=False, tuple parts=(), int touch_records=0):
         self.many, self.many_moving = <PairsFunction> many, <PairsFunction> many_moving
         self.many_mixed, self.many_mixed_moving = <PairsFunction> many_mixed, <PairsFunction> many_mixed_moving
         self.one, self.forces = <ContactFunction> one if one else overlap_alone, <ForcesFunction> forces
         self.history, self.describe = <HistoryFunction> history, <HistoryFunction> describe
-        self.parts = parts
+        self.parts, self.touch_records = parts, touch_records
         self.n_records = n_records + sum(part.n_records for part in parts)
         self.has_couples = has_couples or any(part.has_couples for part in parts)
 
@@ -71,11 +71,12 @@ cdef class LawKernels(External):
         memset(law, 0, sizeof(Law))
         law.evaluate, law.one, law.forces = self.many, self.one, self.forces
         law.history, law.describe = self.history, self.describe
-        law.n_records, law.has_couples = self.n_records, self.has_couples
+        law.n_records, law.touch_records, law.has_couples = self.n_records, self.touch_records, self.has_couples
         law.context, self.values = <void *> self, values
         for k, part in enumerate(self.parts):
             law.parts[k].forces, law.parts[k].describe, law.parts[k].first = part.forces, part.describe, first
             first += part.n_records
+            law.rare_records = part.rare_records        # of the last part
         for k in range(len(values)):
             law.parameters[k] = values[k]
 

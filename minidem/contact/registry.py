@@ -141,6 +141,7 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
          history  4 for each record
          result   0-2 force   3-5 couple (with couples)   6-9 dissipated energies: to be written
                   10 whether the contact goes on, 1 or 0; before the call 1 if the overlap is positive
+                  11 energy of what breaks in this contact at this pose [J]; 0 before the call
          result   0-3 energies of the springs: normal, tangential, rolling; sliding: of `describe`
 
       These are the rows of minidem/contact/rows.pxd. The parameters are doubles.

@@ -6,8 +6,9 @@ The law is a function of four arrays (`HistoryFunction`):
                 coefficients of their materials
     history     (n_records, 4, LANES): of the last step, replaced by that of this one. All zero in a new contact. Of
                 the four numbers of a record the first three change sign if i and j are exchanged, the fourth does not
-    result      (RESULT_ROWS, LANES), written: force and couple on i, and energy dissipated in this step. GOES_ON is 1
-                where OVERLAP is positive, else 0, before the call; a law that acts across a gap changes it
+    result      (RESULT_ROWS, LANES), written: force and couple on i, and energy dissipated in this step. Before the
+                call GOES_ON is 1 where OVERLAP is positive, else 0, a law that acts across a gap changes it; FRACTURE
+                is 0, and a law sets it where something breaks, which is then listed (stored.pxd)
     parameters  of the law, in the order of its record
 
 A law must be odd under exchange of i and j to the last bit: vectors and SPIN change sign, all else stays. A contact
@@ -36,7 +37,8 @@ cdef enum ResultRow:
     COUPLE = 3              # 3  on i, in addition to the moment of the force, lab [N m]
     DISSIPATED = 6          # 4  energy by damping, tangential damping, sliding, rolling [J]
     GOES_ON = 10            # 1 or 0
-    RESULT_ROWS = 11
+    FRACTURE = 11           # energy of what broke in this contact at this pose [J], else 0
+    RESULT_ROWS = 12
 
 cdef enum DescriptionRow:   # of a second function, for observables
     NORMAL_ENERGY = 0       # elastic [J]

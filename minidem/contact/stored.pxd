@@ -13,15 +13,22 @@ cdef enum:                          # groups of contacts, evaluated in this orde
     GROUPS = 3
 
 cdef enum:
-    KINDS = 4                       # of dissipated energy: by damping, tangential damping, sliding, rolling
+    KINDS = 5                       # of dissipated energy: by damping, tangential damping, sliding, rolling, fracture
+    SUMMED = 4                      # of which each block has some
     BLOCKS_PER_FOLD = 32            # at most 64: see fold
 
 cdef struct Ledger:                 # energies of the own contacts, without an order, in units (fixed_point.pxd)
-    int64_t sums[2 * KINDS * LANES]     # of both parts, of the last few blocks
+    int64_t sums[2 * SUMMED * LANES]    # of both parts, of the last few blocks
     Wide dissipated[KINDS]          # since the start
     double lost[KINDS]              # what was not finite [J]
     Wide wall_work                  # of moving walls on own clumps since the start, with any law
     Wide wall_power                 # likewise in half a step, at the last whole one; of a periodic box that moves, too
+    Py_ssize_t n_fractures          # noted by this thread and not yet taken by the Driver
+
+cdef struct Fracture:               # of an own contact
+    int64_t step                    # number of the step at whose end it broke
+    double energy                   # [J]
+    int first, second               # spheres in the user's numbers, the first one smaller; or -1 - element of a wall
 
 cdef struct Stored:                 # of one thread
     int n_records                   # of the law; 0: nothing here is used
@@ -34,6 +41,8 @@ cdef struct Stored:                 # of one thread
     Wide box_work[2]                # of a periodic box at this pose in the half steps that end and begin here
     Ledger ledger
     Ledger saved_ledger             # ... and their energies
+    int64_t step                    # number of the step that leads to this pose
+    IntVector fractures             # Fracture structs
     int first_slot                  # of the own spheres
     int n_slots
     Lines lines                     # (n_slots + 1,): forces on own spheres; the last one for all others

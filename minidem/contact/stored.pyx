@@ -49,7 +49,7 @@ cdef bint reserve_lines(Stored *stored, int first_slot, int n_slots) noexcept no
 
 
 cdef void release_stored(Stored *stored) noexcept nogil:
-    """Free all memory; the number of records, energies and the size of a block stay."""
+    """Free all memory, also of fractures not taken; the number of records, energies and the size of a block stay."""
     cdef int group
     for group in range(<int> GROUPS):
         release_blocks(&stored.groups[group])
@@ -59,6 +59,8 @@ cdef void release_stored(Stored *stored) noexcept nogil:
     free(stored.lines.coarse)
     stored.lines.fine, stored.lines.coarse, stored.lines.capacity = NULL, NULL, 0
     stored.has_saved = stored.ready = False
+    stored.ledger.n_fractures = 0
+    release(&stored.fractures)
     release(&stored.row_contacts)
     release(&stored.row_ghosts)
     release(&stored.start)

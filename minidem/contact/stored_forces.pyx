@@ -10,19 +10,20 @@ The wrench of a clump is the sum over its spheres in the order of its template.
 from libc.math cimport NAN
 from libc.string cimport memcpy, memset
 
+from minidem.broadphase.ghosts cimport slot_of
 from minidem.contact.blocks cimport (
     BODIES, EFFECTIVE_INERTIA, EFFECTIVE_MASS, FIRST, LAST_COUPLE, LAST_FORCE, MATERIALS, RECORDS, SECOND, block_at,
 )
 from minidem.contact.contact_motion cimport SIDE_ROWS, gather_contacts
 from minidem.contact.fixed_point cimport (
-    BOUND, COARSE, LINE, add_energies, add_side, fold, rounded_wide, take_lines,
+    BOUND, COARSE, LARGEST, LINE, add_energies, add_side, fold, rounded_wide, take_lines,
 )
 from minidem.contact.fluxes cimport add_rates, clear_sums, describe_bodies
 from minidem.contact.rows cimport (
-    ALL_RESULT_ROWS, COEFFICIENTS, CONTACT_ROWS, COUPLE, DISSIPATED, FORCE, GOES_ON, MASS, MAX_RECORDS, NORMAL, OVERLAP,
-    RATES, ROLLING_INERTIA,
+    ALL_RESULT_ROWS, COEFFICIENTS, CONTACT_ROWS, COUPLE, DISSIPATED, FORCE, FRACTURE, GOES_ON, MASS, MAX_RECORDS,
+    NORMAL, OVERLAP, RATES, ROLLING_INERTIA,
 )
-from minidem.contact.stored cimport BLOCKS_PER_FOLD, CROSS, GROUPS, KINDS, WALLS
+from minidem.contact.stored cimport BLOCKS_PER_FOLD, CROSS, GROUPS, SUMMED, WALLS, Fracture
 from minidem.contact.stored_find cimport end_contact
 from minidem.core.eight cimport (
     Eight, Eight3, add3, bits_below, cross3, eight_of, eight_where, inverse_power, load_eight, load_eight3, scale3,
@@ -31,6 +32,7 @@ from minidem.core.eight cimport (
 from minidem.core.lanes cimport LANES, LOG_LANES
 from minidem.core.prefetch cimport prefetch
 from minidem.core.transpose cimport rows_from_records
+from minidem.core.vectors cimport reserve
 from minidem.core.vec3 cimport dot
 from minidem.state.pose cimport load_matrices, to_body3
 from minidem.state.rows cimport FORCE as CLUMP_FORCE
@@ -45,14 +47,17 @@ cdef extern from *:
     #define MINIDEM_FAR_GAP 1e100
     """
     const double FAR "MINIDEM_FAR_GAP"  # a gap [m]
+    const double LEAST_FRACTURE "5e-324"   # [J]
 
 
-cdef inline void prefetch_block(const double *block, int n_records) noexcept nogil:
-    """What each step reads of a block."""
-    cdef int k
+cdef inline void prefetch_block(const double *block, const Law *law, const double *like) noexcept nogil:
+    """What each step reads of a block. like : the present block, whose first contact is taken for that of all."""
+    cdef int k, first = 0 if like[(<int> RECORDS + 3) * LANES] != 0.0 else law.touch_records
     prefetch(block + BODIES * LANES)
     prefetch(block + EFFECTIVE_MASS * LANES)
-    for k in range(<int> RECORDS, <int> RECORDS + 4 * n_records):
+    if first > 0:
+        prefetch(block + (<int> RECORDS + 3) * LANES)
+    for k in range(<int> RECORDS + 4 * first, <int> RECORDS + 4 * (law.n_records - law.rare_records)):
         prefetch(block + k * LANES)
 
 
@@ -143,9 +148,34 @@ cdef inline void check_ended(Stored *stored, const double *block, const double *
             stored.force_after_end[k] = result[(FORCE + k) * LANES + lane]
 
 
-cdef inline void call_law(Stored *stored, const Law *law, double *block, double *contact,
+cdef bint note_fractures(Stored *stored, const Law *law, const StateView *state, const int *keys,
+                         double *energies) noexcept nogil:
+    """Note what broke in a block, by the energies (LANES,), which are then zero. False: memory exhausted."""
+    cdef Fracture *noted
+    cdef Py_ssize_t n
+    cdef double energy
+    cdef int lane, i, j
+    for lane in range(LANES):
+        i, j, energy, energies[lane] = keys[FIRST + lane], keys[SECOND + lane], energies[lane], 0.0
+        if energy <= 0.0 or <unsigned int> (i - stored.first_slot) >= <unsigned int> stored.n_slots:
+            continue                                    # noted by another thread, or a hole
+        if energy * law.per_energy < LARGEST:
+            stored.ledger.dissipated[<int> SUMMED] += rounded_wide(energy * law.per_energy)
+        else:
+            stored.ledger.lost[<int> SUMMED] += energy
+        n = stored.ledger.n_fractures
+        if not reserve(&stored.fractures, (n + 1) * <Py_ssize_t> (sizeof(Fracture) // sizeof(int))):
+            return False
+        stored.ledger.n_fractures, noted = n + 1, <Fracture *> stored.fractures.data + n
+        i, j = state.sphere_number[i], state.sphere_number[slot_of(state, j)] if j >= 0 else j
+        noted.step, noted.energy = stored.step, energy
+        noted.first, noted.second = (j, i) if 0 <= j < i else (i, j)
+    return True
+
+
+cdef inline bint call_law(Stored *stored, const Law *law, const StateView *state, double *block, double *contact,
                           double *result, bint stores, bint own) noexcept nogil:
-    """Evaluate the law; records, and with `stores` force and couple, into the block.
+    """Evaluate the law; records, and with `stores` force and couple, into the block. False: memory exhausted.
 
     own : no body is a ghost. Energies of a contact whose first body is one are added by the other thread.
     """
@@ -156,11 +186,13 @@ cdef inline void call_law(Stored *stored, const Law *law, double *block, double 
         memcpy(block + LAST_FORCE * LANES, result + FORCE * LANES, 3 * LANES * sizeof(double))
     if stores and law.has_couples:
         memcpy(block + LAST_COUPLE * LANES, result + COUPLE * LANES, 3 * LANES * sizeof(double))
-    for k in range(0 if own else <int> KINDS):
+    for k in range(0 if own else <int> SUMMED):
         for lane in range(LANES):
             result[(DISSIPATED + k) * LANES + lane] = result[(DISSIPATED + k) * LANES + lane] \
                 if <unsigned int> (keys[FIRST + lane] - stored.first_slot) < <unsigned int> stored.n_slots else 0.0
     add_energies(result + DISSIPATED * LANES, law.per_energy, stored.ledger.sums, stored.ledger.lost)
+    return bits_below(result + FRACTURE * LANES, LEAST_FRACTURE) == (1 << LANES) - 1 \
+        or note_fractures(stored, law, state, keys, result + FRACTURE * LANES)
 
 
 cdef inline int ended_lanes(const Stored *stored, const Blocks *blocks, const double *block,
@@ -189,10 +221,12 @@ cdef inline void preset(const Stored *stored, const Law *law, Py_ssize_t b, bint
 cdef inline void limit_range(const Stored *stored, const Law *law, Py_ssize_t b, bint walls, const double *contact,
                              double *result) noexcept nogil:
     """No contact goes on beyond the range for which candidates are listed."""
+    cdef double *goes_on = result + GOES_ON * LANES
     cdef int lane
-    for lane in range(LANES):
-        if contact[OVERLAP * LANES + lane] <= -law.reach or walls and not stored.seen.data[b * LANES + lane]:
-            result[GOES_ON * LANES + lane] = 0.0
+    store_eight(goes_on, eight_where(load_eight(contact + OVERLAP * LANES) + eight_of(law.reach), load_eight(goes_on)))
+    for lane in range(LANES if walls else 0):
+        if not stored.seen.data[b * LANES + lane]:
+            goes_on[lane] = 0.0
 
 
 cdef void add_box_work(Stored *stored, const Law *law, const int *first, const double *force,
@@ -211,13 +245,24 @@ cdef void add_box_work(Stored *stored, const Law *law, const int *first, const d
                 stored.box_work[part] += rounded_wide(0.5 * law.dt * power * law.per_energy)
 
 
+cdef void describe_kept(const Law *law, const double *block, const double *contact, double *result) noexcept nogil:
+    """Results of contacts whose forces are known, for fluxes; rates of the law, which changes a copy of its records."""
+    cdef double records[MAX_RECORDS * 4 * LANES]
+    if law.fields.law_writes:
+        memcpy(records, block + RECORDS * LANES, law.n_records * 4 * LANES * sizeof(double))
+        law.history(contact, records, result, law.parameters)
+    memset(result, 0, RATES * LANES * sizeof(double))
+    memcpy(result + FORCE * LANES, block + LAST_FORCE * LANES, 3 * LANES * sizeof(double))
+    memcpy(result + COUPLE * LANES, block + LAST_COUPLE * LANES, 3 * LANES * sizeof(double))
+    store_eight(result + GOES_ON * LANES, eight_of(1.0))
+
+
 cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const StateView *state, int group,
                          bint walls) noexcept nogil:
     """Evaluate the blocks of a group; of the first n_kept ones, add the forces that are known. False: memory exhausted.
     """
     cdef Blocks *blocks = &stored.groups[group]
     cdef double result[ALL_RESULT_ROWS * LANES]
-    cdef double records[MAX_RECORDS * 4 * LANES]
     cdef double sides[2 * SIDE_ROWS * LANES]
     cdef double contact[CONTACT_ROWS * LANES]
     cdef double *block
@@ -232,7 +277,7 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
     load_only_pair(law, contact)
     for b in range(n_blocks):
         block = block_at(blocks, b)
-        prefetch_block(block_at(blocks, b + 2 * <int> AHEAD), law.n_records)
+        prefetch_block(block_at(blocks, b + 2 * <int> AHEAD), law, block)
         if not walls and b + <int> AHEAD < n_blocks:
             prefetch_bodies(stored, state, <const int *> block_at(blocks, b + AHEAD))
         crosses = load_block(law, state, blocks, b, walls, contact, sides, NULL, images)
@@ -241,19 +286,14 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
         if b >= stored.n_kept[group]:
             force, couple = result + FORCE * LANES, result + COUPLE * LANES
             preset(stored, law, b, walls, contact, result)
-            call_law(stored, law, block, contact, result, walls or stored.stores_forces, group != <int> CROSS)
+            if not call_law(stored, law, state, block, contact, result, walls or stored.stores_forces,
+                            group != <int> CROSS):
+                return False
             if law.reach > 0.0:
                 limit_range(stored, law, b, walls, contact, result)
             ended = ended_lanes(stored, blocks, block, result)
-        elif law.fields.sums != NULL:                          # fluxes see the known forces
-            memset(result, 0, RATES * LANES * sizeof(double))
-            if law.fields.law_writes:                   # which has rates at this pose, and changes a copy
-                memcpy(records, block + RECORDS * LANES, law.n_records * 4 * LANES * sizeof(double))
-                law.history(contact, records, result, law.parameters)
-                memset(result, 0, RATES * LANES * sizeof(double))
-            memcpy(result + FORCE * LANES, force, 3 * LANES * sizeof(double))
-            memcpy(result + COUPLE * LANES, couple, 3 * LANES * sizeof(double))
-            store_eight(result + GOES_ON * LANES, eight_of(1.0))
+        elif law.fields.sums != NULL:
+            describe_kept(law, block, contact, result)
         if law.fields.sums != NULL:
             add_rates(stored, law, state, <const int *> block + FIRST, <const int *> block + SECOND, contact, result)
         if not add_forces(stored, law, block, force, couple if law.has_couples else NULL, contact, sides, walls):
@@ -261,12 +301,12 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
         if crosses:
             add_box_work(stored, law, <const int *> block + FIRST, force, images)
         if (b + 1) % BLOCKS_PER_FOLD == 0:
-            fold(stored.ledger.sums, KINDS, stored.ledger.dissipated)
+            fold(stored.ledger.sums, SUMMED, stored.ledger.dissipated)
         for lane in range(LANES if ended else 0):
             if ended >> lane & 1:
                 check_ended(stored, block, result, law.has_couples, lane)
                 end_contact(stored, mine, state, group, b * LANES + lane)
-    fold(stored.ledger.sums, KINDS, stored.ledger.dissipated)
+    fold(stored.ledger.sums, SUMMED, stored.ledger.dissipated)
     return True
 
 

@@ -7,7 +7,7 @@ Such code works on copies, or saves a copy to restore.
 """
 import numpy as np
 
-from minidem.engine.field_table import add_sources, field_rows, field_values, keep_rates, require_finite
+from minidem.engine.field_table import field_rows, keep_rates, require_finite
 from minidem.engine.history_memory import history_without
 from minidem.engine.loop_memory import NotFinite
 from minidem.engine.population import Population
@@ -22,7 +22,9 @@ from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3
 from minidem.engine.compiled_forces cimport CompiledForces
 from minidem.engine.half_steps cimport start_clumps, synchronised
-from minidem.engine.ledger cimport add_wall_work, force_of_wall, normal_virial, read_ledger, write_ledger
+from minidem.engine.ledger cimport (
+    add_wall_work, force_of_wall, normal_virial, read_ledger, take_fractures, write_ledger,
+)
 from minidem.engine.loop cimport (
     BLOCKS, CONTACTS, LISTS, N_PHASES, OUTSIDE, WAITING, ExternalForces, Loop, record_phase,
 )
@@ -59,13 +61,11 @@ cdef class Driver:
     ----------
     state : State
     scheme : record of the rotation scheme;  parameters : list of floats
-    dt : step [s]
-    first_step : number of the step at which it begins
+    dt : step [s];  first_step : number of the step at which it begins
     law : (record of the contact law, its parameter values, PairTable); None: free bodies, no contacts, torques as given
     gravity : (3,) [m/s2]
-    walls : WallElements of the walls of the PairTable
-    threads : int
-    history, dissipated, wall_work, work, force_work : see `history` and `ledger`; default: no contacts, zero
+    walls : WallElements of the walls of the PairTable;  threads : int
+    history, dissipated, fractures, wall_work, work, force_work : see `history` and `ledger`; default: none, zero
     servo_states : that of the WallTable; default: zero
     box_state : that of the BoxTable, of a box that moves; default: that before the first step
     former_walls : WallTable of the loop before, optional
@@ -74,8 +74,7 @@ cdef class Driver:
         after the contacts and the prediction of velocities; adds to forces and torques, or overwrites them
     user_forces : UserForces, instead of external_forces
     started : (n_clumps,) bool, clumps whose velocities are half a step behind already; default: none
-    forces_known : the forces in the state belong to its pose
-    guard : Guard of the simulation, optional
+    forces_known : the forces in the state belong to its pose;  guard : Guard of the simulation, optional
     """
     cdef LoopMemory memory
     cdef Loop *loop                     # that of the memory
@@ -87,6 +86,7 @@ cdef class Driver:
     cdef readonly object user_work      # UserWork, likewise
     cdef public object population       # Population: ids, and energies of removed clumps
     cdef Guard guard
+    cdef object fractures               # see `ledger`; without what the threads have noted since
     cdef readonly object started
     cdef readonly bint all_started
     cdef readonly bint forces_known     # the forces in the state belong to its pose
@@ -97,9 +97,10 @@ cdef class Driver:
     cdef object error                   # raised by external_forces
 
     def __cinit__(self, State state, scheme, parameters, double dt, long long first_step=0, law=None,
-                  gravity=(0.0, 0.0, 0.0), walls=None, int threads=1, history=None, dissipated=None, wall_work=None,
-                  work=None, force_work=None, servo_states=None, box_state=None, former_walls=None, population=None,
-                  external_forces=None, user_forces=None, started=None, bint forces_known=False, Guard guard=None):
+                  gravity=(0.0, 0.0, 0.0), walls=None, int threads=1, history=None, dissipated=None, fractures=None,
+                  wall_work=None, work=None, force_work=None, servo_states=None, box_state=None, former_walls=None,
+                  population=None, external_forces=None, user_forces=None, started=None, bint forces_known=False,
+                  Guard guard=None):
         self.guard = Guard() if guard is None else guard
         if law is not None:
             self.walls = WallTable(walls, dt, first_step, servo_states, former_walls, guard)
@@ -111,9 +112,10 @@ cdef class Driver:
         self.state, self.loop = state, &self.memory.loop
         self.take_box()
         self.started = np.zeros(state.n_clumps, dtype=bool) if started is None else np.array(started, dtype=bool)
+        self.fractures = np.zeros((0, 6)) if fractures is None else fractures
         self.all_started, self.forces_known = bool(self.started.all()), forces_known
         if law is not None:
-            write_ledger(self.loop, np.concatenate([np.zeros((4, 2)) if dissipated is None else dissipated,
+            write_ledger(self.loop, np.concatenate([np.zeros((5, 2)) if dissipated is None else dissipated,
                                                     np.zeros((2, 2)) if wall_work is None else wall_work]))
         self.set_forces(user_forces, external_forces, work, force_work)
 
@@ -248,6 +250,7 @@ cdef class Driver:
         self.guard.during_step = False
         if self.loop.broad.reports[0].failure == SMALL_TEAM:            # no step was done
             self.loop.broad.reports[0].failure = NO_FAILURE
+            self.take_fractures()
             self.memory.use_one_thread()
             self.advance(steps)
         else:
@@ -310,7 +313,7 @@ cdef class Driver:
 
     def sort_clumps(self):
         """Spatial sort: neighbours in space become neighbours in memory. Contacts are unknown until the next step."""
-        self.memory.sort(self.box)
+        self.memory.sort(self)
         self.contacts_known = False
 
     def set_shares(self, shares, bint keep=True):
@@ -388,7 +391,7 @@ cdef class Driver:
     @property
     def statistics(self):
         """Sizes of the lists of candidates and numbers of their rebuilds, a dict."""
-        return self.memory.statistics() | {"shares": self.shares}
+        return self.memory.statistics() | {"threads": self.threads, "shares": self.shares}
 
     def time_phases(self, bint on=True):
         """Start or stop recording the time that thread 0 spends in each phase of a step.
@@ -408,15 +411,6 @@ cdef class Driver:
         return {name: self.loop.seconds[<int> phase] for name, phase in phases.items()}
 
     @property
-    def fields(self):
-        """Values of the fields of the clumps, a dict."""
-        return field_values(self.state, self.population.components)
-
-    def add_sources(self, rates):
-        """Add rates times capacity of fields at the pose, a dict."""
-        add_sources(self.state, self.population.components, rates)
-
-    @property
     def pair_table(self):
         """PairTable of the contact law; None: free bodies."""
         return self.memory.pair_table
@@ -428,20 +422,27 @@ cdef class Driver:
     def ledger(self):
         """Energies since the start by name, as arguments of another Driver; without those that cannot differ from zero.
 
-        dissipated : (4, 2) by damping, tangential damping, sliding, rolling, each the sum of two numbers [J]
+        dissipated : (5, 2) by damping, tangential damping, sliding, rolling, fracture, each the sum of two numbers [J]
+        fractures : (n, 6) what broke, see take_fractures
         wall_work : (2, 2) work of moving walls, and in half a step at the last one, likewise [J]
         work : (n_clumps, 7) work of user forces in Python on each clump [J], these forces [N] and torques [N m]
         force_work : (n_clumps, 2) work of compiled user forces on each clump [J], and its power [W]
         """
         energies, ledger = read_ledger(self.loop), {}
         if self.memory.contacts is not None:
-            ledger["dissipated"] = energies[:4]
+            ledger["dissipated"], ledger["fractures"] = energies[:-2], self.take_fractures()
         if self.walls is not None and (self.walls.walls.any_moves or self.box_table is not None
                                        and self.box_table.stride):
-            ledger["wall_work"] = energies[4:]
+            ledger["wall_work"] = energies[-2:]
         if self.user_forces is not None:
             ledger |= {"work": self.user_work.rows(self.step_count), "force_work": self.compiled_forces.work()}
         return ledger
+
+    def take_fractures(self):
+        """What broke so far, see `ledger`; called before the lists of the threads are replaced."""
+        if self.memory.contacts is not None:
+            self.fractures = take_fractures(self.loop, self.fractures, self)
+        return self.fractures
 
     def past(self, n_new=0):
         """Arguments of a Driver that continues this one with n_new more clumps: population, former_walls, `ledger`, and

@@ -8,6 +8,7 @@ from minidem.contact.pair_table import PairTable
 from minidem.core.guard import Guard
 from minidem.core.parameters import named_values
 from minidem.engine.driver import Driver
+from minidem.engine.field_table import field_values
 from minidem.engine.user_forces import UserForces
 from minidem.rotation import registry
 from minidem.state.state import State
@@ -75,6 +76,11 @@ class Engine:
     def user_forces(self):
         """The present UserForces."""
         return self.loop.user_forces or UserForces()
+
+    @property
+    def fields(self):
+        """Values of the fields of the clumps by name, a dict of copies."""
+        return field_values(self.loop.state, self.loop.population.components)
 
     def evaluate_forces(self):
         """Forces at the present positions, unless they are known."""

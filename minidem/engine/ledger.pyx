@@ -1,5 +1,5 @@
-"""The ledger of a time loop: energies dissipated in contacts, and work of walls and a box that move; forces of walls,
-and the stress that moves a box.
+"""The ledger of a time loop: energies dissipated in contacts, and work of walls and a box that move; what broke; forces
+of walls, and the stress that moves a box.
 
 Each thread sums over its own clumps. The sums have no order (contact/fixed_point.pxd). Work is the integral of the
 power by the trapezoidal rule over each step. That of user forces is of single clumps: user_forces.py,
@@ -19,7 +19,7 @@ from minidem.contact.fixed_point cimport Wide, join_wide, rounded_wide, split_wi
 from minidem.contact.law cimport Contact
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.contact.rows cimport COEFFICIENTS
-from minidem.contact.stored cimport KINDS, WALLS, Ledger
+from minidem.contact.stored cimport Fracture, KINDS, Ledger, WALLS
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.vec3 cimport Vec3, add, cross, dot, scale, sub, vec3
 from minidem.engine.loop cimport Loop
@@ -236,9 +236,10 @@ cdef void add_wall_work(Loop *loop, int thread, bint between) noexcept nogil:
 
 
 cdef object read_ledger(const Loop *loop):
-    """(6, 2) energies, each the sum of two numbers [J].
+    """(7, 2) energies, each the sum of two numbers [J].
 
-    Dissipated by damping, tangential damping, sliding, rolling; work of moving walls, and in half a step at the last.
+    Dissipated by damping, tangential damping, sliding, rolling, fracture; work of moving walls, and in half a step at
+    the last.
     """
     cdef double[:, ::1] entries = np.zeros((KINDS + 2, 2))
     cdef const Ledger *ledger
@@ -269,3 +270,37 @@ cdef void write_ledger(Loop *loop, const double[:, ::1] entries) noexcept nogil:
         ledger.dissipated[k] = join_wide(&entries[k, 0], loop.law.energy_unit)
     ledger.wall_work = join_wide(&entries[<int> KINDS, 0], loop.law.energy_unit)
     ledger.wall_power = join_wide(&entries[<int> KINDS + 1, 0], loop.law.energy_unit)
+
+
+cdef object take_fractures(Loop *loop, known, driver):
+    """`known` of a Driver, (n, 6), and behind it what broke since the last call, by ascending step and spheres.
+
+    Ids of the two clumps, -1 - k of wall k; places of the spheres in their clumps, 0 of a wall; number of the step at
+    whose end it broke; energy [J].
+    """
+    cdef const Fracture *noted
+    cdef Py_ssize_t k, row = 0, n = 0
+    cdef int t
+    for t in range(loop.n_threads):
+        n += loop.contacts[t].stored.ledger.n_fractures
+    if n == 0:
+        return known
+    cdef double[:, ::1] found = np.empty((4, n))
+    for t in range(loop.n_threads):
+        for k in range(loop.contacts[t].stored.ledger.n_fractures):
+            noted = <const Fracture *> loop.contacts[t].stored.fractures.data + k
+            found[0, row], found[1, row] = noted.second, noted.first
+            found[2, row], found[3, row] = noted.step, noted.energy
+            row += 1
+    second, first, step, energy = np.asarray(found)[:, np.lexsort(found[:3])]
+    sizes, columns = driver.state.bodies.sizes[driver.state.template_index], []
+    ends = np.cumsum(sizes)
+    for spheres in (first, second):
+        clump, at_wall = ends.searchsorted(np.maximum(spheres, 0.0), side="right"), spheres < 0.0
+        wall = np.append(driver.walls.wall_of, 0).take(-1 - np.minimum(spheres, -1.0).astype(int))
+        columns += [np.where(at_wall, -1 - wall, driver.population.ids[clump]),
+                    np.where(at_wall, 0, spheres - (ends - sizes)[clump])]
+    both = np.append(known, np.column_stack([*columns[::2], *columns[1::2], step, energy]), axis=0)
+    for t in range(loop.n_threads):                     # nothing is interrupted from here on
+        loop.contacts[t].stored.ledger.n_fractures = 0
+    return both

@@ -41,7 +41,7 @@ cdef class LoopMemory:
     cdef void use(self, Lists lists, HistoryMemory contacts, double[:, :, ::1] body_force) noexcept
     cdef long long wrap_if_due(self) except -1
     cdef object sort_if_due(self, driver)
-    cdef object sort(self, box)
+    cdef object sort(self, driver)
     cdef object sort_with_lists(self, Reordering new, HistoryMemory contacts)
     cdef object use_one_thread(self)
     cdef object release_lists(self)

@@ -264,13 +264,12 @@ cdef class LoopMemory:
         return STEPS_PER_WRAP - past
 
     cdef object sort_if_due(self, driver):
-        """driver : the Driver, for its present Box."""
         if (self.loop.has_contacts and self.loop.state.n_blocks > MIN_SORTED_BLOCKS
                 and self.loop.broad.n_outer >= self.next_sort):
-            self.sort(driver.box)
+            self.sort(driver)
 
-    cdef object sort(self, box):
-        """Spatial sort: neighbours in space become neighbours in memory. box : the present Box, or None.
+    cdef object sort(self, driver):
+        """Spatial sort: neighbours in space become neighbours in memory. driver : the Driver.
 
         All that may fail or be interrupted comes first. Then the new order replaces the old one without Python code or
         allocation in between. Contacts are unknown after it, until the next step.
@@ -279,7 +278,8 @@ cdef class LoopMemory:
         cdef int t
         cdef Reordering new
         cdef HistoryMemory contacts = None
-        position = self.state.in_slot_order("position")
+        position, box = self.state.in_slot_order("position"), driver.box
+        driver.take_fractures()                         # numbered as in the lists
         order = spatial_sort.row_major(position if box is None else box.wrapped(position))
         history = self.history()
         if self.state.layout.is_mixed:                  # memory for a second layout: the lists are rebuilt anyway
@@ -340,8 +340,7 @@ cdef class LoopMemory:
                 outer += self.loop.broad.threads[source].cross_thread[t].size // 2
         return {"outer_skin": self.loop.broad.outer_skin, "inner_skin": self.loop.broad.inner_skin,
                 "outer_lists": self.loop.broad.n_outer, "inner_lists": self.loop.broad.n_inner,
-                "outer_pairs": outer, "inner_pairs": pairs, "active_slots": active * LANES,
-                "threads": self.loop.n_threads}
+                "outer_pairs": outer, "inner_pairs": pairs, "active_slots": active * LANES}
 
     cdef object raise_failure(self, error):
         """Raise what has failed in the last steps, if anything; error : of a user force."""

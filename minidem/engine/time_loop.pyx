@@ -285,6 +285,7 @@ cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
         norms = loop.keeps_norm and (first + n + 1) % STEPS_PER_NORMALISATION == 0
         loop.broad.threads[thread].steps += 1
         loop.contacts[thread].stored.stores_forces = calls_python or n == steps - 1
+        loop.contacts[thread].stored.step = first + n + 1
         for stage in range(loop.n_stages):
             if loop.has_contacts:
                 place_walls(&loop.contacts[thread].walls, 2 * n + <int> (2.0 * loop.fraction[stage]))

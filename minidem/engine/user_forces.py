@@ -9,6 +9,7 @@ from minidem.core.checks import LARGEST, check_call, finite_array, short_repr, w
 from minidem.core.external import compiled_address
 from minidem.core.quaternions import conjugate, multiply, rotate, rotate_back
 from minidem.engine.compiled_forces import MOST_RANDOM, numbers_of
+from minidem.engine.field_table import add_sources, field_values
 from minidem.state.bodies import frames_to_drawn
 
 SIGNATURE = "void (const double *time, const double *clumps, double *wrenches, const double *parameters)"
@@ -100,10 +101,10 @@ class UserForces:
         user_force, user_torque = np.zeros((2, state.n_clumps, 3))
         pose = (state.column("position"), state.column("predicted_velocity"), multiply(frame, self._to_drawn),
                 rotate(frame, state.column("predicted")))
-        at_step = steps == int(steps)                   # else a pose within a step
+        at_step, components = steps == int(steps), loop.population.components       # else a pose within a step
         for force_of_user in (one for one in self.forces if one.address is None and not one.is_flux):
             # Copies: a function may use its arguments as scratch memory.
-            further = {"fields": loop.fields} if "fields" in force_of_user.keywords else {}
+            further = {"fields": field_values(state, components)} if "fields" in force_of_user.keywords else {}
             if "random" in force_of_user.keywords:
                 further["random"] = numbers_of(force_of_user.seed, loop.population.ids,
                                                math.ceil(loop.first_step + steps), force_of_user.random)
@@ -111,7 +112,7 @@ class UserForces:
                                             *force_of_user.parameters, **further)
             f, m, *rates = _checked(answer, state.n_clumps, "fields" in further)
             if rates and at_step:
-                loop.add_sources(rates[0])
+                add_sources(state, components, rates[0])
             force += f
             torque += rotate_back(frame, m)
             user_force += f

@@ -28,7 +28,8 @@ from minidem.walls import MeshWall, Oscillation, Servo
 
 SETTINGS = ("rotation", "contact", "dt", "gravity", "periodic", "materials", "pairs", "walls", "step_count",
             "forces_known", "user_forces", "callback_due", "next_id")
-SUMS = ("work", "force_work", "servo_states", "box_state", "wall_work", "dissipated")      # names of the Driver as well
+# Names of arguments of the Driver as well.
+SUMS = ("work", "force_work", "servo_states", "box_state", "wall_work", "dissipated", "fractures")
 PERIODIC = "periodic"                    # key of the box among the motions
 HISTORY = "history_"                    # arrays of the dict `history` of the Driver
 

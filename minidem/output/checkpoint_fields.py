@@ -63,6 +63,10 @@ def _pairs(spheres, known):
     return bad[:, None] & [True, True], "give pairs of spheres, or of spheres and walls, in ascending order"
 
 
+def _ascending_steps(fractures, known):
+    return (np.diff(fractures[:, 4], prepend=0.0) < 0.0)[:, None] & [True] * 6, "give rows by ascending steps"
+
+
 FIELDS = (
     Field("mesh_sizes", ("n_walls", 2), "points and triangles of each wall", np.int32, "meshes", _not_negative),
     Field("mesh_points", ("n_points", 3), "points of the meshes [m]", when="meshes"),
@@ -100,8 +104,10 @@ FIELDS = (
     Field("history_mass", ("n_contacts",), "effective mass [kg]", when="history", check=_positive),
     Field("history_rolling_inertia", ("n_contacts",), "effective [kg m2]", when="history", check=_not_negative),
     # Sums of all clumps by kinds, each as two numbers to be added, which hold more digits than one.
-    Field("dissipated", (4, 2), "dissipated by damping, tangential damping, sliding, rolling [J]", np.float64,
+    Field("dissipated", (5, 2), "dissipated by damping, tangential damping, sliding, rolling, fracture [J]", np.float64,
           "history", missing=0.0),
+    Field("fractures", ("n_fractures", 6), "what broke: ids, places in the templates, step, energy [J]", np.float64,
+          "history", _ascending_steps, 0.0),
     Field("wall_work", (2, 2), "work of moving walls, that of half a step [J]", np.float64, "moving walls",
           missing=0.0),
     Field("work", ("n_clumps", 7), "work of user forces [J], force, torque", np.float64, "user forces", missing=0.0),

@@ -1,6 +1,6 @@
-"""Checkpoints of versions up to 0.9, formats 4 to 12, turned into those of the newest format.
+"""Checkpoints of versions up to 0.11, formats 4 to 13, turned into those of the newest format.
 
-Each format has what those before it have, and more:
+Format 13 has no fractures. Each format before has what those before it have, and more:
 
     4   clumps of one material, Hertz's law, planes at rest      9   history of contacts
     5   scale of each clump                                     10   ids, where clumps were removed
@@ -24,12 +24,20 @@ WITHOUT_MASS = ("hertz-mindlin", "hooke-coulomb")       # laws whose parameter "
 
 def converted(settings, arrays):
     """Settings and arrays of the newest format, from those of any format that is read."""
-    if settings.get("format", OLDEST) == FORMAT:
-        return settings, arrays
+    found = settings.get("format", OLDEST)
+    if found < 13:
+        settings, arrays = _of_first_formats(settings, arrays)
+    if found < 14 and "dissipated" in arrays:           # without the energy of fracture
+        arrays = arrays | {"dissipated": np.append(arrays["dissipated"], np.zeros((1, 2)), axis=0)}
+    return settings | {"format": FORMAT}, arrays
+
+
+def _of_first_formats(settings, arrays):
+    """Formats 4 to 12 as format 13."""
     n, walls = len(arrays["template_index"]), settings["walls"]
     settings = {"contact": "hertz", "periodic": None, "materials": [settings["material"]], "pairs": [],
                 "callback_due": False, "next_id": n} | settings | {
-        "format": FORMAT, "walls": [{"kind": "Plane", "motion": None} | wall for wall in walls]}
+        "walls": [{"kind": "Plane", "motion": None} | wall for wall in walls]}
     settings["contact"] = with_clump_mass(settings["contact"])
     templates = [{name: arrays[f"template_{k}_{name}"] for name in ATTRIBUTES}
                  for k in takewhile(lambda k: f"template_{k}_radii" in arrays, count())]

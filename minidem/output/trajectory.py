@@ -189,7 +189,7 @@ def _sample(sim, clumps):
         step=sim.step_count, time=sim.time, walls=[wall for wall in sim.walls if not wall.moves], box=sim.engine.box,
         templates=sim.templates, spheres=sim.engine.spheres()[taken],
         clump=(np.cumsum(chosen) - 1)[of_sphere[taken]], bonds=(np.cumsum(taken) - 1)[bonds[taken[bonds].all(axis=1)]],
-        fields={name: values[chosen] for name, values in sim.engine.loop.fields.items()},
+        fields={name: values[chosen] for name, values in sim.engine.fields.items()},
         **{name: values[chosen] for name, values in per_clump.items()})
 
 

@@ -134,7 +134,7 @@ def _copies(sim, fields):
             "clump": np.asarray(sim.sphere_clump),
             "ids": np.asarray(sim.ids), "template": np.asarray(sim.template_index),
             "position": state.column("position"), "orientation": state.column("orientation"),
-            "drawn": frames_to_drawn(state), "added": sim.engine.loop.fields,
+            "drawn": frames_to_drawn(state), "added": sim.engine.fields,
             "rates": sim.engine.rates() if {"velocity", "angular_velocity"} & set(fields) else None,
             "contact_force": contact_forces(sim) if "contact_force" in fields else None}
 

@@ -9,7 +9,7 @@ from minidem.core.atomic import replacing
 
 # Okabe and Ito's palette for colour-blind readers; line styles repeat the distinction.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-STACK = (*COLOURS[:6], "#F0E442")      # of kinetic, elastic, potential energy, and of the dissipated kinds
+STACK = (*COLOURS[:6], "#F0E442", "#999999")        # of kinetic, elastic, potential energy, and of the dissipated kinds
 FIRST_DISSIPATED = 3
 STYLES = ("-", "--", "-.", ":")
 LOOK = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
@@ -64,7 +64,7 @@ def stacked(table):
     supply = "minus work" + (" and added energy" if of["exchanged"].any() else "")
     curves = {supply: -of["work"] - of["exchanged"], "kinetic": table["translational"] + table["rotational"],
               "elastic": elastic, "potential": of["potential"] - np.min(of["potential"])}
-    kinds = ("damping", "tangential damping", "sliding", "rolling")
+    kinds = ("damping", "tangential damping", "sliding", "rolling", "fracture")
     return curves | {kind: of[name] for kind, name in zip(kinds, DISSIPATED)}
 
 

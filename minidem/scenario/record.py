@@ -21,7 +21,7 @@ from minidem.core.atomic import replace_text
 from minidem.output.table import Table
 
 ENERGIES = ("translational", "rotational", "elastic", "potential", "total", "lasting", "elastic_tangential",
-            "elastic_rolling", *DISSIPATED, "work", "balance", "exchanged")
+            "elastic_rolling", *DISSIPATED[:-1], "work", "balance", "exchanged", DISSIPATED[-1])       # the newest last
 STRAINS = "strain_x", "strain_y", "strain_z", "strain_shear"       # of a periodic box that moves: Box.strain
 WALL = tuple(f"{kind}_{axis}" for kind in ("force", "torque") for axis in "xyz")
 FLAT = 0.01             # relative energy error below which energy counts as conserved: a flat line in published figures

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import minidem as md
-from minidem.bonds import BrokenBonds
+from minidem.contact import registry
 
 RADIUS, CONTACT = 0.01, "hertz-mindlin:bonds=parallel"
 BALL = md.ClumpTemplate([(0, 0, 0)], [RADIUS], density=1000.0)
@@ -53,7 +53,11 @@ def test_balance_through_breaking(velocity):
         sim.run_until(2e-4, 1, lambda sim: stresses.extend(sim.bonds()[["tension", "shear"]].tolist()))
         assert len(sim.bonds()) == 0 and len(sim.contacts()) == 0 and sim.energy().elastic == 0.0
         assert 0.85 < max(max(tension / 5e4, shear / 2e4) for tension, shear in stresses) < 1.0
-        assert abs(sim.energy().balance / BALL.mass - 1) < 1e-8 and sim.energy().dissipated > 0.1 * BALL.mass
+        end, (broken,) = sim.energy(), sim.broken_bonds()
+        assert abs(end.balance / BALL.mass - 1) < 1e-8 and end.dissipated > 0.1 * BALL.mass
+        assert end.dissipated_fracture == pytest.approx(broken["energy"], rel=1e-9)
+        assert end.dissipated == end.dissipated_damping + end.dissipated_fracture
+        assert broken["step"] == len(stresses) + 1
 
 
 @pytest.mark.parametrize("bonds, step", [(8, 0.2), pytest.param(20, 0.1, marks=pytest.mark.slow)])
@@ -78,23 +82,25 @@ def test_twisted_and_bent_apart(axis, stress, strength):
     time, found = np.transpose(held)
     np.testing.assert_allclose(found, peak * np.sin(rate * time), rtol=1e-4)
     assert time[-1] * rate == pytest.approx(np.pi / 6, abs=4e-3) and len(sim.bonds()) == 0
+    assert sim.broken_bonds()["time"] == pytest.approx(time[-1] + sim.dt, rel=1e-12)
+    assert sim.energy().dissipated == sim.energy().dissipated_fracture == pytest.approx(sim.broken_bonds()["energy"][0])
     assert abs(sim.energy().balance / (25.0 * BALL.inertia[0]) - 1) < 1e-6
 
 
-def agglomerates(threads=1, n=12):
+def agglomerates(threads=1, n=12, speed=3.0):
     """Cubes of 27 spheres that fall on a plate and break in part."""
     rng, cube = np.random.default_rng(1), np.stack(np.meshgrid(*[np.arange(3)] * 3), axis=-1).reshape(-1, 3) * 0.0201
     sim = md.Simulation(MATERIAL, [md.Plane((0, 0, 0), (0, 0, 1))], contact=CONTACT, dt=1e-5, gravity=(0, 0, -9.81),
                         threads=threads)
     for k in range(n):
         sim.add_clumps(BALL, cube + np.array([k % 4, k // 4 % 3, k // 12]) * 0.1 + 0.05,
-                       velocity=rng.normal(0, 1, 3) + (0, 0, -3))
+                       velocity=rng.normal(0, 1, 3) - (0, 0, speed))
     assert sim.add_bonds(5e-4, young=1e7, tensile=2e4, shear=2e4, damping=0.05) == 54 * n
     return sim
 
 
 def digest(sim):
-    arrays = sim.position, sim.velocity, sim.orientation, sim.angular_velocity, sim.bonds()
+    arrays = sim.position, sim.velocity, sim.orientation, sim.angular_velocity, sim.bonds(), sim.broken_bonds()
     return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()
 
 
@@ -111,7 +117,7 @@ def test_equal_bits(tmp_path):
     for other in others:
         other.run(800)
         assert digest(other) == digest(whole)
-    assert 200 < len(whole.bonds()) < 620
+    assert 200 < len(whole.bonds()) < 620 and len(whole.bonds()) + len(whole.broken_bonds()) == 648
     assert abs(whole.energy().balance / balance - 1) < 1e-4
 
 
@@ -125,19 +131,73 @@ def test_removed_and_added_clumps():
     sim.run(10)
 
 
-def test_broken_bonds_are_logged():
-    """With the looks between which they break; those of removed clumps are none."""
-    sim = agglomerates()
-    broken, before = BrokenBonds(sim), sim.bonds()
-    sim.run(3000, 50, broken)
-    table = broken.table
-    assert len(table) == len(before) - len(sim.bonds()) > 5 and (np.diff(table["time"]) >= 0.0).all()
-    np.testing.assert_allclose(table["time"] - table["after"], 50 * sim.dt, rtol=1e-9)
-    held = {tuple(pair) for pair in sim.bonds()[["clump_i", "clump_j"]].tolist()}
-    assert not held & {tuple(pair) for pair in table[["id_i", "id_j"]].tolist()}
+def test_broken_bonds_are_listed():
+    """With their steps, by ascending step and spheres, and their energies; clumps that are removed keep their ids."""
+    sim, held = agglomerates(n=2, speed=6.0), []
+    sim.run(1100)
+
+    def look(sim):
+        held.append(set(map(tuple, sim.bonds()[["sphere_i", "sphere_j"]].tolist())))
+
+    look(sim)
+    first, before = sim.step_count, len(sim.broken_bonds())
+    sim.run(100, 1, look)
+    everything = sim.broken_bonds()
+    table = everything[before:]
+    expected = [(first + k + 1, *pair) for k in range(100) for pair in sorted(held[k] - held[k + 1])]
+    assert table[["step", "id_i", "id_j"]].tolist() == expected and len(expected) > 5       # ids: one sphere each
+    np.testing.assert_allclose(table["time"], table["step"] * sim.dt, rtol=1e-15)
+    assert (table["energy"] > 0.0).all() and not table["place_i"].any()
+    assert sim.energy().dissipated_fracture == pytest.approx(everything["energy"].sum(), rel=1e-9)
     sim.remove_clumps(sim.ids[:27])
-    broken(sim)
-    assert len(broken.table) == len(table)
+    sim.add_clumps(BALL, [(0.3, 0.3, 0.3)])
+    sim.run(10)
+    assert sim.broken_bonds()[:len(everything)].tobytes() == everything.tobytes()
+
+
+@pytest.mark.usefixtures("many_threads_and_sorts")
+def test_an_undone_step_breaks_nothing():
+    """A user force that raises in a step in which a bond breaks; the run goes on with equal bits."""
+    def force(t, x, v, q, w):
+        if raises and t >= (step - 0.5) * 1e-5:
+            raise RuntimeError("stopped")
+        return 0.0 * x, 0.0 * x
+
+    runs = [agglomerates(threads, n=2, speed=6.0) for threads in (1, 2)]
+    raises = False
+    for sim in runs:
+        sim.add_force(force)
+    runs[0].run(1200)
+    step, raises = int(runs[0].broken_bonds()["step"][2]), True
+    with pytest.raises(RuntimeError, match="stopped"):
+        runs[1].run(1200)
+    assert runs[1].step_count == step - 1 and 0 < len(runs[1].broken_bonds()) < 3
+    raises = False
+    runs[1].run(1200 - runs[1].step_count)
+    assert digest(runs[0]) == digest(runs[1]) and runs[0].energy() == runs[1].energy()
+
+
+@pytest.mark.usefixtures("own_law", "many_threads_and_sorts")
+@pytest.mark.filterwarnings("ignore:contact law 'cracks'")
+@pytest.mark.parametrize("threads", [1, 2])
+def test_fractures_of_another_law(threads):
+    """At a wall, and between spheres of clumps of different threads: once each, in the second step."""
+    def cracks(contacts):
+        steps = contacts.history[:, 0, 3] + (contacts.step > 0.0)
+        contacts.fracture = np.where((steps == 2.0) & (contacts.step > 0.0), contacts.overlap, 0.0)
+        contacts.history[:, 0, 3] = steps
+
+    registry.register("cracks", cracks)
+    pair = md.ClumpTemplate([(0, 0, 0), (0.03, 0, 0)], [RADIUS] * 2, density=1000.0)
+    sim = md.Simulation(MATERIAL, [md.Plane((0, 0, 0), (0, 0, 1)), md.Plane((0, 0, 1), (0, 0, 1))], contact="cracks",
+                        dt=1e-5, threads=threads)
+    sim.add_clumps(pair, [(0.1 * k, 0, 1.0099) for k in range(8)])
+    sim.add_clumps(BALL, [(0.715 + 0.0198, 0, 1.012)])
+    sim.run(5)
+    table = sim.broken_bonds()
+    at_walls = [(k, place, -2, 0, 2) for k in range(8) for place in range(2)]
+    assert table[["id_i", "place_i", "id_j", "place_j", "step"]].tolist() == [*at_walls, (7, 1, 8, 0, 2)]
+    assert sim.energy().dissipated == sim.energy().dissipated_fracture == pytest.approx(table["energy"].sum(), rel=1e-9)
 
 
 def test_bonds_are_listed():
@@ -165,7 +225,7 @@ def test_across_faces_of_a_periodic_box():
     sim.add_clumps(BALL, [(0.001, 0.1, 0.1), (0.1795, 0.1, 0.1), (0.1, 0.1, 0.1)],
                    velocity=[(0, 0.1, 0), (0, 0, 0), (0, 0, 0)])
     assert sim.add_bonds(2e-3, young=1e6) == 1
-    sim.run(1000)
+    sim.run(1200)
     assert sim.bonds()[["sphere_i", "sphere_j"]].tolist() == [(0, 1)] and sim.bonds()["energy"][0] > 0.0
 
 

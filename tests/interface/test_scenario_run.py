@@ -54,15 +54,15 @@ def test_energy_table(run, unrecorded):
     header, rows = table(run / "energy.csv")
     assert header == ("time,translational,rotational,elastic,potential,total,lasting,elastic_tangential,"
                       "elastic_rolling,dissipated_damping,dissipated_tangential,dissipated_sliding,dissipated_rolling,"
-                      "work,balance,exchanged")
+                      "work,balance,exchanged,dissipated_fracture")
     assert len(rows) == 1001
     np.testing.assert_array_equal(rows[:, 0], DT * (np.arange(1001) * STEPS // 1000))
     energy = unrecorded.energy(shadow=True)
     assert rows[-1].tolist() == [unrecorded.time, energy.translational, energy.rotational, energy.elastic,
-                                 energy.potential, energy.total, energy.lasting, *[0.0] * 7, energy.total, 0.0]
+                                 energy.potential, energy.total, energy.lasting, *[0.0] * 7, energy.total, 0.0, 0.0]
     start = RODS.build(RODS.parse([])).energy()
     assert rows[0].tolist() == [0.0, start.translational, start.rotational, 0.0, 0.0, start.total, start.total,
-                                *[0.0] * 7, start.total, 0.0]
+                                *[0.0] * 7, start.total, 0.0, 0.0]
 
 
 def test_recording_changes_no_bit(run, unrecorded):

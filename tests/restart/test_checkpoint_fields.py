@@ -38,6 +38,7 @@ def packed():
     """Checkpoints in memory that have all arrays together."""
     found = [checkpoint.pack(sim) for sim in (running("moving"), running("periodic"), sheared())]
     assert all(len(arrays["history_spheres"]) > 0 for _, arrays in found)
+    found[0][1]["fractures"] = np.array([[0, 1, 0, 0, 3, 1e-3], [1, -1, 0, 0, 4, 2e-3]])    # of a law with bonds
     return found
 
 
