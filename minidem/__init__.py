@@ -76,7 +76,7 @@ from minidem.templates import fit_report as mesh_report, shapes
 from minidem.templates.clump_template import ClumpTemplate
 from minidem.walls import Cone, Cylinder, MeshWall, Oscillation, Plane, Servo, box
 
-__version__ = "0.11.0"
+__version__ = "0.12.0"
 __all__ = ["ClumpTemplate", "Cone", "Cylinder", "Energy", "Frames", "Material", "MeshWall", "Oscillation", "Pair",
            "PeriodicBox", "Plane", "Pressure", "Servo", "Simulation", "Table", "Trajectory", "box", "build_info",
            "cite", "contact", "effective_modulus", "effective_shear_modulus", "mesh_report", "rotation", "shapes",
@@ -85,10 +85,3 @@ __all__ = ["ClumpTemplate", "Cone", "Cylinder", "Energy", "Frames", "Material", 
 # `import minidem.shapes` and the like: these modules have a public name beside that of their folder.
 _sys.modules |= {f"{__name__}.{name}": module for name, module in
                  {"mesh_report": mesh_report, "shapes": shapes}.items()}
-
-
-def __getattr__(name):
-    if name not in ("chess", "reproduction", "validation"):         # moved; the modules warn
-        raise AttributeError(f"module 'minidem' has no attribute {name!r}")
-    from importlib import import_module
-    return import_module(f"minidem.{name}")

@@ -2,8 +2,6 @@
 
 The folder is in the package in an installed wheel and beside it in a source tree.
 """
-import sys
-import warnings
 from importlib import import_module
 
 from minidem.core.interpreter import scenario_folder, scenario_scripts
@@ -15,11 +13,3 @@ def module_of(name):
     """The module of the script NAME.py, in whatever subfolder."""
     parts = scenario_scripts()[name].relative_to(scenario_folder()).with_suffix("").parts
     return import_module(".".join([__name__, *parts]))
-
-
-def moved(old, new):
-    """Give the module minidem.scenarios.`new` its earlier name, minidem.`old`, with a DeprecationWarning."""
-    warnings.warn(f"minidem.{old} is minidem.scenarios.{new} now; the old name goes in the next version",
-                  DeprecationWarning, stacklevel=3)
-    module = sys.modules[f"minidem.{old}"] = import_module(f"minidem.scenarios.{new}")
-    return module

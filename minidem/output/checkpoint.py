@@ -27,7 +27,7 @@ from minidem.templates.clump_template import template_scales
 from minidem.walls import MeshWall, Oscillation, Servo
 
 SETTINGS = ("rotation", "contact", "dt", "gravity", "periodic", "materials", "pairs", "walls", "step_count",
-            "forces_known", "user_forces", "callback_due", "next_id")
+            "forces_known", "user_forces", "callback_due", "next_id", "fields")
 # Names of arguments of the Driver as well.
 SUMS = ("work", "force_work", "servo_states", "box_state", "wall_work", "dissipated", "fractures")
 PERIODIC = "periodic"                    # key of the box among the motions
@@ -133,7 +133,7 @@ def unpack(settings, arrays, make, threads=None, motions=None):
     for material in materials:
         pair_table = pair_table.with_material(material)
     expected = whole("user_forces", settings["user_forces"], 0)
-    fields = tuple(map(Field.restored, settings.get("fields", [])))
+    fields = tuple(map(Field.restored, settings["fields"]))
     known = validated(arrays, {
         "n_walls": len(records), "n_elements": len(empty.walls.wall_of), "n_materials": len(pair_table.materials),
         "n_rows": empty.state.blocks.shape[1] + len(FIELD_ROWS) * sum(field.components for field in fields),

@@ -45,7 +45,7 @@ def test_mass_properties_of_sphere_files(path):
     assert_as_by_slices(md.ClumpTemplate.from_file(path))
 
 
-# Missing parts of the drawn volume with a hundred spheres (minidem.chess.volume_error). All stay below 1.52 / sqrt(n):
+# Missing parts of the drawn volume with a hundred spheres (chess.volume_error). All stay below 1.52 / sqrt(n):
 # the largest, of knight and rook, are 0.30, 0.21, 0.15 and 0.09 with 25, 50, 100 and 200 spheres.
 MISSING = {"king": 0.0903, "queen": 0.1045, "bishop": 0.0688, "knight": 0.1453, "rook": 0.1187, "pawn": 0.0682}
 

@@ -289,12 +289,3 @@ def test_progress(tmp_path, monkeypatch, capsys):
         lines = [re.sub(r"^[-\d]+ [:\d]+ |, 0 s left, end about [-\d]+ [:\d]+$", "", line)
                  for line in capsys.readouterr().err.splitlines()]
         assert lines == ([] if quiet else expected)
-
-
-def test_earlier_names():
-    """For one version, with a warning that names the new place; each in a process without them."""
-    for words, new in (("md.chess.piece", "spiral.chess"), ("from minidem.reproduction import Finding", "papers"),
-                       ("from minidem.validation.driven_bodies import order", "rotating_bodies.driven_bodies")):
-        done = subprocess.run([sys.executable, "-W", "always", "-c", f"import minidem as md\n{words}"],
-                              text=True, capture_output=True, check=True)
-        assert f"is minidem.scenarios.{new} now" in done.stderr

@@ -6,6 +6,7 @@ import pytest
 from rods_with_fields import MATERIAL, POINTERS, ROD, box_of_rods, compiled_conduction, conduction, same
 
 import minidem as md
+from minidem.scenario.c_functions import ctypes_functions
 
 
 def heat(sim):
@@ -45,6 +46,42 @@ def test_compiled_and_python_functions_agree():
     one.run(1500)
     other.run(1500)
     assert same(one, other)
+
+
+def test_c_functions_have_the_rows_that_are_documented(tmp_path):
+    """contact 14 radius, 13 overlap, 84 and 85 fields, 82 and 83 ids; result 0-2 force; rates."""
+    source = tmp_path / "flux.c"
+    source.write_text("""#include <math.h>
+void flux(const double *contact, const double *result, double *rates, const double *parameters) {
+    for (int k = 0; k < 8; k++) {
+        double width = 2.0 * sqrt(contact[8 * 14 + k] * fmax(contact[8 * 13 + k], 0.0));
+        rates[k] = parameters[0] * width * (contact[8 * 85 + k] - contact[8 * 84 + k]);
+        rates[8 + k] = -rates[k];
+    }
+}
+void ids_and_forces(const double *contact, const double *result, double *rates, const double *parameters) {
+    for (int k = 0; k < 8; k++) {
+        double force = sqrt(result[k] * result[k] + result[8 + k] * result[8 + k] + result[16 + k] * result[16 + k]);
+        rates[k] = contact[8 * 83 + k] + 100.0 * force;
+        rates[8 + k] = contact[8 * 82 + k];
+    }
+}
+""")
+    functions = ctypes_functions(source, ["flux", "ids_and_forces"])
+    if functions is None:
+        pytest.skip("no C compiler")
+    one, other = box_of_rods(flux=conduction), box_of_rods(flux=functions["flux"])
+    one.run(1500)
+    other.run(1500)
+    assert same(one, other)
+    sim = md.Simulation(md.Material(young=1e7, poisson=0.3), contact="hertz-mindlin", dt=1e-6)
+    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0), [(9, 0, 0), (0, 0, 0), (0.0199, 0, 0)])
+    sim.remove_clumps([0])
+    sim.add_field("temperature", 0.0)
+    sim.add_flux(functions["ids_and_forces"])
+    force = np.linalg.norm(sim.contacts()["force"][0])
+    sim.run(1)
+    assert sim.field("temperature") / 1e-6 == pytest.approx([2.0 + 100.0 * force, 1.0])
 
 
 def test_restart_copy_and_split_runs(tmp_path):
