@@ -29,7 +29,7 @@ def converted(settings, arrays):
         settings, arrays = _of_first_formats(settings, arrays)
     if found < 14 and "dissipated" in arrays:           # without the energy of fracture
         arrays = arrays | {"dissipated": np.append(arrays["dissipated"], np.zeros((1, 2)), axis=0)}
-    return {"fields": []} | settings | {"format": FORMAT}, arrays
+    return settings | ({"format": FORMAT, "fields": []} if found < 14 else {}), arrays
 
 
 def _of_first_formats(settings, arrays):

@@ -85,6 +85,7 @@ def test_thin_part_of_a_thick_body():
     assert len(heights) >= 3 and np.diff(heights).max() < 0.8
 
 
+@pytest.mark.slow
 def test_warnings_about_bad_fits():
     for mesh, spheres in ((plate(), 30), (CUBE, 5)):
         with pytest.warns(UserWarning, match=rf"{mesh.name}: {spheres} spheres fit badly: volume -\d.*inertia.*centre"

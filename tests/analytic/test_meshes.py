@@ -54,6 +54,7 @@ def test_invalid_meshes_are_refused():
             TriangleMesh(BOX.vertices, triangles, "stone")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*fit badly")
 def test_slivers_and_thin_bodies():
     """Long thin triangles are sampled along their length; a body too thin for any cell is refused by name."""

@@ -44,7 +44,8 @@ VERDICTS = {
     "heat_chain": (3, [], []),
 }
 
-SLOW = "cohesive_slope", "capillary_bridge", "forced_cylinder", "cantilever", "segregation", "heat_chain"
+SLOW = ("cohesive_slope", "capillary_bridge", "forced_cylinder", "cantilever", "segregation", "heat_chain",
+        "custom_integrator")
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in VERDICTS])

@@ -22,6 +22,7 @@ sim.run("100")
 """
 
 
+@pytest.mark.slow
 def test_a_script(tmp_path):
     """Values have their types, and two mistakes are found."""
     pytest.importorskip("mypy")

@@ -146,6 +146,7 @@ def test_a_tree_beside_itself(capsys):
     assert 0.1 < float(ratio) < 10
 
 
+@pytest.mark.slow
 def test_a_force_of_zeros_keeps_the_bits(capsys):
     pytest.importorskip("numba")
     assert compare_trees.main([str(compare_trees.ROOT), "--cases", "A", "--turns", "2", "--zero-force"]) == 0

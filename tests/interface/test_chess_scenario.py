@@ -138,6 +138,7 @@ def test_study(clumps, tmp_path, capsys):
     assert (out / "figure_7.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_completed_runs(clumps, tmp_path):
     command = [sys.executable, STUDY.__file__, "--clumps", str(clumps),
                "--seeds", "99", "--steps", "1e-5", "--time", "0.5", "--out", str(tmp_path)]

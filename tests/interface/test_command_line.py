@@ -89,6 +89,7 @@ def test_run_passes_on_the_exit_status(tmp_path):
                                                             status=2)
 
 
+@pytest.mark.slow
 def test_run_of_a_study_in_several_processes(tmp_path):
     """Its function is imported by worker processes."""
     minidem("run", "rods_energy_study", "--quick", "--time", "0.02", "--workers", "2", "--out", tmp_path / "study",

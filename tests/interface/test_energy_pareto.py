@@ -31,6 +31,7 @@ def study(tmp_path_factory):
     return out
 
 
+@pytest.mark.slow
 def test_points_are_means_over_the_runs(study):
     points = points_of(study)
     assert points.keys() == {(law, scheme, dt) for law in STUDY.LAWS for scheme in SCHEMES for dt in (76e-6, 152e-6)
@@ -49,6 +50,7 @@ def test_points_are_means_over_the_runs(study):
     assert 0.0 < float(point["cpu_seconds"]) == pytest.approx(float(point["us_per_step"]) / 76.0, rel=0.3)
 
 
+@pytest.mark.slow
 def test_onset_correction_has_smaller_errors(study):
     """At 17 steps per contact it is three times smaller in two runs of half a second at least; typical is ten times."""
     points = points_of(study)
@@ -56,6 +58,7 @@ def test_onset_correction_has_smaller_errors(study):
     assert 0.0 < corrected < plain / 3.0
 
 
+@pytest.mark.slow
 def test_schemes_that_lose_energy_are_listed_and_left_out(study, capsys):
     assert STUDY.main([*ARGUMENTS, "--out", str(study)]) == 0
     said = capsys.readouterr().out
@@ -68,6 +71,7 @@ def test_schemes_that_lose_energy_are_listed_and_left_out(study, capsys):
     assert drawn == {(PLAIN, "spiral"), (PLAIN, "rk4"), (CORRECTED, "spiral")}
 
 
+@pytest.mark.slow
 def test_existing_runs_are_kept(study):
     def made():
         return {file: file.stat().st_mtime_ns for file in study.glob("rods/runs/*.json")}
@@ -78,6 +82,7 @@ def test_existing_runs_are_kept(study):
     assert made() == before
 
 
+@pytest.mark.slow
 def test_pictures(study, monkeypatch, capsys):
     arguments = [*ARGUMENTS, "--out", str(study)]
     with monkeypatch.context() as patch:

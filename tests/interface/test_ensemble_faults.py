@@ -99,6 +99,7 @@ def alive(process):
         return False
 
 
+@pytest.mark.slow
 def test_a_time_limit(study, tmp_path):
     begun = time.monotonic()
     rows = study("stop", [0, 1, 2], {"folder": [str(tmp_path)]}, timeout=5.0, workers=2)

@@ -63,8 +63,8 @@ def pulling_in_numba():
     return force
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("in_python", [True, False])
+@pytest.mark.parametrize("in_python, threads", [
+    (True, 2), (False, 2), *(pytest.param(kind, 1, marks=pytest.mark.slow) for kind in (True, False))])
 @pytest.mark.usefixtures("many_threads_and_sorts")
 def test_no_force_after_the_end(own_law, in_python, threads):
     """The error names the contact. A law in Python leaves the state at the beginning of the step, a compiled one at an

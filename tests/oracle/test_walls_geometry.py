@@ -171,7 +171,8 @@ def test_wall_reaches_a_clump_at_rest(pieces):
     np.testing.assert_allclose(np.linalg.norm(paddle.velocity), 1.4, rtol=0.02)
 
 
-@pytest.mark.parametrize("contact, threads", [("hertz", 1), ("hertz-mindlin", 3)])
+@pytest.mark.parametrize("contact, threads", [
+    pytest.param("hertz", 1, marks=pytest.mark.slow), ("hertz-mindlin", 3)])
 def test_lists(contact, threads, many_threads_and_sorts):
     """Thousands of steps of spheres of radii 1 to 20 among moving triangles of sizes 1 to 50: the deepest contact of
     each sphere with each mesh is the one with the nearest triangle."""

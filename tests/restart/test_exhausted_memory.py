@@ -18,8 +18,9 @@ def preloaded(tmp_path_factory):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="LD_PRELOAD and glibc's allocator")
-@pytest.mark.parametrize("name", ["friction", "save and load", *(
-    pytest.param(name, marks=pytest.mark.slow) for name in ("run", "many runs", "force", "add clumps", "look"))])
+@pytest.mark.parametrize("name", ["friction", *(
+    pytest.param(name, marks=pytest.mark.slow)
+    for name in ("save and load", "run", "many runs", "force", "add clumps", "look"))])
 def test_every_allocation_is_refused_in_turn(name, preloaded, tmp_path):
     if "libasan" in os.environ.get("LD_PRELOAD", ""):
         pytest.skip("AddressSanitizer replaces the allocator itself")
