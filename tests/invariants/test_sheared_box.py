@@ -96,7 +96,7 @@ def test_balance_of_second_order(name, contact):
         assert (1.7 < orders).all() and (orders < 2.3).all()
 
 
-@pytest.mark.parametrize("name", ["shear", "stretched"])
+@pytest.mark.parametrize("name", ["shear", pytest.param("stretched", marks=pytest.mark.slow)])
 def test_work_is_that_of_the_stress(name):
     """- volume * stress : velocity gradient, with the kinetic part, summed over a run; compression is positive."""
     sim, power = gas(MOTIONS[name], "hertz-mindlin", n=100), []

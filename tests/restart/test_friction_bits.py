@@ -10,6 +10,7 @@ import minidem as md
 pytestmark = pytest.mark.usefixtures("many_threads_and_sorts")
 
 
+@pytest.mark.slow
 def test_order_of_other_clumps():
     """Two heaps far from each other: neither depends on the order in which they were added."""
     ends = {}
