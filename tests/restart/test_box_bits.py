@@ -11,7 +11,7 @@ STEPS, LARGE = 700, 2000                # clumps for which two threads are used
 
 
 @pytest.mark.parametrize("name, contact", some([(name,) for name in MOTIONS], [
-    ("hertz",), ("hertz:onset=corrected",), ("hertz-mindlin:rolling=epsd",)], 1))
+    ("hertz",), ("hertz:onset=corrected",), ("hertz-mindlin:rolling=epsd",)], 3))
 def test_divided_and_restarted(name, contact, tmp_path):
     whole, parts = gas(MOTIONS[name], contact), gas(MOTIONS[name], contact)
     whole.run(STEPS)
