@@ -64,8 +64,9 @@ typedef struct {                        /* sums of spheres: lines of eight integ
 } minidem_lines;
 
 /* Split what exceeds the limit into two parts, and add the larger ones to the coarse lines. Returns 0 if memory is
- * exhausted. */
-static __attribute__((noinline, unused)) int minidem_split_large(double *rows, const int *index,
+ * exhausted. all (LANES,): magnitudes that are compared with the limit; whether a contact is split depends on nothing
+ * else, so that no other contact of the block changes its bits. */
+static __attribute__((noinline, unused)) int minidem_split_large(double *rows, const double *all, const int *index,
                                                                  minidem_lines *lines) {
     if (lines->coarse == NULL)
         lines->coarse = (int64_t *) calloc(lines->capacity, 8 * sizeof(int64_t));
@@ -74,7 +75,7 @@ static __attribute__((noinline, unused)) int minidem_split_large(double *rows, c
     lines->has_large = 1;
     for (int l = 0; l < MINIDEM_LANES; l++) {
         int64_t *line = lines->coarse + 8 * (ptrdiff_t) index[l];
-        if (rows[3 * MINIDEM_LANES + l] < MINIDEM_LIMIT / MINIDEM_BOUND_UNIT)
+        if (all[l] < MINIDEM_LIMIT)
             continue;
         for (int k = 0; k < 7; k++) {
             double *x = rows + k * MINIDEM_LANES + l;
@@ -115,7 +116,7 @@ static inline __attribute__((always_inline)) int minidem_add_side(
     if (__builtin_expect(minidem_any_beyond(all), 0)) {
         double large[8 * MINIDEM_LANES];
         memcpy(large, rows, sizeof large);
-        if (!minidem_split_large(large, index, lines))
+        if (!minidem_split_large(large, (const double *) &all, index, lines))
             return 0;
         minidem_eight split[8];
         memcpy(split, large, sizeof split);

@@ -138,10 +138,13 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
 
          contact  0-2 normal   3-5 middle normal   6-8 velocity   9-11 angular velocity   12 spin   13 overlap
                   14 radius   15 mass   16 rolling inertia   17 step   18, 19, ... coefficients
+                  82-83 ids of i and j, -1 - k of wall k; with n components of fields (`Simulation.add_field`)
+                  84, ... those of i   84 + n, ... those of j
          history  4 for each record
          result   0-2 force   3-5 couple (with couples)   6-9 dissipated energies: to be written
                   10 whether the contact goes on, 1 or 0; before the call 1 if the overlap is positive
                   11 energy of what breaks in this contact at this pose [J]; 0 before the call
+                  12, ... rates times capacity of the fields of i   12 + n, ... of j; 0 before the call
          result   0-3 energies of the springs: normal, tangential, rolling; sliding: of `describe`
 
       These are the rows of minidem/contact/rows.pxd. The parameters are doubles.

@@ -156,6 +156,19 @@ def test_broken_bonds_are_listed():
 
 
 @pytest.mark.usefixtures("many_threads_and_sorts")
+def test_bits_do_not_depend_on_the_other_contacts_of_a_block():
+    """Stiff bonds exert forces that are added in two parts; other threads and orders put contacts into other blocks."""
+    whole, parts = (agglomerates(threads, n=2, speed=6.0) for threads in (1, 2))
+    whole.run(1000)
+    parts.run(545)
+    parts.engine.loop.set_shares([0.16, 0.84])
+    parts.run(280)
+    parts.engine.loop.sort_clumps()
+    parts.run(175)
+    assert digest(whole) == digest(parts)
+
+
+@pytest.mark.usefixtures("many_threads_and_sorts")
 def test_an_undone_step_breaks_nothing():
     """A user force that raises in a step in which a bond breaks; the run goes on with equal bits."""
     def force(t, x, v, q, w):
