@@ -90,7 +90,8 @@ def run(code, folder):
                           timeout=300)
 
 
-@pytest.mark.parametrize("where, code", PYTHON, ids=[where for where, _ in PYTHON])
+@pytest.mark.parametrize("where, code", [
+    pytest.param(where, code, id=where, marks=[pytest.mark.slow] * (".md " not in where)) for where, code in PYTHON])
 def test_python_runs_as_printed(where, code, desk):
     if "import freud" in code:                          # has wheels for few platforms
         pytest.importorskip("freud")
