@@ -186,9 +186,9 @@ cdef class Driver:
                 self.contacts_known = False
             raise
         self.contacts_known = True
-        require_finite(self.state, self.population.components, self.step_count)
         if servo_states is not None:
             self.walls.move_servos(steps * self.loop.step.dt)
+        require_finite(self.state, self.population.components, self.step_count)     # when all else is complete
 
     cdef object start_walls(self, long long steps):
         """Poses of the walls for so many steps, and new velocities of those that a force moves."""
@@ -279,7 +279,7 @@ cdef class Driver:
         cdef int n_forces = self.loop.n_forces
         cdef const unsigned char[::1] started = np.append(self.started, False).view(np.uint8)
         self.prepare_walls(0)
-        blocks = self.state.blocks.copy() if calls_forces else self.state.blocks
+        blocks = self.state.blocks.copy() if calls_forces or self.population.fields else self.state.blocks
         keeps_some = not has_forces and bool(self.started.any())
         wrench = self.state.wrench.copy() if calls_forces or self.forces_known or keeps_some else self.state.wrench
         rates = field_rows(self.state, self.population.components)
@@ -292,12 +292,12 @@ cdef class Driver:
                 self.loop.external_forces, self.loop.n_forces = NULL, 0
             self.loop.started = &started[0]
             self.advance(-1)
+            keep_rates(self.state, self.population.components, rates)   # Python, which a signal may interrupt
         except BaseException:
             self.restore(blocks, wrench)
             raise
         finally:
             self.loop.external_forces, self.loop.n_forces = saved_forces, n_forces
-        keep_rates(self.state, self.population.components, rates)
         if self.forces_known:
             self.state.wrench[:] = wrench
         elif keeps_some and not self.new_touch_started():
