@@ -62,10 +62,10 @@ def set_field_rows(state, components, rows):
     state.write(_first(state, components), rows.reshape(state.n_clumps, rows.shape[1] * rows.shape[2]))
 
 
-def field_values(state, components, row="value"):
+def field_values(state, components):
     """{name: (n_clumps,) or (n_clumps, components)}"""
-    rows = field_rows(state, components)[:, :, FIELD_ROWS.index(row)]
-    return {name: rows[:, first] if n == 1 else rows[:, first:first + n] for name, first, n in components}
+    values = field_rows(state, components)[:, :, FIELD_ROWS.index("value")]
+    return {name: values[:, first] if n == 1 else values[:, first:first + n] for name, first, n in components}
 
 
 def add_sources(state, components, rates):
