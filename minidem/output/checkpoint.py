@@ -1,7 +1,7 @@
 """Checkpoints: the complete state of a simulation in one checksummed file (npz_checksum.py), or in memory (`pack`).
 
 A checkpoint is settings in types of JSON and the arrays of checkpoint_fields.py. Verlet lists are not stored: they are
-rebuilt, and results do not depend on them. Those of earlier versions are converted first (old_checkpoints.py).
+rebuilt, and results do not depend on them.
 
 The checksum detects damage. Shapes, numbers and indices are validated like user input, so that a forged file leads to a
 ValueError or to a simulation that runs.
@@ -19,7 +19,6 @@ from minidem.engine.user_forces import UserForces
 from minidem.material import Material, Pair
 from minidem.output import npz_checksum
 from minidem.output.checkpoint_fields import not_finite, pack_templates, select, unpack_templates, validated
-from minidem.output.old_checkpoints import converted
 from minidem.output.wall_records import pack_walls, unpack_walls
 from minidem.state.periodic_box import FUNCTION, periodic_box
 from minidem.state.state import FIELD_ROWS, State
@@ -115,9 +114,18 @@ def load(path, make, threads=None, motions=None):
         raise ValueError(f"{path}: cannot be continued here: {reason}") from None
 
 
+def of_newest_format(settings, arrays):
+    """Settings and arrays of format 14; format 13 has neither fields nor the energy of fracture."""
+    if settings["format"] == 13:
+        settings = settings | {"format": npz_checksum.FORMAT, "fields": []}
+        if "dissipated" in arrays:
+            arrays = arrays | {"dissipated": np.append(arrays["dissipated"], np.zeros((1, 2)), axis=0)}
+    return settings, arrays
+
+
 def unpack(settings, arrays, make, threads=None, motions=None):
     """The inverse of `pack`. The user forces must be added again before the first step."""
-    settings, arrays = converted(settings, arrays)
+    settings, arrays = of_newest_format(settings, arrays)
     for name in SETTINGS:
         if name not in settings:
             raise ValueError(f"{name!r} is missing")

@@ -14,8 +14,7 @@ from minidem.core.atomic import replacing, to_disk
 from minidem.core.checks import short_repr
 
 FORMAT = 14             # that is written
-OLDEST = 4              # that is read
-DISCARDED = 8           # of 0.5.0: history without the moments of contacts
+OLDEST = 13             # that is read, written by 0.10 and 0.11
 
 
 def write(path, settings, arrays):
@@ -69,10 +68,11 @@ def _settings(path, arrays):
             raise TypeError
     except (KeyError, TypeError, ValueError, RecursionError):
         raise ValueError(f"{path}: an .npz file, but not a minidem checkpoint") from None
-    if not OLDEST <= found <= FORMAT or found == DISCARDED:
-        age, known = ("older", OLDEST) if found < OLDEST else ("newer" if found > FORMAT else "older", FORMAT)
+    if not OLDEST <= found <= FORMAT:
+        age, known = ("older", OLDEST) if found < OLDEST else ("newer", FORMAT)
+        remedy = "load and save it with minidem 0.12, or " if found < OLDEST else ""
         raise ValueError(f"{path}: checkpoint of format {found}, which is {age} than the {known} that minidem "
-                         f"{minidem.__version__} reads; use the minidem that made it: "
+                         f"{minidem.__version__} reads; {remedy}use the minidem that made it: "
                          f"{short_repr(settings.get('made_by', 'unknown'))}")
     return settings
 

@@ -46,8 +46,6 @@ def check_writable(path, files=()):
         raise ValueError(f"--out: cannot write in {path} ({error.strerror}); give another folder") from None
 
 
-EARLIER = {"contact": "hertz"}          # options that runs of older versions did not have
-UNTRACKED = {"track": 0, "track_steps": 0}      # of the schedule: clumps in the trajectory, steps between two instants
 ALL = -1                                # clumps in the trajectory
 
 
@@ -125,8 +123,8 @@ class RunFolder:
         """(simulation, notes) of a checkpoint; ChangedPhysics if its physics differs, ValueError if it is unusable."""
         sim, notes = checkpoint.load(file, Simulation, threads)
         try:
-            here, there = json.loads(json.dumps(physics)), {**EARLIER, **notes["physics"]}
-            schedule, spent = UNTRACKED | notes["schedule"], dict(notes["spent"])
+            here, there = json.loads(json.dumps(physics)), dict(notes["physics"])
+            schedule, spent = dict(notes["schedule"]), dict(notes["spent"])
             if not all(type(schedule[name]) is int and schedule[name] >= least for name, least in (
                     ("steps", 1), ("rows", 1), ("frames", 0), ("track", ALL), ("track_steps", 0))):
                 raise ValueError

@@ -5,12 +5,11 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from old_scenes import BEFORE, SCENES, pull
+from checkpoint_scenes import BEFORE, SCENES, pull
 
 import minidem as md
 from minidem.output import checkpoint
 from minidem.output.checkpoint_fields import FIELDS
-from minidem.output.old_checkpoints import contact_masses
 
 ROUGH = md.Material(3e7, 0.2, restitution=0.6, friction=0.4, rolling_friction=0.1)
 
@@ -155,21 +154,3 @@ def test_arrays_are_those_of_the_saved_simulation(name, tmp_path):
     loaded.run(50)
     assert first[0] == kept[0] and all(np.array_equal(first[1][key], kept[1][key]) for key in kept[1])
     assert np.array_equal(loaded.position, sim.position) and loaded.energy() == sim.energy()
-
-
-def test_masses_of_contacts():
-    """Two templates, clumps of several scales, contacts between clumps and with walls, one by one."""
-    rod = md.ClumpTemplate([(0.0, 0.0, 0.0), (0.1, 0.0, 0.0)], [0.06, 0.05])
-    ball = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.08])
-    sim = md.Simulation(ROUGH, dt=1e-5)
-    for x, (template, scale) in enumerate([(rod, 1.0), (ball, 1.5), (rod, 0.5), (ball, 1.0)]):
-        sim.add_clumps(template, (x, 0.0, 0.0), scale=scale)
-    mass, clump, radius = np.asarray(sim.mass), np.array([0, 0, 1, 2, 2, 3]), np.asarray(sim.sphere_radii)
-    spheres = np.array([(0, -1), (0, 2), (1, 3), (1, 4), (2, 5), (4, -7), (4, 5)], dtype=np.int32)
-    of_contact, inertia = contact_masses(spheres, np.array([2, 1]), np.array([rod.mass, ball.mass]),
-                                         np.array([0.06, 0.05, 0.08]), sim.template_index, np.asarray(sim.scale))
-    for (i, j), m, rolling in zip(spheres, of_contact, inertia):
-        a, b = mass[clump[i]], mass[clump[max(j, 0)]]
-        a_r, b_r = a * radius[i] ** 2, b * radius[max(j, 0)] ** 2
-        assert m == pytest.approx(a if j < 0 else a * b / (a + b), rel=1e-14)
-        assert rolling == pytest.approx(1.4 * a_r if j < 0 else 1.4 / (1.0 / a_r + 1.0 / b_r), rel=1e-14)

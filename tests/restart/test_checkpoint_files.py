@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from checkpoint_scenes import BEFORE, SCENES
+from old_start import in_format_13
 from scenes import rods_in_box
 from settling_scene import settling
 
@@ -98,7 +100,7 @@ REFUSED = {     # how the bad file is made of the good one -> words of the reaso
     "other arrays": (lambda good: replaced(good, settings=np.arange(3)), ["not a minidem checkpoint"]),
     "newer": (lambda good: with_settings(good, format=99, made_by={"minidem": "7.0"}), ["99", "newer", "7.0"]),
     "older": (lambda good: with_settings(good, format=npz_checksum.OLDEST - 1),
-              ["older", "use the minidem that made it"]),
+              ["older", "minidem 0.12", "use the minidem that made it"]),
     "packed": (packed, ["larger than the file"]),
     "pickle": (lambda good: written(good, pickle.dumps(Canary())), ["not a minidem checkpoint"]),
     "pickle inside": (lambda good: replaced(good, settings=np.array([Canary()], dtype=object)), ["damaged"]),
@@ -112,7 +114,6 @@ REFUSED = {     # how the bad file is made of the good one -> words of the reaso
     "loads not finite": (lambda good: forged(good, loads=npz_checksum.read(good)[1]["loads"] * np.nan),
                          ["loads", "nan"]),
     "loads lost": (without_loads, ["'loads'"]),
-    "discarded": (lambda good: with_settings(good, format=npz_checksum.DISCARDED), ["format 8", "older"]),
     "radius": (lambda good: forged(good, template_radii=np.array([1.0, -1.0, 1.0])), ["template_radii[1] = -1.0"]),
     "no sign of steps": (lambda good: resealed(good, step_count=-4), ["step_count = -4"]),
 }
@@ -185,3 +186,14 @@ def test_no_checkpoint(tmp_path):
     for path, cause in ((tmp_path / "none.npz", "there is no such file"), (tmp_path, "this is a folder")):
         with pytest.raises(OSError, match=f"path: {cause}; give a file that Simulation.save.*: '{path}'"):
             md.Simulation.load(path)
+
+
+def test_format_13(tmp_path):
+    """Of 0.10 and 0.11: without fractures, and with equal bits otherwise."""
+    sim, path = SCENES["friction"](), tmp_path / "state.npz"
+    sim.run(BEFORE)
+    npz_checksum.write(path, *in_format_13(*checkpoint.pack(sim)))
+    assert npz_checksum.read(path)[0]["format"] == 13 and npz_checksum.read(path)[1]["dissipated"].shape == (4, 2)
+    end = md.Simulation.load(path)
+    assert end.energy() == sim.energy() and sim.energy().dissipated > 0.0
+    assert len(end.broken_bonds()) == 0 and end.position.tobytes() == sim.position.tobytes()

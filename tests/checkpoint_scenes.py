@@ -1,19 +1,9 @@
-"""The simulations of tests/restart/old_checkpoints, files that earlier versions have written.
-
-    python tests/old_scenes.py FOLDER
-
-with the package of such a version writes FOLDER/VERSION_SCENE.npz after BEFORE steps. The notes of a file have the
-state AFTER further steps.
-"""
-import sys
-from pathlib import Path
-
+"""Simulations whose checkpoints have all arrays together: walls of all kinds, materials, friction, user forces."""
 import numpy as np
 
 import minidem as md
-from minidem.output import checkpoint
 
-BEFORE, AFTER, DT = 650, 100, 1e-4
+BEFORE, DT = 650, 1e-4          # steps until clumps are in contact, and the time step [s]
 ROD = md.ClumpTemplate([(-0.03, 0.0, 0.0), (0.03, 0.0, 0.0)], [0.04, 0.03], density=2500.0)
 BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.05], density=2500.0)
 ELASTIC = md.Material(3e7, 0.2)
@@ -80,35 +70,3 @@ def periodic():
 
 
 SCENES = {made.__name__: made for made in (planes, scales, forces, materials, friction, removed, moving, periodic)}
-PULLED = "forces", "removed"            # scenes with a user force
-
-
-def state_of(sim):
-    """In types of JSON."""
-    names = "position", "velocity", "angular_velocity"
-    return {name: np.asarray(getattr(sim, name)).tolist() for name in names} | {
-        "contacts": len(sim.contacts()), "balance": sim.energy().balance, "dissipated": sim.energy().dissipated,
-        "work": sim.energy().work}
-
-
-def write(folder):
-    for name, make in SCENES.items():
-        sim = make()
-        if name in PULLED:
-            sim.add_force(pull)
-        sim.run(BEFORE)
-        if name == "removed":
-            sim.remove_clumps([5])
-            sim.run(10)
-        file = folder / f"{md.__version__}_{name}.npz"
-        checkpoint.save(file, sim)
-        end = md.Simulation.load(file)
-        if name in PULLED:
-            end.add_force(pull)
-        end.run(AFTER)
-        checkpoint.save(file, sim, {"before": state_of(sim), "after": state_of(end)})
-        print(file.name, file.stat().st_size, state_of(sim)["contacts"], state_of(sim)["dissipated"], end.energy())
-
-
-if __name__ == "__main__":
-    write(Path(sys.argv[1]))
