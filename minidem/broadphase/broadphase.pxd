@@ -3,7 +3,7 @@ from minidem.broadphase.cell_grid cimport Levels
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.core.openmp cimport Barrier, Epoch
 from minidem.core.vectors cimport APART
-from minidem.state.periodic_box cimport BOX_SIZE
+from minidem.state.periodic_box cimport BoxPose
 from minidem.state.state cimport StateView
 
 cdef enum:
@@ -44,7 +44,7 @@ cdef struct Broadphase:
     Levels levels
     unsigned char *marks                # (n_members,), all zero between two functions
     double *reference_poses             # (n_blocks, REFERENCE_ROWS, LANES): at the last outer rebuild
-    double reference_box[BOX_SIZE]      # that moves, at the last outer rebuild
+    BoxPose reference_box               # that moves, at the last outer rebuild
     double largest_sphere               # diameter [m]
     double largest_clump                # diameter of the largest bounding sphere [m]
     double outer_skin                   # [m]

@@ -3,7 +3,7 @@ from libc.math cimport ceil, llrint
 
 from minidem.core.openmp cimport Barrier
 from minidem.core.vectors cimport IntVector
-from minidem.state.periodic_box cimport wrap_position
+from minidem.state.periodic_box cimport BoxPose, wrap_position
 
 cdef enum:
     MOST_RANGES = 27
@@ -16,7 +16,7 @@ cdef struct CellGrid:
     IntVector items             # slots of its items
     double largest_diameter     # of the items [m]
     double scale                # units to a metre
-    const double *box           # periodic: the items are at their positions within it; NULL: none
+    const BoxPose *box          # periodic: the items are at their positions within it; NULL: none
     int skin                    # with a margin [units], see cell_grid.pyx
     int log_side                # the table has 2^log_side cells in each direction, repeated periodically
     IntVector cell              # (items,): cell of each item
@@ -44,13 +44,13 @@ cdef struct Levels:
 cdef Py_ssize_t entry_after(const CellGrid *grid, double part) noexcept nogil
 cdef void empty_grid(CellGrid *grid) noexcept nogil
 cdef bint sort_by_size(Levels *levels, const double *spheres, const int *numbers, Py_ssize_t n_slots) noexcept nogil
-cdef bint reserve_levels(Levels *levels, double skin, const double *box) noexcept nogil
+cdef bint reserve_levels(Levels *levels, double skin, const BoxPose *box) noexcept nogil
 cdef void fill_levels(Levels *levels, const double *spheres, Barrier *barrier, int n_threads, double part_before,
                       double part_end) noexcept nogil
 cdef void free_levels(Levels *levels) noexcept nogil
 
 
-cdef inline const double *item_in_box(const double *box, const double *sphere, double *within) noexcept nogil:
+cdef inline const double *item_in_box(const BoxPose *box, const double *sphere, double *within) noexcept nogil:
     """Centre and radius, the centre moved into the box; without a box `sphere` itself."""
     if box == NULL:
         return sphere

@@ -37,7 +37,7 @@ cdef enum:
     ENTRIES = 64                # entries by which the search is
 
 
-cdef bint prepare_grid(CellGrid *grid, double skin, const double *box) noexcept nogil:
+cdef bint prepare_grid(CellGrid *grid, double skin, const BoxPose *box) noexcept nogil:
     """Set the width of the cells to largest diameter + skin [m] and allocate. False: memory exhausted.
 
     box : see CellGrid. Its lengths are 2^30 units at most: no two images of an item have equal coordinates modulo 2^32.
@@ -48,8 +48,8 @@ cdef bint prepare_grid(CellGrid *grid, double skin, const double *box) noexcept 
     grid.scale = ((1 << LOG_UNITS) - MARGIN - 3) / (grid.largest_diameter + skin)
     grid.box = box
     for axis in range(3 if box != NULL else 0):
-        if grid.scale * box[axis] > 1 << 30:
-            grid.scale = (1 << 30) / box[axis]
+        if grid.scale * box.length[axis] > 1 << 30:
+            grid.scale = (1 << 30) / box.length[axis]
     grid.skin = <int> ceil(skin * grid.scale) + MARGIN
     grid.log_side = 2
     while grid.log_side < 10 and SPHERES_PER_CELL * (<Py_ssize_t> 1 << (3 * grid.log_side)) < n:
@@ -202,7 +202,7 @@ cdef void drop_empty(Levels *levels) noexcept nogil:
     levels.count = kept
 
 
-cdef bint reserve_levels(Levels *levels, double skin, const double *box) noexcept nogil:
+cdef bint reserve_levels(Levels *levels, double skin, const BoxPose *box) noexcept nogil:
     """Allocate the cells of all grids, box : periodic, or NULL. False: memory exhausted."""
     cdef int level
     for level in range(levels.count):

@@ -9,6 +9,7 @@
 #include <string.h>
 #include "core/lanes.h"
 #include "core/nearest_image.h"
+#include "state/box_pose.h"
 
 /* Spheres are prefetched so many ints ahead: the time of 128 pairs is about the latency of memory. */
 enum { MINIDEM_PREFETCH_DISTANCE = 256, MINIDEM_PADDING = MINIDEM_PREFETCH_DISTANCE + 16 };
@@ -24,7 +25,7 @@ static inline ptrdiff_t minidem_find_pairs(const int *candidates, ptrdiff_t room
 
 /* The first part of minidem_select_near, whole vectors of pairs; returns how many of the n ints have been tested. */
 static inline __attribute__((always_inline)) ptrdiff_t minidem_select_many(
-        const double *spheres, const double *box, int tilt, const int *pairs, ptrdiff_t n, double skin, int *near,
+        const double *spheres, const BoxPose *box, int tilt, const int *pairs, ptrdiff_t n, double skin, int *near,
         int64_t *numbers, ptrdiff_t *selected);
 
 #if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512DQ__)
@@ -36,7 +37,7 @@ static inline __attribute__((always_inline)) ptrdiff_t minidem_select_many(
 #endif
 
 static inline __attribute__((always_inline)) ptrdiff_t minidem_select(
-        const double *spheres, const double *box, int tilt, const int *pairs, ptrdiff_t n, double skin, int *near,
+        const double *spheres, const BoxPose *box, int tilt, const int *pairs, ptrdiff_t n, double skin, int *near,
         int64_t *numbers) {
     ptrdiff_t kept, k = minidem_select_many(spheres, box, tilt, pairs, n, skin, near, numbers, &kept);
     for (; k < n; k += 2) {
@@ -55,16 +56,16 @@ static inline __attribute__((always_inline)) ptrdiff_t minidem_select(
 
 /* Each on its own, so that the one without a box is compiled as if there were none. */
 static __attribute__((noinline, unused)) ptrdiff_t minidem_select_periodic(
-        const double *spheres, const double *box, const int *pairs, ptrdiff_t n, double skin, int *near,
+        const double *spheres, const BoxPose *box, const int *pairs, ptrdiff_t n, double skin, int *near,
         int64_t *numbers) {
     return minidem_select(spheres, box, 0, pairs, n, skin, near, numbers);
 }
 
-/* In a box that moves; without shear the flow axis is 0 and the gradient axis 1. */
+/* In a box that moves. */
 static __attribute__((noinline, unused)) ptrdiff_t minidem_select_tilted(
-        const double *spheres, const double *box, const int *pairs, ptrdiff_t n, double skin, int *near,
+        const double *spheres, const BoxPose *box, const int *pairs, ptrdiff_t n, double skin, int *near,
         int64_t *numbers) {
-    switch (1 + 3 * (int) box[66] + (int) box[67]) {
+    switch (1 + 3 * box->flow_axis + box->gradient_axis) {
     case 3: return minidem_select(spheres, box, 3, pairs, n, skin, near, numbers);
     case 4: return minidem_select(spheres, box, 4, pairs, n, skin, near, numbers);
     case 6: return minidem_select(spheres, box, 6, pairs, n, skin, near, numbers);
@@ -84,9 +85,9 @@ static __attribute__((noinline, unused)) ptrdiff_t minidem_select_open(
  * The MINIDEM_PADDING ints after the pairs are read and prefetched, but not used.
  * numbers: unless NULL, the numbers of these pairs, 0 to n / 2 - 1; room for n / 2. */
 static inline __attribute__((always_inline)) ptrdiff_t minidem_select_near(
-        const double *spheres, const double *box, const int *pairs, ptrdiff_t n, double skin, int *near,
+        const double *spheres, const BoxPose *box, const int *pairs, ptrdiff_t n, double skin, int *near,
         int64_t *numbers) {
-    return box && box[15] != 0.0 ? minidem_select_tilted(spheres, box, pairs, n, skin, near, numbers)
+    return box && box->moves ? minidem_select_tilted(spheres, box, pairs, n, skin, near, numbers)
         : box ? minidem_select_periodic(spheres, box, pairs, n, skin, near, numbers)
                : minidem_select_open(spheres, pairs, n, skin, near, numbers);
 }

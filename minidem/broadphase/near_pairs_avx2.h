@@ -55,7 +55,7 @@ static inline __m256d minidem_two_and_two(const double *low, const double *high)
 }
 
 static inline __attribute__((always_inline)) ptrdiff_t minidem_select_many(
-        const double *spheres, const double *box, int tilt, const int *pairs, ptrdiff_t n, double skin, int *near,
+        const double *spheres, const BoxPose *box, int tilt, const int *pairs, ptrdiff_t n, double skin, int *near,
         int64_t *numbers, ptrdiff_t *selected) {
     ptrdiff_t k = 0, kept = 0;
     for (; k + 8 <= n; k += 8) {

@@ -35,7 +35,7 @@ static inline ptrdiff_t minidem_find_pairs(const int *candidates, ptrdiff_t room
 
 /* The first part of minidem_select_near; returns how many of the n ints are tested. */
 static inline __attribute__((always_inline)) ptrdiff_t minidem_select_many(
-        const double *spheres, const double *box, int tilt, const int *pairs, ptrdiff_t n, double skin, int *near,
+        const double *spheres, const BoxPose *box, int tilt, const int *pairs, ptrdiff_t n, double skin, int *near,
         int64_t *numbers, ptrdiff_t *selected) {
     ptrdiff_t k = 0, kept = 0;
     const __m512i even = _mm512_setr_epi64(0, 4, 8, 12, 1, 5, 9, 13);

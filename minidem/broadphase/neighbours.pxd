@@ -3,6 +3,7 @@ from libc.stdint cimport int64_t
 
 from minidem.core.lanes cimport LANES, row_of
 from minidem.core.vectors cimport APART, IntVector, reserve
+from minidem.state.periodic_box cimport BoxPose
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Walls
 
@@ -56,7 +57,7 @@ cdef inline Py_ssize_t block_after_slab(const Neighbours *mine, const StateView 
 cdef extern from "broadphase/near_pairs.h" nogil:
     enum:
         PADDING "MINIDEM_PADDING"
-    Py_ssize_t select_near "minidem_select_near"(const double *spheres, const double *box, const int *pairs,
+    Py_ssize_t select_near "minidem_select_near"(const double *spheres, const BoxPose *box, const int *pairs,
                                                  Py_ssize_t n, double skin, int *near, int64_t *numbers)
 
 
@@ -73,5 +74,5 @@ cdef inline bint push_pair(IntVector *list, int a, int b) noexcept nogil:
 cdef bint search_walls(Neighbours *mine, const Walls *walls, const StateView *state, double skin) noexcept nogil
 cdef bint find_ghost_lines(Neighbours *all, int thread, int n_threads, const StateView *state,
                            unsigned char *marks) noexcept nogil
-cdef bint prune(Neighbours *all, int thread, int n_threads, const Walls *walls, const double *box,
+cdef bint prune(Neighbours *all, int thread, int n_threads, const Walls *walls, const BoxPose *box,
                 const StateView *state, unsigned char *marks, double skin) noexcept nogil

@@ -173,7 +173,7 @@ cdef bint find_ghost_lines(Neighbours *all, int thread, int n_threads, const Sta
     return list_marked(&mine.outer_ghost_lines, marks, first, last)
 
 
-cdef bint prune(Neighbours *all, int thread, int n_threads, const Walls *walls, const double *box,
+cdef bint prune(Neighbours *all, int thread, int n_threads, const Walls *walls, const BoxPose *box,
                 const StateView *state, unsigned char *marks, double skin) noexcept nogil:
     """Inner lists from the outer ones, and the ghosts and member rows in them. False: memory exhausted.
 

@@ -25,7 +25,7 @@ from minidem.core.lanes cimport LANES
 from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
 from minidem.core.vec3 cimport Vec3
 from minidem.state.motions cimport motions_range
-from minidem.state.periodic_box cimport TRAVELLED, across_lengths, box_moves, displacement_with
+from minidem.state.periodic_box cimport BoxPose, across_lengths, box_moves, displacement_with
 from minidem.state.pose cimport pose_range
 from minidem.state.rows cimport ORIENTATION, PATH, POSITION, TURN_BOUND
 from minidem.state.state cimport StateView, fixed_rows
@@ -129,7 +129,7 @@ cdef void set_skins(Broadphase *broad, const StateView *state, bint meshes) noex
                      WIDENING * broad.outer_skin if meshes else INFINITY, &broad.outer_skin, &broad.inner_skin)
 
 
-cdef void limit_skins(Broadphase *broad, const double *box) noexcept nogil:
+cdef void limit_skins(Broadphase *broad, const BoxPose *box) noexcept nogil:
     """In a box that may be tilted, candidates are closer than half its length along the gradient, which may shrink.
 
     Farther away, what is found as the nearest image need not be nearest.
@@ -179,7 +179,7 @@ def rebalanced_parts(parts, busy):
 
 
 cdef inline int measure_block(double *block, const double *reference, const double *turn_bound, double limit,
-                              const double *before, const double *box, double *longest) noexcept nogil:
+                              const BoxPose *before, const BoxPose *box, double *longest) noexcept nogil:
     """Bits of lanes: 1 << lane if a sphere moved by more than `limit`, 256 << lane if the pose is not finite.
 
     reference : pose (REFERENCE_ROWS, LANES) at the last outer rebuild.
@@ -211,7 +211,7 @@ cdef inline int measure_block(double *block, const double *reference, const doub
     return bits
 
 
-cdef inline double outer_margin(const Broadphase *broad, const double *box) noexcept nogil:
+cdef inline double outer_margin(const Broadphase *broad, const BoxPose *box) noexcept nogil:
     """By how far a sphere may have moved since the last outer rebuild before a candidate may be missing [m].
 
     Of two clumps whose centres are D apart, the strain g of the box changes D by less than g exp(g) D.
@@ -219,13 +219,13 @@ cdef inline double outer_margin(const Broadphase *broad, const double *box) noex
     cdef double strain, reach
     if not box_moves(box):
         return 0.5 * (broad.outer_skin - broad.inner_skin)
-    strain = box[TRAVELLED] - broad.reference_box[TRAVELLED]
+    strain = box.travelled - broad.reference_box.travelled
     reach = broad.largest_clump + broad.reach + broad.outer_skin
     return 0.5 * (broad.outer_skin - broad.inner_skin - strain * exp(2.0 * strain) * reach)
 
 
 cdef void measure_displacement(Broadphase *broad, int thread, StateView *state, const Walls *walls,
-                               const double *box) noexcept nogil:
+                               const BoxPose *box) noexcept nogil:
     """Displacements of own clumps and walls since the last outer rebuild, into the report of this thread."""
     cdef Report *report = broad.reports + thread
     cdef Neighbours *mine = broad.threads + thread
@@ -242,7 +242,7 @@ cdef void measure_displacement(Broadphase *broad, int thread, StateView *state, 
             prefetch_rows(block + BLOCKS_AHEAD * state.n_rows * LANES, PATH, 1)
         bits = measure_block(block, broad.reference_poses + b * REFERENCE_ROWS * LANES,
                              fixed_rows(state, b) + TURN_BOUND * LANES, limit,
-                             broad.reference_box if box_moves(box) else NULL, box, &longest)
+                             &broad.reference_box if box_moves(box) else NULL, box, &longest)
         all_bits |= bits
         for lane in range(LANES):
             if bits >> (lane + LANES) & 1:
@@ -279,7 +279,7 @@ cdef void update_bounds(Broadphase *broad, int thread, const StateView *state) n
 
 
 cdef void rebuild_outer(Broadphase *broad, int thread, StateView *state, const Walls *walls,
-                        const double *box) noexcept nogil:
+                        const BoxPose *box) noexcept nogil:
     """Rebuild the outer lists. Called by all threads together."""
     cdef const Neighbours *mine = broad.threads + thread
     if thread == 0:
@@ -288,7 +288,7 @@ cdef void rebuild_outer(Broadphase *broad, int thread, StateView *state, const W
         broad.rebalanced = not broad.fixed_shares and rebalance(broad.shares, broad.n_threads)
         broad.levels.ready = reserve_levels(&broad.levels, broad.outer_skin + broad.reach, box)
         if box_moves(box):
-            memcpy(broad.reference_box, box, sizeof(broad.reference_box))
+            broad.reference_box = box[0]
         broad.n_outer += 1
     if broad.clumps_first:
         update_bounds(broad, thread, state)
@@ -316,7 +316,7 @@ cdef void rebuild_outer(Broadphase *broad, int thread, StateView *state, const W
 
 
 cdef void rebuild(Broadphase *broad, int thread, StateView *state, const Walls *walls,
-                  const double *box) noexcept nogil:
+                  const BoxPose *box) noexcept nogil:
     """Rebuild the inner lists, and the outer ones if needed. Called by all threads together.
 
     After it all spheres are posed.
@@ -342,6 +342,6 @@ cdef void rebuild(Broadphase *broad, int thread, StateView *state, const Walls *
                                broad.inner_skin + broad.reach):
         mine.failure = OUT_OF_MEMORY
     if box_moves(box):
-        mine.box_travelled = box[TRAVELLED]
+        mine.box_travelled = box.travelled
     if thread == 0:
         broad.n_inner += 1

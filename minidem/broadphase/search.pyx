@@ -19,7 +19,7 @@ from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.vec3 cimport Vec3, dot, vec3
 from minidem.core.vectors cimport IntVector, reserve
 from minidem.state.periodic_box cimport (
-    ACROSS, INVERSE, LATTICE, LOW, MOVES, across_lengths, box_moves, nearest_image, rounded, wrap_position,
+    BoxPose, across_lengths, box_moves, nearest_image, rounded, wrap_position,
 )
 from minidem.state.state cimport StateView
 
@@ -58,7 +58,7 @@ cdef struct Search:                 # of one thread
     double skin                     # [m]
     bint clumps_first               # they are bounding spheres of clumps
     double width                    # of the widest cells [m]
-    const double *box               # periodic: see periodic_box.pxd
+    const BoxPose *box               # periodic: see periodic_box.pxd
     bint small_box                  # two images of a pair may be within the skin
 
 
@@ -101,7 +101,7 @@ cdef inline void free_candidates(Candidates *candidates) noexcept nogil:
     candidates.stride = 0
 
 
-cdef inline bint are_nearest(const double *box, const double *first, const double *second,
+cdef inline bint are_nearest(const BoxPose *box, const double *first, const double *second,
                              const int *shift) noexcept nogil:
     """Whether the image of the first of two items by `shift` is the one nearest to the second."""
     cdef double a[3]
@@ -113,14 +113,14 @@ cdef inline bint are_nearest(const double *box, const double *first, const doubl
     wrap_position(box, first, a)
     wrap_position(box, second, b)
     across = rounded(across_lengths(box, a[0] - b[0], a[1] - b[1], a[2] - b[2]))
-    for k in range(-1 if box[MOVES] != 0.0 else 0, 2 if box[MOVES] != 0.0 else 1):
+    for k in range(-1 if box.moves else 0, 2 if box.moves else 1):
         lengths, squared = across + k, 0.0              # in a tilted box the next one may be nearer
         for axis in range(3):
-            d = a[axis] - b[axis] - lengths * box[LATTICE + axis]
-            counts[axis] = rounded(d * box[INVERSE + axis])
-            d -= counts[axis] * box[axis]
+            d = a[axis] - b[axis] - lengths * box.lattice[axis]
+            counts[axis] = rounded(d * box.inverse[axis])
+            d -= counts[axis] * box.length[axis]
             squared += d * d
-            if box[ACROSS + axis] != 0.0:
+            if box.across[axis] != 0.0:
                 counts[axis] += lengths
         if least < 0.0 or squared < least:
             least = squared
@@ -128,24 +128,24 @@ cdef inline bint are_nearest(const double *box, const double *first, const doubl
     return nearest[0] == -shift[0] and nearest[1] == -shift[1] and nearest[2] == -shift[2]
 
 
-cdef inline bint add_image(Images *images, const double *box, int x, int y, int z, double width) noexcept nogil:
+cdef inline bint add_image(Images *images, const BoxPose *box, int x, int y, int z, double width) noexcept nogil:
     """Append the image by so many lengths. In a tilted box only if it is closer to the box than `width`."""
     cdef double *image = images.sphere[images.count]
     cdef int *shift = images.shift[images.count]
     cdef double lengths = 0.0, beyond
     cdef int axis
     shift[0], shift[1], shift[2] = x, y, z
-    for axis in range(3 if box[MOVES] != 0.0 else 0):
-        lengths = shift[axis] if box[ACROSS + axis] != 0.0 else lengths
+    for axis in range(3 if box.moves else 0):
+        lengths = shift[axis] if box.across[axis] != 0.0 else lengths
     for axis in range(3):
-        if box[ACROSS + axis] != 0.0 and box[MOVES] != 0.0:
-            image[axis] = images.sphere[0][axis] + lengths * box[LATTICE + axis]
+        if box.across[axis] != 0.0 and box.moves:
+            image[axis] = images.sphere[0][axis] + lengths * box.lattice[axis]
             continue
-        image[axis] = images.sphere[0][axis] + shift[axis] * box[axis]
+        image[axis] = images.sphere[0][axis] + shift[axis] * box.length[axis]
         if lengths != 0.0:
-            image[axis] += lengths * box[LATTICE + axis]
-            beyond = max(box[LOW + axis] - image[axis], image[axis] - box[LOW + axis] - box[axis])
-            if box[axis] > 0.0 and beyond >= min(width, 0.500001 * box[axis]):
+            image[axis] += lengths * box.lattice[axis]
+            beyond = max(box.low[axis] - image[axis], image[axis] - box.low[axis] - box.length[axis])
+            if box.length[axis] > 0.0 and beyond >= min(width, 0.500001 * box.length[axis]):
                 return False
     image[3] = images.sphere[0][3]
     images.ahead[images.count] = 25 * z + 5 * y + x > 0
@@ -153,7 +153,7 @@ cdef inline bint add_image(Images *images, const double *box, int x, int y, int 
     return True
 
 
-cdef inline void find_images(Images *images, const double *box, const double *sphere, double width) noexcept nogil:
+cdef inline void find_images(Images *images, const BoxPose *box, const double *sphere, double width) noexcept nogil:
     """The item in the box, and its images that are closer to the box than `width` [m]."""
     cdef double *inside = images.sphere[0]
     cdef int least[3]
@@ -167,11 +167,11 @@ cdef inline void find_images(Images *images, const double *box, const double *sp
         return
     item_in_box(box, sphere, inside)
     for axis in range(3):
-        most[axis] = box[axis] > 0.0 and inside[axis] - box[axis + 6] < width
-        least[axis] = -(box[axis] > 0.0 and box[axis + 6] + box[axis] - inside[axis] < width)
-        across |= box[ACROSS + axis] != 0.0 and (least[axis] != 0 or most[axis] != 0)
+        most[axis] = box.length[axis] > 0.0 and inside[axis] - box.low[axis] < width
+        least[axis] = -(box.length[axis] > 0.0 and box.low[axis] + box.length[axis] - inside[axis] < width)
+        across |= box.across[axis] != 0.0 and (least[axis] != 0 or most[axis] != 0)
     for axis in range(3 if across else 0):              # an image across is displaced along the flow
-        if box[LATTICE + axis] != 0.0 and box[ACROSS + axis] == 0.0:
+        if box.lattice[axis] != 0.0 and box.across[axis] == 0.0:
             add_tilted(images, box, axis, least, most, width)
             return
     for z in range(least[2], most[2] + 1):
@@ -181,7 +181,7 @@ cdef inline void find_images(Images *images, const double *box, const double *sp
                     add_image(images, box, x, y, z, width)
 
 
-cdef void add_tilted(Images *images, const double *box, int flow, const int *least, const int *most,
+cdef void add_tilted(Images *images, const BoxPose *box, int flow, const int *least, const int *most,
                      double width) noexcept nogil:
     """As find_images, in a box whose image along the gradient is displaced along the axis `flow`."""
     cdef int shift[3]
@@ -192,7 +192,7 @@ cdef void add_tilted(Images *images, const double *box, int flow, const int *lea
                 shift[0], shift[1], shift[2] = x, y, z
                 lengths = 0
                 for axis in range(3):
-                    lengths = shift[axis] if box[ACROSS + axis] != 0.0 else lengths
+                    lengths = shift[axis] if box.across[axis] != 0.0 else lengths
                 if (x != 0 or y != 0 or z != 0) and (lengths != 0 or least[flow] <= shift[flow] <= most[flow]):
                     add_image(images, box, x, y, z, width)
 
@@ -235,14 +235,14 @@ cdef bint move_cross_thread(const Search *search, int owner, Py_ssize_t first) n
     return True
 
 
-cdef inline bint are_near(const double *box, const double *a, const double *b, double skin) noexcept nogil:
+cdef inline bint are_near(const BoxPose *box, const double *a, const double *b, double skin) noexcept nogil:
     """Whether the gap between two spheres (centre, radius), or the nearest images of them, is below `skin`."""
     cdef Vec3 d = nearest_image(box, vec3(a[0] - b[0], a[1] - b[1], a[2] - b[2]))
     cdef double reach = a[3] + b[3] + skin
     return dot(d, d) < reach * reach
 
 
-cdef bint collect_near(IntVector *near, const StateView *state, const double *box, int clump, const double *sphere,
+cdef bint collect_near(IntVector *near, const StateView *state, const BoxPose *box, int clump, const double *sphere,
                        double skin, bint all) noexcept nogil:
     """List the spheres of a clump near `sphere`, or all. False: memory exhausted."""
     cdef Py_ssize_t row, block = row_of(clump)
@@ -419,7 +419,7 @@ cdef bint search_level(const Search *search, const Levels *levels, int level,
 
 
 cdef bint search_pairs(Neighbours *all, int thread, int n_threads, const Levels *levels, const StateView *state,
-                       const double *box, const double *items, double skin, bint clumps_first) noexcept nogil:
+                       const BoxPose *box, const double *items, double skin, bint clumps_first) noexcept nogil:
     """Search the own part of every grid for outer pairs, sorted by owner. False: memory exhausted.
 
     items : (slots, 4) centres and radii of the items of the grids: spheres, or with `clumps_first` bounding spheres of
@@ -445,7 +445,7 @@ cdef bint search_pairs(Neighbours *all, int thread, int n_threads, const Levels 
     for level in range(levels.count):
         search.width = max(search.width, cell_width(&levels.grid[level]))
     for axis in range(3 if box != NULL else 0):
-        search.small_box |= 0.0 < box[axis] < 2.0 * search.width
+        search.small_box |= 0.0 < box.length[axis] < 2.0 * search.width
     for owner in range(n_threads):
         search.mine.found[owner].size = search.mine.cross_thread[owner].size = 0
     for level in range(levels.count):

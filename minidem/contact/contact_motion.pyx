@@ -15,7 +15,7 @@ from minidem.contact.rows cimport (
 from minidem.core.lanes cimport LANES
 from minidem.core.transpose cimport rows_from_lines, rows_from_records
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, vec3
-from minidem.state.periodic_box cimport box_moves, image_velocities, nearest_differences
+from minidem.state.periodic_box cimport BoxPose, box_moves, image_velocities, nearest_differences
 from minidem.state.rows cimport load, store
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Touch, WallPose, touch_wall, velocity_at
@@ -38,7 +38,7 @@ cdef inline void load_side(const StateView *state, const int *spheres, Bodies *s
     rows_from_lines(state.motions, spheres, side.motion)
 
 
-cdef inline void pair_geometry(const double *box, const Bodies *a, const Bodies *b, Geometry *g) noexcept nogil:
+cdef inline void pair_geometry(const BoxPose *box, const Bodies *a, const Bodies *b, Geometry *g) noexcept nogil:
     """Of contacts of two spheres. box : a constant NULL where no axis is periodic, so that the loop vectorises."""
     cdef double nearest[3 * LANES]
     cdef Vec3 between

@@ -26,7 +26,7 @@ from minidem.core.lanes cimport LANES
 from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport Vec3, dot, scale, sub, vec3
 from minidem.state.periodic_box cimport (
-    box_moves, crossing, image_velocities, image_velocity, nearest_differences, nearest_image,
+    BoxPose, box_moves, crossing, image_velocities, image_velocity, nearest_differences, nearest_image,
 )
 from minidem.state.rows cimport load, store
 from minidem.state.state cimport StateView
@@ -59,9 +59,9 @@ cdef struct Law:                        # all that a force depends on, in additi
     ContactFunction one
     ForcesFunction forces               # of LANES overlaps
     const Walls *walls
-    const double *box                   # periodic, at the pose of this thread: see periodic_box.pxd; NULL: none
-    const double *boxes                 # records of a run, `box_stride` doubles apart: one for each half step
-    Py_ssize_t box_stride               # 0: the box does not move
+    const BoxPose *box                  # periodic, at the pose of this thread: see periodic_box.pxd; NULL: none
+    const BoxPose *boxes                # of a run, one for each half step, if the box moves
+    Py_ssize_t box_stride               # 1, or 0: the box does not move
     IntVector *crossing                 # of a law without records: first indices of contacts across faces that move
     double modulus                      # effective modulus between two clumps, if all have one compliance [Pa]
     double parameters[MAX_LAW_PARAMETERS]       # in the order of the record
@@ -213,7 +213,7 @@ cdef inline void list_crossing(const Law *law, int bits, Py_ssize_t number) noex
         law.crossing.size += bits >> lane & 1
 
 
-cdef inline void evaluate_eight(Force force, bint moving, bint mixed, const double *box, const Law *law,
+cdef inline void evaluate_eight(Force force, bint moving, bint mixed, const BoxPose *box, const Law *law,
                                 const StateView *state, const int *pairs, const int *twists, Py_ssize_t number,
                                 int64_t *on_i, int64_t *on_j, double *margins) noexcept nogil:
     """Evaluate eight contacts of two spheres each, into records (LANES, 4) of forces (force_sums.pxd).
@@ -286,7 +286,7 @@ cdef inline void over_lanes(Force force, const double *overlap, const double *ra
     memcpy(result, forces, sizeof(forces))
 
 
-cdef inline Vec3 relative_velocity(const double *box, const StateView *state, Vec3 velocity, int i,
+cdef inline Vec3 relative_velocity(const BoxPose *box, const StateView *state, Vec3 velocity, int i,
                                    int j) noexcept nogil:
     """Velocity of sphere i relative to the nearest image of sphere j; velocity : of i."""
     cdef const double *a = state.spheres + 4 * <Py_ssize_t> i
@@ -298,17 +298,17 @@ cdef inline Vec3 relative_velocity(const double *box, const StateView *state, Ve
 
 
 cdef inline void place_box(Law *law, Py_ssize_t entry) noexcept nogil:
-    """Take the box of an entry of the records."""
+    """Take the box of an entry of `boxes`."""
     law.box = law.boxes + entry * law.box_stride
 
 
-cdef inline void take_boxes(Law *law, const double *boxes, Py_ssize_t stride) noexcept nogil:
-    """The records of a run, and their first entry."""
+cdef inline void take_boxes(Law *law, const BoxPose *boxes, Py_ssize_t stride) noexcept nogil:
+    """Take the boxes of a run, and the first of them."""
     law.boxes, law.box_stride = boxes, stride
     place_box(law, 0)
 
 
-cdef inline bint over_pairs_in(const double *box, Force force, bint moving, bint mixed, const Law *law,
+cdef inline bint over_pairs_in(const BoxPose *box, Force force, bint moving, bint mixed, const Law *law,
                                const StateView *state, const int *pairs, Py_ssize_t first, Py_ssize_t n, bint walls,
                                int64_t *forces, IntVector *ends) noexcept nogil:
     """See over_pairs. box : of the law; a constant NULL, so that loops are compiled as if there were no boxes."""

@@ -215,7 +215,7 @@ cdef inline int describe_block(const Loop *loop, Py_ssize_t b, double *clumps, d
                LANES * sizeof(double))
     for k in range(3 if loop.law.box != NULL else 0):         # to unbounded space
         for lane in range(count):
-            clumps[(X + k) * LANES + lane] += loop.shifts[3 * <Py_ssize_t> numbers[lane] + k] * loop.law.box[k]
+            clumps[(X + k) * LANES + lane] += loop.shifts[3 * <Py_ssize_t> numbers[lane] + k] * loop.law.box.length[k]
     for k in range(MASS_ID if count < LANES else 0):
         for lane in range(count, LANES):
             clumps[k * LANES + lane] = clumps[k * LANES]

@@ -206,7 +206,7 @@ cdef class Driver:
             self.reset_power()
 
     cdef object prepare_walls(self, long long steps, rates=None):
-        """Poses of the walls, and records of the box, from the present step on. rates : see BoxTable.prepare."""
+        """Poses of the walls and of the box, from the present step on. rates : see BoxTable.prepare."""
         cdef int t
         if self.box_table is not None:
             self.box_table.prepare(self.step_count, steps, rates)
@@ -219,11 +219,11 @@ cdef class Driver:
                 take_poses(&self.loop.contacts[t].walls, self.loop.walls)
 
     cdef object take_box(self):
-        """Point all threads to the records of the box, from the present step on."""
+        """Point all threads to the poses of the box, from the present step on."""
         cdef int t
         if self.box_table is None:
             return
-        take_boxes(&self.loop.law, self.box_table.record_at(self.step_count), self.box_table.stride)
+        take_boxes(&self.loop.law, self.box_table.pose_at(self.step_count), self.box_table.stride)
         for t in range(self.loop.n_threads):
             take_boxes(&self.loop.contacts[t].own_law, self.loop.law.boxes, self.box_table.stride)
 

@@ -21,7 +21,7 @@ from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
 from minidem.engine.leapfrog cimport Flow, drift, flow_of, kick, kick_with_box
 from minidem.rotation.scheme cimport MOVE, Step, call_scheme, set_stage
 from minidem.state.motions cimport spins_of_turn, write_motions
-from minidem.state.periodic_box cimport KICK, box_moves, gradient_norm
+from minidem.state.periodic_box cimport BoxPose, box_moves, gradient_norm
 from minidem.state.pose cimport pose_members
 from minidem.state.rows cimport FORCE, ORIENTATION, PREDICTED, TORQUE, TURN_BOUND, WRENCH_ROWS
 from minidem.state.state cimport fixed_rows, wrench_of
@@ -113,10 +113,10 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
     cdef double *block
     cdef const double *fixed
     cdef int exceeded[LANES]
-    cdef const double *box = contacts.law.box if loop.has_contacts and box_moves(contacts.law.box) else NULL
+    cdef const BoxPose *box = contacts.law.box if loop.has_contacts and box_moves(contacts.law.box) else NULL
     cdef double per_square = 4.0 / (loop.broad.inner_skin * loop.broad.inner_skin)
     cdef Flow flow
-    cdef bint kicks = box != NULL and gradient_norm(box + KICK) > 0.0
+    cdef bint kicks = box != NULL and gradient_norm(box.kick) > 0.0
     set_stage(&step, stage)
     if box != NULL:
         flow = flow_of(box, ahead * dt, loop.broad.largest_clump + loop.broad.reach, loop.broad.inner_skin)

@@ -9,7 +9,7 @@ from minidem.core.eight cimport Eight, Eight3, dot3, load_eight, load_eight3, st
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, add, add_scaled, dot
 from minidem.state.periodic_box cimport (
-    AFFINE, FLOW, GRADIENT_AXIS, KICK, LENGTH, LOW, STRETCHES, box_of, from_center, gradient_norm, times_gradient,
+    BoxPose, box_of, from_center, gradient_norm, times_gradient,
 )
 from minidem.state.rows cimport (
     INVERSE_MASS, ORIENTATION, PATH, POSITION, PREDICTED_VELOCITY, VELOCITY, load, store,
@@ -54,7 +54,7 @@ cdef inline void predict_velocity(double *block, Restrict force, Restrict fixed,
                 + ahead * (force[k * LANES + lane] * fixed[INVERSE_MASS * LANES + lane])
 
 
-cdef inline void kick_with_box(double *block, Restrict force, Restrict fixed, const double *box, double dt,
+cdef inline void kick_with_box(double *block, Restrict force, Restrict fixed, const BoxPose *box, double dt,
                                double per_energy, Wide *work) noexcept nogil:
     """After `kick`: velocities of eight clumps change by that of the box at their places; its work is added to `work`.
 
@@ -67,11 +67,11 @@ cdef inline void kick_with_box(double *block, Restrict force, Restrict fixed, co
         inverse_mass = fixed[INVERSE_MASS * LANES + lane]
         if inverse_mass == 0.0:
             continue
-        if box[AFFINE] != 0.0:
+        if box.affine:
             place = from_center(box, block + POSITION * LANES + lane, LANES)
         else:
             place = box_of(box, block + POSITION * LANES + lane, LANES)
-        change = times_gradient(box + KICK, place)
+        change = times_gradient(box.kick, place)
         mean = add_scaled(load(block + VELOCITY * LANES + lane), -0.5 * dt * inverse_mass, load(force + lane))
         mean = add_scaled(mean, 0.5, change)
         store(block + VELOCITY * LANES + lane, add(load(block + VELOCITY * LANES + lane), change))
@@ -87,16 +87,16 @@ cdef struct Flow:                   # of a box that moves, in a time dt
     double path                     # its part of PATH
 
 
-cdef inline Flow flow_of(const double *box, double dt, double reach, double skin) noexcept nogil:
+cdef inline Flow flow_of(const BoxPose *box, double dt, double reach, double skin) noexcept nogil:
     """reach : largest distance of the centres of two clumps that may touch [m].  skin : inner one [m]."""
     cdef Flow flow
     cdef int axis
-    flow.across, flow.stretches = <int> box[GRADIENT_AXIS], box[STRETCHES] != 0.0
+    flow.across, flow.stretches = box.gradient_axis, box.stretches
     for axis in range(3):
-        flow.center[axis] = box[LOW + axis] + 0.5 * box[LENGTH + axis]
-        flow.stretch[axis] = dt * box[FLOW + 4 * axis]
-        flow.shift[axis] = dt * box[FLOW + 3 * axis + flow.across] if axis != flow.across else 0.0
-    flow.path = STRAIN_PATH * dt * gradient_norm(box + FLOW) * (reach + skin) / skin
+        flow.center[axis] = box.low[axis] + 0.5 * box.length[axis]
+        flow.stretch[axis] = dt * box.flow[4 * axis]
+        flow.shift[axis] = dt * box.flow[3 * axis + flow.across] if axis != flow.across else 0.0
+    flow.path = STRAIN_PATH * dt * gradient_norm(box.flow) * (reach + skin) / skin
     return flow
 
 

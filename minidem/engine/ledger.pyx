@@ -24,7 +24,7 @@ from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.vec3 cimport Vec3, add, cross, dot, scale, sub, vec3
 from minidem.engine.loop cimport Loop
 from minidem.state.periodic_box cimport (
-    FLOW, box_moves, from_center, image_velocity, nearest_image, times_gradient,
+    BoxPose, box_moves, from_center, image_velocity, nearest_image, times_gradient,
 )
 from minidem.state.rows cimport INVERSE_MASS, POSITION, VELOCITY, load
 from minidem.state.state cimport StateView, fixed_rows
@@ -120,7 +120,7 @@ cdef Vec3 force_of_wall(const Loop *loop, int wall) noexcept nogil:
     return vec3(total[0] * loop.law.force_unit, total[1] * loop.law.force_unit, total[2] * loop.law.force_unit)
 
 
-cdef inline void add_image_work(const Loop *loop, const double *box, int i, int j, Vec3 force,
+cdef inline void add_image_work(const Loop *loop, const BoxPose *box, int i, int j, Vec3 force,
                                 Sums *sums) noexcept nogil:
     """Of a contact of two spheres; force on the first [N]."""
     cdef double half = 0.5 * loop.step.dt
@@ -159,7 +159,7 @@ cdef void add_box_work(const Loop *loop, int thread, bint between, Sums *sums) n
         add_image_work(loop, contacts.law.box, i, j, scale(contact.force, contact.normal), sums)
 
 
-cdef inline void add_virial(const Loop *loop, const double *box, int i, int j, Vec3 force, Wide *sums) noexcept nogil:
+cdef inline void add_virial(const Loop *loop, const BoxPose *box, int i, int j, Vec3 force, Wide *sums) noexcept nogil:
     """Force times branch vector of a contact of two spheres, normal components."""
     cdef const StateView *state = &loop.state
     cdef int one = clump_of(state, slot_of(state, i)), other = clump_of(state, slot_of(state, j))
@@ -180,7 +180,7 @@ cdef object normal_virial(const Loop *loop):
     cdef const StateView *state = &loop.state
     cdef const Contacts *contacts
     cdef const Blocks *blocks
-    cdef const double *box
+    cdef const BoxPose *box
     cdef const double *numbers
     cdef const double *rows
     cdef const int *keys
@@ -211,7 +211,7 @@ cdef object normal_virial(const Loop *loop):
         rows = state.blocks + (k // LANES) * state.n_rows * LANES + k % LANES
         inverse = (fixed_rows(state, k // LANES) + k % LANES)[INVERSE_MASS * LANES]
         if state.clump_number[k] >= 0 and inverse > 0.0:
-            u = sub(load(rows + VELOCITY * LANES), times_gradient(box + FLOW, from_center(
+            u = sub(load(rows + VELOCITY * LANES), times_gradient(box.flow, from_center(
                 box, rows + POSITION * LANES, LANES)))
             sums[0] += rounded_wide(u.x * u.x / inverse * loop.law.per_energy)
             sums[1] += rounded_wide(u.y * u.y / inverse * loop.law.per_energy)

@@ -47,7 +47,7 @@ from minidem.engine.loop cimport BLOCKS, CONTACTS, LISTS, OUTSIDE, WAITING, Loop
 from minidem.engine.onset_pass cimport add_onset_forces
 from minidem.rotation.scheme cimport FINISH, PREDICT, call_scheme
 from minidem.state.motions cimport spins_as_stored
-from minidem.state.periodic_box cimport TRAVELLED, box_moves
+from minidem.state.periodic_box cimport box_moves
 from minidem.state.rows cimport FORCE, TORQUE, WRENCH_ROWS
 from minidem.state.state cimport fixed_rows, wrench_of
 from minidem.walls.surface cimport place_walls
@@ -121,7 +121,7 @@ cdef bint advance(Loop *loop, int thread, int stage, bint norms, bint wrench_kno
         fine = begin_contact_phase(loop, thread, False)
         mine.skin_exceeded = loop.contacts[thread].walls.travelled - mine.travelled > 0.5 * loop.broad.inner_skin
         if box_moves(loop.contacts[thread].law.box):
-            mine.skin_exceeded |= loop.contacts[thread].law.box[TRAVELLED] - mine.box_travelled > MOST_STRAIN
+            mine.skin_exceeded |= loop.contacts[thread].law.box.travelled - mine.box_travelled > MOST_STRAIN
     for slab in range(mine.slab_ends.size if by_slab else 0):
         next_block = block_after_slab(mine, &loop.state, slab, block)
         active = advance_blocks(loop, thread, stage, norms, wrench_known, block, next_block, active)

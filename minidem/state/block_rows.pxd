@@ -5,5 +5,5 @@ cdef void read_rows(const double[:, :, ::1] blocks, const int[::1] block_of, Py_
                     double[:, ::1] values) noexcept nogil
 cdef void write_rows(double[:, :, ::1] blocks, Py_ssize_t first, const int[::1] slots,
                      const double[:, ::1] values) noexcept nogil
-cdef void wrap_far(double[:, :, ::1] blocks, const int[::1] slots, const double *box,
+cdef void wrap_far(double[:, :, ::1] blocks, const int[::1] slots, const double[:, ::1] box,
                    long long[:, ::1] shift) noexcept nogil

@@ -50,16 +50,20 @@ cdef void write_rows(double[:, :, ::1] blocks, Py_ssize_t first, const int[::1] 
             blocks[row_of(slots[k]), first + i, lane_of(slots[k])] = values[row, i]
 
 
-cdef void wrap_far(double[:, :, ::1] blocks, const int[::1] slots, const double *box,
+cdef void wrap_far(double[:, :, ::1] blocks, const int[::1] slots, const double[:, ::1] box,
                    long long[:, ::1] shift) noexcept nogil:
-    """Move positions that are more than a length of the box away from its middle into it, and count the lengths."""
+    """Move positions that are more than a length of the box away from its middle into it, and count the lengths.
+
+    box : rows of lengths, their inverses, and the low corner, of the axes at rest; the others are zero.
+    """
     cdef Py_ssize_t k
     cdef int axis
-    cdef double d, lengths
+    cdef double d, length, inverse, lengths
     for k in range(slots.shape[0]):
         for axis in range(3):
-            d = blocks[row_of(slots[k]), POSITION + axis, lane_of(slots[k])] - box[axis + 6] - 0.5 * box[axis]
-            if box[axis] > 0.0 and fabs(d) > box[axis] and fabs(d * box[axis + 3]) < MOST_LENGTHS:
-                lengths = rounded(d * box[axis + 3])
-                blocks[row_of(slots[k]), POSITION + axis, lane_of(slots[k])] -= lengths * box[axis]
+            length, inverse = box[0, axis], box[1, axis]
+            d = blocks[row_of(slots[k]), POSITION + axis, lane_of(slots[k])] - box[2, axis] - 0.5 * length
+            if length > 0.0 and fabs(d) > length and fabs(d * inverse) < MOST_LENGTHS:
+                lengths = rounded(d * inverse)
+                blocks[row_of(slots[k]), POSITION + axis, lane_of(slots[k])] -= lengths * length
                 shift[k, axis] += <long long> lengths

@@ -1,5 +1,6 @@
 """The records of the periodic box of one time loop."""
 from minidem.core.guard cimport Guard
+from minidem.state.periodic_box cimport BoxPose
 
 cdef struct BoxSpec:                # of a PeriodicBox
     double dt                       # [s]
@@ -12,12 +13,12 @@ cdef struct BoxSpec:                # of a PeriodicBox
 
 cdef class BoxTable:
     cdef readonly object box            # PeriodicBox
-    cdef readonly Py_ssize_t stride     # doubles from a record to the next; 0: the box does not move
+    cdef readonly Py_ssize_t stride     # 1; 0: the box does not move, and has one pose
     cdef BoxSpec _spec
     cdef object _states, _shear
     cdef object _least                  # a Layout, and the lengths that its clumps need
-    cdef double[:, ::1] _rows
+    cdef BoxPose *_poses
     cdef long long _first               # step of the first state
     cdef Guard _guard
-    cdef const double *record_at(self, long long step) noexcept
+    cdef const BoxPose *pose_at(self, long long step) noexcept
     cdef object _compute(self, long long step, long long steps, rates)

@@ -1,5 +1,5 @@
 # distutils: extra_compile_args = -O2
-"""The records of the periodic box of one time loop: one if it does not move, else a table over half steps.
+"""The periodic box of one time loop: a `BoxPose` if it does not move, else one for each half step.
 
 Within a step lengths and tilt change linearly. So the velocity of an image half a step before a pose is its
 displacement in the step, divided by the step; and leapfrog with the affine kick moves a clump and its images alike.
@@ -7,15 +7,14 @@ displacement in the step, divided by the step; and leapfrog with the affine kick
 import numpy as np
 
 from libc.math cimport exp, expm1, rint, sqrt
+from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 from minidem.state.periodic_box import Box, Pressure
 
 from minidem.core.guard cimport Guard
-from minidem.state.periodic_box cimport (
-    ACROSS, AFFINE, AHEAD, BEHIND, BOX_SIZE, DEFORMATION, FLOW, FLOW_AXIS, GRADIENT_AXIS, INVERSE,
-    INVERSE_DEFORMATION, KICK, LATTICE, LATTICE_AHEAD, LATTICE_BEHIND, LENGTH, LOW, MOVES, STRETCHES, TRAVELLED,
-)
+from minidem.state.periodic_box cimport BoxPose
+
 
 MOST_STEPS, STEPS_AHEAD = 1000, 16  # in one table; its length / that of a piece of a run
 
@@ -78,55 +77,56 @@ cdef void write_gradient(const BoxSpec *spec, const double *length, double offse
 
 
 cdef void write_geometry(const BoxSpec *spec, const double *length, double offset, const Instant *behind,
-                         const Instant *ahead, double *row) noexcept nogil:
-    """All of a record that depends on one instant, and the rates of the steps that end and begin there."""
+                         const Instant *ahead, BoxPose *row) noexcept nogil:
+    """All of a pose that depends on one instant, and the rates of the steps that end and begin there."""
     cdef int axis, f = spec.flow, g = spec.across
     cdef double turns = rint(offset / length[f])        # the displacement is at most half a length
-    row[MOVES], row[AFFINE], row[FLOW_AXIS], row[GRADIENT_AXIS] = 1.0, spec.affine, f, g
+    row.moves, row.affine, row.flow_axis, row.gradient_axis = True, spec.affine, f, g
     for axis in range(3):
-        row[LENGTH + axis] = length[axis] if spec.periodic[axis] else 0.0
-        row[INVERSE + axis] = 1.0 / length[axis] if spec.periodic[axis] else 0.0
-        row[LOW + axis] = spec.low[axis]
+        row.length[axis] = length[axis] if spec.periodic[axis] else 0.0
+        row.inverse[axis] = 1.0 / length[axis] if spec.periodic[axis] else 0.0
+        row.low[axis] = spec.low[axis]
         if spec.stretches[axis]:
-            row[LOW + axis] += 0.5 * (spec.start[axis] - length[axis])
-            row[STRETCHES] = 1.0
-        row[BEHIND + axis], row[AHEAD + axis] = behind.velocity[axis], ahead.velocity[axis]
-        row[DEFORMATION + 4 * axis] = length[axis] / spec.start[axis]
-        row[INVERSE_DEFORMATION + 4 * axis] = spec.start[axis] / length[axis]
-    row[DEFORMATION + 3 * f + g] = offset / spec.start[g]
-    row[INVERSE_DEFORMATION + 3 * f + g] = -offset * spec.start[f] / (length[f] * length[g])
+            row.low[axis] += 0.5 * (spec.start[axis] - length[axis])
+            row.stretches = True
+        row.behind[axis], row.ahead[axis] = behind.velocity[axis], ahead.velocity[axis]
+        row.deformation[4 * axis] = length[axis] / spec.start[axis]
+        row.inverse_deformation[4 * axis] = spec.start[axis] / length[axis]
+    row.deformation[3 * f + g] = offset / spec.start[g]
+    row.inverse_deformation[3 * f + g] = -offset * spec.start[f] / (length[f] * length[g])
     if spec.periodic[g]:
-        row[ACROSS + g], row[LATTICE + g] = 1.0 / length[g], length[g]
-        row[LATTICE + f] = offset - turns * length[f]
-        row[LATTICE_BEHIND + g], row[LATTICE_AHEAD + g] = behind.velocity[g], ahead.velocity[g]
-        row[LATTICE_BEHIND + f] = behind.slip - turns * behind.velocity[f]
-        row[LATTICE_AHEAD + f] = ahead.slip - turns * ahead.velocity[f]
+        row.across[g], row.lattice[g] = 1.0 / length[g], length[g]
+        row.lattice[f] = offset - turns * length[f]
+        row.lattice_behind[g], row.lattice_ahead[g] = behind.velocity[g], ahead.velocity[g]
+        row.lattice_behind[f] = behind.slip - turns * behind.velocity[f]
+        row.lattice_ahead[f] = ahead.slip - turns * ahead.velocity[f]
 
 
-cdef void write_records(const BoxSpec *spec, const double *states, Py_ssize_t n, Py_ssize_t n_rows,
-                        double *rows) noexcept nogil:
-    """The first n_rows records at the half steps between n states (n, STATE_SIZE) at whole steps; they are zero."""
+cdef void write_poses(const BoxSpec *spec, const double *states, Py_ssize_t n, Py_ssize_t n_rows,
+                      BoxPose *rows) noexcept nogil:
+    """The first n_rows poses at the half steps between n states (n, STATE_SIZE) at whole steps; they are zero."""
     cdef Instant before, now = instant_of(spec, states), later = now
     cdef double change[3]
-    cdef double *row
-    cdef double *half
+    cdef BoxPose *row
+    cdef BoxPose *half
     cdef Py_ssize_t k
     cdef int axis
     for k in range((n_rows + 1) // 2):
         before, now = now, later
         later = instant_of(spec, states + (k + 1) * STATE_SIZE) if k + 1 < n else now
-        row, half = rows + 2 * k * BOX_SIZE, rows + (2 * k - 1) * BOX_SIZE
+        row, half = rows + 2 * k, rows + (2 * k - 1)
         write_geometry(spec, now.length, now.offset, &now, &later, row)
-        row[TRAVELLED] = states[k * STATE_SIZE + PATH]
-        write_gradient(spec, now.middle, now.middle_offset, now.velocity, now.slip, row + FLOW)
+        row.travelled = states[k * STATE_SIZE + PATH]
+        write_gradient(spec, now.middle, now.middle_offset, now.velocity, now.slip, row.flow)
         if k == 0:
             continue
         for axis in range(3):
             change[axis] = now.velocity[axis] - before.velocity[axis]
-        write_gradient(spec, before.length, before.offset, change, now.slip - before.slip, row + KICK)
+        write_gradient(spec, before.length, before.offset, change, now.slip - before.slip, row.kick)
         write_geometry(spec, now.middle, now.middle_offset, &now, &now, half)
-        half[TRAVELLED] = 0.5 * (states[(k - 1) * STATE_SIZE + PATH] + row[TRAVELLED])
-        memcpy(half + FLOW, row + FLOW, 18 * sizeof(double))            # and KICK
+        half.travelled = 0.5 * (states[(k - 1) * STATE_SIZE + PATH] + row.travelled)
+        memcpy(half.flow, row.flow, sizeof(row.flow))
+        memcpy(half.kick, row.kick, sizeof(row.kick))
 
 
 def rate_values(rate, times):
@@ -136,6 +136,13 @@ def rate_values(rate, times):
         raise ValueError("periodic: the function of a rate returned something else than a finite number at a time "
                          f"between {times[0]:g} and {times[-1]:g} s; return one number [1/s]")
     return found
+
+
+cdef BoxPose *new_poses(Py_ssize_t n) except NULL:
+    cdef BoxPose *poses = <BoxPose *> calloc(n, sizeof(BoxPose))
+    if poses == NULL:
+        raise MemoryError("no memory for the poses of the periodic box")
+    return poses
 
 
 cdef class BoxTable:
@@ -153,7 +160,7 @@ cdef class BoxTable:
     def __cinit__(self, box, double dt, long long step, state=None, Guard guard=None):
         cdef int axis
         self.box, self._least, self._first, self._guard = box, None, step, Guard() if guard is None else guard
-        self.stride = BOX_SIZE if box.moves else 0
+        self.stride = 1 if box.moves else 0
         self._states = np.zeros((1, STATE_SIZE)) if state is None else np.array(state, dtype=float).reshape(1, -1)
         self._spec.flow, self._spec.across, self._shear = box.shear or (0, 1, 0.0)
         self._spec.dt, self._spec.affine = dt, box.affine
@@ -164,10 +171,13 @@ cdef class BoxTable:
         if box.moves:
             self._compute(step, 0, np.zeros(3))
             return
-        self._rows = np.zeros((1, BOX_SIZE))
+        self._poses = new_poses(1)
         for axis in range(3):
-            self._rows[0, LENGTH + axis], self._rows[0, LOW + axis] = box.start.length[axis], box.start.low[axis]
-            self._rows[0, INVERSE + axis] = 1.0 / box.start.length[axis] if box.start.axes[axis] else 0.0
+            self._poses.length[axis], self._poses.low[axis] = box.start.length[axis], box.start.low[axis]
+            self._poses.inverse[axis] = 1.0 / box.start.length[axis] if box.start.axes[axis] else 0.0
+
+    def __dealloc__(self):
+        free(self._poses)
 
     @property
     def most_steps(self):
@@ -175,7 +185,7 @@ cdef class BoxTable:
         return (1 if self.box.servos else MOST_STEPS) if self.stride else None
 
     def prepare(self, long long step, long long steps, rates=None):
-        """Compute the records of the given step and every half step of the next `steps` ones, at least.
+        """Compute the poses at the given step and every half step of the next `steps` ones, at least.
 
         rates : (3,) strain rates of the next step of the axes under a pressure [1/s].
         """
@@ -193,7 +203,8 @@ cdef class BoxTable:
     cdef object _compute(self, long long step, long long steps, rates):
         """Without a pressure one step more is computed, for the rate with which it begins."""
         cdef long long n = steps + (not self.box.servos), k
-        cdef double[:, ::1] states, rows, values
+        cdef double[:, ::1] states, values
+        cdef BoxPose *poses
         values = np.zeros((max(n, 1), 4))
         for column, rate in enumerate((*self.box.rates, self._shear) if n else ()):
             values[:, column] = rates[column] if isinstance(rate, Pressure) else 0.0 if callable(rate) else rate
@@ -206,12 +217,15 @@ cdef class BoxTable:
                         np.asarray(values)[:, column] = rate_values(rate, times)
             finally:
                 self._guard.during_step = False
-        states, rows = np.zeros((n + 1, STATE_SIZE)), np.zeros((2 * steps + 1, BOX_SIZE))
+        states = np.zeros((n + 1, STATE_SIZE))
         np.asarray(states)[0] = self.state_at(step)
         for k in range(n):
             advance_state(&self._spec, &values[k, 0], values[k, 3], &states[k, 0], &states[k + 1, 0])
-        write_records(&self._spec, &states[0, 0], n + 1, rows.shape[0], &rows[0, 0])
-        self._first, self._states, self._rows = step, np.asarray(states)[:steps + 1], rows
+        known = np.asarray(states)[:steps + 1]
+        poses = new_poses(2 * steps + 1)
+        write_poses(&self._spec, &states[0, 0], n + 1, 2 * steps + 1, poses)
+        free(self._poses)
+        self._first, self._states, self._poses = step, known, poses
 
     def refuse_short(self, long long step, state):
         """ValueError if the box is too short for clumps of a State at a step of the table, before it is run."""
@@ -253,17 +267,19 @@ cdef class BoxTable:
         if not self.stride:
             return self.box.start
         cdef double[::1] state = np.ascontiguousarray(self.state_at(step))
-        cdef double[::1] row = np.zeros(BOX_SIZE), gradient = np.zeros(9)
+        cdef double[::1] gradient = np.zeros(9)
+        cdef BoxPose row
         cdef Instant now = instant_of(&self._spec, &state[0])
-        write_geometry(&self._spec, now.length, now.offset, &now, &now, &row[0])
+        memset(&row, 0, sizeof(row))
+        write_geometry(&self._spec, now.length, now.offset, &now, &now, &row)
         write_gradient(&self._spec, now.length, now.offset, now.velocity, now.slip, &gradient[0])
-        start, record, tilt = self.box.start, np.asarray(row), np.zeros((3, 3))
-        low = record[LOW:LOW + 3].copy()
-        high = np.where(self.box.stretched, low + record[LENGTH:LENGTH + 3], start.high)
+        start, tilt = self.box.start, np.zeros((3, 3))
+        low, length = np.array([row.low[axis] for axis in range(3)]), np.array([row.length[axis] for axis in range(3)])
+        high = np.where(self.box.stretched, low + length, start.high)
         if self.box.shear is not None:
-            tilt[self._spec.across, self._spec.flow] = row[LATTICE + self._spec.flow]
+            tilt[self._spec.across, self._spec.flow] = row.lattice[self._spec.flow]
         return Box(low, high, start.axes, tilt, np.asarray(gradient).reshape(3, 3),
                    np.append(state[STRAIN:STRAIN + 3], state[SHEAR]), self.box.shear and self._spec.across)
 
-    cdef const double *record_at(self, long long step) noexcept:
-        return &self._rows[2 * (step - self._first) if self.stride else 0, 0]
+    cdef const BoxPose *pose_at(self, long long step) noexcept:
+        return self._poses + (2 * (step - self._first) if self.stride else 0)

@@ -1,8 +1,8 @@
 """The periodic box in compiled code: nearest images of differences, and positions within the box.
 
-A box is a record of doubles (box_table.pyx makes it). Where no axis is periodic it is NULL. Lengths and inverses are
-zero along open axes, where all formulas then change nothing. A box that moves (MOVES) may be tilted: its image along
-the gradient axis of the flow is displaced by LATTICE, and whole lengths along that axis are counted first.
+A `BoxPose` (box_pose.h; box_table.pyx makes it) is the box at one instant; NULL: no axis is periodic. A box that moves
+may be tilted: its image along the gradient axis of the flow is displaced by `lattice`, and whole lengths along that
+axis are counted first.
 """
 from libc.math cimport floor, sqrt
 
@@ -10,65 +10,62 @@ from minidem.core.eight cimport Eight, Eight3, bits_below, dot3, load_eight, sto
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, sub, vec3
 
-cdef enum:                          # columns of a record
-    LENGTH = 0                      # (3,) [m]
-    INVERSE = 3                     # (3,) [1/m]
-    LOW = 6                         # (3,) low corner [m]
-    ACROSS = 9                      # (3,) 1 / length of the gradient axis [1/m], other components 0
-    LATTICE = 12                    # (3,) displacement of its image [m]
-    MOVES = 15                      # 0: none of what follows is used
-    BEHIND = 16                     # (3,) rates of the lengths in the step that ends at this instant [m/s]
-    LATTICE_BEHIND = 19             # (3,) of LATTICE
-    AHEAD = 22                      # (3,) in the step that begins
-    LATTICE_AHEAD = 25
-    TRAVELLED = 28                  # path of the strain since the first step
-    FLOW = 29                       # (3, 3) velocity gradient in the step that ends here or is under way [1/s]
-    KICK = 38                       # (3, 3) its change between that step and the one before it [1/s]
-    AFFINE = 47                     # not 0: clumps take part in it
-    DEFORMATION = 48                # (3, 3) since the first step
-    INVERSE_DEFORMATION = 57
-    FLOW_AXIS = 66                  # number of the axis
-    GRADIENT_AXIS = 67
-    STRETCHES = 68                  # not 0: a length changes in this step, or in the one before or after
-    BOX_SIZE = 69
-
+cdef extern from "state/box_pose.h" nogil:
+    ctypedef struct BoxPose:                # what each field is: box_pose.h
+        bint moves, affine, stretches
+        int flow_axis, gradient_axis
+        double travelled
+        double length[3]
+        double inverse[3]
+        double low[3]
+        double across[3]
+        double lattice[3]
+        double behind[3]
+        double lattice_behind[3]
+        double ahead[3]
+        double lattice_ahead[3]
+        double flow[9]
+        double kick[9]
+        double deformation[9]
+        double inverse_deformation[9]
 
 cdef extern from "core/nearest_image.h" nogil:
-    double nearest "MINIDEM_NEAREST"(double d, const double *box, int axis)
+    double nearest "MINIDEM_NEAREST"(double d, double length, double inverse)
     double rounded "MINIDEM_ROUNDED"(double x)
     Eight eight_rounded "MINIDEM_ROUNDED"(Eight x)
 
 
-cdef inline bint box_moves(const double *box) noexcept nogil:
-    return box != NULL and box[MOVES] != 0.0
+cdef inline bint box_moves(const BoxPose *box) noexcept nogil:
+    return box != NULL and box.moves
 
 
-cdef inline double across_lengths(const double *box, double x, double y, double z) noexcept nogil:
+cdef inline double across_lengths(const BoxPose *box, double x, double y, double z) noexcept nogil:
     """A displacement in lengths of the gradient axis; 0 without shear."""
-    return x * box[ACROSS] + y * box[ACROSS + 1] + z * box[ACROSS + 2]
+    return x * box.across[0] + y * box.across[1] + z * box.across[2]
 
 
-cdef inline Vec3 less_lattice(const double *box, double lengths, Vec3 d) noexcept nogil:
-    return vec3(d.x - lengths * box[LATTICE], d.y - lengths * box[LATTICE + 1], d.z - lengths * box[LATTICE + 2])
+cdef inline Vec3 less_lattice(const BoxPose *box, double lengths, Vec3 d) noexcept nogil:
+    return vec3(d.x - lengths * box.lattice[0], d.y - lengths * box.lattice[1], d.z - lengths * box.lattice[2])
 
 
-cdef inline Vec3 nearest_image(const double *box, Vec3 d) noexcept nogil:
+cdef inline Vec3 nearest_image(const BoxPose *box, Vec3 d) noexcept nogil:
     """The nearest image of a difference."""
     if box == NULL:
         return d
-    if box[MOVES] != 0.0:
+    if box.moves:
         d = less_lattice(box, rounded(across_lengths(box, d.x, d.y, d.z)), d)
-    return vec3(nearest(d.x, box, 0), nearest(d.y, box, 1), nearest(d.z, box, 2))
+    return vec3(nearest(d.x, box.length[0], box.inverse[0]), nearest(d.y, box.length[1], box.inverse[1]),
+                nearest(d.z, box.length[2], box.inverse[2]))
 
 
-cdef inline Eight eight_across(const double *box, Eight3 d) noexcept nogil:
+cdef inline Eight eight_across(const BoxPose *box, Eight3 d) noexcept nogil:
     """As across_lengths, to the nearest integers."""
-    return eight_rounded(d.x * box[ACROSS] + d.y * box[ACROSS + 1] + d.z * box[ACROSS + 2])
+    return eight_rounded(d.x * box.across[0] + d.y * box.across[1] + d.z * box.across[2])
 
 
-cdef inline Eight3 eight_less_lattice(const double *box, Eight lengths, Eight3 d) noexcept nogil:
-    d.x, d.y = d.x - lengths * box[LATTICE], d.y - lengths * box[LATTICE + 1]
-    d.z = d.z - lengths * box[LATTICE + 2]
+cdef inline Eight3 eight_less_lattice(const BoxPose *box, Eight lengths, Eight3 d) noexcept nogil:
+    d.x, d.y = d.x - lengths * box.lattice[0], d.y - lengths * box.lattice[1]
+    d.z = d.z - lengths * box.lattice[2]
     return d
 
 
@@ -80,45 +77,45 @@ cdef inline Eight3 eight_between(const double *a, const double *b) noexcept nogi
     return d
 
 
-cdef inline void nearest_differences(const double *box, const double *a, const double *b, double *d) noexcept nogil:
+cdef inline void nearest_differences(const BoxPose *box, const double *a, const double *b, double *d) noexcept nogil:
     """Nearest images (3, LANES) of the differences a - b of eight positions (3, LANES)."""
     cdef Eight3 x = eight_between(a, b)
-    if box[MOVES] != 0.0:
+    if box.moves:
         x = eight_less_lattice(box, eight_across(box, x), x)
-    store_eight(d, x.x - box[0] * eight_rounded(x.x * box[INVERSE]))
-    store_eight(d + LANES, x.y - box[1] * eight_rounded(x.y * box[INVERSE + 1]))
-    store_eight(d + 2 * LANES, x.z - box[2] * eight_rounded(x.z * box[INVERSE + 2]))
+    store_eight(d, x.x - box.length[0] * eight_rounded(x.x * box.inverse[0]))
+    store_eight(d + LANES, x.y - box.length[1] * eight_rounded(x.y * box.inverse[1]))
+    store_eight(d + 2 * LANES, x.z - box.length[2] * eight_rounded(x.z * box.inverse[2]))
 
 
-cdef inline bint image_velocity(const double *box, Vec3 d, Vec3 *behind, Vec3 *ahead) noexcept nogil:
+cdef inline bint image_velocity(const BoxPose *box, Vec3 d, Vec3 *behind, Vec3 *ahead) noexcept nogil:
     """The same of one difference d = a - b."""
     cdef double lengths = rounded(across_lengths(box, d.x, d.y, d.z)), x, y, z
     d = less_lattice(box, lengths, d)
-    x, y, z = rounded(d.x * box[INVERSE]), rounded(d.y * box[INVERSE + 1]), rounded(d.z * box[INVERSE + 2])
-    behind[0] = vec3(x * box[BEHIND] + lengths * box[LATTICE_BEHIND],
-                     y * box[BEHIND + 1] + lengths * box[LATTICE_BEHIND + 1],
-                     z * box[BEHIND + 2] + lengths * box[LATTICE_BEHIND + 2])
-    ahead[0] = vec3(x * box[AHEAD] + lengths * box[LATTICE_AHEAD],
-                    y * box[AHEAD + 1] + lengths * box[LATTICE_AHEAD + 1],
-                    z * box[AHEAD + 2] + lengths * box[LATTICE_AHEAD + 2])
+    x, y, z = rounded(d.x * box.inverse[0]), rounded(d.y * box.inverse[1]), rounded(d.z * box.inverse[2])
+    behind[0] = vec3(x * box.behind[0] + lengths * box.lattice_behind[0],
+                     y * box.behind[1] + lengths * box.lattice_behind[1],
+                     z * box.behind[2] + lengths * box.lattice_behind[2])
+    ahead[0] = vec3(x * box.ahead[0] + lengths * box.lattice_ahead[0],
+                    y * box.ahead[1] + lengths * box.lattice_ahead[1],
+                    z * box.ahead[2] + lengths * box.lattice_ahead[2])
     return lengths != 0.0 or x != 0.0 or y != 0.0 or z != 0.0
 
 
-cdef inline int crossing(const double *box, const double *a, const double *b) noexcept nogil:
+cdef inline int crossing(const BoxPose *box, const double *a, const double *b) noexcept nogil:
     """Bits 1 << lane of eight pairs of positions (3, LANES) whose nearest images have different velocities."""
     cdef double total[LANES]
     cdef Eight3 d = eight_between(a, b)
     cdef Eight lengths = eight_across(box, d), squared = lengths * lengths
-    if box[STRETCHES] != 0.0:
+    if box.stretches:
         d = eight_less_lattice(box, lengths, d)
-        d.x, d.y = eight_rounded(d.x * box[INVERSE]), eight_rounded(d.y * box[INVERSE + 1])
-        d.z = eight_rounded(d.z * box[INVERSE + 2])
+        d.x, d.y = eight_rounded(d.x * box.inverse[0]), eight_rounded(d.y * box.inverse[1])
+        d.z = eight_rounded(d.z * box.inverse[2])
         squared = squared + dot3(d, d)
     store_eight(total, squared)
     return ~bits_below(total, 0.5) & (1 << LANES) - 1
 
 
-cdef inline bint image_velocities(const double *box, const double *a, const double *b, double *behind,
+cdef inline bint image_velocities(const BoxPose *box, const double *a, const double *b, double *behind,
                                   double *ahead) noexcept nogil:
     """Velocities (3, LANES) of those images of b (3, LANES) that are nearest to a, relative to b [m/s].
 
@@ -136,33 +133,33 @@ cdef inline bint image_velocities(const double *box, const double *a, const doub
     return True
 
 
-cdef inline double lattice_floor(const double *box, const double *position) noexcept nogil:
+cdef inline double lattice_floor(const BoxPose *box, const double *position) noexcept nogil:
     """By how many lengths of the gradient axis a position is outside; 0 without shear."""
-    return floor(across_lengths(box, position[0] - box[LOW], position[1] - box[LOW + 1], position[2] - box[LOW + 2]))
+    return floor(across_lengths(box, position[0] - box.low[0], position[1] - box.low[1], position[2] - box.low[2]))
 
 
-cdef inline Vec3 center_of(const double *box) noexcept nogil:
+cdef inline Vec3 center_of(const BoxPose *box) noexcept nogil:
     """The centre of the box; along open axes anything."""
-    return vec3(box[LOW] + 0.5 * box[LENGTH], box[LOW + 1] + 0.5 * box[LENGTH + 1],
-                box[LOW + 2] + 0.5 * box[LENGTH + 2])
+    return vec3(box.low[0] + 0.5 * box.length[0], box.low[1] + 0.5 * box.length[1],
+                box.low[2] + 0.5 * box.length[2])
 
 
-cdef inline Vec3 from_center(const double *box, const double *x, int stride) noexcept nogil:
+cdef inline Vec3 from_center(const BoxPose *box, const double *x, int stride) noexcept nogil:
     """A position with components `stride` doubles apart, from the centre of the box."""
     return sub(vec3(x[0], x[stride], x[2 * stride]), center_of(box))
 
 
-cdef inline Vec3 box_of(const double *box, const double *x, int stride) noexcept nogil:
+cdef inline Vec3 box_of(const BoxPose *box, const double *x, int stride) noexcept nogil:
     """Displacement of the image of the box in which a position is."""
     cdef double position[3]
     cdef double lengths
     position[0], position[1], position[2] = x[0], x[stride], x[2 * stride]
     lengths = lattice_floor(box, position)
     cdef Vec3 rest = sub(less_lattice(box, lengths, vec3(position[0], position[1], position[2])),
-                         vec3(box[LOW], box[LOW + 1], box[LOW + 2]))
-    return vec3(lengths * box[LATTICE] + box[LENGTH] * floor(rest.x * box[INVERSE]),
-                lengths * box[LATTICE + 1] + box[LENGTH + 1] * floor(rest.y * box[INVERSE + 1]),
-                lengths * box[LATTICE + 2] + box[LENGTH + 2] * floor(rest.z * box[INVERSE + 2]))
+                         vec3(box.low[0], box.low[1], box.low[2]))
+    return vec3(lengths * box.lattice[0] + box.length[0] * floor(rest.x * box.inverse[0]),
+                lengths * box.lattice[1] + box.length[1] * floor(rest.y * box.inverse[1]),
+                lengths * box.lattice[2] + box.length[2] * floor(rest.z * box.inverse[2]))
 
 
 cdef inline Vec3 times_gradient(const double *gradient, Vec3 d) noexcept nogil:
@@ -181,16 +178,17 @@ cdef inline double gradient_norm(const double *gradient) noexcept nogil:
     return sqrt(total)
 
 
-cdef inline Vec3 displacement_with(const double *before, const double *now, const double *x, int stride) noexcept nogil:
-    """Displacement of a point of the box between two records [m]; x : where it was, components `stride` apart."""
+cdef inline Vec3 displacement_with(const BoxPose *before, const BoxPose *now, const double *x,
+                                   int stride) noexcept nogil:
+    """Displacement of a point of the box between two instants [m]; x : where it was, components `stride` apart."""
     cdef Vec3 d = from_center(before, x, stride)
-    return sub(times_gradient(now + DEFORMATION, times_gradient(before + INVERSE_DEFORMATION, d)), d)
+    return sub(times_gradient(now.deformation, times_gradient(before.inverse_deformation, d)), d)
 
 
-cdef inline void wrap_position(const double *box, const double *position, double *within) noexcept nogil:
+cdef inline void wrap_position(const BoxPose *box, const double *position, double *within) noexcept nogil:
     """A position within the box, but for rounding. For searches alone: no force depends on it."""
-    cdef double lengths = lattice_floor(box, position) if box[MOVES] != 0.0 else 0.0, x
+    cdef double lengths = lattice_floor(box, position) if box.moves else 0.0, x
     cdef int axis
     for axis in range(3):
-        x = position[axis] - lengths * box[LATTICE + axis] if box[MOVES] != 0.0 else position[axis]
-        within[axis] = x - box[axis] * floor((x - box[axis + 6]) * box[axis + 3])
+        x = position[axis] - lengths * box.lattice[axis] if box.moves else position[axis]
+        within[axis] = x - box.length[axis] * floor((x - box.low[axis]) * box.inverse[axis])

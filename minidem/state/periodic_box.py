@@ -201,10 +201,10 @@ class PeriodicBox:
 
     @property
     def at_rest(self):
-        """Lengths, inverses and low corner (9,) for compiled code; zero along axes that move."""
+        """Rows of lengths, inverses and low corner (3, 3) for compiled code; zero along axes that move."""
         still = self.start.axes & ~self.moving
         length = np.where(still, self.start.length, 0.0)
-        return np.concatenate([length, np.divide(1.0, length, where=still, out=np.zeros(3)), self.start.low])
+        return np.stack([length, np.divide(1.0, length, where=still, out=np.zeros(3)), self.start.low])
 
     @property
     def moving(self):

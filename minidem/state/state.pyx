@@ -200,10 +200,10 @@ cdef class State:
         none is moved. It cannot be interrupted halfway. A second call changes
         nothing.
         """
-        cdef double[::1] box
+        cdef double[:, ::1] box
         if self.layout.n_clumps and self.box is not None:
             box = self.box.at_rest
-            wrap_far(self.blocks, self.clump_slot, &box[0], self.shift)
+            wrap_far(self.blocks, self.clump_slot, box, self.shift)
 
     cdef object take(self, blocks, wrench, Layout layout):
         """Set the arrays of this state; the clumps are in the slots of the layout."""

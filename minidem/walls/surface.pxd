@@ -24,7 +24,7 @@ cdef extern from *:
     const double FAR "MINIDEM_FAR"      # height of what does not count [m]
 
 cdef extern from "core/nearest_image.h" nogil:
-    double to_nearest "MINIDEM_NEAREST"(double d, const double *box, int axis)
+    double to_nearest "MINIDEM_NEAREST"(double d, double length, double inverse)
 
 cdef struct WallPose:               # of a wall at one instant
     double position[3]              # of its centre, lab [m]
@@ -72,7 +72,8 @@ cdef struct Walls:
     const double *materials         # (count,): numbers of their materials
     const unsigned char *moves      # (count,)
     bint any_moves
-    const double *period            # (6,): lengths of the periodic box and their inverses, 0 along open axes
+    double period[3]                # lengths of the periodic box, 0 along open axes [m]
+    double inverse_period[3]        # 1 / period, likewise 0 [1/m]
     const unsigned char *repeats    # (count,): walls with images
     const double *references        # (n_elements, 3): centres of elements with images, frame of the wall [m]
     Py_ssize_t stride               # walls per entry of the tables; 0: no wall moves, and there is one entry
@@ -128,8 +129,10 @@ cdef inline Vec3 image_near(const Walls *walls, Py_ssize_t element, Vec3 x) noex
     """The image of a point of the lab that is nearest to an element of a wall with images."""
     cdef Vec3 center = point_in_lab(walls, walls.wall_of[element], vector(walls.references + 3 * element))
     cdef Vec3 d = sub(x, center)
-    return add(center, vec3(to_nearest(d.x, walls.period, 0), to_nearest(d.y, walls.period, 1),
-                            to_nearest(d.z, walls.period, 2)))
+    return add(center, vec3(
+        to_nearest(d.x, walls.period[0], walls.inverse_period[0]),
+        to_nearest(d.y, walls.period[1], walls.inverse_period[1]),
+        to_nearest(d.z, walls.period[2], walls.inverse_period[2])))
 
 
 cdef inline Vec3 near_element(const Walls *walls, Py_ssize_t element, Vec3 x) noexcept nogil:

@@ -52,7 +52,7 @@ cdef bint find_in_grid(const Walls *walls, const TriangleGrid *grid, const doubl
     d[0], d[1], d[2] = middle.x, middle.y, middle.z
     for k in range(3):                                  # images whose distance from the middle is at most that
         length = (sqrt(diagonal) if moves else half[k]) + reach
-        low, high = ceil((-length - d[k]) * walls.period[3 + k]), floor((length - d[k]) * walls.period[3 + k])
+        low, high = ceil((-length - d[k]) * walls.inverse_period[k]), floor((length - d[k]) * walls.inverse_period[k])
         if not (-1e9 < low <= high < 1e9):              # none, also of a position that is not finite
             return True
         first[k], last[k] = <int> low, <int> high

@@ -48,7 +48,7 @@ cdef class WallElements:
     def __cinit__(self, walls, periodic=None):
         cdef unsigned char[::1] moves, repeats
         cdef int[::1] wall_of
-        cdef double[::1] period
+        cdef int axis
         length = np.zeros(3) if periodic is None else periodic
         simple = [(k, element) for k, wall in enumerate(walls) for element in wall.elements()]
         repeated = np.array([bool(wall.uneven(length > 0.0)[0].any()) for wall in walls] + [False])
@@ -69,9 +69,11 @@ cdef class WallElements:
         self.view.any_moves = len(self.moving) > 0
         self.wall_of = self.wall_of[:-1]
         repeats = repeated.view(np.uint8)
-        period = np.concatenate([length, np.divide(1.0, length, where=length > 0.0, out=np.zeros(3))])
-        self.view.repeats, self.view.period = &repeats[0], &period[0]
-        self._keep += [wall_of, moves, repeats, period]
+        for axis in range(3):
+            self.view.period[axis] = length[axis]
+            self.view.inverse_period[axis] = 1.0 / length[axis] if length[axis] > 0.0 else 0.0
+        self.view.repeats = &repeats[0]
+        self._keep += [wall_of, moves, repeats]
         self._fill_shapes(simple)
         self._fill_references(simple, self._fill_meshes(meshes, len(simple)))
 
