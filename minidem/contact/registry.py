@@ -84,8 +84,7 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
     describe : function, optional
         Elastic energies of eight contacts at the pose, and which of them slide. Without it these are zero.
     records : int
-        Of the history of a contact, 1 to 13 of four numbers each. They are zero in a new contact. The first three
-        change sign if i and j are exchanged, the fourth does not.
+        Of the history of a contact, 1 to 13 of four numbers each. They are zero in a new contact.
     couples : bool
         Whether the law exerts couples in addition to the moments of its forces.
     coefficients : function, optional
@@ -149,9 +148,8 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
 
       These are the rows of minidem/contact/rows.pxd. The parameters are doubles.
 
-    Lanes without a contact hold two small spheres with a gap, at rest, and results for them are not used. If i and j
-    are exchanged, forces and couples must change sign and no other bit: both are evaluated where i and j belong to
-    different threads. A contact that does not go on ends in this step: its force must be zero, or the run ends with a
+    Lanes without a contact hold two small spheres with a gap, at rest, and results for them are not used. Of two
+    spheres, i is the one with the lower number, as long as the contact lasts. A contact that does not go on ends in this step: its force must be zero, or the run ends with a
     ValueError, and what its springs hold is dissipated. Without a range, contacts go on as long as the overlap is
     positive; a law with a range decides with `contacts.goes_on`, or row 10 of the result. Where forces are evaluated
     between two steps, the step is 0, and nothing is dissipated.

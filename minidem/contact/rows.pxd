@@ -4,15 +4,14 @@ The law is a function of four arrays (`HistoryFunction`):
 
     contact     (COEFFICIENTS + coefficients of the law, LANES), read: geometry and motion of the two bodies, and
                 coefficients of their materials
-    history     (n_records, 4, LANES): of the last step, replaced by that of this one. All zero in a new contact. Of
-                the four numbers of a record the first three change sign if i and j are exchanged, the fourth does not
+    history     (n_records, 4, LANES): of the last step, replaced by that of this one. All zero in a new contact
     result      (RESULT_ROWS, LANES), written: force and couple on i, and energy dissipated in this step. Before the
                 call GOES_ON is 1 where OVERLAP is positive, else 0, a law that acts across a gap changes it; FRACTURE
                 is 0, and a law sets it where something breaks, which is then listed (stored.pxd)
     parameters  of the law, in the order of its record
 
-A law must be odd under exchange of i and j to the last bit: vectors and SPIN change sign, all else stays. A contact
-with GOES_ON zero ends in this step: its force is zero, and what its springs hold is dissipated.
+Of two spheres, i is the one with the lower number of the user, as long as the contact lasts. A contact with GOES_ON zero
+ends in this step: its force is zero, and what its springs hold is dissipated.
 
 Laws of the user, and all where clumps have fields (fields.pxd), get BodyRows behind the coefficients and may write
 rates of the fields behind the results. A flux (`FluxFunction`) has (contact, result, rates, parameters) and writes such

@@ -72,13 +72,18 @@ cdef void count_contact(Stored *stored, const StateView *state, int sphere) noex
 
 cdef Py_ssize_t begin_contact(Stored *stored, const Law *law, const StateView *state, int group, int i,
                               int j) noexcept nogil:
-    """A new contact, with a history of zeros. Returns its lane; -1: memory exhausted."""
+    """A new contact, with a history of zeros. Returns its lane; -1: memory exhausted.
+
+    Of two spheres, the one with the lower number of the user comes first for the life of the contact.
+    """
     cdef Blocks *blocks = &stored.groups[group]
     cdef Py_ssize_t lane = take_lane(blocks)
     cdef int *keys
     cdef int second
     if lane < 0:
         return -1
+    if j >= 0 and state.sphere_number[slot_of(state, i)] > state.sphere_number[slot_of(state, j)]:
+        i, j = j, i
     keys = keys_of(blocks, lane)
     second = material_of(state, j) if j >= 0 else <int> law.walls.materials[law.walls.wall_of[-1 - j]]
     keys[FIRST], keys[SECOND], keys[PLACE] = i, j, -1

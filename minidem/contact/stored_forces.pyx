@@ -169,7 +169,7 @@ cdef bint note_fractures(Stored *stored, const Law *law, const StateView *state,
         stored.ledger.n_fractures, noted = n + 1, <Fracture *> stored.fractures.data + n
         i, j = state.sphere_number[i], state.sphere_number[slot_of(state, j)] if j >= 0 else j
         noted.step, noted.energy = stored.step, energy
-        noted.first, noted.second = (j, i) if 0 <= j < i else (i, j)
+        noted.first, noted.second = i, j
     return True
 
 

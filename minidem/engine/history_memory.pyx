@@ -134,13 +134,12 @@ cdef object export_history(Loop *loop, Layout layout):
     cdef const int *keys
     cdef const double *numbers
     cdef Py_ssize_t lane, row, n = 0
-    cdef int t, group, r, m, i, j
-    cdef double sign
+    cdef int t, group, r, m, j
     for t in range(loop.n_threads):
         for group in range(<int> GROUPS):
             n += LANES * loop.contacts[t].stored.groups[group].n_blocks
     cdef int[:, ::1] spheres = np.empty((n, 2), dtype=np.int32)
-    cdef int[:, ::1] sources = np.empty((n, 4), dtype=np.int32)     # thread, group, lane, whether i and j are exchanged
+    cdef int[:, ::1] sources = np.empty((n, 3), dtype=np.int32)     # thread, group, lane
     n = 0
     for t in range(loop.n_threads):
         for group in range(<int> GROUPS):
@@ -149,10 +148,10 @@ cdef object export_history(Loop *loop, Layout layout):
                 keys = keys_of(blocks, lane)
                 if keys[FIRST] == blocks.hole or keys[FIRST] != slot_of(view, keys[FIRST]):
                     continue                            # a contact whose first body is a ghost: another thread has it
-                i, j = view.sphere_number[keys[FIRST]], keys[SECOND]
-                j = view.sphere_number[slot_of(view, j)] if j >= 0 else j
-                spheres[n, 0], spheres[n, 1] = (j, i) if 0 <= j < i else (i, j)
-                sources[n, 0], sources[n, 1], sources[n, 2], sources[n, 3] = t, group, <int> lane, 0 <= j < i
+                j = keys[SECOND]
+                spheres[n, 0] = view.sphere_number[keys[FIRST]]
+                spheres[n, 1] = view.sphere_number[slot_of(view, j)] if j >= 0 else j
+                sources[n, 0], sources[n, 1], sources[n, 2] = t, group, <int> lane
                 n += 1
     listed = np.asarray(spheres)[:n]
     order = np.lexsort((listed[:, 1], listed[:, 0]))
@@ -163,13 +162,12 @@ cdef object export_history(Loop *loop, Layout layout):
     cdef double[::1] mass = np.empty(n), inertia = np.empty(n)
     for row in range(n):                                                # as stored: reads in order are faster
         numbers = numbers_of(&loop.contacts[sources[row, 0]].stored.groups[sources[row, 1]], sources[row, 2])
-        lane, sign = places[row], -1.0 if sources[row, 3] else 1.0
+        lane = places[row]
         mass[lane], inertia[lane] = numbers[EFFECTIVE_MASS * LANES], numbers[EFFECTIVE_INERTIA * LANES]
-        for m in range(3):                                              # + 0.0: never -0.0
-            force[lane, m] = sign * numbers[(LAST_FORCE + m) * LANES] + 0.0
-            couple[lane, m] = sign * numbers[(LAST_COUPLE + m) * LANES] + 0.0
+        for m in range(3):
+            force[lane, m], couple[lane, m] = numbers[(LAST_FORCE + m) * LANES], numbers[(LAST_COUPLE + m) * LANES]
         for r in range(loop.law.n_records):
             for m in range(4):
-                records[r, lane, m] = (sign if m < 3 else 1.0) * numbers[(RECORDS + 4 * r + m) * LANES] + 0.0
+                records[r, lane, m] = numbers[(RECORDS + 4 * r + m) * LANES]
     return {"spheres": listed[order], "records": np.asarray(records), "force": np.asarray(force),
             "couple": np.asarray(couple), "mass": np.asarray(mass), "rolling_inertia": np.asarray(inertia)}

@@ -30,7 +30,7 @@ from minidem.state.rows cimport load, store
 cpdef enum BondRecord:              # three numbers, and a fourth one; all are zero where there is no bond
     SHEAR = 0                       # F_s on i [N]; d_0 [m]
     BENDING = 1                     # M_b on i [N m]; M_t about the normal [N m]
-    STIFFNESS = 2                   # k_n, k_s [N/m], R [m], of either sign; shear strength [Pa]
+    STIFFNESS = 2                   # k_n, k_s [N/m], R [m]; shear strength [Pa]
     RATE = 3                        # relative angular velocity, half a step before the pose; tensile strength [Pa]
     SLIP = 4                        # velocity at the contact point, likewise; beta
     DASHPOT = 5                     # force on i, of all directions [N]; 1 if the last four are known, else 0
@@ -54,7 +54,7 @@ cdef inline long long stretch(GivenRows contact, OwnRows own, double bond_range,
     cdef const double *stiffness = record(own, STIFFNESS) + lane
     cdef Vec3 normal = load(contact + NORMAL * LANES + lane), middle = load(contact + MIDDLE_NORMAL * LANES + lane)
     cdef Vec3 w = load(contact + ANGULAR_VELOCITY * LANES + lane), shear, bending
-    cdef double k_n = fabs(stiffness[0]), k_s = fabs(stiffness[LANES]), radius = fabs(stiffness[2 * LANES])
+    cdef double k_n = stiffness[0], k_s = stiffness[LANES], radius = stiffness[2 * LANES]
     cdef double step = contact[STEP * LANES + lane], turn = step * contact[SPIN * LANES + lane]
     cdef double part = -step * (1.0 - 0.125 * turn * turn), square = radius * radius, volume = pi * radius * square
     cdef double overlap = contact[OVERLAP * LANES + lane], torsion, pull, most_bending, most_shear
@@ -88,9 +88,9 @@ cdef inline void damp(GivenRows contact, OwnRows own, OwnRows result, const Bond
     cdef Vec3 u = load(contact + VELOCITY * LANES + lane), w = load(contact + ANGULAR_VELOCITY * LANES + lane)
     cdef double beta = own[(4 * SLIP + 3) * LANES + lane], known = own[(4 * DASHPOT + 3) * LANES + lane]
     cdef double damped = 1.0 if beta > 0.0 else 0.0, acts = 0.0 if bonds.breaks[lane] else 2.0 * beta
-    cdef double k_n = sqrt(fabs(stiffness[0])), k_s = sqrt(fabs(stiffness[LANES]))
+    cdef double k_n = sqrt(stiffness[0]), k_s = sqrt(stiffness[LANES])
     cdef double straight = acts * sqrt(contact[MASS * LANES + lane])
-    cdef double turning = 0.5 * acts * fabs(stiffness[2 * LANES]) * sqrt(contact[ROLLING_INERTIA * LANES + lane])
+    cdef double turning = 0.5 * acts * stiffness[2 * LANES] * sqrt(contact[ROLLING_INERTIA * LANES + lane])
     dashpot = anisotropic(predicted(u, load(record(own, SLIP) + lane), known), straight * k_s, straight * k_n, normal)
     couple = anisotropic(predicted(w, load(record(own, RATE) + lane), known), turning * k_n, turning * k_s * M_SQRT2,
                          normal)
@@ -108,7 +108,7 @@ cdef inline void damp(GivenRows contact, OwnRows own, OwnRows result, const Bond
 cdef inline Vec3 energies(GivenRows own, double pull, int lane) noexcept nogil:
     """Elastic energies of the normal force, of the shear force, and of the moments [J]; zero where there is no bond."""
     cdef const double *stiffness = own + 4 * <int> STIFFNESS * LANES + lane
-    cdef double k_n = positive(fabs(stiffness[0]), 1.0), k_s = positive(fabs(stiffness[LANES]), 1.0)
+    cdef double k_n = positive(stiffness[0], 1.0), k_s = positive(stiffness[LANES], 1.0)
     cdef double square = positive(stiffness[2 * LANES] * stiffness[2 * LANES], 1.0)
     cdef double torsion = own[(4 * BENDING + 3) * LANES + lane]
     cdef Vec3 shear = load(own + 4 * <int> SHEAR * LANES + lane), bending = load(own + 4 * <int> BENDING * LANES + lane)
@@ -176,8 +176,8 @@ cdef void describe(GivenRows contact, OwnRows history, OwnRows own, OwnRows norm
     cdef Vec3 held
     cdef int lane
     for lane in range(LANES):
-        held = energies(own, fabs(own[4 * <int> STIFFNESS * LANES + lane])
-                        * (contact[OVERLAP * LANES + lane] - own[(4 * SHEAR + 3) * LANES + lane]), lane)
+        held = energies(own, own[4 * <int> STIFFNESS * LANES + lane] * (
+            contact[OVERLAP * LANES + lane] - own[(4 * SHEAR + 3) * LANES + lane]), lane)
         result[NORMAL_ENERGY * LANES + lane] += held.x
         result[TANGENTIAL_ENERGY * LANES + lane] += held.y
         result[ROLLING_ENERGY * LANES + lane] += held.z
