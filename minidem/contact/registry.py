@@ -149,10 +149,11 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
       These are the rows of minidem/contact/rows.pxd. The parameters are doubles.
 
     Lanes without a contact hold two small spheres with a gap, at rest, and results for them are not used. Of two
-    spheres, i is the one with the lower number, as long as the contact lasts. A contact that does not go on ends in this step: its force must be zero, or the run ends with a
-    ValueError, and what its springs hold is dissipated. Without a range, contacts go on as long as the overlap is
-    positive; a law with a range decides with `contacts.goes_on`, or row 10 of the result. Where forces are evaluated
-    between two steps, the step is 0, and nothing is dissipated.
+    spheres, i is the one with the lower number, as long as the contact lasts. A contact that does not go on ends in
+    this step: its force must be zero, or the run ends with a ValueError, and what its springs hold is dissipated.
+    Without a range, contacts go on as long as the overlap is positive; a law with a range decides with
+    `contacts.goes_on`, or row 10 of the result. Where forces are evaluated between two steps, the step is 0, and
+    nothing is dissipated.
     """
     from minidem.contact.external_law import make_kernels
     _registry.refuse_built_in(name)

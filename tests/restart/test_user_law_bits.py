@@ -54,6 +54,28 @@ def test_checkpoint_with_a_user_law(own_law, tmp_path, interface):
         assert again.contact == LAW and same(sim, again)
 
 
+@pytest.mark.usefixtures("many_threads_and_sorts")
+def test_a_law_that_distinguishes_its_two_bodies(own_law, tmp_path):
+    """i is the sphere with the lower number for the life of a contact: over threads, sorting and restart."""
+    def force(contacts, stiffness):
+        example.force(contacts, stiffness)
+        first = contacts.history[:, 0, :3] == 0.0           # zero in a new contact
+        contacts.history[:, 0, :3] = np.where(first, 1.0 + 0.1 * contacts.velocity, contacts.history[:, 0, :3])
+        touching = contacts.overlap[:, None] > 0.0
+        contacts.force = np.where(touching, contacts.force + 0.1 * contacts.history[:, 0, :3], 0.0)
+
+    own_law("mine", force, example.describe, **example.RECORD)
+    sims = [rods(threads=threads, steps=120) for threads in (1, 2, 3)]
+    contacts = sims[0].contacts()
+    pairs = contacts[contacts["sphere_j"] >= 0]
+    assert len(pairs) > 3 and (pairs["sphere_i"] < pairs["sphere_j"]).all()
+    sims[2].save(tmp_path / "here.npz")
+    sims.append(md.Simulation.load(tmp_path / "here.npz", threads=2))
+    for sim in sims:
+        sim.run(80)
+        assert same(sims[0], sim)
+
+
 def test_a_checkpoint_needs_its_law(own_law, tmp_path):
     own_law("mine", **example.numpy_interface(), **example.RECORD)
     rods(steps=100).save(tmp_path / "here.npz")
