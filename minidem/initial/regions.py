@@ -24,10 +24,10 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike
 
 from minidem.core.checks import finite_array, positive, refuse, short_repr, whole
+from minidem.core.near_spheres import near_spheres
 from minidem.initial.mixture import Mixture
 from minidem.initial.random_placement import Shape, accept, overlapping, propose, rounding, size_classes
 from minidem.material import Material
@@ -51,12 +51,8 @@ def _free(poses, centers, radii, sim):
     clump = np.repeat(np.arange(len(poses.scale)), len(poses.shape.radii))
     free = np.ones(len(poses.scale), dtype=bool)
     free[clump[sim.overlap_walls(np.column_stack([spheres, of_poses]))]] = False
-    if len(centers) and len(spheres):
-        margin = rounding(spheres, centers)
-        tree, others = scipy.spatial.cKDTree(spheres), scipy.spatial.cKDTree(centers)
-        pairs = tree.sparse_distance_matrix(others, of_poses.max() + radii.max() + margin, output_type="ndarray")
-        touch = pairs["v"] < of_poses[pairs["i"]] + radii[pairs["j"]] + margin
-        free[clump[pairs["i"][touch]]] = False
+    touching = near_spheres(spheres, of_poses, centers, radii, rounding(spheres, centers))
+    free[clump[touching[:, 0]]] = False
     return free
 
 
