@@ -154,7 +154,8 @@ class Simulation:
         ----------
         steps : int
         every, callback : int and callable, optional
-            callback(simulation) is called after every `every` steps, at whole steps. If it raises, clumps and forces
+            callback(simulation) is called after every `every` steps, at whole steps. A callback that has an attribute
+            `every` of its own, such as an `Inlet`, needs the same number here. If it raises, clumps and forces
             that it has added or removed are taken back, and the next run with a callback first calls it again at the
             same step, also after `save` and `load`. So a callback that writes files may be called twice at a step.
 
@@ -184,6 +185,10 @@ class Simulation:
             if not callable(callback):
                 raise ValueError(f"callback = {short_repr(callback)}: give a function of the simulation")
             check_call("callback", callback, "simulation")
+            own = getattr(callback, "every", every)
+            if isinstance(own, int) and own != every:
+                raise ValueError(f"every = {every}: the callback acts every {own} steps by its own `every`; give "
+                                 f"every={own} to run, or make it with every={every}")
         every, engine = steps if every is None else whole("every", every, 1), self.engine
         end = self.step_count + steps
         while True:

@@ -15,8 +15,9 @@
     sim.run(5000, every=inlet.every, callback=exchange)
     print(sim.n_clumps, sim.ids[-1])
 
-Regions have no state: what they do depends on their parameters, the step number and the simulation alone. A run that is
-continued from a checkpoint with regions of the same parameters therefore has the bits of an undisturbed run.
+What regions do depends on their parameters, the step number and the simulation alone. A run that is continued from a
+checkpoint with regions of the same parameters therefore has the bits of an undisturbed run. An inlet adds what is due
+in `every` steps, and refuses to be called at other intervals.
 """
 from __future__ import annotations
 
@@ -108,7 +109,8 @@ class Inlet:
     velocity, angular_velocity : (3,) array_like
         Of new clumps, lab frame [m/s, rad/s].
     every : int
-        Steps between two calls, as for `Simulation.run`.
+        Steps between two calls, as for `Simulation.run`. Another interval between two calls with the same simulation is
+        refused, since the clumps that are due would not come.
     seed : int
         The random numbers depend on it and on the number of the step.
     number : int, optional
@@ -154,12 +156,21 @@ class Inlet:
         Raises
         ------
         ValueError
-            At a step that is not a multiple of `every`, or if the box is too small for the template.
+            At a step that is not a multiple of `every`, or more than `every` steps after the last call; or if the box
+            is too small for the template.
         """
         step = sim.step_count
         if step % self.every:
             raise ValueError(f"every = {self.every}: the simulation is at step {step}, which is not a multiple of it; "
                              "give the same number to sim.run")
+        called = vars(sim).setdefault("_called_inlets", {})     # steps of the last calls; not in copies and files
+        last = called.get(id(self), (self, step))[1]
+        if step - last > self.every:
+            raise ValueError(f"every = {self.every}: this Inlet was called at step {last} and not before step {step}, "
+                             f"so that clumps which are due would not come; call it every {self.every} steps, by "
+                             "sim.run(steps, every=inlet.every, callback=inlet), or take an Inlet with the `every` of "
+                             "the calls")
+        called[id(self)] = self, step
         first, last = self.due(max(0, step - self.every), sim.dt), self.due(step, sim.dt)
         found = self._find(sim, first, last) if last > first else []
         count = sum(len(poses.scale) for _, poses in found)

@@ -1,4 +1,5 @@
 """Inlets and outlets: rates, places, the same bits for threads and restarts, errors."""
+import copy
 from functools import cache
 
 import numpy as np
@@ -155,6 +156,31 @@ def test_seeds():
 def test_errors_of_an_inlet(options, message):
     with pytest.raises(ValueError, match=message):
         Inlet(**{"template": CLUMP, "low": LOW, "high": HIGH, "rate": 1.0} | options)
+
+
+@pytest.mark.parametrize("every", [5, 20, 200])
+def test_an_inlet_refuses_other_intervals_than_its_own(every):
+    """It would deliver less in silence; calls in runs, in functions and by hand, also after a copy or a restart."""
+    sim, inlet = md.Simulation(ELASTIC, dt=1e-5), Inlet(CLUMP, LOW, HIGH, rate=2e4, every=10)
+    with pytest.raises(ValueError, match=f"every = {every}: the callback acts every 10 steps .* give every=10"):
+        sim.run(2000, every=every, callback=inlet)
+    assert sim.step_count == 0
+    for other in sim, copy.deepcopy(sim):
+        with pytest.raises(ValueError, match="every = 10: .* (at step 5|was called at step .* and not before step)"):
+            other.run(400, every=every, callback=lambda sim: inlet(sim))
+
+
+def test_an_inlet_of_several_simulations():
+    """Runs in turn, and one that goes back to an earlier step, by its copy."""
+    inlet = Inlet(CLUMP, LOW, HIGH, rate=100.0, velocity=(0, 0, -30.0), every=10)
+    first, second = (md.Simulation(ELASTIC, dt=1e-3) for _ in range(2))
+    for _ in range(5):
+        for sim in first, second:
+            sim.run(10, every=10, callback=inlet)
+    third = copy.deepcopy(first)
+    for sim in first, third:
+        sim.run(50, every=10, callback=inlet)
+    assert (first.n_clumps, second.n_clumps, third.n_clumps) == (10, 5, 10)
 
 
 def test_errors_of_calls():
