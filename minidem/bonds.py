@@ -32,7 +32,8 @@ def add_bonds(sim, pairs: Any, young: float, stiffness_ratio: float = 2.5, radiu
     """Bond pairs of spheres of different clumps by elastic beams that break.
 
     The contact law needs ``bonds=parallel``, such as ``hertz-mindlin:bonds=parallel``. Contact and friction of a pair
-    act beside its bond, once the spheres overlap. Bonds are free of stress in the present pose.
+    act beside its bond, once the spheres overlap. Bonds are free of stress in the present pose. Add many bonds in one
+    call: each call takes about 1 us for each contact and bond that is there.
 
     Parameters
     ----------

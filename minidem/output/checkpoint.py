@@ -57,10 +57,10 @@ def pack(sim):
         "format": npz_checksum.FORMAT, "rotation": sim.rotation, "contact": sim.contact, "dt": sim.dt,
         "gravity": sim.gravity, "periodic": state.box and state.box.record,
         "materials": [_record(one) for one in sim.materials],
-        "pairs": [_record(pair) | {"a": _record(pair.a), "b": _record(pair.b)} for pair in sim.pairs], "walls": walls, "step_count": loop.step_count,
-        "forces_known": loop.forces_known, "user_forces": engine.user_forces.expected,
-        "callback_due": engine.due == loop.step_count, "next_id": population.next_id,
-        "fields": [field.record for field in population.fields]}
+        "pairs": [_record(pair) | {"a": _record(pair.a), "b": _record(pair.b)} for pair in sim.pairs],
+        "walls": walls, "step_count": loop.step_count, "forces_known": loop.forces_known,
+        "user_forces": engine.user_forces.expected, "callback_due": engine.due == loop.step_count,
+        "next_id": population.next_id, "fields": [field.record for field in population.fields]}
     blocks, loads = state.in_user_order()
     arrays = meshes | pack_templates([vars(template) for template in state.templates]) | {
         "blocks": blocks, "loads": loads, "started": loop.started, "template_index": state.template_index,

@@ -1,4 +1,4 @@
-"""Costs that must not grow: walls when clumps change, triangles under a large sphere, materials, moving walls, pairs."""
+"""Costs that must not grow: walls when clumps change, triangles under a large sphere, materials, walls, bonds."""
 import copy
 import time
 import tracemalloc
