@@ -129,6 +129,7 @@ class Simulation:
             require_planes_at_rest(self.contact, self.walls)
         vars(self).update(engine=engine, monitor=Monitor())
         self._pacer, self._copy_due = Pacer(), 0.0          # _copy_due: when the next copy of the state is made [s]
+        self._calls_every = None                            # steps between the calls of the callback that is running
         self.monitor.check_materials(self, (*self.materials, *self.pairs))
 
     def __setattr__(self, name, value):
@@ -194,7 +195,7 @@ class Simulation:
         end = self.step_count + steps
         while True:
             if callback and engine.due == self.step_count and self.step_count % every == 0:
-                self._call(callback)
+                self._call(callback, every)
             step = self.step_count
             if step >= end:
                 return
@@ -207,9 +208,10 @@ class Simulation:
             if stop >= self.monitor.ready:
                 self.monitor.look(self)
 
-    def _call(self, callback):
+    def _call(self, callback, every):
         """Call the callback that is due; if it raises it remains so, with the clumps and forces of before."""
         engine, loop, step = self.engine, self.engine.loop, self.step_count
+        self._calls_every = every
         try:
             callback(self)
             engine.due = None
@@ -217,6 +219,8 @@ class Simulation:
             if self.step_count == step:
                 engine.loop, engine.due = loop, step
             raise
+        finally:
+            self._calls_every = None
 
     def run_until(self, t: float, every: int | None = None, callback: Callable | None = None) -> None:
         """Advance by the fewest steps that reach time t [s], by none if t is past; otherwise like `run`."""

@@ -164,12 +164,11 @@ class Inlet:
             raise ValueError(f"every = {self.every}: the simulation is at step {step}, which is not a multiple of it; "
                              "give the same number to sim.run")
         called = vars(sim).setdefault("_called_inlets", {})     # steps of the last calls; not in copies and files
-        last = called.get(id(self), (self, step))[1]
-        if step - last > self.every:
-            raise ValueError(f"every = {self.every}: this Inlet was called at step {last} and not before step {step}, "
-                             f"so that clumps which are due would not come; call it every {self.every} steps, by "
-                             "sim.run(steps, every=inlet.every, callback=inlet), or take an Inlet with the `every` of "
-                             "the calls")
+        apart = max(step - called.get(id(self), (self, step))[1], sim._calls_every or 0)
+        if apart > self.every:
+            raise ValueError(f"every = {self.every}: at step {step} the calls of this Inlet are {apart} steps apart, and "
+                             f"clumps that are due would not come; call it every {self.every} steps, by sim.run(steps, "
+                             f"every=inlet.every, callback=...), or take an Inlet with every={apart}")
         called[id(self)] = self, step
         first, last = self.due(max(0, step - self.every), sim.dt), self.due(step, sim.dt)
         found = self._find(sim, first, last) if last > first else []
