@@ -166,9 +166,9 @@ class Inlet:
         called = vars(sim).setdefault("_called_inlets", {})     # steps of the last calls; not in copies and files
         apart = max(step - called.get(id(self), (self, step))[1], sim._calls_every or 0)
         if apart > self.every:
-            raise ValueError(f"every = {self.every}: at step {step} the calls of this Inlet are {apart} steps apart, and "
-                             f"clumps that are due would not come; call it every {self.every} steps, by sim.run(steps, "
-                             f"every=inlet.every, callback=...), or take an Inlet with every={apart}")
+            raise ValueError(f"every = {self.every}: at step {step} the calls of this Inlet are {apart} steps apart: "
+                             f"clumps which are due would not come. Call it every {self.every} steps, by "
+                             f"sim.run(steps, every=inlet.every, callback=...), or take an Inlet with every={apart}")
         called[id(self)] = self, step
         first, last = self.due(max(0, step - self.every), sim.dt), self.due(step, sim.dt)
         found = self._find(sim, first, last) if last > first else []
