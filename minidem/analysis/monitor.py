@@ -45,7 +45,7 @@ class Monitor:
         self.issued, self.report, self.in_rows = dict(ISSUED.get() or {}), warn, False
         self.due = self.ready = 1
         self._damping_due, self._damping_overlap = 0, 0.0       # step and overlap of the next check of dashpots
-        self._population = self._enclosures = self._abyss = None
+        self._population = self._enclosures = self._abyss = self._carried = None
 
     def serve(self, issued, report):
         """Report to `report` what is not among the warnings `issued`, and add it there; see `in_rows`."""
@@ -72,11 +72,12 @@ class Monitor:
             self._warn("damping", _damping(sim))
         for enclosure in self._enclosures if "lost" not in self.issued else ():
             self._warn("lost", enclosure.lost(sim, *corners))
+        if self._abyss is None:
+            self._abyss, self._carried = Abyss(sim), _carried_walls(sim)
         if "fallen" not in self.issued:
-            self._abyss = self._abyss or Abyss(sim)
             self._warn("fallen", self._abyss.fallen(sim, *corners))
-        if "departed" not in self.issued:
-            self._warn("departed", _departed(sim, *corners))
+        if "departed" not in self.issued and sim.n_clumps:
+            self._warn("departed", _departed(sim, self._carried, *corners))
 
     def check(self, sim, contacts):
         """Check the present contacts."""
@@ -369,20 +370,26 @@ class Abyss:
         return float(np.maximum(self.down * low, self.down * high).sum() + FAR * (high - low).max())
 
 
-def _departed(sim, low, high):
-    """A finite wall whose velocity has carried it away from all clumps, as that of a conveyor belt does.
+def _carried_walls(sim):
+    """(number, extent) of the finite walls that a velocity carries away for ever, as that of a conveyor belt does.
 
-    Not one that is lifted, or lowered, which is meant to leave. low, high : box of the centres of all clumps.
+    Not of those that are lifted or lowered, which are meant to leave, and not in a periodic box, where they come back.
     """
-    for k, wall in enumerate(sim.walls if sim.box is None and sim.n_clumps else ()):
-        if wall.motion is not None or not any(wall.velocity) or abs(np.dot(wall.velocity, sim.gravity)) > \
-                0.7 * np.linalg.norm(wall.velocity) * np.linalg.norm(sim.gravity):
-            continue
-        moved, extent = np.multiply(wall.velocity, sim.time), wall.limits().extent
+    along = 0.7 * np.linalg.norm(sim.gravity)
+    return [(k, wall.limits().extent) for k, wall in enumerate(sim.walls if sim.box is None else ())
+            if any(wall.velocity) and wall.motion is None and wall.limits().extent
+            and abs(np.dot(wall.velocity, sim.gravity)) <= along * np.linalg.norm(wall.velocity)]
+
+
+def _departed(sim, carried, low, high):
+    """One of the `carried` walls that has left all clumps. low, high : box of their centres."""
+    for k, extent in carried:
+        wall = sim.walls[k]
+        moved = np.multiply(wall.velocity, sim.time)
         center, distance = wall.center + moved, np.linalg.norm(moved)
         reach = extent + max(template.bounding_radius for template in sim.templates) * sim.scale.max()
         gap = np.linalg.norm(np.maximum(np.maximum(low - center, center - high), 0.0)) - reach
-        if 0.0 < extent < distance and gap > 0.0 and moved @ (center - 0.5 * np.add(low, high)) > 0.0:
+        if extent < distance and gap > 0.0 and moved @ (center - 0.5 * np.add(low, high)) > 0.0:
             return (f"{_now(sim)}: wall {k}, a {type(wall).__name__}, has moved by {distance:.3g} m and has left all "
                     f"clumps, since velocity = {list(wall.velocity)} m/s carries it away. For a conveyor belt, whose "
                     "surface moves in place, give md.Plane a velocity within the plane; for a drum or a roller give "
