@@ -129,6 +129,7 @@ class Simulation:
             require_planes_at_rest(self.contact, self.walls)
         vars(self).update(engine=engine, monitor=Monitor())
         self._pacer, self._copy_due = Pacer(), 0.0          # _copy_due: when the next copy of the state is made [s]
+        self._calls_every = None                            # steps between the calls of the callback that is running
         self.monitor.check_materials(self, (*self.materials, *self.pairs))
 
     def __setattr__(self, name, value):
@@ -154,7 +155,8 @@ class Simulation:
         ----------
         steps : int
         every, callback : int and callable, optional
-            callback(simulation) is called after every `every` steps, at whole steps. If it raises, clumps and forces
+            callback(simulation) is called after every `every` steps, at whole steps. A callback that has an attribute
+            `every` of its own, such as an `Inlet`, needs the same number here. If it raises, clumps and forces
             that it has added or removed are taken back, and the next run with a callback first calls it again at the
             same step, also after `save` and `load`. So a callback that writes files may be called twice at a step.
 
@@ -174,8 +176,9 @@ class Simulation:
         Warns
         -----
         UserWarning
-            Once of each: a deep overlap, a clump behind a wall or outside its closed mesh, a step that is large for a
-            contact or the speed of a clump. The guide (measurements) says when it is looked for.
+            Once of each: a deep overlap, a clump behind a wall or outside its closed mesh, clumps that fall for ever, a
+            wall that has left all clumps, a step that is large for a contact or the speed of a clump. The guide
+            (measurements) says when it is looked for.
         """
         steps = whole("steps", steps, 0)
         if (every is None) != (callback is None):
@@ -184,11 +187,15 @@ class Simulation:
             if not callable(callback):
                 raise ValueError(f"callback = {short_repr(callback)}: give a function of the simulation")
             check_call("callback", callback, "simulation")
+            own = getattr(callback, "every", every)
+            if isinstance(own, int) and own != every:
+                raise ValueError(f"every = {every}: the callback acts every {own} steps by its own `every`; give "
+                                 f"every={own} to run, or make it with every={every}")
         every, engine = steps if every is None else whole("every", every, 1), self.engine
         end = self.step_count + steps
         while True:
             if callback and engine.due == self.step_count and self.step_count % every == 0:
-                self._call(callback)
+                self._call(callback, every)
             step = self.step_count
             if step >= end:
                 return
@@ -201,9 +208,10 @@ class Simulation:
             if stop >= self.monitor.ready:
                 self.monitor.look(self)
 
-    def _call(self, callback):
+    def _call(self, callback, every):
         """Call the callback that is due; if it raises it remains so, with the clumps and forces of before."""
         engine, loop, step = self.engine, self.engine.loop, self.step_count
+        self._calls_every = every
         try:
             callback(self)
             engine.due = None
@@ -211,6 +219,8 @@ class Simulation:
             if self.step_count == step:
                 engine.loop, engine.due = loop, step
             raise
+        finally:
+            self._calls_every = None
 
     def run_until(self, t: float, every: int | None = None, callback: Callable | None = None) -> None:
         """Advance by the fewest steps that reach time t [s], by none if t is past; otherwise like `run`."""

@@ -1,4 +1,5 @@
-"""Checks of a running simulation: properties that nothing reads, overlaps, walls, time step, damping, lost clumps.
+"""Checks of a running simulation: properties that nothing reads, overlaps, walls, time step, damping, lost clumps and
+walls.
 
 A look at the present instant costs microseconds: the largest speed and overlap are compared with bounds below which no
 check can fail. Contacts are listed only beyond them, and for dashpots at twice the step of the last time. Looks change
@@ -26,7 +27,9 @@ from minidem.walls.motion import placed
 DEEP = 0.1      # overlap over the smaller radius above which a contact law for small overlaps is doubtful
 FIRST, SPACING = 128, 16384             # steps: scheduled looks are after 1, FIRST, 2 FIRST ... SPACING, 2 SPACING ...
 MOST_LISTED = 300_000                   # spheres; of more all contacts are not listed, which would take memory
-MOST_STEPS = 65536                      # between two looks at the clumps in closed meshes; fewer in the first steps
+MOST_STEPS = 65536                      # between two looks at clumps that may be lost; fewer in the first steps
+FAR = 5.0       # extents of all walls below them at which a clump that falls freely is lost
+LEVEL = 1e-9    # sine of an angle at which a wall counts as parallel to gravity
 ISSUED = ContextVar("warnings that the origin of the simulation about to be made has issued", default=None)
 
 
@@ -42,7 +45,7 @@ class Monitor:
         self.issued, self.report, self.in_rows = dict(ISSUED.get() or {}), warn, False
         self.due = self.ready = 1
         self._damping_due, self._damping_overlap = 0, 0.0       # step and overlap of the next check of dashpots
-        self._population = self._enclosures = None
+        self._population = self._enclosures = self._abyss = self._carried = None
 
     def serve(self, issued, report):
         """Report to `report` what is not among the warnings `issued`, and add it there; see `in_rows`."""
@@ -69,6 +72,12 @@ class Monitor:
             self._warn("damping", _damping(sim))
         for enclosure in self._enclosures if "lost" not in self.issued else ():
             self._warn("lost", enclosure.lost(sim, *corners))
+        if self._abyss is None:
+            self._abyss, self._carried = Abyss(sim), _carried_walls(sim)
+        if "fallen" not in self.issued:
+            self._warn("fallen", self._abyss.fallen(sim, *corners))
+        if "departed" not in self.issued and sim.n_clumps:
+            self._warn("departed", _departed(sim, self._carried, *corners))
 
     def check(self, sim, contacts):
         """Check the present contacts."""
@@ -311,6 +320,81 @@ class Enclosure:
             return x
         position, matrix = placed(wall, sim.step_count, sim.dt, servo_state)
         return wall.center + (x - position) @ matrix
+
+
+class Abyss:
+    """The open space below all walls, in which clumps fall for ever.
+
+    A clump is lost if it is below the lowest finite wall, and below the periodic box, by FAR times the extent of all of
+    these, and still accelerates downwards, by at least half of gravity. "Below" is along the part of gravity that is
+    not along periodic axes. No clump is lost where this part is zero, where there is neither a finite wall nor a
+    periodic box, or where an infinite wall ends every fall: a plane that faces upwards, or a cylinder that is not
+    upright.
+    """
+
+    def __init__(self, sim):
+        box, self.due = sim.box, 0
+        gravity = np.array(sim.gravity) * (1.0 if box is None else ~box.axes)
+        self.gravity = float(np.linalg.norm(gravity))
+        self.down = gravity / (self.gravity or 1.0)
+        infinite = [wall for wall in sim.walls if not wall.limits().extent]
+        caught = any(self.down @ wall.half_space[1] < -LEVEL if wall.half_space else
+                     np.linalg.norm(np.cross(self.down, wall.axis)) > LEVEL for wall in infinite)
+        self.depth = math.inf if caught or not self.gravity else self._depth(sim, sim.walls)
+
+    def fallen(self, sim, low, high):
+        """Text about the clumps that are lost; None without any. low, high : box of all centres."""
+        step, down = sim.step_count, self.down.tolist()
+        if step < self.due or not sum(max(d * a, d * b) for d, a, b in zip(down, low, high)) > self.depth:
+            return None
+        self.due = step + min(step // 2, MOST_STEPS)
+        state, depth = sim.engine.state, self._depth(sim, sim.walls_at_rest)
+        below = state.column("position") @ self.down - depth
+        pulled = state.column("force") @ self.down > 0.5 * self.gravity * state.column("mass")
+        lost = np.flatnonzero((below > 0.0) & pulled & (state.column("velocity") @ self.down > 0.0))
+        if not len(lost):
+            return None
+        k = lost[np.argmax(below[lost])]
+        return (f"{_now(sim)}: {len(lost)} of {sim.n_clumps} clumps fall freely, far below all walls and the periodic "
+                f"box, with nothing to land on; clump {k} is at {np.round(sim.position[k], 3).tolist()} m. Close the "
+                "walls, add an md.Plane as a floor, or remove what leaves by a minidem.initial.Outlet")
+
+    def _depth(self, sim, walls):
+        """Depth along `down` at which a clump is lost [m]; infinite without a finite wall or periodic box."""
+        spheres = [(np.array(wall.center), wall.limits().extent) for wall in walls]
+        corners = [center + sign * extent for center, extent in spheres if extent for sign in (-1.0, 1.0)]
+        corners += [] if sim.box is None else [sim.box.low, sim.box.high]
+        if not corners:
+            return math.inf
+        low, high = np.min(corners, axis=0), np.max(corners, axis=0)
+        return float(np.maximum(self.down * low, self.down * high).sum() + FAR * (high - low).max())
+
+
+def _carried_walls(sim):
+    """(number, extent) of the finite walls that a velocity carries away for ever, as that of a conveyor belt does.
+
+    Not of those that are lifted or lowered, which are meant to leave, and not in a periodic box, where they come back.
+    """
+    along = 0.7 * np.linalg.norm(sim.gravity)
+    return [(k, wall.limits().extent) for k, wall in enumerate(sim.walls if sim.box is None else ())
+            if any(wall.velocity) and wall.motion is None and wall.limits().extent
+            and abs(np.dot(wall.velocity, sim.gravity)) <= along * np.linalg.norm(wall.velocity)]
+
+
+def _departed(sim, carried, low, high):
+    """One of the `carried` walls that has left all clumps. low, high : box of their centres."""
+    for k, extent in carried:
+        wall = sim.walls[k]
+        moved = np.multiply(wall.velocity, sim.time)
+        center, distance = wall.center + moved, np.linalg.norm(moved)
+        reach = extent + max(template.bounding_radius for template in sim.templates) * sim.scale.max()
+        gap = np.linalg.norm(np.maximum(np.maximum(low - center, center - high), 0.0)) - reach
+        if extent < distance and gap > 0.0 and moved @ (center - 0.5 * np.add(low, high)) > 0.0:
+            return (f"{_now(sim)}: wall {k}, a {type(wall).__name__}, has moved by {distance:.3g} m and has left all "
+                    f"clumps, since velocity = {list(wall.velocity)} m/s carries it away. For a conveyor belt, whose "
+                    "surface moves in place, give md.Plane a velocity within the plane; for a drum or a roller give "
+                    "angular_velocity; for a stroke that ends give motion")
+    return None
 
 
 @contextmanager

@@ -8,8 +8,8 @@ ELASTIC = {"modulus": "compliance", "shear_modulus": "shear_compliance"}    # 1 
 PROPERTIES = (*ELASTIC, *PAIR_PROPERTIES)
 
 
-class Coefficients:
-    """Coefficients of a contact law for each two of some materials, in an array with room for more.
+class GrowingTable:
+    """Numbers for each two of some materials, in an array with room for more.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class PairTable:
             self._others[pair.a][pair.b] = self._others.setdefault(pair.b, {})[pair.a] = pair
         self._own = {name: np.array([getattr(m, name) for m in self.materials])
                      for name in (*ELASTIC.values(), *PAIR_PROPERTIES)}
-        self._coefficients, self._checked = Coefficients(), set()
+        self._properties, self._coefficients, self._checked = GrowingTable(), GrowingTable(), set()
 
     def with_material(self, material):
         """The table with a material appended; this one if it has it."""
@@ -107,20 +107,35 @@ class PairTable:
             By the indices of both materials. NaN where a pair is not given: `require_pairs` refuses those that can
             meet.
         """
-        pairs = [(k - first, self._index[other], pair) for k in range(first, len(self.materials))
-                 for other, pair in self._others.get(self.materials[k], {}).items() if other in self._index]
-        return {name: self._property(name, first, pairs) for name in names}
+        def rows(known):
+            return [self._property(name, known) for name in PROPERTIES]
 
-    def _property(self, name, first, pairs):
+        n, table = len(self.materials), self._grown("_properties", rows)
+        return {name: table[first:n, :n, PROPERTIES.index(name)].copy() for name in names}
+
+    def _property(self, name, first):
+        """Rows (n - first, n) of one property, of the materials from index `first` on."""
         if name in ELASTIC:
             own = self._own[ELASTIC[name]]
             return 1.0 / (own[first:, None] + own)
         own = self._own[name]
         table = np.full((len(own) - first, len(own)), np.nan)
         np.fill_diagonal(table[:, first:], own[first:])
-        for row, column, pair in pairs:
-            table[row, column] = getattr(pair, name)
+        for row, material in enumerate(self.materials[first:]):
+            for other, pair in self._others.get(material, {}).items():
+                if other in self._index:
+                    table[row, self._index[other]] = getattr(pair, name)
         return table
+
+    def _grown(self, name, rows):
+        """The array of a GrowingTable that has all materials; rows : of the materials from an index on, a function."""
+        table, n = getattr(self, name), len(self.materials)
+        if table.materials[:n] != self.materials[:len(table.materials)]:        # of a PairTable that was given up
+            table = GrowingTable()
+            setattr(self, name, table)
+        if len(table.materials) < n:
+            table.extend(self.materials, np.stack(rows(len(table.materials)), axis=-1))
+        return table.array
 
     def coefficients(self, law, values):
         """Coefficients of a contact law with history; law, values : always the same.
@@ -131,20 +146,18 @@ class PairTable:
             The first rows and columns are those of `materials`. Tables with further materials share the array, in which
             their coefficients are computed only: n materials added one by one take n^2 operations in total.
         """
-        known, n = self._coefficients.materials, len(self.materials)
-        if known[:n] != self.materials[:len(known)]:    # of a table that was given up
-            self._coefficients, known = Coefficients(), ()
-        if len(known) < n:
-            rows = law.coefficient_rows(self.properties(PROPERTIES, len(known)), values)
-            self._coefficients.extend(self.materials, np.stack(rows, axis=-1))
-        return self._coefficients.array
+        def rows(known):
+            return law.coefficient_rows(self.properties(PROPERTIES, known), values)
+
+        return self._grown("_coefficients", rows)
 
     def force_scale(self, law, values, radius, material):
         """Elastic normal force of a material (index) with itself, at an overlap of one radius [N].
 
         For a law of a user's own it is that of its Young's modulus.
         """
-        pair = {name: row[:1, material:material + 1] for name, row in self.properties(PROPERTIES, material).items()}
+        own = {name: self._own[ELASTIC.get(name, name)][material].reshape(1, 1) for name in PROPERTIES}
+        pair = {name: 1.0 / (one + one) if name in ELASTIC else one for name, one in own.items()}
         modulus = float(pair["modulus"][0, 0])
         if "young" not in law.reads and law.kernels_for(values).keep is None:   # a user's own may raise
             force = float(law.normal_force(radius, 0.5 * radius, pair, values)[0, 0])

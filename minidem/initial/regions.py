@@ -15,8 +15,9 @@
     sim.run(5000, every=inlet.every, callback=exchange)
     print(sim.n_clumps, sim.ids[-1])
 
-Regions have no state: what they do depends on their parameters, the step number and the simulation alone. A run that is
-continued from a checkpoint with regions of the same parameters therefore has the bits of an undisturbed run.
+What regions do depends on their parameters, the step number and the simulation alone. A run that is continued from a
+checkpoint with regions of the same parameters therefore has the bits of an undisturbed run. An inlet adds what is due
+in `every` steps, and refuses to be called at other intervals.
 """
 from __future__ import annotations
 
@@ -24,10 +25,10 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike
 
 from minidem.core.checks import finite_array, positive, refuse, short_repr, whole
+from minidem.core.near_spheres import near_spheres
 from minidem.initial.mixture import Mixture
 from minidem.initial.random_placement import Shape, accept, overlapping, propose, rounding, size_classes
 from minidem.material import Material
@@ -51,12 +52,8 @@ def _free(poses, centers, radii, sim):
     clump = np.repeat(np.arange(len(poses.scale)), len(poses.shape.radii))
     free = np.ones(len(poses.scale), dtype=bool)
     free[clump[sim.overlap_walls(np.column_stack([spheres, of_poses]))]] = False
-    if len(centers) and len(spheres):
-        margin = rounding(spheres, centers)
-        tree, others = scipy.spatial.cKDTree(spheres), scipy.spatial.cKDTree(centers)
-        pairs = tree.sparse_distance_matrix(others, of_poses.max() + radii.max() + margin, output_type="ndarray")
-        touch = pairs["v"] < of_poses[pairs["i"]] + radii[pairs["j"]] + margin
-        free[clump[pairs["i"][touch]]] = False
+    touching = near_spheres(spheres, of_poses, centers, radii, rounding(spheres, centers))
+    free[clump[touching[:, 0]]] = False
     return free
 
 
@@ -112,7 +109,8 @@ class Inlet:
     velocity, angular_velocity : (3,) array_like
         Of new clumps, lab frame [m/s, rad/s].
     every : int
-        Steps between two calls, as for `Simulation.run`.
+        Steps between two calls, as for `Simulation.run`. Another interval between two calls with the same simulation is
+        refused, since the clumps that are due would not come.
     seed : int
         The random numbers depend on it and on the number of the step.
     number : int, optional
@@ -158,12 +156,20 @@ class Inlet:
         Raises
         ------
         ValueError
-            At a step that is not a multiple of `every`, or if the box is too small for the template.
+            At a step that is not a multiple of `every`, or more than `every` steps after the last call; or if the box
+            is too small for the template.
         """
         step = sim.step_count
         if step % self.every:
             raise ValueError(f"every = {self.every}: the simulation is at step {step}, which is not a multiple of it; "
                              "give the same number to sim.run")
+        called = vars(sim).setdefault("_called_inlets", {})     # steps of the last calls; not in copies and files
+        apart = max(step - called.get(id(self), (self, step))[1], sim._calls_every or 0)
+        if apart > self.every:
+            raise ValueError(f"every = {self.every}: at step {step} the calls of this Inlet are {apart} steps apart: "
+                             f"clumps which are due would not come. Call it every {self.every} steps, by "
+                             f"sim.run(steps, every=inlet.every, callback=...), or take an Inlet with every={apart}")
+        called[id(self)] = self, step
         first, last = self.due(max(0, step - self.every), sim.dt), self.due(step, sim.dt)
         found = self._find(sim, first, last) if last > first else []
         count = sum(len(poses.scale) for _, poses in found)

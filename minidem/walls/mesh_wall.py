@@ -35,7 +35,8 @@ class MeshWall(Wall):
     material : Material, optional
         Default: that of the simulation.
     velocity, angular_velocity : (3,) array_like
-        Lab frame [m/s, rad/s].
+        Of the whole mesh, which moves away, lab frame [m/s, rad/s]. The belt of a conveyor, whose surface moves in
+        place, is a `Plane` with a velocity within the plane.
     center : (3,) array_like, optional
         A point of the axis of rotation at time 0, lab frame [m]; default: centre of the bounding box.
     motion : callable, optional

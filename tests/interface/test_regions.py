@@ -1,4 +1,5 @@
 """Inlets and outlets: rates, places, the same bits for threads and restarts, errors."""
+import copy
 from functools import cache
 
 import numpy as np
@@ -155,6 +156,39 @@ def test_seeds():
 def test_errors_of_an_inlet(options, message):
     with pytest.raises(ValueError, match=message):
         Inlet(**{"template": CLUMP, "low": LOW, "high": HIGH, "rate": 1.0} | options)
+
+
+@pytest.mark.parametrize("every", [5, 20])
+def test_an_inlet_refuses_other_intervals_than_its_own(every):
+    """It would deliver less in silence; calls in runs, in functions and by hand, also after a copy or a restart."""
+    sim, inlet = md.Simulation(ELASTIC, dt=1e-5), Inlet(CLUMP, LOW, HIGH, rate=2e4, every=10)
+    with pytest.raises(ValueError, match=f"every = {every}: the callback acts every 10 steps .* give every=10"):
+        sim.run(2000, every=every, callback=inlet)
+    assert sim.step_count == 0
+    for other in sim, copy.deepcopy(sim):
+        with pytest.raises(ValueError, match=f"every = 10: .* (at step 5|calls of this Inlet are {every} steps apart)"):
+            other.run(200, every=every, callback=lambda sim: inlet(sim))
+        assert other.n_clumps == 0
+    sim.run(20 - sim.step_count)
+    inlet(sim)
+    assert sim.n_clumps == 2
+    sim.run(20)
+    with pytest.raises(ValueError, match="every = 10: at step 40 the calls of this Inlet are 20 steps apart"):
+        inlet(sim)
+    assert sim.n_clumps == 2
+
+
+def test_an_inlet_of_several_simulations():
+    """Runs in turn, and one that goes back to an earlier step, by its copy."""
+    inlet = Inlet(CLUMP, LOW, HIGH, rate=100.0, velocity=(0, 0, -30.0), every=10)
+    first, second = (md.Simulation(ELASTIC, dt=1e-3) for _ in range(2))
+    for _ in range(5):
+        for sim in first, second:
+            sim.run(10, every=10, callback=inlet)
+    third = copy.deepcopy(first)
+    for sim in first, third:
+        sim.run(50, every=10, callback=inlet)
+    assert (first.n_clumps, second.n_clumps, third.n_clumps) == (10, 5, 10)
 
 
 def test_errors_of_calls():

@@ -14,6 +14,7 @@ from scipy.spatial import ConvexHull
 
 import minidem as md
 from minidem.analysis.monitor import SPACING, Monitor
+from minidem.initial import Outlet
 
 RADIUS = 0.01
 BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [RADIUS], 2500.0)
@@ -111,6 +112,74 @@ def test_what_may_leave_a_mesh():
         sim.run(50_000)
         assert np.linalg.norm(sim.position[0]) > 0.5 or mesh is OPEN
         assert "lost" not in sim.monitor.issued and before == 0
+
+
+PLATE = np.array([(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)]), [(0, 1, 2), (0, 2, 3)]
+BOX = (-1, -1, 0), (1, 1, 1)
+
+
+def above_plate(walls, gravity=EARTH, **options):
+    """Three balls, of which a plate is below the first one."""
+    sim = md.Simulation(md.Material(1e7, 0.2), walls, dt=2e-3, gravity=gravity, **options)
+    sim.add_clumps(BALL, [(0.2, 0.1, 0.3), (1.5, 0, 0.5), (0, -1.6, 0.5)], scale=10.0)
+    return sim
+
+
+def falling(seconds, walls, force=None, **options):
+    """Texts about clumps that fall in a run."""
+    sim = above_plate(walls, **options)
+    if force:
+        sim.add_force(force)
+    return [text for text in said_in(lambda: sim.run_until(seconds)) if "fall" in text]
+
+
+@pytest.mark.parametrize("walls, options, expected", [
+    ([md.MeshWall(PLATE)], {}, "2 of 3"), ([md.MeshWall(PLATE), md.Plane((0, 0, 2), (0, 0, -1))], {}, "2 of 3"),
+    ([md.Cone((0, 0, -1), (0, 0, 1), (0.5, 0.5), 1.0), md.Plane((-2, 0, 0), (1, 0, 0))], {}, "3 of 3"),
+    ([md.MeshWall(PLATE), md.Cylinder((0, 0, 0), (0, 0, 1), 3.0)], {}, "2 of 3"),
+    ([md.MeshWall(PLATE, velocity=(0, 0, 0.5))], {}, "2 of 3"),
+    ([], {"periodic": (*BOX, (True, True, False))}, "3 of 3"),
+    ([], {"periodic": (*BOX, (False, True, True)), "gravity": (5.0, 0, -5.0)}, "1 of 3")])
+def test_clumps_fall_for_ever(walls, options, expected):
+    """Beside a finite wall, out of it, along an open axis: once, with their number and a place."""
+    (text,) = falling(4.0, walls, **options)
+    assert re.match(rf"step \d+ \(time [\d.]+ s\): {expected} clumps fall freely, far below all walls and the periodic "
+                    r"box, with nothing to land on; clump \d is at \[.*\] m\. Close the walls, add an md\.Plane", text)
+    assert float(re.search(r"time ([\d.]+)", text)[1]) > 1.0
+
+
+@pytest.mark.parametrize("walls, options", [
+    ([], {}), ([md.MeshWall(PLATE)], {"gravity": (0, 0, 0)}), ([md.Plane((-2, 0, 0), (1, 0, 0))], {}),
+    ([md.MeshWall(PLATE), md.Plane((0, 0, -300), (0.6, 0, 0.8))], {}),
+    ([md.MeshWall(PLATE), md.Cylinder((0, 0, -300), (1, 0, 0), 400.0)], {}),
+    ([md.MeshWall(PLATE, velocity=(0, 0, -12.0))], {}),
+    ([], {"periodic": (*BOX, (True, False, True))}),
+    ([md.MeshWall(PLATE)], {"force": lambda t, x, v, q, w: (50.0 * np.maximum(-15.0 - x, 0.0), 0 * x)})])
+def test_clumps_that_fall_and_are_not_lost(walls, options):
+    """In open space, without gravity, onto a wall far below, with a wall, along a periodic axis, onto a force."""
+    assert not falling(2.1, walls, **options)
+
+
+def test_clumps_that_leave_are_not_lost():
+    sim = above_plate([md.MeshWall(PLATE)])
+    outlet = Outlet((-9, -9, -9), (9, 9, -2))
+    assert not [text for text in said_in(lambda: sim.run(2000, 100, outlet)) if "fall" in text]
+    assert sim.n_clumps == 1
+
+
+def left_behind(velocity, position=(0, 0, 1.01 * RADIUS), **options):
+    """Texts about walls in a run of a ball above a plate of 0.2 m."""
+    sim = ball(1e4, [md.MeshWall((0.1 * PLATE[0], PLATE[1]), velocity=velocity, **options)], 1e-3, position)
+    return [text for text in said_in(lambda: sim.run(1000)) if "left all" in text]
+
+
+def test_a_belt_that_leaves():
+    """The velocity of a mesh moves all of it, once it is away it is said."""
+    (text,) = left_behind((2.0, 0, 0))
+    assert re.match(r"step \d+ \(time \S+ s\): wall 0, a MeshWall, has moved by \S+ m and has left all clumps, since "
+                    r"velocity = \[2.0, 0.0, 0.0\] m/s carries it away. .*md.Plane a velocity within the plane", text)
+    assert not left_behind((0, 0, 2.0)) and not left_behind((0.01, 0, 0)) and not left_behind((2.0, 0, 0), (3, 0, 0.5))
+    assert not left_behind((2.0, 0, 0), motion=md.Oscillation((0, 0, 0.01), 1.0))
 
 
 def test_clumps_that_come_later_are_lost_too():

@@ -1,6 +1,7 @@
-"""Costs that must not grow: walls when clumps change, triangles under a large sphere, materials, moving walls."""
+"""Costs that must not grow: walls when clumps change, triangles under a large sphere, materials, walls, bonds."""
 import copy
 import time
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -179,6 +180,38 @@ def test_number_of_coefficients(own_law):
     for k, material in enumerate(materials):
         sim.add_clumps(BALL, [(3.0 * k, 0.0, 0.0)], material=material)
     assert sum(computed) <= 16 ** 2
+
+
+def test_materials_one_by_one():
+    """With all pairs given: three times as many materials take at most 3^2.5 times as long."""
+    def add(n):
+        materials = [md.Material(1e7, 0.2, friction=0.01 * k) for k in range(n)]
+        pairs = [md.Pair(a, b, friction=0.3) for k, a in enumerate(materials) for b in materials[:k]]
+        sim, start = md.Simulation(materials[0], dt=1e-6, contact=MINDLIN, pairs=pairs), time.process_time()
+        for k, material in enumerate(materials):
+            sim.add_clumps(BALL, [(3.0 * k, 0.0, 0.0)], material=material)
+        return time.process_time() - start
+
+    assert add(36) < 3.0 ** 2.5 * min(add(12) for _ in range(3))
+
+
+@pytest.mark.parametrize("periodic", [None, ((0.0, -0.7, -0.7), (1.4, 0.7, 0.7), (True, True, False))])
+def test_bonds_of_unequal_spheres(periodic):
+    """Those of a comparison of all pairs; the memory is not that of all pairs within the largest radius."""
+    layers = np.argwhere(np.ones((20, 20, 2))) - (10, 10, 0)
+    x = np.concatenate([[(0, 0, -0.3)], 0.0205 * layers + (0, 0, 0.0105)])
+    radii = np.append(0.3, 0.01 * np.random.default_rng(6).uniform(0.3, 1.0, len(layers)))
+    sim = simulation([], contact="hertz-mindlin:bonds=parallel,bond_range=9,rolling=epsd", dt=1e-7, periodic=periodic)
+    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [1.0]), x, scale=radii)
+    gaps = np.linalg.norm(x[:, None] - x, axis=2) - radii - radii[:, None]
+    tracemalloc.start()
+    n = sim.add_bonds(0.004, young=1e6)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    bonds = sim.bonds()
+    assert n == len(bonds) == np.count_nonzero(np.triu(gaps <= 0.004, 1)) > 200
+    assert np.count_nonzero(bonds["sphere_i"] == 0) > 3 and peak < 1e7
+    assert gaps[bonds["sphere_i"], bonds["sphere_j"]].max() <= 0.004
 
 
 def test_oscillations_are_computed_together(monkeypatch):
