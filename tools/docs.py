@@ -49,6 +49,11 @@ SETTINGS = {
 STYLE = """
 body {--code-font-size: 75%}
 @media (min-width: 97em) {.content {width: 58em}}
+@media (min-width: 67em) and (max-width: 82em) {.content {width: calc(100vw - 22em)}}
+table:has(th:nth-child(8)) {font-size: 70%}
+table:has(th:nth-child(8)) :is(td, th) {padding: 0.2rem}
+table:has(th:nth-child(8)) td:has(a) {min-width: 6.5em; overflow-wrap: anywhere}
+menclose {background: var(--color-background-secondary); padding: 0.5em}
 .math {overflow-x: auto; margin: 1em 0}
 .highlight-text pre {white-space: pre-wrap}
 mtd[columnalign=left] {text-align: left}

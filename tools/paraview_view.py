@@ -1,4 +1,4 @@
-"""Show a run in ParaView: spheres coloured by speed, and the edges of the walls.
+"""Show a run in ParaView: spheres coloured by speed, and the walls as glass with their edges.
 
 Contacts, of a run with --contacts, are shown as tubes coloured by their force, between translucent spheres. Radii are
 proportional to the force; the largest force at the time that is shown first has 0.4 of the largest radius of a sphere.
@@ -32,6 +32,7 @@ TEXT = [0.1, 0.1, 0.1]
 GREY = [0.25, 0.25, 0.25]
 SPHERES, WALLS, CONTACTS = 0, 1, 2      # part numbers in a .pvd file
 MIST = 0.08                             # opacity of spheres among contacts
+GLASS = 0.08                            # and of walls
 THICKEST = 0.4                          # radius of the tube of the largest force, in largest radii of spheres
 
 
@@ -147,12 +148,18 @@ def colour_scale(shown, view, array, title):
 
 
 def show_walls(walls, view):
-    """Edges of the walls."""
-    edges = pv.Show(walls, view, "UnstructuredGridRepresentation")
-    edges.SetRepresentationType("Wireframe")
-    edges.ColorArrayName = [None, ""]
-    edges.AmbientColor = edges.DiffuseColor = GREY
-    edges.LineWidth = 1.5
+    """Walls as glass, with the edges at which a surface ends or bends by 30 degrees, and the edges of a periodic box.
+
+    All edges of the triangles of a mesh would hide what is in it.
+    """
+    box = pv.ExtractCellsByType(registrationName="edges of the box", Input=walls, CellTypes=["Line"])
+    glass = pv.ExtractSurface(registrationName="glass", Input=walls)
+    for source, kind, opacity in ((walls, "Feature Edges", 1.0), (box, "Wireframe", 1.0), (glass, "Surface", GLASS)):
+        shown = pv.Show(source, view)
+        shown.SetRepresentationType(kind)
+        shown.ColorArrayName = [None, ""]
+        shown.AmbientColor = shown.DiffuseColor = GREY
+        shown.LineWidth, shown.Opacity = 1.5, opacity
 
 
 def show_time(reader, view):

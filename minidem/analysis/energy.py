@@ -32,7 +32,7 @@ class Energy:
         Energy in the field of gravity, zero at the origin.
     shadow : float or None
         Terms of order dt^2 of the shadow Hamiltonian of the leapfrog, 0 without contacts; None unless requested by
-        ``sim.energy(shadow=True)``.
+        ``sim.energy(shadow=True)``. `total` and `balance` do not contain it.
     elastic_tangential, elastic_rolling : float
         Energies of the springs of friction and of rolling resistance.
     dissipated_damping, dissipated_tangential, dissipated_sliding, dissipated_rolling, dissipated_fracture : float
@@ -49,13 +49,15 @@ class Energy:
         total + elastic_tangential + elastic_rolling + dissipated - work - exchanged: constant but for errors of
         integration. What was dissipated at removed clumps, and the work on them, remain.
     lasting : float
-        total + shadow: the total energy without its oscillation in contacts.
+        total + shadow: the total energy without its oscillation in contacts. Its change since the start is the error of
+        the integration. Needs ``sim.energy(shadow=True)``.
 
     Notes
     -----
     Within a contact of angular frequency omega the total energy of a leapfrog oscillates by O((omega dt)^2). The
-    oscillation is bounded and ends with the contact. The errors of the steps in which contacts begin and end, and of a
-    rotation scheme that does not conserve energy, last; `lasting` shows them at any instant.
+    oscillation is bounded and ends with the contact; it is no error of what follows. The errors of the steps in which
+    contacts begin and end, and of a rotation scheme that does not conserve energy, remain. The change of `lasting` is
+    these errors at any instant, that of `total` at instants without contacts.
     """
 
     translational: float
@@ -148,7 +150,7 @@ def energy(sim, contacts: np.ndarray | None = None, shadow: bool = False) -> Ene
     contacts : structured array (n,), optional
         The result of `contacts()` at this instant, if available, to avoid computing it again.
     shadow : bool
-        Compute `Energy.shadow`, which `Energy.lasting` needs, as well.
+        Compute `Energy.shadow` as well, which `Energy.lasting` needs. `Energy.total` is the same with it and without.
     """
     engine, terms = sim.engine, 0.0 if shadow else None
     contacts = engine.contacts() if contacts is None else contacts

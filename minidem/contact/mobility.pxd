@@ -1,9 +1,9 @@
 """Effective mass and rolling inertia of a contact, taken once when it begins.
 
 1 / m* = sum over both bodies of 1 / m + (r x n) . I^-1 (r x n): the change of the approach velocity per impulse along
-the normal, for the arm r from the centre of mass to the contact point. With it the dashpot of a law gives the
-collision of two rigid bodies the restitution of the material, whatever their shape. Of spheres it is m_i m_j / (m_i +
-m_j). With `mass=clump` the second term is left out, as in other codes.
+the normal, for the arm r from the centre of mass to the contact point. With it the dashpot of a law gives a single
+contact of two rigid bodies of any shape the restitution of the material; several contacts that act together damp more
+(FRICTION.md). Of spheres it is m_i m_j / (m_i + m_j). With `mass=clump` the second term is left out, as in other codes.
 """
 from minidem.broadphase.ghosts cimport clump_of, slot_of
 from minidem.core.lanes cimport LANES, lane_of, row_of

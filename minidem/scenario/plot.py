@@ -7,8 +7,10 @@ import numpy as np
 from minidem.analysis.energy import DISSIPATED, energy_input, energy_scale
 from minidem.core.atomic import replacing
 
-# Okabe and Ito's palette for colour-blind readers; line styles repeat the distinction.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+# Okabe and Ito's palette for colour-blind readers, then seven darker colours for pictures with many curves; line styles
+# repeat the distinction.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000",
+           "#882255", "#332288", "#999933", "#8C8C8C", "#44AA99", "#7A4419", "#AA4499")
 STACK = (*COLOURS[:6], "#F0E442", "#999999")        # of kinetic, elastic, potential energy, and of the dissipated kinds
 FIRST_DISSIPATED = 3
 STYLES = ("-", "--", "-.", ":")
@@ -114,7 +116,7 @@ def comparison(path, tables, observables):
 
 
 def styles(number):
-    """(colour, line style) of each of `number` curves, distinct for up to 28."""
+    """(colour, line style) of each of `number` curves: colours are distinct for up to 14, with line styles for 28."""
     return [(COLOURS[k % len(COLOURS)], STYLES[k % len(STYLES)]) for k in range(number)]
 
 
@@ -122,21 +124,35 @@ def label_ends(panel, first=False):
     """Write the label of each curve beside its last point, right of the panel, in its colour, with a line to it.
 
     For curves that a legend does not tell apart: many, or coincident ones. Call it when the panel is complete. With
-    `first` labels are left of the first points, in the panel, whose limits must leave room for them.
+    `first` labels are left of the first points, in the panel, whose left limit is moved to make room for them.
     """
     panel.figure.draw_without_rendering()       # sizes of the panels
     curves = [line for line in panel.get_lines() if not line.get_label().startswith("_")]
-    ends = np.array([line.get_xydata()[np.isfinite(line.get_ydata())][0 if first else -1] for line in curves])
-    ends = panel.transAxes.inverted().transform(panel.transData.transform(ends))
+    points = np.array([line.get_xydata()[np.isfinite(line.get_ydata())][0 if first else -1] for line in curves])
+    if first:
+        _make_room(panel, np.min(points[:, 0]), [line.get_label() for line in curves])
+    ends = panel.transAxes.inverted().transform(panel.transData.transform(points))
     order = np.argsort(ends[:, 1], kind="stable")
     height = panel.get_window_extent().height / panel.figure.dpi * 72.0         # points
     column = np.min(ends[:, 0]) - 0.05 if first else 1.06
     for k, place in zip(order, _spread(ends[order, 1], 1.3 * LOOK["font.size"] / height)):
         colour = curves[k].get_color()
-        panel.annotate(curves[k].get_label(), ends[k], (column, place), "axes fraction", color=colour, va="center",
-                       ha="right" if first else "left", arrowprops={
+        panel.annotate(curves[k].get_label(), points[k], (column, place), "data", "axes fraction", color=colour,
+                       va="center", ha="right" if first else "left", arrowprops={
                            "arrowstyle": "-", "color": colour, "linewidth": 0.5, "shrinkA": 0.0, "shrinkB": 0.0,
                            "relpos": (float(first), 0.5)})
+
+
+def _make_room(panel, start, labels):
+    """Move the left limit so that the widest label fits between the left edge and the first point, at x = start."""
+    shown = [panel.text(0.0, 0.0, label) for label in labels]
+    width = max(text.get_window_extent().width for text in shown) / panel.get_window_extent().width
+    for text in shown:
+        text.remove()
+    part = min(width + 0.08, 0.9)               # of the panel, left of the first point
+    scale = panel.xaxis.get_transform()
+    low, right = scale.transform([start, panel.get_xlim()[1]])
+    panel.set_xlim(left=scale.inverted().transform((low - part * right) / (1.0 - part)))
 
 
 def _spread(places, gap):

@@ -198,8 +198,6 @@ def draw_pair(report, file, label, curves, convergence=False):
                 panel.loglog(x, errors[:, column], color=colour, linestyle=style, label=name)
             panel.set(xlabel=label, ylabel=f"relative error, {what}")
         for panel in panels:
-            if convergence:
-                panel.set_xlim(left=2e-3 * np.min(x))
             label_ends(panel, first=convergence)
 
     report.figure(file, draw, (11.0, 4.2))

@@ -1,10 +1,14 @@
 """Collisions with damping, of five to thirty-five steps per contact: minidem/contact/FRICTION.md."""
+import re
 from functools import cache
+from math import exp, log, pi, sqrt
+from pathlib import Path
 
 import numpy as np
 import pytest
 from reference_contact import effective_modulus
 from scenes import Shape, ball
+from scipy.spatial.transform import Rotation
 
 import minidem as md
 from minidem.scenarios import dosta
@@ -176,3 +180,127 @@ def test_errors_of_a_row(number, left, five, ten):
 def test_a_row_with_strong_damping_comes_apart():
     assert energy_left(6, 0.3, 1e-4, 0.1) == pytest.approx(0.46, abs=6e-3)
     assert energy_left(6, 0.3, 1e-6, 0.1) == pytest.approx(0.39, abs=6e-3)
+
+
+GUIDE, FRICTION = ((Path(md.__file__).parent / page).read_text(encoding="utf-8")
+                   for page in ("guide/friction.md", "contact/FRICTION.md"))
+FLAT = re.findall(r"^\| (?:any, on one|rod of|plate of|cube of) ([\dx ]*)spheres? \| (\d+) \| (.*) \|$", GUIDE,
+                  re.MULTILINE)
+STIFF = effective_modulus(1e9, 0.25, 1e9, 0.25)
+
+
+def contact_time(mass, modulus, speed):
+    """Duration of an elastic impact on a plane, of a sphere of RADIUS with this mass [kg]."""
+    return 2.94 * (15 / 16 * mass / (modulus * sqrt(RADIUS)))**0.4 * speed**-0.2
+
+
+def on_plane(clump, restitution, dt, mass_of, **placed):
+    sim = md.Simulation(md.Material(1e9, 0.25, restitution=restitution), [md.Plane([0.0] * 3, (0.0, 0.0, 1.0))],
+                        contact=f"hertz-mindlin:mass={mass_of}", dt=dt, threads=1)
+    sim.add_clumps(clump, **placed)
+    return sim
+
+
+def mobility(axes, clump, arms):
+    """1 / m* of contacts with a plane across z, at these arms (n, 3) from the centre of mass [1/kg].
+
+    axes : (3, 3), columns are the principal axes, lab frame
+    """
+    cross = np.cross(arms, [0.0, 0.0, 1.0])
+    return 1.0 / clump.mass + np.einsum("ni,ij,nj->n", cross, axes / clump.inertia @ axes.T, cross)
+
+
+def falls_flat(numbers, restitution, mass_of="contact", speed=0.02):
+    """Rebound of a lattice of touching spheres that falls flat on a wall, and by the formula of FRICTION.md."""
+    lattice = 2.0 * RADIUS * np.array(list(np.ndindex(*numbers)))
+    clump = md.ClumpTemplate(lattice, [RADIUS] * len(lattice), density=2500.0)
+    n = numbers[0] * numbers[1]
+    dt = contact_time(clump.mass, n * STIFF, speed) / 200
+    sim = on_plane(clump, restitution, dt, mass_of, position=[(0.0, 0.0, numbers[2] * RADIUS + 0.3 * speed * dt)],
+                   velocity=(0.0, 0.0, -speed))
+    sim.run(2)
+    assert len(sim.contacts()) == n
+    sim.run(2400)
+    arms = (lattice - clump.center_of_mass)[lattice[:, 2] == 0.0] - (0.0, 0.0, RADIUS)
+    masses = 1.0 / mobility(clump.axes, clump, arms) if mass_of == "contact" else np.full(n, clump.mass)
+    beta = -log(restitution) / sqrt(pi**2 + log(restitution)**2) * np.sum(np.sqrt(masses)) / sqrt(n * clump.mass)
+    return sim.velocity[0, 2] / speed, exp(-pi * beta / sqrt(1.0 - beta**2)) if beta < 1.0 else 0.0
+
+
+@pytest.mark.parametrize("words, contacts, values", FLAT)
+def test_clumps_that_fall_flat(words, contacts, values):
+    """The table of the guide, and the formula."""
+    numbers = ([int(word) for word in words.split("x")] if words else [1]) + [1, 1]
+    assert numbers[0] * numbers[1] == int(contacts)
+    for restitution, expected in zip((0.9, 0.5, 0.1), map(float, values.split("|"))):
+        found, derived = falls_flat(numbers[:3], restitution)
+        assert found == pytest.approx(expected, abs=6e-4) and found == pytest.approx(derived, abs=3e-4)
+
+
+def test_flat_clumps_elsewhere_in_the_documents():
+    """With the masses of the clumps, at another speed, of two clumps, and in the README."""
+    assert len(FLAT) == 7
+    for found in (falls_flat((5, 1, 1), 0.5, "clump"), falls_flat((5, 1, 1), 0.5, speed=2.0)):
+        assert found[0] == pytest.approx(found[1], abs=3e-4)
+    assert f"rod of five with {falls_flat((5, 1, 1), 0.5, 'clump')[0]:.3f}" in " ".join(GUIDE.split())
+    rod, speed = md.shapes.rod(10.0 * RADIUS, RADIUS, 5, 2500.0), 0.02
+    dt = contact_time(0.5 * rod.mass, 5 * STIFF / sqrt(2.0), speed) / 200
+    sim = md.Simulation(md.Material(1e9, 0.25, restitution=0.5), contact="hertz-mindlin", dt=dt, threads=1)
+    sim.add_clumps(rod, [(0, 0, 0), (2.001 * RADIUS, 0, 0)], velocity=[(0.5 * speed, 0, 0), (-0.5 * speed, 0, 0)])
+    sim.run(2000)
+    assert (sim.velocity[1, 0] - sim.velocity[0, 0]) / speed == pytest.approx(falls_flat((5, 1, 1), 0.5)[0], abs=1e-3)
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    shown, = re.findall(r"one contact \| rod of five.*\n.*\n *\| (.*) \|", readme)
+    assert [float(value) for value in shown.split("|")] == pytest.approx(
+        [falls_flat(numbers, 0.5)[0] for numbers in ((1, 1, 1), (5, 1, 1), (2, 2, 2), (4, 4, 1))], abs=6e-3)
+
+
+SPREAD = re.findall(r"^\| (rod of 5|asymmetric, 4 spheres) \| (1e-\d) \| (.*) \|$", FRICTION, re.MULTILINE)
+ODD = ((0, 0, 0), (1.3, 0.2, 0), (0.1, 1.5, 0.3), (-0.3, -0.2, 1.1)), (1.0, 0.8, 0.7, 0.9)
+SHAPES = {"rod of 5": ([(1.4 * k, 0, 0) for k in range(5)], [1.0] * 5), "asymmetric, 4 spheres": ODD}
+
+
+def restitutions_of_single_impacts(clump, overlap, n=150, restitution=0.5):
+    """Impulse of a plane over that of a rigid body without restitution, minus 1, of clumps that hit it with one sphere.
+
+    In random orientations, with spins; overlap : of a head-on impact of the whole mass, in RADIUS.
+    """
+    rng, speed = np.random.default_rng(1), sqrt((overlap * RADIUS)**2.5 * 16 / 15 * STIFF * sqrt(RADIUS) / clump.mass)
+    dt, rows = contact_time(clump.mass, STIFF, speed) / 50, []
+    while len(rows) < n:
+        turn = Rotation.random(random_state=rng.integers(1 << 30))
+        centres = turn.apply(clump.centers - clump.center_of_mass)
+        low = centres[:, 2] - clump.radii
+        first = low.argmin()
+        spin, velocity = rng.normal(0, 0.3 * speed / RADIUS, 3), np.append(rng.normal(0, 0.3 * speed, 2), -speed)
+        arm = centres[first] - (0.0, 0.0, clump.radii[first])
+        approach = -(velocity + np.cross(spin, arm))[2]
+        if np.partition(low, 1)[1] - low[first] > 0.3 * RADIUS and approach > 0.2 * speed:
+            rows.append((turn.as_quat()[[3, 0, 1, 2]], velocity, spin, rng.uniform() * approach * dt - low[first],
+                         mobility(turn.as_matrix() @ clump.axes, clump, arm[None])[0] * clump.mass / approach))
+    turns, velocities, spins, heights, per_speed = map(np.array, zip(*rows))
+    sim = on_plane(clump, restitution, dt, "contact", velocity=velocities, angular_velocity=spins, orientation=turns,
+                   position=np.column_stack([12 * RADIUS * np.arange(n), np.zeros(n), heights]))
+    found, touched = np.full(n, np.nan), np.zeros(n, dtype=bool)
+    for _ in range(2750):
+        sim.run(1)
+        touching = np.isin(np.arange(n), sim.contacts()["clump_i"])
+        ended = touched & ~touching & np.isnan(found)
+        found[ended] = ((sim.velocity - velocities)[:, 2] * per_speed - 1.0)[ended]
+        touched |= touching
+    assert not np.isnan(found).any()
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name, overlap, values", SPREAD)
+def test_spread_of_single_impacts(name, overlap, values):
+    """The table of FRICTION.md: it grows with the overlap."""
+    centers, radii = (RADIUS * np.array(values, dtype=float) for values in SHAPES[name])
+    found = restitutions_of_single_impacts(md.ClumpTemplate(centers, radii, density=2500.0), float(overlap))
+    assert [found.min(), np.percentile(found, 5), found.mean(), found.max()] == pytest.approx(
+        [float(value) for value in values.split("|")], abs=6e-4)
+
+
+def test_the_page_has_the_spread():
+    assert len(SPREAD) == 5

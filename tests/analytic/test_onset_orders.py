@@ -7,7 +7,9 @@ ones are p + 3, from the square of the other forces, and 2p + 2, from the contac
 t^(p + 2): order 5 with Hertz's law (4.5 with other forces, with a small factor), 4 with a spring.
 """
 import hashlib
+import re
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,7 +37,7 @@ class HeadOn:
         k = np.arange(60)
         self.phase = (k + 0.5) / len(k)
         self.h, self.g = duration / (steps + k * (np.sqrt(5.0) - 1.0) / 2.0 % 1.0), g / duration
-        self.steps = int(1.5 * np.max(duration / self.h)) + 10
+        self.steps = int(1.3 * np.max(duration / self.h)) + 6
 
     def energy(self, d, u):
         return 0.5 * u**2 + np.maximum(d, 0.0)**(self.law.power + 1) / (self.law.power + 1) - self.g * d
@@ -74,6 +76,22 @@ def test_order_in_one_dimension(law, g):
             assert order(errors) > 4.5, errors
         else:
             assert order(errors) == pytest.approx(expected, abs=0.25), errors
+
+
+PAGE = (Path(md.__file__).parent / "contact" / "ONSET.md").read_text(encoding="utf-8")
+ROWS = re.findall(r"^\| (plain|corrected), \$g = (.*)\$ \| (.*) \| ([\d.]+) \|$", PAGE, re.MULTILINE)
+
+
+@pytest.mark.parametrize("kind, g, errors, slope", ROWS)
+def test_table_of_orders(kind, g, errors, slope):
+    """ONSET.md. The order is that from 17 steps per contact on."""
+    expected = [float(error) for error in errors.split("|")]
+    found = [HeadOn("hertz", n, float(g)).error(kind == "corrected") for n in (8, *STEPS_PER_CONTACT)]
+    assert found == pytest.approx(expected, rel=0.04) and order(found[1:]) == pytest.approx(float(slope), abs=0.06)
+
+
+def test_the_page_has_the_table_of_orders():
+    assert len(ROWS) == 5
 
 
 CLUB = scenes.Shape([[0.0, 0.0, 0.0], [0.03, 0.0, 0.0], [0.055, 0.0, 0.0]], [0.03, 0.02, 0.015])
@@ -230,11 +248,17 @@ def test_no_force_beyond_the_window():
 
 
 def test_the_correction_is_continuous_and_small():
-    """Its slope is about 10 Z at the edges of the window, where Z is 0.0255; the largest |Z|, 0.0307, is in between."""
+    """Its slope is about 10 Z at the edges of the window, where Z is 0.0255. Largest values as in ONSET.md."""
     unit = STIFFNESS * (SPEED * INTERVAL)**1.5
     force = np.array([onset_force(SPEED * INTERVAL * steps, SPEED) for steps in np.arange(0.0, 1.2, 1e-4)]) / unit
     assert np.max(np.abs(np.diff(force))) < 1.5e-4 * 10 * 0.0255
-    assert np.max(np.abs(force)) == pytest.approx(0.0307, abs=1e-4)
+    phases = np.linspace(0.0, 1.0, 1001)
+    z = minus_zeta(1.5, 1.0 + phases) - phases**1.5
+    sizes = [abs(z[0]), abs(z[-1]), np.max(np.abs(z)), np.max(np.abs(force))]
+    page = re.search(r"is (\S+) at \$a = 0\$ and \$a = 1\$, and at most (\S+), at \$a = (\S+)\$.*?\\le (\S+)\$", PAGE,
+                     re.DOTALL)
+    assert sizes == pytest.approx([float(page[k]) for k in (1, 1, 2, 4)], abs=6e-5)
+    assert phases[np.argmax(np.abs(z))] == pytest.approx(float(page[3]), abs=1e-3)
 
 
 @pytest.mark.parametrize("steps", [0.0, 0.02, 0.07, 0.1])

@@ -1,6 +1,7 @@
 """Commands, scripts and links of the README and the guide. .ci/run runs the test command itself in a clean clone."""
 import json
 import os
+import pydoc
 import re
 import subprocess
 import sys
@@ -45,6 +46,23 @@ def test_two_set_up_commands_of_one_line_each():
 
 def test_the_readme_is_short():
     assert len(README.split()) <= 1500
+
+
+def test_the_number_of_integrators():
+    """Of the schemes that ORDERS.md measures; no more is claimed."""
+    orders = (ROOT / "minidem" / "rotation" / "ORDERS.md").read_text(encoding="utf-8")
+    assert len(re.findall(r"^\| `[\w-]+` \|", orders, re.M)) == 21
+    for name in ("README.md", "pyproject.toml", "minidem/guide/paper.md"):
+        text = " ".join((ROOT / name).read_text(encoding="utf-8").split())
+        assert re.search("twenty-one (rotation )?integrators", text) and "every published" not in text.lower()
+
+
+@pytest.mark.parametrize("where, text", examples.documents(), ids=[where for where, _ in examples.documents()])
+def test_names_in_documents_exist(where, text):
+    """Dotted names of the package, but for files and those that a user's own command or script makes."""
+    for name in set(re.findall(r"`((?:md|minidem)(?:\.\w+)+)(?:\([^`]*)?`", text)):
+        if not where.endswith("CHANGELOG.md"):
+            assert pydoc.locate(re.sub(r"^md\b", "minidem", name)) is not None, name
 
 
 def test_files_named_exist():

@@ -104,6 +104,27 @@ class TestWithParaView:
         grey = (np.ptp(image, axis=2) < 0.02) & (image.mean(axis=2) < 0.6)      # edges of the box
         assert low < coloured.mean() < high and 1e-3 < grey.mean() < 0.1
 
+    def test_a_mesh_is_glass_with_its_outline(self, tmp_path):
+        """Not dark with the edges of its 3200 triangles; the edges of the periodic box are there."""
+        from matplotlib.image import imread
+        i, j = np.indices((40, 40)).reshape(2, -1)
+        corner = 41 * i + j
+        x, y = np.indices((41, 41)).reshape(2, -1) / 40
+        plate = md.MeshWall((np.column_stack([x, y, 0.0 * x]), np.concatenate([
+            np.column_stack([corner, corner + 41, corner + 42]), np.column_stack([corner, corner + 42, corner + 1])])))
+        sim = md.Simulation(md.Material(1e9, 0.1), [plate], dt=1e-4,
+                            periodic=((0, 0, -1), (1, 1, 1), (True, True, False)))
+        sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.1]), [(0.5, 0.5, 0.5)])
+        md.Frames(tmp_path / "run")(sim)
+        words = ["--png", tmp_path / "a.png", "--size", "640", "480"]
+        status, said = look([*DISPLAY, "pvbatch"], tmp_path / "run" / "run.pvd", *words)
+        assert status == 0, said
+        image = imread(tmp_path / "a.png")[..., :3]
+        grey = np.ptp(image, axis=2) < 0.02
+        dark, glass = ((grey & (low < image.mean(axis=2)) & (image.mean(axis=2) < high)).mean()
+                       for low, high in ((0.0, 0.6), (0.85, 0.97)))
+        assert 5e-3 < dark < 0.04 and glass > 0.03
+
     def test_pvpython_opens_a_window(self, run):
         """The window stays open until it is closed."""
         command = [*DISPLAY, "pvpython", str(TOOL), str(run / "run.pvd")]

@@ -81,6 +81,28 @@ def test_each_curve_has_its_label(first, tmp_path):
         assert (text.get_position()[0] < 1.0 / 3.0) if first else (text.get_position()[0] > 1.0)
 
 
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_labels_are_in_the_panel(scale, tmp_path):
+    """Left of the first points they have room: none lies over the numbers of the axis."""
+    def draw(figure):
+        for panel in figure.subplots(1, 2, sharex=True):
+            panel.set(xscale=scale, yscale="log")
+            for k in range(3):
+                panel.plot([1e-7, 0.1], [10.0**-k, 1.0], label="a scheme with a long name " + k * "n")
+            plot.label_ends(panel, first=True)
+
+    for panel in drawn(draw, tmp_path).axes:
+        edges = panel.get_window_extent()
+        for text in panel.texts:
+            assert edges.x0 < text.get_window_extent().x0 and text.xy[0] == 1e-7
+        assert 0.3 < panel.transAxes.inverted().transform(panel.transData.transform([1e-7, 1.0]))[0] < 0.9
+
+
+def test_curves_have_colours_of_their_own():
+    """Thirteen schemes are in a picture of a paper."""
+    assert len({colour for colour, _ in plot.styles(14)}) == 14 and len(set(plot.styles(28))) == 28
+
+
 def test_equal_curves_are_one():
     a = np.arange(3.0)
     curves = plot.together({"one": a, "other": a + 1.0, "same": a.copy()})
