@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from minidem.analysis.diagnosis import DEEPEST_START, refuse_coincidence, refuse_deep_overlaps, warn_of_large_step
 from minidem.analysis.energy import flow_energy, measure
-from minidem.core.checks import short_repr
+from minidem.core.checks import as_array, short_repr
 from minidem.engine.field_table import with_new, without_rates
 from minidem.engine.user_forces import Force, UserForces
 from minidem.material import Material
@@ -117,7 +117,7 @@ def remove_clumps(sim, ids: ArrayLike) -> None:
 
 def _marked(ids, present):
     """(n_clumps,) bool, the clumps with these ids, out of those that are present."""
-    given = np.asarray(ids)
+    given = as_array("ids", ids)
     if given.ndim != 1 or given.size and given.dtype.kind not in "iu":
         raise ValueError(f"ids = {short_repr(ids)}: give a list of whole numbers, as in sim.ids")
     wanted, counts = np.unique(given, return_counts=True)

@@ -6,13 +6,14 @@ rebuilt, and results do not depend on them. Those of earlier versions are conver
 The checksum detects damage. Shapes, numbers and indices are validated like user input, so that a forged file leads to a
 ValueError or to a simulation that runs.
 """
+import json
 from dataclasses import asdict
 from functools import partial
 
 import numpy as np
 
 from minidem.analysis.monitor import ISSUED
-from minidem.core.checks import whole
+from minidem.core.checks import short_repr, whole
 from minidem.engine.field_table import Field
 from minidem.engine.population import Population
 from minidem.engine.user_forces import UserForces
@@ -97,7 +98,17 @@ def unpack_box(record, motions):
     if PERIODIC not in (motions or {}):
         return record
     box = periodic_box(motions.pop(PERIODIC))
-    return box.also_stretched(record["stretched"]) if isinstance(record, dict) and "stretched" in record else box
+    if FUNCTION not in str(record) or box is None or _setting(box.record) != _setting(record):
+        raise ValueError(f"motions[{PERIODIC!r}] = {box!r}: the box that was saved has the setting {_setting(record)}; "
+                         "give the same box with functions in these places, or nothing if there are none. sim.deform "
+                         "changes its motion")
+    return box.also_stretched(record.get("stretched", False))
+
+
+def _setting(record):
+    """Return what a user has given, of the record of a box, in types of JSON."""
+    record = json.loads(json.dumps(record))
+    return record | {"stretched": None} if isinstance(record, dict) else record
 
 
 def load(path, make, threads=None, motions=None):
@@ -106,6 +117,9 @@ def load(path, make, threads=None, motions=None):
     make : the class Simulation, which imports this module;  threads : as for a new simulation;  motions : see
     unpack_walls. ValueError with the reason, for a file that is not a checkpoint, is damaged, or has another format.
     """
+    if motions is not None and not isinstance(motions, dict):
+        raise ValueError(f"motions = {short_repr(motions)}: give a dict, number of a wall -> function of the time, and "
+                         f"{PERIODIC!r} -> PeriodicBox")
     settings, arrays = npz_checksum.read(path)
     motions = dict(motions or {})
     try:

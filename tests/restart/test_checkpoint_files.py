@@ -183,5 +183,5 @@ def test_a_contact_history_that_is_not_finite_does_not_replace_a_good_one(array,
 
 def test_no_checkpoint(tmp_path):
     for path, cause in ((tmp_path / "none.npz", "there is no such file"), (tmp_path, "this is a folder")):
-        with pytest.raises(OSError, match=f"path: {cause}; give a file that Simulation.save.*: '{path}'"):
+        with pytest.raises(OSError, match=f"path = '{path}': {cause}; give a file that Simulation.save.*: '{path}'"):
             md.Simulation.load(path)
