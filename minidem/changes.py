@@ -81,13 +81,15 @@ def add_clumps(sim, template: ClumpTemplate, position: ArrayLike, orientation: A
     return new.population.ids[first:].copy()
 
 
-def remove_clumps(sim, ids: ArrayLike) -> None:
+def remove_clumps(sim, ids: ArrayLike, outlet: str | None = None) -> None:
     """Remove clumps, and their contacts.
 
     Parameters
     ----------
     ids : (n,) array_like of int
         Ids of the clumps (`sim.ids`), each once. The others keep their ids; indices close up.
+    outlet : str, optional
+        Name under which `sim.outflow` counts them. Default: they are not counted.
 
     Raises
     ------
@@ -102,6 +104,8 @@ def remove_clumps(sim, ids: ArrayLike) -> None:
     was dissipated at removed clumps and the work on them; the energy that leaves is in `exchanged`, so that `balance`
     is continuous. Many clumps are removed fastest in one call.
     """
+    if not (outlet is None or isinstance(outlet, str)):
+        raise ValueError(f"outlet = {short_repr(outlet)}: give a name, or None")
     gone = _marked(ids, sim.engine.loop.population.ids)
     if not gone.any():
         return
@@ -110,9 +114,12 @@ def remove_clumps(sim, ids: ArrayLike) -> None:
     state = old.state.without(gone)
     for name, rates in zip(("velocity", "angular_velocity"), old.rates()):
         state.set_column(name, np.where(changed[:, None], rates, old.state.column(name))[~gone])
+    past = old.past_without(gone)
+    if outlet is not None:
+        past["population"] = past["population"].with_outflow(outlet, old.state.column("mass")[gone])
     _exchange(sim, sim.engine.make(
         state, old.pair_table, old.step_count, old.user_forces, started=(old.started & ~changed)[~gone],
-        forces_known=not changed[~gone].any(), **old.past_without(gone)))
+        forces_known=not changed[~gone].any(), **past))
 
 
 def _marked(ids, present):

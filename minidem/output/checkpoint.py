@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from minidem.analysis.monitor import ISSUED
-from minidem.core.checks import short_repr, whole
+from minidem.core.checks import non_negative, short_repr, whole
 from minidem.engine.field_table import Field
 from minidem.engine.population import Population
 from minidem.engine.user_forces import UserForces
@@ -60,7 +60,7 @@ def pack(sim):
         "materials": [asdict(one) for one in sim.materials],
         "pairs": [asdict(pair) for pair in sim.pairs], "walls": walls, "step_count": loop.step_count,
         "forces_known": loop.forces_known, "user_forces": engine.user_forces.expected,
-        "callback_due": engine.due == loop.step_count, "next_id": population.next_id,
+        "callback_due": engine.due == loop.step_count, "next_id": population.next_id, "outflow": population.outflow,
         "fields": [field.record for field in population.fields]}
     blocks, loads = state.in_user_order()
     arrays = meshes | pack_templates([vars(template) for template in state.templates]) | {
@@ -161,7 +161,9 @@ def unpack(settings, arrays, make, threads=None, motions=None):
             box.start.refuse_large(template, scale[index == k])
     state = State.restore(known["blocks"], known["loads"], templates, index, scale, known["material_index"], box,
                           known.get("shift"))
-    population = Population(known["ids"], known["next_id"], *map(float, known["exchanged"]), fields)
+    outflow = {name: (whole(f"outflow of {name}", count, 0), non_negative(f"outflow of {name}", mass))
+               for name, (count, mass) in settings.get("outflow", {}).items()}         # newer than the format
+    population = Population(known["ids"], known["next_id"], *map(float, known["exchanged"]), fields, outflow)
     past = {name: known[name] for name in SUMS if name in known}
     if "history_spheres" in known:
         past["history"] = {name.removeprefix(HISTORY): known[name] for name in known if name.startswith(HISTORY)}

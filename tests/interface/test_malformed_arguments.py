@@ -12,7 +12,7 @@ import minidem as md
 from minidem import shapes
 from minidem.analysis.coarse import Fields
 from minidem.contact import registry as contact_laws
-from minidem.initial import Group, Lognormal, Mixture, RosinRammler, settle, settled_bed
+from minidem.initial import Group, Lognormal, Mixture, Outlet, RosinRammler, settle, settled_bed
 from minidem.output.vtu import field_names
 from minidem.rotation import registry
 from minidem.templates.triangle_mesh import TriangleMesh
@@ -328,6 +328,8 @@ MESSAGES = [        # (call, what its message says)
     (lambda: row().stress.shape, ["call it first: stress().shape"]),
     (lambda: with_force(becomes_infinite), ["step 5 (time 5e-07 s), becomes_infinite: force of a user force[0, 0]"]),
     (lambda: with_force(lambda t, x, v, q, w: None), ["step 0", "<lambda>", "a user force returned None"]),
+    (lambda: Outlet((0, 0, 0), (1, 1, 1), name=3), ["name = 3: give a text"]),
+    (lambda: row().remove_clumps([0], outlet=3), ["outlet = 3: give a name, or None"]),
 ]
 
 

@@ -114,6 +114,7 @@ REFUSED = {     # how the bad file is made of the good one -> words of the reaso
     "loads lost": (without_loads, ["'loads'"]),
     "discarded": (lambda good: with_settings(good, format=npz_checksum.DISCARDED), ["format 8", "older"]),
     "radius": (lambda good: forged(good, template_radii=np.array([1.0, -1.0, 1.0])), ["template_radii[1] = -1.0"]),
+    "outflow": (lambda good: resealed(good, outflow={"outlet": [-1, 2.0]}), ["outflow of outlet = -1"]),
     "no sign of steps": (lambda good: resealed(good, step_count=-4), ["step_count = -4"]),
 }
 
