@@ -10,11 +10,12 @@ import ast
 import runpy
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import minidem
 from minidem import selftest
 from minidem.core.checks import did_you_mean
-from minidem.core.interpreter import scenario_scripts
+from minidem.core.interpreter import scenario_scripts, this_python
 from minidem.render import movie
 from minidem.scenario.signals import pipe_may_close
 
@@ -36,6 +37,9 @@ def scenario_script(words):
     if not words or words[0].startswith("-"):
         raise ValueError("run: give the name of a scenario; `minidem scenarios` lists them")
     files = scenario_scripts()
+    if words[0].endswith(".py") or Path(words[0]).is_file() and words[0] not in files:
+        raise ValueError(f"run: {words[0]!r} is a script, not the name of a scenario; run it with {this_python()} "
+                         f"{words[0]}{did_you_mean(Path(words[0]).stem, files)}")
     if words[0] not in files:
         raise ValueError(f"run: there is no scenario {words[0]!r}; known are {', '.join(files)}"
                          + did_you_mean(words[0], files))

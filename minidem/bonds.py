@@ -13,7 +13,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from minidem.contact.parts.bond import BondRecord
-from minidem.core.checks import finite_array, non_negative, positive, short_repr
+from minidem.core.checks import (
+    LARGEST,
+    dimensions,
+    finite_array,
+    non_negative,
+    positive,
+    real_array,
+    refuse,
+    short_repr,
+)
 from minidem.core.near_spheres import near_spheres
 from minidem.core.quaternions import rotate_back
 
@@ -86,11 +95,11 @@ def add_bonds(sim, pairs: Any, young: float, stiffness_ratio: float = 2.5, radiu
         raise ValueError(f"pairs: spheres {pairs[k, 0]} and {pairs[k, 1]} have a gap of {gap[k]:.6g} m, which is near "
                          f"the range of bonds or beyond it; take a larger bond_range than {largest:g}")
     n = len(pairs)
-    radii = finite_array("radius", np.broadcast_to(radius, (n,)), (n,)) * size.min(axis=1)
-    strengths = [np.minimum(np.broadcast_to(np.asarray(value, dtype=float), (n,)), NEVER) for value in (tensile, shear)]
+    radii = finite_array("radius", radius, (n,), repeat=True, limit=LARGEST)
+    strengths = [real_array(name, value, (n,), repeat=True) for name, value in (("tensile", tensile), ("shear", shear))]
     for name, values in (("radius", radii), ("tensile", strengths[0]), ("shear", strengths[1])):
-        if not (values > 0.0).all():
-            raise ValueError(f"{name} = {values[~(values > 0.0)][0]}: give numbers greater than 0")
+        refuse(name, values, ~(values >= 1.0 / LARGEST), "give numbers greater than 0")
+    radii, strengths = radii * size.min(axis=1), np.minimum(strengths, NEVER)
     stiffness = positive("young", young) * np.pi * radii ** 2 / distance
     rows = np.zeros((int(BondRecord.RECORDS), n, 4))
     rows[BondRecord.SHEAR, :, 3], rows[BondRecord.SLIP, :, 3] = -gap, non_negative("damping", damping)
@@ -173,7 +182,7 @@ def _between(sim, centers, pairs):
 def _checked_pairs(sim, pairs, bonded):
     """Pairs (n, 2), the smaller number first, vectors from the second to the first, and gaps [m]."""
     centers, radii, clump = sim.sphere_centers(), sim.sphere_radii, sim.sphere_clump
-    if np.ndim(pairs) == 0:
+    if dimensions("pairs", pairs) == 0:
         found = _pairs_within(sim, centers, radii, clump, non_negative("pairs", pairs))
         pairs = found[~np.isin(_keys(found), bonded)]
     given = np.asarray(pairs)

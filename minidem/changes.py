@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from minidem.analysis.diagnosis import DEEPEST_START, refuse_coincidence, refuse_deep_overlaps, warn_of_large_step
 from minidem.analysis.energy import flow_energy, measure
-from minidem.core.checks import short_repr
+from minidem.core.checks import as_array, short_repr
 from minidem.engine.field_table import with_new, without_rates
 from minidem.engine.user_forces import Force, UserForces
 from minidem.material import Material
@@ -84,13 +84,15 @@ def add_clumps(sim, template: ClumpTemplate, position: ArrayLike, orientation: A
     return new.population.ids[first:].copy()
 
 
-def remove_clumps(sim, ids: ArrayLike) -> None:
+def remove_clumps(sim, ids: ArrayLike, outlet: str | None = None) -> None:
     """Remove clumps, and their contacts.
 
     Parameters
     ----------
     ids : (n,) array_like of int
         Ids of the clumps (`sim.ids`), each once. The others keep their ids; indices close up.
+    outlet : str, optional
+        Name under which `sim.outflow` counts them. Default: they are not counted.
 
     Raises
     ------
@@ -106,6 +108,8 @@ def remove_clumps(sim, ids: ArrayLike) -> None:
     is continuous. Remove many clumps in one call: each call takes 3 to 8 us for each clump that is there, as
     `add_clumps` does.
     """
+    if not (outlet is None or isinstance(outlet, str)):
+        raise ValueError(f"outlet = {short_repr(outlet)}: give a name, or None")
     gone = _marked(ids, sim.engine.loop.population.ids)
     if not gone.any():
         return
@@ -114,14 +118,17 @@ def remove_clumps(sim, ids: ArrayLike) -> None:
     state = old.state.without(gone)
     for name, rates in zip(("velocity", "angular_velocity"), old.rates()):
         state.set_column(name, np.where(changed[:, None], rates, old.state.column(name))[~gone])
+    past = old.past_without(gone)
+    if outlet is not None:
+        past["population"] = past["population"].with_outflow(outlet, old.state.column("mass")[gone])
     _exchange(sim, sim.engine.make(
         state, old.pair_table, old.step_count, old.user_forces, started=(old.started & ~changed)[~gone],
-        forces_known=not changed[~gone].any(), **old.past_without(gone)))
+        forces_known=not changed[~gone].any(), **past))
 
 
 def _marked(ids, present):
     """(n_clumps,) bool, the clumps with these ids, out of those that are present."""
-    given = np.asarray(ids)
+    given = as_array("ids", ids)
     if given.ndim != 1 or given.size and given.dtype.kind not in "iu":
         raise ValueError(f"ids = {short_repr(ids)}: give a list of whole numbers, as in sim.ids")
     wanted, counts = np.unique(given, return_counts=True)

@@ -11,7 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.core.checks import LARGEST, finite_array, flag, short_repr, whole
+from minidem.core.checks import (
+    LARGEST,
+    did_you_mean,
+    dimensions,
+    finite_array,
+    flag,
+    positive,
+    real_array,
+    refuse,
+    short_repr,
+    whole,
+)
 from minidem.engine.field_table import Field, field_rows, first_rows, set_field_rows, without_rates
 from minidem.engine.user_forces import Force, UserForces
 from minidem.output.vtu import FIELDS
@@ -61,14 +72,12 @@ def add_field(sim, name: str, values: ArrayLike = 0.0, components: int = 1, capa
         raise ValueError(f"name = {name!r}: there is a field of this name; set_field changes its values")
     if n + sum(field.components for field in population.fields) > MOST_COMPONENTS:
         raise ValueError(f"components = {n}: all fields together have at most {MOST_COMPONENTS}")
-    if not 0.0 < capacity < np.inf:
-        raise ValueError(f"capacity = {short_repr(capacity)}: give a number greater than 0")
-    one_value = np.ndim(values) == (0 if n == 1 else 1)
+    one_value = dimensions("values", values) == (0 if n == 1 else 1)
     given = _values("values", values, sim.n_clumps, n)
     new = values if new is None and one_value else new
-    at_walls = np.full((n_walls, n), np.nan) if walls is None else _rows("walls", walls, n_walls, n)
-    field = Field(name, n, None if new is None else tuple(_values("new", new, 1, n)[0].tolist()), float(capacity),
-                  flag("per_mass", per_mass), at_walls)
+    at_walls = np.full((n_walls, n), np.nan) if walls is None else _of_walls(walls, n_walls, n)
+    field = Field(name, n, None if new is None else tuple(_values("new", new, 1, n)[0].tolist()),
+                  positive("capacity", capacity), flag("per_mass", per_mass), at_walls)
     changed = replace(population, fields=(*population.fields, field))
     state = old.state.with_rows(n * len(FIELD_ROWS))
     rows = field_rows(state, changed.components)
@@ -162,18 +171,19 @@ def add_flux(sim, function: Any, parameters: ArrayLike = ()) -> None:
     _use(sim, old.state, forces, old.past(), len(forces.forces) <= before.expected)
 
 
-def _rows(name, values, count, n):
-    """(count, n) of one value or as many."""
-    array = np.asarray(values, dtype=float)
-    shape = array.shape if n == 1 else array.shape[:-1]
-    if n > 1 and array.shape[-1:] != (n,) or shape not in ((), (count,)):
-        raise ValueError(f"{name} has shape {array.shape}: give one value of {n} components, or {count}")
-    return np.array(np.broadcast_to(array.reshape(-1, n), (count, n)))
-
-
 def _values(name, values, count, n):
-    """The same, finite."""
-    return _rows(name, finite_array(name, values, np.shape(values), limit=LARGEST), count, n)
+    """Return (count, n) finite numbers of one value or as many."""
+    shape = (count,) if n == 1 else (count, n)
+    return finite_array(name, values, shape, repeat=True, limit=LARGEST).reshape(count, n)
+
+
+def _of_walls(walls, n_walls, n):
+    """Return (n_walls, n) values of the walls of one value or as many; NaN: a wall without one."""
+    values = real_array("walls", walls, (n_walls,) if n == 1 else (n_walls, n), repeat=True)
+    if not n_walls and np.size(walls):
+        raise ValueError(f"walls = {short_repr(walls)}: the simulation has no walls; leave walls out")
+    refuse("walls", values, np.abs(values) > LARGEST, f"stay within {LARGEST}, or give NaN for a wall without a value")
+    return values.reshape(n_walls, n)
 
 
 def _place(components, name):
@@ -182,7 +192,8 @@ def _place(components, name):
         if known == name:
             return first, n
     raise ValueError(f"name = {short_repr(name)}: there is no such field; known are "
-                     f"{', '.join(known for known, _, _ in components) or 'none'}")
+                     f"{', '.join(known for known, _, _ in components) or 'none'}"
+                     f"{did_you_mean(name, [known for known, _, _ in components])}")
 
 
 def _use(sim, state, forces, past, rates_known):

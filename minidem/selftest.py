@@ -17,7 +17,7 @@ from minidem.walls import box
 
 STEP, RESTITUTION = 2e-5, 0.5
 HARD = Material(young=1e9, poisson=0.1)
-GLASS = Material(young=2e8, poisson=0.2, restitution=RESTITUTION, friction=0.3)
+GLASS = Material(young=4e8, poisson=0.2, restitution=RESTITUTION, friction=0.3)
 ROD = ClumpTemplate([(-0.04, 0, 0), (0, 0, 0), (0.04, 0, 0)], [0.02] * 3, density=2500.0)
 BALL = ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0)
 FIELDS = "position", "velocity", "orientation", "angular_velocity"

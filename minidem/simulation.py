@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import copy
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from time import perf_counter
@@ -343,6 +344,11 @@ class Simulation:
         All arrays of clumps are in this order. Ids are equal to the indices 0, 1, ... unless clumps were removed.
         """
         return self.engine.loop.population.ids.copy()
+
+    @property
+    def outflow(self) -> dict:
+        """What outlets have removed since the start: name -> (number of clumps, mass [kg]); (0, 0.0) of others."""
+        return defaultdict(lambda: (0, 0.0), self.engine.loop.population.outflow)
 
     @property
     def n_clumps(self) -> int:

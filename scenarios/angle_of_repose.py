@@ -3,8 +3,8 @@
 
 A bed settles in a box of 0.2 m. Then one side is opened: clumps fall over the edge of the floor and are removed. Floor
 and back are rough, the two other sides smooth, so that the slope is that of a wide bed. observables.csv has the number
-of clumps and the angle over time, repose.png the angle and the slope at the end. The angle is that of a straight line
-through the highest spheres of ten strips between 0.15 and 0.75 of the length.
+of clumps, number and mass of those that have left, and the angle over time, repose.png the angle and the slope at the
+end. The angle is that of a straight line through the highest spheres of ten strips between 0.15 and 0.75 of the length.
 
     python scenarios/angle_of_repose.py --quick
     python scenarios/angle_of_repose.py --clump rod
@@ -19,7 +19,7 @@ import numpy as np
 
 import minidem as md
 from minidem.initial import Group, Outlet, place_densely, settle
-from minidem.scenario import Observable, Scenario, at_least, finite, settled
+from minidem.scenario import Observable, Scenario, at_least, finite, outflow, settled
 from minidem.scenario.plot import COLOURS, save
 from minidem.scenarios import dosta
 
@@ -167,7 +167,7 @@ SCENARIO = Scenario(
               "time": lambda options: 1.5 if options.quick else 3.0, "seed": 1, "frames": 100},
     add_options=add_options,
     observables=(Observable("angle", "inclination / degrees", angle),
-                 Observable("clumps", "clumps", lambda sim: float(sim.n_clumps))),
+                 Observable("clumps", "clumps", lambda sim: float(sim.n_clumps)), *outflow()),
     exchange=exchange,
     conclude=conclude,
 )

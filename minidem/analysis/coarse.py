@@ -20,6 +20,7 @@ periodic box whose lengths or rate of shear change, images are accelerated, whic
 """
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -28,8 +29,9 @@ from numpy.typing import ArrayLike
 
 from minidem.analysis import coarse_files
 from minidem.analysis.coarse_kernel import CUTOFF, KernelGrid
-from minidem.core.checks import check_call, finite_array, refuse, whole
+from minidem.core.checks import as_array, check_call, finite_array, refuse, whole
 
+MOST_CELLS = 2 ** 31 - 1    # which coarse_kernel.py counts in 32 bits
 UNITS = {"density": "kg/m3", "momentum": "kg/(m2 s)", "velocity": "m/s", "contact_stress": "Pa", "kinetic_stress": "Pa",
          "temperature": "m2/s2", "wall_force": "N/m3"}          # of the fields of a file
 
@@ -107,8 +109,15 @@ class Fields:
         width = finite_array("width", width, (3,), repeat=True)
         refuse("width", width, (width < 0.0) | (low == high) & (width == 0.0),
                "give a length above 0, or 0 for no smoothing along an axis with low < high")
-        self._grid, self._chosen = KernelGrid(low, high, cells, width), clumps
-        self.samples, self._sums = 0, np.zeros((*cells, 25))     # of m, m v, m v v; f l; f at walls
+        count = math.prod(cells.tolist())
+        try:
+            if count > MOST_CELLS:
+                raise MemoryError
+            self._sums = np.zeros((*cells, 25))     # of m, m v, m v v; f l; f at walls
+        except MemoryError:
+            raise ValueError(f"cells = {cells.tolist()}: the fields of {count} cells take {count * 2e-7:.3g} GB, which "
+                             "is too much; give fewer cells") from None
+        self._grid, self._chosen, self.samples = KernelGrid(low, high, cells, width), clumps, 0
 
     def __repr__(self):
         low, high, cells, width = (getattr(self._grid, name).tolist() for name in ("low", "high", "cells", "width"))
@@ -127,8 +136,8 @@ class Fields:
             box.refuse_outside(grid.low, grid.high)
             refuse("width", grid.width, box.axes & (2.0 * grid.reach > box.length), f"the kernel reaches {CUTOFF:g} "
                    f"widths, at most half of the periodic box; give at most a sixth of {box.length.tolist()} m")
-        counts = np.ones(sim.n_clumps) if self._chosen is None else finite_array(
-            "result of clumps", np.asarray(self._chosen(sim), dtype=float), (sim.n_clumps,))
+        chosen = as_array("result of clumps", np.ones(sim.n_clumps) if self._chosen is None else self._chosen(sim))
+        counts = finite_array("result of clumps", chosen * 1.0 if chosen.dtype == bool else chosen, (sim.n_clumps,))
         new = np.concatenate([self._of_clumps(sim, box, counts), *self._of_contacts(sim, box, counts)], axis=-1)
         self.samples, self._sums = self.samples + 1, self._sums + new
 

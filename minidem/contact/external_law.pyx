@@ -110,6 +110,15 @@ def results_of(role, rows, has_couples):
             "goes_on": rows[GOES_ON], "fracture": rows[FRACTURE]} | couple
 
 
+cdef object explained(error, function, LawKernels owner):
+    """Return an error of a function in Python, which may be one of names and shapes of fields, with those that are."""
+    if isinstance(error, (ValueError, KeyError)) and owner.fields:
+        fields = ", ".join(f"{name!r} of shape {(LANES, 2) if n == 1 else (LANES, 2, n)}"
+                           for name, _, n in owner.fields)
+        error.args = (f"{error} (in {getattr(function, '__qualname__', function)}; fields and rates: {fields})",)
+    return error
+
+
 cdef void call(str role, const double *contact, double *history, double *result, int n_results,
                const double *parameters) noexcept with gil:
     cdef LawKernels owner = <LawKernels> (<void **> (parameters + <int> MAX_LAW_PARAMETERS))[0]
@@ -129,7 +138,7 @@ cdef void call(str role, const double *contact, double *history, double *result,
         owner.functions[role](EightContacts(values, given, new_records), *owner.values)
         records[:], results[:] = new_records, new_results
     except BaseException as error:
-        owner.error, owner.failed = error, True
+        owner.error, owner.failed = explained(error, owner.functions[role], owner), True
 
 
 cdef void force(const double *contact, double *history, double *result, const double *parameters) noexcept nogil:
@@ -172,7 +181,7 @@ cdef void call_flux(PythonFlux owner, const double *contact, const double *resul
         owner.function(EightContacts(read_only(contact, COEFFICIENTS + kernels.n_coefficients), given), *owner.values)
         array_at(rates, len(new), PyBUF_WRITE)[:] = new
     except BaseException as error:
-        kernels.error, kernels.failed = error, True
+        kernels.error, kernels.failed = explained(error, owner.function, kernels), True
 
 
 FLUX = <size_t> flux

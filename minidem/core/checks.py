@@ -5,6 +5,7 @@ ValueError with the name, the offending value (with its index in an array) and t
 """
 import errno
 import inspect
+import re
 import warnings
 from difflib import get_close_matches
 from os import PathLike
@@ -18,6 +19,14 @@ UNIT_ROUNDING = 1e-15        # largest error of the squared length of a vector t
 # Limit of every quantity with a unit; positive ones have the reciprocal as their lower limit. Values beyond it indicate
 # wrong units. The fifth power, in an inertia, stays within the range of double precision.
 LARGEST = 1e60
+FOREIGN = {     # files of other programs by a pattern of their first lines
+    "a data file of LAMMPS": r"^\s*\d+\s+atoms\b(?=[\s\S]*\bxlo\s+xhi\b)",
+    "a dump of LAMMPS": r"\AITEM: TIMESTEP",
+    "an xyz file": r"\A\s*\d+[ \t]*\r?\n.*\n\s*\w+(\s+[-+.\deE]+){3}",
+    "a VTK file": r"\A# vtk DataFile|<VTKFile ",
+    "a GSD file": "\\A(\xdf\x65){4}"}
+ADD = ("read its columns with NumPy and add the grains, for spheres of one template by sim.add_clumps(ball, position, "
+       "velocity=velocity, scale=radius / ball.radii[0])")
 MOST_SPHERES = 10 ** 6      # of one clump
 MOST_THREADS = 4096
 
@@ -36,6 +45,8 @@ def did_you_mean(name, known):
 
 def check_call(name, function, *arguments, keywords=()):
     """Raise ValueError for a function that cannot be called with positional arguments, and keywords, of these names."""
+    if not callable(function):
+        raise ValueError(f"{name} = {short_repr(function)}: give a function of ({', '.join(arguments)})")
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
@@ -54,33 +65,43 @@ def refuse(name, array, bad, remedy):
         raise ValueError(f"{name}{list(index) if index else ''} = {array[index]}: {remedy}")
 
 
+def as_array(name, value, remedy="give rows of equal length"):
+    """Return `value` as an array of any type and shape."""
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name} = {short_repr(value)}: rows of different lengths; {remedy}") from None
+
+
 def dimensions(name, value):
     """Return the number of dimensions of `value` as an array."""
-    try:
-        return np.ndim(value)
-    except ValueError:
-        raise ValueError(f"{name} = {short_repr(value)}: rows of different lengths") from None
+    return as_array(name, value).ndim
 
 
-def finite_array(name, value, shape, repeat=False, limit=np.inf):
-    """Return a C-contiguous float64 copy of real numbers with the given shape, finite and up to `limit` in magnitude.
+def real_array(name, value, shape, repeat=False):
+    """Return a C-contiguous float64 copy of real numbers with the given shape, which may be infinite or NaN.
 
     -1 in `shape` is any length, including 0. With `repeat` one row, of shape `shape[1:]`, is repeated `shape[0]` times.
     """
-    wanted = str(tuple("n" if n == -1 else n for n in shape)).replace("'", "")
-    try:
-        given = np.asarray(value)
-    except ValueError:              # rows of different lengths
-        raise ValueError(f"{name} = {short_repr(value)}: rows of different lengths; give shape {wanted}") from None
+    wanted = "shape " + str(tuple("n" if n == -1 else n for n in shape)).replace("'", "") if shape else "one number"
+    if repeat:
+        wanted += f" or {tuple(shape[1:])}" if len(shape) > 1 else " or one number"
+    given = as_array(name, value, f"give {wanted}")
     if np.ma.is_masked(value):
         raise ValueError(f"{name} has masked elements; fill them, or leave them out")
     if given.dtype.kind not in "iuf":
-        raise ValueError(f"{name} = {short_repr(value)}: not real numbers; give real numbers of shape {wanted}")
+        raise ValueError(f"{name} = {short_repr(value)}: not real numbers; give "
+                         f"{wanted.replace('shape', 'real numbers of shape')}")
     if repeat and given.shape == tuple(shape[1:]):
         given = np.broadcast_to(given, shape)
     if given.ndim != len(shape) or any(n not in (-1, m) for n, m in zip(shape, given.shape)):
-        raise ValueError(f"{name} has shape {given.shape}; give shape {wanted}")
-    array = np.array(given, dtype=np.float64, order="C")
+        raise ValueError(f"{name} has shape {given.shape}; give {wanted}")
+    return np.array(given, dtype=np.float64, order="C")
+
+
+def finite_array(name, value, shape, repeat=False, limit=np.inf):
+    """Return what `real_array` does, which must be finite and up to `limit` in magnitude."""
+    array = real_array(name, value, shape, repeat)
     refuse(name, array, ~np.isfinite(array), "give finite numbers only")
     refuse(name, array, np.abs(array) > limit, f"stay within {limit}, or check the units")
     return array
@@ -165,10 +186,19 @@ def existing_file(name, value, remedy):
     """Return `value`, a str or os.PathLike, as a Path; OSError with the remedy if it is a folder or does not exist."""
     path = file_path(name, value)
     if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, f"{name}: this is a folder; {remedy}", str(path))
+        raise IsADirectoryError(errno.EISDIR, f"{name} = {str(path)!r}: this is a folder; {remedy}", str(path))
     if not path.exists():
-        raise FileNotFoundError(errno.ENOENT, f"{name}: there is no such file; {remedy}", str(path))
+        where = "" if path.is_absolute() else f" in {Path.cwd()}"
+        raise FileNotFoundError(errno.ENOENT, f"{name} = {str(path)!r}: there is no such file{where}; {remedy}",
+                                str(path))
     return path
+
+
+def foreign(path):
+    """Return what the file `path` of another program is, out of FOREIGN; None if it is not known."""
+    with open(path, "rb") as file:
+        start = file.read(4096).decode("latin-1")
+    return next((kind for kind, pattern in FOREIGN.items() if re.search(pattern, start, re.MULTILINE)), None)
 
 
 def unit_quaternions(name, value, n, stacklevel=3):

@@ -12,7 +12,7 @@ import numpy as np
 from cpython.memoryview cimport PyMemoryView_FromMemory
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer, PyCapsule_IsValid
 
-from minidem.core.checks import check_call
+from minidem.core.checks import check_call, did_you_mean
 
 from minidem.core.lanes cimport LANES
 
@@ -33,8 +33,14 @@ class Assignable:
     def __init__(self, **arrays):
         vars(self).update(arrays)
 
+    def __getattr__(self, name):
+        raise AttributeError(f"{type(self).__name__} has no {name!r}, but {', '.join(vars(self))}"
+                             f"{did_you_mean(name, vars(self))}")
+
     def __setattr__(self, name, values):
         array = getattr(self, name)
+        if not isinstance(array, np.ndarray):
+            raise ValueError(f"{name} is a dict: change its arrays, {name}[{next(iter(array), 'name')!r}][:] = ...")
         if np.shape(values) != array.shape and not (array.ndim == 1 and np.ndim(values) == 0):
             raise ValueError(f"{name} has shape {np.shape(values)}; give shape {array.shape}"
                              f"{' or one number' if array.ndim == 1 else ''}")

@@ -1,6 +1,7 @@
 # distutils: extra_compile_args = -O1
 """Exclusive use of a simulation: by one Python thread at a time, and not during a step."""
-from functools import wraps
+from functools import update_wrapper
+from types import MethodType
 
 from cpython.pythread cimport PyThread_get_thread_ident
 
@@ -31,12 +32,25 @@ cdef class Guard:
         self.depth -= 1
 
 
-def exclusive(method):
+cdef class exclusive:
     """Decorator of the methods of a simulation: enter its guard; RuntimeError if its state is incomplete."""
-    @wraps(method)
-    def guarded(self, *arguments, **options):
-        with self.engine.guard:
-            if self.engine.loop.broken is not None:
-                raise RuntimeError(f"this simulation cannot go on: {self.engine.loop.broken}; load its last checkpoint")
-            return method(self, *arguments, **options)
-    return guarded
+    cdef object method
+    cdef dict __dict__                  # name, docstring and signature of the method
+
+    def __init__(self, method):
+        self.method = method
+        update_wrapper(self, method)
+
+    def __get__(self, simulation, owner):
+        return self if simulation is None else MethodType(self, simulation)
+
+    def __call__(self, simulation, *arguments, **options):
+        with simulation.engine.guard:
+            if simulation.engine.loop.broken is not None:
+                raise RuntimeError(f"this simulation cannot go on: {simulation.engine.loop.broken}; load its last "
+                                   "checkpoint")
+            return self.method(simulation, *arguments, **options)
+
+    def __getattr__(self, name):
+        method = self.method.__name__
+        raise AttributeError(f"{method} is a method, which has no {name!r}; call it first: {method}().{name}")

@@ -15,6 +15,7 @@ class Population:
     work : work of user forces on removed clumps [J]
     exchanged : energy of added clumps minus that of removed ones since the first step [J]
     fields : tuple of Field (fields.py), whose values are in the blocks of the state
+    outflow : dict, name of an outlet -> (number, mass [kg]) of the clumps that it has removed since the start
     """
 
     ids: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
@@ -22,6 +23,7 @@ class Population:
     work: float = 0.0
     exchanged: float = 0.0
     fields: tuple = ()
+    outflow: dict = field(default_factory=dict)
 
     @property
     def components(self):
@@ -33,6 +35,11 @@ class Population:
         """With n more clumps."""
         end = self.next_id + n
         return replace(self, ids=np.append(self.ids, np.arange(self.next_id, end)), next_id=end)
+
+    def with_outflow(self, outlet, mass):
+        """With clumps of mass (n,) that `outlet` removes."""
+        count, total = self.outflow.get(outlet, (0, 0.0))
+        return replace(self, outflow=self.outflow | {outlet: (count + len(mass), total + float(mass.sum()))})
 
     def without(self, gone, works):
         """Without the clumps of which `gone` (n,) is true; works : as LoopReader.works."""

@@ -108,11 +108,17 @@ class UserForces:
             if "random" in force_of_user.keywords:
                 further["random"] = numbers_of(force_of_user.seed, loop.population.ids,
                                                math.ceil(loop.first_step + steps), force_of_user.random)
-            answer = force_of_user.function((loop.first_step + steps) * loop.dt, *(values.copy() for values in pose),
-                                            *force_of_user.parameters, **further)
-            f, m, *rates = _checked(answer, state.n_clumps, "fields" in further)
-            if rates and at_step:
-                add_sources(state, components, rates[0])
+            time = (loop.first_step + steps) * loop.dt
+            answer = force_of_user.function(time, *(values.copy() for values in pose), *force_of_user.parameters,
+                                            **further)
+            try:
+                f, m, *rates = _checked(answer, state.n_clumps, "fields" in further)
+                if rates and at_step:
+                    add_sources(state, components, rates[0])
+            except ValueError as error:
+                name = getattr(force_of_user.function, "__qualname__", force_of_user.function)
+                raise ValueError(f"step {math.ceil(loop.first_step + steps)} (time {time:.6g} s), {name}: {error}") \
+                    from None
             force += f
             torque += rotate_back(frame, m)
             user_force += f

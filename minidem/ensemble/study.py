@@ -1,11 +1,13 @@
 """Run one function over a grid of parameters; existing records are kept, missing runs are made."""
 
+import ast
 import inspect
 import itertools
 import math
 import os
 import queue
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -13,7 +15,7 @@ from pathlib import Path
 from minidem.core.checks import check_call, did_you_mean, positive, whole
 from minidem.core.processors import available_processors
 from minidem.ensemble.reference import load, loading, reference_to, short
-from minidem.ensemble.store import Store, plain, row
+from minidem.ensemble.store import OWN_COLUMNS, Store, plain, row
 from minidem.ensemble.worker import cluster, failure, local
 from minidem.scenario.progress import Line
 
@@ -32,11 +34,12 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
     Parameters
     ----------
     function : callable or str
-        Takes the parameters by name, returns a dictionary of numbers and text. It is imported by other processes: give
+        Takes the parameters by name, returns a dictionary of numbers and text, whose names are neither those of the
+        parameters nor "error" nor "run_seconds". It is imported by other processes: give
         one of the top level of a module or script, with the call of run_ensemble under `if __name__ == "__main__"`, or
         its name, "module:function" or "path/script.py:function".
     grid : dict
-        Parameter -> list of its values: numbers, text, True, False, None.
+        Parameter -> list of its values: numbers, text, True, False, None. "error" and "run_seconds" are no parameters.
     folder : path
         For ``runs/*.json``, a file per run, and table.csv. Runs that are there, of an interrupted call or another grid
         of the same parameters, are not repeated unless they failed, and stay in the table.
@@ -47,7 +50,8 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
     scheduler : str, optional
         Address of a dask.distributed scheduler, "tcp://host:8786", whose workers make the runs instead.
     progress : bool
-        Print the number of finished runs and the estimated time left on standard error, and at the end how many failed.
+        Print the number of finished runs and the estimated time left on standard error, the first error, and at the
+        end how many failed.
     cost : callable, optional
         Parameters (a dictionary) -> estimated duration of the run in any unit. Expensive runs start first.
     timeout : float, optional
@@ -83,7 +87,9 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
     if cost is not None:
         check_call("cost", cost, "parameters")
     reference = reference_to(function)
-    _check_names(function if callable(function) else load(reference), short(reference), runs[0])
+    loaded = function if callable(function) else load(reference)
+    _check_names(loaded, short(reference), runs[0])
+    _check_results(loaded, short(reference))
     store = Store(folder, short(reference))
     found = [store.load(parameters) for parameters in runs]
     others = store.others(runs)                         # of another grid; their rows stay in the table
@@ -99,6 +105,9 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
                     k, found[k] = outcome
                     store.save(runs[k], found[k])
                     line.count(k, found[k]["error"])
+                    if progress and found[k]["error"] and line.failed == 1:
+                        line.close()
+                        print(f"the first run that failed, {runs[k]}: {found[k]['error']}", file=sys.stderr, flush=True)
                 line.update()
                 if time.perf_counter() - clock > TABLE_SECONDS:
                     store.write_table(_rows(runs, found) + others)
@@ -154,6 +163,20 @@ def _check_names(function, name, parameters):
         raise ValueError(f"grid: {name} takes {signature}: {error}{hint}") from None
 
 
+def _check_results(function, name):
+    """ValueError if the source of a function returns a dictionary with the name of a column of our own."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function))))
+    except (OSError, TypeError, SyntaxError):           # no source
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Return) and isinstance(node.value, ast.Dict):
+            names = {key.value for key in node.value.keys if isinstance(key, ast.Constant)}
+            for reserved in names.intersection(OWN_COLUMNS):
+                raise ValueError(f"function = {name}: it returns a result {reserved!r}, a column that each table has; "
+                                 "take another name")
+
+
 def _combinations(grid):
     """The parameters of all runs, a dictionary each; the last parameter varies fastest. ValueError if invalid."""
     if not grid:
@@ -162,6 +185,8 @@ def _combinations(grid):
     for name, given in grid.items():
         if not (isinstance(name, str) and name.isidentifier()):
             raise ValueError(f"grid: {name!r} is no name of a parameter; give a Python identifier")
+        if name in OWN_COLUMNS:
+            raise ValueError(f"grid: {name!r} is a column that each table has; take another name for the parameter")
         if isinstance(given, str) or not hasattr(given, "__iter__"):
             raise ValueError(f"grid[{name!r}] = {given!r}: give a list of values, [{given!r}]")
         values[name] = [plain(f"grid[{name!r}][{k}]", value) for k, value in enumerate(given)]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from minidem.analysis.diagnosis import DEEPEST_START, DeepOverlap
-from minidem.core.checks import whole
+from minidem.core.checks import finite_array, list_of, positive, whole
 from minidem.initial.dense_placement import place_densely
 from minidem.initial.mixture import Mixture
 from minidem.initial.random_placement import solid_volume
@@ -95,8 +95,11 @@ def settle(groups: Sequence[Group], walls: Iterable[Wall], dt: float, pairs: Ite
         For an argument that `Simulation` refuses, or where clumps would overlap by more than a tenth of a radius in the
         smaller container of the first stage: the message has a value of `softer` with which they do not.
     """
+    if not list_of(Group, "groups", groups):
+        raise ValueError(f"groups = {groups!r}: give at least one")
     first, walls = groups[0].material, tuple(walls)
-    centres = np.concatenate([group.position for group in groups])
+    centres = np.concatenate([finite_array(f"groups[{k}].position", group.position, (-1, 3))
+                              for k, group in enumerate(groups)])
     origin, height = centres.min(axis=0), np.ptp(centres[:, 2])
     pressure = max(group.template.density for group in groups) * gravity * height
     softest = min(group.material.young for group in groups) / softer
@@ -176,8 +179,9 @@ def settled_bed(template: ClumpTemplate | Mixture, number: int, low: ArrayLike, 
     ValueError
         If the clumps cannot be placed, or for an argument that `Simulation` refuses.
     """
-    low, high, rng = np.asarray(low, dtype=float), np.asarray(high, dtype=float), np.random.default_rng(seed)
-    number = whole("number", number, 1)
+    low, high, rng = finite_array("low", low, (3,)), finite_array("high", high, (2,)), np.random.default_rng(
+        whole("seed", seed, 0))
+    number, fraction = whole("number", number, 1), positive("fraction", fraction)
     if isinstance(template, Mixture):
         templates, (numbers, scales) = template.templates, template.draw(number, rng)
     else:

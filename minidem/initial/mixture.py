@@ -48,6 +48,8 @@ class Mixture:
 
     def __post_init__(self):
         templates = list_of(ClumpTemplate, "templates", self.templates)
+        if not templates:
+            raise ValueError(f"templates = {short_repr(self.templates)}: give at least one")
         shares = finite_array("shares", self.shares, (len(templates),))
         refuse("shares", shares, shares < 0.0, "give shares of 0 or more")
         if not shares.sum() > 0.0:

@@ -14,15 +14,16 @@
 
     sim.run(5000, every=inlet.every, callback=exchange)
     print(sim.n_clumps, sim.ids[-1])
+    print(outlet.count / sim.time, outlet.mass / sim.time)      # mean flow rates [1/s, kg/s]
 
-What regions do depends on their parameters, the step number and the simulation alone. A run that is continued from a
-checkpoint with regions of the same parameters therefore has the bits of an undisturbed run. An inlet adds what is due
-in `every` steps, and refuses to be called at other intervals.
+What regions do depends on their parameters, the step number and the simulation alone, which also has the totals of
+outlets. A run that is continued from a checkpoint with regions of the same parameters therefore has the bits of an
+undisturbed run. An inlet adds what is due in `every` steps, and refuses to be called at other intervals.
 """
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -67,6 +68,14 @@ class Outlet:
     ----------
     low, high : (3,) array_like
         Corners, lab frame [m]; they belong to the box.
+    name : str
+        Name of the outlet in `Simulation.outflow`; outlets of one name are counted together.
+
+    Attributes
+    ----------
+    count, mass : int, float
+        Number and mass [kg] of the clumps that have left since the start of the simulation, as of the last call. The
+        simulation keeps them in `Simulation.outflow`, also over checkpoints.
 
     Raises
     ------
@@ -76,15 +85,21 @@ class Outlet:
 
     low: ArrayLike
     high: ArrayLike
+    name: str = "outlet"
+    count: int = field(default=0, init=False, compare=False)
+    mass: float = field(default=0.0, init=False, compare=False)
 
     def __post_init__(self):
         vars(self).update(zip(("low", "high"), _box(self.low, self.high)))
+        if not isinstance(self.name, str):
+            raise ValueError(f"name = {short_repr(self.name)}: give a text")
 
     def __call__(self, sim: Simulation) -> np.ndarray:
         """Remove clumps; returns their ids (n,)."""
         position = sim.wrapped_position
         ids = sim.ids[np.all((self.low <= position) & (position <= self.high), axis=1)].copy()
-        sim.remove_clumps(ids)
+        sim.remove_clumps(ids, self.name)
+        vars(self).update(zip(("count", "mass"), sim.outflow[self.name]))
         return ids
 
 

@@ -17,7 +17,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from minidem.analysis.flow import clump_volumes
-from minidem.core.checks import finite_array, positive, refuse, short_repr, whole
+from minidem.core.checks import LARGEST, finite_array, positive, refuse, short_repr, whole
 from minidem.initial.random_placement import require_generator
 from minidem.simulation import Simulation
 from minidem.templates.clump_template import ClumpTemplate
@@ -60,6 +60,10 @@ class Sizes:
     def __post_init__(self):
         refuse_curve(self.by)
         cumulative, limits = self._curve()
+        for name, given, limit in zip(("low", "high"), (self.low, self.high), limits):
+            if given is None and not 1.0 / LARGEST <= limit <= LARGEST:
+                raise ValueError(f"{self!r}: the curve is so wide that its default {name}, where it is cut off, is "
+                                 f"{limit:g} m; give {name}, or a narrower curve")
         low, high = (positive(name, float(limit) if given is None else given)
                      for name, given, limit in zip(("low", "high"), (self.low, self.high), limits))
         if not low < high:

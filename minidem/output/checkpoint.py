@@ -6,13 +6,14 @@ rebuilt, and results do not depend on them.
 The checksum detects damage. Shapes, numbers and indices are validated like user input, so that a forged file leads to a
 ValueError or to a simulation that runs.
 """
+import json
 from dataclasses import fields
 from functools import partial
 
 import numpy as np
 
 from minidem.analysis.monitor import ISSUED
-from minidem.core.checks import whole
+from minidem.core.checks import non_negative, short_repr, whole
 from minidem.engine.field_table import Field
 from minidem.engine.population import Population
 from minidem.engine.user_forces import UserForces
@@ -59,7 +60,8 @@ def pack(sim):
         "pairs": [_record(pair) | {"a": _record(pair.a), "b": _record(pair.b)} for pair in sim.pairs],
         "walls": walls, "step_count": loop.step_count, "forces_known": loop.forces_known,
         "user_forces": engine.user_forces.expected, "callback_due": engine.due == loop.step_count,
-        "next_id": population.next_id, "fields": [field.record for field in population.fields]}
+        "next_id": population.next_id, "outflow": population.outflow,
+        "fields": [field.record for field in population.fields]}
     blocks, loads = state.in_user_order()
     arrays = meshes | pack_templates([vars(template) for template in state.templates]) | {
         "blocks": blocks, "loads": loads, "started": loop.started, "template_index": state.template_index,
@@ -101,7 +103,17 @@ def unpack_box(record, motions):
     if PERIODIC not in (motions or {}):
         return record
     box = periodic_box(motions.pop(PERIODIC))
-    return box.also_stretched(record["stretched"]) if isinstance(record, dict) and "stretched" in record else box
+    if FUNCTION not in str(record) or box is None or _setting(box.record) != _setting(record):
+        raise ValueError(f"motions[{PERIODIC!r}] = {box!r}: the box that was saved has the setting {_setting(record)}; "
+                         "give the same box with functions in these places, or nothing if there are none. sim.deform "
+                         "changes its motion")
+    return box.also_stretched(record.get("stretched", False))
+
+
+def _setting(record):
+    """Return what a user has given, of the record of a box, in types of JSON."""
+    record = json.loads(json.dumps(record))
+    return record | {"stretched": None} if isinstance(record, dict) else record
 
 
 def load(path, make, threads=None, motions=None):
@@ -110,6 +122,9 @@ def load(path, make, threads=None, motions=None):
     make : the class Simulation, which imports this module;  threads : as for a new simulation;  motions : see
     unpack_walls. ValueError with the reason, for a file that is not a checkpoint, is damaged, or has another format.
     """
+    if motions is not None and not isinstance(motions, dict):
+        raise ValueError(f"motions = {short_repr(motions)}: give a dict, number of a wall -> function of the time, and "
+                         f"{PERIODIC!r} -> PeriodicBox")
     settings, arrays = npz_checksum.read(path)
     motions = dict(motions or {})
     try:
@@ -160,7 +175,9 @@ def unpack(settings, arrays, make, threads=None, motions=None):
             box.start.refuse_large(template, scale[index == k])
     state = State.restore(known["blocks"], known["loads"], templates, index, scale, known["material_index"], box,
                           known.get("shift"))
-    population = Population(known["ids"], known["next_id"], *map(float, known["exchanged"]), fields)
+    outflow = {name: (whole(f"outflow of {name}", count, 0), non_negative(f"outflow of {name}", mass))
+               for name, (count, mass) in settings.get("outflow", {}).items()}         # newer than the format
+    population = Population(known["ids"], known["next_id"], *map(float, known["exchanged"]), fields, outflow)
     past = {name: known[name] for name in SUMS if name in known}
     if "history_spheres" in known:
         past["history"] = {name.removeprefix(HISTORY): known[name] for name in known if name.startswith(HISTORY)}

@@ -53,6 +53,8 @@ class Frames:
                  append: bool = False, name: str | None = None):
         self.folder, self.contacts, self.fields = file_path("folder", folder), flag("contacts", contacts), fields
         self.name, self._append = name or self.folder.absolute().name, flag("append", append)
+        if name is not None and file_path("name", name).name != name:
+            raise ValueError(f"name = {name!r}: give the name of the files alone; they are in folder = {str(folder)!r}")
         vtu.field_names(fields)
         self.path, self.walls = self.folder / f"{self.name}.pvd", self.folder / "walls.vtu"
         self.files: list[Path] = []             # that were written

@@ -11,7 +11,7 @@ import numpy as np
 
 import minidem
 from minidem.core.atomic import replacing, to_disk
-from minidem.core.checks import short_repr
+from minidem.core.checks import ADD, foreign, short_repr
 
 FORMAT = 14             # that is written
 OLDEST = 13             # that is read, written by 0.10 and 0.11
@@ -35,7 +35,9 @@ def read(path):
     """(settings, arrays by name) of the file `path`. ValueError if it is damaged or not such a file."""
     with open(path, "rb") as file:
         if file.read(2) != b"PK":
-            raise ValueError(f"{path}: not a minidem checkpoint, which is an .npz file")
+            kind = foreign(path)
+            raise ValueError(f"{path}: not a minidem checkpoint, which is an .npz file"
+                             + (f", but {kind}; to continue from this state, {ADD}" if kind else ""))
         try:
             arrays = _members(file)
         except Exception as error:      # of any type, depending on the damage
@@ -67,7 +69,8 @@ def _settings(path, arrays):
         if not isinstance(found, int):
             raise TypeError
     except (KeyError, TypeError, ValueError, RecursionError):
-        raise ValueError(f"{path}: an .npz file, but not a minidem checkpoint") from None
+        raise ValueError(f"{path}: an .npz file with {', '.join(sorted(arrays)) or 'nothing in it'}, but not a minidem "
+                         f"checkpoint; to continue from another state, {ADD}") from None
     if not OLDEST <= found <= FORMAT:
         age, known = ("older", OLDEST) if found < OLDEST else ("newer", FORMAT)
         remedy = "load and save it with minidem 0.12, or " if found < OLDEST else ""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.core.checks import file_path, short_repr
+from minidem.core.checks import as_array, file_path, short_repr
 from minidem.core.guard import exclusive
 from minidem.core.interpreter import this_python
 from minidem.core.quaternions import multiply, rotate
@@ -80,7 +80,7 @@ class Trajectory:
             raise ModuleNotFoundError(f"GSD files need the package gsd: {this_python()} -m pip install gsd; or give "
                                       "NAME.csv")
         if clumps is not None:
-            clumps = np.asarray(list(clumps) if isinstance(clumps, Iterable) else clumps)
+            clumps = as_array("clumps", list(clumps) if isinstance(clumps, Iterable) else clumps)
             if clumps.ndim != 1 or clumps.size and clumps.dtype.kind not in "iu":
                 raise ValueError(f"clumps = {short_repr(clumps)}: give a list of whole numbers, as in sim.ids")
         self.clumps = clumps

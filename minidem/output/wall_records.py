@@ -54,6 +54,10 @@ def unpack_walls(records, meshes, motions=None):
             given["surface"] = tuple(np.split(meshes[name], at)[k]
                                      for name, at in zip(("mesh_points", "mesh_triangles"), ends))
         walls.append(KINDS[given.pop("kind")](**given))
+    for k in motions:
+        if k not in range(len(records)):
+            raise ValueError(f"motions[{k!r}]: give a number of a wall, of which there are {len(records)}, or "
+                             "'periodic' for the box")
     if motions:
         raise ValueError(f"motions = {short_repr(motions)}: the motion of these walls is no function")
     return walls

@@ -27,8 +27,8 @@ A scenario is a function from options to a Simulation with a name and defaults. 
     if __name__ == "__main__":
         sys.exit(main())
 
-Public names: `Scenario` and `Observable`; `settled`, for beds; the option types `finite`, `positive`, `at_least`; those
-of `minidem.initial`.
+Public names: `Scenario` and `Observable`; `outflow`, the observables of an outlet; `settled`, for beds; the option
+types `finite`, `positive`, `at_least`; those of `minidem.initial`.
 
 The flow of a run: options.py parses the command line; scenario.py sets up one run, or several to compare; run.py
 advances each from event to event (signals.py, progress.py); record.py writes the rows of the tables and summary.json;
@@ -38,7 +38,7 @@ c_functions.py compiles functions of a user in C.
 from minidem.initial import Inlet, Outlet, place, place_densely, random_directions, random_orientations
 from minidem.scenario.beds import settled
 from minidem.scenario.options import at_least, finite, positive
-from minidem.scenario.scenario import Observable, Scenario
+from minidem.scenario.scenario import Observable, Scenario, outflow
 
-__all__ = ["Inlet", "Observable", "Outlet", "Scenario", "at_least", "finite", "place", "place_densely", "positive",
-           "random_directions", "random_orientations", "settled"]
+__all__ = ["Inlet", "Observable", "Outlet", "Scenario", "at_least", "finite", "outflow", "place", "place_densely",
+           "positive", "random_directions", "random_orientations", "settled"]

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Callable
 
 from minidem import contact, rotation
+from minidem.core.checks import did_you_mean
 from minidem.core.interpreter import scenario_command, with_scenario_commands
 from minidem.output import vtu
 from minidem.scenario.files import ALL, check_writable
@@ -151,7 +152,8 @@ class Parser(argparse.ArgumentParser):
         super().__init__(allow_abbrev=False, **settings)        # without --contact, --contact is not --contacts
 
     def error(self, message):
-        raise ValueError(message)
+        word = message.removeprefix("unrecognized arguments: ").partition(" ")[0].partition("=")[0]
+        raise ValueError(message + (did_you_mean(word, self._option_string_actions) if word.startswith("-") else ""))
 
     def print_help(self, file=None):
         with pipe_may_close():

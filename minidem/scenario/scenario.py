@@ -38,6 +38,12 @@ class Observable:
     value: Callable[[Simulation], float]
 
 
+def outflow(outlet: str = "outlet") -> tuple[Observable, Observable]:
+    """Observables of an `Outlet`: number and mass of the clumps that have left since the start."""
+    return (Observable(f"{outlet}_count", "clumps that have left", lambda sim: float(sim.outflow[outlet][0])),
+            Observable(f"{outlet}_mass", "mass that has left (kg)", lambda sim: sim.outflow[outlet][1]))
+
+
 @dataclass(frozen=True)
 class Scenario:
     """A simulation, or a study of many, with a name, a command line and output files. Give `build` or `study`.
@@ -58,7 +64,7 @@ class Scenario:
         Adds the options of the scenario to an argparse group. They define the physics: a continued run cannot change
         them. A default may be a function of the options.
     observables : tuple of Observable
-        Recorded in addition to energies and contacts; --compare plots the first.
+        Recorded in addition to energies and contacts; --compare plots the first. `outflow` has those of an Outlet.
     forces : callable, optional
         Options -> functions for `Simulation.add_force`. They are not added by `build`, because a checkpoint does not
         hold them and a continued run needs them, too.

@@ -131,7 +131,11 @@ cdef void write_poses(const BoxSpec *spec, const double *states, Py_ssize_t n, P
 
 def rate_values(rate, times):
     """A rate that is a function of the time, at times (n,)."""
-    found = np.array([rate(t) for t in times.tolist()], dtype=float).reshape(-1)
+    found = [rate(t) for t in times.tolist()]
+    try:
+        found = np.array(found, dtype=float).reshape(-1)
+    except (TypeError, ValueError):                     # no numbers
+        found = np.zeros(0)
     if len(found) != len(times) or not np.isfinite(found).all():
         raise ValueError("periodic: the function of a rate returned something else than a finite number at a time "
                          f"between {times[0]:g} and {times[-1]:g} s; return one number [1/s]")

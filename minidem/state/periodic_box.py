@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.core.checks import LARGEST, finite_array, non_negative, number, positive, refuse, short_repr
+from minidem.core.checks import LARGEST, check_call, finite_array, non_negative, number, positive, refuse, short_repr
 
 AXES, FUNCTION = "xyz", "function"
 
@@ -64,6 +64,14 @@ class Pressure:
         """The strain rate half a step later, from that half a step earlier [1/s]; stress [Pa]."""
         drag = dt * self.damping / self.time
         return ((1.0 - drag) * rate + dt * (stress / self.pressure - 1.0) / self.time ** 2) / (1.0 + drag)
+
+
+def _rate(name, rate):
+    """Return a rate [1/s], a number or a function of the time, checked."""
+    if not callable(rate):
+        return number(name, rate)
+    check_call(name, rate, "t")
+    return rate
 
 
 class PeriodicBox:
@@ -156,13 +164,13 @@ class PeriodicBox:
             if not self._axes[axis]:
                 raise ValueError(f"periodic: shear = {short_repr(shear)}: the axis {AXES[axis]} is not periodic; shear "
                                  "needs flow and gradient periodic")
-        return flow, gradient, shear[2] if callable(shear[2]) else number("periodic: rate of shear", shear[2])
+        return flow, gradient, _rate("periodic: rate of shear", shear[2])
 
     def _checked_rates(self, rates):
         if not isinstance(rates, (list, tuple, np.ndarray)) or len(rates) != 3:
             raise ValueError(f"periodic: rates = {short_repr(rates)}: give one for each axis, (0, 0, -0.1)")
-        found = tuple(rate if callable(rate) or isinstance(rate, Pressure) else number("periodic: rates", rate)
-                      for rate in rates)
+        found = tuple(rate if isinstance(rate, Pressure) else _rate(f"periodic: rates[{axis}]", rate)
+                      for axis, rate in enumerate(rates))
         for axis, rate in enumerate(found):
             if rate != 0.0 and not self._axes[axis]:
                 raise ValueError(f"periodic: rates = {short_repr(rates)}: the axis {AXES[axis]} is not periodic, and "

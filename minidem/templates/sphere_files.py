@@ -15,11 +15,12 @@ principal axes as columns, relative_error. Lengths are in the unit of the file.
 import json
 import math
 import re
+from pathlib import Path
 
 import numpy as np
 
 from minidem.core.atomic import write_text
-from minidem.core.checks import LARGEST, existing_file, file_path, finite_array, positive
+from minidem.core.checks import ADD, LARGEST, existing_file, file_path, finite_array, foreign, positive
 from minidem.templates.mass.mass_properties import MassProperties
 
 _COMMENT = re.compile(r"#|%|//")
@@ -40,8 +41,12 @@ def read_spheres(path):
     FileNotFoundError
         The file does not exist.
     """
+    kind = foreign(existing_file("path", path, REMEDY))
+    if kind is not None:
+        raise ValueError(f"{path}: {kind}, where lines x,y,z,r of the spheres of one clump are wanted; to continue "
+                         f"from this state, {ADD}")
     try:
-        lines = existing_file("path", path, REMEDY).read_text(encoding="utf-8-sig").splitlines()
+        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError:
         raise ValueError(f"{path}: not a text file; give lines of x,y,z,r") from None
     counts = [int(found[1]) for line in lines[1:] if (found := _ATOMS.match(_COMMENT.split(line, maxsplit=1)[0]))]

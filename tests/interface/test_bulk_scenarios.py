@@ -77,6 +77,9 @@ def test_silo_empties_and_continues(funnel):
     assert whole.position.tobytes() == parts.position.tobytes() and whole.energy() == parts.energy()
     summary = json.loads(Path("whole/summary.json").read_text())
     assert summary["result"]["left"] < 80 and summary["energy_balance_error"] < 1e-3
+    rows = np.genfromtxt("parts/observables.csv", delimiter=",", names=True)
+    assert (rows["outlet_count"][-1], rows["outlet_mass"][-1]) == parts.outflow["outlet"] == whole.outflow["outlet"]
+    assert rows["outlet_count"][[0, -1]].tolist() == [0, 80 - parts.n_clumps]
 
 
 def test_silo_has_the_published_geometry():

@@ -152,10 +152,10 @@ def test_invalid_folders_of_mercurydpm(tmp_path, changed, message):
 
 
 def test_folders_that_are_none_of_mercurydpm(tmp_path):
-    with pytest.raises(IsADirectoryError, match="path: this is a folder; give .* of one clump of MercuryDPM"):
+    with pytest.raises(IsADirectoryError, match="path = .*: this is a folder; give .* of one clump of MercuryDPM"):
         md.ClumpTemplate.from_file(tmp_path)
     (write_mercury(tmp_path) / "Inertia" / "Mass.txt").unlink()
-    with pytest.raises(FileNotFoundError, match="path: there is no such file; .*Clump/Clump.txt for the spheres alone"):
+    with pytest.raises(FileNotFoundError, match="path = .* no such file; .*Clump/Clump.txt for the spheres alone"):
         md.ClumpTemplate.from_file(tmp_path)
     ball = md.ClumpTemplate([(0, 0, 0)], [1e-3])
     with pytest.raises(NotADirectoryError, match="path: this is a file; give the name of a folder"):
@@ -192,7 +192,7 @@ def test_invalid_files(tmp_path, text, words):
 @pytest.mark.parametrize("read, name", [
     (md.ClumpTemplate.from_file, "none.txt"), (md.ClumpTemplate.from_mesh, "none.stl"), (md.MeshWall, "none.stl")])
 def test_missing_files(read, name, tmp_path):
-    with pytest.raises(FileNotFoundError, match=f"path: there is no such file; give .*{tmp_path / name}"):
+    with pytest.raises(FileNotFoundError, match=f"path = .*{name}': there is no such file; give .*{tmp_path / name}"):
         read(tmp_path / name)
 
 

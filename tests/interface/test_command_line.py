@@ -101,6 +101,8 @@ def test_run_of_a_study_in_several_processes(tmp_path):
     (["runs"], "there is no command 'runs'; known are scenarios, run,"),
     (["run"], "run: give the name of a scenario"),
     (["run", "rods"], "run: there is no scenario 'rods'; known are "),
+    (["run", "./my.py"], f"run: './my.py' is a script, not the name of a scenario; run it with {this_python()} ./my"),
+    (["movie", "--secnds", "1", "x"], "unrecognized arguments: --secnds x, did you mean '--seconds'?"),
     (["version", "--long"], "version: '--long' is unknown"),
     (["selftest", "fast"], "selftest: 'fast' is unknown"),
 ])
@@ -117,6 +119,7 @@ def test_version_has_the_build(capsys):
     assert list(build) == ["version", "isa", "isa_levels", "openmp", "compiler"]
 
 
+@pytest.mark.filterwarnings("error")
 def test_selftest_passes(capsys):
     assert command_line.main(["selftest"]) == 0
     *lines, last = capsys.readouterr().out.splitlines()

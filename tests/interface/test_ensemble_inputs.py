@@ -22,6 +22,10 @@ def study(a, rate=1.0):
         os.kill(os.getpid(), signal.SIGSTOP)
     return {"twice": 2 * a}
 
+def reserved(a):
+    if a > 1:
+        return {"value": a, "error": 0.1 * a}
+
 def any_names(**parameters):
     return {"count": len(parameters)}
 """
@@ -56,6 +60,15 @@ def test_names_are_checked_before_any_run(study, grid, words):
     assert study.table.read_bytes() == before
 
 
+@pytest.mark.parametrize("grid, name, words", [
+    ({"a": [1], "error": [2.0]}, "study", "grid: 'error' is a column"),
+    ({"a": [1]}, "reserved", "function = script.py:reserved: it returns a result 'error', a column")])
+def test_names_of_our_own_columns_are_refused_before_any_run(study, grid, name, words):
+    with pytest.raises(ValueError, match=words):
+        study(grid, name)
+    assert not study.table.parent.exists()
+
+
 def test_a_cost_of_other_arguments(study):
     with pytest.raises(ValueError, match=r"cost = .* called with \(parameters\), and takes \(\)"):
         study({"a": [1]}, cost=lambda: 1.0)
@@ -80,9 +93,11 @@ def test_rows_of_other_grids_stay(study):
 def test_the_last_line_counts_the_failures(study, capfd):
     study({"a": [1]}, progress=True)
     assert capfd.readouterr().err.splitlines()[-1] == "1 runs, 0 failed"
-    study({"a": [1, 2, "fail"]}, progress=True)
-    assert capfd.readouterr().err.splitlines()[-1] == \
-        "3 runs, 1 failed: out/table.csv has the reasons; the same call repeats them"
+    study({"a": [1, "fail", "killed"]}, progress=True)
+    *lines, last = capfd.readouterr().err.splitlines()
+    assert last == "3 runs, 2 failed: out/table.csv has the reasons; the same call repeats them"
+    assert [line for line in lines if "first" in line] == [
+        "the first run that failed, {'a': 'fail'}: ArithmeticError: wanted"]
 
 
 @pytest.mark.parametrize("value, status", [(1, 0), ("fail", 1)])

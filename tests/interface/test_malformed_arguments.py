@@ -10,7 +10,9 @@ import pytest
 
 import minidem as md
 from minidem import shapes
+from minidem.analysis.coarse import Fields
 from minidem.contact import registry as contact_laws
+from minidem.initial import Group, Lognormal, Mixture, Outlet, RosinRammler, settle, settled_bed
 from minidem.output.vtu import field_names
 from minidem.rotation import registry
 from minidem.templates.triangle_mesh import TriangleMesh
@@ -203,3 +205,142 @@ def test_refused_or_valid(name, argument, tmp_path, monkeypatch):
         except (ValueError, TypeError) as error:
             named = [argument, "check the units", str(value), *(others or [])]
             assert callable(value) or others is None or any(words in str(error) for words in named), (value, error)
+
+
+LAW = "hertz-mindlin:bonds=parallel"
+FOREIGN = {     # files of other programs, and what a message says that they are
+    "grains.data": ("a data file of LAMMPS", "grains\n\n1 atoms\n\n0 1 xlo xhi\n\nAtoms\n\n1 1 .1 2500 0 0 0\n"),
+    "grains.dump": ("a dump of LAMMPS", "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n1\n"),
+    "grains.xyz": ("an xyz file", "2\nradius is the last column\nA 0 0 0 .1\nA 1 0 0 .1\n"),
+    "grains.vtk": ("a VTK file", "# vtk DataFile Version 3.0\ngrains\nASCII\n")}
+
+
+def box(**motion):
+    return md.PeriodicBox((0, 0, 0), (1, 1, 1), (True, True, True), **motion)
+
+
+def row(steps=0, **options):
+    """Three balls in touch, with a field."""
+    sim = md.Simulation(STEEL, **{"contact": LAW, "dt": 1e-7, "threads": 1} | options)
+    sim.add_clumps(BALL, [(0.5 + 0.01999 * k, 0.5, 0.5) for k in range(3)])
+    sim.add_field("heat", 300.0)
+    sim.run(steps)
+    return sim
+
+
+def bonds(**arguments):
+    return row().add_bonds(1e-3, **{"young": 1e7} | arguments)
+
+
+def field(**arguments):
+    return row().add_field("T", **arguments)
+
+
+def with_flux(function):
+    sim = row()
+    sim.add_flux(function)
+    sim.run(1)
+
+
+def with_force(function, steps=9):
+    sim = row()
+    sim.add_force(function)
+    sim.run(steps)
+
+
+def sheared(rate, steps=1):
+    row(steps, periodic=box(shear=("x", "y", rate)))
+
+
+def loaded(motions, **options):
+    """A simulation that is loaded with these motions."""
+    row(**options).save("saved.npz")
+    return md.Simulation.load("saved.npz", motions=motions)
+
+
+def stays(t):
+    return (0, 0, 0), (0, 0, 0)
+
+
+def becomes_infinite(t, x, v, q, w):
+    return np.where(t > 4.5e-7, np.inf, 0.0 * x), 0.0 * x
+
+
+MESSAGES = [        # (call, what its message says)
+    (lambda: bonds(radius=[1, 1, 1]), ["radius has shape (3,)", "give shape (2,) or one number"]),
+    (lambda: bonds(tensile=[1e6]), ["tensile has shape (1,)", "(2,) or one number"]),
+    (lambda: bonds(shear=[[1, 2], [3, 4]]), ["shear has shape (2, 2)", "(2,) or one number"]),
+    (lambda: bonds(tensile="strong"), ["tensile = 'strong': not real numbers"]),
+    (lambda: bonds(tensile=[1e6, np.nan]), ["tensile[1] = nan: give numbers greater than 0"]),
+    (lambda: bonds(shear=[[1], [1, 2]]), ["shear = [[1], [1, 2]]: rows of different lengths"]),
+    (lambda: row().add_bonds([[0, 1], [1]], 1e7), ["pairs = [[0, 1], [1]]: rows of different lengths"]),
+    (lambda: field(capacity="big"), ["capacity = 'big': not real numbers; give one number"]),
+    (lambda: field(capacity=[1, 2]), ["capacity has shape (2,); give one number"]),
+    (lambda: field(values=[[1, 2], [3]]), ["values = [[1, 2], [3]]: rows of different lengths"]),
+    (lambda: field(values=[1, 2]), ["values has shape (2,); give shape (3,) or one number"]),
+    (lambda: field(values=1.0, components=2), ["values has shape (); give shape (3, 2) or (2,)"]),
+    (lambda: field(new=[[1], [2, 3]]), ["new = [[1], [2, 3]]: rows of different lengths"]),
+    (lambda: field(walls="warm"), ["walls = 'warm': not real numbers"]),
+    (lambda: row().set_field("heat", [[1], [2, 3]]), ["values = [[1], [2, 3]]: rows of different lengths"]),
+    (lambda: row().field("heart"), ["name = 'heart': there is no such field", "did you mean 'heat'?"]),
+    (lambda: Mixture([]), ["templates = []: give at least one"]),
+    (lambda: Lognormal(0.01, sigma=1e3), ["sigma=1000.0", "default low", "is 0 m; give low, or a narrower curve"]),
+    (lambda: RosinRammler(0.01, exponent=1e-3), ["exponent=0.001", "give low, or a narrower curve"]),
+    (lambda: with_flux(lambda c: c.rates["heat"].__setitem__(slice(None), np.ones(3))),
+     ["(3,)", "fields and rates: 'heat' of shape (8, 2)"]),
+    (lambda: with_flux(lambda c: c.rates["heart"]), ["heart", "fields and rates: 'heat' of shape (8, 2)"]),
+    (lambda: with_flux(lambda c: c.overlaps), ["EightContacts has no 'overlaps'", "did you mean 'overlap'?"]),
+    (lambda: with_flux(lambda c: setattr(c, "rates", 1.0)), ["rates is a dict: change its arrays, rates['heat'][:]"]),
+    (lambda: sheared(lambda: 1.0), ["rate of shear = ", "it is called with (t)"]),
+    (lambda: sheared(lambda t: "fast"), ["the function of a rate returned something else than a finite number"]),
+    (lambda: box(rates=(0, 0, lambda: 1.0)), ["rates[2] = ", "it is called with (t)"]),
+    (lambda: box(rates=(md.Pressure, 0, 0)), ["rates[0] = ", "it is called with (t)", "missing a required argument"]),
+    (lambda: row(periodic=box()).deform(shear=("x", "y", lambda: 1.0)), ["it is called with (t)"]),
+    (lambda: row().remove_clumps([[1], [2, 3]]), ["ids = [[1], [2, 3]]: rows of different lengths"]),
+    (lambda: settle([], [], 1e-5), ["groups = []: give at least one"]),
+    (lambda: settle([Group(BALL, "here", (1, 0, 0, 0), STEEL)], [], 1e-5), ["groups[0].position = 'here'"]),
+    (lambda: settled_bed(BALL, 3, (0, 0, 0), (1, 1, 1), STEEL, 1e-5), ["high has shape (3,); give shape (2,)"]),
+    (lambda: settled_bed(BALL, 3, (0, 0, 0), (1, 1), STEEL, 1e-5, fraction=0), ["fraction = 0.0: give a number"]),
+    (lambda: settled_bed(BALL, 3, (0, 0, 0), (1, 1), STEEL, 1e-5, seed="x"), ["seed = 'x': give a whole number"]),
+    (lambda: md.Frames("frames", name="a/b"), ["name = 'a/b': give the name of the files alone", "'frames'"]),
+    (lambda: md.Frames("frames", name=3), ["name = 3"]),
+    (lambda: Fields((0, 0, 0), (1, 1, 1), (10 ** 4,) * 3, 0.1), ["cells = [10000, 10000, 10000]", "2e+05 GB"]),
+    (lambda: Fields((0, 0, 0), (1, 1, 1), (10 ** 15, 1, 1), 0.1), ["cells = [1000000000000000, 1, 1]", "GB"]),
+    (lambda: Fields((0, 0, 0), (1, 1, 1), (1, 1, 1), 0.1, clumps=3), ["clumps = 3: give a function of (simulation)"]),
+    (lambda: Fields((0, 0, 0), (1, 1, 1), (1, 1, 1), 0.1, lambda sim: "all").measure(row()),
+     ["result of clumps = ", "not real numbers"]),
+    (lambda: loaded({"box": stays}), ["motions['box']: give a number of a wall, of which there are 0, or 'periodic'"]),
+    (lambda: loaded({"box": stays}, periodic=box(shear=("x", "y", 1.0))), ["motions['box']", "or 'periodic'"]),
+    (lambda: loaded([stays]), ["motions = [", "give a dict, number of a wall -> function"]),
+    (lambda: loaded({"periodic": box(shear=("x", "y", 2.0))}, periodic=box(shear=("x", "y", 1.0))),
+     ["motions['periodic'] = PeriodicBox", "the box that was saved", "sim.deform changes its motion"]),
+    (lambda: loaded({"periodic": box(shear=("x", "y", 2.0))}, periodic=box(shear=("x", "y", lambda t: 1.0))),
+     ["motions['periodic'] = PeriodicBox", "'function'"]),
+    (lambda: loaded({"periodic": None}, periodic=box(shear=("x", "y", lambda t: 1.0))), ["motions['periodic'] = None"]),
+    *((lambda read=read, file=file: read(file), [file, kind, "sim.add_clumps("]) for file, (kind, _) in FOREIGN.items()
+      for read in (md.ClumpTemplate.from_file, md.Simulation.load, md.Simulation.read_lammps)),
+    (lambda: md.Simulation.read_lammps("."), ["folder = '.'", "there is no start.npz in it", "sim.add_clumps("]),
+    (lambda: md.Simulation.read_lammps("nosuch"), ["folder = 'nosuch': there is no such folder"]),
+    (lambda: md.Simulation.load("arrays.npz"), ["arrays.npz: an .npz file with x, but not a minidem checkpoint"]),
+    (lambda: md.Simulation.load("nosuch.npz"), ["path = 'nosuch.npz': there is no such file in /"]),
+    (lambda: md.MeshWall("nosuch.stl"), ["path = 'nosuch.stl': there is no such file in /"]),
+    (lambda: row().energy.total, ["energy is a method, which has no 'total'; call it first: energy().total"]),
+    (lambda: row().stress.shape, ["call it first: stress().shape"]),
+    (lambda: with_force(becomes_infinite), ["step 5 (time 5e-07 s), becomes_infinite: force of a user force[0, 0]"]),
+    (lambda: with_force(lambda t, x, v, q, w: None), ["step 0", "<lambda>", "a user force returned None"]),
+    (lambda: Outlet((0, 0, 0), (1, 1, 1), name=3), ["name = 3: give a text"]),
+    (lambda: row().remove_clumps([0], outlet=3), ["outlet = 3: give a name, or None"]),
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("call, words", MESSAGES)
+def test_messages(call, words, tmp_path, monkeypatch):
+    """Name, value and remedy are in the message."""
+    monkeypatch.chdir(tmp_path)
+    for name, (_, text) in FOREIGN.items():
+        Path(name).write_text(text)
+    np.savez("arrays.npz", x=np.zeros(3))
+    with pytest.raises((ValueError, OSError, AttributeError, KeyError)) as error:
+        call()
+    assert all(word in str(error.value) for word in words), error.value

@@ -63,6 +63,8 @@ def test_a_scenario_has_only_the_options_that_it_wants():
         plain.parse(["--seed", "3"])
     with pytest.raises(ValueError, match="unrecognized arguments: --contact hertz"):    # --contacts is an option
         plain.parse(["--contact", "hertz"])
+    with pytest.raises(ValueError, match="unrecognized arguments: --tim=3, did you mean '--time'?"):
+        plain.parse(["--tim=3"])
 
 
 BAD = {

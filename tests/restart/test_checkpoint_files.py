@@ -115,6 +115,7 @@ REFUSED = {     # how the bad file is made of the good one -> words of the reaso
                          ["loads", "nan"]),
     "loads lost": (without_loads, ["'loads'"]),
     "radius": (lambda good: forged(good, template_radii=np.array([1.0, -1.0, 1.0])), ["template_radii[1] = -1.0"]),
+    "outflow": (lambda good: resealed(good, outflow={"outlet": [-1, 2.0]}), ["outflow of outlet = -1"]),
     "no sign of steps": (lambda good: resealed(good, step_count=-4), ["step_count = -4"]),
 }
 
@@ -184,7 +185,7 @@ def test_a_contact_history_that_is_not_finite_does_not_replace_a_good_one(array,
 
 def test_no_checkpoint(tmp_path):
     for path, cause in ((tmp_path / "none.npz", "there is no such file"), (tmp_path, "this is a folder")):
-        with pytest.raises(OSError, match=f"path: {cause}; give a file that Simulation.save.*: '{path}'"):
+        with pytest.raises(OSError, match=f"path = '{path}': {cause}; give a file that Simulation.save.*: '{path}'"):
             md.Simulation.load(path)
 
 

@@ -1,12 +1,13 @@
 """Dumps that the input scripts write: motion of clumps, springs of contacts; a simulation that continues from them."""
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 
-from minidem.core.checks import LARGEST, file_path, finite_array
+from minidem.core.checks import ADD, LARGEST, file_path, finite_array, foreign
 from minidem.core.quaternions import conjugate, multiply, rotate_back
 from minidem.output import checkpoint
 from minidem.output.lammps.history import go_on, restore
@@ -118,7 +119,10 @@ def read_lammps(cls: type[T], folder: str | Path, threads: int | None = None) ->
     """
     folder = file_path("folder", folder)
     if not (folder / CHECKPOINT).is_file():
-        raise FileNotFoundError(f"there is no file {folder / CHECKPOINT}: give a folder that write_lammps has written")
+        what = f"this is {foreign(folder) or 'a file'}" if folder.is_file() else \
+            f"there is no {CHECKPOINT} in it" if folder.is_dir() else "there is no such folder"
+        raise FileNotFoundError(errno.ENOENT, f"folder = {str(folder)!r}: {what}; give a folder that write_lammps has "
+                                f"written. To continue from another state of LAMMPS, {ADD}", str(folder / CHECKPOINT))
     sim = checkpoint.load(folder / CHECKPOINT, cls, threads)[0]
     if sim.box is not None and (sim.box.moves or sim.box.across is not None):
         raise ValueError(f"{folder}: the periodic box moves or is tilted, and the images of LAMMPS are those of a box "
