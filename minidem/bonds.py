@@ -102,6 +102,8 @@ def add_bonds(sim, pairs: Any, young: float, stiffness_ratio: float = 2.5, radiu
     past["history"] = _with_rows(history, pairs, rows, first, mass, inertia)
     sim.engine.loop = sim.engine.make(old.state, old.pair_table, old.step_count, old.user_forces, started=old.started,
                                       **past)
+    if damping > 0.0:
+        sim.monitor.expect_rates(sim)
     return n
 
 

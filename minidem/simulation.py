@@ -175,7 +175,7 @@ class Simulation:
         -----
         UserWarning
             Once of each: a deep overlap, a clump behind a wall or outside its closed mesh, a step that is large for a
-            contact or the speed of a clump. The guide (measurements) says when it is looked for.
+            contact, its dashpots, a field or the speed of a clump. The guide (measurements) says when it is looked for.
         """
         steps = whole("steps", steps, 0)
         if (every is None) != (callback is None):
