@@ -49,7 +49,7 @@ def add_bonds(sim, pairs: Any, young: float, stiffness_ratio: float = 2.5, radiu
     tensile, shear : (n,) array_like or float
         Strengths [Pa]. Default: the bond breaks at the range of the law only.
     damping : float
-        beta of the dashpots 2 beta sqrt(m k) beside each spring.
+        beta of the dashpots 2 beta sqrt(m k) beside each spring. `run` warns where the step does not resolve them.
 
     Returns
     -------

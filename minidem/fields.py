@@ -51,7 +51,7 @@ def add_field(sim, name: str, values: ArrayLike = 0.0, components: int = 1, capa
     -----
     Values are those at the instant of the pose. From them and the rates of two steps follow those of the next step,
     of second order (Adams-Bashforth). A field that decays at a rate above 1 / dt alternates from step to step and
-    grows without limit: `run` warns of it where contacts are the cause. Values are kept over sorting, removal and
+    grows without limit: `run` warns of it. Values are kept over sorting, removal and
     insertion, in copies and checkpoints, and written to VTU and GSD files. `add_flux` has an example.
     """
     old, n = sim.engine.loop, whole("components", components, 1, MOST_COMPONENTS)

@@ -138,7 +138,36 @@ def exchange_rate(sim) -> tuple[float, int, str]:
             return 0.0, -1, ""
         mode = change
     clump, component = divmod(int(np.argmax(np.abs(mode))), n)
-    return rate, clump, next(name for name, first, size in components if first <= component < first + size)
+    return rate, clump, _named(components, component)
+
+
+def alternating_rate(sim) -> tuple[float, int, str]:
+    """The same of whatever changes a field, also forces, once that is seen; else (0, -1, "").
+
+    It is seen where rates have changed their signs since the last step, have grown, and change the field by more
+    than its values in a step. One mode then dominates, whose growth g is that of the rate lambda with lambda dt = g
+    (1 + g) / (1.5 g + 0.5).
+    """
+    components = sim.engine.loop.population.components
+    rows = field_rows(sim.engine.state, components)
+    if not rows.size:
+        return 0.0, -1, ""
+    value, rate, last, per_capacity = (rows[:, :, FIELD_ROWS.index(name)] for name in (
+        "value", "rate", "last_rate", "per_capacity"))
+    size, before, values = (np.linalg.norm(of / np.sqrt(per_capacity), axis=0) for of in (rate, last, value))
+    found = (np.sum(rate * last / per_capacity, axis=0) < -0.9 * size * before) & (size > before) \
+        & (sim.dt * size > values)
+    component = int(np.argmax(found))
+    if not found[component]:
+        return 0.0, -1, ""
+    growth = size[component] / before[component]
+    return (growth * (1.0 + growth) / ((1.5 * growth + 0.5) * sim.dt), int(np.argmax(np.abs(rate[:, component]))),
+            _named(components, component))
+
+
+def _named(components, component):
+    """Name of the field of a component."""
+    return next(name for name, first, size in components if first <= component < first + size)
 
 
 def _of_loaded_clumps(contacts, n_clumps):

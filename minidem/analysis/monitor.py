@@ -15,7 +15,7 @@ from operator import ge, le
 
 import numpy as np
 
-from minidem.analysis.damping import damped_bonds, damping_rate, exchange_rate
+from minidem.analysis.damping import alternating_rate, damped_bonds, damping_rate, exchange_rate
 from minidem.analysis.diagnosis import format_above, relative_overlap
 from minidem.contact.pair_table import PROPERTIES
 from minidem.contact.registry import readers
@@ -69,12 +69,13 @@ class Monitor:
             self._warn("speed", _speed(sim))
         if overlap > self._least_limit():
             self.check(sim, sim.contacts())
-        if (overlap > 0.0 or sim.engine.law.range) and sim.n_spheres <= MOST_LISTED \
+        near, has_fields = overlap > 0.0 or sim.engine.law.range, bool(sim.engine.loop.population.fields)
+        if (near or has_fields) and sim.n_spheres <= MOST_LISTED \
                 and (step >= self._rates_due or overlap > self._rates_overlap):
             self._rates_due, self._rates_overlap = 2 * step, 2.0 * overlap
-            if sim.engine.law.dashpots and "damping" not in self.issued:
+            if near and sim.engine.law.dashpots and "damping" not in self.issued:
                 self._warn("damping", _damping(sim))
-            if "fields" not in self.issued:
+            if has_fields and "fields" not in self.issued:
                 self._warn("fields", _fields(sim))
         for enclosure in self._enclosures if "lost" not in self.issued else ():
             self._warn("lost", enclosure.lost(sim, *corners))
@@ -226,10 +227,10 @@ def _damping(sim):
 
 
 def _fields(sim):
-    rate, clump, name = exchange_rate(sim)
+    rate, clump, name = max(exchange_rate(sim), alternating_rate(sim))
     if not sim.dt * rate > 1.0:
         return None
-    return (f"{_now(sim)}: contacts change the field {name!r} of clump {clump} at a rate of {rate:.3g} 1/s, "
+    return (f"{_now(sim)}: the field {name!r} of clump {clump} changes at a rate of {rate:.3g} 1/s, "
             f"{format_above(sim.dt * rate, 1.0)} times 1 / dt. Above 1 it alternates from step to step and grows "
             f"without limit. Lower dt below {1.0 / rate:.3g} s, or take a larger capacity")
 

@@ -1,5 +1,6 @@
 """Fields of clumps: what they are kept over, bits, and what functions in all languages see and change."""
 import copy
+import re
 import warnings
 
 import capillary_bridge as bridge
@@ -658,6 +659,22 @@ def test_a_step_that_a_flux_does_not_allow(product, late):
         assert texts[0].startswith(f"step {301 if late else 1} (time")
         assert "'temperature'" in texts[0] and "rate of 1.1e+04 1/s, 1.1 times 1 / dt" in texts[0]
         assert "Lower dt below 9.09e-05 s" in texts[0]
+
+
+@pytest.mark.parametrize("product", [0.9, 1.05, 1.5])
+@pytest.mark.parametrize("language", ["python", "numba"])
+@pytest.mark.parametrize("contact", ["hertz", "hertz-mindlin"])
+def test_a_step_that_a_force_does_not_allow(product, language, contact):
+    """Noticed once the field has grown, from the growth in a step."""
+    sim = md.Simulation(md.Material(1e7, 0.3), contact=contact, dt=0.02)
+    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0), [(0, 0, 0), (1, 0, 0)])
+    sim.add_field("activity", [1.0, 2.0], capacity=2.0)
+    sim.add_force(decay if language == "python" else compiled_decay(), [2.0 * product / 0.02])
+    texts = said(lambda: sim.run(100))
+    assert (np.abs(sim.field("activity")).max() > 2.0) == (product > 1.0) == len(texts)
+    if texts:
+        rate, step = map(float, re.search(r"rate of (\S+) 1/s.*Lower dt below (\S+) s", texts[0]).groups())
+        assert 0.02 * rate == pytest.approx(product, rel=0.01) and step == pytest.approx(0.02 / product, rel=0.01)
 
 
 def test_the_rate_of_a_law_and_fluxes_together(own_law):
