@@ -58,7 +58,7 @@ def add_bonds(sim, pairs: Any, young: float, stiffness_ratio: float = 2.5, radiu
     tensile, shear : (n,) array_like or float
         Strengths [Pa]. Default: the bond breaks at the range of the law only.
     damping : float
-        beta of the dashpots 2 beta sqrt(m k) beside each spring.
+        beta of the dashpots 2 beta sqrt(m k) beside each spring. `run` warns where the step does not resolve them.
 
     Returns
     -------
@@ -111,6 +111,8 @@ def add_bonds(sim, pairs: Any, young: float, stiffness_ratio: float = 2.5, radiu
     past["history"] = _with_rows(history, pairs, rows, first, mass, inertia)
     sim.engine.loop = sim.engine.make(old.state, old.pair_table, old.step_count, old.user_forces, started=old.started,
                                       **past)
+    if damping > 0.0:
+        sim.monitor.expect_rates(sim)
     return n
 
 

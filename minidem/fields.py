@@ -60,9 +60,10 @@ def add_field(sim, name: str, values: ArrayLike = 0.0, components: int = 1, capa
 
     Notes
     -----
-    Values are those at the instant of the pose; they go on with the rates of two steps, of second order (Adams-
-    Bashforth). They are kept over sorting, removal and insertion, in copies and checkpoints, and written to VTU and GSD
-    files. `add_flux` has an example.
+    Values are those at the instant of the pose. From them and the rates of two steps follow those of the next step,
+    of second order (Adams-Bashforth). A field that decays at a rate above 1 / dt alternates from step to step and
+    grows without limit: `run` warns of it. Values are kept over sorting, removal and
+    insertion, in copies and checkpoints, and written to VTU and GSD files. `add_flux` has an example.
     """
     old, n = sim.engine.loop, whole("components", components, 1, MOST_COMPONENTS)
     population, n_walls = old.population, len(sim.walls)
@@ -84,6 +85,7 @@ def add_field(sim, name: str, values: ArrayLike = 0.0, components: int = 1, capa
     rows[:, -n:] = first_rows(field, given, sim.mass)
     set_field_rows(state, changed.components, rows)
     _use(sim, state, old.user_forces, old.past() | {"population": changed}, True)
+    sim.monitor.expect_rates(sim)
 
 
 def set_field(sim, name: str, values: ArrayLike) -> None:
@@ -116,7 +118,8 @@ def add_flux(sim, function: Any, parameters: ArrayLike = ()) -> None:
     ----------
     function : callable or compiled function
         In Python: ``function(contacts, *parameters)``, called for eight contacts at a time, with the arrays of
-        `minidem.contact.external_law.EightContacts`; it changes ``contacts.rates``. Compiled: see Notes.
+        `minidem.contact.external_law.EightContacts`; it changes ``contacts.rates`` and ``contacts.transfer``. Compiled:
+        see Notes.
     parameters : (k,) array_like
         Numbers for the function.
 
@@ -127,9 +130,12 @@ def add_flux(sim, function: Any, parameters: ArrayLike = ()) -> None:
 
     Notes
     -----
-    Each contact that lasts is evaluated at each whole step, after its law. A rate is that of the field times its
-    capacity, of i and of j separately: opposite rates conserve the sum of field times capacity. The sums over the
-    contacts of a clump have no order, so that bits do not depend on threads.
+    Each contact is evaluated at each whole step, after its law. A rate is that of the field times its capacity, of
+    i and of j separately: opposite rates conserve the sum of field times capacity. Rates count in contacts that
+    last. Amounts, times capacity as well, are added to the values once, in this step, also in the last evaluation
+    of a contact, where ``contacts.goes_on`` is 0. Functions may be called at any time between two steps, where
+    ``contacts.step`` is 0 and nothing is transferred. The sums over the contacts of a clump have no order, so that
+    bits do not depend on threads.
 
     A compiled function is
     ``void f(const double *contact, const double *result, double *rates, const double *parameters)``, given like those
@@ -137,7 +143,7 @@ def add_flux(sim, function: Any, parameters: ArrayLike = ()) -> None:
     (`minidem.contact.register`), and with n components of all fields::
 
        contact  82-83 ids of i and j; -1 - number of a wall   84 ... fields of i   84 + n ... fields of j
-       rates    0 ... of i   n ... of j, zero before the call
+       rates    0 ... of i   n ... of j   2 n ... amounts of i   3 n ... of j; zero before the call
 
     Checkpoints do not contain fluxes: add them again after `load`.
 
@@ -169,6 +175,7 @@ def add_flux(sim, function: Any, parameters: ArrayLike = ()) -> None:
                          "does, such as 'hertz-mindlin'")
     forces = UserForces((*before.forces, Force(function, parameters, is_flux=True)), before.expected)
     _use(sim, old.state, forces, old.past(), len(forces.forces) <= before.expected)
+    sim.monitor.expect_rates(sim)
 
 
 def _values(name, values, count, n):

@@ -178,8 +178,8 @@ class Simulation:
         -----
         UserWarning
             Once of each: a deep overlap, a clump behind a wall or outside its closed mesh, clumps that fall for ever, a
-            wall that has left all clumps, a step that is large for a contact or the speed of a clump. The guide
-            (measurements) says when it is looked for.
+            wall that has left all clumps, a step that is large for a contact, its dashpots, a field or the speed of a
+            clump. The guide (measurements) says when it is looked for.
         """
         steps = whole("steps", steps, 0)
         if (every is None) != (callback is None):

@@ -20,6 +20,10 @@ capillary_bridge.c.
 
 First, two spheres collide head on at several speeds; the restitution is compared with sqrt(1 - 2 E / (m* v^2)). Then
 64 wet spheres fly about in a box and stick together, with each interface. Without a C compiler C is skipped.
+
+Last, the 64 spheres share a liquid, half of them being dry at first: each gives a part of the liquid that it has, the
+field `liquid`, to each bridge that forms, and gets half of the bridge at rupture. The law transfers these amounts; the
+volume of the bridge is in the history of the contact. The liquid on spheres and in bridges stays the same to rounding.
 """
 
 import sys
@@ -67,6 +71,40 @@ def describe(contacts, tension, angle, volume):
         + bridge * (capillary_energy(gap, pull, width, rupture) - pull * deep)
 
 
+# --- The law where spheres share the liquid, in Python.
+
+
+def shared_geometry(contacts, volume, tension):
+    """Overlap and gap [m], pull, width and rupture distance of bridges of these volumes (8,); no volume: no pull."""
+    pull = 4.0 * pi * tension * contacts.radius * (volume > 0.0)
+    return (np.maximum(contacts.overlap, 0.0), np.maximum(-contacts.overlap, 0.0), pull,
+            volume / (pi * contacts.radius), np.cbrt(volume))
+
+
+def shared_force(contacts, tension, part, reach):
+    volume = contacts.history[:, 0, 3].copy()
+    forms = (volume == 0.0) & (contacts.overlap > 0.0) & (contacts.ids[:, 1] >= 0)          # not at walls
+    given = np.where(forms[:, None], part * contacts.fields["liquid"], 0.0)
+    volume += given.sum(axis=1)
+    deep, gap, pull, width, rupture = shared_geometry(contacts, volume, tension)
+    breaks = (volume > 0.0) & (gap >= np.minimum(rupture, reach))
+    contacts.transfer["liquid"] = np.where(breaks, 0.5 * volume, 0.0)[:, None] - given
+    volume[breaks] = pull[breaks] = 0.0
+    size = contacts.coefficients[:, 0] * np.sqrt(contacts.radius * deep) * deep
+    size -= pull * (1.0 - gap / np.sqrt(gap * gap + width + (volume == 0.0)))
+    contacts.force = size[:, None] * contacts.normal
+    lost = -capillary_energy(0.0, pull, width, rupture)
+    contacts.dissipated[:, 0] = np.where(forms & (contacts.step > 0.0), lost, 0.0)
+    contacts.history[:, 0, 3] = volume
+    contacts.goes_on = (contacts.overlap > 0.0) | (volume > 0.0)
+
+
+def shared_describe(contacts, tension, part, reach):
+    deep, gap, pull, width, rupture = shared_geometry(contacts, contacts.history[:, 0, 3], tension)
+    contacts.normal_energy = 0.4 * contacts.coefficients[:, 0] * np.sqrt(contacts.radius * deep) * deep * deep \
+        + capillary_energy(gap, pull, width, rupture) - pull * deep
+
+
 # --- The interfaces: each returns the two functions for `register`, or None if something is missing.
 
 INTERFACES = {"numpy": lambda: {"force": force, "describe": describe},
@@ -96,6 +134,11 @@ RECORD = {
     "title": "capillary bridges", "cites": (RABINOVICH, LIAN), "coefficients": coefficients,
     "reads": ("young", "poisson"), "range": lambda pair, values, radius: rupture_distance(values),
     "parameters": {"tension": NonNegative(0.073), "angle": NonNegative(0.0), "volume": Positive}}
+SHARED = {
+    "title": "capillary bridges that share a liquid", "cites": (RABINOVICH, LIAN), "reads": ("young", "poisson"),
+    "coefficients": lambda pair, values: (4.0 / 3.0 * pair["modulus"],),
+    "range": lambda pair, values, radius: values["reach"],
+    "parameters": {"tension": NonNegative(0.073), "part": NonNegative(0.05), "reach": Positive}}
 
 # --- The comparison.
 
@@ -117,8 +160,8 @@ def energy_of_separation():
 STICKING = sqrt(4.0 * energy_of_separation() / SPHERE.mass)         # m* = m / 2
 
 
-def simulation(law, walls=None):
-    return md.Simulation(GLASS, walls, contact=f"{law}:volume={VOLUME}", dt=STEP)
+def simulation(law, walls=None, options=f"volume={VOLUME}", **settings):
+    return md.Simulation(GLASS, walls, contact=f"{law}:{options}", dt=STEP, **settings)
 
 
 def collide(law, speed):
@@ -148,12 +191,35 @@ def clusters(sim):
     return np.max(np.bincount(group))
 
 
-def fly(law, steps):
-    """64 spheres in a box: rows (time, kinetic energy, largest cluster, error of the balance) and the final state."""
+def cloud(law, **settings):
+    """64 spheres in a box."""
     spacing = 2.4 * RADIUS
-    sim = simulation(law, md.box(np.zeros(3), np.full(3, 4.0 * spacing)))
+    sim = simulation(law, md.box(np.zeros(3), np.full(3, 4.0 * spacing)), **settings)
     places = spacing * (0.5 + np.stack(np.meshgrid(*3 * [np.arange(4)]), axis=-1).reshape(-1, 3))
     sim.add_clumps(SPHERE, places, velocity=0.4 * STICKING * np.random.default_rng(1).normal(size=(len(places), 3)))
+    return sim
+
+
+def liquid(sim):
+    """Liquid on the spheres, and in bridges [m3]."""
+    return sim.field("liquid").sum(), sim.contacts()["history"][:, 0, 3].sum()
+
+
+def share(steps):
+    """64 spheres of which half are dry: rows (time, liquid on spheres, in bridges, spheres with liquid)."""
+    md.contact.register("capillary-shared", shared_force, shared_describe, **SHARED)
+    sim = cloud("capillary-shared", options=f"reach={RADIUS / 5.0}")
+    sim.add_field("liquid", 10.0 * VOLUME * (np.arange(sim.n_clumps) % 2))
+    rows = [(0.0, *liquid(sim), np.count_nonzero(sim.field("liquid")))]
+    for _ in range(25):
+        sim.run(steps // 25)
+        rows.append((sim.time, *liquid(sim), np.count_nonzero(sim.field("liquid"))))
+    return np.array(rows)
+
+
+def fly(law, steps):
+    """64 spheres in a box: rows (time, kinetic energy, largest cluster, error of the balance) and the final state."""
+    sim = cloud(law)
     start, rows = sim.energy().balance, []
     for _ in range(25):
         sim.run(steps // 25)
@@ -170,18 +236,20 @@ def run(options, report):
             md.contact.register(f"capillary-{name}", **functions, **RECORD)
             laws.append(f"capillary-{name}")
     found = [collide(laws[-1], speed * STICKING) for speed in report.progress("collisions", SPEEDS)]
-    flights = {law: fly(law, 5000 if options.quick else 40_000) for law in report.progress("spheres in a box", laws)}
+    steps = 5000 if options.quick else 40_000
+    flights = {law: fly(law, steps) for law in report.progress("spheres in a box", laws)}
+    shares = share(steps)
     exact = np.sqrt(np.maximum(0.0, 1.0 - 1.0 / SPEEDS ** 2))
     report.table("restitution", ("speed_over_sticking_speed", "restitution", "exact"),
                  [(speed, e, right) for speed, (e, _), right in zip(SPEEDS, found, exact)])
-    for finding in findings(found, exact, flights):
+    for finding in findings(found, exact, flights, shares):
         report.find(finding)
     report.figure("capillary_bridge", lambda figure: draw(figure, found, flights[laws[-1]][0]), (9.0, 4.0))
     report.say(f"Sticking speed {STICKING:.3g} m/s; the largest cluster has "
                f"{flights[laws[-1]][0][-1, 2]:.0f} of 64 spheres.")
 
 
-def findings(found, exact, flights):
+def findings(found, exact, flights, shares):
     for speed, (e, _), right in zip(SPEEDS, found, exact):
         yield Finding(PAPER, "two spheres", f"restitution at {speed:g} times the sticking speed", None, e,
                       holds=bool(abs(e - right) < 5e-3), note=f"within 0.005 of {right:.4f}")
@@ -194,6 +262,12 @@ def findings(found, exact, flights):
                   note="kinetic, elastic, capillary and dissipated energy, below five thousandths")
     yield Finding(PAPER, "64 spheres", "they stick together", None, rows[-1, 2], holds=bool(rows[-1, 2] > 3.0),
                   note="more than three spheres in the largest cluster")
+    total = shares[:, 1] + shares[:, 2]
+    error = np.max(np.abs(total / total[0] - 1.0))
+    yield Finding(PAPER, "64 spheres that share a liquid", "change of the liquid over all of it", None, error,
+                  holds=bool(error < 1e-13 and shares[-1, 2] > 0.0), note="on spheres and in bridges, below 1e-13")
+    yield Finding(PAPER, "64 spheres that share a liquid", "spheres with liquid, of which 32 had it at first", None,
+                  shares[-1, 3], holds=bool(shares[-1, 3] > 32.0), note="more than 32")
 
 
 def draw(figure, found, rows):

@@ -1,9 +1,10 @@
-"""Checks of a running simulation: properties that nothing reads, overlaps, walls, time step, damping, lost clumps and
+"""Checks of a running simulation: properties that nothing reads, overlaps, walls, time step, fields, lost clumps and
 walls.
 
 A look at the present instant costs microseconds: the largest speed and overlap are compared with bounds below which no
-check can fail. Contacts are listed only beyond them, and for dashpots at twice the step of the last time. Looks change
-nothing that a result depends on. Each kind of warning is issued once in a simulation, its copies included.
+check can fail. Contacts are listed only beyond them, and for dashpots and fields at twice the step of the last time, or
+after a change of bonds, fields or fluxes. Looks change nothing that a result depends on. Each kind of warning is issued
+once in a simulation, its copies included.
 """
 import math
 import sys
@@ -15,7 +16,7 @@ from operator import ge, le
 
 import numpy as np
 
-from minidem.analysis.damping import damping_rate
+from minidem.analysis.damping import alternating_rate, damped_bonds, damping_rate, exchange_rate
 from minidem.analysis.diagnosis import format_above, relative_overlap
 from minidem.contact.pair_table import PROPERTIES
 from minidem.contact.registry import readers
@@ -44,7 +45,7 @@ class Monitor:
     def __init__(self):
         self.issued, self.report, self.in_rows = dict(ISSUED.get() or {}), warn, False
         self.due = self.ready = 1
-        self._damping_due, self._damping_overlap = 0, 0.0       # step and overlap of the next check of dashpots
+        self._rates_due, self._rates_overlap = 0, 0.0   # step and overlap of the next check of dashpots and fields
         self._population = self._enclosures = self._abyss = self._carried = None
 
     def serve(self, issued, report):
@@ -52,6 +53,11 @@ class Monitor:
         before, self.issued, self.report, self.in_rows = self.issued, issued, report, True
         for kind, text in before.items():
             self._warn(kind, text)
+
+    def expect_rates(self, sim):
+        """Check dashpots and fields after the next step: bonds, fields or fluxes are new."""
+        self._rates_due, self.due = 0, sim.step_count + 1
+        self.ready = min(self.ready, self.due)
 
     def look(self, sim):
         """Check the present instant, the end of a step, whose contacts are known."""
@@ -66,10 +72,14 @@ class Monitor:
             self._warn("speed", _speed(sim))
         if overlap > self._least_limit():
             self.check(sim, sim.contacts())
-        if overlap > 0.0 and (step >= self._damping_due or overlap > self._damping_overlap) \
-                and sim.engine.law.dashpots and "damping" not in self.issued and sim.n_spheres <= MOST_LISTED:
-            self._damping_due, self._damping_overlap = 2 * step, 2.0 * overlap
-            self._warn("damping", _damping(sim))
+        near, has_fields = overlap > 0.0 or sim.engine.law.range, bool(sim.engine.loop.population.fields)
+        if (near or has_fields) and sim.n_spheres <= MOST_LISTED \
+                and (step >= self._rates_due or overlap > self._rates_overlap):
+            self._rates_due, self._rates_overlap = 2 * step, 2.0 * overlap
+            if near and sim.engine.law.dashpots and "damping" not in self.issued:
+                self._warn("damping", _damping(sim))
+            if has_fields and "fields" not in self.issued:
+                self._warn("fields", _fields(sim))
         for enclosure in self._enclosures if "lost" not in self.issued else ():
             self._warn("lost", enclosure.lost(sim, *corners))
         if self._abyss is None:
@@ -218,9 +228,20 @@ def _damping(sim):
     rate, clump = damping_rate(sim, sim.contacts())
     if not sim.dt * rate > 1.0:
         return None
-    return (f"{_now(sim)}: dashpots of contacts slow the motion of clump {clump} down at a rate of {rate:.3g} 1/s, "
-            f"{format_above(sim.dt * rate, 1.0)} times 1 / dt. Above 1 they alternate from step to step, and friction "
-            f"is too weak. Lower dt below {1.0 / rate:.3g} s, or take a higher restitution")
+    where, then, remedy = ("", "", "") if damped_bonds(sim) is None else (
+        " and bonds", ", and bonds gain energy", ", or less damping of the bonds")
+    return (f"{_now(sim)}: dashpots of contacts{where} slow the motion of clump {clump} down at a rate of {rate:.3g} "
+            f"1/s, {format_above(sim.dt * rate, 1.0)} times 1 / dt. Above 1 they alternate from step to step, and "
+            f"friction is too weak{then}. Lower dt below {1.0 / rate:.3g} s, or take a higher restitution{remedy}")
+
+
+def _fields(sim):
+    rate, clump, name = max(exchange_rate(sim), alternating_rate(sim))
+    if not sim.dt * rate > 1.0:
+        return None
+    return (f"{_now(sim)}: the field {name!r} of clump {clump} changes at a rate of {rate:.3g} 1/s, "
+            f"{format_above(sim.dt * rate, 1.0)} times 1 / dt. Above 1 it alternates from step to step and grows "
+            f"without limit. Lower dt below {1.0 / rate:.3g} s, or take a larger capacity")
 
 
 def _mobility(state, clump, sphere):

@@ -1,24 +1,26 @@
 # distutils: extra_compile_args = -O2
 """All contacts at the present pose, as a structured array for Python (contact_table.py)."""
+from libc.math cimport isnan
 from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from minidem.broadphase.ghosts cimport slot_of
+from minidem.broadphase.ghosts cimport clump_of, slot_of
 from minidem.broadphase.neighbours cimport Neighbours, owns, push_pair
 from minidem.contact.blocks cimport (
     FIRST, LAST_COUPLE, LAST_FORCE, RECORDS, SECOND, Blocks, block_at, is_hole, keys_of,
 )
 from minidem.contact.contact_motion cimport SIDE_ROWS
 from minidem.contact.contact_rows cimport describe
+from minidem.contact.fluxes cimport total_rates
 from minidem.contact.law cimport Contact, Law, LawKernels
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.contact.rows cimport (
-    CONTACT_ROWS, DESCRIPTION_ROWS, MAX_RECORDS, NORMAL, NORMAL_ENERGY, OVERLAP, ROLLING_ENERGY,
-    SLIDING, TANGENTIAL_ENERGY,
+    ALL_RESULT_ROWS, CONTACT_ROWS, DESCRIPTION_ROWS, MAX_COMPONENTS, MAX_RECORDS, NORMAL, NORMAL_ENERGY, OVERLAP,
+    ROLLING_ENERGY, SLIDING, TANGENTIAL_ENERGY, VALUES,
 )
 from minidem.contact.stored cimport GROUPS, WALLS, Stored
-from minidem.contact.stored_forces cimport load_block, load_only_pair
+from minidem.contact.stored_forces cimport describe_kept, load_block, load_only_pair
 from minidem.core.vectors cimport IntVector, release
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, norm, sub, vec3
@@ -120,6 +122,77 @@ cdef object list_stored(State state, const StateView *view, const Contacts *cont
                 write_block(contacts + t, view, group, b, &count, pair, values, friction)
     (<LawKernels> contacts[0].law.context).raise_error()
     return describe(state, pair, values, friction, count)
+
+
+cdef void write_slopes(const Contacts *contacts, const StateView *view, int group, Py_ssize_t b,
+                       const double[::1] changes, Py_ssize_t *count, long long[:, ::1] clumps,
+                       double[:, :, ::1] slopes) noexcept nogil:
+    """Rows of `list_slopes` of the contacts of a block whose first body is an own sphere."""
+    cdef const Stored *stored = &contacts.stored
+    cdef const Law *law = contacts.law
+    cdef const double *block = block_at(&stored.groups[group], b)
+    cdef const int *keys = <const int *> block
+    cdef double contact[CONTACT_ROWS * LANES]
+    cdef double result[ALL_RESULT_ROWS * LANES]
+    cdef double sides[2 * SIDE_ROWS * LANES]
+    cdef double images[6 * LANES]
+    cdef double values[2 * MAX_COMPONENTS * LANES]
+    cdef double before[2 * MAX_COMPONENTS * LANES]
+    cdef double after[2 * MAX_COMPONENTS * LANES]
+    cdef double *changed = contact + VALUES * LANES
+    cdef Py_ssize_t place
+    cdef bint walls = group == <int> WALLS
+    cdef int n = law.fields.n, k, m, lane, j
+    memset(contact, 0, sizeof(contact))
+    memset(result, 0, sizeof(result))
+    load_only_pair(law, contact)
+    load_block(law, view, &stored.groups[group], b, walls, contact, sides, NULL, images)
+    memcpy(values, changed, 2 * n * LANES * sizeof(double))
+    describe_kept(law, block, contact, result)
+    total_rates(law, contact, result, before)
+    for k in range(n if walls else 2 * n):
+        for lane in range(LANES):
+            changed[k * LANES + lane] += changes[k % n]
+            if walls and isnan(law.fields.of_walls[law.walls.wall_of[-1 - keys[SECOND + lane]] * n + k]):
+                changed[(n + k) * LANES + lane] += changes[k]       # a wall without a value has that of the clump
+        describe_kept(law, block, contact, result)
+        total_rates(law, contact, result, after)
+        memcpy(changed, values, 2 * n * LANES * sizeof(double))
+        place = count[0]
+        for lane in range(LANES):
+            if <unsigned int> (keys[FIRST + lane] - stored.first_slot) < <unsigned int> stored.n_slots:
+                for m in range(2 * n):
+                    slopes[place, m, k] = (after[m * LANES + lane] - before[m * LANES + lane]) / changes[k % n]
+                place += 1
+    for lane in range(LANES):
+        if <unsigned int> (keys[FIRST + lane] - stored.first_slot) < <unsigned int> stored.n_slots:
+            j = keys[SECOND + lane]
+            clumps[count[0], 0] = view.clump_number[clump_of(view, keys[FIRST + lane])]
+            clumps[count[0], 1] = view.clump_number[clump_of(view, slot_of(view, j))] if j >= 0 else -1
+            count[0] += 1
+
+
+cdef object list_slopes(const StateView *view, const Contacts *contacts, int n_threads, const double[::1] changes):
+    """Derivatives of the rates of fields in contacts, by differences of the values; nothing else is changed.
+
+    changes : (components,) of the values.
+    Returns clumps (n, 2), -1 for a wall, and slopes (n, 2 components, 2 components): of each rate of i and j, by the
+    values of i and j.
+    """
+    cdef Py_ssize_t count = 0, b
+    cdef int t, group
+    for t in range(n_threads):
+        for group in range(<int> GROUPS):
+            count += LANES * contacts[t].stored.groups[group].n_blocks
+    cdef long long[:, ::1] clumps = np.empty((count, 2), dtype=np.int64)
+    cdef double[:, :, ::1] slopes = np.zeros((count, 2 * len(changes), 2 * len(changes)))
+    count = 0
+    for t in range(n_threads):
+        for group in range(<int> GROUPS):
+            for b in range(contacts[t].stored.groups[group].n_blocks):
+                write_slopes(contacts + t, view, group, b, changes, &count, clumps, slopes)
+    (<LawKernels> contacts[0].law.context).raise_error()
+    return np.asarray(clumps)[:count], np.asarray(slopes)[:count]
 
 
 cdef double deepest_stored(const StateView *view, const Contacts *contacts) noexcept nogil:

@@ -17,13 +17,25 @@ CONTACT = np.dtype([
 ], align=True)
 
 
+def with_history(contacts, records):
+    """The same array with one more column: history (n_records, 4), of records (n_records, n, 4) in the same order."""
+    joined = np.zeros(len(contacts), np.dtype([*((name, CONTACT[name]) for name in CONTACT.names),
+                                               ("history", float, (len(records), 4))], align=True))
+    for name in CONTACT.names:
+        joined[name] = contacts[name]
+    joined["history"] = records.transpose(1, 0, 2)
+    return joined
+
+
 def columns(contacts):
-    """A dict of arrays (n,) of an array of CONTACT: vectors as NAME_x, NAME_y, NAME_z."""
+    """A dict of arrays (n,) of an array of CONTACT: vectors as NAME_x, NAME_y, NAME_z; history_0_0 ... by number."""
     found = {}
     for name in contacts.dtype.names:
         values = contacts[name]
         if values.ndim == 1:
             found[name] = values
+        elif name == "history":
+            found |= {f"{name}_{record}_{k}": values[:, record, k] for record, k in np.ndindex(values.shape[1:])}
         else:
             found |= {f"{name}_{axis}": values[:, k] for k, axis in enumerate("xyz")}
     return found

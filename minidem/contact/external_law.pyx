@@ -3,6 +3,8 @@
 
 `registry.register` documents the signatures. The `context` of the law is the `LawKernels` that hold Python functions.
 """
+from collections.abc import Mapping
+
 import numpy as np
 
 from minidem.core.external import Assignable, resolve
@@ -45,10 +47,16 @@ class EightContacts(Assignable):
         Of the pair of materials, in the order of the law, and zeros; n is at least 8.
     ids : (8, 2) array, read-only
         Of the clumps i and j; -1 - number of a wall.
-    fields : dict of (8, 2) or (8, 2, components) arrays, read-only
+    fields : mapping of (8, 2) or (8, 2, components) arrays, read-only
         Values of i and j of each field (`Simulation.add_field`); a wall without a value has that of i.
-    rates : dict of arrays of these shapes
+    rates : mapping of arrays of these shapes
         Rates times capacity at which the contact changes the fields of i and j, zero at first. For `force` and fluxes.
+        Those of a flux count in contacts that last, those of a law in the last evaluation of a contact, too.
+    transfer : mapping of arrays of these shapes
+        Amounts times capacity that are added to the fields of i and j in this step, once and as they are, also in the
+        last evaluation of a contact; zero at first. Contacts read the values before it, forces those after it. Between
+        two steps nothing is transferred: a contact with an amount then keeps its history, to write both in the next
+        step. What a wall gets is lost. For `force` and fluxes.
     history : (8, records, 4) array
         Of the last step, zero in a new contact; to be replaced by that of this one. Not for fluxes.
     force : (8, 3) array
@@ -80,17 +88,48 @@ class EightContacts(Assignable):
             vars(self)["history"] = history.reshape(-1, 4, LANES).transpose(2, 0, 1)
 
 
-def of_fields(fields, rows):
-    """Views of rows (2 components of all fields, 8) by the name of the field. fields : as of LawKernels."""
-    both = rows.reshape(2, len(rows) // 2, LANES).transpose(2, 0, 1)
-    return {name: both[:, :, first] if n == 1 else both[:, :, first:first + n] for name, first, n in fields}
+class OfFields(Mapping):
+    """Arrays by the names of fields. An assignment changes their elements; ValueError for another shape.
+
+    what : name of this attribute of EightContacts;  fields : as of LawKernels.
+    rows : (2 components of all fields, 8), of which the arrays are views
+    """
+
+    def __init__(self, what, fields, rows):
+        both = rows.reshape(2, len(rows) // 2, LANES).transpose(2, 0, 1)
+        self._what = what
+        self._arrays = {name: both[:, :, first] if n == 1 else both[:, :, first:first + n] for name, first, n in fields}
+
+    def __getitem__(self, name):
+        return self._arrays[name]
+
+    def __setitem__(self, name, values):
+        if name not in self._arrays:
+            raise ValueError(f"{self._what}[{name!r}]: there is no such field; known are {', '.join(self._arrays)}")
+        array = self._arrays[name]
+        if np.shape(values) not in (array.shape, ()):
+            raise ValueError(f"{self._what}[{name!r}] has shape {np.shape(values)}; give shape {array.shape}, or one "
+                             "number")
+        array[...] = values
+
+    def __iter__(self):
+        return iter(self._arrays)
+
+    def __len__(self):
+        return len(self._arrays)
+
+
+def changes_of(fields, rows):
+    """What a function changes: rates and amounts, of rows (4 components of all fields, 8)."""
+    half = len(rows) // 2
+    return {"rates": OfFields("rates", fields, rows[:half]), "transfer": OfFields("transfer", fields, rows[half:])}
 
 
 cdef object bodies_of(const double *contact, LawKernels owner):
     """Ids and fields of both bodies, as copies."""
     rows = array_at(contact, CONTACT_ROWS, PyBUF_READ)[IDS:VALUES + 2 * owner.n_components].copy()
     rows.flags.writeable = False
-    return {"ids": rows[:2].T.astype(np.int64), "fields": of_fields(owner.fields, rows[2:])}
+    return {"ids": rows[:2].T.astype(np.int64), "fields": OfFields("fields", owner.fields, rows[2:])}
 
 
 cdef object read_only(const double *rows, int count):
@@ -130,11 +169,11 @@ cdef void call(str role, const double *contact, double *history, double *result,
         values = read_only(contact, COEFFICIENTS + owner.n_coefficients)
         writes_rates = role == "force" and owner.n_components > 0
         records = array_at(history, 4 * owner.n_records, PyBUF_WRITE)
-        results = array_at(result, RATES + 2 * owner.n_components if writes_rates else n_results, PyBUF_WRITE)
+        results = array_at(result, RATES + 4 * owner.n_components if writes_rates else n_results, PyBUF_WRITE)
         new_records, new_results = records.copy(), results.copy()
         given = results_of(role, new_results, owner.has_couples)
         given |= {} if owner.fields is None else bodies_of(contact, owner)
-        given |= {"rates": of_fields(owner.fields, new_results[RATES:])} if writes_rates else {}
+        given |= changes_of(owner.fields, new_results[RATES:]) if writes_rates else {}
         owner.functions[role](EightContacts(values, given, new_records), *owner.values)
         records[:], results[:] = new_records, new_results
     except BaseException as error:
@@ -176,8 +215,8 @@ cdef void call_flux(PythonFlux owner, const double *contact, const double *resul
         return
     try:
         given = results_of("force", read_only(result, RATES), kernels.has_couples) | bodies_of(contact, kernels)
-        new = np.zeros((2 * kernels.n_components, LANES))
-        given["rates"] = of_fields(kernels.fields, new)
+        new = np.zeros((4 * kernels.n_components, LANES))
+        given |= changes_of(kernels.fields, new)
         owner.function(EightContacts(read_only(contact, COEFFICIENTS + kernels.n_coefficients), given), *owner.values)
         array_at(rates, len(new), PyBUF_WRITE)[:] = new
     except BaseException as error:

@@ -2,7 +2,8 @@
 
 The values of all fields of a clump are `n` components in its block (state/rows.pxd). A law or flux gets the ids and
 values of both bodies of a contact behind all other rows (BodyRow of rows.pxd), and writes the rates at which it changes
-the fields of both. The rates of a clump are summed without an order (exact_sum.h).
+the fields of both, and the amounts that it transfers at this pose. Rates and amounts of a clump are summed without an
+order (exact_sum.h).
 """
 from minidem.contact.exact_sum cimport SUM_PARTS
 from minidem.contact.fixed_point cimport Wide
@@ -21,3 +22,5 @@ cdef struct Fields:
     int n_fluxes
     const Flux *fluxes
     Wide *sums                      # (n_blocks * LANES, n, SUM_PARTS): of the rates; NULL: contacts change no field
+    Wide *amounts                   # (n_blocks * LANES, n, SUM_PARTS): of the amounts ...
+    unsigned char *transfers        # ... (n_blocks,): whether those of a block may differ from zero

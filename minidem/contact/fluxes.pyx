@@ -1,11 +1,11 @@
-"""Bodies of contacts for laws and fluxes (BodyRow of rows.pxd), and sums of the rates of fields (fields.pxd)."""
+"""Bodies of contacts for laws and fluxes (BodyRow of rows.pxd), and sums of what these do to fields (fields.pxd)."""
 from libc.math cimport isnan
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from minidem.broadphase.ghosts cimport clump_of, slot_of
 from minidem.contact.exact_sum cimport SUM_PARTS, add_exactly
 from minidem.contact.fixed_point cimport Wide
-from minidem.contact.rows cimport ALL_RESULT_ROWS, GOES_ON, IDS, RATES, VALUES
+from minidem.contact.rows cimport GOES_ON, IDS, RATES, VALUES
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.state.rows cimport FIELD_ROWS, VALUE
 
@@ -42,33 +42,68 @@ cdef void describe_bodies(const Law *law, const StateView *state, const int *i, 
                     values[c * LANES] = rows[(FIELD_ROWS * c + VALUE) * LANES]
 
 
-cdef void add_side_rates(const Stored *stored, const Law *law, const StateView *state, const int *bodies,
-                         const double *goes_on, const double *rates) noexcept nogil:
-    """To the sums of own clumps, but for contacts that have ended. goes_on : (LANES,).  rates : (n, LANES)."""
+cdef void add_side(const Stored *stored, const Law *law, const StateView *state, const int *bodies,
+                   const double *lasts, const double *rates) noexcept nogil:
+    """Add rates and amounts of one side of contacts to the sums of own clumps.
+
+    lasts : (LANES,) contacts whose rates count, NULL: of all.  rates : (n, LANES), amounts 2 n rows behind them.
+    """
     cdef int n = law.fields.n, lane, c
     cdef Py_ssize_t clump
     for lane in range(LANES):
-        if goes_on[lane] > 0.5 and <unsigned int> (bodies[lane] - stored.first_slot) < <unsigned int> stored.n_slots:
-            clump = clump_of(state, bodies[lane])
-            for c in range(n):
+        if <unsigned int> (bodies[lane] - stored.first_slot) >= <unsigned int> stored.n_slots:
+            continue
+        clump = clump_of(state, bodies[lane])
+        for c in range(n):
+            if lasts == NULL or lasts[lane] > 0.5:
                 add_exactly(rates[c * LANES + lane], law.fields.sums + (clump * n + c) * SUM_PARTS)
+            if rates[(2 * n + c) * LANES + lane] != 0.0:
+                law.fields.transfers[row_of(clump)] = 1
+                add_exactly(rates[(2 * n + c) * LANES + lane], law.fields.amounts + (clump * n + c) * SUM_PARTS)
+
+
+cdef inline void call_flux(const Law *law, int k, const double *contact, double *result) noexcept nogil:
+    """Rates and amounts of flux k into the result; of flux -1, the law, they are there."""
+    cdef double *rates = result + RATES * LANES
+    if k >= 0:
+        memset(rates, 0, 4 * law.fields.n * LANES * sizeof(double))
+        law.fields.fluxes[k].function(contact, result, rates, law.fields.fluxes[k].parameters)
 
 
 cdef void add_rates(const Stored *stored, const Law *law, const StateView *state, const int *i, const int *j,
                     const double *contact, double *result) noexcept nogil:
-    """Add the rates that the law has written, and those of all fluxes. i, j : (LANES,); walls are no clumps."""
+    """Add what the law and all fluxes have written. i, j : (LANES,); walls are no clumps.
+
+    The law knows which of its contacts end, and its rates count in the last evaluation, too. A flux that is driven by a
+    difference alone does not: its rates count in contacts that last.
+    """
     cdef int n = law.fields.n, k
     cdef double *rates = result + RATES * LANES
-    for k in range(0 if law.fields.law_writes else 1, law.fields.n_fluxes + 1):
-        if k > 0:
-            memset(rates, 0, (ALL_RESULT_ROWS - RATES) * LANES * sizeof(double))
-            law.fields.fluxes[k - 1].function(contact, result, rates, law.fields.fluxes[k - 1].parameters)
-        add_side_rates(stored, law, state, i, result + GOES_ON * LANES, rates)
-        add_side_rates(stored, law, state, j, result + GOES_ON * LANES, rates + n * LANES)
-    memset(rates, 0, (ALL_RESULT_ROWS - RATES) * LANES * sizeof(double))
+    cdef const double *lasts
+    for k in range(-1 if law.fields.law_writes else 0, law.fields.n_fluxes):
+        call_flux(law, k, contact, result)
+        lasts = NULL if k < 0 else result + GOES_ON * LANES
+        add_side(stored, law, state, i, lasts, rates)
+        add_side(stored, law, state, j, lasts, rates + n * LANES)
+    memset(rates, 0, 4 * n * LANES * sizeof(double))
+
+
+cdef void total_rates(const Law *law, const double *contact, double *result, double *total) noexcept nogil:
+    """Sum (2 n, LANES) of the rates of the law, which are in the result, and of all fluxes."""
+    cdef int k, m, count = 2 * law.fields.n * LANES
+    memcpy(total, result + RATES * LANES, count * sizeof(double))
+    for k in range(law.fields.n_fluxes):
+        call_flux(law, k, contact, result)
+        for m in range(count):
+            total[m] += result[RATES * LANES + m]
+    memset(result + RATES * LANES, 0, 2 * count * sizeof(double))
 
 
 cdef void clear_sums(const Law *law, Py_ssize_t first_block, Py_ssize_t last_block) noexcept nogil:
     """Of the clumps of these blocks."""
-    memset(law.fields.sums + first_block * LANES * law.fields.n * SUM_PARTS, 0,
-           (last_block - first_block) * LANES * law.fields.n * SUM_PARTS * sizeof(Wide))
+    cdef Py_ssize_t size = LANES * law.fields.n * SUM_PARTS, b
+    memset(law.fields.sums + first_block * size, 0, (last_block - first_block) * size * sizeof(Wide))
+    for b in range(first_block, last_block):
+        if law.fields.transfers[b]:
+            memset(law.fields.amounts + b * size, 0, size * sizeof(Wide))
+            law.fields.transfers[b] = 0

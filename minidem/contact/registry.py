@@ -144,6 +144,7 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
                   10 whether the contact goes on, 1 or 0; before the call 1 if the overlap is positive
                   11 energy of what breaks in this contact at this pose [J]; 0 before the call
                   12, ... rates times capacity of the fields of i   12 + n, ... of j; 0 before the call
+                  12 + 2 n, ... amounts times capacity that are added to the fields of i   12 + 3 n, ... of j; likewise
          result   0-3 energies of the springs: normal, tangential, rolling; sliding: of `describe`
 
       These are the rows of minidem/contact/rows.pxd. The parameters are doubles.
@@ -154,6 +155,11 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
     Without a range, contacts go on as long as the overlap is positive; a law with a range decides with
     `contacts.goes_on`, or row 10 of the result. Where forces are evaluated between two steps, the step is 0, and
     nothing is dissipated.
+
+    Rates of fields and amounts count in the evaluation in which they are written, also in the last one of a contact.
+    Amounts are added in this step, once and as they are. Between two steps nothing is transferred: a new contact for
+    which the function writes an amount keeps a history of zeros, so that the next step finds it as it began. What the
+    history of a contact says is lost with a clump that is removed.
     """
     from minidem.contact.external_law import make_kernels
     _registry.refuse_built_in(name)

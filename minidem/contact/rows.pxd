@@ -14,8 +14,8 @@ Of two spheres, i is the one with the lower number of the user, as long as the c
 ends in this step: its force is zero, and what its springs hold is dissipated.
 
 Laws of the user, and all where clumps have fields (fields.pxd), get BodyRows behind the coefficients and may write
-rates of the fields behind the results. A flux (`FluxFunction`) has (contact, result, rates, parameters) and writes such
-rates alone.
+rates of the fields behind the results, and behind these the amounts that a contact transfers at this pose. A flux
+(`FluxFunction`) has (contact, result, rates, parameters) and writes such rates and amounts alone.
 """
 
 cdef enum ContactRow:
@@ -57,8 +57,8 @@ cdef enum BodyRow:          # of the array `contact`
     CONTACT_ROWS = VALUES + 2 * MAX_COMPONENTS
 
 cdef enum RateRow:          # of the array `result`
-    RATES = 12              # as many as there are components, of i, then of j; zero before the call
-    ALL_RESULT_ROWS = RATES + 2 * MAX_COMPONENTS
+    RATES = 12              # as many as there are components, of i, then of j; amounts likewise; zero before the call
+    ALL_RESULT_ROWS = RATES + 4 * MAX_COMPONENTS
 
 ctypedef void (*HistoryFunction)(const double *contact, double *history, double *result,
                                  const double *parameters) noexcept nogil

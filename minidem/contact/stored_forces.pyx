@@ -195,6 +195,27 @@ cdef inline bint call_law(Stored *stored, const Law *law, const StateView *state
         or note_fractures(stored, law, state, keys, result + FRACTURE * LANES)
 
 
+cdef bint call_between_steps(Stored *stored, const Law *law, const StateView *state, double *block, double *contact,
+                             double *result, bint stores, bint own) noexcept nogil:
+    """As call_law, where no step has led to the pose, and no amounts of fields are transferred.
+
+    A contact for which the law writes one keeps the records that it had, so that the next step finds it as it was.
+    """
+    cdef double records[MAX_RECORDS * 4 * LANES]
+    cdef int n = law.fields.n, lane, k
+    cdef bint transfers
+    memcpy(records, block + RECORDS * LANES, law.n_records * 4 * LANES * sizeof(double))
+    if not call_law(stored, law, state, block, contact, result, stores, own):
+        return False
+    for lane in range(LANES):
+        transfers = False
+        for k in range(2 * n, 4 * n):
+            transfers |= result[(RATES + k) * LANES + lane] != 0.0
+        for k in range(4 * law.n_records if transfers else 0):
+            block[(RECORDS + k) * LANES + lane] = records[k * LANES + lane]
+    return True
+
+
 cdef inline int ended_lanes(const Stored *stored, const Blocks *blocks, const double *block,
                             const double *result) noexcept nogil:
     """Bits 1 << lane of the contacts that do not go on."""
@@ -271,7 +292,7 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
     cdef Py_ssize_t b, n_blocks = blocks.n_blocks
     cdef int ended, lane
     cdef double images[6 * LANES]
-    cdef bint crosses
+    cdef bint crosses, fine, between = state.half_step == 0.0
     memset(result, 0, sizeof(result))
     memset(contact, 0, sizeof(contact))
     load_only_pair(law, contact)
@@ -286,8 +307,12 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
         if b >= stored.n_kept[group]:
             force, couple = result + FORCE * LANES, result + COUPLE * LANES
             preset(stored, law, b, walls, contact, result)
-            if not call_law(stored, law, state, block, contact, result, walls or stored.stores_forces,
-                            group != <int> CROSS):
+            if between and law.fields.law_writes:
+                fine = call_between_steps(stored, law, state, block, contact, result, True, group != <int> CROSS)
+            else:
+                fine = call_law(stored, law, state, block, contact, result, walls or stored.stores_forces,
+                                group != <int> CROSS)
+            if not fine:
                 return False
             if law.reach > 0.0:
                 limit_range(stored, law, b, walls, contact, result)

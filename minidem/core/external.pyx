@@ -6,6 +6,7 @@ C function, which passes the rows of eight bodies or contacts as arrays.
 """
 import ctypes
 import re
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -39,8 +40,8 @@ class Assignable:
 
     def __setattr__(self, name, values):
         array = getattr(self, name)
-        if not isinstance(array, np.ndarray):
-            raise ValueError(f"{name} is a dict: change its arrays, {name}[{next(iter(array), 'name')!r}][:] = ...")
+        if isinstance(array, Mapping):
+            raise ValueError(f"{name}: give the arrays one by one, as in {name}[{next(iter(array), '...')!r}] = ...")
         if np.shape(values) != array.shape and not (array.ndim == 1 and np.ndim(values) == 0):
             raise ValueError(f"{name} has shape {np.shape(values)}; give shape {array.shape}"
                              f"{' or one number' if array.ndim == 1 else ''}")

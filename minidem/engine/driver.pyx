@@ -7,6 +7,7 @@ Such code works on copies, or saves a copy to restore.
 """
 import numpy as np
 
+from minidem.contact.contact_table import with_history
 from minidem.engine.field_table import field_rows, keep_rates, require_finite
 from minidem.engine.history_memory import history_without
 from minidem.engine.loop_memory import NotFinite
@@ -14,7 +15,7 @@ from minidem.engine.population import Population
 from minidem.engine.user_forces import UserWork
 
 from minidem.broadphase.broadphase cimport IN_CALLBACK, NO_FAILURE, SMALL_TEAM
-from minidem.contact.contact_list cimport deepest_overlap, list_contacts, list_last, list_stored
+from minidem.contact.contact_list cimport deepest_overlap, list_contacts, list_last, list_slopes, list_stored
 from minidem.contact.law cimport take_boxes
 from minidem.contact.stored cimport restore_stored
 from minidem.core.guard cimport Guard
@@ -470,11 +471,18 @@ cdef class Driver:
         pose_range(&self.loop.state, 0, self.loop.state.n_blocks)
 
     def contacts(self):
-        """Contacts at the present pose, a structured array (contact/contact_table.py)."""
+        """Contacts at the present pose, a structured array (contact/contact_table.py); of a user-defined law with their
+        history."""
         if self.memory.contacts is not None:
-            return self.of_walls(list_stored(self.state, &self.loop.state, self.loop.contacts, self.loop.n_threads))
+            found = self.of_walls(list_stored(self.state, &self.loop.state, self.loop.contacts, self.loop.n_threads))
+            return with_history(found, self.history()["records"]) if self.memory.law_kernels.sees_bodies else found
         return self.of_walls(list_contacts(self.state, self.loop.contacts, self.loop.broad.threads,
                                            self.loop.n_threads))
+
+    def rate_slopes(self, changes):
+        """Derivatives of the rates of fields in the present contacts, see list_slopes; None: they change no field."""
+        return None if self.loop.law.fields.sums == NULL else list_slopes(&self.loop.state, self.loop.contacts,
+                                                                          self.loop.n_threads, changes)
 
     def contacts_of_last(self, Py_ssize_t n):
         """Contacts of the n clumps added last, at the present pose; the forces on clumps stay as they are."""

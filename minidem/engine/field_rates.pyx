@@ -4,7 +4,10 @@ The rate of a field at the pose of a whole step is the sum of those of contacts 
 value goes on by the two-step Adams-Bashforth formula, of second order as the leapfrog is; in the first step of a clump
 by that of Euler.
 
-    f_(n+1) = f_n + dt (3 r_n - r_(n-1)) / 2
+    f_(n+1) = f_n + dt (3 r_n - r_(n-1)) / 2 + a_(n+1)
+
+The amounts a_(n+1) that contacts transfer at the pose of step n + 1, divided by the capacity as well, are added there,
+after all contacts have been evaluated. Evaluations between two steps transfer nothing.
 """
 from minidem.contact.exact_sum cimport SUM_PARTS, exact_total
 from minidem.core.lanes cimport LANES
@@ -29,6 +32,17 @@ cdef void advance_fields(Loop *loop, int thread, double ahead) noexcept nogil:
             for lane in range(LANES):
                 change = rows[HAS_LAST * LANES + lane] * (rows[RATE * LANES + lane] - rows[LAST_RATE * LANES + lane])
                 rows[VALUE * LANES + lane] += ahead * (rows[RATE * LANES + lane] + 0.5 * change)
+
+
+cdef void take_amounts(Loop *loop, Py_ssize_t b) noexcept nogil:
+    """Add the amounts that contacts transfer at this pose to the values of a block. No other thread may read them."""
+    cdef int n = loop.law.fields.n, c, lane
+    cdef double *rows
+    for c in range(n if loop.law.fields.transfers[b] else 0):
+        rows = rows_of(loop, b, c)
+        for lane in range(LANES):
+            rows[VALUE * LANES + lane] += rows[PER_CAPACITY * LANES + lane] * exact_total(
+                loop.law.fields.amounts + ((b * LANES + lane) * n + c) * SUM_PARTS)
 
 
 cdef void reduce_rates(Loop *loop, Py_ssize_t b, const double *sources, bint ends_step) noexcept nogil:

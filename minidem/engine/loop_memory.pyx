@@ -175,7 +175,8 @@ cdef class LoopMemory:
         cdef const double[::1] ids = np.append(population.ids, 0).astype(float)
         cdef const double[:, ::1] of_walls = np.hstack([np.zeros((len(self.walls.elements.walls) + 1, 0)), *(
             np.vstack([field.walls, np.zeros(field.components)]) for field in population.fields)])
-        cdef double[:, ::1] sums
+        cdef double[:, :, ::1] sums
+        cdef unsigned char[::1] transfers
         cdef unsigned char[::1] functions = bytearray((len(fluxes) + 1) * sizeof(Flux))
         cdef Flux *flux = <Flux *> &functions[0]
         cdef size_t[::1] context
@@ -189,9 +190,12 @@ cdef class LoopMemory:
         fields.law_writes = self.law_kernels.sees_bodies
         self.arrays += [np.asarray(ids), functions]
         if fields.n:
-            sums = aligned((self.loop.state.n_blocks * LANES + 1, fields.n * 2 * SUM_PARTS))
-            fields.sums, fields.of_walls = <Wide *> &sums[0, 0], &of_walls[0, 0]
-            self.arrays += [np.asarray(of_walls), np.asarray(sums)]
+            sums = aligned((2, self.loop.state.n_blocks * LANES + 1, fields.n * 2 * SUM_PARTS))
+            transfers = bytearray(self.loop.state.n_blocks + 1)
+            fields.sums, fields.amounts, fields.of_walls = \
+                <Wide *> &sums[0, 0, 0], <Wide *> &sums[1, 0, 0], &of_walls[0, 0]
+            fields.transfers = &transfers[0]
+            self.arrays += [np.asarray(of_walls), np.asarray(sums), transfers]
         for one in fluxes:
             if one.address is None:
                 owner = PythonFlux(self.law_kernels, one.function, one.parameters)

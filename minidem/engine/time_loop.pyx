@@ -39,7 +39,7 @@ from minidem.core.clock cimport clock
 from minidem.core.lanes cimport LANES
 from minidem.core.openmp cimport advance_epoch, barrier_wait, require_full_team, restore_team_setting, team_size
 from minidem.engine.compiled_forces cimport add_compiled_forces
-from minidem.engine.field_rates cimport advance_fields, reduce_rates
+from minidem.engine.field_rates cimport advance_fields, reduce_rates, take_amounts
 from minidem.engine.fused_pass cimport advance_blocks
 from minidem.engine.ledger cimport add_wall_work
 from minidem.engine.leapfrog cimport MOST_STRAIN, predict_velocity
@@ -166,7 +166,10 @@ cdef void reduce_all(Loop *loop, int thread, double steps, int stage, double hal
     cdef double *stored
     cdef double sources[MAX_COMPONENTS * LANES]
     cdef Py_ssize_t b
+    cdef bint transfers = loop.law.fields.sums != NULL and half > 0.0
     memset(sources, 0, sizeof(sources))
+    if transfers:
+        await_readers(&loop.broad, thread)              # contacts of all threads have read the values
     for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
         stored = wrench_of(&loop.state, b)
         if predicts:
@@ -177,6 +180,8 @@ cdef void reduce_all(Loop *loop, int thread, double steps, int stage, double hal
             wrench = reduce_block(contacts, &loop.state, b, contacts.sphere_force, loop.body_force, stored, False)
         if wrench != stored:
             memcpy(stored, wrench, WRENCH_ROWS * LANES * sizeof(double))
+        if transfers:
+            take_amounts(loop, b)
         if loop.n_forces > 0:
             add_compiled_forces(loop, b, loop.first_step + steps, half, sources)
         if loop.law.fields.n > 0 and half >= 0.0:

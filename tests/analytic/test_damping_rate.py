@@ -73,6 +73,52 @@ def test_nothing_to_damp():
     assert damping_rate(sim, sim.contacts()) == (0.0, -1)
 
 
+def bonded(damping, dt, **options):
+    """A chain of six spheres across small gaps, which move and spin in all directions."""
+    rng = np.random.default_rng(1)
+    sim = md.Simulation(md.Material(1e7, 0.3, restitution=0.5, friction=0.3), dt=dt,
+                        contact="hertz-mindlin:bonds=parallel")
+    sim.add_clumps(BALL, [(0.0201 * k, 0, 0) for k in range(6)], velocity=rng.normal(0.0, 1e-3, (6, 3)),
+                   angular_velocity=rng.normal(0.0, 0.1, (6, 3)))
+    sim.run(2)
+    sim.add_bonds(1e-3, young=1e7, damping=damping, **options)
+    return sim
+
+
+@pytest.mark.parametrize("law", ["hertz-mindlin", "hooke-coulomb"])
+def test_rate_of_one_bond(law):
+    """Springs and dashpots of forces and couples of two spheres, along and across their line."""
+    options = "bonds=parallel,stiffness=1e4" if law == "hooke-coulomb" else "bonds=parallel"
+    sim = md.Simulation(md.Material(1e7, 0.3, restitution=0.5), contact=f"{law}:{options}", dt=1e-5)
+    sim.add_clumps(BALL, [(0, 0, 0), (2.02 * R, 0, 0)])
+    sim.add_bonds([(0, 1)], young=1e7, stiffness_ratio=2.0, damping=0.7)
+    m, inertia, lever = sim.mass[0], 0.4 * sim.mass[0] * R ** 2, 1.01 * R
+    k_n = 1e7 * pi * R ** 2 / (2.02 * R)
+    turning = 0.25 * k_n * R ** 2                       # the same for bending and torsion: k_s = k_n / 2
+    along, across, about = (1.4 * sqrt(mass * k) + 0.25 * sim.dt * k for mass, k in (
+        (m / 2, k_n), (m / 2, k_n / 2), (0.7 * m * R ** 2, turning)))
+    expected = max(2.0 * along / m, 2.0 * across * (1.0 / m + lever ** 2 / inertia), 2.0 * about / inertia)
+    assert damping_rate(sim, sim.contacts())[0] == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize("part", [0.95, 1.1])
+@pytest.mark.parametrize("damping", [0.3, 1.5, 3.0])
+def test_dashpots_of_bonds_beyond_their_step_create_energy(damping, part):
+    """The warning is where energy grows: part : of the step at which the rate is 1 / dt."""
+    dt = 1e-5
+    for _ in range(12):                                 # the rate depends on the step, because of the springs
+        sim = bonded(damping, dt)
+        dt *= (1.0 / (damping_rate(sim, sim.contacts())[0] * dt)) ** 0.5
+    sim = bonded(damping, part * dt)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        sim.run(400)
+    grows, warned = sim.energy().kinetic > 1e-4, [str(w.message) for w in caught if "dashpots" in str(w.message)]
+    assert grows == (part > 1.0) == len(warned), (sim.energy().kinetic, warned)
+    if warned:
+        assert warned[0].startswith("step 3 ") and "less damping of the bonds" in warned[0]
+
+
 def strength(restitution, part, count=150, inertial=0.02, seed=1):
     """Deviatoric over mean stress of a sample that is compressed along z under a pressure, largest rate * dt, warnings.
 

@@ -4,8 +4,10 @@ import copy
 import heat_chain as heat
 import numpy as np
 import pytest
+from scipy.special import beta
 
 import minidem as md
+from minidem.analysis.damping import exchange_rate
 
 WALLS = [heat.HOT, heat.COLD]
 
@@ -82,14 +84,52 @@ def test_heat_of_a_collision_is_the_sum_over_its_steps():
     assert sim.field("temperature").sum() == pytest.approx(heat.HOT + heat.COLD, rel=1e-13)
 
 
-@pytest.mark.parametrize("step", [8e-6, 2e-6, 5e-7])
-def test_heat_of_a_collision_is_of_second_order(step):
-    """The difference falls by the exponential of the integral of the conductance, here over recorded overlaps.
+@pytest.mark.parametrize("power, order", [(0.5, 1.5), (1.0, 2.0)])
+def test_order_of_the_exchange_in_a_collision(power, order):
+    """With rates proportional to a power of the overlap, against the integral over Hertz's collision.
 
-    The error stays below the integral times the square of the step over the shortest time of the exchange.
+    A rate like its root begins and ends with an infinite slope, where a sum over steps is of order 1.5. Mean squares of
+    32 pairs, which touch at as many instants of a step.
     """
-    sim, (conductance, difference) = collision(step, 1e4)
-    rates = 2.0 * step * conductance / (sim.mass[0] * heat.CAPACITY)
-    error = abs(difference[-1] / (heat.HOT - heat.COLD) - np.exp(-rates.sum()))
-    assert 0.09 < rates.sum() < 0.1
-    assert error < rates.sum() * rates.max() ** 2
+    speed, count, exponent = 0.5, 32, 0.5
+    modulus, mass = 1e7 / (2.0 * (1.0 - 0.3 ** 2)), 0.5 * heat.BALL.mass
+    deepest = (1.25 * mass * speed ** 2 / (4.0 / 3.0 * modulus * np.sqrt(0.5 * heat.RADIUS))) ** 0.4
+    duration = 2.0 * deepest / speed * beta(0.4, 0.5) / 2.5
+    rate = 0.5 * exponent / (2.0 * deepest ** (power + 1.0) / speed * beta((power + 1.0) / 2.5, 0.5) / 2.5)
+
+    def flux(contacts, rate):
+        values = contacts.fields["temperature"]
+        change = rate * np.maximum(contacts.overlap, 0.0) ** power * (values[:, 1] - values[:, 0])
+        contacts.rates["temperature"] = np.column_stack([change, -change])
+
+    errors = []
+    for steps in 50, 100, 200:
+        sim = md.Simulation(md.Material(young=1e7, poisson=0.3), contact="hertz-mindlin", dt=duration / steps)
+        places = np.zeros((2, count, 3))
+        gaps = speed * sim.dt * (np.arange(count) + 0.001) / count
+        places[:, :, 0] = heat.RADIUS * np.array([[-1.0], [1.0]]) + 0.5 * gaps * np.array([[-1.0], [1.0]])
+        places[:, :, 1] = 5.0 * heat.RADIUS * np.arange(count)
+        approach = np.outer(np.repeat([0.5, -0.5], count), (speed, 0, 0))
+        sim.add_clumps(heat.BALL, places.reshape(-1, 3), velocity=approach)
+        sim.add_field("temperature", np.repeat([0.0, 1.0], count))
+        sim.add_flux(flux, [rate])
+        sim.run(round(1.3 * steps))
+        assert not len(sim.contacts())
+        low, high = sim.field("temperature").reshape(2, -1)
+        errors.append(np.sqrt(np.mean((high - low - np.exp(-exponent)) ** 2)))
+    assert np.log2(np.divide(errors[:-1], errors[1:])) == pytest.approx(order, abs=0.08), errors
+    assert errors[1] < 1.2e-4
+
+
+def test_the_step_that_a_chain_allows():
+    """The largest rate of the matrix of conductances, which a warning names as a step."""
+    sim, (i, j, conductance) = heat.chain(12)
+    matrix = np.zeros((12, 12))
+    for a, b, h in zip(i, j, conductance):
+        matrix[a, a] += h
+        if b >= 0:
+            matrix[b, b] += h
+            matrix[[a, b], [b, a]] -= h
+    largest = np.linalg.eigvalsh(matrix)[-1] / (heat.BALL.mass * heat.CAPACITY)
+    sim.run(1)
+    assert 0.97 * largest < exchange_rate(sim)[0] < (1.0 + 1e-9) * largest

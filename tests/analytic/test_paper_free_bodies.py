@@ -36,7 +36,7 @@ VERDICTS = {
     "tennis_racket": (1, [], []),
     "custom_integrator": (4, [], []),
     "custom_law": (9, [], []),
-    "capillary_bridge": (9, [], []),
+    "capillary_bridge": (11, [], []),
     "cohesive_slope": (10, [], []),
     "cantilever": (4, [], []),
     "agglomerate_impact": (2, [], []),

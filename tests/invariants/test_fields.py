@@ -1,11 +1,16 @@
 """Fields of clumps: what they are kept over, bits, and what functions in all languages see and change."""
 import copy
+import re
+import warnings
 
+import capillary_bridge as bridge
 import numpy as np
 import pytest
 from rods_with_fields import MATERIAL, POINTERS, ROD, box_of_rods, compiled_conduction, conduction, same
 
 import minidem as md
+from minidem.analysis.damping import exchange_rate
+from minidem.initial import place_densely
 from minidem.scenario.c_functions import ctypes_functions
 
 
@@ -423,3 +428,274 @@ def test_unknown_field_and_missing_records():
         sim.add_flux(conduction, [1.0])
     with pytest.raises(ValueError, match="takes"):
         box_of_rods().add_flux(lambda: None)
+
+
+# ---------------------------------------------------------------- amounts that contacts transfer
+
+def wet_pair(own_law, gap=1e-6, speed=0.3, **options):
+    own_law("wet", bridge.shared_force, bridge.shared_describe, **bridge.SHARED)
+    sim = md.Simulation(bridge.GLASS, contact="wet:reach=6e-4", dt=1e-5, **options)
+    sim.add_clumps(bridge.SPHERE, [(0, 0, 0), (2e-3 + gap, 0, 0)], velocity=[(speed, 0, 0), (-speed, 0, 0)])
+    sim.add_field("liquid", [2e-11, 4e-11])
+    return sim
+
+
+def held(sim):
+    """Volume of the bridges."""
+    return sim.contacts()["history"][:, 0, 3].sum()
+
+
+@pytest.mark.parametrize("gap", [1e-6, -1e-6])
+def test_amounts_are_transferred_once_as_they_are(own_law, gap):
+    """5 % of both in the step in which the bridge forms, half of it to both in the last step of the contact; also of a
+    contact that is there before the first step."""
+    sim, rows = wet_pair(own_law, gap), []
+
+    def look(sim):
+        if len(rows) % 9 == 0:
+            copy.deepcopy(sim).contacts()               # evaluations between steps transfer nothing
+        rows.append((*sim.field("liquid"), held(sim), len(sim.contacts())))
+
+    look(sim)
+    sim.run(200, 1, look)
+    states = [row for k, row in enumerate(rows) if k == 0 or row[:3] != rows[k - 1][:3]]
+    dry, wet, done = (np.array(row[:3]) / 1e-11 for row in states)
+    assert dry.tolist() == [2.0, 4.0, 0.0]
+    assert wet == pytest.approx([1.9, 3.8, 0.3], rel=1e-15) and done == pytest.approx([2.05, 3.95, 0.0], rel=1e-15)
+    assert rows[1][2] > 0.0 and rows[-1][3] == 0
+
+
+def wet_gas(own_law, count, side, threads=1, force=bridge.shared_force):
+    """Grains of which every second one is wet, in a dense gas; bridges break at a small gap."""
+    own_law("wet", force, bridge.shared_describe, **bridge.SHARED)
+    sim = md.Simulation(md.Material(young=1e6, poisson=0.3), contact="wet:tension=0.001,reach=1e-4", dt=2e-5,
+                        periodic=((0, 0, 0), (side,) * 3, (True,) * 3), threads=threads)
+    [(place, _)] = place_densely([bridge.SPHERE], [count], (0, 0, 0), (side,) * 3, np.random.default_rng(1))
+    sim.add_clumps(bridge.SPHERE, place, velocity=np.random.default_rng(2).normal(0.0, 2.0, place.shape))
+    sim.add_field("liquid", 1e-12 * (np.arange(count) % 2), capacity=2.0)
+    return sim, 2.0 * sim.field("liquid").sum()
+
+
+@pytest.mark.usefixtures("many_threads_and_sorts")
+def test_transferred_amounts_are_conserved_over_threads_and_restarts(own_law, tmp_path):
+    whole, total = wet_gas(own_law, 32, 0.0095)
+    whole.run(40)
+    assert held(whole) > 0.0 and np.count_nonzero(whole.field("liquid")) > 20
+    assert 2.0 * whole.field("liquid").sum() + held(whole) == pytest.approx(total, rel=1e-14)
+    for threads in 2, 3:
+        sim, _ = wet_gas(own_law, 32, 0.0095, threads)
+        assert sim.threads == threads
+        sim.run(21)
+        sim.save(tmp_path / "here.npz")
+        copied, loaded = copy.deepcopy(sim), md.Simulation.load(tmp_path / "here.npz", threads=1)
+        for one in sim, copied, loaded:
+            one.run(19)
+            assert np.array_equal(one.field("liquid"), whole.field("liquid"))
+            assert np.array_equal(one.position, whole.position) and np.array_equal(one.contacts(), whole.contacts())
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("many_threads_and_sorts")
+def test_a_hundred_thousand_bridges_lose_nothing(own_law, tmp_path):
+    """Formed and broken, with another number of threads after each restart."""
+    events = [0, 0]
+
+    def force(contacts, *values):
+        before = contacts.history[:, 0, 3] > 0.0
+        bridge.shared_force(contacts, *values)
+        after = contacts.history[:, 0, 3] > 0.0
+        counted = contacts.ids[:, 0] >= 0               # some are evaluated by two threads
+        events[0] += np.count_nonzero(after & ~before & counted)
+        events[1] += np.count_nonzero(before & ~after & counted)
+
+    sim, total = wet_gas(own_law, 1000, 0.0235, 1, force)
+    for threads in range(1, 1000):
+        sim.run(400)
+        assert 2.0 * sim.field("liquid").sum() + held(sim) == pytest.approx(total, rel=1e-12)
+        if min(events) > 200_000:                       # at least half as many
+            break
+        sim.save(tmp_path / "here.npz")
+        sim = md.Simulation.load(tmp_path / "here.npz", threads=1 + threads % 2)
+    assert sim.field("liquid").min() > 0.0
+
+
+def test_compiled_functions_transfer_amounts(own_law):
+    """Rows 12 + 2 n ... of the result of a law, 2 n ... of the rates of a flux: of i, then of j."""
+    numba = pytest.importorskip("numba")
+
+    @numba.cfunc(POINTERS)
+    def force(contact, history, result, parameters):
+        rows, out, kept = numba.carray(contact, (86, 8)), numba.carray(result, (16, 8)), numba.carray(history, (4, 8))
+        for k in range(8):
+            for m in range(10):
+                out[m, k] = parameters[0] * max(rows[13, k], 0.0) * rows[m, k] if m < 3 else 0.0
+            if kept[3, k] == 0.0 and rows[13, k] > 0.0:
+                out[14, k], out[15, k] = 0.25, -0.25
+                kept[3, k] = 1.0
+
+    @numba.cfunc(POINTERS)
+    def flux(contact, result, rates, parameters):       # as the contact ends
+        rows, out, rate = numba.carray(contact, (86, 8)), numba.carray(result, (16, 8)), numba.carray(rates, (4, 8))
+        for k in range(8):
+            ends = 1.0 if out[10, k] == 0.0 else 0.0
+            rate[0, k], rate[1, k] = ends, ends         # rates do not count there
+            rate[2, k], rate[3, k] = ends * (1.0 + rows[84, k]), 0.5 * ends
+
+    own_law("compiled", force, parameters={"stiffness": 1e3})
+    sim = md.Simulation(MATERIAL, contact="compiled", dt=1e-5)
+    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0), [(0, 0, 0), (0.02001, 0, 0)],
+                   velocity=[(1, 0, 0), (-1, 0, 0)])
+    sim.add_field("charge", [0.0, 0.0])
+    sim.add_flux(flux)
+    rows = [(0.0, 0.0)]
+    sim.run(1000, 1, lambda sim: rows.append(tuple(sim.field("charge"))))
+    states = [row for k, row in enumerate(rows) if k == 0 or row != rows[k - 1]]
+    first = sorted(states[1])
+    assert first == [-0.25, 0.25] and not len(sim.contacts())
+    assert len(states) == 3
+    assert sorted((states[2][0] - states[1][0], states[2][1] - states[1][1])) in ([0.5, 0.75], [0.5, 1.25])
+
+
+def test_rates_of_a_law_count_in_the_last_evaluation_of_a_contact(own_law):
+    """A law knows that a contact ends; a flux that is driven by a difference does not, and its rate then counts for
+    nothing."""
+    def force(contacts, stiffness):
+        contacts.force = stiffness * np.maximum(contacts.overlap, 0.0)[:, None] * contacts.normal
+        contacts.rates["wetness"] = np.array([1.0, -1.0]) * (contacts.overlap <= 0.0)[:, None]
+
+    def flux(contacts):
+        contacts.rates["heat"] = (contacts.overlap <= 0.0).astype(float)[:, None] * np.ones(2)
+
+    own_law("last", force, parameters={"stiffness": 1e3})
+    sim = md.Simulation(MATERIAL, contact="last", dt=1e-5)
+    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0), [(0, 0, 0), (0.02001, 0, 0)],
+                   velocity=[(1, 0, 0), (-1, 0, 0)])
+    sim.add_field("wetness", 0.0)
+    sim.add_field("heat", 0.0)
+    sim.add_flux(flux)
+    sim.run(1000)
+    assert sorted(sim.field("wetness")) == pytest.approx([-1e-5, 1e-5]) and not len(sim.contacts())
+    assert not sim.field("heat").any()
+
+
+def test_forces_see_the_amounts_of_their_pose(own_law):
+    """Functions in Python and compiled ones alike."""
+    numba = pytest.importorskip("numba")
+
+    @numba.cfunc(POINTERS)
+    def compiled(time, clumps, wrenches, parameters):
+        values, out = numba.carray(clumps, (17, 8)), numba.carray(wrenches, (8, 8))
+        for k in range(8):
+            out[0, k], out[7, k] = 1e-3 * values[15, k], values[15, k]
+
+    def in_python(t, x, v, q, w, *, fields):
+        force = np.zeros_like(x)
+        force[:, 0] = 1e-3 * fields["liquid"]
+        return force, 0.0 * force, {"seen": fields["liquid"]}
+
+    found = []
+    for function in compiled, in_python:
+        sim = wet_pair(own_law)
+        sim.set_field("liquid", [0.2, 0.4])
+        sim.add_field("seen", 0.0)
+        sim.add_force(function)
+        sim.run(20)
+        found.append((sim.field("seen"), sim.position))
+    assert np.array_equal(found[0][0], found[1][0]) and np.array_equal(found[0][1], found[1][1])
+
+
+def test_rates_and_amounts_are_assigned(own_law):
+    wrong = {}
+
+    def force(contacts, stiffness):
+        contacts.rates["wetness"] = np.ones((8, 2))
+        contacts.rates["wetness"] += 1.0
+        contacts.transfer["dipole"] = 0.0
+        contacts.transfer["dipole"][:, 0] = (1.0, 2.0, 3.0) * (contacts.overlap > 0.0)[:, None]
+        assert list(contacts.rates) == ["wetness", "dipole"] and "wetnes" not in contacts.fields
+        for text, change in (("new", lambda: contacts.rates.__setitem__("wetnes", 1.0)),
+                             ("shape", lambda: contacts.transfer.__setitem__("wetness", np.zeros(8))),
+                             ("all", lambda: setattr(contacts, "rates", {"wetness": np.zeros((8, 2))})),
+                             ("fields", lambda: contacts.fields.__setitem__("wetness", 1.0))):
+            with pytest.raises(ValueError) as error:
+                change()
+            wrong[text] = str(error.value)
+
+    own_law("assigns", force, parameters={"stiffness": 1e3})
+    sim = md.Simulation(md.Material(1.0, 0.3), contact="assigns", dt=1e-3)
+    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0), [(0, 0, 0), (0.0199, 0, 0)])
+    sim.add_field("wetness", [0.0, 2.0])
+    sim.add_field("dipole", (0.0, 0.0, 0.0), components=3)
+    sim.run(2)
+    assert sim.field("wetness") == pytest.approx([0.004, 2.004])
+    assert sorted(sim.field("dipole").tolist()) == [[0.0] * 3, [2.0, 4.0, 6.0]]
+    assert "rates['wetnes']: there is no such field; known are wetness, dipole" in wrong["new"]
+    assert "transfer['wetness'] has shape (8,); give shape (8, 2)" in wrong["shape"]
+    assert "rates['wetness'] = " in wrong["all"] and "read-only" in wrong["fields"]
+
+
+# ---------------------------------------------------------------- steps that are too long for a field
+
+def said(run):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        run()
+    return [str(warning.message) for warning in caught if "field" in str(warning.message)]
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("product", [0.9, 1.1])
+def test_a_step_that_a_flux_does_not_allow(product, late):
+    """Two spheres in contact: their difference decays at twice the rate over the capacity, and grows above 1 / dt. A
+    flux that comes later is looked at as well."""
+    sim = pair_of_spheres(1e-4)
+    if late:
+        sim.run(300)
+    sim.add_field("temperature", [1.0, 3.0], capacity=5.0)
+    texts = said(lambda: (sim.add_flux(exchange, [0.5 * 5.0 * product / 1e-4]), sim.run(60), sim.run(200)))
+    grown = abs(np.diff(sim.field("temperature"))[0]) > 2.0
+    assert grown == (product > 1.0) == len(texts)
+    if texts:
+        assert texts[0].startswith(f"step {301 if late else 1} (time")
+        assert "'temperature'" in texts[0] and "rate of 1.1e+04 1/s, 1.1 times 1 / dt" in texts[0]
+        assert "Lower dt below 9.09e-05 s" in texts[0]
+
+
+@pytest.mark.parametrize("product", [0.9, 1.05, 1.5])
+@pytest.mark.parametrize("language", ["python", "numba"])
+@pytest.mark.parametrize("contact", ["hertz", "hertz-mindlin"])
+def test_a_step_that_a_force_does_not_allow(product, language, contact):
+    """Noticed once the field has grown, from the growth in a step."""
+    sim = md.Simulation(md.Material(1e7, 0.3), contact=contact, dt=0.02)
+    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0), [(0, 0, 0), (1, 0, 0)])
+    sim.add_field("activity", [1.0, 2.0], capacity=2.0)
+    sim.add_force(decay if language == "python" else compiled_decay(), [2.0 * product / 0.02])
+    texts = said(lambda: sim.run(100))
+    assert (np.abs(sim.field("activity")).max() > 2.0) == (product > 1.0) == len(texts)
+    if texts:
+        rate, step = map(float, re.search(r"rate of (\S+) 1/s.*Lower dt below (\S+) s", texts[0]).groups())
+        assert 0.02 * rate == pytest.approx(product, rel=0.01) and step == pytest.approx(0.02 / product, rel=0.01)
+
+
+def test_the_rate_of_a_law_and_fluxes_together(own_law):
+    """Of several fields, with walls: half of the sphere's own rate, of which the wall without a value has none."""
+    exchanging_law()
+    walls = [md.Plane((0, 0, 0), (0, 0, 1)), md.Plane((0, 0, 0.0199), (0, 0, -1))]
+    sim = md.Simulation(MATERIAL, walls, dt=1e-5, contact="exchanging:rate=70")
+    sim.add_clumps(md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0), [(0, 0, 0.00995)])
+    sim.add_field("dipole", (0.0, 0.0, 0.0), components=3)
+    sim.add_field("temperature", 300.0, walls=[300.0, np.nan], capacity=2.0)
+    sim.add_flux(exchange, [30.0])
+    sim.run(1)
+    rate, clump, name = exchange_rate(sim)
+    assert rate == pytest.approx(50.0, rel=1e-6) and (clump, name) == (0, "temperature")
+    sim.set_field("temperature", [350.0])
+    assert exchange_rate(sim)[0] == pytest.approx(50.0, rel=1e-6)
+
+
+def test_looks_at_rates_change_no_bit():
+    sims = [box_of_rods(flux=conduction, conductivity=4e7) for _ in range(2)]
+    sims[1].monitor.due = sims[1].monitor.ready = 10 ** 9
+    assert len(said(lambda: sims[0].run(1000))) == 1
+    sims[1].run(1000)
+    assert same(*sims)
