@@ -290,7 +290,7 @@ MESSAGES = [        # (call, what its message says)
      ["(3,)", "fields and rates: 'heat' of shape (8, 2)"]),
     (lambda: with_flux(lambda c: c.rates["heart"]), ["heart", "fields and rates: 'heat' of shape (8, 2)"]),
     (lambda: with_flux(lambda c: c.overlaps), ["EightContacts has no 'overlaps'", "did you mean 'overlap'?"]),
-    (lambda: with_flux(lambda c: setattr(c, "rates", 1.0)), ["rates is a dict: change its arrays, rates['heat'][:]"]),
+    (lambda: with_flux(lambda c: setattr(c, "rates", 1.0)), ["rates: give the arrays one by one, as in rates['heat'] = ..."]),
     (lambda: sheared(lambda: 1.0), ["rate of shear = ", "it is called with (t)"]),
     (lambda: sheared(lambda t: "fast"), ["the function of a rate returned something else than a finite number"]),
     (lambda: box(rates=(0, 0, lambda: 1.0)), ["rates[2] = ", "it is called with (t)"]),
