@@ -87,7 +87,8 @@ class Simulation:
     Warns
     -----
     UserWarning
-        For restitution, friction or rolling friction of a material or pair that the contact law does not read.
+        For restitution, friction or rolling friction of a material or pair, or a parameter of the contact law, that the
+        law with its options does not read.
 
     Notes
     -----
@@ -130,6 +131,7 @@ class Simulation:
         vars(self).update(engine=engine, monitor=Monitor())
         self._pacer, self._copy_due = Pacer(), 0.0          # _copy_due: when the next copy of the state is made [s]
         self.monitor.check_materials(self, (*self.materials, *self.pairs))
+        self.monitor.check_parameters(self)
 
     def __setattr__(self, name, value):
         """Refuse to change settings: the time loop has copies of them."""
@@ -175,7 +177,8 @@ class Simulation:
         -----
         UserWarning
             Once of each: a deep overlap, a clump behind a wall or outside its closed mesh, a step that is large for a
-            contact or the speed of a clump. The guide (measurements) says when it is looked for.
+            contact or the speed of a clump, a density that nobody gave, a mesh in another unit than the clumps, the
+            flow of a periodic box given twice. The guide (measurements) says when it is looked for.
         """
         steps = whole("steps", steps, 0)
         if (every is None) != (callback is None):

@@ -22,6 +22,10 @@ MOST_SPHERES = 10 ** 6      # of one clump
 MOST_THREADS = 4096
 
 
+class Assumed(float):
+    """Default of a quantity that depends on what is simulated; what uses it says so."""
+
+
 def short_repr(value):
     """Return repr(value) for a message, in one line of at most 100 characters."""
     text = repr(value).replace("\n", " ")
@@ -62,8 +66,8 @@ def dimensions(name, value):
         raise ValueError(f"{name} = {short_repr(value)}: rows of different lengths") from None
 
 
-def finite_array(name, value, shape, repeat=False, limit=np.inf):
-    """Return a C-contiguous float64 copy of real numbers with the given shape, finite and up to `limit` in magnitude.
+def real_array(name, value, shape, repeat=False):
+    """Return a C-contiguous float64 copy of real numbers with the given shape, which may be infinite or NaN.
 
     -1 in `shape` is any length, including 0. With `repeat` one row, of shape `shape[1:]`, is repeated `shape[0]` times.
     """
@@ -80,20 +84,25 @@ def finite_array(name, value, shape, repeat=False, limit=np.inf):
         given = np.broadcast_to(given, shape)
     if given.ndim != len(shape) or any(n not in (-1, m) for n, m in zip(shape, given.shape)):
         raise ValueError(f"{name} has shape {given.shape}; give shape {wanted}")
-    array = np.array(given, dtype=np.float64, order="C")
+    return np.array(given, dtype=np.float64, order="C")
+
+
+def finite_array(name, value, shape, repeat=False, limit=np.inf):
+    """Return what `real_array` does, which must be finite and up to `limit` in magnitude."""
+    array = real_array(name, value, shape, repeat)
     refuse(name, array, ~np.isfinite(array), "give finite numbers only")
     refuse(name, array, np.abs(array) > limit, f"stay within {limit}, or check the units")
     return array
 
 
 def number(name, value):
-    """Return `value` as a finite float."""
-    return float(finite_array(name, value, ()))
+    """Return `value` as a float up to LARGEST in magnitude."""
+    return float(finite_array(name, value, (), limit=LARGEST))
 
 
 def positive(name, value):
-    """Return `value` as a float from 1 / LARGEST to LARGEST."""
-    value = number(name, value)
+    """Return `value` as a float from 1 / LARGEST to LARGEST; a default remains one."""
+    value = value if isinstance(value, Assumed) else float(finite_array(name, value, ()))
     if value <= 0.0:
         raise ValueError(f"{name} = {value}: give a number greater than 0")
     if not 1.0 / LARGEST <= value <= LARGEST:
@@ -102,7 +111,7 @@ def positive(name, value):
 
 
 def non_negative(name, value):
-    """Return `value` as a finite float, 0 or greater."""
+    """Return `value` as a float from 0 to LARGEST."""
     value = number(name, value)
     if value < 0.0:
         raise ValueError(f"{name} = {value}: give 0 or a number greater than 0")
