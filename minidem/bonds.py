@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
 from minidem.contact.parts.bond import BondRecord
-from minidem.core.checks import finite_array, non_negative, positive, short_repr
+from minidem.core.checks import LARGEST, finite_array, non_negative, positive, real_array, short_repr
 from minidem.core.quaternions import rotate_back
 
 NEVER = 1e300               # strength [Pa] of a bond without one
@@ -86,11 +86,13 @@ def add_bonds(sim, pairs: Any, young: float, stiffness_ratio: float = 2.5, radiu
         raise ValueError(f"pairs: spheres {pairs[k, 0]} and {pairs[k, 1]} have a gap of {gap[k]:.6g} m, which is near "
                          f"the range of bonds or beyond it; take a larger bond_range than {largest:g}")
     n = len(pairs)
-    radii = finite_array("radius", np.broadcast_to(radius, (n,)), (n,)) * size.min(axis=1)
-    strengths = [np.minimum(np.broadcast_to(np.asarray(value, dtype=float), (n,)), NEVER) for value in (tensile, shear)]
+    radii = finite_array("radius", radius, (n,), repeat=True, limit=LARGEST)
+    strengths = [real_array(name, value, (n,), repeat=True) for name, value in (("tensile", tensile), ("shear", shear))]
     for name, values in (("radius", radii), ("tensile", strengths[0]), ("shear", strengths[1])):
-        if not (values > 0.0).all():
-            raise ValueError(f"{name} = {values[~(values > 0.0)][0]}: give numbers greater than 0")
+        if not (values >= 1.0 / LARGEST).all():
+            raise ValueError(f"{name} = {values[~(values >= 1.0 / LARGEST)][0]}: give numbers greater than 0, or check "
+                             "the units")
+    radii, strengths = radii * size.min(axis=1), np.minimum(strengths, NEVER)
     stiffness = positive("young", young) * np.pi * radii ** 2 / distance
     rows = np.zeros((int(BondRecord.RECORDS), n, 4))
     rows[BondRecord.SHEAR, :, 3], rows[BondRecord.SLIP, :, 3] = -gap, non_negative("damping", damping)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.core.checks import LARGEST, finite_array, flag, short_repr, whole
+from minidem.core.checks import LARGEST, finite_array, flag, positive, real_array, refuse, short_repr, whole
 from minidem.engine.field_table import Field, field_rows, first_rows, set_field_rows, without_rates
 from minidem.engine.user_forces import Force, UserForces
 from minidem.output.vtu import FIELDS
@@ -61,14 +61,12 @@ def add_field(sim, name: str, values: ArrayLike = 0.0, components: int = 1, capa
         raise ValueError(f"name = {name!r}: there is a field of this name; set_field changes its values")
     if n + sum(field.components for field in population.fields) > MOST_COMPONENTS:
         raise ValueError(f"components = {n}: all fields together have at most {MOST_COMPONENTS}")
-    if not 0.0 < capacity < np.inf:
-        raise ValueError(f"capacity = {short_repr(capacity)}: give a number greater than 0")
     one_value = np.ndim(values) == (0 if n == 1 else 1)
     given = _values("values", values, sim.n_clumps, n)
     new = values if new is None and one_value else new
-    at_walls = np.full((n_walls, n), np.nan) if walls is None else _rows("walls", walls, n_walls, n)
-    field = Field(name, n, None if new is None else tuple(_values("new", new, 1, n)[0].tolist()), float(capacity),
-                  flag("per_mass", per_mass), at_walls)
+    at_walls = np.full((n_walls, n), np.nan) if walls is None else _of_walls(walls, n_walls, n)
+    field = Field(name, n, None if new is None else tuple(_values("new", new, 1, n)[0].tolist()),
+                  positive("capacity", capacity), flag("per_mass", per_mass), at_walls)
     changed = replace(population, fields=(*population.fields, field))
     state = old.state.with_rows(n * len(FIELD_ROWS))
     rows = field_rows(state, changed.components)
@@ -174,6 +172,15 @@ def _rows(name, values, count, n):
 def _values(name, values, count, n):
     """The same, finite."""
     return _rows(name, finite_array(name, values, np.shape(values), limit=LARGEST), count, n)
+
+
+def _of_walls(walls, n_walls, n):
+    """(n_walls, n) values of the walls, checked; NaN: a wall without one."""
+    given = real_array("walls", walls, np.shape(walls))
+    if given.size and not n_walls:
+        raise ValueError(f"walls = {short_repr(walls)}: the simulation has no walls; leave walls out")
+    refuse("walls", given, np.abs(given) > LARGEST, f"stay within {LARGEST}, or give NaN for a wall without a value")
+    return _rows("walls", given, n_walls, n)
 
 
 def _place(components, name):

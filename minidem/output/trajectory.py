@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.core.checks import file_path, short_repr
+from minidem.core.checks import file_path, flag, short_repr
 from minidem.core.guard import exclusive
 from minidem.core.interpreter import this_python
 from minidem.core.quaternions import multiply, rotate
@@ -73,7 +73,7 @@ class Trajectory:
     """
 
     def __init__(self, path: str | Path, clumps: ArrayLike | None = None, append: bool = False):
-        self.path, self.continued = file_path("path", path, ".gsd", ".csv"), bool(append)
+        self.path, self.continued = file_path("path", path, ".gsd", ".csv"), flag("append", append)
         self._file: Any = None
         self._written: tuple | None = None      # the status of the file when it was written last
         if self.path.suffix == ".gsd" and not has_gsd():

@@ -9,6 +9,7 @@ import numpy as np
 from libc.math cimport exp, expm1, rint, sqrt
 from libc.string cimport memcpy, memset
 
+from minidem.core.checks import LARGEST
 from minidem.state.periodic_box import Box, Pressure
 
 from minidem.core.guard cimport Guard
@@ -132,7 +133,7 @@ cdef void write_records(const BoxSpec *spec, const double *states, Py_ssize_t n,
 def rate_values(rate, times):
     """A rate that is a function of the time, at times (n,)."""
     found = np.array([rate(t) for t in times.tolist()], dtype=float).reshape(-1)
-    if len(found) != len(times) or not np.isfinite(found).all():
+    if len(found) != len(times) or not (np.abs(found) <= LARGEST).all():
         raise ValueError("periodic: the function of a rate returned something else than a finite number at a time "
                          f"between {times[0]:g} and {times[-1]:g} s; return one number [1/s]")
     return found

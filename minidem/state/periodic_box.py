@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.core.checks import LARGEST, finite_array, non_negative, number, positive, refuse, short_repr
+from minidem.core.checks import LARGEST, finite_array, flag, non_negative, number, positive, refuse, short_repr
 
 AXES, FUNCTION = "xyz", "function"
 
@@ -120,7 +120,8 @@ class PeriodicBox:
         if not any(flags):
             raise ValueError(f"periodic: axes = {short_repr(axes)}: no axis is periodic; leave periodic out")
         self._axes = np.array(axes)
-        self.shear, self.rates, self.affine = self._checked_shear(shear), self._checked_rates(rates), bool(affine)
+        self.shear, self.rates = self._checked_shear(shear), self._checked_rates(rates)
+        self.affine = flag("affine", affine)
         self.start = Box(low, high, self._axes, across=self.shear and self.shear[1])
         self.servos = [axis for axis, rate in enumerate(self.rates) if isinstance(rate, Pressure)]
         self.functions = [rate for rate in (*self.rates, *(self.shear or ())[2:]) if callable(rate)]
