@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from minidem.contact.law import MOST_COEFFICIENTS, LawKernels, LawLimits
-from minidem.core.checks import check_call, non_negative
+from minidem.core.checks import check_call, non_negative, positive
 from minidem.core.literature import Reference
 from minidem.core.parameters import named_values, parameter_values
 from minidem.core.registry import check_record, refuse_field
@@ -91,6 +91,7 @@ class ContactLaw:
     def __post_init__(self):
         """ValueError for a record that the loop could not use."""
         check_record(self, LawLimits.MAX_LAW_PARAMETERS)
+        positive("power", self.power)
         for name, known in (("reads", ("young", "poisson")), ("reads_of_pairs", PAIR_PROPERTIES)):
             if not _is_tuple_of(known, getattr(self, name)):
                 refuse_field(self, name, f"give a tuple of {', '.join(known)}, or ()")

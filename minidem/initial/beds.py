@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from minidem.analysis.diagnosis import DEEPEST_START, DeepOverlap
-from minidem.core.checks import whole
+from minidem.core.checks import positive, whole
 from minidem.initial.dense_placement import place_densely
 from minidem.initial.mixture import Mixture
 from minidem.initial.random_placement import solid_volume
@@ -95,6 +95,8 @@ def settle(groups: Sequence[Group], walls: Iterable[Wall], dt: float, pairs: Ite
         For an argument that `Simulation` refuses, or where clumps would overlap by more than a tenth of a radius in the
         smaller container of the first stage: the message has a value of `softer` with which they do not.
     """
+    dt, gravity, softer, slower = (positive(name, value) for name, value in (
+        ("dt", dt), ("gravity", gravity), ("softer", softer), ("slower", slower)))
     first, walls = groups[0].material, tuple(walls)
     centres = np.concatenate([group.position for group in groups])
     origin, height = centres.min(axis=0), np.ptp(centres[:, 2])

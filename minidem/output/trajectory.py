@@ -83,6 +83,8 @@ class Trajectory:
             clumps = np.asarray(list(clumps) if isinstance(clumps, Iterable) else clumps)
             if clumps.ndim != 1 or clumps.size and clumps.dtype.kind not in "iu":
                 raise ValueError(f"clumps = {short_repr(clumps)}: give a list of whole numbers, as in sim.ids")
+            if clumps.size and clumps.min() < 0 or len(np.unique(clumps)) < len(clumps):
+                raise ValueError(f"clumps = {short_repr(clumps)}: give each id once, from 0")
         self.clumps = clumps
 
     def __call__(self, sim) -> None:
