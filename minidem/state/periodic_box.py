@@ -83,8 +83,8 @@ class PeriodicBox:
         time, or a `Pressure` to hold. Default: 0.
     affine : bool
         Clumps take part in each change of the rates, the start before the first step included, as if they were points
-        of the box: their velocities change by that of the flow at their centres. False: they feel the box by contacts
-        across its faces alone.
+        of the box: their velocities change by that of the flow at their centres, which those of the start are without;
+        `Simulation.run` warns if they had it. False: they feel the box by contacts across its faces alone.
 
     Raises
     ------
