@@ -29,10 +29,11 @@ def test_fields_do_not_change_the_motion():
     assert not same(one, other)
 
 
+@pytest.mark.usefixtures("many_threads_and_sorts")
 @pytest.mark.parametrize("threads", [2, 3])
 def test_equal_bits_for_any_number_of_threads(threads):
     flux = compiled_conduction()
-    sims = [box_of_rods(4000, flux, threads=n) for n in (1, threads)]
+    sims = [box_of_rods(300, flux, threads=n) for n in (1, threads)]
     assert sims[1].threads == threads
     for sim in sims:
         sim.run(400)
