@@ -177,8 +177,7 @@ class Simulation:
         -----
         UserWarning
             Once of each: a deep overlap, a clump behind a wall or outside its closed mesh, a step that is large for a
-            contact or the speed of a clump, a density that nobody gave, a mesh in another unit than the clumps, the
-            flow of a periodic box given twice. The guide (measurements) says when it is looked for.
+            contact or a speed, a density that nobody gave, and others. The guide (measurements) has all, and when.
         """
         steps = whole("steps", steps, 0)
         if (every is None) != (callback is None):
