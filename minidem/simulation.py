@@ -87,8 +87,7 @@ class Simulation:
     Warns
     -----
     UserWarning
-        For restitution, friction or rolling friction of a material or pair, or a parameter of the contact law, that the
-        law with its options does not read.
+        For a property of a material or pair, or a parameter of the contact law, that the law does not read.
 
     Notes
     -----
