@@ -98,7 +98,7 @@ def add_bonds(sim, pairs: Any, young: float, stiffness_ratio: float = 2.5, radiu
     radii = finite_array("radius", radius, (n,), repeat=True, limit=LARGEST)
     strengths = [real_array(name, value, (n,), repeat=True) for name, value in (("tensile", tensile), ("shear", shear))]
     for name, values in (("radius", radii), ("tensile", strengths[0]), ("shear", strengths[1])):
-        refuse(name, values, ~(values >= 1.0 / LARGEST), "give numbers greater than 0")
+        refuse(name, values, ~(values >= 1.0 / LARGEST), "give numbers greater than 0, or check the units")
     radii, strengths = radii * size.min(axis=1), np.minimum(strengths, NEVER)
     stiffness = positive("young", young) * np.pi * radii ** 2 / distance
     rows = np.zeros((int(BondRecord.RECORDS), n, 4))

@@ -88,7 +88,7 @@ class Simulation:
     Warns
     -----
     UserWarning
-        For restitution, friction or rolling friction of a material or pair that the contact law does not read.
+        For a property of a material or pair, or a parameter of the contact law, that the law does not read.
 
     Notes
     -----
@@ -132,6 +132,7 @@ class Simulation:
         self._pacer, self._copy_due = Pacer(), 0.0          # _copy_due: when the next copy of the state is made [s]
         self._calls_every = None                            # steps between the calls of the callback that is running
         self.monitor.check_materials(self, (*self.materials, *self.pairs))
+        self.monitor.check_parameters(self)
 
     def __setattr__(self, name, value):
         """Refuse to change settings: the time loop has copies of them."""
@@ -178,8 +179,8 @@ class Simulation:
         -----
         UserWarning
             Once of each: a deep overlap, a clump behind a wall or outside its closed mesh, clumps that fall for ever, a
-            wall that has left all clumps, a step that is large for a contact, its dashpots, a field or the speed of a
-            clump. The guide (measurements) says when it is looked for.
+            wall that has left all clumps, a step that is large for a contact, its dashpots, a field or a speed, a
+            density that nobody gave, and others. The guide (measurements) has all, and when.
         """
         steps = whole("steps", steps, 0)
         if (every is None) != (callback is None):

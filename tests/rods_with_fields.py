@@ -1,4 +1,6 @@
 """Rods with temperatures that collide in a box."""
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -16,6 +18,7 @@ def conduction(contacts, conductivity):
     contacts.rates["temperature"][:] = np.column_stack([heat, -heat])
 
 
+@cache
 def compiled_conduction():
     numba = pytest.importorskip("numba")
 

@@ -165,7 +165,8 @@ def law_rows(law):
     return {"normal force": f"proportional to overlap^{law.power:g}", "properties": ", ".join(yes),
             "properties of materials": ", ".join(law.reads),
             "properties of pairs": ", ".join([*law.reads_of_pairs, *(
-                f"{name} ({given})" for given, read in law.reads_with.items() for name in read)])}
+                f"{name} ({given})" for given, read in law.reads_with.items() for name in read
+                if name not in law.parameters)])}
 
 
 def parameter_text(name, default):

@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike
 
 from minidem.analysis import coarse_files
 from minidem.analysis.coarse_kernel import CUTOFF, KernelGrid
-from minidem.core.checks import as_array, check_call, finite_array, refuse, whole
+from minidem.core.checks import LARGEST, as_array, check_call, finite_array, refuse, whole
 
 MOST_CELLS = 2 ** 31 - 1    # which coarse_kernel.py counts in 32 bits
 UNITS = {"density": "kg/m3", "momentum": "kg/(m2 s)", "velocity": "m/s", "contact_stress": "Pa", "kinetic_stress": "Pa",
@@ -101,12 +101,12 @@ class Fields:
                  clumps: Callable | None = None):
         if clumps is not None:
             check_call("clumps", clumps, "simulation")
-        low, high = finite_array("low", low, (3,)), finite_array("high", high, (3,))
+        low, high = finite_array("low", low, (3,), limit=LARGEST), finite_array("high", high, (3,), limit=LARGEST)
         refuse("high", high, high < low, f"give high at or above low = {low.tolist()} in every component")
         finite_array("cells", cells, (3,))
         cells = np.array([whole(f"cells[{k}]", n, 1) for k, n in enumerate(cells)])
         refuse("cells", cells, (low == high) & (cells > 1), "along an axis with low = high there is one; give 1")
-        width = finite_array("width", width, (3,), repeat=True)
+        width = finite_array("width", width, (3,), repeat=True, limit=LARGEST)
         refuse("width", width, (width < 0.0) | (low == high) & (width == 0.0),
                "give a length above 0, or 0 for no smoothing along an axis with low < high")
         count = math.prod(cells.tolist())

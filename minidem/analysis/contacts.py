@@ -5,7 +5,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from minidem.contact.contact_table import columns
-from minidem.core.checks import finite_array, positive, refuse, whole
+from minidem.core.checks import finite_array, flag, positive, refuse, whole
 from minidem.core.quaternions import cross
 
 
@@ -42,11 +42,11 @@ def coordination_number(sim, walls: bool = True, neighbours: bool = False, rattl
     rattling : bool
         False: without `rattlers`, and without their contacts.
     """
-    ends = _ends(sim, walls)
-    left_out = np.zeros(sim.n_clumps, dtype=bool) if rattling else rattlers(sim)
+    ends = _ends(sim, flag("walls", walls))
+    left_out = np.zeros(sim.n_clumps, dtype=bool) if flag("rattling", rattling) else rattlers(sim)
     ends = ends[~left_out[ends[:, 0]] & ~((ends[:, 1] >= 0) & left_out[np.maximum(ends[:, 1], 0)])]
     counted = sim.n_clumps - np.count_nonzero(left_out)
-    return len(np.unique(ends, axis=0) if neighbours else ends) / counted if counted else 0.0
+    return len(np.unique(ends, axis=0) if flag("neighbours", neighbours) else ends) / counted if counted else 0.0
 
 
 def rattlers(sim, least: int = 4) -> np.ndarray:
@@ -104,7 +104,7 @@ def stress(sim, volume: float | None = None, low: ArrayLike | None = None, high:
     """
     state, (low, high, volume) = sim.engine.state, _averaging_volume(sim, volume, low, high)
     total = _love_weber(sim, sim.contacts(), low, high)
-    if kinetic:
+    if flag("kinetic", kinetic):
         position, box = state.column("position"), sim.engine.box
         position = position if box is None else box.wrapped(position)
         inside = ((low <= position) & (position <= high)).all(axis=1)

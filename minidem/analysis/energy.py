@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from minidem.analysis.shadow import shadow_terms
-from minidem.core.checks import finite_array
+from minidem.core.checks import finite_array, flag
 from minidem.core.quaternions import rotate
 
 DISSIPATED = tuple(f"dissipated_{kind}" for kind in ("damping", "tangential", "sliding", "rolling", "fracture"))
@@ -152,7 +152,7 @@ def energy(sim, contacts: np.ndarray | None = None, shadow: bool = False) -> Ene
     shadow : bool
         Compute `Energy.shadow` as well, which `Energy.lasting` needs. `Energy.total` is the same with it and without.
     """
-    engine, terms = sim.engine, 0.0 if shadow else None
+    engine, terms = sim.engine, 0.0 if flag("shadow", shadow) else None
     contacts = engine.contacts() if contacts is None else contacts
     rates = engine.rates()
     if shadow and len(contacts):

@@ -20,6 +20,7 @@ from minidem.analysis.damping import alternating_rate, damped_bonds, damping_rat
 from minidem.analysis.diagnosis import format_above, relative_overlap
 from minidem.contact.pair_table import PROPERTIES
 from minidem.contact.registry import readers
+from minidem.core.checks import Assumed
 from minidem.core.quaternions import cross
 from minidem.material import PAIR_PROPERTIES, Material, described
 from minidem.meshes.mesh_repair import bodies, open_edges, oriented, surrounded
@@ -31,6 +32,8 @@ MOST_LISTED = 300_000                   # spheres; of more all contacts are not 
 MOST_STEPS = 65536                      # between two looks at clumps that may be lost; fewer in the first steps
 FAR = 5.0       # extents of all walls below them at which a clump that falls freely is lost
 LEVEL = 1e-9    # sine of an angle at which a wall counts as parallel to gravity
+LARGE = 1000.0                          # extent of a mesh over the diameter of a clump, above which units are doubtful
+FEWEST, SIGNIFICANT = 10, 5.0           # clumps of which a velocity gradient is found; standard errors of a difference
 ISSUED = ContextVar("warnings that the origin of the simulation about to be made has issued", default=None)
 
 
@@ -62,11 +65,15 @@ class Monitor:
     def look(self, sim):
         """Check the present instant, the end of a step, whose contacts are known."""
         step = sim.step_count
+        if self.due == 1:
+            self._warn("flow", _flow(sim))
         # A multiple of SPACING at least as far away: what ends of runs have shown needs no division
         self.due = max(FIRST, 1 << step.bit_length()) if step < SPACING else -(-step // SPACING - 1) * SPACING
         self.ready = self.due if self.in_rows else min(self.due, step + min(step, SPACING) // 4 + 1)
         if self._population is not sim.engine.loop.population:        # clumps came or went
             self._measure_spheres(sim)
+            self._warn("density", _density(sim))
+            self._warn("mesh", _mesh(sim, self._mesh_sizes))
         speed, overlap, *corners = sim.engine.loop.extremes()
         if speed > self._limits["speed"] and "speed" not in self.issued:
             self._warn("speed", _speed(sim))
@@ -113,6 +120,12 @@ class Monitor:
                 self.report(text)
                 self.issued |= {f"unread {name}": text for name in new}
 
+    def check_parameters(self, sim):
+        """Check that the law reads the parameters that it was given."""
+        for name, given in sim.engine.law.unread_parameters(sim.engine.law_values).items():
+            self._warn(f"unread {name}", f"contact law {sim.contact!r} reads {name} with {given} only; give that as "
+                                         f"well, or leave {name} out")
+
     def _warn(self, kind, text):
         if text is not None and kind not in self.issued:
             self.report(text)
@@ -136,6 +149,8 @@ class Monitor:
                         "step": _safe_overlap(sim, largest.max(initial=0.0))}
         if self._enclosures is None:
             self._enclosures = enclosures(sim)
+            self._mesh_sizes = {k: float(np.ptp(wall.surface[0], axis=0).max()) for k, wall in enumerate(sim.walls)
+                                if wall.surface is not None}
         for enclosure in self._enclosures:
             enclosure.add_new(sim)
         self._population = sim.engine.loop.population
@@ -164,6 +179,50 @@ def _safe_overlap(sim, largest):
     unit = law.power * np.nanmax(forces[np.unique(state.material_index)], initial=0.0)      # stiffness at d = 1 m
     allowed = 1.0 / (2.0 * mobility * sim.dt ** 2 * unit) if mobility * unit > 0.0 else math.inf
     return allowed ** (1.0 / (law.power - 1.0)) if law.power > 1.0 else math.inf if allowed > 1.0 else 0.0
+
+
+def _density(sim):
+    """A template without a density, of clumps whose material has none either."""
+    state = sim.engine.state
+    unknown = np.array([isinstance(template.density, Assumed) for template in state.templates], dtype=bool)
+    unknown = unknown[state.template_index] & np.array([m.density is None for m in sim.materials])[state.material_index]
+    if not unknown.any():
+        return None
+    k = int(np.argmax(unknown))
+    density = state.bodies.density[state.template_index[k]]
+    return (f"density: the template of clump {k} was made without one, and {density:g} kg/m3 are taken. Give it to "
+            "ClumpTemplate, or to the function of md.shapes")
+
+
+def _flow(sim):
+    """A velocity gradient that is twice that of a box which has given its own to the clumps, by least squares."""
+    box, state = sim.engine.box, sim.engine.state
+    if box is None or not box.moves or not state.box.affine or state.n_clumps < FEWEST:
+        return None
+    for i, j in zip(*np.nonzero(box.gradient)):
+        x, v = (values - values.mean() for values in (state.column("position")[:, j], sim.engine.rates()[0][:, i]))
+        square = np.sum(x * x)
+        slope = np.sum(x * v) / square if square > 0.0 else math.nan
+        error = math.sqrt(np.sum((v - slope * x) ** 2) / (state.n_clumps - 2) / square) if square > 0.0 else math.nan
+        of_box = box.gradient[i, j]
+        if abs(slope - 2.0 * of_box) < 0.5 * abs(of_box) and abs(slope - of_box) > SIGNIFICANT * error:
+            return (f"{_now(sim)}: the velocity gradient dv_{'xyz'[i]}/d{'xyz'[j]} of the clumps is {slope:.3g} +- "
+                    f"{error:.1g} 1/s, twice the {of_box:.3g} 1/s of the periodic box: their velocities had its flow "
+                    "at the start, and affine=True has added it. Give velocities without the flow, or affine=False")
+    return None
+
+
+def _mesh(sim, sizes):
+    """A mesh in another unit of length than the clumps. sizes : dict number of a wall -> extent of its mesh [m]."""
+    state = sim.engine.state
+    if not sizes or not state.n_clumps:
+        return None
+    bounding = np.array([template.bounding_radius for template in state.templates])
+    diameter, wall = 2.0 * (state.scale * bounding[state.template_index]).max(), max(sizes, key=sizes.__getitem__)
+    if not sizes[wall] > LARGE * diameter:
+        return None
+    return (f"wall {wall}, a mesh, is {sizes[wall]:.3g} m long, {sizes[wall] / diameter:.0f} times the diameter of the "
+            f"largest clump, {diameter:.3g} m. A file in mm needs MeshWall(..., scale=1e-3)")
 
 
 def _speed(sim):

@@ -17,7 +17,8 @@ TANGENTIAL, ROLLING = MODELS, {"none": None, "epsd": epsd.PART}
 COHESION = {"none": None, "jkr": jkr.PART}      # replaces the normal part
 BONDS = {"none": None, "parallel": bond.PART}
 
-READS_OF_PAIRS, READS_WITH = ("restitution", "friction"), {"rolling=epsd": ("rolling_friction",)}
+READS_OF_PAIRS = ("restitution", "friction")
+READS_WITH = {"rolling=epsd": ("rolling_friction", "rolling_damping"), "bonds=parallel": ("bond_range",)}
 FRICTION_PARAMETERS = {        # the first three: Parameter in part.pxd
     "limit_damping": ("no", "yes"), "friction_limit": ("repulsion", "magnitude"), "bond_range": Positive(0.5),
     "tangential": tuple(TANGENTIAL), "tangential_damping": ("stiffness-ratio", NonNegative),

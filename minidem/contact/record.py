@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from minidem.contact.law import MOST_COEFFICIENTS, LawKernels, LawLimits
-from minidem.core.checks import check_call, non_negative
+from minidem.core.checks import check_call, non_negative, positive
 from minidem.core.literature import Reference
 from minidem.core.parameters import named_values, parameter_values
 from minidem.core.registry import check_record, refuse_field
@@ -54,7 +54,8 @@ class ContactLaw:
     reads_of_pairs : tuple of str
         Properties of pairs of materials that it reads, with any values of its parameters.
     reads_with : dict
-        Parameters, such as "rolling=epsd", to the properties of pairs that it then reads in addition.
+        Parameters, such as "rolling=epsd", to the properties of pairs, and other parameters, that it reads with them
+        only.
     range : float or callable
         Largest gap of a contact [m]: 0 for forces between bodies that overlap. Or range(pair, values, radius) -> such
         gaps of pairs of materials, as for `coefficients`, at an effective radius [m]; those of a larger radius are not
@@ -90,14 +91,16 @@ class ContactLaw:
     def __post_init__(self):
         """ValueError for a record that the loop could not use."""
         check_record(self, LawLimits.MAX_LAW_PARAMETERS)
+        positive("power", self.power)
         for name, known in (("reads", ("young", "poisson")), ("reads_of_pairs", PAIR_PROPERTIES)):
             if not _is_tuple_of(known, getattr(self, name)):
                 refuse_field(self, name, f"give a tuple of {', '.join(known)}, or ()")
         if not isinstance(self.reads_with, Mapping) or not all(
-                str(given).partition("=")[0] in self.parameters and _is_tuple_of(PAIR_PROPERTIES, read)
+                str(given).partition("=")[0] in self.parameters
+                and _is_tuple_of((*PAIR_PROPERTIES, *self.parameters), read)
                 for given, read in self.reads_with.items()):
             refuse_field(self, "reads_with", "give a dict of 'parameter=word', of the parameters of the law, to a "
-                                             f"tuple of {', '.join(PAIR_PROPERTIES)}")
+                                             f"tuple of {', '.join(PAIR_PROPERTIES)} and of its other parameters")
         if self.coefficients is not None:
             if not callable(self.coefficients):
                 refuse_field(self, "coefficients", "give a function of (pair, values)")
@@ -121,10 +124,23 @@ class ContactLaw:
 
     def pair_properties(self, values: list[float | int]) -> tuple[str, ...]:
         """The properties of pairs of materials that the law reads with these parameter values."""
-        named = named_values(self.parameters, values)
-        chosen = [read for given, read in self.reads_with.items()
-                  if str(named[given.partition("=")[0]]) == given.partition("=")[2]]
-        return sum(chosen, self.reads_of_pairs)
+        chosen = sum((read for given, read in self.reads_with.items() if self._has(given, values)), ())
+        return (*self.reads_of_pairs, *(name for name in chosen if name in PAIR_PROPERTIES))
+
+    def unread_parameters(self, values: list[float | int]) -> dict[str, str]:
+        """Parameters that differ from their default and are not read with these values, to what would read them."""
+        named, unread = named_values(self.parameters, values), {}
+        for given, read in self.reads_with.items():
+            for name in set(read) & set(named) if not self._has(given, values) else ():
+                default = self.parameters[name]
+                if named[name] != (default[0] if isinstance(default, tuple) else default):
+                    unread[name] = given
+        return unread
+
+    def _has(self, given, values):
+        """Whether these values have the 'parameter=word'."""
+        name, _, word = given.partition("=")
+        return str(named_values(self.parameters, values)[name]) == word
 
     def coefficient_rows(self, pair: Mapping, values: list[float | int]) -> list[np.ndarray]:
         """`coefficients` of these parameter values, (m, n) arrays, and zeros up to a multiple of four."""

@@ -110,7 +110,7 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
         Whether a contact begins at "touch", or at a gap of its "range".
     **record : object
         Further fields of `minidem.contact.record.ContactLaw`: title, doi, doc, cites, power, reads_with (properties
-        that it reads with a certain word of a parameter) and others.
+        and parameters that it reads with a certain word of another parameter only) and others.
 
     Returns
     -------

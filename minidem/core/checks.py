@@ -31,6 +31,10 @@ MOST_SPHERES = 10 ** 6      # of one clump
 MOST_THREADS = 4096
 
 
+class Assumed(float):
+    """Default of a quantity that depends on what is simulated; what uses it says so."""
+
+
 def short_repr(value):
     """Return repr(value) for a message, in one line of at most 100 characters."""
     text = repr(value).replace("\n", " ")
@@ -108,13 +112,13 @@ def finite_array(name, value, shape, repeat=False, limit=np.inf):
 
 
 def number(name, value):
-    """Return `value` as a finite float."""
-    return float(finite_array(name, value, ()))
+    """Return `value` as a float up to LARGEST in magnitude."""
+    return float(finite_array(name, value, (), limit=LARGEST))
 
 
 def positive(name, value):
-    """Return `value` as a float from 1 / LARGEST to LARGEST."""
-    value = number(name, value)
+    """Return `value` as a float from 1 / LARGEST to LARGEST; a default remains one."""
+    value = value if isinstance(value, Assumed) else float(finite_array(name, value, ()))
     if value <= 0.0:
         raise ValueError(f"{name} = {value}: give a number greater than 0")
     if not 1.0 / LARGEST <= value <= LARGEST:
@@ -123,7 +127,7 @@ def positive(name, value):
 
 
 def non_negative(name, value):
-    """Return `value` as a finite float, 0 or greater."""
+    """Return `value` as a float from 0 to LARGEST."""
     value = number(name, value)
     if value < 0.0:
         raise ValueError(f"{name} = {value}: give 0 or a number greater than 0")

@@ -3,7 +3,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from minidem.core.checks import did_you_mean
+from minidem.core.checks import LARGEST, did_you_mean
 
 LARGEST_INTEGER = 2**31 - 1
 
@@ -11,13 +11,14 @@ LARGEST_INTEGER = 2**31 - 1
 class Positive(float):
     """Default of a parameter above zero. The class itself: without a default, or last in a tuple of words."""
 
-    wanted, allows = "a positive number", staticmethod(lambda value: value > 0.0)
+    wanted = f"a positive number, from {1.0 / LARGEST:g} to {LARGEST:g}"
+    allows = staticmethod(lambda value: 1.0 / LARGEST <= value <= LARGEST)
 
 
 class NonNegative(float):
     """Default of a parameter from zero on; the class itself likewise."""
 
-    wanted, allows = "a number from 0 on", staticmethod(lambda value: value >= 0.0)
+    wanted, allows = f"a number from 0 on, up to {LARGEST:g}", staticmethod(lambda value: 0.0 <= value <= LARGEST)
 
 
 class Count(int):

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import fields, replace
 
-from minidem.core.checks import did_you_mean
+from minidem.core.checks import did_you_mean, flag
 from minidem.core.literature import references
 from minidem.core.parameters import RANGES
 
@@ -76,6 +76,9 @@ def check_record(record, most_parameters):
             for default in record.parameters.values()):
         refuse_field(record, "parameters", f"give at most {most_parameters} names with a number, a tuple of words, or "
                                            "None for a number to be given")
+    for field in fields(record):
+        if isinstance(field.default, bool):
+            flag(field.name, getattr(record, field.name))
     try:
         object.__setattr__(record, "cites", references(record.cites))
         if hasattr(record, "cites_with"):

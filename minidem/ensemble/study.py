@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from minidem.core.checks import check_call, did_you_mean, positive, whole
+from minidem.core.checks import check_call, did_you_mean, flag, positive, whole
 from minidem.core.processors import available_processors
 from minidem.ensemble.reference import load, loading, reference_to, short
 from minidem.ensemble.store import OWN_COLUMNS, Store, plain, row
@@ -80,7 +80,7 @@ def run_ensemble(function: Callable | str, grid: dict[str, Iterable], folder: Pa
         raise ValueError(f"workers = {workers} and scheduler = {scheduler!r}: the cluster has its own number "
                          "of workers; give one of the two")
     workers = whole("workers", available_processors() if workers is None else workers, 1)
-    threads = whole("threads", threads, 1)
+    threads, progress = whole("threads", threads, 1), flag("progress", progress)
     timeout = None if timeout is None else positive("timeout", timeout)
     if not os.fspath(folder):
         raise ValueError("folder = '': give a folder, '.' for the present one")

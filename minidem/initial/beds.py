@@ -97,6 +97,8 @@ def settle(groups: Sequence[Group], walls: Iterable[Wall], dt: float, pairs: Ite
     """
     if not list_of(Group, "groups", groups):
         raise ValueError(f"groups = {groups!r}: give at least one")
+    dt, gravity, softer, slower = (positive(name, value) for name, value in (
+        ("dt", dt), ("gravity", gravity), ("softer", softer), ("slower", slower)))
     first, walls = groups[0].material, tuple(walls)
     centres = np.concatenate([finite_array(f"groups[{k}].position", group.position, (-1, 3))
                               for k, group in enumerate(groups)])

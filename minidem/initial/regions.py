@@ -28,11 +28,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.core.checks import finite_array, positive, refuse, short_repr, whole
+from minidem.core.checks import LARGEST, finite_array, positive, refuse, short_repr, whole
 from minidem.core.near_spheres import near_spheres
 from minidem.initial.mixture import Mixture
 from minidem.initial.random_placement import Shape, accept, overlapping, propose, rounding, size_classes
-from minidem.material import Material
+from minidem.material import Material, require_materials
 from minidem.simulation import Simulation
 from minidem.templates.clump_template import ClumpTemplate
 
@@ -42,7 +42,7 @@ PROPOSALS = 10          # ... so many
 
 def _box(low, high):
     """Corners of a box, checked."""
-    low, high = finite_array("low", low, (3,)), finite_array("high", high, (3,))
+    low, high = finite_array("low", low, (3,), limit=LARGEST), finite_array("high", high, (3,), limit=LARGEST)
     refuse("high", high, high <= low, f"give high above low = {low.tolist()} in every component")
     return tuple(low.tolist()), tuple(high.tolist())
 
@@ -155,10 +155,12 @@ class Inlet:
             raise ValueError(f"template = {short_repr(self.template)}: give a minidem.ClumpTemplate or a Mixture")
         vars(self).update(zip(("low", "high"), _box(self.low, self.high)))
         vars(self).update(
-            {name: tuple(finite_array(name, getattr(self, name), (3,)).tolist())
+            {name: tuple(finite_array(name, getattr(self, name), (3,), limit=LARGEST).tolist())
              for name in ("velocity", "angular_velocity")},
             rate=positive("rate", self.rate), every=whole("every", self.every, 1), seed=whole("seed", self.seed, 0),
             number=None if self.number is None else whole("number", self.number, 0))
+        if self.material is not None:
+            require_materials(material=self.material)
 
     def due(self, step: int, dt: float) -> int:
         """Number of clumps that the rate requires in the steps 1 to `step` of length dt [s]."""
@@ -203,7 +205,8 @@ class Inlet:
         grains = self.template if isinstance(self.template, Mixture) else Mixture([self.template])
         which, scale = grains.stream(first, last, self.seed)
         volume = np.cumsum(np.array([template.volume for template in grains.templates])[which] * scale ** 3)
-        n = np.searchsorted(volume, np.prod(np.subtract(self.high, self.low)), side="right")        # more cannot fit
+        most = np.searchsorted(volume, np.prod(np.subtract(self.high, self.low)), side="right")
+        n = max(1, most)                                # more cannot fit; one, to find out
         scales = [scale[:n][which[:n] == k] for k in range(len(grains.templates))]
         low, high, rng = np.array(self.low), np.array(self.high), np.random.default_rng([self.seed, sim.step_count])
         centers, radii, periodic = sim.sphere_centers(), np.asarray(sim.sphere_radii), sim.engine.box

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.core.checks import as_array, file_path, short_repr
+from minidem.core.checks import as_array, file_path, flag, short_repr
 from minidem.core.guard import exclusive
 from minidem.core.interpreter import this_python
 from minidem.core.quaternions import multiply, rotate
@@ -73,7 +73,7 @@ class Trajectory:
     """
 
     def __init__(self, path: str | Path, clumps: ArrayLike | None = None, append: bool = False):
-        self.path, self.continued = file_path("path", path, ".gsd", ".csv"), bool(append)
+        self.path, self.continued = file_path("path", path, ".gsd", ".csv"), flag("append", append)
         self._file: Any = None
         self._written: tuple | None = None      # the status of the file when it was written last
         if self.path.suffix == ".gsd" and not has_gsd():
@@ -83,6 +83,8 @@ class Trajectory:
             clumps = as_array("clumps", list(clumps) if isinstance(clumps, Iterable) else clumps)
             if clumps.ndim != 1 or clumps.size and clumps.dtype.kind not in "iu":
                 raise ValueError(f"clumps = {short_repr(clumps)}: give a list of whole numbers, as in sim.ids")
+            if clumps.size and clumps.min() < 0 or len(np.unique(clumps)) < len(clumps):
+                raise ValueError(f"clumps = {short_repr(clumps)}: give each id once, from 0")
         self.clumps = clumps
 
     def __call__(self, sim) -> None:

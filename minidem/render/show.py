@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from minidem.core.checks import flag
 from minidem.output import vtu
 from minidem.output.wall_shapes import write_walls
 from minidem.render import read, require
@@ -75,6 +76,7 @@ def show(sim: Simulation, color: str | None = None, size: tuple[int, int] = (800
     ModuleNotFoundError
         Without pyvista; the message has the command that installs it.
     """
+    transparent_walls, contacts = flag("transparent_walls", transparent_walls), flag("contacts", contacts)
     require()
     if np.shape(size) != (2,) or not all(16 <= number <= 4096 for number in size):
         raise ValueError(f"size = {size}: give width and height in pixels, from 16 to 4096")

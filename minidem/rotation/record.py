@@ -2,6 +2,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from minidem.core.checks import number
 from minidem.core.literature import Reference
 from minidem.core.parameters import parameter_values
 from minidem.core.registry import check_record, refuse_field
@@ -88,6 +89,8 @@ class Scheme:
     def __post_init__(self):
         """ValueError for a record that the loop could not use."""
         check_record(self, Limits.MAX_PARAMETERS)
+        number("orientation_offset", self.orientation_offset)
+        number("angular_velocity_offset", self.angular_velocity_offset)
         if not (isinstance(self.stages, tuple) and 1 <= len(self.stages) <= Limits.MAX_STAGES
                 and all(0.0 < c <= 1.0 for c in self.stages) and self.stages[-1] == 1.0):
             refuse_field(self, "stages",

@@ -2,6 +2,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from minidem.core.checks import flag
 from minidem.initial import kept_bed
 from minidem.scenario.progress import Line
 from minidem.simulation import Simulation
@@ -21,7 +22,7 @@ def settled(name: str, make: Callable[[Callable[[float], None]], Simulation], qu
     quiet : bool
         Without progress.
     """
-    line = Line(quiet)
+    line = Line(flag("quiet", quiet))
     bed = kept_bed(FOLDER / f"{name}.npz",
                    lambda: make(lambda part: line.is_due() and line.show(f"the bed settles, {part:.0%}")))
     line.close()

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Callable
 
 from minidem import contact, rotation
-from minidem.core.checks import did_you_mean
+from minidem.core.checks import did_you_mean, flag
 from minidem.core.interpreter import scenario_command, with_scenario_commands
 from minidem.output import vtu
 from minidem.scenario.files import ALL, check_writable
@@ -99,6 +99,8 @@ def options_of(scenario, **chosen):
     for name in chosen:
         if name not in options:
             raise ValueError(f"{scenario.name} has no option {name!r}, only {', '.join(sorted(vars(options)))}")
+        if isinstance(vars(options)[name], bool):
+            flag(name, chosen[name])
     return _checked(scenario, argparse.Namespace(**vars(options) | chosen))
 
 

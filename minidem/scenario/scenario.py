@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from minidem.core.checks import flag
 from minidem.core.interpreter import this_python
 from minidem.scenario import plot
 from minidem.scenario.options import options_of, parse
@@ -104,6 +105,10 @@ class Scenario:
     study: Callable | None = None
     check: Callable | None = None
     epilog: str = ""
+
+    def __post_init__(self):
+        flag("conservative", self.conservative)
+        flag("wall_forces", self.wall_forces)
 
     def parse(self, argv: Sequence[str] | None = None) -> Namespace:
         """The options from a command line, by default sys.argv; ValueError if invalid."""

@@ -10,6 +10,7 @@ from libc.math cimport exp, expm1, rint, sqrt
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
+from minidem.core.checks import LARGEST
 from minidem.state.periodic_box import Box, Pressure
 
 from minidem.core.guard cimport Guard
@@ -136,7 +137,7 @@ def rate_values(rate, times):
         found = np.array(found, dtype=float).reshape(-1)
     except (TypeError, ValueError):                     # no numbers
         found = np.zeros(0)
-    if len(found) != len(times) or not np.isfinite(found).all():
+    if len(found) != len(times) or not (np.abs(found) <= LARGEST).all():
         raise ValueError("periodic: the function of a rate returned something else than a finite number at a time "
                          f"between {times[0]:g} and {times[-1]:g} s; return one number [1/s]")
     return found

@@ -8,7 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.core.checks import LARGEST, check_call, finite_array, non_negative, number, positive, refuse, short_repr
+from minidem.core.checks import (
+    LARGEST,
+    check_call,
+    finite_array,
+    flag,
+    non_negative,
+    number,
+    positive,
+    refuse,
+    short_repr,
+)
 
 AXES, FUNCTION = "xyz", "function"
 
@@ -91,8 +101,8 @@ class PeriodicBox:
         time, or a `Pressure` to hold. Default: 0.
     affine : bool
         Clumps take part in each change of the rates, the start before the first step included, as if they were points
-        of the box: their velocities change by that of the flow at their centres. False: they feel the box by contacts
-        across its faces alone.
+        of the box: their velocities change by that of the flow at their centres, which those of the start are without;
+        `Simulation.run` warns if they had it. False: they feel the box by contacts across its faces alone.
 
     Raises
     ------
@@ -128,7 +138,8 @@ class PeriodicBox:
         if not any(flags):
             raise ValueError(f"periodic: axes = {short_repr(axes)}: no axis is periodic; leave periodic out")
         self._axes = np.array(axes)
-        self.shear, self.rates, self.affine = self._checked_shear(shear), self._checked_rates(rates), bool(affine)
+        self.shear, self.rates = self._checked_shear(shear), self._checked_rates(rates)
+        self.affine = flag("affine", affine)
         self.start = Box(low, high, self._axes, across=self.shear and self.shear[1])
         self.servos = [axis for axis, rate in enumerate(self.rates) if isinstance(rate, Pressure)]
         self.functions = [rate for rate in (*self.rates, *(self.shear or ())[2:]) if callable(rate)]

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.core.checks import LARGEST, finite_array, positive, refuse, short_repr
+from minidem.core.checks import LARGEST, Assumed, finite_array, flag, positive, refuse, short_repr
 from minidem.core.read_only import read_only
 from minidem.templates import mercury_folder
 from minidem.templates.fit_mesh import fit_spheres
@@ -18,6 +18,7 @@ from minidem.templates.mass.principal_axes import quaternion
 from minidem.templates.sphere_files import FORMATS, read_mass_properties, read_spheres, write_spheres
 from minidem.templates.triangle_mesh import TriangleMesh
 
+DENSITY = Assumed(2500.0)       # [kg/m3] of a template without one; a simulation of it warns
 TINY = float(np.finfo(np.float64).tiny)     # the reciprocals of smaller numbers overflow
 
 
@@ -41,7 +42,7 @@ class ClumpTemplate:
     radii : (n,) array_like
         Radii of the spheres [m].
     density : float
-        Density [kg/m3].
+        Density [kg/m3]. Without it 2500 kg/m3 are taken, and `Simulation.run` warns.
 
     Attributes
     ----------
@@ -85,7 +86,7 @@ class ClumpTemplate:
     bounding_radius: float
     relative_error: float
 
-    def __init__(self, centers: ArrayLike, radii: ArrayLike, density: float = 2500.0):
+    def __init__(self, centers: ArrayLike, radii: ArrayLike, density: float = DENSITY):
         centers = finite_array("centers", centers, (-1, 3), limit=LARGEST)
         radii = finite_array("radii", radii, (-1,), limit=LARGEST)
         density = positive("density", density)
@@ -136,8 +137,9 @@ class ClumpTemplate:
             with Clump/Clump.txt, Inertia/Mass.txt and Inertia/TOI.txt (`minidem.templates.mercury_folder`); its
             Clump/Clump.txt alone is a file of spheres.
         density : float
-            Density [kg/m3]. Without it 2500 kg/m3 are taken. A folder without it has its own mass [kg], so that the
-            density is this mass over the volume of the spheres; with it, mass and moments are scaled to that density.
+            Density [kg/m3]. Without it 2500 kg/m3 are taken, with a warning. A folder without it has its own mass
+            [kg], so that the density is this mass over the volume of the spheres; with it, mass and moments are scaled
+            to that density.
         scale : float
             Unit of length of the file [m]: 1e-3 for mm.
 
@@ -150,10 +152,12 @@ class ClumpTemplate:
         """
         scale, folder = positive("scale", scale), mercury_folder.is_folder(path)
         centers, radii = read_spheres(mercury_folder.spheres_file(path) if folder else path)
-        template = cls(centers * scale, radii * scale, 2500.0 if density is None else density)
+        template = cls(centers * scale, radii * scale, float(DENSITY) if density is None else density)
         if folder:
             body = mercury_folder.read_body(path, template.volume, scale, template.relative_error)
             return template._with(body if density is None else body.scaled(1.0, template.density))
+        if density is None:
+            _warn_of_density()
         body = read_mass_properties(path)
         return template if body is None else template._with(body.scaled(scale, template.density))
 
@@ -227,11 +231,15 @@ class ClumpTemplate:
         """
         if not isinstance(match, str) or match not in ("spheres", "mesh"):
             raise ValueError(f"match = {short_repr(match)}: give 'spheres' or 'mesh'")
-        mesh = path if isinstance(path, TriangleMesh) else TriangleMesh.read(path, scale, repair)
+        if not isinstance(path, TriangleMesh):
+            path = TriangleMesh.read(path, scale, repair)
+        elif scale != 1.0 or flag("repair", repair):
+            raise ValueError(f"scale = {short_repr(scale)}, repair = {short_repr(repair)}: these are of a mesh file, "
+                             "and a TriangleMesh is given; give them to TriangleMesh.read")
+        mesh = path
         if density is None:
-            density = 2500.0
-            warnings.warn(f"density is not given: {density:g} kg/m3 are taken; a mesh has none, give density=",
-                          UserWarning, stacklevel=2)
+            density = float(DENSITY)
+            _warn_of_density()
         centers, radii = fit_spheres(mesh, spheres)
         template = cls(centers, radii, density)
         if match == "mesh":
@@ -251,6 +259,11 @@ class ClumpTemplate:
         n = len(self.radii)
         return (f"<ClumpTemplate of {n} sphere{'s' * (n > 1)}: mass {self.mass:.6g} kg, "
                 f"inertia [{moments}] kg m2, bounding radius {self.bounding_radius:.6g} m>")
+
+
+def _warn_of_density():
+    """Warn the caller of the caller that the default is taken."""
+    warnings.warn(f"density is not given: {DENSITY:g} kg/m3 are taken; give density=", UserWarning, stacklevel=3)
 
 
 def template_scales(template, scale, n):

@@ -10,14 +10,14 @@ import scipy
 from numpy.typing import ArrayLike
 
 from minidem.core.checks import LARGEST, MOST_SPHERES, finite_array, number, positive, refuse, short_repr, whole
-from minidem.templates.clump_template import ClumpTemplate
+from minidem.templates.clump_template import DENSITY, ClumpTemplate
 from minidem.templates.fit_revolution import CELLS, area_of_profile, fit_rings, volume_of_revolution
 from minidem.templates.triangle_mesh import TriangleMesh
 
 THINNEST = 2e-3     # least volume of a solid of revolution over its bounding cylinder; thinner ones contain no cells
 
 
-def rod(length: float, radius: float, spheres: int, density: float = 2500.0) -> ClumpTemplate:
+def rod(length: float, radius: float, spheres: int, density: float = DENSITY) -> ClumpTemplate:
     """A straight rod with round ends along z, about the origin: equal spheres in a row, evenly spaced.
 
     The union tends to the spherocylinder as the number grows; with a spacing s < 2 radius it lacks the part
@@ -37,7 +37,7 @@ def rod(length: float, radius: float, spheres: int, density: float = 2500.0) -> 
     return fibre(length, radius, spheres, bend=0.0, density=density)
 
 
-def fibre(length: float, radius: float, spheres: int, bend: float = 0.0, density: float = 2500.0) -> ClumpTemplate:
+def fibre(length: float, radius: float, spheres: int, bend: float = 0.0, density: float = DENSITY) -> ClumpTemplate:
     """A fibre: a rod whose axis is a circular arc in the x, z plane, with its middle at the origin.
 
     Parameters
@@ -74,7 +74,7 @@ def fibre(length: float, radius: float, spheres: int, bend: float = 0.0, density
     return ClumpTemplate(centers, np.full(spheres, radius), density)
 
 
-def surface_of_revolution(profile: ArrayLike, spheres: int = 100, density: float = 2500.0) -> ClumpTemplate:
+def surface_of_revolution(profile: ArrayLike, spheres: int = 100, density: float = DENSITY) -> ClumpTemplate:
     """A solid of revolution about z, of single spheres on the axis and rings (`minidem.templates.fit_revolution`).
 
     Parameters
@@ -106,7 +106,7 @@ def surface_of_revolution(profile: ArrayLike, spheres: int = 100, density: float
     return ClumpTemplate(centers, radii, density)
 
 
-def platonic(kind: str, edge: float, spheres: int = 100, density: float = 2500.0) -> ClumpTemplate:
+def platonic(kind: str, edge: float, spheres: int = 100, density: float = DENSITY) -> ClumpTemplate:
     """A platonic solid about the origin, filled as a mesh is (`minidem.templates.fit_mesh`).
 
     Parameters

@@ -110,11 +110,17 @@ def rebounds(mass_of, restitution, n=60, speed=0.01):
         turn = rng.normal(size=(n, 4))
         sim.add_clumps(shape.template, site + (side * 3.1 * RADIUS, 0.0, 0.0),
                        turn / np.linalg.norm(turn, axis=1)[:, None], (-side * speed, 0.0, 0.0), rng.normal(size=(n, 3)))
-    first, found, many = {}, {}, set()
+    first, found, many, last = {}, {}, set(), None
+    sim.run_until(0.99 * (3.1 * RADIUS - shape.template.bounding_radius) / speed)
+    assert not len(sim.contacts())
     while sim.time < 4.2 * RADIUS / speed:
         sim.run(1)
-        now = {pair: [] for pair in range(n)}
-        for contact in sim.contacts():
+        all_contacts = sim.contacts()
+        touching = all_contacts[["sphere_i", "sphere_j"]].tolist()
+        if touching == last:                            # no contact has begun or ended
+            continue
+        now, last = {pair: [] for pair in range(n)}, touching
+        for contact in all_contacts:
             now[contact["clump_i"] % n].append(contact)
         for pair, contacts in now.items():
             if len(contacts) > 1:

@@ -75,6 +75,7 @@ def test_empty_cells(dimers_on_floor):
 
 
 @pytest.mark.parametrize("change, words", [
+    ({"width": 1e300}, r"width\[0\] = 1e.300: stay"), ({"low": (-1e300, 0, 0)}, r"low\[0\] = -1e.300: stay"),
     ({"low": (0, 0)}, r"low has shape \(2,\)"),
     ({"high": (1, -1, 1)}, r"high\[1\] = -1.0: give high at or above low = \[0.0, 0.0, 0.0\]"),
     ({"cells": (1, 2)}, r"cells has shape \(2,\)"),

@@ -31,6 +31,9 @@ def test_records():
     ("hooke", "contact 'hooke': stiffness is missing"),
     ("hooke:stiffness=-1", "stiffness is '-1', must be a positive number"),
     ("hooke:stiffness=nan", "stiffness is 'nan', must be a positive number"),
+    ("hooke:stiffness=1e300", "stiffness is '1e300', must be a positive number, from 1e-60 to 1e.60"),
+    ("hooke:stiffness=1e-300", "stiffness is '1e-300', must be a positive number, from"),
+    ("hertz-mindlin:rolling_damping=1e300", "rolling_damping is '1e300', must be a number from 0 on, up to 1e.60"),
     ("hertz:onset=yes", "onset is 'yes', must be one of plain, corrected"),
     ("hertz:stiffness=1e6", "contact 'hertz' has no parameter 'stiffness' \\(parameters: onset\\)"),
     (3, "contact is 3, must be one of")])

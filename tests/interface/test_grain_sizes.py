@@ -265,6 +265,8 @@ def test_too_few_grains_are_reported():
     (lambda: Mixture([BALL], sizes=4e-3), "sizes = 0.004: give a Lognormal, RosinRammler or SieveCurve"),
     (lambda: Mixture([BALL, ROD], [1, 1], sizes=[SAND]), "sizes = .*for each template"),
     (lambda: settled_bed(BALL, 0, (0, 0, 0), (1, 1), STIFF, 1e-4), "number = 0: give a whole number"),
+    (lambda: settle([], [], 1e-4, softer=0.0), "softer = 0.0"), (lambda: settle([], [], 1e-4, slower=0), "slower = 0"),
+    (lambda: settle([], [], 1e-4, gravity=-9.81), "gravity = -9.81"), (lambda: settle([], [], 0.0), "dt = 0.0"),
     (lambda: place([BALL], [5], (0, 0, 0), (1, 1, 1), np.random.default_rng(1), 0.5), "scales = 0.5: give a list"),
     (lambda: place([BALL], [2], (0, 0, 0), (1, 1, 1), np.random.default_rng(1), [[1, 0]]), r"scales\[0\]\[1\] = 0.0"),
     (lambda: place_densely([BALL], [2], (0, 0, 0), (1, 1, 1), np.random.default_rng(1), [[1.0]]),

@@ -2,9 +2,13 @@
 
 Every argument in turn gets every value of JUNK and every variation of its good value.
 """
+import importlib
+import inspect
+import pkgutil
 from decimal import Decimal
 from pathlib import Path
 
+import meshio
 import numpy as np
 import pytest
 
@@ -12,9 +16,12 @@ import minidem as md
 from minidem import shapes
 from minidem.analysis.coarse import Fields
 from minidem.contact import registry as contact_laws
+from minidem.ensemble import run_ensemble
 from minidem.initial import Group, Lognormal, Mixture, Outlet, RosinRammler, settle, settled_bed
 from minidem.output.vtu import field_names
 from minidem.rotation import registry
+from minidem.scenario import Scenario
+from minidem.scenario.beds import settled
 from minidem.templates.triangle_mesh import TriangleMesh
 
 ITSELF = []
@@ -167,6 +174,35 @@ CALLS = {       # name: (function, good arguments, what a message may name besid
         "describe", "records", "couples", "coefficients", "reads", "reads_of_pairs", "parameters", "title", "power"])},
         None),
 }
+FLAGS = {       # public functions with arguments that are True or False
+    "Cylinder": lambda **flags: md.Cylinder((0, 0, 0), (0, 0, 1), 1.0, **flags),
+    "Frames": lambda **flags: md.Frames("frames", **flags),
+    "PeriodicBox": lambda **flags: md.PeriodicBox((0, 0, 0), (1, 1, 1), (True,) * 3, **flags),
+    "Scenario": lambda **flags: Scenario("name", "description", **flags),
+    "Scenario.run_into": lambda **flags: Scenario("name", "description", study=print).run_into("out", **flags),
+    "Simulation.add_field": lambda **flags: one_rod().add_field("T", 1.0, **flags),
+    "Simulation.coordination_number": lambda **flags: one_rod().coordination_number(**flags),
+    "Simulation.deform": lambda **flags: md.Simulation(
+        STEEL, dt=1e-6, periodic=((0, 0, 0), (1, 1, 1), (True,) * 3)).deform(**flags),
+    "Simulation.energy": lambda **flags: one_rod().energy(**flags),
+    "Simulation.stress": lambda **flags: one_rod().stress(**flags),
+    "Table": lambda **flags: md.Table("table.csv", **flags),
+    "Trajectory": lambda **flags: md.Trajectory("trajectory.csv", **flags),
+    "TriangleMesh": lambda **flags: TriangleMesh(TETRAHEDRON.vertices, TETRAHEDRON.triangles, **flags),
+    "TriangleMesh.read": lambda **flags: TriangleMesh.read("body.stl", **flags),
+    "ClumpTemplate.from_mesh": lambda **flags: md.ClumpTemplate.from_mesh(TETRAHEDRON, density=1.0, **flags),
+    "ContactLaw": lambda **flags: md.contact.register("mine", lambda *_: None, **flags),
+    "Scheme": lambda **flags: md.rotation.register("mine", lambda *_: None, **flags),
+    "integrate": lambda **flags: md.rotation.integrate(
+        "spiral", (1, 2, 3), (1, 0, 0, 0), (1, 2, 3), (0, 0, 0), 1e-3, 2, **flags),
+    "register": lambda **flags: md.contact.register("mine", lambda *_: None, **flags),
+    "run_ensemble": lambda **flags: run_ensemble("math:sqrt", {"x": [1]}, "study", **flags),
+    "settled": lambda **flags: settled("bed", lambda report: one_rod(), **flags),
+    "show": lambda **flags: md.show(one_rod(), **flags),
+}
+INTERNAL = {f"minidem.{name}" for name in (
+    "changes", "engine.field_table", "output.checkpoint_fields", "output.table", "walls.wall")}
+NOT_GIVEN = "needs_velocity", "has_history", "dashpots"     # fields of a law that follow from others
 DAYS = 1e-3, 2.0 ** 53          # steps or seconds between these are no detectable mistake: the run would last for days
 
 
@@ -290,7 +326,7 @@ MESSAGES = [        # (call, what its message says)
      ["(3,)", "fields and rates: 'heat' of shape (8, 2)"]),
     (lambda: with_flux(lambda c: c.rates["heart"]), ["heart", "fields and rates: 'heat' of shape (8, 2)"]),
     (lambda: with_flux(lambda c: c.overlaps), ["EightContacts has no 'overlaps'", "did you mean 'overlap'?"]),
-    (lambda: with_flux(lambda c: setattr(c, "rates", 1.0)), ["rates: give the arrays one by one, as in rates['heat'] = ..."]),
+    (lambda: with_flux(lambda c: setattr(c, "rates", 1.0)), ["rates: give the arrays one by one, as in rates['heat']"]),
     (lambda: sheared(lambda: 1.0), ["rate of shear = ", "it is called with (t)"]),
     (lambda: sheared(lambda t: "fast"), ["the function of a rate returned something else than a finite number"]),
     (lambda: box(rates=(0, 0, lambda: 1.0)), ["rates[2] = ", "it is called with (t)"]),
@@ -344,3 +380,42 @@ def test_messages(call, words, tmp_path, monkeypatch):
     with pytest.raises((ValueError, OSError, AttributeError, KeyError)) as error:
         call()
     assert all(word in str(error.value) for word in words), error.value
+
+
+def flags_of_package():
+    """Public functions of the package with arguments that are True or False, to the names of these."""
+    found = {}
+    for module in pkgutil.walk_packages(md.__path__, "minidem."):
+        if module.name in INTERNAL or module.name.endswith("__main__"):
+            continue
+        for name, thing in list(vars(importlib.import_module(module.name)).items()):
+            if name.startswith("_") or getattr(thing, "__module__", None) != module.name:
+                continue
+            called = {name: thing}
+            if isinstance(thing, type):
+                called = {f"{name}.{method}": getattr(thing, method) for method in vars(thing) if method[0] != "_"}
+                called[name] = thing.__init__
+            for known, function in called.items():
+                try:
+                    given = inspect.signature(function).parameters.values()
+                except (TypeError, ValueError):         # no function
+                    continue
+                flags = [argument.name for argument in given if argument.annotation in (bool, "bool")]
+                found |= {known: flags} if flags else {}
+    return found
+
+
+def test_every_flag_is_known():
+    """Functions that are methods of a Simulation are listed once."""
+    methods = {name.partition(".")[2] for name in FLAGS}
+    assert set(flags_of_package()) - methods == set(FLAGS)
+
+
+@pytest.mark.parametrize("name", FLAGS)
+def test_a_word_is_no_flag(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    meshio.write_points_cells("body.stl", TETRAHEDRON.vertices, [("triangle", TETRAHEDRON.triangles)])
+    for argument in flags_of_package()[name]:
+        for value in ("no", 0, None) if argument not in NOT_GIVEN else ():
+            with pytest.raises(ValueError, match=f"{argument} = {value!r}: give True or False"):
+                FLAGS[name](**{argument: value})

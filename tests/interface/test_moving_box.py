@@ -19,6 +19,9 @@ BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.03], density=2500.0)
     ({"rates": (0.0, 1.0)}, "rates = .*: give one for each axis"),
     ({"rates": (0.0, 0.0, 1.0), "axes": (True, True, False)}, "rates = .*: the axis z is not periodic"),
     ({"rates": (0.0, "fast", 1.0)}, "periodic: rates"),
+    ({"shear": ("x", "y", 1e300)}, "rate of shear = 1e.300: stay within"),
+    ({"rates": (0.0, -1e300, 0.0)}, "rates = -1e.300: stay within"),
+    ({"affine": "no"}, "affine = 'no': give True or False"),
 ])
 def test_malformed(arguments, message):
     low, high, axes = CUBE
@@ -33,9 +36,10 @@ def test_malformed_pressure(arguments, message):
         md.Pressure(*arguments)
 
 
-def test_function_that_returns_something_else():
+@pytest.mark.parametrize("rate", [np.inf, 1e300])
+def test_function_that_returns_something_else(rate):
     with pytest.raises(ValueError, match="the function of a rate returned something else than a finite number"):
-        md.Simulation(material("hertz"), dt=1e-3, periodic=md.PeriodicBox(*CUBE, shear=("x", "y", lambda t: np.inf)))
+        md.Simulation(material("hertz"), dt=1e-3, periodic=md.PeriodicBox(*CUBE, shear=("x", "y", lambda t: rate)))
 
 
 def test_walls_only_across_the_vorticity():

@@ -176,7 +176,9 @@ def test_seeds():
     ({"high": (0.1, 1, 1)}, "high.* = 0.1: give"), ({"rate": 0.0}, "rate = 0.0"),
     ({"rate": "fast"}, "rate = 'fast'"), ({"velocity": 1.0}, "velocity has shape"),
     ({"angular_velocity": (0, 0, np.nan)}, "angular_velocity"), ({"every": 0}, "every = 0"),
-    ({"seed": -1}, "seed = -1"), ({"number": 1.5}, "number = 1.5")])
+    ({"seed": -1}, "seed = -1"), ({"number": 1.5}, "number = 1.5"),
+    ({"low": (-1e300, 0, 0)}, "low.* = -1e.300: stay"), ({"velocity": (1e300, 0, 0)}, "velocity.* = 1e.300: stay"),
+    ({"material": "steel"}, "material = 'steel': give a minidem.Material")])
 def test_errors_of_an_inlet(options, message):
     with pytest.raises(ValueError, match=message):
         Inlet(**{"template": CLUMP, "low": LOW, "high": HIGH, "rate": 1.0} | options)
@@ -220,7 +222,8 @@ def test_errors_of_calls():
     sim.run(3)
     with pytest.raises(ValueError, match="every = 2: the simulation is at step 3"):
         Inlet(CLUMP, LOW, HIGH, rate=1.0, every=2)(sim)
-    with pytest.raises(ValueError, match="low, high: the template, of bounding radius .* does not fit"):
-        Inlet(CLUMP, LOW, (0.2, 0.13, 0.6), rate=1.0, every=3)(sim)
+    for high in (0.2, 0.13, 0.6), np.array(LOW) + 1e-3:
+        with pytest.raises(ValueError, match="low, high: the template, of bounding radius .* does not fit"):
+            Inlet(CLUMP, LOW, high, rate=1.0, every=3)(sim)
     with pytest.raises(ValueError, match="high.* give high above low"):
         Outlet((0, 0, 0), (1, 0, 1))

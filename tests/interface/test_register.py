@@ -213,6 +213,8 @@ def nothing(bodies, dt, stage):
     ("mine", {"move": nothing}, {"stages": (2.0,)}, ["stages"]),
     ("mine", {"move": nothing}, {"angular_velocity_scratch": 5}, ["angular_velocity_scratch", "5"]),
     ("mine", {"move": nothing}, {"parameters": {"x": "word"}}, ["parameters", "word"]),
+    ("mine", {"move": nothing}, {"orientation_offset": float("inf")}, ["orientation_offset = inf", "finite"]),
+    ("mine", {"move": nothing}, {"angular_velocity_offset": "half"}, ["offset = 'half'", "real numbers"]),
     ("mine", {"move": nothing}, {"cites": "10.1063/1.1473654"}, ["cites", "10.1063", "article"]),
     ("mine", {"move": nothing}, {"parameters": {f"p{k}": 1.0 for k in range(9)}}, ["parameters", "8"]),
 ])

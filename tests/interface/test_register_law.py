@@ -202,6 +202,7 @@ def nothing(contacts, *parameters):
     ("mine", {"records": "x"}, ["records", "'x'"]), ("mine", {"couples": 1}, ["couples", "1"]),
     ("mine", {"coefficients": 1.0}, ["coefficients", "1.0"]), ("mine", {"reads": ("youn",)}, ["reads", "youn"]),
     ("mine", {"reads_of_pairs": "friction"}, ["reads_of_pairs", "tuple"]),
+    ("mine", {"power": 0.0}, ["power = 0.0", "greater than 0"]), ("mine", {"power": "x"}, ["power = 'x'", "numbers"]),
     ("mine", {"parameters": {"x": "word"}}, ["parameters", "word"]),
     ("mine", {"parameters": {f"p{k}": 1.0 for k in range(17)}}, ["parameters", "16"]),
     ("mine", {"cites": "10.1122/1.549893"}, ["cites", "article"])])

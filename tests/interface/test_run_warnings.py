@@ -203,6 +203,77 @@ def test_each_cause_once_in_a_simulation_and_its_copies():
     assert len(said_in(lambda: fresh.run(5000))) == 2
 
 
+@pytest.mark.parametrize("make, dense, known", [
+    (lambda density: md.ClumpTemplate([(0, 0, 0)], [RADIUS], *density), 2500.0, False),
+    (lambda density: md.shapes.rod(6 * RADIUS, RADIUS, 3, *density), 2500.0, False),
+    (lambda density: md.ClumpTemplate([(0, 0, 0)], [RADIUS], *density), 2500.0, True)], ids=["ball", "rod", "material"])
+def test_a_density_that_nobody_gave(make, dense, known, tmp_path):
+    """Once it runs; not if it was given, by the template or the material, nor after a restart, which has a number."""
+    material = md.Material(1e9, 0.2, density=dense if known else None)
+
+    def simulation(*density):
+        sim = md.Simulation(material, dt=1e-5)
+        assert said_in(lambda: sim.add_clumps(make(density), [(0, 0, 0), (1, 0, 0)])) == []
+        return sim
+
+    sim, other = simulation(), simulation(dense)
+    assert sim.mass.tolist() == other.mass.tolist() and said_in(lambda: other.run(2)) == []
+    sim.save(tmp_path / "a.npz")
+    texts = said_in(lambda: [sim.run(2), copy.deepcopy(sim).run(2), md.Simulation.load(tmp_path / "a.npz").run(2)])
+    assert texts == [] if known else [re.match(
+        "density: the template of clump 0 was made without one, and 2500 kg/m3 are taken. Give it to", texts[0]).string]
+    assert pickle.loads(pickle.dumps(sim.templates[0])).density == sim.templates[0].density == dense
+
+
+def test_a_file_without_a_density(tmp_path):
+    (tmp_path / "two.txt").write_text("0,0,0,1\n1,0,0,1\n")
+    [text] = said_in(lambda: md.ClumpTemplate.from_file(tmp_path / "two.txt"))
+    assert text == "density is not given: 2500 kg/m3 are taken; give density="
+    assert said_in(lambda: md.ClumpTemplate.from_file(tmp_path / "two.txt", 2500.0)) == []
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-3])
+def test_a_mesh_in_millimetres(scale):
+    """60 m beside grains of 2 cm; the mesh is not the first wall."""
+    triangle = [(0, 0, -10), (60, 0, -10), (0, 30, -10)], [(0, 1, 2)]
+    texts = said_in(lambda: ball(1e9, [md.Plane((0, 0, -99), (0, 0, 1)), md.MeshWall(triangle, scale)], 1e-5).run(200))
+    assert texts == ([] if scale < 1.0 else [
+        "wall 1, a mesh, is 60 m long, 3000 times the diameter of the largest clump, 0.02 m. A file in mm needs "
+        "MeshWall(..., scale=1e-3)"])
+
+
+def flowing(given, speed, affine=True, motion=None, n=60, seed=1):
+    """Warnings about n balls in a box, with velocities `speed`, normal, and the flow of the box `given` times."""
+    rng, box = np.random.default_rng(seed), md.PeriodicBox(
+        (0, 0, 0), (1, 1, 1), (True,) * 3, affine=affine, **(motion or {"shear": ("x", "y", 10.0)}))
+    sim = md.Simulation(md.Material(1e9, 0.2), dt=1e-5, periodic=box)
+    position = (np.argwhere(np.ones((4, 4, 4)))[:n] + 0.5) / 4.0
+    gradient = np.diag(box.rates) if box.shear is None else np.eye(3)[[0]].T * np.eye(3)[1] * box.shear[2]
+    sim.add_clumps(BALL, position, velocity=rng.normal(0.0, speed, (n, 3)) + given * (position - 0.5) @ gradient.T)
+    return said_in(lambda: sim.run(200))
+
+
+@pytest.mark.parametrize("speed", [0.0, 1.0, 4.0])
+@pytest.mark.parametrize("motion, name, rate", [(None, "dv_x/dy", 10.0), ({"rates": (0, 0, -10.0)}, "dv_z/dz", -10.0)])
+def test_the_flow_of_a_box_is_given_twice(motion, name, rate, speed):
+    """By velocities with the flow, as of `velocity ramp`, and affine=True; 4 m/s are more than the flow, of 2.9 m/s."""
+    texts = flowing(1.0, speed, motion=motion)
+    if speed < 4.0:
+        [text] = texts
+        assert f"twice the {rate:g} 1/s of the periodic box" in text and f"the velocity gradient {name} of" in text
+        assert text.startswith("step 1 ") and text.endswith("Give velocities without the flow, or affine=False")
+        found = float(text.split(" of the clumps is ")[1].split()[0])
+        assert found == pytest.approx(2.0 * rate, rel=0.0002 if speed == 0.0 else 0.2)
+    for affine, given in (True, 0.0), (False, 1.0), (False, 0.0):
+        assert flowing(given, speed, affine, motion) == []
+
+
+def test_few_clumps_show_no_flow():
+    """Ten are enough without other motion; of nine, or hot ones, a gradient is chance."""
+    assert len(flowing(1.0, 0.0, n=10)) == 1 and flowing(1.0, 0.0, n=9) == []
+    assert [text for seed in range(20) for text in flowing(0.0, 5.0, n=10, seed=seed)] == []
+
+
 def test_as_an_error_it_ends_a_run_at_a_whole_step():
     sim, same = ball(70.0, [FLOOR]), ball(70.0, [FLOOR])
     with warnings.catch_warnings():

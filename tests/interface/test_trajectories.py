@@ -257,6 +257,7 @@ def test_changing_clumps(sim, lumpy, tmp_path):
 @pytest.mark.parametrize("arguments, message", [
     (("a.xyz",), "path = 'a.xyz': give a name that ends in .gsd or .csv"),
     (("a.csv", [0.5]), r"clumps = .*0.5.*: give a list of whole numbers"),
+    (("a.csv", [3, 0, 3]), "clumps = .*3.*: give each id once"), (("a.csv", [-1]), "clumps = .*-1.*: give each id"),
     (("a.csv", 3), "clumps = .*3.*: give a list of whole numbers"),
 ])
 def test_refused_arguments(arguments, message):

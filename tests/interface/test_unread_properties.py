@@ -19,7 +19,7 @@ READ = {"hertz": (), "hertz:onset=corrected": (), "hooke:stiffness=1e5": (), "ho
         "hooke-coulomb:rolling=epsd,stiffness=1e5": ("restitution", "friction", "rolling_friction")}
 GIVEN = {"restitution": 0.5, "friction": 0.4, "rolling_friction": 0.3, "adhesion": 0.2}
 PLAIN = md.Material(1e7, 0.2)
-BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.01])
+BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.01], density=2500.0)
 FLOOR = md.Plane((0, 0, 0), (0, 0, 1))
 
 
@@ -80,6 +80,20 @@ def test_several_properties_need_several_options():
         assert "; contact='hertz-mindlin:rolling=epsd,cohesion=jkr' would read them; else leave them out" in text
 
 
+@pytest.mark.parametrize("contact, name, reader", [
+    ("hertz-mindlin:bond_range=1", "bond_range", "bonds=parallel"),
+    ("hooke-coulomb:stiffness=1e5,bond_range=1", "bond_range", "bonds=parallel"),
+    ("hertz-mindlin:rolling_damping=0", "rolling_damping", "rolling=epsd")])
+def test_a_parameter_that_is_not_read(contact, name, reader):
+    """Not with its reader, nor at its default."""
+    [text], sim = texts_of(lambda: md.Simulation(PLAIN, contact=contact, dt=1e-6))
+    assert f"{contact!r} reads {name} with {reader} only; give that as well, or leave {name} out" in text
+    assert texts_of(lambda: copy.deepcopy(sim))[0] == []
+    assert texts_of(lambda: md.Simulation(PLAIN, contact=f"{contact},{reader}", dt=1e-6))[0] == []
+    default = {"bond_range": 0.5, "rolling_damping": 0.3}[name]
+    assert texts_of(lambda: md.Simulation(PLAIN, contact=f"hertz-mindlin:{name}={default}", dt=1e-6))[0] == []
+
+
 ROLLING = replace(PLAIN, rolling_friction=0.3, name="sticky")
 PAIR = md.Pair(PLAIN, ROLLING, rolling_friction=0.2)
 PLAIN_PAIR = md.Pair(PLAIN, ROLLING)
@@ -120,6 +134,7 @@ def force(c, stiffness, mode):
 
 RECORD = {"parameters": {"stiffness": None, "mode": ("dry", "wet")}, "power": 1.0, "reads_of_pairs": (),
           "reads_with": {"mode=wet": ("rolling_friction",)}}
+VISCOUS = RECORD | {"parameters": RECORD["parameters"] | {"viscosity": 0.0}, "reads_with": {"mode=wet": ("viscosity",)}}
 
 
 def test_a_law_of_a_user(own_law):
@@ -132,6 +147,10 @@ def test_a_law_of_a_user(own_law):
     [text], _ = texts_of(lambda: md.Simulation(replace(PLAIN, friction=0.1), contact=wet, dt=1e-6))
     assert "contact='hertz-mindlin' and contact='hooke-coulomb' would read it" in text and "mine'" not in text
     assert texts_of(lambda: md.Simulation(ROLLING, contact=wet, dt=1e-6))[0] == []
+    own_law("mine", lambda c, stiffness, mode, viscosity: None, **VISCOUS)
+    [text], _ = texts_of(lambda: md.Simulation(PLAIN, contact=f"{dry},viscosity=1", dt=1e-6))
+    assert "reads viscosity with mode=wet only" in text
+    assert texts_of(lambda: md.Simulation(PLAIN, contact=f"{wet},viscosity=1", dt=1e-6))[0] == []
 
 
 def test_a_pair_is_needed_where_the_options_read_it(own_law):

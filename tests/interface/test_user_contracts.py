@@ -52,6 +52,7 @@ def pulling(contacts, stiffness):
     contacts.force = stiffness * contacts.overlap[:, None] * contacts.normal
 
 
+@functools.cache
 def pulling_in_numba():
     numba = pytest.importorskip("numba")
 

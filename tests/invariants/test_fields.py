@@ -34,10 +34,11 @@ def test_fields_do_not_change_the_motion():
     assert not same(one, other)
 
 
+@pytest.mark.usefixtures("many_threads_and_sorts")
 @pytest.mark.parametrize("threads", [2, 3])
 def test_equal_bits_for_any_number_of_threads(threads):
     flux = compiled_conduction()
-    sims = [box_of_rods(4000, flux, threads=n) for n in (1, threads)]
+    sims = [box_of_rods(300, flux, threads=n) for n in (1, threads)]
     assert sims[1].threads == threads
     for sim in sims:
         sim.run(400)
@@ -379,12 +380,21 @@ def test_trajectory_has_the_fields(tmp_path):
     (dict(name="velocity"), "name = 'velocity'"), (dict(name="a", components=9), "components = 9"),
     (dict(name="a", components=8), "at most 8"), (dict(name="a", values=[1.0, 2.0]), "values has shape"),
     (dict(name="a", values=np.nan), "values"), (dict(name="a", capacity=0.0), "capacity = 0.0"),
-    (dict(name="a", values=[[1.0, 2.0]], components=3), "values has shape"), (dict(name="a", walls=[1.0]), "walls")])
+    (dict(name="a", values=[[1.0, 2.0]], components=3), "values has shape"), (dict(name="a", walls=[1.0]), "walls"),
+    (dict(name="a", walls=np.inf), "walls = inf: stay within"), (dict(name="a", walls="hot"), "walls = 'hot'"),
+    (dict(name="a", capacity=1e300), "capacity = 1e.300: stay"), (dict(name="a", per_mass="no"), "per_mass = 'no'")])
 def test_bad_arguments(arguments, words):
     sim = box_of_rods()
     with pytest.raises(ValueError, match=words):
         sim.add_field(**arguments)
     assert sim.fields == ("temperature",)
+
+
+def test_values_of_walls_without_walls():
+    sim = md.Simulation(md.Material(1e7, 0.3), dt=1e-5)
+    with pytest.raises(ValueError, match="walls = 300.0: the simulation has no walls; leave walls out"):
+        sim.add_field("temperature", 300.0, walls=300.0)
+    sim.add_field("temperature", 300.0, walls=[])
 
 
 def test_a_value_that_is_not_finite_ends_the_run():
