@@ -214,12 +214,13 @@ def is_long_run(argument, value):
 
 
 def all_finite(thing):
-    """Whether all numbers in the attributes of a result are finite."""
+    """Whether all numbers in the public attributes of a result are finite."""
     if isinstance(thing, (float, np.ndarray)):
         return bool(np.isfinite(thing).all())
     if isinstance(thing, (list, tuple)):
         return all(map(all_finite, thing))
-    return all(map(all_finite, vars(thing).values())) if hasattr(thing, "__dict__") else True
+    attributes = vars(thing) if hasattr(thing, "__dict__") else {}
+    return all(all_finite(value) for name, value in attributes.items() if not name.startswith("_"))
 
 
 @pytest.mark.filterwarnings("ignore")
