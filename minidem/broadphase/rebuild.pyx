@@ -246,7 +246,7 @@ cdef void measure_displacement(Broadphase *broad, int thread, StateView *state, 
         all_bits |= bits
         for lane in range(LANES):
             if bits >> (lane + LANES) & 1:
-                report.lost = 1 + state.clump_number[b * LANES + lane]
+                report.lost = max(report.lost, 1 + state.clump_number[b * LANES + lane])
     report.outer_skin_exceeded = all_bits & ((1 << LANES) - 1) != 0 \
         or walls.travelled - mine.outer_travelled > limit or limit < 0.0
     report.path = longest * 0.5 * broad.inner_skin
