@@ -17,7 +17,7 @@ MOTIONS = {                             # arguments of md.PeriodicBox
 
 
 def material(contact):
-    if contact.startswith("hertz:") or contact == "hertz":
+    if "onset=corrected" in contact or contact == "hertz":
         return md.Material(1e7, 0.3)
     rolling = {"rolling_friction": 0.1} if "rolling" in contact else {}
     return md.Material(1e7, 0.3, restitution=0.8, friction=0.4, **rolling)

@@ -157,8 +157,19 @@ def energy(sim, contacts: np.ndarray | None = None, shadow: bool = False) -> Ene
     rates = engine.rates()
     if shadow and len(contacts):
         engine.evaluate_forces()
-        terms = shadow_terms(contacts, engine.state, *rates, sim.gravity, sim.dt, engine.law.power)
+        terms = shadow_terms(contacts, engine.state, *rates, _image_velocities(engine, contacts), sim.gravity, sim.dt,
+                             engine.law.power)
     return measure(engine.loop, sim.gravity, contacts, rates, terms)
+
+
+def _image_velocities(engine, contacts):
+    """(n, 3) velocities of those images of the second spheres of contacts (n,) that touch, relative to these [m/s]."""
+    box, pairs, images = engine.box, contacts["sphere_j"] >= 0, np.zeros((len(contacts), 3))
+    if box is not None and box.moves:
+        centers = engine.spheres()[:, :3]
+        d = centers[contacts["sphere_i"][pairs]] - centers[contacts["sphere_j"][pairs]]
+        images[pairs] = box.displacement(box.lengths_in(d)) @ box.gradient.T
+    return images
 
 
 def linear_momentum(sim) -> np.ndarray:

@@ -66,12 +66,13 @@ cdef double squared_forces(const StateView *state, const int[::1] clump_slot, Ve
     return total
 
 
-def shadow_terms(contacts, State state, const double[:, ::1] velocity, const double[:, ::1] body_rate, gravity,
-                 double dt, double power):
+def shadow_terms(contacts, State state, const double[:, ::1] velocity, const double[:, ::1] body_rate,
+                 const double[:, ::1] image, gravity, double dt, double power):
     """Terms of order dt^2 of the shadow Hamiltonian [J]; 0 without contacts. Forces must be known.
 
     contacts : structured array of CONTACT;  velocity (n, 3) lab and body_rate (n, 3) principal frame, of all clumps at
-    the whole step;  power : exponent p of the overlap in the force.
+    the whole step;  image (n_contacts, 3) lab, of the images of the second spheres that touch, relative to these;
+    power : exponent p of the overlap in the force.
 
     Forces of users enter F.M^-1.F, but their potential is unknown: the oscillation that they cause remains.
     """
@@ -95,7 +96,7 @@ def shadow_terms(contacts, State state, const double[:, ::1] velocity, const dou
         if sphere_j[k] >= 0:
             b = view.spheres + 4 * <Py_ssize_t> sphere_slot[sphere_j[k]]
             other = free_motion(view, clump_slot[clump_j[k]], b, &velocity[clump_j[k], 0], &body_rate[clump_j[k], 0])
-            motion.velocity = sub(motion.velocity, other.velocity)
+            motion.velocity = sub(sub(motion.velocity, other.velocity), vec3(image[k, 0], image[k, 1], image[k, 2]))
             motion.acceleration = sub(motion.acceleration, other.acceleration)
             between = cross(normal, motion.velocity)
             second = -dot(between, between) / (a[3] + b[3] - overlap[k])

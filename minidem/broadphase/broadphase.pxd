@@ -20,6 +20,7 @@ cdef struct Report:                     # of one thread, read by the others
     Epoch published                     # evaluations for which the ghosts and the report are complete
     int skin_exceeded                   # a sphere may have left the inner skin
     int failure                         # since the last report
+    int ends_run                        # see Neighbours
     int outer_skin_exceeded             # during a rebuild: a sphere has left the outer skin
     int incomplete                      # ... memory was exhausted while the outer lists were built
     int lost                            # ... 1 + the user's number of a clump with a non-finite pose

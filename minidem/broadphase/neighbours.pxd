@@ -33,6 +33,7 @@ cdef struct Neighbours:         # of one thread: its blocks and the lists for th
     IntVector outer_ghost_lines  # ... in cross-thread outer pairs
     bint skin_exceeded          # an own sphere may have left the inner skin
     int failure                 # not reported yet
+    bint ends_run               # this step is the last: a field or rotation of an own clump, later of any, is not sound
     long long steps             # since the last rebuild
     long long previous_lifetime  # steps between the two rebuilds before
     double began                # of this run, or of the present shares [s]

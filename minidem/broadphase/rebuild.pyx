@@ -246,7 +246,7 @@ cdef void measure_displacement(Broadphase *broad, int thread, StateView *state, 
         all_bits |= bits
         for lane in range(LANES):
             if bits >> (lane + LANES) & 1:
-                report.lost = 1 + state.clump_number[b * LANES + lane]
+                report.lost = max(report.lost, 1 + state.clump_number[b * LANES + lane])
     report.outer_skin_exceeded = all_bits & ((1 << LANES) - 1) != 0 \
         or walls.travelled - mine.outer_travelled > limit or limit < 0.0
     report.path = longest * 0.5 * broad.inner_skin
@@ -288,7 +288,7 @@ cdef void rebuild_outer(Broadphase *broad, int thread, StateView *state, const W
         broad.rebalanced = not broad.fixed_shares and rebalance(broad.shares, broad.n_threads)
         broad.levels.ready = reserve_levels(&broad.levels, broad.outer_skin + broad.reach, box)
         if box_moves(box):
-            broad.reference_box = box[0]
+            broad.reference_box = box.length[0]
         broad.n_outer += 1
     if broad.clumps_first:
         update_bounds(broad, thread, state)

@@ -48,7 +48,7 @@ cdef inline void publish(Broadphase *broad, int thread, const StateView *state) 
     await_readers(broad, thread)
     if broad.valid:
         copy_ghosts(&mine.ghost_lines, state)
-    own.skin_exceeded, own.failure = mine.skin_exceeded, mine.failure
+    own.skin_exceeded, own.failure, own.ends_run = mine.skin_exceeded, mine.failure, mine.ends_run
     advance_epoch(&own.published)
 
 
@@ -82,6 +82,14 @@ cdef inline bint any_failure(const Broadphase *broad) noexcept nogil:
     cdef int thread
     for thread in range(broad.n_threads):
         if broad.reports[thread].failure != NO_FAILURE:
+            return True
+    return False
+
+
+cdef inline bint any_ends_run(const Broadphase *broad) noexcept nogil:
+    cdef int thread
+    for thread in range(broad.n_threads):
+        if broad.reports[thread].ends_run:
             return True
     return False
 

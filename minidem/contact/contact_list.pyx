@@ -14,7 +14,7 @@ from minidem.contact.contact_motion cimport SIDE_ROWS
 from minidem.contact.contact_rows cimport describe
 from minidem.contact.fluxes cimport total_rates
 from minidem.contact.law cimport Contact, Law, LawKernels
-from minidem.contact.narrow_phase cimport Contacts
+from minidem.contact.narrow_phase cimport Contacts, correction_of
 from minidem.contact.rows cimport (
     ALL_RESULT_ROWS, CONTACT_ROWS, DESCRIPTION_ROWS, MAX_COMPONENTS, MAX_RECORDS, NORMAL, NORMAL_ENERGY, OVERLAP,
     ROLLING_ENERGY, SLIDING, TANGENTIAL_ENERGY, VALUES,
@@ -56,10 +56,7 @@ cdef object list_contacts(State state, const Contacts *contacts, const Neighbour
         m = 0
         for k in range(0, contacts[t].pairs.size, 2):
             i, j = contacts[t].pairs.data[k], contacts[t].pairs.data[k + 1]
-            correction = 0.0
-            if m < contacts[t].ends.size and contacts[t].ends.data[m] == k:             # in ascending order
-                correction = contacts[t].onset.data[m]
-                m += 1
+            correction = correction_of(contacts + t, k, &m)
             if owns(threads + t, &state.view, i):                       # else the owner of i lists it
                 write_row(&pair[count, 0], &values[count, 0], &state.view, i, j, contacts[t].law, correction)
                 count += 1

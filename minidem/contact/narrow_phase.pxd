@@ -59,3 +59,12 @@ cdef inline void begin_contacts(Contacts *contacts, const Neighbours *mine) noex
     contacts.out_of_cache = mine.slab_ends.size > 0
     if contacts.out_of_cache:       # contacts of the first slabs are found before all of previous_force is reduced
         contacts.sphere_force, contacts.spare_force = contacts.spare_force, contacts.sphere_force
+
+
+cdef inline double correction_of(const Contacts *contacts, Py_ssize_t k, Py_ssize_t *end) noexcept nogil:
+    """Onset correction of the contact whose first index is k [N]; called for ascending k. end : 0 before the first."""
+    while end[0] < contacts.ends.size and contacts.ends.data[end[0]] < k:
+        end[0] += 1
+    if end[0] < contacts.ends.size and contacts.ends.data[end[0]] == k:
+        return contacts.onset.data[end[0]]
+    return 0.0

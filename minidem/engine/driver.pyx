@@ -8,7 +8,7 @@ Such code works on copies, or saves a copy to restore.
 import numpy as np
 
 from minidem.contact.contact_table import with_history
-from minidem.engine.field_table import field_rows, keep_rates, require_finite
+from minidem.engine.field_table import field_rows, keep_rates, require_sound
 from minidem.engine.history_memory import history_without
 from minidem.engine.loop_memory import NotFinite
 from minidem.engine.population import Population
@@ -161,9 +161,10 @@ cdef class Driver:
         cdef int t
         servo_states = None if self.walls is None else self.walls.servo_states.copy()
         try:
-            self.start_walls(steps)
+            steps = self.start_walls(steps)
         except BaseException:                           # from the function of a motion
-            self.walls.servo_states[:] = servo_states
+            if servo_states is not None:
+                self.walls.servo_states[:] = servo_states
             raise
         self.memory.sort_if_due(self)
         self.contacts_known = False
@@ -189,10 +190,11 @@ cdef class Driver:
         self.contacts_known = True
         if servo_states is not None:
             self.walls.move_servos(steps * self.loop.step.dt)
-        require_finite(self.state, self.population.components, self.step_count)     # when all else is complete
+        if self.memory.run_has_ended():                 # when all else is complete
+            require_sound(self.state, self.population.components, self.step_count)
 
-    cdef object start_walls(self, long long steps):
-        """Poses of the walls for so many steps, and new velocities of those that a force moves."""
+    cdef long long start_walls(self, long long steps) except -1:
+        """Poses of the walls for so many steps, and new velocities of those that a force moves; see prepare_walls."""
         cdef bint servos = self.walls is not None and bool(self.walls.servos)
         cdef bint held = self.box_table is not None and bool(self.box_table.box.servos)
         rates = None
@@ -201,23 +203,28 @@ cdef class Driver:
         if servos:
             self.walls.accelerate([self.wall_force(k) for k in self.walls.servos], self.loop.step.dt)
         if held:
-            rates = self.box_table.accelerated(self.step_count, normal_virial(self.loop))
-        self.prepare_walls(steps, rates)
+            rates = self.box_table.accelerated(self.step_count, *normal_virial(self.loop))
+        steps = self.prepare_walls(steps, rates)
         if servos or held:
             self.reset_power()
+        return steps
 
-    cdef object prepare_walls(self, long long steps, rates=None):
-        """Poses of the walls and of the box, from the present step on. rates : see BoxTable.prepare."""
+    cdef long long prepare_walls(self, long long steps, rates=None) except -1:
+        """Poses of the walls and of the box, from the present step on. rates : see BoxTable.prepare.
+
+        Returns for how many steps: fewer where the box is not sound in a later one.
+        """
         cdef int t
         if self.box_table is not None:
             self.box_table.prepare(self.step_count, steps, rates)
-            self.box_table.refuse_short(self.step_count + steps, self.state)
             self.take_box()
+            steps = self.box_table.sound_steps(self.step_count, steps, self.state)
         if self.walls is not None and self.walls.walls.any_moves:
             self.walls.walls.travelled = self.loop.contacts[0].walls.travelled      # lists remain valid over runs
             self.walls.prepare(self.step_count, steps)
             for t in range(self.loop.n_threads):
                 take_poses(&self.loop.contacts[t].walls, self.loop.walls)
+        return steps
 
     cdef object take_box(self):
         """Point all threads to the poses of the box, from the present step on."""

@@ -9,6 +9,8 @@ by that of Euler.
 The amounts a_(n+1) that contacts transfer at the pose of step n + 1, divided by the capacity as well, are added there,
 after all contacts have been evaluated. Evaluations between two steps transfer nothing.
 """
+from libc.string cimport memset
+
 from minidem.contact.exact_sum cimport SUM_PARTS, exact_total
 from minidem.core.lanes cimport LANES
 from minidem.state.rows cimport FIELD_ROWS, HAS_LAST, LAST_RATE, PER_CAPACITY, RATE, VALUE
@@ -21,17 +23,25 @@ cdef inline double *rows_of(const Loop *loop, Py_ssize_t b, int component) noexc
 
 
 cdef void advance_fields(Loop *loop, int thread, double ahead) noexcept nogil:
-    """Values of the fields of own clumps, `ahead` [s] later. No other thread may read them meanwhile."""
+    """Values of the fields of own clumps, `ahead` [s] later. No other thread may read them meanwhile.
+
+    The run ends with this step if one is not finite.
+    """
     cdef Py_ssize_t b
     cdef double *rows
-    cdef double change
+    cdef double change, zeros[LANES]
     cdef int c, lane
+    memset(zeros, 0, sizeof(zeros))
     for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
         for c in range(loop.law.fields.n):
             rows = rows_of(loop, b, c)
             for lane in range(LANES):
                 change = rows[HAS_LAST * LANES + lane] * (rows[RATE * LANES + lane] - rows[LAST_RATE * LANES + lane])
                 rows[VALUE * LANES + lane] += ahead * (rows[RATE * LANES + lane] + 0.5 * change)
+                zeros[lane] += 0.0 * rows[VALUE * LANES + lane]
+    for lane in range(LANES):
+        if zeros[lane] != 0.0:                          # not a number
+            loop.broad.threads[thread].ends_run = True
 
 
 cdef void take_amounts(Loop *loop, Py_ssize_t b) noexcept nogil:

@@ -10,6 +10,8 @@ import numpy as np
 from minidem.core.checks import LARGEST, finite_array, whole
 from minidem.state.state import FIELD_ROWS
 
+NORM_ERROR = 0.05       # of the square of the norm of a quaternion, as in fused_pass.pyx
+
 
 @dataclass(frozen=True, eq=False)
 class Field:
@@ -91,13 +93,24 @@ def without_rates(state, components):
     return new
 
 
-def require_finite(state, components, step):
-    """FloatingPointError for a value that is not finite."""
+def require_sound(state, components, step):
+    """FloatingPointError for a field or angular velocity that is not finite, or a quaternion that is far from its norm.
+    """
     for name, values in field_values(state, components).items():
         bad = np.argwhere(~np.isfinite(values))
         if len(bad):
             raise FloatingPointError(f"step {step}: the field {name!r} of clump {bad[0, 0]} is not finite; look at the "
-                                     "rates of fluxes, laws and forces, or lower dt")
+                                     f"rates that fluxes, laws and forces gave it at step {step - 1}, or lower dt")
+    bad = np.flatnonzero(~np.isfinite(state.column("angular_velocity")).all(axis=1))
+    if len(bad):
+        raise FloatingPointError(f"step {step}: the angular velocity of clump {bad[0]} is not finite; look at the "
+                                 "rotation scheme, or lower dt")
+    squares = np.sum(state.column("orientation") ** 2, axis=1)
+    bad = np.flatnonzero(np.abs(squares - 1.0) > NORM_ERROR)
+    if len(bad):
+        raise FloatingPointError(f"step {step}: the orientation of clump {bad[0]} has the norm "
+                                 f"{np.sqrt(squares[bad[0]]):.3g}, and its spheres are out of place: divide q by its "
+                                 "norm in the rotation scheme, or lower dt")
 
 
 def keep_rates(state, components, before):

@@ -10,6 +10,7 @@ The wrench is not stored: the wrench of step n is reduced here, inside step n + 
 the narrow phase of step n has summed. Only where something needs it before (the last step of a run, external forces, a
 scheme with `finish`) the time loop reduces it on its own (time_loop.pyx, reduce_all).
 """
+from libc.math cimport fabs
 from libc.string cimport memcpy, memset
 
 from minidem.broadphase.neighbours cimport Neighbours
@@ -18,17 +19,27 @@ from minidem.contact.reduce cimport reduce_block
 from minidem.contact.stored_forces cimport reduce_stored
 from minidem.core.lanes cimport LANES, LOG_LANES
 from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
+from minidem.core.quaternion cimport Quat
+from minidem.core.vec3 cimport Vec3
 from minidem.engine.leapfrog cimport Flow, drift, flow_of, kick, kick_with_box
 from minidem.rotation.scheme cimport MOVE, Step, call_scheme, set_stage
 from minidem.state.motions cimport spins_of_turn, write_motions
 from minidem.state.periodic_box cimport BoxPose, box_moves, gradient_norm
 from minidem.state.pose cimport pose_members
-from minidem.state.rows cimport FORCE, ORIENTATION, PREDICTED, TORQUE, TURN_BOUND, WRENCH_ROWS
+from minidem.state.rows cimport (
+    ANGULAR_VELOCITY, FORCE, ORIENTATION, PREDICTED, TORQUE, TURN_BOUND, WRENCH_ROWS, load, load_quat,
+)
 from minidem.state.state cimport fixed_rows, wrench_of
 
 
 cdef enum:
     ROWS_AT_ONCE = 32
+
+cdef extern from *:
+    """
+    #define MINIDEM_NORM_ERROR 0.05
+    """
+    const double NORM_ERROR "MINIDEM_NORM_ERROR"        # as in field_table.py
 
 
 cdef void renormalise(double *rows) noexcept nogil:
@@ -79,6 +90,22 @@ cdef inline void write_touching_motions(Loop *loop, const Contacts *contacts, Py
                 n = 0
     if n > 0:
         write_motions(&loop.state, b, rows, n)
+
+
+cdef inline bint turns_soundly(const Loop *loop, Py_ssize_t b) noexcept nogil:
+    """Whether all angular velocities of a block are finite, and the squares of the norms of all quaternions near 1."""
+    cdef const double *block = loop.state.blocks + b * loop.state.n_rows * LANES
+    cdef Vec3 w
+    cdef Quat q
+    cdef double norm
+    cdef int lane
+    for lane in range(LANES):
+        w, q = load(block + ANGULAR_VELOCITY * LANES + lane), load_quat(block + ORIENTATION * LANES + lane)
+        norm = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z
+        if loop.state.clump_number[b * LANES + lane] >= 0 \
+                and not (w.x + w.y + w.z - (w.x + w.y + w.z) == 0.0 and fabs(norm - 1.0) <= NORM_ERROR):
+            return False
+    return True
 
 
 cdef inline bint any_of(const int *flags) noexcept nogil:
@@ -137,6 +164,8 @@ cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bi
                                       &contacts.stored.ledger.wall_work)
                 memcpy(old[b & 1], block + ORIENTATION * LANES, 4 * LANES * sizeof(double))
             call_scheme(loop.scheme, loop.roles, MOVE, block, wrench + TORQUE * LANES, fixed, &step)
+            if loop.has_contacts and loop.checks_rotation and stage == loop.n_stages - 1 and not turns_soundly(loop, b):
+                loop.broad.threads[thread].ends_run = True
         if b + 1 < last:
             wrench = wrench_of_block(loop, contacts, b + 1, wrench_known, moving, room[(b + 1) & 1])
         if b > first:

@@ -7,19 +7,22 @@ compiled_forces.pyx.
 """
 import numpy as np
 
+from libc.math cimport fabs, sqrt
 from libc.string cimport memset
 
 from minidem.broadphase.ghosts cimport clump_of, slot_of
 from minidem.broadphase.neighbours cimport owns
 from minidem.contact.blocks cimport (
-    FIRST, LAST_COUPLE, LAST_FORCE, SECOND, Blocks, block_at, is_hole, keys_of, numbers_of,
+    FIRST, LAST_COUPLE, LAST_FORCE, RECORDS, SECOND, Blocks, block_at, is_hole, keys_of, numbers_of,
 )
 from minidem.contact.contact_motion cimport SIDE_ROWS, gather_contacts
 from minidem.contact.fixed_point cimport Wide, join_wide, rounded_wide, split_wide
-from minidem.contact.law cimport Contact
-from minidem.contact.narrow_phase cimport Contacts
-from minidem.contact.rows cimport COEFFICIENTS
+from minidem.contact.law cimport Contact, Law
+from minidem.contact.narrow_phase cimport Contacts, correction_of
+from minidem.contact.part cimport DAMPING, FRICTION, SPRING, STIFFNESS, TANGENTIAL_DAMPING, TANGENTIAL_STIFFNESS
+from minidem.contact.rows cimport COEFFICIENTS, CONTACT_ROWS, MASS, NORMAL
 from minidem.contact.stored cimport Fracture, KINDS, Ledger, WALLS
+from minidem.contact.stored_forces cimport load_block, load_only_pair
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.vec3 cimport Vec3, add, cross, dot, scale, sub, vec3
 from minidem.engine.loop cimport Loop
@@ -29,6 +32,15 @@ from minidem.state.periodic_box cimport (
 from minidem.state.rows cimport INVERSE_MASS, POSITION, VELOCITY, load
 from minidem.state.state cimport StateView, fixed_rows
 from minidem.walls.surface cimport WallPose, Walls
+
+cdef extern from *:
+    """
+    #define MINIDEM_LEAST_OVERLAP 1e-150
+    """
+    const double LEAST_OVERLAP "MINIDEM_LEAST_OVERLAP"      # [m]
+
+cdef struct Resistance:             # of a contact to displacements: c / dt + k / 4, with its dashpot c and its spring k
+    double along, across            # its normal [N/m]
 
 cdef struct Sums:                   # over contacts with walls
     Wide work[2]                    # of moving walls and box in the half steps that end and begin, in its units
@@ -134,13 +146,15 @@ cdef inline void add_image_work(const Loop *loop, const BoxPose *box, int i, int
 cdef void add_box_work(const Loop *loop, int thread, bint between, Sums *sums) noexcept nogil:
     """Work of a periodic box that moves, by contacts with images: force times velocity of the image.
 
-    Of laws with records it is known from the evaluation of a step. `between` steps the box may have new rates.
+    Of laws with records it is known from the evaluation of a step. `between` steps the box may have new rates. Of the
+    others the onset corrections are known.
     """
     cdef const Contacts *contacts = loop.contacts + thread
     cdef const Blocks *blocks
     cdef const int *keys
-    cdef Py_ssize_t k
+    cdef Py_ssize_t k, end = 0
     cdef int i, j, group
+    cdef double force
     cdef Contact contact
     for k in range(0 if between else 2):
         sums.work[k] += contacts.stored.box_work[k]
@@ -156,69 +170,125 @@ cdef void add_box_work(const Loop *loop, int thread, bint between, Sums *sums) n
         if not owns(loop.broad.threads + thread, &loop.state, i):
             continue
         contact = contacts.law.one(contacts.law, &loop.state, i, j)
-        add_image_work(loop, contacts.law.box, i, j, scale(contact.force, contact.normal), sums)
+        force = contact.force + correction_of(contacts, contacts.crossing.data[k], &end)
+        add_image_work(loop, contacts.law.box, i, j, scale(force, contact.normal), sums)
 
 
-cdef inline void add_virial(const Loop *loop, const BoxPose *box, int i, int j, Vec3 force, Wide *sums) noexcept nogil:
-    """Force times branch vector of a contact of two spheres, normal components."""
+cdef void find_resistance(const Law *law, const double *block, const double *contact, int lane,
+                          Resistance *resistance) noexcept nogil:
+    """Of a contact of a law with records, by the coefficients of the parts of a law with friction. Of bonds and laws of
+    the user it is unknown: that of the stiffest spring and the strongest dashpot which the step resolves is taken."""
+    cdef const double *coefficients = contact + COEFFICIENTS * LANES + lane
+    cdef double mass = contact[MASS * LANES + lane], radius, dashpot, sticks
+    if law.parts[0].forces == NULL or law.touch_records > 0:
+        resistance.along = resistance.across = 1.25 * mass / (law.dt * law.dt)
+        return
+    radius = fabs(block[(<int> RECORDS + 4 * <int> SPRING + 3) * LANES + lane])         # of the contact
+    dashpot = coefficients[DAMPING * LANES] * sqrt(mass * radius) / law.dt
+    sticks = 1.0 if coefficients[FRICTION * LANES] > 0.0 else 0.0
+    resistance.along = dashpot + 0.25 * law.power * coefficients[STIFFNESS * LANES] * radius
+    resistance.across = sticks * (dashpot * coefficients[TANGENTIAL_DAMPING * LANES]
+                                  + 0.25 * coefficients[TANGENTIAL_STIFFNESS * LANES] * radius)
+
+
+cdef inline void add_virial(const Loop *loop, const BoxPose *box, int i, int j, Vec3 force, Vec3 normal,
+                            Resistance resistance, Wide *sums) noexcept nogil:
+    """Force times branch vector of a contact of two spheres, normal components; its part of the resistance of the box.
+    """
     cdef const StateView *state = &loop.state
     cdef int one = clump_of(state, slot_of(state, i)), other = clump_of(state, slot_of(state, j))
     cdef const double *x = state.blocks + (row_of(one) * state.n_rows + POSITION) * LANES + lane_of(one)
     cdef const double *y = state.blocks + (row_of(other) * state.n_rows + POSITION) * LANES + lane_of(other)
     cdef Vec3 between = sub(vector(state.spheres + 4 * <Py_ssize_t> i), vector(state.spheres + 4 * <Py_ssize_t> j))
-    cdef Vec3 branch = add(sub(load(x), load(y)), sub(nearest_image(box, between), between))
-    sums[0] += rounded_wide(force.x * branch.x * loop.law.per_energy)
-    sums[1] += rounded_wide(force.y * branch.y * loop.law.per_energy)
-    sums[2] += rounded_wide(force.z * branch.z * loop.law.per_energy)
+    cdef Vec3 image = sub(nearest_image(box, between), between)
+    cdef Vec3 branch = add(sub(load(x), load(y)), image)
+    cdef Vec3 moved = branch if box.affine else image           # displacement of i beside j per strain
+    cdef double f[3], n[3], b[3], d[3]
+    cdef double stiffness
+    cdef int k, m
+    f[0], f[1], f[2], n[0], n[1], n[2] = force.x, force.y, force.z, normal.x, normal.y, normal.z
+    b[0], b[1], b[2], d[0], d[1], d[2] = branch.x, branch.y, branch.z, moved.x, moved.y, moved.z
+    for k in range(3):
+        sums[k] += rounded_wide(f[k] * b[k] * loop.law.per_energy)
+        for m in range(3):
+            stiffness = (resistance.along - resistance.across) * (n[k] * n[m]) + (resistance.across if k == m else 0.0)
+            sums[3 + 3 * k + m] += rounded_wide(stiffness * (b[k] * d[m]) * loop.law.per_energy)
+
+
+cdef void add_stored_virial(const Loop *loop, int thread, Wide *sums) noexcept nogil:
+    """Of contacts of a law with records."""
+    cdef const Contacts *contacts = loop.contacts + thread
+    cdef const Blocks *blocks
+    cdef double contact[CONTACT_ROWS * LANES]
+    cdef double sides[2 * SIDE_ROWS * LANES]
+    cdef double images[6 * LANES]
+    cdef const double *block
+    cdef const int *keys
+    cdef Resistance resistance
+    cdef Py_ssize_t b
+    cdef int group, lane
+    memset(contact, 0, sizeof(contact))
+    load_only_pair(contacts.law, contact)
+    for group in range(<int> WALLS):
+        blocks = &contacts.stored.groups[group]
+        for b in range(blocks.n_blocks):
+            block, keys = block_at(blocks, b), <const int *> block_at(blocks, b)
+            load_block(contacts.law, &loop.state, blocks, b, False, contact, sides, NULL, images)
+            for lane in range(LANES):
+                if <unsigned int> (keys[FIRST + lane] - contacts.stored.first_slot) \
+                        < <unsigned int> contacts.stored.n_slots:
+                    find_resistance(contacts.law, block, contact, lane, &resistance)
+                    add_virial(loop, contacts.law.box, keys[FIRST + lane], keys[SECOND + lane],
+                               load(block + LAST_FORCE * LANES + lane), load(contact + NORMAL * LANES + lane),
+                               resistance, sums)
 
 
 cdef object normal_virial(const Loop *loop):
-    """(3,) normal components of stress times volume [J], of contacts between clumps and of velocities beside the flow.
+    """What a pressure needs: (3,) normal components of the stress, of contacts between clumps and of velocities beside
+    the flow, and (3, 3) their resistance to strain rates, see `md.Pressure`; both times the volume [J].
 
     Velocities are half a step behind, as the flow is.
     """
     cdef const StateView *state = &loop.state
     cdef const Contacts *contacts
-    cdef const Blocks *blocks
-    cdef const BoxPose *box
-    cdef const double *numbers
+    cdef const BoxPose *box = loop.contacts[0].law.box
     cdef const double *rows
-    cdef const int *keys
     cdef Contact contact
+    cdef Resistance resistance
     cdef Vec3 u
-    cdef Wide sums[3]
-    cdef double[::1] total = np.zeros(3)
-    cdef Py_ssize_t k
+    cdef Wide sums[12], kinetic[3]
+    cdef double[::1] total = np.zeros(12)
+    cdef Py_ssize_t k, end
     cdef double inverse
-    cdef int t, group
+    cdef int t
     memset(sums, 0, sizeof(sums))
+    memset(kinetic, 0, sizeof(kinetic))
+    resistance.across = 0.0
     for t in range(loop.n_threads):
-        contacts = loop.contacts + t
-        box = contacts.law.box
+        contacts, end = loop.contacts + t, 0
         for k in range(0, contacts.pairs.size, 2):
             if contacts.pairs.data[k + 1] >= 0 and owns(loop.broad.threads + t, state, contacts.pairs.data[k]):
                 contact = contacts.law.one(contacts.law, state, contacts.pairs.data[k], contacts.pairs.data[k + 1])
-                add_virial(loop, box, contacts.pairs.data[k], contacts.pairs.data[k + 1],
-                           scale(contact.force, contact.normal), sums)
-        for group in range(<int> WALLS):
-            blocks = &contacts.stored.groups[group]
-            for k in range(LANES * blocks.n_blocks):
-                keys, numbers = keys_of(blocks, k), numbers_of(blocks, k)
-                if <unsigned int> (keys[FIRST] - contacts.stored.first_slot) < <unsigned int> contacts.stored.n_slots:
-                    add_virial(loop, box, keys[FIRST], keys[SECOND], load(numbers + LAST_FORCE * LANES), sums)
-    box = loop.contacts[0].law.box
+                resistance.along = 0.25 * loop.law.power * contact.force / max(contact.overlap, LEAST_OVERLAP)
+                add_virial(loop, box, contacts.pairs.data[k], contacts.pairs.data[k + 1], scale(
+                    contact.force + correction_of(contacts, k, &end), contact.normal), contact.normal, resistance, sums)
+        if loop.law.history != NULL:
+            add_stored_virial(loop, t, sums)
     for k in range(state.n_blocks * LANES):
         rows = state.blocks + (k // LANES) * state.n_rows * LANES + k % LANES
         inverse = (fixed_rows(state, k // LANES) + k % LANES)[INVERSE_MASS * LANES]
         if state.clump_number[k] >= 0 and inverse > 0.0:
             u = sub(load(rows + VELOCITY * LANES), times_gradient(box.flow, from_center(
                 box, rows + POSITION * LANES, LANES)))
-            sums[0] += rounded_wide(u.x * u.x / inverse * loop.law.per_energy)
-            sums[1] += rounded_wide(u.y * u.y / inverse * loop.law.per_energy)
-            sums[2] += rounded_wide(u.z * u.z / inverse * loop.law.per_energy)
-    for t in range(3):
+            kinetic[0] += rounded_wide(u.x * u.x / inverse * loop.law.per_energy)
+            kinetic[1] += rounded_wide(u.y * u.y / inverse * loop.law.per_energy)
+            kinetic[2] += rounded_wide(u.z * u.z / inverse * loop.law.per_energy)
+    for t in range(12):
         total[t] = sums[t] * loop.law.energy_unit
-    return np.asarray(total)
+    for t in range(3):                                  # strains of all axes change it by less than five times itself
+        total[t] += kinetic[t] * loop.law.energy_unit
+        total[3 + 4 * t] += 1.25 * (kinetic[t] * loop.law.energy_unit)
+    return np.asarray(total)[:3], np.asarray(total)[3:].reshape(3, 3)
 
 
 cdef void add_wall_work(Loop *loop, int thread, bint between) noexcept nogil:

@@ -41,6 +41,7 @@ cdef struct Loop:
     SchemeFunction scheme
     int roles                       # bits 1 << role of those that the scheme has
     bint keeps_norm                 # the rotation scheme conserves the norm of quaternions, but for rounding
+    bint checks_rotation            # it is a user's own
     int stored_orientation          # row of the orientation that the scheme integrates; ORIENTATION if it is the pose
     long long first_step            # number of the step at which this loop began
     int n_stages

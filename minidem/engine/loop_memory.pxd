@@ -33,6 +33,7 @@ cdef class LoopMemory:
     cdef object set_scheme(self, scheme, parameters)
     cdef object set_law(self, law, values)
     cdef object set_fields(self, population, fluxes)
+    cdef bint run_has_ended(self) noexcept
     cdef bint calls_python(self)
     cdef HistoryMemory arrays_of(self, Layout layout, history)
     cdef object body_force_of(self, Layout layout)

@@ -143,6 +143,7 @@ cdef class LoopMemory:
         kernels.set_parameters(&self.loop.step, parameters)
         self.loop.scheme, self.loop.roles = kernels.function, kernels.roles
         self.loop.keeps_norm = scheme.keeps_norm
+        self.loop.checks_rotation = bool(kernels.keep)
         stored = scheme.orientation_scratch
         self.loop.stored_orientation = ORIENTATION if stored is None else SCRATCH + <int> stored
         self.loop.n_stages = len(scheme.stages)
@@ -208,6 +209,15 @@ cdef class LoopMemory:
                 flux.function, flux.parameters = <FluxFunction> <size_t> one.address, &parameters[0]
                 self.arrays.append(np.asarray(parameters))
             flux += 1
+
+    cdef bint run_has_ended(self) noexcept:
+        """Whether a field or a rotation that is not sound has ended the last steps."""
+        cdef bint found = False
+        cdef int t
+        for t in range(self.loop.n_threads):
+            found |= self.loop.broad.threads[t].ends_run
+            self.loop.broad.threads[t].ends_run = False
+        return found
 
     cdef bint calls_python(self):
         """Whether the rotation scheme, the contact law or a flux is written in Python."""

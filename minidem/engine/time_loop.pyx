@@ -23,7 +23,7 @@ from minidem.broadphase.broadphase cimport FORCE_AFTER_END, NO_FAILURE, OUT_OF_M
 from minidem.broadphase.neighbours cimport Neighbours, block_after_slab
 from minidem.broadphase.rebuild cimport rebuild
 from minidem.broadphase.synchronisation cimport (
-    any_failure, any_lost, await_ghosts, await_readers, needs_rebuild, publish,
+    any_ends_run, any_failure, any_lost, await_ghosts, await_readers, needs_rebuild, publish,
 )
 from minidem.contact.carry cimport collect_stored, take_collected
 from minidem.contact.law cimport place_box
@@ -196,6 +196,13 @@ cdef void finish_rotation(Loop *loop, int thread) noexcept nogil:
                     wrench_of(&loop.state, b) + TORQUE * LANES, fixed_rows(&loop.state, b), &loop.step)
 
 
+cdef inline void add_moving_work(Loop *loop, int thread, bint between) noexcept nogil:
+    """Work of walls and a box that move, when the forces of this whole step are known, onset corrections included."""
+    if (loop.walls.any_moves or box_moves(loop.contacts[thread].law.box)) \
+            and loop.broad.threads[thread].failure == NO_FAILURE:
+        add_wall_work(loop, thread, between)
+
+
 cdef bint compute_forces(Loop *loop, int thread, bint whole, bint between) noexcept nogil:
     """Forces on own spheres at the published pose. Called by all threads together.
 
@@ -209,6 +216,8 @@ cdef bint compute_forces(Loop *loop, int thread, bint whole, bint between) noexc
     await_ghosts(&loop.broad, thread)
     end_phase(loop, thread, WAITING)
     fine = not any_failure(&loop.broad)
+    mine.ends_run |= any_ends_run(&loop.broad)
+    contacts.stored.stores_forces |= mine.ends_run
     if fine and needs_rebuild(&loop.broad, thread):
         if not rebuild_lists(loop, thread):
             mine.failure = OUT_OF_MEMORY
@@ -217,11 +226,11 @@ cdef bint compute_forces(Loop *loop, int thread, bint whole, bint between) noexc
     if fine and (mine.failure != NO_FAILURE                # its lists are incomplete
                  or not complete_contact_phase(loop, thread, between)):
         mine.failure = OUT_OF_MEMORY
-    if fine and whole and (loop.walls.any_moves or box_moves(contacts.law.box)) and mine.failure == NO_FAILURE:
-        add_wall_work(loop, thread, between)
     if fine and loop.law.ends > 0.0 and not has_user_forces(loop) \
             and not add_onset_forces(loop, thread, False, between):
         mine.failure = OUT_OF_MEMORY
+    if fine and whole and not (loop.law.ends > 0.0 and has_user_forces(loop)):
+        add_moving_work(loop, thread, between)
     if loop.law.ends > 0.0 and loop.n_threads == 1:    # twists are worth while if there are more contacts than blocks
         loop.state.twists = loop.twists if contacts.pairs.size // 2 > loop.state.n_blocks else NULL
     advance_epoch(&loop.broad.reports[thread].consumed)
@@ -247,6 +256,7 @@ cdef bint complete_wrenches(Loop *loop, int thread, double steps, bint between) 
     if loop.law.ends > 0.0:
         if not add_onset_forces(loop, thread, True, between):
             loop.broad.threads[thread].failure = OUT_OF_MEMORY
+        add_moving_work(loop, thread, between)
         barrier_wait(&loop.broad.barrier, loop.n_threads)       # ghosts and motions are read until here
     # Without Python the report may be that of the next step already.
     return loop.external_forces == NULL or loop.broad.reports[0].failure == NO_FAILURE
@@ -305,7 +315,7 @@ cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
                 fine = compute_forces(loop, thread, stage == loop.n_stages - 1, False)
                 # The next fused pass reduces the wrench, unless something needs it before.
                 wrench_known = has_user_forces(loop) or loop.law.fields.n > 0 or calls_python \
-                    or loop.roles >> FINISH & 1 or n == steps - 1 or not fine
+                    or loop.roles >> FINISH & 1 or n == steps - 1 or not fine or loop.broad.threads[thread].ends_run
                 if wrench_known:
                     reduce_all(loop, thread, done + n + loop.fraction[stage], stage,
                                0.5 * loop.step.dt if stage == loop.n_stages - 1 else -1.0)
@@ -322,12 +332,14 @@ cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
         loop.contacts[thread].stored.has_saved = False
         if thread == 0:
             loop.steps_done += 1
+        if loop.broad.threads[thread].ends_run:         # for all threads in the same step
+            return
 
 
 cdef inline void run_thread(Loop *loop, int thread, long long steps) noexcept nogil:
     """See run_loop."""
     cdef Neighbours *mine = loop.broad.threads + thread
-    mine.began = clock()
+    mine.began, mine.ends_run = clock(), False
     if steps < 0:
         if loop.state.motions != NULL:
             spins_as_stored(&loop.state, mine.first_block, mine.last_block)

@@ -6,7 +6,7 @@ displacement in the step, divided by the step; and leapfrog with the affine kick
 """
 import numpy as np
 
-from libc.math cimport exp, expm1, rint, sqrt
+from libc.math cimport exp, expm1, fabs, rint, sqrt
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
@@ -18,6 +18,15 @@ from minidem.state.periodic_box cimport BoxPose
 
 
 MOST_STEPS, STEPS_AHEAD = 1000, 16  # in one table; its length / that of a piece of a run
+LEAST_TIME = 10                     # steps in the time of a Pressure
+
+cdef extern from *:
+    """
+    #define MINIDEM_MOST_STRAIN_OF_STEP 0.1
+    #define MINIDEM_FARTHEST 1e60
+    """
+    const double MOST_STRAIN "MINIDEM_MOST_STRAIN_OF_STEP"
+    const double FARTHEST "MINIDEM_FARTHEST"    # lengths [m], as LARGEST of core/checks.py
 
 cdef enum:                          # columns of a state, at a whole step; the rates are those of the step before
     STRAIN = 0                      # (3,) logarithmic
@@ -164,6 +173,10 @@ cdef class BoxTable:
 
     def __cinit__(self, box, double dt, long long step, state=None, Guard guard=None):
         cdef int axis
+        for rate in box.rates:
+            if isinstance(rate, Pressure) and rate.time < LEAST_TIME * dt:
+                raise ValueError(f"periodic: time = {rate.time} of md.Pressure is below {LEAST_TIME} steps of dt = "
+                                 f"{dt}; give {LEAST_TIME * dt:g} or more, or lower dt")
         self.box, self._least, self._first, self._guard = box, None, step, Guard() if guard is None else guard
         self.stride = 1 if box.moves else 0
         self._states = np.zeros((1, STATE_SIZE)) if state is None else np.array(state, dtype=float).reshape(1, -1)
@@ -232,35 +245,71 @@ cdef class BoxTable:
         free(self._poses)
         self._first, self._states, self._poses = step, known, poses
 
-    def refuse_short(self, long long step, state):
-        """ValueError if the box is too short for clumps of a State at a step of the table, before it is run."""
-        if not self.stride or not state.n_clumps or not any(self._spec.stretches):
-            return
+    def sound_steps(self, long long step, long long steps, state):
+        """How many of the next `steps` steps the box is long enough for the clumps of a State, and resolved by the
+        step.
+
+        FloatingPointError or ValueError if not even in the first one. So the step that an error names does not depend
+        on the division of a run.
+        """
+        if not self.stride or steps == 0:
+            return steps
         if self._least is None or self._least[0] is not state.layout:
             self._least = state.layout, self.box.start.least_length(state)
-        cdef double[::1] found = self.state_at(step), least = self._least[1]
-        cdef bint short = False
+        cdef double[:, ::1] states = self._states
+        cdef double[::1] least = self._least[1]
+        cdef long long k, first = step - self._first
+        cdef bint short = False, fast = False
+        cdef double length, rate
         cdef int axis
-        for axis in range(3):
-            short |= self._spec.stretches[axis] and self._spec.start[axis] * exp(found[STRAIN + axis]) <= least[axis]
-        if not short:
-            return
+        for k in range(1, steps + 1):
+            for axis in range(4):                       # the last one: shear
+                rate = states[first + k, SHEAR_RATE if axis == 3 else RATE + axis]
+                fast |= not fabs(rate) * self._spec.dt <= MOST_STRAIN
+                length = self._spec.start[axis] * exp(states[first + k, STRAIN + axis]) if axis < 3 else 1.0
+                fast |= not 1.0 / FARTHEST <= length <= FARTHEST
+                short |= axis < 3 and self._spec.stretches[axis] and length <= least[axis]
+            if fast or short:
+                break
+        if not fast and not short:
+            return steps
+        if k > 1:
+            return k - 1
+        if fast:
+            self._refuse_fast(step + 1)
         try:
             for k, template in enumerate(state.templates):
-                self.box_at(step).refuse_large(template, state.scale[state.template_index == k])
+                self.box_at(step + 1).refuse_large(template, state.scale[state.template_index == k])
         except ValueError as error:
-            raise ValueError(f"the periodic box shrinks too far until step {step}: {error}, lower its rate, or end "
+            raise ValueError(f"the periodic box shrinks too far until step {step + 1}: {error}, lower its rate, or end "
                              "the run earlier") from None
+        return steps
 
-    def accelerated(self, long long step, virial):
-        """(3,) strain rates of the next step [1/s]; of axes under a pressure by virial (3,), stress * volume [J]."""
+    def _refuse_fast(self, long long step):
+        """FloatingPointError for a box that is not resolved by the step before this one."""
+        state = self.state_at(step)
+        rates = np.append(state[RATE:RATE + 3], state[SHEAR_RATE])
+        axis = int(np.argmax(np.where(np.isfinite(rates), np.abs(rates), np.inf)))
+        name = f"length along {'xyz'[axis]}" if axis < 3 else "shear"
+        held = " or give md.Pressure a longer time," if axis in self.box.servos else ""
+        with np.errstate(over="ignore"):
+            lengths = np.array(self._spec.start) * np.exp(state[STRAIN:STRAIN + 3])
+        raise FloatingPointError(
+            f"step {step}: the {name} of the periodic box changes at a rate of {rates[axis]:.3g} 1/s, by "
+            f"{rates[axis] * self._spec.dt:.3g} in a step, and its lengths are {lengths.tolist()} m; a step resolves "
+            f"{MOST_STRAIN:g}. Lower the rate,{held} or lower dt")
+
+    def accelerated(self, long long step, virial, resistance):
+        """(3,) strain rates of the next step [1/s]; of axes under a pressure by virial (3,), stress * volume [J], and
+        resistance (3, 3), see `Pressure`, likewise times the volume."""
         state = self.state_at(step)
         rates = state[RATE:RATE + 3].copy()
         volume = exp(state[STRAIN] + state[STRAIN + 1] + state[STRAIN + 2])
         for axis in range(3):
             volume *= self._spec.start[axis]
         for axis in self.box.servos:
-            rates[axis] = self.box.rates[axis].accelerated(rates[axis], virial[axis] / volume, self._spec.dt)
+            resists = sum(abs(resistance[axis, other]) for other in self.box.servos) / volume
+            rates[axis] = self.box.rates[axis].accelerated(rates[axis], virial[axis] / volume, self._spec.dt, resists)
         return rates
 
     def state_at(self, long long step):

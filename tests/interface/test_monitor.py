@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 import scenes
 from rods_in_box import SCENARIO as RODS
+from rods_with_fields import box_of_rods
+from sheared_scenes import gas
 
 import minidem as md
 from minidem.analysis.diagnosis import format_above
@@ -40,6 +42,58 @@ def test_what_is_not_finite_reaches_the_pose_in_the_next_step(scheme, quantity, 
         sim.run(1000)
     assert sim.step_count in (10, 11)
     assert f"step {sim.step_count + 1} (" in str(error.value)
+
+
+def field(threads):
+    def flux(contacts, conductivity):
+        contacts.rates["temperature"][:, 0] = np.inf
+
+    return box_of_rods(flux=flux, threads=threads)
+
+
+def spin(bodies, dt, stage):
+    bodies.w *= 1e10
+
+
+def norm(bodies, dt, stage):
+    bodies.q *= 1.001
+
+
+def pose(bodies, dt, stage):
+    bodies.w *= 2.0
+    bodies.q.T[0] = np.where(np.abs(bodies.w).max() > 1e6, np.nan, bodies.q.T[0])
+
+
+def spinning(move):
+    def build(threads):
+        md.rotation.register("mine", move)
+        return gas({}, n=24, threads=threads, rotation="mine")
+    return build
+
+
+def boxed(*rates):
+    return lambda threads: gas({"rates": (0.0, 0.0, lambda t: rates[t > 50e-5])}, n=24, dt=1e-5, threads=threads)
+
+
+@pytest.mark.usefixtures("many_threads_and_sorts", "own")
+@pytest.mark.parametrize("build, words", [
+    (field, "step [0-9]+: the field 'temperature' of clump [0-9]+ is not finite"),
+    (spinning(spin), "step 31: the angular velocity of clump 0 is not finite"),
+    (spinning(norm), "step 25: the orientation of clump 0 has the norm 1.03, .* divide q by its norm"),
+    (spinning(pose), "the position or orientation of clump [0-9]+ is not finite"),
+    (boxed(0.0, 2e4), "step 51: the length along z of the periodic box changes at a rate of 2e.04 1/s, by 0.2 in a"),
+    (boxed(0.0, -9e3), "shrinks too far until step [0-9]+: .*along z"),
+], ids=["field", "spin", "norm", "pose", "fast box", "short box"])
+def test_what_is_not_sound_ends_the_run_in_its_step(build, words):
+    """For any number of threads and division of the run; what is named is the same."""
+    found = set()
+    for threads, pieces in ((1, (10_000,)), (3, (30, 9970)), (2, (*[1] * 40, 10_000))):
+        sim = build(threads)
+        with pytest.raises((FloatingPointError, ValueError), match=words) as error:
+            for steps in pieces:
+                sim.run(steps)
+        found.add((str(error.value), sim.step_count))
+    assert len(found) == 1
 
 
 def test_the_cause_is_a_step_above_the_rayleigh_step():

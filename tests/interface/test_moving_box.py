@@ -36,6 +36,12 @@ def test_malformed_pressure(arguments, message):
         md.Pressure(*arguments)
 
 
+def test_pressure_below_ten_steps():
+    box = md.PeriodicBox(*CUBE, rates=(md.Pressure(1.0, 9e-3), 0.0, 0.0))
+    with pytest.raises(ValueError, match="time = 0.009 of md.Pressure is below 10 steps .*give 0.01 or more"):
+        md.Simulation(material("hertz"), dt=1e-3, periodic=box)
+
+
 @pytest.mark.parametrize("rate", [np.inf, 1e300])
 def test_function_that_returns_something_else(rate):
     with pytest.raises(ValueError, match="the function of a rate returned something else than a finite number"):

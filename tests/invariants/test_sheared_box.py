@@ -10,6 +10,7 @@ from minidem.initial import random_orientations
 BALL = md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.03], density=2500.0)
 CORNERS = (-0.25, -0.3, -0.2), (0.25, 0.3, 0.2), (True, True, True)
 HIGH = np.array(CORNERS[1])
+CORRECTED = "hertz:onset=corrected", "hooke:stiffness=1e5,onset=corrected"
 ROUNDING = 1e-12, 2e-10, 1e-9          # a few of 1000 collisions amplify the rounding of positions a thousand times
 
 
@@ -78,8 +79,9 @@ def test_thousand_collisions_across_the_face():
 
 
 @pytest.mark.parametrize("name, contact", [("stretched", "hertz-mindlin"), ("faces", "hertz-mindlin"), *(
-    pytest.param(name, contact, marks=pytest.mark.slow) for name in MOTIONS for contact in ("hertz", "hertz-mindlin")
-    if contact == "hertz" or name not in ("stretched", "faces"))])
+    pytest.param(name, contact, marks=pytest.mark.slow) for name in MOTIONS
+    for contact in ("hertz", "hertz-mindlin", *CORRECTED)
+    if contact != "hertz-mindlin" or name not in ("stretched", "faces"))])
 def test_balance_of_second_order(name, contact):
     """total + dissipated - work is constant but for an error of order two."""
     errors = []
@@ -91,15 +93,17 @@ def test_balance_of_second_order(name, contact):
         errors.append(last.balance - first.balance)
     assert abs(last.work) > 0.02 * first.kinetic        # of the box
     assert abs(errors[0]) < 1e-3 * (abs(last.work) + first.kinetic)
-    if contact == "hertz-mindlin":                      # without damping the errors of contacts have any sign
+    if contact in ("hertz-mindlin", CORRECTED[0]):      # else the errors of contacts have any sign
         orders = np.log2(np.abs(errors[:-1]) / np.abs(errors[1:]))
         assert (1.7 < orders).all() and (orders < 2.3).all()
 
 
-@pytest.mark.parametrize("name", ["shear", pytest.param("stretched", marks=pytest.mark.slow)])
-def test_work_is_that_of_the_stress(name):
+@pytest.mark.parametrize("name, contact", [("shear", "hertz-mindlin"), *(
+    pytest.param(*case, marks=pytest.mark.slow) for case in (
+        ("stretched", "hertz-mindlin"), *(("shear", contact) for contact in CORRECTED), ("stretched", CORRECTED[1])))])
+def test_work_is_that_of_the_stress(name, contact):
     """- volume * stress : velocity gradient, with the kinetic part, summed over a run; compression is positive."""
-    sim, power = gas(MOTIONS[name], "hertz-mindlin", n=100), []
+    sim, power = gas(MOTIONS[name], contact, n=100), []
     sim.run(1)                                          # the box is at rest before the first step
     first = sim.energy().work
     for _ in range(3000):
@@ -107,6 +111,83 @@ def test_work_is_that_of_the_stress(name):
         sim.run(1)
     total = sim.dt * (np.sum(power) - 0.5 * power[0])
     assert sim.energy().work - first == pytest.approx(total, rel=2e-3)
+
+
+def pair(contact, rates=(0.0, 0.0, 0.0), shear=("x", "y", 60.0), force=False):
+    """Two balls that meet across the face of a box along y."""
+    sim = md.Simulation(material(contact), dt=4e-5, contact=contact,
+                        periodic=md.PeriodicBox(*CORNERS, shear=shear, rates=rates))
+    sim.add_clumps(BALL, [(0.0, 0.2697, 0.0), (0.01, -0.2697, 0.0)], velocity=[(0.0, 5.0, 0.0), (0.0, -5.0, 0.0)])
+    if force:
+        sim.add_force(lambda t, x, v, q, w: (-0.1 * v, 0.0 * w))
+    sim.run(1)
+    return sim
+
+
+@pytest.mark.parametrize("force", [False, True])
+@pytest.mark.parametrize("contact", CORRECTED)
+def test_work_of_the_box_is_that_of_the_force_that_acts(contact, force):
+    """Impulse times the velocity of the image, with the onset corrections; a user force has work of its own."""
+    sim, impulse, touched = pair(contact, force=force), np.zeros(3), 0
+    ledger = [sim.engine.loop.ledger()["wall_work"][0].sum()]
+    while touched < 300 and (touched == 0 or len(sim.contacts())):
+        sim.run(1)
+        touched += len(sim.contacts()) > 0
+        impulse += sim.dt * sum(sim.contacts()["force"], np.zeros(3))
+    sim.run(2)
+    ledger.append(sim.engine.loop.ledger()["wall_work"][0].sum())
+    assert 20 < touched < 300
+    assert ledger[1] - ledger[0] == pytest.approx(impulse[0] * 60.0 * 0.6, rel=1e-12)
+
+
+@pytest.mark.parametrize("contact", CORRECTED)
+def test_pressure_holds_the_stress_of_the_force_that_acts(contact):
+    """The strain rates follow from `sim.stress`, with the kinetic part of half a step before."""
+    held, touched = md.Pressure(10.0, 1e3, damping=0.0), 0
+    sim = pair(contact, (held,) * 3, None)
+    while touched < 300 and (touched == 0 or len(sim.contacts())):
+        u = sim.engine.state.column("velocity") - sim.box.flow(sim.position)
+        stress = np.diag(sim.stress()) + sim.mass @ u ** 2 / sim.box.volume
+        before, touched = np.diag(sim.box.gradient), touched + (len(sim.contacts()) > 0)
+        sim.run(1)
+        change = sim.dt * (stress / held.pressure - 1.0) / held.time ** 2
+        assert np.diag(sim.box.gradient) - before == pytest.approx(change, rel=1e-8)
+    assert 20 < touched < 300
+
+
+@pytest.mark.parametrize("contact", CORRECTED)
+def test_lasting_energy_across_a_face_that_moves(contact):
+    """Within a contact it varies as in unbounded space."""
+    rows = []
+    sim = pair(contact)
+    while len(rows) < 300 and (not rows or len(sim.contacts())):
+        sim.run(1)
+        if len(sim.contacts()):
+            energy = sim.energy(shadow=True)
+            rows.append((energy.total - energy.work, energy.lasting - energy.work))
+    total, lasting = np.ptp(rows, axis=0)
+    assert 20 < len(rows) < 300 and lasting < total / 100.0
+
+
+def crystal(time, restitution, **motion):
+    """27 balls that touch in a cubic lattice, held under a pressure whose `time` is given in steps."""
+    held = md.Pressure(100.0, time * 4e-6)
+    edge, d = 3e-3, 1e-3
+    sim = md.Simulation(md.Material(1e6, 0.3, restitution=restitution, friction=0.5), dt=4e-6, contact="hertz-mindlin",
+                        periodic=md.PeriodicBox((0,) * 3, (edge,) * 3, (True,) * 3, rates=(held,) * 3, **motion))
+    ball = md.ClumpTemplate([(0, 0, 0)], [0.502 * d], density=2500.0)
+    sim.add_clumps(ball, d * (np.argwhere(np.ones((3, 3, 3))) + 0.5))
+    return sim
+
+
+@pytest.mark.parametrize("affine", [True, False])
+@pytest.mark.parametrize("restitution", [0.05, 0.5, 0.9])
+@pytest.mark.parametrize("time", [10, 20, 63])
+def test_pressure_is_stable_beside_dashpots(time, restitution, affine):
+    sim, found = crystal(time, restitution, affine=affine), []
+    sim.run(3000)
+    sim.run(20, 1, lambda sim: found.append(np.diag(sim.stress(kinetic=True)) / 100.0))
+    assert np.abs(np.diff(found, axis=0)).max() < 0.01 and found == pytest.approx(np.ones((20, 3)), abs=0.2)
 
 
 def test_stress_of_spheres_is_symmetric():
