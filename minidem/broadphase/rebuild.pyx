@@ -288,7 +288,7 @@ cdef void rebuild_outer(Broadphase *broad, int thread, StateView *state, const W
         broad.rebalanced = not broad.fixed_shares and rebalance(broad.shares, broad.n_threads)
         broad.levels.ready = reserve_levels(&broad.levels, broad.outer_skin + broad.reach, box)
         if box_moves(box):
-            broad.reference_box = box.length[0]
+            broad.reference_box = box[0]
         broad.n_outer += 1
     if broad.clumps_first:
         update_bounds(broad, thread, state)
