@@ -193,5 +193,5 @@ def _use(sim, state, forces, past, rates_known):
         state if rates_known else without_rates(state, past["population"].components), old.pair_table, old.step_count,
         forces, started=old.started, **past, forces_known=old.forces_known and (rates_known or not acts))
     if new.forces_known:
-        new.evaluate()
+        new.evaluate(rates_known)
     sim.engine.loop = new

@@ -13,7 +13,7 @@ import minidem
 from minidem.core.atomic import replacing, to_disk
 from minidem.core.checks import short_repr
 
-FORMAT = 14             # that is written
+FORMAT = 15             # that is written
 OLDEST = 4              # that is read
 DISCARDED = 8           # of 0.5.0: history without the moments of contacts
 

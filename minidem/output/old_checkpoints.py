@@ -1,6 +1,6 @@
-"""Checkpoints of versions up to 0.11, formats 4 to 13, turned into those of the newest format.
+"""Checkpoints of versions up to 0.12, formats 4 to 14, turned into those of the newest format.
 
-Format 13 has neither fractures nor fields. Each format before has what those before it have, and more:
+Format 14 has no onset corrections, format 13 neither fractures nor fields. Each format before has what those before it have, and more:
 
     4   clumps of one material, Hertz's law, planes at rest      9   history of contacts
     5   scale of each clump                                     10   ids, where clumps were removed
@@ -29,7 +29,7 @@ def converted(settings, arrays):
         settings, arrays = _of_first_formats(settings, arrays)
     if found < 14 and "dissipated" in arrays:           # without the energy of fracture
         arrays = arrays | {"dissipated": np.append(arrays["dissipated"], np.zeros((1, 2)), axis=0)}
-    return settings | ({"format": FORMAT, "fields": []} if found < 14 else {}), arrays
+    return settings | {"format": FORMAT} | ({"fields": []} if found < 14 else {}), arrays
 
 
 def _of_first_formats(settings, arrays):
