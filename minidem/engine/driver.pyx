@@ -192,7 +192,7 @@ cdef class Driver:
                 cause = "memory was exhausted" if isinstance(error, MemoryError) else "the contact law failed"
                 self.broken = f"in step {self.step_count + 1} {cause}, and forces are missing"
                 self.memory.release_lists()
-                self.contacts_known = False
+                self.contacts_known, self.onsets = False, None
             raise
         self.contacts_known = True
         if servo_states is not None:
@@ -294,9 +294,7 @@ cdef class Driver:
         cdef const double[:, ::1] onsets
         cdef int t
         self.prepare_walls(0)
-        if self.onsets is not None:
-            onsets = np.append(self.onsets, np.zeros((1, 3)), axis=0)
-            self.loop.known_onsets, self.loop.n_known_onsets = &onsets[0, 0], len(self.onsets)
+        onsets = np.append(np.zeros((0, 3)) if self.onsets is None else self.onsets, np.zeros((1, 3)), axis=0)
         blocks = self.state.blocks.copy() if calls_forces or self.population.fields else self.state.blocks
         keeps_some = not has_forces and bool(self.started.any())
         wrench = self.state.wrench.copy() if calls_forces or self.forces_known or keeps_some else self.state.wrench
@@ -309,6 +307,8 @@ cdef class Driver:
             else:
                 self.loop.external_forces, self.loop.n_forces = NULL, 0
             self.loop.started, self.loop.keeps_onsets = &started[0], self.forces_known
+            if self.onsets is not None:
+                self.loop.known_onsets, self.loop.n_known_onsets = &onsets[0, 0], len(self.onsets)
             self.advance(-1)
             keep_rates(self.state, self.population.components, rates, self.forces_known and rates_known)
             if self.forces_known:

@@ -1,6 +1,7 @@
 """Checkpoints of versions up to 0.12, formats 4 to 14, turned into those of the newest format.
 
-Format 14 has no onset corrections, format 13 neither fractures nor fields. Each format before has what those before it have, and more:
+Format 14 has no onset corrections, format 13 neither fractures nor fields. Each format before has what those before it
+have, and more:
 
     4   clumps of one material, Hertz's law, planes at rest      9   history of contacts
     5   scale of each clump                                     10   ids, where clumps were removed

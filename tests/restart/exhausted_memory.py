@@ -1,6 +1,6 @@
 """A process for test_exhausted_memory.py: refuses each allocation of an operation in turn, and prints counts as JSON.
 
-    LD_PRELOAD=failing_memory.so python exhausted_memory.py OPERATION THREADS FOLDER
+    LD_PRELOAD=failing_memory.so python exhausted_memory.py OPERATION THREADS FOLDER [EVERY]
 """
 import copy
 import ctypes
@@ -21,6 +21,7 @@ PRELOADED = ctypes.CDLL(None)
 PRELOADED.fail_allocation.argtypes = [ctypes.c_long, ctypes.c_int]
 PRELOADED.allocations_refused.restype = ctypes.c_long
 minidem.engine.loop_memory.REBUILDS_PER_SORT = minidem.engine.loop_memory.SPHERES_PER_THREAD = 1
+minidem.engine.loop_memory.MIN_SORTED_BLOCKS = 0
 MANY = scenes.packed_mixture(4, (6, 6, 8), speed=20.0, spin=20.0)
 FEW = scenes.rods_in_box(seed=4, n=8, speed=20.0, spin=20.0)
 BALL = md.ClumpTemplate([(0, 0, 0)], [0.01], density=2500.0)
@@ -142,14 +143,17 @@ def finished(sim, act, path):
         *scenes.state_of(sim), sim.force, sim.contacts(), sim.bonds(), *map(sim.field, sim.fields)))]
 
 
-def main(name, threads, folder):
-    """threads : 0: one, and the allocations of that thread, also of Python; else those of the package in all threads."""
+def main(name, threads, folder, every=1):
+    """threads : 0: one, and the allocations of that thread, also of Python; else those of the package in all threads.
+
+    every : of the latter, so many are passed over between two.
+    """
     make, act = OPERATIONS[name]
     path, threads = Path(folder) / "state.npz", int(threads)
     start = make(max(1, threads))
     expected = finished(copy.deepcopy(start), act, path)
     results = {"tried": 0, "raised": 0, "other": 0, "went back": 0}
-    for number in count(1) if threads else NUMBERS:
+    for number in count(1, int(every)) if threads else NUMBERS:
         sim = copy.deepcopy(start)
         PRELOADED.fail_allocation(number, threads > 0)
         try:
