@@ -2,7 +2,6 @@
 import copy
 import ctypes
 import pickle
-from itertools import pairwise
 
 import bit_systems
 import numpy as np
@@ -16,8 +15,8 @@ SHAPES = [md.ClumpTemplate(np.array(centers) * RADIUS, np.array(radii) * RADIUS,
     ([(0, 0, 0)], [1.0]), ([(-0.6, 0, 0), (0.6, 0, 0)], [0.8, 0.8]),
     ([(-0.6, 0, 0), (0.6, 0, 0), (0, 0.6, 0.3)], [0.7, 0.7, 0.5]), ([(k, 0, 0) for k in (-2, -1, 0, 1, 2)], [0.5] * 5))]
 CENTRAL = ["hertz", "hertz:onset=corrected", "hooke:stiffness=5e4,onset=corrected"]
-WITH_HISTORY = ["hertz-mindlin", "hertz-mindlin:rolling=epsd,tangential=mindlin,mass=clump", "hertz-mindlin:cohesion=jkr",
-                "hooke-coulomb:stiffness=5e4,rolling=epsd,friction_limit=magnitude"]
+WITH_HISTORY = ["hertz-mindlin", "hertz-mindlin:rolling=epsd,tangential=mindlin,mass=clump",
+                "hertz-mindlin:cohesion=jkr", "hooke-coulomb:stiffness=5e4,rolling=epsd,friction_limit=magnitude"]
 BONDED = ["hertz-mindlin:bonds=parallel", "hooke-coulomb:stiffness=5e4,rolling=epsd,bonds=parallel"]
 ROTATIONS = [name for name in md.rotation.available() if len(md.rotation.info(name).stages) == 1]
 BOXES = ["walls", "shaken", "servo", "periodic", "sheared", "stretched", "pressed", "waving"]
@@ -98,8 +97,9 @@ class RandomScene:
         self.fluxes = [flux for fluxes in self.fluxes for flux in fluxes]
         self.forces = pick([], [], [drag], [stir], [spring], [drag, spring])
         generic = not any(one in self.forces + self.fluxes for one in (spring, conduct))
-        actions = ["add", "remove", "add"] + ["field"] * generic + ["set"] * bool(self.fields) + ["bond"] * (self.contact in BONDED) + [
-            "deform"] * (self.box in ("sheared", "stretched", "pressed"))
+        possible = {"field": generic, "set": self.fields, "bond": self.contact in BONDED,
+                    "deform": self.box in ("sheared", "stretched", "pressed")}
+        actions = ["add", "remove", "add", *(name for name, holds in possible.items() if holds)]
         self.actions = sorted((int(rng.integers(STEPS)), pick(*actions), int(rng.integers(1 << 30)))
                               for _ in range(rng.integers(5)))
         if self.contact in BONDED:
@@ -151,7 +151,8 @@ class RandomScene:
         if action == "add":
             for _ in range(20):
                 try:
-                    sim.add_clumps(sim.templates[0], rng.uniform(0.0, self.high), velocity=rng.normal(size=3), scale=0.7)
+                    sim.add_clumps(sim.templates[0], rng.uniform(0.0, self.high), velocity=rng.normal(size=3),
+                                   scale=0.7)
                     break
                 except ValueError:              # too deep an overlap
                     continue
@@ -196,10 +197,12 @@ class RandomScene:
         return sim
 
     def run(self, threads=1, seed=None, folder=None):
-        """Bits before and after each action and at the end, of copies; seed : of what disturbs the run, None: nothing."""
+        """Bits before and after each action and at the end. seed : of what disturbs the run, None: nothing.
+
+        What is not disturbed is not looked at: its bits are those of copies.
+        """
         sim, rng, found = self.start(threads), np.random.default_rng([self.seed, 3, seed or 0]), []
-        stops = [0, *(step for step, *_ in self.actions), STEPS]
-        for (first, last), (_, *action) in zip(pairwise(stops), [*self.actions, (STEPS, None, 0)]):
+        for last, *action in [*self.actions, (STEPS, None, 0)]:
             while sim.step_count < last:
                 most = last - sim.step_count
                 sim.run(most if seed is None else min(most, int(rng.choice([1, 2, 7, 20]))))
