@@ -84,7 +84,7 @@ def add_field(sim, name: str, values: ArrayLike = 0.0, components: int = 1, capa
     rows = field_rows(state, changed.components)
     rows[:, -n:] = first_rows(field, given, sim.mass)
     set_field_rows(state, changed.components, rows)
-    _use(sim, state, old.user_forces, old.past() | {"population": changed}, True)
+    _use(sim, state, old.user_forces, old.past() | {"population": changed}, False)
     sim.monitor.expect_rates(sim)
 
 
@@ -96,7 +96,7 @@ def set_field(sim, name: str, values: ArrayLike) -> None:
     state, rows = old.state.copy(), field_rows(old.state, components)
     rows[:, first:first + n, FIELD_ROWS.index("value")] = _values("values", values, sim.n_clumps, n)
     set_field_rows(state, components, rows)
-    _use(sim, state, old.user_forces, old.past(), False)
+    _use(sim, without_rates(state, components), old.user_forces, old.past(), False)
 
 
 def field(sim, name: str) -> np.ndarray:
@@ -174,7 +174,8 @@ def add_flux(sim, function: Any, parameters: ArrayLike = ()) -> None:
         raise ValueError(f"add_flux: the contact law {sim.contact!r} keeps no records of its contacts; take one that "
                          "does, such as 'hertz-mindlin'")
     forces = UserForces((*before.forces, Force(function, parameters, is_flux=True)), before.expected)
-    _use(sim, old.state, forces, old.past(), len(forces.forces) <= before.expected)
+    again = len(forces.forces) <= before.expected       # after load
+    _use(sim, old.state if again else without_rates(old.state, old.population.components), forces, old.past(), again)
     sim.monitor.expect_rates(sim)
 
 
@@ -204,12 +205,12 @@ def _place(components, name):
 
 
 def _use(sim, state, forces, past, rates_known):
-    """Replace the loop. Known forces stay, but for those of the user where rates are not known."""
+    """Replace the loop. Forces that are known stay so, unless those of the user must give rates that are not known."""
     old = sim.engine.loop
     acts = forces is not None and forces.expected > len(forces.fluxes)
     new = sim.engine.make(
-        state if rates_known else without_rates(state, past["population"].components), old.pair_table, old.step_count,
-        forces, started=old.started, **past, forces_known=old.forces_known and (rates_known or not acts))
+        state, old.pair_table, old.step_count, forces, started=old.started, **past,
+        forces_known=old.forces_known and (rates_known or not acts))
     if new.forces_known:
-        new.evaluate()
+        new.evaluate(rates_known)
     sim.engine.loop = new

@@ -3,17 +3,19 @@ import re
 
 from minidem.output import checkpoint, npz_checksum
 
+NEWER = {14: ("onsets",), 13: ("onsets", "fractures")}      # arrays that files of a format do not have
+
 
 def save_for(tree, sim, path):
     """Write a checkpoint that the minidem in the folder `tree` reads, of version 0.10 or later."""
     text = (tree / "minidem" / "output" / "npz_checksum.py").read_text()
-    if re.search(r"^FORMAT = 13\b", text, re.MULTILINE):
-        npz_checksum.write(path, *in_format_13(*checkpoint.pack(sim)))
-    else:
-        sim.save(path)
+    found = int(re.search(r"^FORMAT = (\d+)", text, re.MULTILINE)[1])
+    npz_checksum.write(path, *in_format(found, *checkpoint.pack(sim)))
 
 
-def in_format_13(settings, arrays):
-    """Settings and arrays of 0.10 and 0.11."""
-    dissipated = {"dissipated": arrays["dissipated"][:4]} if "dissipated" in arrays else {}
-    return settings | {"format": 13}, {name: arrays[name] for name in arrays if name != "fractures"} | dissipated
+def in_format(found, settings, arrays):
+    """Settings and arrays of format 13 (0.10, 0.11), 14 (0.12) or the newest one."""
+    arrays = {name: values for name, values in arrays.items() if name not in NEWER.get(found, ())}
+    if found == 13 and "dissipated" in arrays:
+        arrays["dissipated"] = arrays["dissipated"][:4]
+    return settings | {"format": found}, arrays

@@ -24,6 +24,7 @@ cdef struct Contacts:               # of one thread
     IntVector ends                  # if the law needs velocities: first indices of contacts that may begin or end
     IntVector crossing              # see Law
     DoubleVector onset              # (ends,): their onset corrections [N]
+    IntVector noted                 # Onset structs (onset_pass.pxd): those at the beginning of a step; room for all
     IntVector known_motions         # (own blocks,): whether the onset pass knows those of the clumps
     int64_t *sphere_force           # (1 + n_accumulators, 4): sums, lab (force_sums.pxd); the first is zero
     int64_t *previous_force         # the same at the last pose, until the fused pass has reduced it

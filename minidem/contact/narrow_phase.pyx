@@ -186,6 +186,7 @@ cdef void release_contacts(Contacts *contacts) noexcept nogil:
     release(&contacts.ends)
     release(&contacts.crossing)
     release(&contacts.onset)
+    release(&contacts.noted)
     release(&contacts.known_motions)
     release(&contacts.facets)
     release_stored(&contacts.stored)

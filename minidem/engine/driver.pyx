@@ -30,6 +30,7 @@ from minidem.engine.loop cimport (
     BLOCKS, CONTACTS, LISTS, N_PHASES, OUTSIDE, WAITING, ExternalForces, Loop, record_phase,
 )
 from minidem.engine.loop_memory cimport LoopMemory
+from minidem.engine.onset_pass cimport note_onsets, noted_onsets, take_onsets
 from minidem.engine.time_loop cimport run_loop
 from minidem.rotation.scheme cimport Step
 from minidem.state.box_table cimport BoxTable
@@ -67,6 +68,7 @@ cdef class Driver:
     gravity : (3,) [m/s2]
     walls : WallElements of the walls of the PairTable;  threads : int
     history, dissipated, fractures, wall_work, work, force_work : see `history` and `ledger`; default: none, zero
+    onsets : see `past`; default: not known
     servo_states : that of the WallTable; default: zero
     box_state : that of the BoxTable, of a box that moves; default: that before the first step
     former_walls : WallTable of the loop before, optional
@@ -88,6 +90,7 @@ cdef class Driver:
     cdef public object population       # Population: ids, and energies of removed clumps
     cdef Guard guard
     cdef object fractures               # see `ledger`; without what the threads have noted since
+    cdef object onsets                  # see `past`, where contacts are not known; None: nor are these
     cdef readonly object started
     cdef readonly bint all_started
     cdef readonly bint forces_known     # the forces in the state belong to its pose
@@ -101,7 +104,7 @@ cdef class Driver:
                   gravity=(0.0, 0.0, 0.0), walls=None, int threads=1, history=None, dissipated=None, fractures=None,
                   wall_work=None, work=None, force_work=None, servo_states=None, box_state=None, former_walls=None,
                   population=None, external_forces=None, user_forces=None, started=None, bint forces_known=False,
-                  Guard guard=None):
+                  onsets=None, Guard guard=None):
         self.guard = Guard() if guard is None else guard
         if law is not None:
             self.walls = WallTable(walls, dt, first_step, servo_states, former_walls, guard)
@@ -113,7 +116,7 @@ cdef class Driver:
         self.state, self.loop = state, &self.memory.loop
         self.take_box()
         self.started = np.zeros(state.n_clumps, dtype=bool) if started is None else np.array(started, dtype=bool)
-        self.fractures = np.zeros((0, 6)) if fractures is None else fractures
+        self.fractures, self.onsets = np.zeros((0, 6)) if fractures is None else fractures, onsets
         self.all_started, self.forces_known = bool(self.started.all()), forces_known
         if law is not None:
             write_ledger(self.loop, np.concatenate([np.zeros((5, 2)) if dissipated is None else dissipated,
@@ -160,13 +163,17 @@ cdef class Driver:
         """As run; few enough steps for one table of the poses of walls."""
         cdef int t
         servo_states = None if self.walls is None else self.walls.servo_states.copy()
+        self.memory.sort_if_due(self)
+        if self.saved is not None and self.loop.law.ends > 0.0 and not self.contacts_known:
+            self.evaluate()                             # a step notes the onset corrections before it
         try:
             steps = self.start_walls(steps)
         except BaseException:                           # from the function of a motion
             if servo_states is not None:
                 self.walls.servo_states[:] = servo_states
             raise
-        self.memory.sort_if_due(self)
+        if self.saved is not None:
+            self.keep_onsets()
         self.contacts_known = False
         try:
             self.advance(steps)
@@ -175,6 +182,8 @@ cdef class Driver:
         except BaseException as error:
             if self.broken is None and self.saved is not None:
                 self.restore(self.saved[0], self.saved[1])
+                if self.loop.law.ends > 0.0:
+                    self.onsets = noted_onsets(self.loop)
                 for t in range(self.loop.n_threads):
                     self.loop.contacts[t].stored.ledger = self.loop.contacts[t].stored.saved_ledger
                 if self.compiled_forces is not None:
@@ -185,7 +194,7 @@ cdef class Driver:
                 cause = "memory was exhausted" if isinstance(error, MemoryError) else "the contact law failed"
                 self.broken = f"in step {self.step_count + 1} {cause}, and forces are missing"
                 self.memory.release_lists()
-                self.contacts_known = False
+                self.contacts_known, self.onsets = False, None
             raise
         self.contacts_known = True
         if servo_states is not None:
@@ -258,7 +267,7 @@ cdef class Driver:
         self.guard.during_step = False
         if self.loop.broad.reports[0].failure == SMALL_TEAM:            # no step was done
             self.loop.broad.reports[0].failure = NO_FAILURE
-            self.take_fractures()
+            self.keep_from_lists()
             self.memory.use_one_thread()
             self.advance(steps)
         else:
@@ -274,19 +283,26 @@ cdef class Driver:
             restore_stored(&self.loop.contacts[t].stored)
         self.loop.broad.valid = self.contacts_known = False
 
-    def evaluate(self):
+    def evaluate(self, bint rates_known=True):
         """Evaluate contacts at the present pose, and the forces unless they are known.
 
         Known forces are kept: forces that depend on velocities were computed with predicted ones, which differ in the
-        last bits from those of the whole step. So are those on started clumps if no new one touches them: the same
+        last bits from those of the whole step. So are those on started clumps if no new one touches them. The same
         holds for onset corrections.
+
+        rates_known : the rates of all fields are known if the forces are; else those of clumps that have done a step.
+
+        If it fails, forces, contacts, energies and rates are those of before, whichever thread has failed.
         """
         cdef bint has_forces = self.loop.external_forces != NULL or self.loop.n_forces > 0
         cdef bint calls_forces = has_forces and not self.forces_known
         cdef ExternalForces saved_forces = self.loop.external_forces
         cdef int n_forces = self.loop.n_forces
         cdef const unsigned char[::1] started = np.append(self.started, False).view(np.uint8)
+        cdef const double[:, ::1] onsets
+        cdef int t
         self.prepare_walls(0)
+        onsets = np.append(np.zeros((0, 3)) if self.onsets is None else self.onsets, np.zeros((1, 3)), axis=0)
         blocks = self.state.blocks.copy() if calls_forces or self.population.fields else self.state.blocks
         keeps_some = not has_forces and bool(self.started.any())
         wrench = self.state.wrench.copy() if calls_forces or self.forces_known or keeps_some else self.state.wrench
@@ -298,19 +314,27 @@ cdef class Driver:
                     self.state.set_column(name, rate)
             else:
                 self.loop.external_forces, self.loop.n_forces = NULL, 0
-            self.loop.started = &started[0]
+            self.loop.started, self.loop.keeps_onsets = &started[0], self.forces_known
+            if self.onsets is not None:
+                self.loop.known_onsets, self.loop.n_known_onsets = &onsets[0, 0], len(self.onsets)
             self.advance(-1)
-            keep_rates(self.state, self.population.components, rates)   # Python, which a signal may interrupt
-        except BaseException:
+            keep_rates(self.state, self.population.components, rates, self.forces_known and rates_known)
+            if self.forces_known:
+                self.state.wrench[:] = wrench
+            elif keeps_some and not self.new_touch_started():
+                block, lane = np.divmod(self.state.clump_slot[self.started], LANES)
+                self.state.wrench[block, :, lane] = wrench[block, :, lane]
+                for t in range(self.loop.n_threads):
+                    if not take_onsets(self.loop, t, &started[0]):
+                        raise MemoryError("no memory for the onset corrections")
+        except BaseException:                           # also a signal, which may interrupt Python
             self.restore(blocks, wrench)
             raise
         finally:
             self.loop.external_forces, self.loop.n_forces = saved_forces, n_forces
-        if self.forces_known:
-            self.state.wrench[:] = wrench
-        elif keeps_some and not self.new_touch_started():
-            block, lane = np.divmod(self.state.clump_slot[self.started], LANES)
-            self.state.wrench[block, :, lane] = wrench[block, :, lane]
+            self.loop.known_onsets, self.loop.n_known_onsets, self.loop.keeps_onsets = NULL, 0, False
+        for t in range(self.loop.n_threads):
+            self.loop.contacts[t].stored.has_saved = False
         self.forces_known = self.contacts_known = True
 
     cdef bint new_touch_started(self):
@@ -322,7 +346,6 @@ cdef class Driver:
     def sort_clumps(self):
         """Spatial sort: neighbours in space become neighbours in memory. Contacts are unknown until the next step."""
         self.memory.sort(self)
-        self.contacts_known = False
 
     def set_shares(self, shares, bint keep=True):
         """Set the fraction of the clumps of each thread from the next rebuild on; keep : without load balance then."""
@@ -447,17 +470,36 @@ cdef class Driver:
         return ledger
 
     def take_fractures(self):
-        """What broke so far, see `ledger`; called before the lists of the threads are replaced."""
+        """What broke so far, see `ledger`."""
         if self.memory.contacts is not None:
             self.fractures = take_fractures(self.loop, self.fractures, self)
         return self.fractures
 
+    cdef object keep_onsets(self):
+        """Onset corrections at the present pose, see `past`."""
+        cdef int t
+        if self.contacts_known and self.loop.law.ends > 0.0:
+            for t in range(self.loop.n_threads):
+                note_onsets(self.loop.contacts + t, &self.loop.state)
+            self.onsets = noted_onsets(self.loop)
+        return self.onsets
+
+    def keep_from_lists(self):
+        """Keep what the lists of the threads hold, before they are replaced; contacts are no longer known."""
+        self.take_fractures()
+        self.keep_onsets()
+        self.contacts_known = False
+
     def past(self, n_new=0):
         """Arguments of a Driver that continues this one with n_new more clumps: population, former_walls, `ledger`, and
-        with contacts with records history, with servos servo_states, of a box that moves box_state."""
+        with contacts with records history, with servos servo_states, of a box that moves box_state.
+
+        onsets : (n, 3) spheres and onset correction [N] of contacts that begin or end, see noted_onsets
+        """
         past = {name: np.append(values, np.zeros((n_new, values.shape[1])), axis=0) if name in OF_CLUMPS else values
                 for name, values in self.ledger().items()}
         past |= {} if self.memory.contacts is None else {"history": self.memory.history()}
+        past |= {} if self.keep_onsets() is None else {"onsets": self.onsets}
         past |= {} if self.walls is None or not self.walls.servos else {"servo_states": self.walls.servo_states}
         if self.box_table is not None and self.box_table.stride:
             past["box_state"] = self.box_table.state_at(self.step_count)
@@ -467,9 +509,13 @@ cdef class Driver:
         """The same without the clumps of which `gone` (n_clumps,) is true, and without their contacts."""
         past = self.past()
         of_clumps = {name: past[name] for name in OF_CLUMPS if name in past}
+        gone_spheres = np.repeat(gone, self.state.bodies.sizes[self.state.template_index])
         if "history" in past:
-            sizes = self.state.bodies.sizes[self.state.template_index]
-            past["history"] = history_without(past["history"], np.repeat(gone, sizes))
+            past["history"] = history_without(past["history"], gone_spheres)
+        if "onsets" in past:
+            kept = history_without({"spheres": past["onsets"][:, :2].astype(np.int32), "force": past["onsets"][:, 2]},
+                                   gone_spheres)
+            past["onsets"] = np.column_stack([kept["spheres"], kept["force"]])
         return past | {name: values[~gone] for name, values in of_clumps.items()} \
             | {"population": self.population.without(gone, of_clumps)}
 

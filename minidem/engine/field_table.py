@@ -113,11 +113,14 @@ def require_sound(state, components, step):
                                  "norm in the rotation scheme, or lower dt")
 
 
-def keep_rates(state, components, before):
-    """Put back the rates of clumps that have done a step; before : `field_rows` of before an evaluation."""
+def keep_rates(state, components, before, known):
+    """Put back the rates of clumps that have done a step; before : `field_rows` of before an evaluation.
+
+    known : those of all clumps were known.
+    """
     rate, has_last = FIELD_ROWS.index("rate"), FIELD_ROWS.index("has_last")
     rows = field_rows(state, components)
-    rows[:, :, rate] = np.where(before[:, :, has_last] > 0.0, before[:, :, rate], rows[:, :, rate])
+    rows[:, :, rate] = np.where(known | (before[:, :, has_last] > 0.0), before[:, :, rate], rows[:, :, rate])
     set_field_rows(state, components, rows)
 
 

@@ -36,6 +36,9 @@ cdef struct Loop:
     double *twists                  # of a law that needs velocities: memory for those of the state
     double *clump_motions           # (n_blocks, 16, LANES), where contacts may begin or end: onset_pass.pyx
     const unsigned char *started    # (n_clumps,): velocities are half a step behind the pose
+    const double *known_onsets      # (n_known_onsets, 3): see noted_onsets of onset_pass.pyx; NULL: none are known
+    Py_ssize_t n_known_onsets
+    bint keeps_onsets               # an evaluation between steps replaces the corrections by the known ones
     const double *body_force        # (block types, WRENCH_ROWS, LANES): wrench of clumps without a contact
     Step step
     SchemeFunction scheme

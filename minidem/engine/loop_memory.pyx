@@ -293,7 +293,7 @@ cdef class LoopMemory:
         cdef Reordering new
         cdef HistoryMemory contacts = None
         position, box = self.state.in_slot_order("position"), driver.box
-        driver.take_fractures()                         # numbered as in the lists
+        driver.keep_from_lists()
         order = spatial_sort.row_major(position if box is None else box.wrapped(position))
         history = self.history()
         if self.state.layout.is_mixed:                  # memory for a second layout: the lists are rebuilt anyway

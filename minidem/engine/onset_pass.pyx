@@ -15,6 +15,8 @@ The motions of the eight clumps of a block are four lines of eight records of fo
     2   acceleration, lab [m/s2];                           second
     3   angular acceleration, principal frame [rad/s2];     third, principal frame [rad/s]
 """
+import numpy as np
+
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc, qsort
 from libc.string cimport memcpy, memset
@@ -40,6 +42,9 @@ from minidem.state.rows cimport (
     WRENCH_ROWS, load, load_quat, store,
 )
 from minidem.state.state cimport StateView, fixed_rows, member, wrench_of
+
+cdef enum:
+    INTS = sizeof(Onset) // sizeof(int)
 
 cdef struct Side:                   # of eight contacts: their spheres on one side, seen along the normals to it
     double normal[3 * LANES]        # lab
@@ -279,8 +284,8 @@ cdef bint add_onset_forces(Loop *loop, int thread, bint stored, bint between) no
     cdef int lane, side, count
     cdef bint fine
     if loop.n_threads == 1 and n_ends == 0:
-        return True
-    fine = reserve(&contacts.onset, n_ends) \
+        return not (between and loop.keeps_onsets) or take_onsets(loop, thread, NULL)
+    fine = reserve(&contacts.onset, n_ends) and reserve(&contacts.noted, <int> INTS * n_ends) \
         and reserve(&contacts.known_motions, loop.broad.threads[thread].last_block - contacts.first_block)
     if fine and stored:
         additions = <Addition *> malloc((2 * n_ends + 1) * sizeof(Addition))
@@ -314,4 +319,94 @@ cdef bint add_onset_forces(Loop *loop, int thread, bint stored, bint between) no
     for m in range(n):
         add_to_wrench(state, additions[m].slot, additions[m].force)
     free(additions)
-    return fine
+    return fine and (not (between and loop.keeps_onsets) or take_onsets(loop, thread, NULL))
+
+
+cdef inline void name_pair(const StateView *state, const int *pair, Onset *onset) noexcept nogil:
+    """The user's numbers of the spheres of a contact, in order."""
+    cdef int i = state.sphere_number[slot_of(state, pair[0])], j = pair[1]
+    j = state.sphere_number[slot_of(state, j)] if j >= 0 else j
+    onset.first, onset.second = (j, i) if 0 <= j < i else (i, j)
+
+
+cdef void note_onsets(Contacts *contacts, const StateView *state) noexcept nogil:
+    """Note the corrections at the present pose by the user's numbers, for `noted_onsets`."""
+    cdef Onset *noted = <Onset *> contacts.noted.data
+    cdef Py_ssize_t m
+    contacts.noted.size = 0
+    for m in range(contacts.ends.size):
+        if contacts.onset.data[m] != 0.0:
+            name_pair(state, contacts.pairs.data + contacts.ends.data[m], noted)
+            noted.force = contacts.onset.data[m]
+            noted += 1
+            contacts.noted.size += <int> INTS
+
+
+cdef object noted_onsets(const Loop *loop):
+    """Corrections that all threads have noted, (n, 3): spheres as in `Onset`, in ascending order; force [N]."""
+    cdef const Onset *noted
+    cdef int t
+    cdef Py_ssize_t m
+    found = []
+    for t in range(loop.n_threads):
+        noted = <const Onset *> loop.contacts[t].noted.data
+        for m in range(loop.contacts[t].noted.size // <int> INTS):
+            found.append((noted[m].first, noted[m].second, noted[m].force))
+    return np.unique(np.array(found, dtype=float).reshape(-1, 3), axis=0)      # two threads may note the same
+
+
+cdef double known_onset(const Loop *loop, const Onset *pair) noexcept nogil:
+    """The known correction of a contact [N]; 0 without one."""
+    cdef Py_ssize_t low = 0, high = loop.n_known_onsets, middle
+    cdef const double *row
+    while low < high:
+        middle = (low + high) // 2
+        row = loop.known_onsets + 3 * middle
+        if row[0] == pair.first and row[1] == pair.second:
+            return row[2]
+        if row[0] < pair.first or row[0] == pair.first and row[1] < pair.second:
+            low = middle + 1
+        else:
+            high = middle
+    return 0.0
+
+
+cdef inline bint has_clump(const StateView *state, const unsigned char *chosen, int sphere) noexcept nogil:
+    """Whether the clump of a sphere, or a wall, is a chosen one; NULL: all are."""
+    return chosen == NULL or sphere < 0 or chosen[state.clump_number[clump_of(state, slot_of(state, sphere))]]
+
+
+cdef bint take_onsets(Loop *loop, int thread, const unsigned char *kept) noexcept nogil:
+    """Replace the corrections of contacts between clumps that are kept by the known ones. False: memory exhausted.
+
+    Corrections depend on the forces and predicted velocities of the step that led to the pose, so that an evaluation
+    between steps finds others, in the last bits or beyond.
+    """
+    cdef Contacts *contacts = loop.contacts + thread
+    cdef const StateView *state = &loop.state
+    cdef const int *pair
+    cdef Onset *found
+    cdef Onset one
+    cdef Py_ssize_t k, m = 0, n = 0, most = contacts.ends.size + loop.n_known_onsets
+    cdef bint listed
+    if loop.known_onsets == NULL:
+        return True
+    if not (reserve(&contacts.ends, most) and reserve(&contacts.onset, most)
+            and reserve(&contacts.noted, <int> INTS * most)):
+        return False
+    found = <Onset *> contacts.noted.data               # room
+    for k in range(0, contacts.pairs.size, 2):
+        pair = contacts.pairs.data + k
+        listed = m < contacts.ends.size and contacts.ends.data[m] == k
+        one.force = contacts.onset.data[m] if listed else 0.0
+        m += listed
+        if has_clump(state, kept, pair[0]) and has_clump(state, kept, pair[1]):
+            name_pair(state, pair, &one)
+            one.force = known_onset(loop, &one)
+        if one.force != 0.0:
+            found[n].force, found[n].first = one.force, <int> k
+            n += 1
+    contacts.ends.size, contacts.noted.size = n, 0
+    for m in range(n):
+        contacts.ends.data[m], contacts.onset.data[m] = found[m].first, found[m].force
+    return True

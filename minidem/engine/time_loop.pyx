@@ -44,7 +44,7 @@ from minidem.engine.fused_pass cimport advance_blocks
 from minidem.engine.ledger cimport add_wall_work
 from minidem.engine.leapfrog cimport MOST_STRAIN, predict_velocity
 from minidem.engine.loop cimport BLOCKS, CONTACTS, LISTS, OUTSIDE, WAITING, Loop, end_phase
-from minidem.engine.onset_pass cimport add_onset_forces
+from minidem.engine.onset_pass cimport add_onset_forces, note_onsets
 from minidem.rotation.scheme cimport FINISH, PREDICT, call_scheme
 from minidem.state.motions cimport spins_as_stored
 from minidem.state.periodic_box cimport box_moves
@@ -61,11 +61,16 @@ cdef inline bint has_user_forces(const Loop *loop) noexcept nogil:
 
 
 cdef bint begin_contact_phase(Loop *loop, int thread, bint between) noexcept nogil:
-    """Prepare the narrow phase for a new pose. between : no step has led to it. False: memory exhausted."""
+    """Prepare the narrow phase for a new pose. between : no step has led to it. False: memory exhausted.
+
+    Save contacts and energies where the Driver may have to restore those of all threads.
+    """
+    if (between or loop.law.history != NULL and loop.saved_blocks != NULL) \
+            and not save_stored(&loop.contacts[thread].stored):
+        return False
     if loop.law.history == NULL:
         begin_contacts(loop.contacts + thread, loop.broad.threads + thread)
-        return True
-    return not (between or loop.saved_blocks != NULL) or save_stored(&loop.contacts[thread].stored)
+    return True
 
 
 cdef bint complete_contact_phase(Loop *loop, int thread, bint between) noexcept nogil:
@@ -273,6 +278,8 @@ cdef void save_own(Loop *loop, int thread) noexcept nogil:
     loop.contacts[thread].stored.saved_ledger = loop.contacts[thread].stored.ledger
     if thread == 0 and loop.saved_force_lines != NULL:      # no thread writes them before the publication
         memcpy(loop.saved_force_lines, loop.force_lines, loop.n_force_lines * sizeof(double))
+    if loop.law.ends > 0.0:
+        note_onsets(loop.contacts + thread, &loop.state)
 
 
 cdef bint step_succeeded(Loop *loop) noexcept nogil:
@@ -347,9 +354,7 @@ cdef inline void run_thread(Loop *loop, int thread, long long steps) noexcept no
         if not begin_contact_phase(loop, thread, True):
             mine.failure = OUT_OF_MEMORY
         publish(&loop.broad, thread, &loop.state)
-        if compute_forces(loop, thread, True, True) and (step_succeeded(loop) if loop.saved_blocks != NULL
-                                                         else mine.failure == NO_FAILURE):
-            loop.contacts[thread].stored.has_saved = False
+        compute_forces(loop, thread, True, True)
         reduce_all(loop, thread, loop.steps_done, -1, 0.0)
         if has_user_forces(loop):
             complete_wrenches(loop, thread, loop.steps_done, True)

@@ -144,9 +144,11 @@ class UserWork:
         """Forces and torques (n, 6), lab, at the pose of a step; replaces what was recorded of this step before."""
         if step > self._now[0]:
             self._last = self._now
-        _, old_position, old_orientation, rows = self._last
-        motion = np.hstack([position - old_position, _rotation_vector(old_orientation, orientation)])
-        work = rows[:, 0] + np.sum(0.5 * (rows[:, 1:] + wrench) * motion, axis=1)
+        last_step, old_position, old_orientation, rows = self._last
+        work = rows[:, 0]
+        if step > last_step:
+            motion = np.hstack([position - old_position, _rotation_vector(old_orientation, orientation)])
+            work = work + np.sum(0.5 * (rows[:, 1:] + wrench) * motion, axis=1)
         self._now = step, position, orientation, np.column_stack([work, wrench])
 
     def rows(self, step):

@@ -29,7 +29,7 @@ from minidem.walls import MeshWall, Oscillation, Servo
 SETTINGS = ("rotation", "contact", "dt", "gravity", "periodic", "materials", "pairs", "walls", "step_count",
             "forces_known", "user_forces", "callback_due", "next_id", "fields")
 # Names of arguments of the Driver as well.
-SUMS = ("work", "force_work", "servo_states", "box_state", "wall_work", "dissipated", "fractures")
+SUMS = ("work", "force_work", "servo_states", "box_state", "wall_work", "dissipated", "fractures", "onsets")
 PERIODIC = "periodic"                    # key of the box among the motions
 HISTORY = "history_"                    # arrays of the dict `history` of the Driver
 
@@ -69,7 +69,7 @@ def pack(sim):
         "ids": population.ids, "exchanged": [population.work, population.exchanged]}
     arrays |= {HISTORY + name: values for name, values in past.get("history", {}).items()}
     arrays |= {name: past[name].copy() for name in SUMS if name in past}
-    return settings, select(arrays, conditions(sim, engine.user_forces.expected))
+    return settings, select(arrays, conditions(sim, engine.user_forces.expected, arrays))
 
 
 def _record(owner):
@@ -77,12 +77,13 @@ def _record(owner):
     return {field.name: getattr(owner, field.name) for field in fields(owner)}
 
 
-def conditions(sim, expected):
-    """Conditions of checkpoint_fields.py that hold for a simulation with so many user forces."""
+def conditions(sim, expected, arrays):
+    """Conditions of checkpoint_fields.py that hold for a simulation with so many user forces, and these arrays."""
     box = sim.engine.state.box
     moves = box is not None and box.moves
     found = {"": True, "meshes": any(wall.surface for wall in sim.walls), "periodic": box, "moving box": moves,
              "history": sim.engine.law.has_history, "user forces": expected,
+             "onsets": "onsets" in arrays and sim.engine.law.corrects_onsets(sim.engine.law_values),
              "moving walls": sim.engine.moves, "servos": sim.engine.loop.walls.servos}
     return {name for name, holds in found.items() if holds}
 
@@ -135,12 +136,12 @@ def load(path, make, threads=None, motions=None):
 
 
 def of_newest_format(settings, arrays):
-    """Settings and arrays of format 14; format 13 has neither fields nor the energy of fracture."""
+    """Settings and arrays of the newest format; format 13 has neither fields nor the energy of fracture."""
     if settings["format"] == 13:
-        settings = settings | {"format": npz_checksum.FORMAT, "fields": []}
+        settings = settings | {"fields": []}
         if "dissipated" in arrays:
             arrays = arrays | {"dissipated": np.append(arrays["dissipated"], np.zeros((1, 2)), axis=0)}
-    return settings, arrays
+    return settings | {"format": npz_checksum.FORMAT}, arrays
 
 
 def unpack(settings, arrays, make, threads=None, motions=None):
@@ -167,7 +168,7 @@ def unpack(settings, arrays, make, threads=None, motions=None):
         "n_rows": empty.state.blocks.shape[1] + len(FIELD_ROWS) * sum(field.components for field in fields),
         "n_load_rows": empty.state.wrench.shape[1],
         "n_lanes": empty.state.blocks.shape[2], "n_records": engine.law.kernels_for(engine.law_values).n_records,
-        "next_id": whole("next_id", settings["next_id"], 0)}, conditions(sim, expected) - {"meshes"})
+        "next_id": whole("next_id", settings["next_id"], 0)}, conditions(sim, expected, arrays) - {"meshes"})
     templates, index, scale = unpack_templates(known), known["template_index"], known["scale"]
     for k, template in enumerate(templates if box is not None or (scale != 1.0).any() else []):
         template_scales(template, scale[index == k], np.count_nonzero(index == k))

@@ -63,6 +63,12 @@ def _pairs(spheres, known):
     return bad[:, None] & [True, True], "give pairs of spheres, or of spheres and walls, in ascending order"
 
 
+def _onset_pairs(onsets, known):
+    spheres = np.clip(onsets[:, :2], -2 ** 31, 2 ** 31).astype(np.int64)
+    bad, remedy = _pairs(spheres, known)
+    return np.column_stack([bad | (spheres != onsets[:, :2]), np.zeros(len(onsets), dtype=bool)]), remedy
+
+
 def _ascending_steps(fractures, known):
     return (np.diff(fractures[:, 4], prepend=0.0) < 0.0)[:, None] & [True] * 6, "give rows by ascending steps"
 
@@ -103,6 +109,9 @@ FIELDS = (
     Field("history_couple", ("n_contacts", 3), "contact history: couple, lab [N m]", when="history"),
     Field("history_mass", ("n_contacts",), "effective mass [kg]", when="history", check=_positive),
     Field("history_rolling_inertia", ("n_contacts",), "effective [kg m2]", when="history", check=_not_negative),
+    # Onset corrections of the last step; where they are not known, they are computed at the pose.
+    Field("onsets", ("n_onsets", 3), "spheres, or sphere and -1 - element of a wall, and onset correction [N]",
+          when="onsets", check=_onset_pairs, missing=0.0),
     # Sums of all clumps by kinds, each as two numbers to be added, which hold more digits than one.
     Field("dissipated", (5, 2), "dissipated by damping, tangential damping, sliding, rolling, fracture [J]", np.float64,
           "history", missing=0.0),

@@ -13,7 +13,7 @@ import minidem
 from minidem.core.atomic import replacing, to_disk
 from minidem.core.checks import ADD, foreign, short_repr
 
-FORMAT = 14             # that is written
+FORMAT = 15             # that is written
 OLDEST = 13             # that is read, written by 0.10 and 0.11
 
 

@@ -116,6 +116,27 @@ def test_checkpoint_before_the_first_step(tmp_path):
     assert same(sim, loaded)
 
 
+@pytest.mark.parametrize("change", ["add_clumps", "set_field"])
+@pytest.mark.parametrize("how", ["copy", "file", "look and copy"])
+def test_rates_before_the_next_step(change, how, tmp_path):
+    """What a force has given to new clumps or values is kept in copies and files, beside that of a flux."""
+    sim = box_of_rods(n=20, flux=conduction)
+    sim.add_force(source, [2e3])
+    sim.run(300)
+    sim.set_field("temperature", 400.0) if change == "set_field" else sim.add_clumps(ROD, [(0.06, 0.06, 0.3)])
+    if "look" in how:
+        sim.energy()
+    other = copy.deepcopy(sim)
+    if how == "file":
+        sim.save(tmp_path / "a.npz")
+        other = md.Simulation.load(tmp_path / "a.npz")
+        other.add_flux(conduction, [1e6])
+        other.add_force(source, [2e3])
+    for one in (sim, other):
+        one.run(20)
+    assert same(sim, other) and sim.field("temperature")[-1] < 345.0 + 45.0 * (change == "set_field")
+
+
 def test_insertion_and_removal():
     sim = box_of_rods(flux=conduction)
     sim.run(500)
@@ -310,8 +331,14 @@ def exchange(contacts, rate):
     contacts.rates["temperature"][:, 1] = rate * (values[:, 0] - values[:, 1])
 
 
+def exchange_all(contacts, rate):
+    for name, values in contacts.fields.items():
+        contacts.rates[name][:] = rate * (values[:, ::-1] - values)
+
+
 def source(t, x, v, q, w, rate, *, fields):
-    return 0.0 * x, 0.0 * x, {"temperature": -rate * fields["temperature"]}
+    """Decay of all fields."""
+    return 0.0 * x, 0.0 * x, {name: -rate * values for name, values in fields.items()}
 
 
 def exchanging_law():
@@ -322,28 +349,32 @@ def exchanging_law():
 
 
 @pytest.mark.parametrize("change", ["set_field", "add_flux", "add_force", "set_field with a force",
-                                    "set_field with a law"])
+                                    "set_field with a law", "add_field", "add_field with a force"])
 def test_changes_between_steps_keep_the_second_order(change):
     """After ten steps something changes; the difference of both values then decays at a known rate."""
     exchanging_law()
     errors = []
     for dt in (4e-4, 2e-4):
         sim = pair_of_spheres(dt, "exchanging:rate=50" if "law" in change else "hertz-mindlin")
-        sim.add_field("temperature", [1.0, 3.0])
+        sim.add_field("another" if "add_field" in change else "temperature", [1.0, 3.0])
         if change in ("set_field", "set_field with a force"):
             sim.add_flux(exchange, [50.0])
-        if change == "set_field with a force":
+        elif "add_field" in change:
+            sim.add_flux(exchange_all, [50.0])
+        if "with a force" in change:
             sim.add_force(source, [20.0])
         sim.run(10)
         if "set_field" in change:
             sim.set_field("temperature", [5.0, 1.0])
+        elif "add_field" in change:
+            sim.add_field("temperature", [1.0, 3.0])
         elif change == "add_flux":
             sim.add_flux(exchange, [50.0])
         else:
             sim.add_force(source, [100.0])
         start = sim.field("temperature")
         sim.run(round(0.02 / dt))
-        rate = 120.0 if change == "set_field with a force" else 100.0
+        rate = 120.0 if "with a force" in change else 100.0
         errors.append(abs(np.diff(sim.field("temperature"))[0] / np.diff(start)[0] - np.exp(-rate * 0.02)))
     assert 1.8 < np.log2(errors[0] / errors[1]) < 2.2, errors
 

@@ -32,11 +32,23 @@ def sheared():
     return sim
 
 
+def touching():
+    """Three balls in a row, of which two have begun to touch in the last step."""
+    sim = md.Simulation(md.Material(3e7, 0.2), dt=1e-5, contact="hertz:onset=corrected")
+    sim.add_clumps(md.ClumpTemplate([(0.0, 0.0, 0.0)], [0.05]), [(0, 0, 0), (0.1003, 0, 0), (0.3, 0, 0)],
+                   velocity=[(100, 0, 0), (0, 0, 0), (0, 0, 0)])
+    sim.add_force(pull)
+    sim.run(1)
+    return sim
+
+
 @pytest.fixture(scope="module")
 def packed():
     """Checkpoints in memory that have all arrays together."""
     found = [checkpoint.pack(sim) for sim in (running("moving"), running("periodic"), sheared())]
     assert all(len(arrays["history_spheres"]) > 0 for _, arrays in found)
+    found.append(checkpoint.pack(touching()))
+    assert len(found[-1][1]["onsets"]) == 1
     found[0][1]["fractures"] = np.array([[0, 1, 0, 0, 3, 1e-3], [1, -1, 0, 0, 4, 2e-3]])    # of a law with bonds
     return found
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from checkpoint_scenes import BEFORE, SCENES
-from old_start import in_format_13
+from old_start import in_format
 from scenes import rods_in_box
 from settling_scene import settling
 
@@ -193,7 +193,7 @@ def test_format_13(tmp_path):
     """Of 0.10 and 0.11: without fractures, and with equal bits otherwise."""
     sim, path = SCENES["friction"](), tmp_path / "state.npz"
     sim.run(BEFORE)
-    npz_checksum.write(path, *in_format_13(*checkpoint.pack(sim)))
+    npz_checksum.write(path, *in_format(13, *checkpoint.pack(sim)))
     assert npz_checksum.read(path)[0]["format"] == 13 and npz_checksum.read(path)[1]["dissipated"].shape == (4, 2)
     end = md.Simulation.load(path)
     assert end.energy() == sim.energy() and sim.energy().dissipated > 0.0
