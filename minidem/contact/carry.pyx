@@ -8,6 +8,7 @@ other thread is equal.
 """
 from libc.string cimport memset
 
+from minidem.broadphase.broadphase cimport NO_FAILURE
 from minidem.broadphase.ghosts cimport ghost_of, slot_of
 from minidem.broadphase.neighbours cimport PADDING, Neighbours
 from minidem.contact.blocks cimport (
@@ -110,7 +111,7 @@ cdef bint collect_stored(Contacts *all, int thread, int n_threads, const Neighbo
         return False
     memset(stored.row_contacts.data, 0, n_rows * sizeof(int))
     memset(stored.row_ghosts.data, 0, n_rows * sizeof(int))
-    for k in range(mine.ghost_lines.size):
+    for k in range(mine.ghost_lines.size if mine.failure == NO_FAILURE else 0):     # else of blocks owned before
         stored.row_ghosts.data[mine.ghost_lines.data[k] // 4 - first_row] = 1
     memset(stored.start.data, 0, (stored.n_slots + 2) * sizeof(int))
     if not count_own(stored, all, n_threads, state, False, &count):
