@@ -212,7 +212,7 @@ cdef class Driver:
         if servos:
             self.walls.accelerate([self.wall_force(k) for k in self.walls.servos], self.loop.step.dt)
         if held:
-            rates = self.box_table.accelerated(self.step_count, *normal_virial(self.loop))
+            rates = self.box_table.accelerated(self.step_count, normal_virial(self.loop))
         steps = self.prepare_walls(steps, rates)
         if servos or held:
             self.reset_power()

@@ -13,18 +13,18 @@ from libc.string cimport memset
 from minidem.broadphase.ghosts cimport clump_of, slot_of
 from minidem.broadphase.neighbours cimport owns
 from minidem.contact.blocks cimport (
-    FIRST, LAST_COUPLE, LAST_FORCE, RECORDS, SECOND, Blocks, block_at, is_hole, keys_of, numbers_of,
+    EFFECTIVE_MASS, FIRST, LAST_COUPLE, LAST_FORCE, MATERIALS, RECORDS, SECOND, Blocks, block_at, is_hole, keys_of,
+    numbers_of,
 )
 from minidem.contact.contact_motion cimport SIDE_ROWS, gather_contacts
 from minidem.contact.fixed_point cimport Wide, join_wide, rounded_wide, split_wide
 from minidem.contact.law cimport Contact, Law
 from minidem.contact.narrow_phase cimport Contacts, correction_of
 from minidem.contact.part cimport DAMPING, FRICTION, SPRING, STIFFNESS, TANGENTIAL_DAMPING, TANGENTIAL_STIFFNESS
-from minidem.contact.rows cimport COEFFICIENTS, CONTACT_ROWS, MASS, NORMAL
+from minidem.contact.rows cimport COEFFICIENTS
 from minidem.contact.stored cimport Fracture, KINDS, Ledger, WALLS
-from minidem.contact.stored_forces cimport load_block, load_only_pair
 from minidem.core.lanes cimport LANES, lane_of, row_of
-from minidem.core.vec3 cimport Vec3, add, cross, dot, scale, sub, vec3
+from minidem.core.vec3 cimport Vec3, add, cross, dot, norm, scale, sub, vec3
 from minidem.engine.loop cimport Loop
 from minidem.state.periodic_box cimport (
     BoxPose, box_moves, from_center, image_velocity, nearest_image, times_gradient,
@@ -35,9 +35,11 @@ from minidem.walls.surface cimport WallPose, Walls
 
 cdef extern from *:
     """
-    #define MINIDEM_LEAST_OVERLAP 1e-150
+    #define MINIDEM_LEAST_LENGTH 1e-150
+    #define MINIDEM_COARSER 0x1p24
     """
-    const double LEAST_OVERLAP "MINIDEM_LEAST_OVERLAP"      # [m]
+    const double LEAST_LENGTH "MINIDEM_LEAST_LENGTH"        # [m]
+    const double COARSER "MINIDEM_COARSER"      # unit of sums of resistances, far above those of energies, over theirs
 
 cdef struct Resistance:             # of a contact to displacements: c / dt + k / 4, with its dashpot c and its spring k
     double along, across            # its normal [N/m]
@@ -174,106 +176,92 @@ cdef void add_box_work(const Loop *loop, int thread, bint between, Sums *sums) n
         add_image_work(loop, contacts.law.box, i, j, scale(force, contact.normal), sums)
 
 
-cdef void find_resistance(const Law *law, const double *block, const double *contact, int lane,
-                          Resistance *resistance) noexcept nogil:
+cdef inline Resistance resistance_of(const Law *law, const double *numbers, int pair) noexcept nogil:
     """Of a contact of a law with records, by the coefficients of the parts of a law with friction. Of bonds and laws of
-    the user it is unknown: that of the stiffest spring and the strongest dashpot which the step resolves is taken."""
-    cdef const double *coefficients = contact + COEFFICIENTS * LANES + lane
-    cdef double mass = contact[MASS * LANES + lane], radius, dashpot, sticks
+    the user it is unknown: that of the stiffest spring and the strongest dashpot which the step resolves is taken.
+
+    numbers, pair : of its block, and of its materials.
+    """
+    cdef const double *coefficients = law.coefficients + (pair if law.n_materials > 1 else 0) * law.n_coefficients
+    cdef double mass = numbers[EFFECTIVE_MASS * LANES], radius, dashpot, sticks
+    cdef Resistance resistance
     if law.parts[0].forces == NULL or law.touch_records > 0:
         resistance.along = resistance.across = 1.25 * mass / (law.dt * law.dt)
-        return
-    radius = fabs(block[(<int> RECORDS + 4 * <int> SPRING + 3) * LANES + lane])         # of the contact
-    dashpot = coefficients[DAMPING * LANES] * sqrt(mass * radius) / law.dt
-    sticks = 1.0 if coefficients[FRICTION * LANES] > 0.0 else 0.0
-    resistance.along = dashpot + 0.25 * law.power * coefficients[STIFFNESS * LANES] * radius
-    resistance.across = sticks * (dashpot * coefficients[TANGENTIAL_DAMPING * LANES]
-                                  + 0.25 * coefficients[TANGENTIAL_STIFFNESS * LANES] * radius)
+        return resistance
+    radius = fabs(numbers[(<int> RECORDS + 4 * <int> SPRING + 3) * LANES])         # of the contact
+    dashpot = coefficients[<int> DAMPING] * sqrt(mass * radius) / law.dt
+    sticks = 1.0 if coefficients[<int> FRICTION] > 0.0 else 0.0
+    resistance.along = dashpot + 0.25 * law.power * coefficients[<int> STIFFNESS] * radius
+    resistance.across = sticks * (dashpot * coefficients[<int> TANGENTIAL_DAMPING]
+                                  + 0.25 * coefficients[<int> TANGENTIAL_STIFFNESS] * radius)
+    return resistance
 
 
-cdef inline void add_virial(const Loop *loop, const BoxPose *box, int i, int j, Vec3 force, Vec3 normal,
-                            Resistance resistance, Wide *sums) noexcept nogil:
-    """Force times branch vector of a contact of two spheres, normal components; its part of the resistance of the box.
-    """
+cdef inline void add_virial(const Loop *loop, const BoxPose *box, int i, int j, Vec3 force, Resistance resistance,
+                            Wide *sums) noexcept nogil:
+    """Force times branch vector of a contact of two spheres, normal components; the same of the largest force by which
+    it resists to strain rates of magnitude 1 along the axes."""
     cdef const StateView *state = &loop.state
     cdef int one = clump_of(state, slot_of(state, i)), other = clump_of(state, slot_of(state, j))
     cdef const double *x = state.blocks + (row_of(one) * state.n_rows + POSITION) * LANES + lane_of(one)
     cdef const double *y = state.blocks + (row_of(other) * state.n_rows + POSITION) * LANES + lane_of(other)
     cdef Vec3 between = sub(vector(state.spheres + 4 * <Py_ssize_t> i), vector(state.spheres + 4 * <Py_ssize_t> j))
-    cdef Vec3 image = sub(nearest_image(box, between), between)
+    cdef Vec3 nearest = nearest_image(box, between), image = sub(nearest, between)
     cdef Vec3 branch = add(sub(load(x), load(y)), image)
     cdef Vec3 moved = branch if box.affine else image           # displacement of i beside j per strain
-    cdef double f[3], n[3], b[3], d[3]
-    cdef double stiffness
-    cdef int k, m
-    f[0], f[1], f[2], n[0], n[1], n[2] = force.x, force.y, force.z, normal.x, normal.y, normal.z
-    b[0], b[1], b[2], d[0], d[1], d[2] = branch.x, branch.y, branch.z, moved.x, moved.y, moved.z
-    for k in range(3):
-        sums[k] += rounded_wide(f[k] * b[k] * loop.law.per_energy)
-        for m in range(3):
-            stiffness = (resistance.along - resistance.across) * (n[k] * n[m]) + (resistance.across if k == m else 0.0)
-            sums[3 + 3 * k + m] += rounded_wide(stiffness * (b[k] * d[m]) * loop.law.per_energy)
-
-
-cdef void add_stored_virial(const Loop *loop, int thread, Wide *sums) noexcept nogil:
-    """Of contacts of a law with records."""
-    cdef const Contacts *contacts = loop.contacts + thread
-    cdef const Blocks *blocks
-    cdef double contact[CONTACT_ROWS * LANES]
-    cdef double sides[2 * SIDE_ROWS * LANES]
-    cdef double images[6 * LANES]
-    cdef const double *block
-    cdef const int *keys
-    cdef Resistance resistance
-    cdef Py_ssize_t b
-    cdef int group, lane
-    memset(contact, 0, sizeof(contact))
-    load_only_pair(contacts.law, contact)
-    for group in range(<int> WALLS):
-        blocks = &contacts.stored.groups[group]
-        for b in range(blocks.n_blocks):
-            block, keys = block_at(blocks, b), <const int *> block_at(blocks, b)
-            load_block(contacts.law, &loop.state, blocks, b, False, contact, sides, NULL, images)
-            for lane in range(LANES):
-                if <unsigned int> (keys[FIRST + lane] - contacts.stored.first_slot) \
-                        < <unsigned int> contacts.stored.n_slots:
-                    find_resistance(contacts.law, block, contact, lane, &resistance)
-                    add_virial(loop, contacts.law.box, keys[FIRST + lane], keys[SECOND + lane],
-                               load(block + LAST_FORCE * LANES + lane), load(contact + NORMAL * LANES + lane),
-                               resistance, sums)
+    cdef Vec3 n = scale(1.0 / max(norm(nearest), LEAST_LENGTH), nearest), resists
+    cdef double straight = fabs(resistance.along - resistance.across) * (
+        fabs(n.x * moved.x) + fabs(n.y * moved.y) + fabs(n.z * moved.z))
+    resists.x = straight * fabs(n.x) + resistance.across * fabs(moved.x)
+    resists.y = straight * fabs(n.y) + resistance.across * fabs(moved.y)
+    resists.z = straight * fabs(n.z) + resistance.across * fabs(moved.z)
+    sums[0] += rounded_wide(force.x * branch.x * loop.law.per_energy)
+    sums[1] += rounded_wide(force.y * branch.y * loop.law.per_energy)
+    sums[2] += rounded_wide(force.z * branch.z * loop.law.per_energy)
+    sums[3] += rounded_wide(resists.x * fabs(branch.x) * (loop.law.per_energy / COARSER))
+    sums[4] += rounded_wide(resists.y * fabs(branch.y) * (loop.law.per_energy / COARSER))
+    sums[5] += rounded_wide(resists.z * fabs(branch.z) * (loop.law.per_energy / COARSER))
 
 
 cdef object normal_virial(const Loop *loop):
-    """What a pressure needs: (3,) normal components of the stress, of contacts between clumps and of velocities beside
-    the flow, and (3, 3) their resistance to strain rates, see `md.Pressure`; both times the volume [J].
+    """What a pressure needs: normal components of the stress, of contacts between clumps and of velocities beside the
+    flow, and their resistance to strain rates, see `md.Pressure`; (2, 3), times the volume [J].
 
     Velocities are half a step behind, as the flow is.
     """
     cdef const StateView *state = &loop.state
     cdef const Contacts *contacts
+    cdef const Blocks *blocks
     cdef const BoxPose *box = loop.contacts[0].law.box
+    cdef const double *numbers
     cdef const double *rows
+    cdef const int *keys
     cdef Contact contact
     cdef Resistance resistance
     cdef Vec3 u
-    cdef Wide sums[12], kinetic[3]
-    cdef double[::1] total = np.zeros(12)
+    cdef Wide sums[6], kinetic[3]
+    cdef double[:, ::1] total = np.zeros((2, 3))
     cdef Py_ssize_t k, end
     cdef double inverse
-    cdef int t
+    cdef int t, group
     memset(sums, 0, sizeof(sums))
     memset(kinetic, 0, sizeof(kinetic))
-    resistance.across = 0.0
     for t in range(loop.n_threads):
-        contacts, end = loop.contacts + t, 0
+        contacts, end, resistance.across = loop.contacts + t, 0, 0.0
         for k in range(0, contacts.pairs.size, 2):
             if contacts.pairs.data[k + 1] >= 0 and owns(loop.broad.threads + t, state, contacts.pairs.data[k]):
                 contact = contacts.law.one(contacts.law, state, contacts.pairs.data[k], contacts.pairs.data[k + 1])
-                resistance.along = 0.25 * loop.law.power * contact.force / max(contact.overlap, LEAST_OVERLAP)
+                resistance.along = 0.25 * loop.law.power * contact.force / max(contact.overlap, LEAST_LENGTH)
                 add_virial(loop, box, contacts.pairs.data[k], contacts.pairs.data[k + 1], scale(
-                    contact.force + correction_of(contacts, k, &end), contact.normal), contact.normal, resistance, sums)
-        if loop.law.history != NULL:
-            add_stored_virial(loop, t, sums)
+                    contact.force + correction_of(contacts, k, &end), contact.normal), resistance, sums)
+        for group in range(<int> WALLS):
+            blocks = &contacts.stored.groups[group]
+            for k in range(LANES * blocks.n_blocks):
+                keys, numbers = keys_of(blocks, k), numbers_of(blocks, k)
+                if <unsigned int> (keys[FIRST] - contacts.stored.first_slot) < <unsigned int> contacts.stored.n_slots:
+                    resistance = resistance_of(contacts.law, numbers, keys[MATERIALS])
+                    add_virial(loop, box, keys[FIRST], keys[SECOND], load(numbers + LAST_FORCE * LANES), resistance,
+                               sums)
     for k in range(state.n_blocks * LANES):
         rows = state.blocks + (k // LANES) * state.n_rows * LANES + k % LANES
         inverse = (fixed_rows(state, k // LANES) + k % LANES)[INVERSE_MASS * LANES]
@@ -283,12 +271,10 @@ cdef object normal_virial(const Loop *loop):
             kinetic[0] += rounded_wide(u.x * u.x / inverse * loop.law.per_energy)
             kinetic[1] += rounded_wide(u.y * u.y / inverse * loop.law.per_energy)
             kinetic[2] += rounded_wide(u.z * u.z / inverse * loop.law.per_energy)
-    for t in range(12):
-        total[t] = sums[t] * loop.law.energy_unit
     for t in range(3):                                  # strains of all axes change it by less than five times itself
-        total[t] += kinetic[t] * loop.law.energy_unit
-        total[3 + 4 * t] += 1.25 * (kinetic[t] * loop.law.energy_unit)
-    return np.asarray(total)[:3], np.asarray(total)[3:].reshape(3, 3)
+        total[0, t] = (sums[t] + kinetic[t]) * loop.law.energy_unit
+        total[1, t] = sums[3 + t] * (COARSER * loop.law.energy_unit) + 1.25 * (kinetic[t] * loop.law.energy_unit)
+    return np.asarray(total)
 
 
 cdef void add_wall_work(Loop *loop, int thread, bint between) noexcept nogil:

@@ -299,17 +299,17 @@ cdef class BoxTable:
             f"{rates[axis] * self._spec.dt:.3g} in a step, and its lengths are {lengths.tolist()} m; a step resolves "
             f"{MOST_STRAIN:g}. Lower the rate,{held} or lower dt")
 
-    def accelerated(self, long long step, virial, resistance):
-        """(3,) strain rates of the next step [1/s]; of axes under a pressure by virial (3,), stress * volume [J], and
-        resistance (3, 3), see `Pressure`, likewise times the volume."""
+    def accelerated(self, long long step, virial):
+        """(3,) strain rates of the next step [1/s]; of axes under a pressure by virial (2, 3), their stress and their
+        resistance, times the volume [J]."""
         state = self.state_at(step)
         rates = state[RATE:RATE + 3].copy()
         volume = exp(state[STRAIN] + state[STRAIN + 1] + state[STRAIN + 2])
         for axis in range(3):
             volume *= self._spec.start[axis]
         for axis in self.box.servos:
-            resists = sum(abs(resistance[axis, other]) for other in self.box.servos) / volume
-            rates[axis] = self.box.rates[axis].accelerated(rates[axis], virial[axis] / volume, self._spec.dt, resists)
+            rates[axis] = self.box.rates[axis].accelerated(rates[axis], virial[0, axis] / volume, self._spec.dt,
+                                                           virial[1, axis] / volume)
         return rates
 
     def state_at(self, long long step):

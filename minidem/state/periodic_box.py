@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,10 +42,10 @@ def periodic_box(periodic):
 class Pressure:
     """A normal stress of a periodic box that is held by changes of its length along an axis (`PeriodicBox`).
 
-    The strain rate e of the axis follows de/dt = (stress - pressure) / inertia - 2 damping e / time, integrated by
-    leapfrog, with inertia = pressure time^2 in all but extreme cases (Notes); stress is the normal component of the
-    stress tensor along the axis, kinetic part included. So the box answers to twice the pressure within `time`; if it
-    is empty, its length shrinks at the rate 1 / (2 damping time).
+    The strain rate e of the axis follows de/dt = (stress / pressure - 1) / time^2 - 2 damping e / time, integrated by
+    leapfrog; stress is the normal component of the stress tensor along the axis, kinetic part included. So the box
+    answers to twice the pressure within `time`; if it is empty, its length shrinks at the rate 1 / (2 damping time). A
+    `time` that is too short for the step and the contacts is replaced by a longer one (Notes).
 
     Parameters
     ----------
@@ -64,17 +65,17 @@ class Pressure:
 
     Notes
     -----
-    The inertia is never too small for the step dt. The contacts resist the strain rate with dashpots, of viscosity eta
-    [Pa s], and the strain with springs, of modulus K. A dashpot has the strain rate extrapolated from the last two half
-    steps, so with B = dt eta / inertia and C = dt^2 K / inertia one step is
+    The box is stable for any `time`. The contacts resist the strain rate with dashpots, of viscosity eta [Pa s], and
+    the strain with springs, of modulus K [Pa]. A dashpot has the strain rate extrapolated from the last two half steps,
+    so with the inertia W = pressure time^2, B = dt eta / W and C = dt^2 K / W one step is
     e' = e - B (3 e - e_before) / 2 - C strain / dt. The roots z of its characteristic polynomial,
     z (z - 1)^2 + C z^2 + B (3 z - 1) (z - 1) / 2 = 0, leave the unit circle at z = -1: it is stable for B + C / 4 < 1.
-    Above, strain rate and stress alternate from step to step. Each step therefore finds the resistance
-    r = eta / dt + K / 4 of all contacts, by the sum over them of (c / dt + k / 4) along and across the normal times the
-    squares of the branch vectors, and takes inertia = pressure time^2 + 2 dt^2 r, so that B + C / 4 <= 1 / 2. With a
-    `time` of d sqrt(density / pressure) / 2 and grains of diameter d the second term is a few per cent. Where dashpots
-    are unknown, of bonds and laws of the user, it is that of the largest c and k which the step resolves, and the box
-    answers more slowly.
+    Above, strain rate and stress alternate from step to step. Each step therefore finds a bound of the resistance
+    r = eta / dt + K / 4: the sum of (c / dt + k / 4) over all contacts, along and across their normals, times the
+    products of the components of their branch vectors. For time^2 it takes time^2 + 2 dt^2 r / pressure, so that
+    B + C / 4 <= 1 / 2. With a `time` of d sqrt(density / pressure) / 2 and grains of diameter d the second term is a
+    few per cent. The dashpots of bonds, and of laws of the user, are unknown: those of the largest c and k that the
+    step resolves are taken, and the box may answer more slowly than it must.
     """
 
     pressure: float
@@ -85,10 +86,11 @@ class Pressure:
         vars(self).update(pressure=positive("pressure", self.pressure), time=positive("time", self.time),
                           damping=non_negative("damping", self.damping))
 
-    def accelerated(self, rate: float, stress: float, dt: float, resistance: float = 0.0) -> float:
+    def accelerated(self, rate: float, stress: float, dt: float, resistance: float) -> float:
         """The strain rate half a step later, from that half a step earlier [1/s]; stress, resistance r [Pa]."""
-        drag, inertia = dt * self.damping / self.time, self.pressure * self.time ** 2 + 2.0 * dt ** 2 * resistance
-        return ((1.0 - drag) * rate + dt * (stress - self.pressure) / inertia) / (1.0 + drag)
+        square = self.time ** 2 + 2.0 * dt ** 2 * resistance / self.pressure
+        drag = dt * self.damping / math.sqrt(square)
+        return ((1.0 - drag) * rate + dt * (stress / self.pressure - 1.0) / square) / (1.0 + drag)
 
 
 def _rate(name, rate):
