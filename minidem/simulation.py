@@ -130,7 +130,6 @@ class Simulation:
             require_planes_at_rest(self.contact, self.walls)
         vars(self).update(engine=engine, monitor=Monitor())
         self._pacer, self._copy_due = Pacer(), 0.0          # _copy_due: when the next copy of the state is made [s]
-        self._calls_every = None                            # steps between the calls of the callback that is running
         self.monitor.check_materials(self, (*self.materials, *self.pairs))
         self.monitor.check_parameters(self)
 
@@ -213,7 +212,7 @@ class Simulation:
     def _call(self, callback, every):
         """Call the callback that is due; if it raises it remains so, with the clumps and forces of before."""
         engine, loop, step = self.engine, self.engine.loop, self.step_count
-        self._calls_every = every
+        engine.calls_every = every
         try:
             callback(self)
             engine.due = None
@@ -222,7 +221,7 @@ class Simulation:
                 engine.loop, engine.due = loop, step
             raise
         finally:
-            self._calls_every = None
+            engine.calls_every = None
 
     def run_until(self, t: float, every: int | None = None, callback: Callable | None = None) -> None:
         """Advance by the fewest steps that reach time t [s], by none if t is past; otherwise like `run`."""

@@ -8,8 +8,10 @@ NEWER = {14: ("onsets",), 13: ("onsets", "fractures")}      # arrays that files 
 
 def save_for(tree, sim, path):
     """Write a checkpoint that the minidem in the folder `tree` reads, of version 0.10 or later."""
-    text = (tree / "minidem" / "output" / "npz_checksum.py").read_text()
-    found = int(re.search(r"^FORMAT = (\d+)", text, re.MULTILINE)[1])
+    file = tree / "minidem" / "output" / "npz_checksum.py"
+    if not file.exists():
+        raise ValueError(f"{tree}: there is no minidem of version 0.10 or later; build it in place")
+    found = int(re.search(r"^FORMAT = (\d+)", file.read_text(), re.MULTILINE)[1])
     npz_checksum.write(path, *in_format(found, *checkpoint.pack(sim)))
 
 

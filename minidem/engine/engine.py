@@ -25,6 +25,8 @@ class Engine:
     ----------
     loop : Driver
     due : int, step whose callback has not returned, or None
+    calls_every : int, steps between the calls of the callback that is running, or None
+    inlets_called : dict, (Inlet, step of its last call) by its id(); not in copies and files
     law, law_values : record of the contact law, and its parameters
     guard : Guard, which all methods of the simulation enter (`exclusive`)
     threads : int, largest number of threads
@@ -32,6 +34,7 @@ class Engine:
 
     def __init__(self, material, walls, pairs, box, rotation, contact, dt, gravity, threads):
         self.guard, self.due, self.threads = Guard(), None, threads
+        self.calls_every, self.inlets_called = None, {}
         self._dt, self._gravity = dt, gravity
         self._scheme, self._scheme_values = registry.select(rotation)
         self.law, self.law_values = contact_laws.select(contact, self._scheme)

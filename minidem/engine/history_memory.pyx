@@ -164,10 +164,11 @@ cdef object export_history(Loop *loop, Layout layout):
         numbers = numbers_of(&loop.contacts[sources[row, 0]].stored.groups[sources[row, 1]], sources[row, 2])
         lane = places[row]
         mass[lane], inertia[lane] = numbers[EFFECTIVE_MASS * LANES], numbers[EFFECTIVE_INERTIA * LANES]
-        for m in range(3):
-            force[lane, m], couple[lane, m] = numbers[(LAST_FORCE + m) * LANES], numbers[(LAST_COUPLE + m) * LANES]
+        for m in range(3):              # + 0.0: never -0.0, which depends on the other contacts of a block
+            force[lane, m] = numbers[(LAST_FORCE + m) * LANES] + 0.0
+            couple[lane, m] = numbers[(LAST_COUPLE + m) * LANES] + 0.0
         for r in range(loop.law.n_records):
             for m in range(4):
-                records[r, lane, m] = numbers[(RECORDS + 4 * r + m) * LANES]
+                records[r, lane, m] = numbers[(RECORDS + 4 * r + m) * LANES] + 0.0
     return {"spheres": listed[order], "records": np.asarray(records), "force": np.asarray(force),
             "couple": np.asarray(couple), "mass": np.asarray(mass), "rolling_inertia": np.asarray(inertia)}

@@ -95,10 +95,10 @@ def settle(groups: Sequence[Group], walls: Iterable[Wall], dt: float, pairs: Ite
         For an argument that `Simulation` refuses, or where clumps would overlap by more than a tenth of a radius in the
         smaller container of the first stage: the message has a value of `softer` with which they do not.
     """
-    if not list_of(Group, "groups", groups):
-        raise ValueError(f"groups = {groups!r}: give at least one")
     dt, gravity, softer, slower = (positive(name, value) for name, value in (
         ("dt", dt), ("gravity", gravity), ("softer", softer), ("slower", slower)))
+    if not list_of(Group, "groups", groups):
+        raise ValueError(f"groups = {groups!r}: give at least one")
     first, walls = groups[0].material, tuple(walls)
     centres = np.concatenate([finite_array(f"groups[{k}].position", group.position, (-1, 3))
                               for k, group in enumerate(groups)])

@@ -180,8 +180,8 @@ class Inlet:
         if step % self.every:
             raise ValueError(f"every = {self.every}: the simulation is at step {step}, which is not a multiple of it; "
                              "give the same number to sim.run")
-        called = vars(sim).setdefault("_called_inlets", {})     # steps of the last calls; not in copies and files
-        apart = max(step - called.get(id(self), (self, step))[1], sim._calls_every or 0)
+        called = sim.engine.inlets_called
+        apart = max(step - called.get(id(self), (self, step))[1], sim.engine.calls_every or 0)
         if apart > self.every:
             raise ValueError(f"every = {self.every}: at step {step} the calls of this Inlet are {apart} steps apart: "
                              f"clumps which are due would not come. Call it every {self.every} steps, by "
