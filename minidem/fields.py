@@ -205,12 +205,15 @@ def _place(components, name):
 
 
 def _use(sim, state, forces, past, rates_known):
-    """Replace the loop. Forces that are known stay so, unless those of the user must give rates that are not known."""
+    """Replace the loop. Forces that are known stay so, unless those of the user must give rates that are not known.
+
+    Those of the user are then evaluated here, so that a look before the next step does not evaluate them once more.
+    """
     old = sim.engine.loop
     acts = forces is not None and forces.expected > len(forces.fluxes)
     new = sim.engine.make(
         state, old.pair_table, old.step_count, forces, started=old.started, **past,
         forces_known=old.forces_known and (rates_known or not acts))
-    if new.forces_known:
+    if new.forces_known or acts and len(forces.forces) == forces.expected:
         new.evaluate(rates_known)
     sim.engine.loop = new

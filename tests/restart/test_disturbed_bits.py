@@ -196,7 +196,8 @@ def test_run_from_the_start_beyond_a_table_of_poses(tmp_path):
     assert bits(other) == bits(whole)
 
 
-def test_looks_before_the_first_step_do_no_work():
+@pytest.mark.parametrize("steps", [0, 7])
+def test_looks_before_a_step_do_no_work(steps):
     """A force in Python is called again at the same poses, where something is added after a look."""
     rod, rng = md.shapes.rod(0.03, 0.01, 3, density=2500.0), np.random.default_rng(1)
     given = (0.05 * np.argwhere(np.ones((4, 4, 4))), scenes.unit_vectors(rng, 64, 4), rng.normal(size=(64, 3)),
@@ -204,8 +205,9 @@ def test_looks_before_the_first_step_do_no_work():
     expected, sim = (md.Simulation(md.Material(1e7, 0.3), dt=1e-5) for _ in range(2))
     for one in expected, sim:
         one.add_clumps(rod, *given)
-        one.add_field("T", 0.0)
         one.add_force(bit_systems.drag)
+        one.run(steps)
+        one.add_field("T", 0.0)
         for k in range(3):
             one.energy() if one is sim else None
             one.set_field("T", k)
