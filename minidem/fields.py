@@ -1,7 +1,7 @@
 """Fields of clumps, such as a temperature or a charge: methods of `Simulation` that add, read and set them.
 
 Values and rates are in the blocks of the state, so that sorting, checkpoints, threads and steps that are undone treat
-them like positions. How they go on in time: engine/field_rates.pyx; fluxes through contacts: contact/fluxes.pyx.
+them like positions. How they go on in time: engine/loop.pyx; fluxes through contacts: contact/fluxes.pyx.
 """
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from minidem.contact.contact_table import columns
+from minidem.contact.contact_list import columns
 from minidem.core.checks import finite_array, flag, positive, refuse, whole
 from minidem.core.quaternions import cross
 

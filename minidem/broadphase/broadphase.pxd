@@ -5,6 +5,7 @@ from minidem.core.openmp cimport Barrier, Epoch
 from minidem.core.vectors cimport APART
 from minidem.state.periodic_box cimport BoxPose
 from minidem.state.state cimport StateView
+from minidem.walls.surface cimport Walls
 
 cdef enum:
     REFERENCE_ROWS = 7                  # of a pose: position and orientation
@@ -73,3 +74,7 @@ cdef void carry_over_skins(Broadphase *broad, const Broadphase *old) noexcept no
 cdef inline const double *searched_spheres(const Broadphase *broad, const StateView *state) noexcept nogil:
     """Centres and radii (slots, 4) of what the grids hold."""
     return broad.bounds if broad.clumps_first else state.spheres
+
+
+cdef void rebuild(Broadphase *broad, int thread, StateView *state, const Walls *walls,
+                  const BoxPose *box) noexcept nogil

@@ -1,15 +1,33 @@
-"""Storage of the broad phase: lists of each thread, grids, skins, and the blocks that each thread owns."""
+"""Storage and rebuild of the neighbor lists: lists of each thread, grids, skins, and the blocks that each thread owns.
+
+The inner lists are rebuilt as soon as a sphere may have moved by half the inner skin (row PATH). At that moment the
+displacements since the last outer rebuild are measured. The outer lists are rebuilt only if one of them exceeds half
+the difference of the skins. Before an outer rebuild both skins are chosen by a model of the cost of a step, from counts
+and lengths: speed depends on them, results do not.
+
+Load balance: each thread owns as many clumps as it processes in the same time. A clump in a dense bed costs more than
+one in free flight, and other programs may use one of the processors: threads with equal parts would wait for each
+other. Results do not depend on the owner of a clump (contact/reduce.pyx).
+"""
+from libc.math cimport INFINITY, exp, isfinite, sqrt
 from libc.stdlib cimport calloc, free
 
-from minidem.broadphase.cell_grid cimport empty_grid, free_levels, sort_by_size
-from minidem.broadphase.neighbours cimport Neighbours
+from minidem.broadphase.cell_grid cimport empty_grid, fill_levels, free_levels, reserve_levels, sort_by_size
+from minidem.broadphase.ghosts cimport copy_ghosts
+from minidem.broadphase.neighbours cimport Neighbours, find_ghost_lines, prune, search_walls
+from minidem.broadphase.search cimport search_pairs
+from minidem.broadphase.synchronisation cimport chooses_skins, wait
 from minidem.core.clock cimport clock
 from minidem.core.lanes cimport LANES
 from minidem.core.openmp cimport set_spins
-from minidem.core.vec3 cimport norm
+from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
+from minidem.core.vec3 cimport Vec3, norm
 from minidem.core.vectors cimport APART, IntVector, release
-from minidem.state.rows cimport load
-from minidem.state.state cimport StateView, member
+from minidem.state.periodic_box cimport BoxPose, across_lengths, box_moves, displacement_with
+from minidem.state.pose cimport motions_range, pose_range, turn_squared
+from minidem.state.rows cimport ORIENTATION, PATH, POSITION, TURN_BOUND, load
+from minidem.state.state cimport StateView, fixed_rows, member
+from minidem.walls.surface cimport Walls
 
 cdef enum:
     SPHERES_PER_CLUMP = 8           # with more, clumps are searched by their bounding spheres first
@@ -160,3 +178,317 @@ cdef void carry_over_skins(Broadphase *broad, const Broadphase *old) noexcept no
     broad.n_outer = old.n_outer
     broad.n_inner = old.n_inner
     broad.reach = old.reach
+
+
+cdef extern from *:
+    """
+    #define MINIDEM_LEAST_TIME 0.0005
+    #define MINIDEM_LEAST_CHANGE 0.01
+    #define MINIDEM_LEAST_PART 0.25
+    """
+    const double LEAST_TIME "MINIDEM_LEAST_TIME"        # working time for a measurement of the speeds [s]
+    const double LEAST_CHANGE "MINIDEM_LEAST_CHANGE"    # change of a part worth a rebalance, relative to an equal part
+    const double LEAST_PART "MINIDEM_LEAST_PART"        # smallest part, relative to an equal part
+
+cdef enum:
+    WIDENING = 2                # of the outer skin at once, where a wider one may find any number of triangles
+
+
+cdef inline double cubed(double x) noexcept nogil:
+    return x * x * x
+
+
+cdef inline double squared(double x) noexcept nogil:
+    return x * x
+
+
+cdef inline void choose_skins(double diameter, double speed, Py_ssize_t n_spheres, Py_ssize_t n_items,
+                              double density, bint carries, double triangle_diameter, double triangle_density,
+                              double widest, double *outer_skin, double *inner_skin) noexcept nogil:
+    """Replace both skins [m] by those with the least modelled cost of a step.
+
+    diameter : mean diameter of the spheres [m]
+    speed : largest displacement of a sphere in one step [m]
+    n_items : items of the grids, spheres or bounding spheres of clumps
+    density : pairs in a list / (mean diameter + skin)^3
+    carries : contacts have a history, which is carried over when the inner list is pruned
+    triangle_diameter : mean diameter of the spheres near triangles [m]
+    triangle_density : triangles in a list / (triangle_diameter + skin)^2
+    widest : largest outer skin [m]
+
+    A list is valid until the fastest sphere has moved by half its margin. Costs in ns, roughly those of a core of 2023;
+    the minimum is flat: 1.8 to test a pair of the inner list or to prune one of the outer list, 4 to pose a sphere and
+    to measure its displacement, 60 to sort an item into the grid and to search around it, 10 to find and store an outer
+    pair. With AVX-512 the last two are about half and a third of that; the skins of ten thousand rods are much the same
+    then. With records, 60 to carry a contact over, a figure of 0.8.0: then lists of a drum of 38 000 spheres took 40 %
+    less time than without this term. A triangle takes 40 in a step, and 40 to be
+    pruned or found.
+    """
+    cdef double outer, inner, steps_outer, steps_inner, cost, best = -1.0, wide, narrow, wide_triangles, triangles
+    cdef double carrying = 60.0 if carries else 0.0
+    cdef int _
+    outer = 0.1 * diameter
+    for _ in range(20):
+        outer *= 1.25                                   # up to 8.7 diameters
+        if outer > widest and best >= 0.0:
+            break
+        wide = density * cubed(diameter + outer)
+        wide_triangles = triangle_density * squared(triangle_diameter + outer)
+        inner = outer
+        for _ in range(12):
+            inner *= 0.75
+            narrow = density * cubed(diameter + inner)
+            triangles = triangle_density * squared(triangle_diameter + inner)
+            steps_outer = 1.0 + (outer - inner) / (2.0 * speed)
+            steps_inner = 1.0 + inner / (2.0 * speed)
+            cost = 1.8 * narrow + 40.0 * triangles \
+                + (4.0 * n_spheres + 1.8 * wide + carrying * narrow + 40.0 * wide_triangles) / steps_inner \
+                + (60.0 * n_items + 10.0 * wide + 40.0 * wide_triangles) / steps_outer
+            if best < 0.0 or cost < best:
+                best = cost
+                outer_skin[0] = outer
+                inner_skin[0] = inner
+
+
+cdef void set_skins(Broadphase *broad, const StateView *state, bint meshes) noexcept nogil:
+    """Choose both skins from the statistics of the last lists. Called before an outer rebuild only."""
+    cdef double speed = 0.0, pairs = 0.0, triangles = 0.0, diameters = 0.0
+    cdef const Neighbours *mine
+    cdef int t, source
+    if not broad.valid or broad.threads[0].steps == 0:
+        return
+    for t in range(broad.n_threads):
+        mine = broad.threads + t
+        speed = broad.reports[t].path if broad.reports[t].path > speed else speed
+        triangles += 0.5 * (mine.outer_wall_candidates.size - mine.n_outer_simple)
+        diameters += mine.triangle_diameters
+        for source in range(broad.n_threads):
+            pairs += 0.5 * (broad.threads[source].found[t].size + broad.threads[source].cross_thread[t].size)
+    speed /= broad.threads[0].steps
+    # A few clumps may have no pair at this moment: the density falls by half at most.
+    broad.density = max(pairs / cubed(broad.mean_diameter + broad.outer_skin), 0.5 * broad.density)
+    broad.triangle_diameter = diameters / triangles if triangles > 0.0 else broad.triangle_diameter
+    broad.triangle_density = max(triangles / squared(broad.triangle_diameter + broad.outer_skin),
+                                 0.5 * broad.triangle_density)
+    if isfinite(speed) and speed > 0.0:
+        choose_skins(broad.mean_diameter, speed, broad.n_spheres, broad.n_items, broad.density,
+                     state.motions != NULL, broad.triangle_diameter, broad.triangle_density,
+                     WIDENING * broad.outer_skin if meshes else INFINITY, &broad.outer_skin, &broad.inner_skin)
+
+
+cdef void limit_skins(Broadphase *broad, const BoxPose *box) noexcept nogil:
+    """In a box that may be tilted, candidates are closer than half its length along the gradient, which may shrink.
+
+    Farther away, what is found as the nearest image need not be nearest.
+    """
+    cdef double across = across_lengths(box, 1.0, 1.0, 1.0) if box_moves(box) else 0.0
+    if across > 0.0:
+        broad.outer_skin = min(broad.outer_skin, 0.45 / across - broad.largest_sphere - broad.reach)
+        broad.inner_skin = min(broad.inner_skin, 0.5 * broad.outer_skin)
+
+
+cdef inline double wanted(Share share, double speed, int n) noexcept nogil:
+    """Half way to the part that would have taken the same time as those of the other threads; speed is that of all.
+
+    Half way, because much of a difference is noise.
+    """
+    return max(0.5 * (share.part + share.part / share.busy / speed), LEAST_PART / n)
+
+
+cdef bint rebalance(Share *shares, int n) noexcept nogil:
+    """New parts for n threads, unless they would change little. False: too little working time for a measurement."""
+    cdef double longest = 0.0, speed = 0.0, total = 0.0, change = 0.0
+    cdef int t
+    for t in range(n):
+        if not shares[t].busy > 0.0:
+            return False
+        longest = max(longest, shares[t].busy)
+        speed += shares[t].part / shares[t].busy
+    if longest < LEAST_TIME:
+        return False
+    for t in range(n):
+        total += wanted(shares[t], speed, n)
+    for t in range(n):
+        change = max(change, abs(wanted(shares[t], speed, n) / total - shares[t].part))
+    for t in range(n if change * n > LEAST_CHANGE else 0):
+        shares[t].part = wanted(shares[t], speed, n) / total
+    return True
+
+
+def rebalanced_parts(parts, busy):
+    """The result of `rebalance` for parts (n,) and working times (n,) [s], n <= 64; for tests."""
+    cdef Share shares[64]
+    cdef int t, n = len(parts)
+    for t in range(n):
+        shares[t].part, shares[t].busy = parts[t], busy[t]
+    rebalance(shares, n)
+    return [shares[t].part for t in range(n)]
+
+
+cdef inline int measure_block(double *block, const double *reference, const double *turn_bound, double limit,
+                              const BoxPose *before, const BoxPose *box, double *longest) noexcept nogil:
+    """Bits of lanes: 1 << lane if a sphere moved by more than `limit`, 256 << lane if the pose is not finite.
+
+    reference : pose (REFERENCE_ROWS, LANES) at the last outer rebuild.
+    before, box : records of a box that moves, then and now; displacements are relative to it. NULL: at rest.
+    longest : the largest PATH so far; the row PATH is set to zero.
+    """
+    cdef double x, y, z, total
+    cdef Vec3 moved
+    cdef int lane, k, exceeded[LANES], not_finite[LANES], bits = 0
+    for lane in range(LANES):
+        x = block[POSITION * LANES + lane] - reference[lane]
+        y = block[(POSITION + 1) * LANES + lane] - reference[LANES + lane]
+        z = block[(POSITION + 2) * LANES + lane] - reference[2 * LANES + lane]
+        if before != NULL:
+            moved = displacement_with(before, box, reference + lane, LANES)
+            x, y, z = x - moved.x, y - moved.y, z - moved.z
+        exceeded[lane] = not sqrt(x * x + y * y + z * z) + sqrt(turn_squared(
+            reference + 3 * LANES + lane, block + ORIENTATION * LANES + lane, turn_bound + lane)) <= limit
+        total = 0.0
+        for k in range(3):
+            total += block[(POSITION + k) * LANES + lane]
+        for k in range(4):
+            total += block[(ORIENTATION + k) * LANES + lane]
+        not_finite[lane] = total - total != 0.0
+    for lane in range(LANES):
+        bits |= (exceeded[lane] << lane) | (not_finite[lane] << (lane + LANES))
+        longest[0] = max(longest[0], block[PATH * LANES + lane])
+        block[PATH * LANES + lane] = 0.0
+    return bits
+
+
+cdef inline double outer_margin(const Broadphase *broad, const BoxPose *box) noexcept nogil:
+    """By how far a sphere may have moved since the last outer rebuild before a candidate may be missing [m].
+
+    Of two clumps whose centres are D apart, the strain g of the box changes D by less than g exp(g) D.
+    """
+    cdef double strain, reach
+    if not box_moves(box):
+        return 0.5 * (broad.outer_skin - broad.inner_skin)
+    strain = box.travelled - broad.reference_box.travelled
+    reach = broad.largest_clump + broad.reach + broad.outer_skin
+    return 0.5 * (broad.outer_skin - broad.inner_skin - strain * exp(2.0 * strain) * reach)
+
+
+cdef void measure_displacement(Broadphase *broad, int thread, StateView *state, const Walls *walls,
+                               const BoxPose *box) noexcept nogil:
+    """Displacements of own clumps and walls since the last outer rebuild, into the report of this thread."""
+    cdef Report *report = broad.reports + thread
+    cdef Neighbours *mine = broad.threads + thread
+    cdef double limit = outer_margin(broad, box), longest = 0.0
+    cdef bint large = mine.last_block - mine.first_block > BLOCKS_IN_CACHE
+    cdef double *block
+    cdef Py_ssize_t b
+    cdef int lane, bits, all_bits = 0
+    for b in range(mine.first_block, mine.last_block):
+        block = state.blocks + b * state.n_rows * LANES
+        if large:
+            prefetch_rows(block + BLOCKS_AHEAD * state.n_rows * LANES, ORIENTATION, 4)
+            prefetch_rows(block + BLOCKS_AHEAD * state.n_rows * LANES, POSITION, 3)
+            prefetch_rows(block + BLOCKS_AHEAD * state.n_rows * LANES, PATH, 1)
+        bits = measure_block(block, broad.reference_poses + b * REFERENCE_ROWS * LANES,
+                             fixed_rows(state, b) + TURN_BOUND * LANES, limit,
+                             &broad.reference_box if box_moves(box) else NULL, box, &longest)
+        all_bits |= bits
+        for lane in range(LANES):
+            if bits >> (lane + LANES) & 1:
+                report.lost = max(report.lost, 1 + state.clump_number[b * LANES + lane])
+    report.outer_skin_exceeded = all_bits & ((1 << LANES) - 1) != 0 \
+        or walls.travelled - mine.outer_travelled > limit or limit < 0.0
+    report.path = longest * 0.5 * broad.inner_skin
+    broad.shares[thread].busy = mine.worked + clock() - mine.began - mine.waited
+
+
+cdef void store_reference_poses(Broadphase *broad, int thread, const StateView *state) noexcept nogil:
+    """Copy the poses of own clumps."""
+    cdef Py_ssize_t b, k
+    cdef const double *block
+    cdef double *reference
+    for b in range(broad.threads[thread].first_block, broad.threads[thread].last_block):
+        block = state.blocks + b * state.n_rows * LANES
+        reference = broad.reference_poses + b * REFERENCE_ROWS * LANES
+        for k in range(3 * LANES):
+            reference[k] = block[POSITION * LANES + k]
+        for k in range(4 * LANES):
+            reference[3 * LANES + k] = block[ORIENTATION * LANES + k]
+
+
+cdef void update_bounds(Broadphase *broad, int thread, const StateView *state) noexcept nogil:
+    """Move the bounding spheres of own clumps to their centres of mass."""
+    cdef Py_ssize_t slot
+    cdef const double *x
+    cdef int k
+    for slot in range(broad.threads[thread].first_block * LANES, broad.threads[thread].last_block * LANES):
+        x = state.blocks + (slot // LANES * state.n_rows + POSITION) * LANES + slot % LANES
+        for k in range(3):
+            broad.bounds[4 * slot + k] = x[k * LANES]
+
+
+cdef void rebuild_outer(Broadphase *broad, int thread, StateView *state, const Walls *walls,
+                        const BoxPose *box) noexcept nogil:
+    """Rebuild the outer lists. Called by all threads together."""
+    cdef const Neighbours *mine = broad.threads + thread
+    if thread == 0:
+        set_skins(broad, state, walls.n_meshes > 0)
+        limit_skins(broad, box)
+        broad.rebalanced = not broad.fixed_shares and rebalance(broad.shares, broad.n_threads)
+        broad.levels.ready = reserve_levels(&broad.levels, broad.outer_skin + broad.reach, box)
+        if box_moves(box):
+            broad.reference_box = box[0]
+        broad.n_outer += 1
+    if broad.clumps_first:
+        update_bounds(broad, thread, state)
+    wait(broad, thread)
+    assign_blocks(broad, thread, state)
+    if not broad.levels.ready:
+        broad.reports[thread].incomplete = True
+        return
+    fill_levels(&broad.levels, searched_spheres(broad, state), &broad.barrier, broad.n_threads,
+                mine.first_block / <double> state.n_blocks, mine.last_block / <double> state.n_blocks)
+    wait(broad, thread)
+    broad.reports[thread].incomplete = not (
+        search_pairs(broad.threads, thread, broad.n_threads, &broad.levels, state, box, searched_spheres(broad, state),
+                     broad.outer_skin + broad.reach, broad.clumps_first)
+        and search_walls(broad.threads + thread, walls, state, broad.outer_skin + broad.reach))
+    store_reference_poses(broad, thread, state)
+    if thread == 0:
+        broad.valid = True
+    wait(broad, thread)
+    if broad.n_threads > 1:
+        if not find_ghost_lines(broad.threads, thread, broad.n_threads, state, broad.marks):
+            broad.reports[thread].incomplete = True
+        copy_ghosts(&broad.threads[thread].outer_ghost_lines, state)
+        wait(broad, thread)
+
+
+cdef void rebuild(Broadphase *broad, int thread, StateView *state, const Walls *walls,
+                  const BoxPose *box) noexcept nogil:
+    """Rebuild the inner lists, and the outer ones if needed. Called by all threads together.
+
+    After it all spheres are posed.
+    """
+    cdef Neighbours *mine = broad.threads + thread
+    cdef bint outer = not broad.valid or chooses_skins(broad, thread), incomplete = False
+    cdef int t
+    if not broad.valid or mine.active.size < state.first_member[mine.last_block] - state.first_member[mine.first_block]:
+        pose_range(state, mine.first_block, mine.last_block)
+    if state.motions != NULL:                           # those of spheres without a contact are not written in a step
+        motions_range(state, mine.first_block, mine.last_block)
+    measure_displacement(broad, thread, state, walls, box)
+    if broad.valid:
+        copy_ghosts(&mine.outer_ghost_lines, state)
+    wait(broad, thread)
+    for t in range(broad.n_threads):
+        outer |= broad.reports[t].outer_skin_exceeded
+    if outer:
+        rebuild_outer(broad, thread, state, walls, box)
+    for t in range(broad.n_threads):
+        incomplete |= broad.reports[t].incomplete
+    if incomplete or not prune(broad.threads, thread, broad.n_threads, walls, box, state, broad.marks,
+                               broad.inner_skin + broad.reach):
+        mine.failure = OUT_OF_MEMORY
+    if box_moves(box):
+        mine.box_travelled = box.travelled
+    if thread == 0:
+        broad.n_inner += 1

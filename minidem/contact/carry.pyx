@@ -16,8 +16,7 @@ from minidem.contact.blocks cimport (
     reserve_blocks, take_lane,
 )
 from minidem.contact.narrow_phase cimport Contacts
-from minidem.contact.stored cimport CROSS, GROUPS, OWN, WALLS, Stored, reserve_lines
-from minidem.contact.stored_find cimport drop_known, find_known, table_key
+from minidem.contact.stored cimport CROSS, GROUPS, OWN, WALLS, Stored, drop_known, find_known, reserve_lines, table_key
 from minidem.core.vectors cimport reserve
 from minidem.core.lanes cimport LANES, LOG_LANES, row_of
 from minidem.state.state cimport StateView

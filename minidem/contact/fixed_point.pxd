@@ -12,7 +12,7 @@ larger by the radius. With an overlap of 1 % of the radius, a force between equa
 Up to F / 8 a force is added in one part, up to 2^37 F in two, of which the larger one has 2^40 units for its unit (the
 coarse lines). Beyond it, and where the magnitudes on a sphere sum up to more than 16 F in one part, the force on the
 clump is not a number, and the run stops with an error: nothing ever wraps. Energies are added likewise, with one unit
-for all (law_properties.pyx). Laws without records have simpler sums: force_sums.pxd.
+for all (law.pyx). Laws without records have simpler sums: force_sums.pxd.
 """
 from libc.stdint cimport int64_t
 
@@ -37,6 +37,10 @@ cdef extern from "contact/fixed_point.h" nogil:
     Wide rounded_wide "minidem_rounded"(double x)
     void split_wide "minidem_split_wide"(Wide total, double unit, double *parts)
     Wide join_wide "minidem_join_wide"(const double *parts, double unit)
+    # Numbers of any size, such as rates of fields, in SUM_PARTS parts.
+    const int SUM_PARTS "MINIDEM_SUM_PARTS"
+    void add_exactly "minidem_add_exactly"(double x, Wide *sum)
+    double exact_total "minidem_exact_total"(const Wide *sum)
 
 cdef enum:
     LINE = 8                        # integers of a sphere: force, bound of magnitudes, moment about its centre, zero

@@ -1,10 +1,9 @@
-"""Bodies of contacts for laws and fluxes (BodyRow of rows.pxd), and sums of what these do to fields (fields.pxd)."""
+"""Bodies of contacts for laws and fluxes (BodyRow of rows.pxd), and sums of what these do to fields (rows.pxd)."""
 from libc.math cimport isnan
 from libc.string cimport memcpy, memset
 
 from minidem.broadphase.ghosts cimport clump_of, slot_of
-from minidem.contact.exact_sum cimport SUM_PARTS, add_exactly
-from minidem.contact.fixed_point cimport Wide
+from minidem.contact.fixed_point cimport SUM_PARTS, Wide, add_exactly
 from minidem.contact.rows cimport GOES_ON, IDS, RATES, VALUES
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.state.rows cimport FIELD_ROWS, VALUE

@@ -15,22 +15,22 @@ from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from minidem.broadphase.ghosts cimport clump_of, slot_of
-from minidem.contact.fields cimport Fields
+from minidem.contact.rows cimport Fields, HistoryFunction
 from minidem.contact.force_sums cimport force_record, force_records, round_force
 from minidem.contact.part cimport PartCall, PartFunction
-from minidem.contact.rows cimport HistoryFunction
 from minidem.contact.twists cimport relative_velocities, sphere_velocity, twist_of
 from minidem.core.external cimport External
-from minidem.core.vectors cimport IntVector, reserve
 from minidem.core.lanes cimport LANES
 from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport Vec3, dot, scale, sub, vec3
+from minidem.core.vectors cimport IntVector, reserve
 from minidem.state.periodic_box cimport (
     BoxPose, box_moves, crossing, image_velocities, image_velocity, nearest_differences, nearest_image,
 )
 from minidem.state.rows cimport load, store
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Touch, Walls, touch_wall
+from minidem.walls.wall_table cimport WallTable
 
 cdef enum:
     # Ints of the inner list that are tested before their contacts are evaluated. evaluate_pairs has 37 kB of forces for
@@ -367,3 +367,7 @@ cdef inline bint over_pairs(Force force, bint moving, bint mixed, const Law *law
     if law.box != NULL:
         return over_pairs_in(law.box, force, moving, mixed, law, state, pairs, first, n, walls, forces, ends)
     return over_pairs_in(NULL, force, moving, mixed, law, state, pairs, first, n, walls, forces, ends)
+
+
+cdef object set_units(Law *law, record, values, pair_table, state)
+cdef object set_properties(Law *law, WallTable walls, LawKernels kernels, record, values, pair_table, material_index)

@@ -10,13 +10,14 @@ The law is a function of four arrays (`HistoryFunction`):
                 is 0, and a law sets it where something breaks, which is then listed (stored.pxd)
     parameters  of the law, in the order of its record
 
-Of two spheres, i is the one with the lower number of the user, as long as the contact lasts. A contact with GOES_ON zero
-ends in this step: its force is zero, and what its springs hold is dissipated.
+Of two spheres, i is the one with the lower number of the user, as long as the contact lasts. A contact with GOES_ON
+zero ends in this step: its force is zero, and what its springs hold is dissipated.
 
-Laws of the user, and all where clumps have fields (fields.pxd), get BodyRows behind the coefficients and may write
+Laws of the user, and all where clumps have fields (Fields), get BodyRows behind the coefficients and may write
 rates of the fields behind the results, and behind these the amounts that a contact transfers at this pose. A flux
 (`FluxFunction`) has (contact, result, rates, parameters) and writes such rates and amounts alone.
 """
+from minidem.contact.fixed_point cimport SUM_PARTS, Wide
 
 cdef enum ContactRow:
     NORMAL = 0              # 3  unit, from j to i, at the pose, lab
@@ -74,3 +75,19 @@ cdef extern from *:
     typedef double *__restrict__ minidem_own_rows;
     """
     ctypedef double *OwnRows "minidem_own_rows"     # of an inlined function: known not to alias other arguments
+
+cdef struct Flux:
+    FluxFunction function
+    const double *parameters
+
+cdef struct Fields:                 # of clumps, as contact laws and fluxes see and change them
+    int n                           # components; 0: there are no fields
+    Py_ssize_t first_row            # of their rows in a block of the state
+    const double *ids               # (n_clumps,) by the user's number; NULL: neither law nor fluxes see the bodies
+    const double *of_walls          # (n_walls, n), not a number: as the clump
+    bint law_writes                 # the law is a user's own and may write rates
+    int n_fluxes
+    const Flux *fluxes
+    Wide *sums                      # (n_blocks * LANES, n, SUM_PARTS): of the rates; NULL: contacts change no field
+    Wide *amounts                   # (n_blocks * LANES, n, SUM_PARTS): of the amounts ...
+    unsigned char *transfers        # ... (n_blocks,): whether those of a block may differ from zero

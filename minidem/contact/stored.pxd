@@ -1,10 +1,13 @@
 """Contacts of a law with records: what one thread keeps of them from step to step."""
 from libc.stdint cimport int64_t
 
+from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.blocks cimport Blocks
 from minidem.contact.fixed_point cimport Lines, Wide
-from minidem.core.vectors cimport IntVector
+from minidem.contact.law cimport Law
 from minidem.core.lanes cimport LANES
+from minidem.core.vectors cimport IntVector
+from minidem.state.state cimport StateView
 
 cdef enum:                          # groups of contacts, evaluated in this order
     OWN = 0                         # of two own spheres
@@ -66,3 +69,17 @@ cdef bint save_stored(Stored *stored) noexcept nogil
 cdef void restore_stored(Stored *stored) noexcept nogil
 cdef bint reserve_lines(Stored *stored, int first_slot, int n_slots) noexcept nogil
 cdef void release_stored(Stored *stored) noexcept nogil
+
+
+cdef void drop_known(const Stored *stored, Neighbours *mine) noexcept nogil
+cdef bint find_new(Stored *stored, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil
+cdef void end_contact(Stored *stored, Neighbours *mine, const StateView *state, int group,
+                      Py_ssize_t lane) noexcept nogil
+cdef int find_known(const Stored *stored, int i, int j) noexcept nogil
+
+
+cdef inline int table_key(const Stored *stored, int i, int j) noexcept nogil:
+    """The own sphere under which a contact is listed: the lower one of two."""
+    cdef bint first = <unsigned int> (i - stored.first_slot) < <unsigned int> stored.n_slots
+    cdef bint second = <unsigned int> (j - stored.first_slot) < <unsigned int> stored.n_slots
+    return (i if i < j else j) if first and second else (i if first else j)

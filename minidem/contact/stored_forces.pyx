@@ -23,8 +23,7 @@ from minidem.contact.rows cimport (
     ALL_RESULT_ROWS, COEFFICIENTS, CONTACT_ROWS, COUPLE, DISSIPATED, FORCE, FRACTURE, GOES_ON, MASS, MAX_RECORDS,
     NORMAL, OVERLAP, RATES, ROLLING_INERTIA,
 )
-from minidem.contact.stored cimport BLOCKS_PER_FOLD, CROSS, GROUPS, SUMMED, WALLS, Fracture
-from minidem.contact.stored_find cimport end_contact
+from minidem.contact.stored cimport BLOCKS_PER_FOLD, CROSS, GROUPS, SUMMED, WALLS, Fracture, end_contact
 from minidem.core.eight cimport (
     Eight, Eight3, add3, bits_below, cross3, eight_of, eight_where, inverse_power, load_eight, load_eight3, scale3,
     store_eight, store_eight3,
@@ -35,8 +34,7 @@ from minidem.core.transpose cimport rows_from_records
 from minidem.core.vectors cimport reserve
 from minidem.core.vec3 cimport dot
 from minidem.state.pose cimport load_matrices, to_body3
-from minidem.state.rows cimport FORCE as CLUMP_FORCE
-from minidem.state.rows cimport ORIENTATION, TORQUE, WRENCH_ROWS, load
+from minidem.state.rows cimport FORCE as CLUMP_FORCE, ORIENTATION, TORQUE, WRENCH_ROWS, load
 from minidem.state.state cimport member
 
 cdef enum:

@@ -7,7 +7,7 @@ Such code works on copies, or saves a copy to restore.
 """
 import numpy as np
 
-from minidem.contact.contact_table import with_history
+from minidem.contact.contact_list import with_history
 from minidem.engine.field_table import field_rows, keep_rates, require_sound
 from minidem.engine.history_memory import history_without
 from minidem.engine.loop_memory import NotFinite
@@ -27,11 +27,10 @@ from minidem.engine.ledger cimport (
     add_wall_work, force_of_wall, normal_virial, read_ledger, take_fractures, write_ledger,
 )
 from minidem.engine.loop cimport (
-    BLOCKS, CONTACTS, LISTS, N_PHASES, OUTSIDE, WAITING, ExternalForces, Loop, record_phase,
+    BLOCKS, CONTACTS, LISTS, N_PHASES, OUTSIDE, WAITING, ExternalForces, Loop, record_phase, run_loop,
 )
 from minidem.engine.loop_memory cimport LoopMemory
 from minidem.engine.onset_pass cimport note_onsets, noted_onsets, take_onsets
-from minidem.engine.time_loop cimport run_loop
 from minidem.rotation.scheme cimport Step
 from minidem.state.box_table cimport BoxTable
 from minidem.state.pose cimport pose_range
@@ -524,7 +523,7 @@ cdef class Driver:
         pose_range(&self.loop.state, 0, self.loop.state.n_blocks)
 
     def contacts(self):
-        """Contacts at the present pose, a structured array (contact/contact_table.py); of a user-defined law with their
+        """Contacts at the present pose, a structured array (contact/contact_list.pyx); of a user-defined law with their
         history."""
         if self.memory.contacts is not None:
             found = self.of_walls(list_stored(self.state, &self.loop.state, self.loop.contacts, self.loop.n_threads))

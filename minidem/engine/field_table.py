@@ -10,7 +10,7 @@ import numpy as np
 from minidem.core.checks import LARGEST, finite_array, whole
 from minidem.state.state import FIELD_ROWS
 
-NORM_ERROR = 0.05       # of the square of the norm of a quaternion, as in fused_pass.pyx
+NORM_ERROR = 0.05       # of the square of the norm of a quaternion, as in loop.pyx
 
 
 @dataclass(frozen=True, eq=False)

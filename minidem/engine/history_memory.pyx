@@ -15,8 +15,7 @@ from minidem.contact.blocks cimport (
 )
 from minidem.contact.stored cimport GROUPS, OWN, WALLS, Stored
 from minidem.core.lanes cimport LANES
-from minidem.state.block_rows cimport write_rows
-from minidem.state.state cimport StateView
+from minidem.state.state cimport StateView, write_rows
 
 
 def no_history(n_records):

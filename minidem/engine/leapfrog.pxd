@@ -14,7 +14,7 @@ from minidem.state.periodic_box cimport (
 from minidem.state.rows cimport (
     INVERSE_MASS, ORIENTATION, PATH, POSITION, PREDICTED_VELOCITY, VELOCITY, load, store,
 )
-from minidem.state.turn_bound cimport turn_squared
+from minidem.state.pose cimport turn_squared
 
 cdef extern from *:
     """
@@ -119,7 +119,7 @@ cdef inline void drift(double *block, double dt, Restrict old_orientation, Restr
     """Positions of the eight clumps, advanced by dt; exceeded[lane] = 1 if a sphere may have moved beyond the limit.
 
     The row PATH sums a bound of the displacement of any sphere of the clump, in units of the limit: dt |v| plus that of
-    the rotation (turn_bound.pxd), and the part of a box that moves (rebuild.pyx). Square roots are in single precision;
+    the rotation (pose.pxd), and the part of a box that moves (broadphase.pyx). Square roots are in single precision;
     a margin of 1e-6 covers their rounding.
 
     per_square : 1 / limit^2 [1/m2].

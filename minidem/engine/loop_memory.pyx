@@ -5,7 +5,7 @@ from libc.stdlib cimport calloc, free
 import numpy as np
 
 from minidem.contact.external_law import FLUX, PythonFlux
-from minidem.contact.law_properties import sphere_units
+from minidem.contact.law import sphere_units
 from minidem.contact.onset_series import zeta_polynomials
 from minidem.core.threads import has_openmp
 from minidem.engine.history_memory import no_history
@@ -18,15 +18,12 @@ from minidem.broadphase.broadphase cimport (
 )
 from minidem.broadphase.ghosts cimport clump_of, slot_of
 from minidem.contact.blocks cimport set_stride
-from minidem.contact.exact_sum cimport SUM_PARTS
-from minidem.contact.fields cimport Fields, Flux
-from minidem.contact.fixed_point cimport Wide
-from minidem.contact.law cimport Law, LawKernels
-from minidem.contact.law_properties cimport set_properties, set_units
+from minidem.contact.fixed_point cimport SUM_PARTS, Wide
+from minidem.contact.rows cimport Fields, Flux, FluxFunction
+from minidem.contact.law cimport Law, LawKernels, set_properties, set_units
 from minidem.contact.narrow_phase cimport (
     Contacts, clear_contacts, create_contacts, free_contacts, release_contacts, set_owned_slots,
 )
-from minidem.contact.rows cimport FluxFunction
 from minidem.contact.stored cimport GROUPS, WALLS, Stored
 from minidem.core cimport openmp
 from minidem.core.lanes cimport LANES

@@ -12,7 +12,7 @@ COLUMNS = {"inertia": (3,), "mass": (), "turn_bound": (4,), "smallest": (), "lar
 
 
 def turn_bounds_of(offsets):
-    """The TURN_BOUND rows [m2], (4,), of spheres at offsets (k, 3) from the centre of mass: see turn_bound.pxd."""
+    """The TURN_BOUND rows [m2], (4,), of spheres at offsets (k, 3) from the centre of mass: see pose.pxd."""
     outer = offsets[:, :, None] * offsets[:, None, :]
     squared = np.trace(outer, axis1=1, axis2=2)
     matrices = squared[:, None, None] * np.eye(3) - outer
@@ -27,7 +27,7 @@ class Bodies:
     Attributes
     ----------
     templates : list of ClumpTemplate
-    inertia : (n, 3) principal moments [kg m2];  mass : (n,) [kg];  turn_bound : (n, 4) [m2], see turn_bound.pxd
+    inertia : (n, 3) principal moments [kg m2];  mass : (n,) [kg];  turn_bound : (n, 4) [m2], see pose.pxd
     smallest, largest : (n,) radii of the smallest and the largest sphere [m];  density : (n,) [kg/m3]
     orientation : (n, 4) quaternions, principal frame -> that in which it was drawn
     sizes : (n,) spheres of each

@@ -1,10 +1,19 @@
-"""Positions of the spheres in the lab."""
+"""Positions and motions of the spheres in the lab, and how far a sphere can have moved.
+
+The neighbor lists need a bound of the displacement of the spheres of a clump under rotation. A rotation by t about the
+unit vector n moves the point p by 2 sin(t/2) |n x p| = 2 |u x p|, with u the vector part of the quaternion of the
+rotation, in the body frame. |u x p|^2 = u A u with A = |p|^2 - p p; a symmetric matrix is bounded by the diagonal one
+of its absolute row sums. So a rod that spins about its own axis, where they vanish, needs no rebuild. The TURN_BOUND rows
+are the three diagonal terms and one for the scalar part, which covers orientations whose norm is not exactly 1, since
+some schemes do not conserve it.
+"""
 from minidem.core.eight cimport Eight3, add3, dot3, load_eight3, scale3
 from minidem.core.lanes cimport LANES
 from minidem.core.quaternion cimport Matrix, matrix
 from minidem.core.vec3 cimport Vec3, dot, vec3
 from minidem.state.rows cimport load, load_quat, store
 from minidem.state.state cimport StateView
+
 
 cdef Py_ssize_t pose_members(const StateView *state, Py_ssize_t block, const int *members, Py_ssize_t k,
                              Py_ssize_t count) noexcept nogil
@@ -47,3 +56,25 @@ cdef inline Eight3 to_body3(const double *m, Eight3 v) noexcept nogil:
     """As to_body, likewise."""
     cdef Eight3 x = load_eight3(m), y = load_eight3(m + 3 * LANES), z = load_eight3(m + 6 * LANES)
     return add3(add3(scale3(v.x, x), scale3(v.y, y)), scale3(v.z, z))
+
+
+cdef inline double turn_squared(const double *old, const double *new, const double *turn_bound) noexcept nogil:
+    """Square of the bound for one clump [m2].
+
+    old, new : its lane in the first of four rows: orientations
+    turn_bound : its lane in the first TURN_BOUND row [m2]
+    """
+    cdef double a = old[0], b = old[LANES], c = old[2 * LANES], d = old[3 * LANES]
+    cdef double w = new[0], x = new[LANES], y = new[2 * LANES], z = new[3 * LANES]
+    cdef double ux = (a * x - b * w) - (c * z - d * y)
+    cdef double uy = (a * y - c * w) - (d * x - b * z)
+    cdef double uz = (a * z - d * w) - (b * y - c * x)
+    cdef double s = (a * w + b * x) + (c * y + d * z) - 1.0
+    return (turn_bound[0] * (ux * ux) + turn_bound[LANES] * (uy * uy)) \
+        + (turn_bound[2 * LANES] * (uz * uz) + turn_bound[3 * LANES] * (s * s))
+
+
+cdef void write_motions(const StateView *state, Py_ssize_t block, const int *members, Py_ssize_t count) noexcept nogil
+cdef void motions_range(const StateView *state, Py_ssize_t first, Py_ssize_t last) noexcept nogil
+cdef void spins_of_turn(const StateView *state, Py_ssize_t block, const double *old, double dt) noexcept nogil
+cdef void spins_as_stored(const StateView *state, Py_ssize_t first, Py_ssize_t last) noexcept nogil

@@ -37,7 +37,7 @@ cdef enum FixedRow:         # constants
     INVERSE_INERTIA = 3     # 3  their reciprocals                                  [1/(kg m2)]
     MASS = 6                # 1                                                     [kg]
     INVERSE_MASS = 7        # 0 in empty lanes, which do not move                   [1/kg]
-    TURN_BOUND = 8          # 4  bound of displacement under rotation: turn_bound.pxd [m2]
+    TURN_BOUND = 8          # 4  bound of displacement under rotation: pose.pxd [m2]
     FIXED_ROWS = 12
 
 

@@ -5,21 +5,22 @@ Clumps: what changes is one array of doubles, (blocks, rows, LANES), the wrenche
 are stored once for all blocks with the same templates. rows.pxd defines the rows. Spheres: centre and radius of each
 are 32 contiguous bytes, which is what the contact search reads; layout.pyx defines their slots. Clumps may be in any
 order in memory. The user's numbers of clumps and spheres are kept beside the slots: what Python reads or writes is in
-their order, and so are sums.
+their order, and so are sums. Below the class are the copies of rows, other orders of the clumps, and the wrapping of
+positions into the periodic box.
 """
-from libc.math cimport INFINITY, sqrt
+from libc.math cimport INFINITY, fabs, sqrt
 
 import numpy as np
 
 from minidem.state.bodies import Bodies
 from minidem.state.layout import aligned
 
-from minidem.core.lanes cimport LANES
+from minidem.core.lanes cimport LANES, LOG_LANES, lane_of, row_of
 from minidem.core.vec3 cimport Vec3, dot, vec3
-from minidem.state.block_rows cimport read_rows, reorder, wrap_far, write_rows
+from minidem.state.periodic_box cimport rounded
 from minidem.state.rows cimport (
-    ANGULAR_VELOCITY, FORCE, INERTIA, MASS, ORIENTATION, PATH, POSITION, PREDICTED, PREDICTED_VELOCITY, SCRATCH,
-    TORQUE, VELOCITY, WRENCH_ROWS, load,
+    ANGULAR_VELOCITY, FORCE, INERTIA, MASS, ORIENTATION, PATH, POSITION, PREDICTED, PREDICTED_VELOCITY, SCRATCH, TORQUE,
+    VELOCITY, WRENCH_ROWS, load,
 )
 
 COLUMNS = {     # first row and width of what Python reads and writes; see rows.pxd
@@ -319,3 +320,66 @@ cdef class State:
         state.material_index, state.box, state.shift = material_index, box, shift
         state.take(blocks, wrench, Layout(bodies, template_index, scale, clump_number))
         return state
+
+
+cdef enum:
+    MOST_LENGTHS = 1 << 30      # of the box in one step of a position
+
+
+cdef void reorder(double *blocks, Py_ssize_t n_rows, const long long *slots, Py_ssize_t n, double *room) noexcept nogil:
+    """Put n clumps of blocks (n_blocks, n_rows, LANES) into the order given by their present slots (n,).
+
+    room : (n,), for one row at a time.
+    """
+    cdef Py_ssize_t row, k
+    cdef double *first
+    for row in range(n_rows):
+        first = blocks + row * LANES
+        for k in range(n):
+            room[k] = first[(slots[k] >> LOG_LANES) * n_rows * LANES + (slots[k] & (LANES - 1))]
+        for k in range(n):
+            first[(k >> LOG_LANES) * n_rows * LANES + (k & (LANES - 1))] = room[k]
+
+
+cdef void read_rows(const double[:, :, ::1] blocks, const int[::1] block_of, Py_ssize_t first, const int[::1] slots,
+                    double[:, ::1] values) noexcept nogil:
+    """Copy the rows first, first + 1, ... of the clumps in slots (n,) into values (n, width).
+
+    block_of : index into `blocks` for each block of slots; empty: the same.
+    """
+    cdef Py_ssize_t k, b
+    cdef int i
+    for k in range(slots.shape[0]):
+        b = block_of[row_of(slots[k])] if block_of.shape[0] else row_of(slots[k])
+        for i in range(values.shape[1]):
+            values[k, i] = blocks[b, first + i, lane_of(slots[k])]
+
+
+cdef void write_rows(double[:, :, ::1] blocks, Py_ssize_t first, const int[::1] slots,
+                     const double[:, ::1] values) noexcept nogil:
+    """Copy values (n, width) to the rows; values of one row are those of all clumps."""
+    cdef Py_ssize_t k, row
+    cdef int i
+    for k in range(slots.shape[0]):
+        row = k if values.shape[0] > 1 else 0
+        for i in range(values.shape[1]):
+            blocks[row_of(slots[k]), first + i, lane_of(slots[k])] = values[row, i]
+
+
+cdef void wrap_far(double[:, :, ::1] blocks, const int[::1] slots, const double[:, ::1] box,
+                   long long[:, ::1] shift) noexcept nogil:
+    """Move positions that are more than a length of the box away from its middle into it, and count the lengths.
+
+    box : rows of lengths, their inverses, and the low corner, of the axes at rest; the others are zero.
+    """
+    cdef Py_ssize_t k
+    cdef int axis
+    cdef double d, length, inverse, lengths
+    for k in range(slots.shape[0]):
+        for axis in range(3):
+            length, inverse = box[0, axis], box[1, axis]
+            d = blocks[row_of(slots[k]), POSITION + axis, lane_of(slots[k])] - box[2, axis] - 0.5 * length
+            if length > 0.0 and fabs(d) > length and fabs(d * inverse) < MOST_LENGTHS:
+                lengths = rounded(d * inverse)
+                blocks[row_of(slots[k]), POSITION + axis, lane_of(slots[k])] -= lengths * length
+                shift[k, axis] += <long long> lengths

@@ -8,7 +8,7 @@ import scenes
 from bit_systems import bits
 
 import minidem.engine.loop_memory
-from minidem.broadphase.rebuild import rebalanced_parts
+from minidem.broadphase.broadphase import rebalanced_parts
 
 DT = 38e-6          # [s]: a contact at 20 m/s lasts for some 25 steps, a list of neighbours for 13 to 50
 
