@@ -76,7 +76,7 @@ from minidem.templates import fit_report as mesh_report, shapes
 from minidem.templates.clump_template import ClumpTemplate
 from minidem.walls import Cone, Cylinder, MeshWall, Oscillation, Plane, Servo, box
 
-__version__ = "0.12.0"
+__version__ = "0.13.0"
 __all__ = ["ClumpTemplate", "Cone", "Cylinder", "Energy", "Frames", "Material", "MeshWall", "Oscillation", "Pair",
            "PeriodicBox", "Plane", "Pressure", "Servo", "Simulation", "Table", "Trajectory", "box", "build_info",
            "cite", "contact", "effective_modulus", "effective_shear_modulus", "mesh_report", "rotation", "shapes",

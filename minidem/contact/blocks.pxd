@@ -9,26 +9,23 @@ from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 from minidem.core.vectors cimport IntVector, release, reserve
-from minidem.core.lanes cimport LANES, LOG_LANES
+from minidem.core.lanes cimport LANES, LOG_LANES, lane_of
 
 cdef extern from "stdlib.h" nogil:
     int posix_memalign(void **address, size_t alignment, size_t size)
 
-cdef enum BlockRow:                 # rows of LANES doubles
-    BODIES = 0                      # two rows of ints: sphere or ghost; sphere, ghost or -1 - element of a wall
-    KEYS = 1                        # likewise: place in the list of candidates, of walls; pair of materials
-    EFFECTIVE_MASS = 2              # when the contact began, see mobility.pxd [kg]
-    EFFECTIVE_INERTIA = 3           # of rolling, likewise [kg m2]
-    LAST_FORCE = 4                  # 3  on the first body in the last step of a piece of a run, lab [N]
-    LAST_COUPLE = 7                 # 3  likewise [N m]
-    RECORDS = 10                    # 4 for each record of the history (rows.pxd)
-
 cdef enum:
-    FIRST = 0                       # ints of BODIES and KEYS
-    SECOND = 8
-    PLACE = 16
-    MATERIALS = 24
     CACHE_LINE = 64                 # bytes
+
+cdef struct ContactBlock:           # eight contacts; behind it their history, see history_of
+    int first[LANES]                # sphere or ghost
+    int second[LANES]               # sphere, ghost or -1 - element of a wall
+    int place[LANES]                # of a contact with a wall: in the list of candidates; else -1
+    int materials[LANES]            # pair of materials
+    double mass[LANES]              # effective, when the contact began, see mobility.pxd [kg]
+    double rolling_inertia[LANES]   # likewise [kg m2]
+    double force[3][LANES]          # on the first body in the last step of a piece of a run, lab [N]
+    double couple[3][LANES]         # likewise [N m]
 
 cdef struct Blocks:
     double *data                    # (n_blocks, stride)
@@ -40,26 +37,26 @@ cdef struct Blocks:
     int hole_second                 # ... and the second one
 
 
-cdef inline double *block_at(const Blocks *blocks, Py_ssize_t b) noexcept nogil:
-    return blocks.data + b * blocks.stride
+cdef inline ContactBlock *block_at(const Blocks *blocks, Py_ssize_t b) noexcept nogil:
+    return <ContactBlock *> (blocks.data + b * blocks.stride)
 
 
-cdef inline int *keys_of(const Blocks *blocks, Py_ssize_t lane) noexcept nogil:
-    """Ints of the contact in a lane, at FIRST, SECOND, PLACE, MATERIALS."""
-    return <int *> block_at(blocks, lane >> LOG_LANES) + (lane & (LANES - 1))
+cdef inline ContactBlock *block_of(const Blocks *blocks, Py_ssize_t lane) noexcept nogil:
+    """The block of a contact; its place there is lane_of(lane)."""
+    return block_at(blocks, lane >> LOG_LANES)
 
 
-cdef inline double *numbers_of(const Blocks *blocks, Py_ssize_t lane) noexcept nogil:
-    """Doubles of the contact in a lane, LANES apart."""
-    return block_at(blocks, lane >> LOG_LANES) + (lane & (LANES - 1))
+cdef inline double *history_of(const ContactBlock *block) noexcept nogil:
+    """(n_records, 4, LANES): see rows.pxd."""
+    return <double *> (block + 1)
 
 
 cdef inline bint is_hole(const Blocks *blocks, Py_ssize_t lane) noexcept nogil:
-    return keys_of(blocks, lane)[FIRST] == blocks.hole
+    return block_of(blocks, lane).first[lane_of(lane)] == blocks.hole
 
 
 cdef inline void set_stride(Blocks *blocks, int n_records, int hole, int hole_second) noexcept nogil:
-    blocks.stride = (<int> RECORDS + 4 * n_records) * <Py_ssize_t> LANES
+    blocks.stride = <Py_ssize_t> (sizeof(ContactBlock) // sizeof(double)) + 4 * n_records * <Py_ssize_t> LANES
     blocks.hole, blocks.hole_second = hole, hole_second
 
 
@@ -78,18 +75,39 @@ cdef inline bint reserve_blocks(Blocks *blocks, Py_ssize_t n) noexcept nogil:
     return True
 
 
+cdef inline void set_bodies(const Blocks *blocks, Py_ssize_t lane, int first, int second, int place,
+                            int materials) noexcept nogil:
+    cdef ContactBlock *block = block_of(blocks, lane)
+    cdef int k = lane_of(lane)
+    block.first[k], block.second[k], block.place[k], block.materials[k] = first, second, place, materials
+
+
+cdef inline const double *last_number(const Blocks *blocks, Py_ssize_t lane) noexcept nogil:
+    """The last double of a contact in its block; its doubles are LANES apart, from `mass` on."""
+    return <const double *> block_of(blocks, lane) + blocks.stride - LANES + lane_of(lane)
+
+
+cdef inline void copy_numbers(const Blocks *source, Py_ssize_t lane, Blocks *to, Py_ssize_t to_lane) noexcept nogil:
+    """Masses, forces and history of a contact to another lane."""
+    cdef const double *old = block_of(source, lane).mass + lane_of(lane)
+    cdef double *new = block_of(to, to_lane).mass + lane_of(to_lane)
+    cdef Py_ssize_t row
+    for row in range((last_number(to, to_lane) - new) // LANES + 1):
+        new[row * LANES] = old[row * LANES]
+
+
 cdef inline void clear_numbers(Blocks *blocks, Py_ssize_t lane) noexcept nogil:
     """Zeros, and a mass of 1 kg."""
-    cdef double *numbers = numbers_of(blocks, lane)
+    cdef ContactBlock *block = block_of(blocks, lane)
+    cdef double *numbers = block.mass + lane_of(lane)
     cdef Py_ssize_t row
-    for row in range(<int> EFFECTIVE_MASS, blocks.stride >> LOG_LANES):
+    for row in range((last_number(blocks, lane) - numbers) // LANES + 1):
         numbers[row * LANES] = 0.0
-    numbers[EFFECTIVE_MASS * LANES] = 1.0
+    block.mass[lane_of(lane)] = 1.0
 
 
 cdef inline void make_hole(Blocks *blocks, Py_ssize_t lane) noexcept nogil:
-    cdef int *keys = keys_of(blocks, lane)
-    keys[FIRST], keys[SECOND], keys[PLACE], keys[MATERIALS] = blocks.hole, blocks.hole_second, -1, 0
+    set_bodies(blocks, lane, blocks.hole, blocks.hole_second, -1, 0)
     clear_numbers(blocks, lane)
 
 

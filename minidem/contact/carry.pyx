@@ -12,13 +12,12 @@ from minidem.broadphase.broadphase cimport NO_FAILURE
 from minidem.broadphase.ghosts cimport ghost_of, slot_of
 from minidem.broadphase.neighbours cimport PADDING, Neighbours
 from minidem.contact.blocks cimport (
-    EFFECTIVE_MASS, FIRST, MATERIALS, PLACE, SECOND, Blocks, clear_blocks, keys_of, numbers_of, release_blocks,
-    reserve_blocks, take_lane,
+    Blocks, ContactBlock, block_of, clear_blocks, copy_numbers, release_blocks, reserve_blocks, set_bodies, take_lane,
 )
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.contact.stored cimport CROSS, GROUPS, OWN, WALLS, Stored, drop_known, find_known, reserve_lines, table_key
 from minidem.core.vectors cimport reserve
-from minidem.core.lanes cimport LANES, LOG_LANES, row_of
+from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.state.state cimport StateView
 
 
@@ -29,7 +28,7 @@ cdef bint count_own(Stored *stored, const Contacts *all, int n_threads, const St
     listed : into `order` (count, 3), thread, group, lane; `start` is then one entry ahead.  False: memory exhausted.
     """
     cdef const Blocks *blocks
-    cdef const int *keys
+    cdef const ContactBlock *block
     cdef int *start = stored.start.data
     cdef Py_ssize_t lane
     cdef int t, group, i, j, key
@@ -38,10 +37,11 @@ cdef bint count_own(Stored *stored, const Contacts *all, int n_threads, const St
         for group in range(<int> GROUPS):
             blocks = &all[t].stored.groups[group]
             for lane in range(LANES * blocks.n_blocks):
-                keys = keys_of(blocks, lane)
-                if keys[FIRST] == blocks.hole or slot_of(state, keys[FIRST]) != keys[FIRST]:
+                block = block_of(blocks, lane)
+                i, j = block.first[lane_of(lane)], block.second[lane_of(lane)]
+                if i == blocks.hole or slot_of(state, i) != i:
                     continue                            # a ghost comes first: the other thread lists it
-                i, j = keys[FIRST], slot_of(state, keys[SECOND]) if keys[SECOND] >= 0 else keys[SECOND]
+                j = slot_of(state, j) if j >= 0 else j
                 key = table_key(stored, i, j) - stored.first_slot
                 if not 0 <= key < stored.n_slots:
                     continue
@@ -65,15 +65,13 @@ cdef inline void count_on_row(Stored *stored, int sphere) noexcept nogil:
 cdef bint copy_contact(Stored *stored, const Blocks *source, Py_ssize_t from_lane, Py_ssize_t entry,
                        const StateView *state) noexcept nogil:
     """A contact into the spare blocks and the table. False: memory exhausted."""
-    cdef const int *old = keys_of(source, from_lane)
-    cdef const double *numbers = numbers_of(source, from_lane)
-    cdef int i = old[FIRST], j = old[SECOND] if old[SECOND] < 0 else slot_of(state, old[SECOND]), group = OWN
+    cdef const ContactBlock *old = block_of(source, from_lane)
+    cdef int i = old.first[lane_of(from_lane)], j = old.second[lane_of(from_lane)], group = OWN
+    j = j if j < 0 else slot_of(state, j)
     cdef bint first = <unsigned int> (i - stored.first_slot) < <unsigned int> stored.n_slots
     cdef bint second = <unsigned int> (j - stored.first_slot) < <unsigned int> stored.n_slots
     cdef Blocks *blocks
-    cdef Py_ssize_t lane, row
-    cdef int *keys
-    cdef double *new
+    cdef Py_ssize_t lane
     if j < 0:
         group = WALLS
     elif not (first and second):
@@ -83,10 +81,8 @@ cdef bint copy_contact(Stored *stored, const Blocks *source, Py_ssize_t from_lan
     lane = take_lane(blocks)
     if lane < 0:
         return False
-    keys, new = keys_of(blocks, lane), numbers_of(blocks, lane)
-    keys[FIRST], keys[SECOND], keys[PLACE], keys[MATERIALS] = i, j, -1, old[MATERIALS]
-    for row in range(<int> EFFECTIVE_MASS, blocks.stride >> LOG_LANES):
-        new[row * LANES] = numbers[row * LANES]
+    set_bodies(blocks, lane, i, j, -1, old.materials[lane_of(from_lane)])
+    copy_numbers(source, from_lane, blocks, lane)
     count_on_row(stored, i)
     count_on_row(stored, j)
     stored.entries.data[2 * entry] = j if table_key(stored, i, j) == i else i
@@ -147,7 +143,7 @@ cdef bint take_collected(Contacts *contacts, Neighbours *mine, const StateView *
         known = find_known(stored, mine.wall_candidates.data[2 * k], -1 - mine.wall_candidates.data[2 * k + 1])
         stored.contact_at.data[k] = known
         if known:
-            keys_of(&stored.groups[WALLS], known - 1)[PLACE] = <int> k
+            block_of(&stored.groups[WALLS], known - 1).place[lane_of(known - 1)] = <int> k
     drop_known(stored, mine)
     stored.ready = True
     return True

@@ -10,7 +10,7 @@ import numpy as np
 
 from minidem.broadphase.ghosts cimport clump_of, slot_of
 from minidem.broadphase.neighbours cimport Neighbours, owns, push_pair
-from minidem.contact.blocks cimport FIRST, LAST_COUPLE, LAST_FORCE, RECORDS, SECOND, Blocks, block_at, is_hole, keys_of
+from minidem.contact.blocks cimport Blocks, ContactBlock, block_at, block_of, history_of, is_hole
 from minidem.contact.contact_motion cimport SIDE_ROWS
 from minidem.contact.fluxes cimport total_rates
 from minidem.contact.law cimport Contact, Law, LawKernels
@@ -21,7 +21,7 @@ from minidem.contact.rows cimport (
 )
 from minidem.contact.stored cimport GROUPS, WALLS, Stored
 from minidem.contact.stored_forces cimport describe_kept, load_block, load_only_pair
-from minidem.core.lanes cimport LANES
+from minidem.core.lanes cimport LANES, lane_of
 from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, norm, scale, sub, vec3
 from minidem.core.vectors cimport IntVector, release
 from minidem.state.periodic_box cimport nearest_image
@@ -68,8 +68,7 @@ cdef void write_block(const Contacts *contacts, const StateView *view, int group
     """Rows for `describe` of the contacts of a block whose first body is an own sphere."""
     cdef const Stored *stored = &contacts.stored
     cdef const Blocks *blocks = &stored.groups[group]
-    cdef const double *block = block_at(blocks, b)
-    cdef const int *keys = <const int *> block
+    cdef const ContactBlock *block = block_at(blocks, b)
     cdef double contact[CONTACT_ROWS * LANES]
     cdef double records[MAX_RECORDS * 4 * LANES]
     cdef double result[DESCRIPTION_ROWS * LANES]
@@ -81,22 +80,22 @@ cdef void write_block(const Contacts *contacts, const StateView *view, int group
     memset(contact, 0, sizeof(contact))
     load_only_pair(contacts.law, contact)
     load_block(contacts.law, view, blocks, b, group == <int> WALLS, contact, sides, points, images)
-    memcpy(records, block + RECORDS * LANES, contacts.law.n_records * 4 * LANES * sizeof(double))
+    memcpy(records, history_of(block), contacts.law.n_records * 4 * LANES * sizeof(double))
     contacts.law.describe(contact, records, result, contacts.law.parameters)
     for lane in range(LANES):
-        if <unsigned int> (keys[FIRST + lane] - stored.first_slot) >= <unsigned int> stored.n_slots:
+        if <unsigned int> (block.first[lane] - stored.first_slot) >= <unsigned int> stored.n_slots:
             continue                                    # a hole, or the owner of the first body lists it
         n = count[0]
         count[0] += 1
-        pair[n, 0] = keys[FIRST + lane]
-        pair[n, 1] = slot_of(view, keys[SECOND + lane]) if keys[SECOND + lane] >= 0 else keys[SECOND + lane]
+        pair[n, 0] = block.first[lane]
+        pair[n, 1] = slot_of(view, block.second[lane]) if block.second[lane] >= 0 else block.second[lane]
         values[n, 0], values[n, 1] = contact[OVERLAP * LANES + lane], 0.0
         values[n, 2] = result[NORMAL_ENERGY * LANES + lane]
         for m in range(3):
             values[n, 3 + m] = contact[(NORMAL + m) * LANES + lane]
-            friction[n, m] = block[(LAST_FORCE + m) * LANES + lane]
+            friction[n, m] = block.force[m][lane]
             friction[n, 3 + m] = points[m * LANES + lane]
-            friction[n, 6 + m] = block[(LAST_COUPLE + m) * LANES + lane]
+            friction[n, 6 + m] = block.couple[m][lane]
         friction[n, 9], friction[n, 10] = result[TANGENTIAL_ENERGY * LANES + lane], \
             result[ROLLING_ENERGY * LANES + lane]
         friction[n, 11] = result[SLIDING * LANES + lane]
@@ -127,8 +126,7 @@ cdef void write_slopes(const Contacts *contacts, const StateView *view, int grou
     """Rows of `list_slopes` of the contacts of a block whose first body is an own sphere."""
     cdef const Stored *stored = &contacts.stored
     cdef const Law *law = contacts.law
-    cdef const double *block = block_at(&stored.groups[group], b)
-    cdef const int *keys = <const int *> block
+    cdef const ContactBlock *block = block_at(&stored.groups[group], b)
     cdef double contact[CONTACT_ROWS * LANES]
     cdef double result[ALL_RESULT_ROWS * LANES]
     cdef double sides[2 * SIDE_ROWS * LANES]
@@ -150,21 +148,21 @@ cdef void write_slopes(const Contacts *contacts, const StateView *view, int grou
     for k in range(n if walls else 2 * n):
         for lane in range(LANES):
             changed[k * LANES + lane] += changes[k % n]
-            if walls and isnan(law.fields.of_walls[law.walls.wall_of[-1 - keys[SECOND + lane]] * n + k]):
+            if walls and isnan(law.fields.of_walls[law.walls.wall_of[-1 - block.second[lane]] * n + k]):
                 changed[(n + k) * LANES + lane] += changes[k]       # a wall without a value has that of the clump
         describe_kept(law, block, contact, result)
         total_rates(law, contact, result, after)
         memcpy(changed, values, 2 * n * LANES * sizeof(double))
         place = count[0]
         for lane in range(LANES):
-            if <unsigned int> (keys[FIRST + lane] - stored.first_slot) < <unsigned int> stored.n_slots:
+            if <unsigned int> (block.first[lane] - stored.first_slot) < <unsigned int> stored.n_slots:
                 for m in range(2 * n):
                     slopes[place, m, k] = (after[m * LANES + lane] - before[m * LANES + lane]) / changes[k % n]
                 place += 1
     for lane in range(LANES):
-        if <unsigned int> (keys[FIRST + lane] - stored.first_slot) < <unsigned int> stored.n_slots:
-            j = keys[SECOND + lane]
-            clumps[count[0], 0] = view.clump_number[clump_of(view, keys[FIRST + lane])]
+        if <unsigned int> (block.first[lane] - stored.first_slot) < <unsigned int> stored.n_slots:
+            j = block.second[lane]
+            clumps[count[0], 0] = view.clump_number[clump_of(view, block.first[lane])]
             clumps[count[0], 1] = view.clump_number[clump_of(view, slot_of(view, j))] if j >= 0 else -1
             count[0] += 1
 
@@ -195,14 +193,14 @@ cdef object list_slopes(const StateView *view, const Contacts *contacts, int n_t
 cdef double deepest_stored(const StateView *view, const Contacts *contacts) noexcept nogil:
     """The largest overlap of the contacts of a thread [m], of a law with records."""
     cdef double deepest = 0.0
-    cdef const int *keys
+    cdef const ContactBlock *block
     cdef Py_ssize_t lane
-    cdef int group
+    cdef int group, k
     for group in range(<int> GROUPS):
         for lane in range(LANES * contacts.stored.groups[group].n_blocks):
             if not is_hole(&contacts.stored.groups[group], lane):
-                keys = keys_of(&contacts.stored.groups[group], lane)
-                deepest = max(deepest, contacts.law.one(contacts.law, view, keys[FIRST], keys[SECOND]).overlap)
+                block, k = block_of(&contacts.stored.groups[group], lane), lane_of(lane)
+                deepest = max(deepest, contacts.law.one(contacts.law, view, block.first[k], block.second[k]).overlap)
     return deepest
 
 

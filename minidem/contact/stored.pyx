@@ -13,8 +13,8 @@ from libc.string cimport memset
 from minidem.broadphase.ghosts cimport clump_of, slot_of
 from minidem.broadphase.neighbours cimport select_near
 from minidem.contact.blocks cimport (
-    CACHE_LINE, EFFECTIVE_INERTIA, EFFECTIVE_MASS, FIRST, MATERIALS, PLACE, SECOND, Blocks, clear_numbers, copy_blocks,
-    free_lane, keys_of, numbers_of, posix_memalign, release_blocks, take_lane,
+    CACHE_LINE, Blocks, ContactBlock, block_of, clear_numbers, copy_blocks, free_lane, posix_memalign, release_blocks,
+    set_bodies, take_lane,
 )
 from minidem.contact.fixed_point cimport LINE
 from minidem.contact.law cimport PAIRS_AT_ONCE
@@ -111,8 +111,8 @@ cdef inline Vec3 normal_of(const Law *law, const StateView *state, int i, int j)
     return scale(1.0 / distance if distance > 0.0 else 0.0, d)
 
 
-cdef void set_inertia(const Law *law, const StateView *state, int i, int j, double *numbers) noexcept nogil:
-    """Effective mass and rolling inertia of a new contact."""
+cdef void set_inertia(const Law *law, const StateView *state, int i, int j, ContactBlock *block, int k) noexcept nogil:
+    """Effective mass and rolling inertia of a new contact, in lane k of a block."""
     cdef double radius = state.spheres[4 * <Py_ssize_t> i + 3], rolling = inverse_mass_of(state, i) / (radius * radius)
     cdef Vec3 normal = normal_of(law, state, i, j)
     cdef double inverse = inverse_mass_of(state, i) if law.mass_of_clumps else mobility(state, i, normal)
@@ -120,8 +120,7 @@ cdef void set_inertia(const Law *law, const StateView *state, int i, int j, doub
         radius = state.spheres[4 * <Py_ssize_t> j + 3]
         rolling += inverse_mass_of(state, j) / (radius * radius)
         inverse += inverse_mass_of(state, j) if law.mass_of_clumps else mobility(state, j, normal)
-    numbers[EFFECTIVE_MASS * LANES] = 1.0 / inverse
-    numbers[EFFECTIVE_INERTIA * LANES] = 1.4 / rolling
+    block.mass[k], block.rolling_inertia[k] = 1.0 / inverse, 1.4 / rolling
 
 
 cdef void count_contact(Stored *stored, const StateView *state, int sphere) noexcept nogil:
@@ -144,18 +143,15 @@ cdef Py_ssize_t begin_contact(Stored *stored, const Law *law, const StateView *s
     """
     cdef Blocks *blocks = &stored.groups[group]
     cdef Py_ssize_t lane = take_lane(blocks)
-    cdef int *keys
     cdef int second
     if lane < 0:
         return -1
     if j >= 0 and state.sphere_number[slot_of(state, i)] > state.sphere_number[slot_of(state, j)]:
         i, j = j, i
-    keys = keys_of(blocks, lane)
     second = material_of(state, j) if j >= 0 else <int> law.walls.materials[law.walls.wall_of[-1 - j]]
-    keys[FIRST], keys[SECOND], keys[PLACE] = i, j, -1
-    keys[MATERIALS] = material_of(state, i) * law.n_materials + second
+    set_bodies(blocks, lane, i, j, -1, material_of(state, i) * law.n_materials + second)
     clear_numbers(blocks, lane)                         # which an evaluated hole may have
-    set_inertia(law, state, i, j, numbers_of(blocks, lane))
+    set_inertia(law, state, i, j, block_of(blocks, lane), lane_of(lane))
     count_contact(stored, state, i)
     count_contact(stored, state, j)
     return lane
@@ -254,7 +250,7 @@ cdef bint find_at_walls(Stored *stored, const Law *law, Neighbours *mine, const 
             lane = begin_contact(stored, law, state, WALLS, pair[0], pair[1])
             if lane < 0:
                 return False
-            keys_of(&stored.groups[WALLS], lane)[PLACE] = <int> numbers[k]
+            block_of(&stored.groups[WALLS], lane).place[lane_of(lane)] = <int> numbers[k]
             stored.contact_at.data[numbers[k]] = <int> lane + 1
         stored.seen.data[lane] = 1
     return True
@@ -270,16 +266,16 @@ cdef bint find_new(Stored *stored, const Law *law, Neighbours *mine, const State
 cdef void end_contact(Stored *stored, Neighbours *mine, const StateView *state, int group,
                       Py_ssize_t lane) noexcept nogil:
     """A contact ends: its pair is a candidate again, and its lane a hole."""
-    cdef const int *keys = keys_of(&stored.groups[group], lane)
+    cdef const ContactBlock *block = block_of(&stored.groups[group], lane)
     cdef unsigned int own
-    cdef int side
+    cdef int side, k = lane_of(lane)
     for side in range(2):
-        own = <unsigned int> (keys[SECOND if side else FIRST] - stored.first_slot)
+        own = <unsigned int> ((block.second[k] if side else block.first[k]) - stored.first_slot)
         if own < <unsigned int> stored.n_slots:
             stored.row_contacts.data[row_of(own)] -= 1
     if group == <int> WALLS:
-        if keys[PLACE] >= 0:
-            stored.contact_at.data[keys[PLACE]] = 0
+        if block.place[k] >= 0:
+            stored.contact_at.data[block.place[k]] = 0
     else:
-        return_pair(mine, group == <int> OWN, keys[FIRST], keys[SECOND])
+        return_pair(mine, group == <int> OWN, block.first[k], block.second[k])
     free_lane(&stored.groups[group], lane)

@@ -11,9 +11,7 @@ from libc.math cimport NAN
 from libc.string cimport memcpy, memset
 
 from minidem.broadphase.ghosts cimport slot_of
-from minidem.contact.blocks cimport (
-    BODIES, EFFECTIVE_INERTIA, EFFECTIVE_MASS, FIRST, LAST_COUPLE, LAST_FORCE, MATERIALS, RECORDS, SECOND, block_at,
-)
+from minidem.contact.blocks cimport Blocks, ContactBlock, block_at, history_of
 from minidem.contact.contact_motion cimport SIDE_ROWS, gather_contacts
 from minidem.contact.fixed_point cimport (
     BOUND, COARSE, LARGEST, LINE, add_energies, add_side, fold, rounded_wide, take_lines,
@@ -48,15 +46,18 @@ cdef extern from *:
     const double LEAST_FRACTURE "5e-324"   # [J]
 
 
-cdef inline void prefetch_block(const double *block, const Law *law, const double *like) noexcept nogil:
-    """What each step reads of a block. like : the present block, whose first contact is taken for that of all."""
-    cdef int k, first = 0 if like[(<int> RECORDS + 3) * LANES] != 0.0 else law.touch_records
-    prefetch(block + BODIES * LANES)
-    prefetch(block + EFFECTIVE_MASS * LANES)
+cdef inline void prefetch_block(const ContactBlock *block, const Law *law, const ContactBlock *current) noexcept nogil:
+    """Prefetch what the next evaluation reads of a block.
+
+    Neighbouring blocks behave alike, so the first contact of `current` predicts whether the first records are used.
+    """
+    cdef int k, first = 0 if history_of(current)[3 * LANES] != 0.0 else law.touch_records
+    prefetch(block)
+    prefetch(block.mass)
     if first > 0:
-        prefetch(block + (<int> RECORDS + 3) * LANES)
-    for k in range(<int> RECORDS + 4 * first, <int> RECORDS + 4 * (law.n_records - law.rare_records)):
-        prefetch(block + k * LANES)
+        prefetch(history_of(block) + 3 * LANES)
+    for k in range(4 * first, 4 * (law.n_records - law.rare_records)):
+        prefetch(history_of(block) + k * LANES)
 
 
 cdef inline void prefetch_bodies(const Stored *stored, const StateView *state, const int *bodies) noexcept nogil:
@@ -92,16 +93,15 @@ cdef bint load_block(const Law *law, const StateView *state, const Blocks *block
                      double *contact, double *sides, double *points, double *images) noexcept nogil:
     """Contact rows of a block; the other arguments and the result as for gather_contacts. Where there is one material,
     the rows of the coefficients are loaded before."""
-    cdef const double *block = block_at(blocks, b)
-    cdef const int *keys = <const int *> block
-    cdef bint crosses = gather_contacts(law, state, keys + FIRST, keys + SECOND, walls, contact, sides, points, images)
-    memcpy(contact + MASS * LANES, block + EFFECTIVE_MASS * LANES, LANES * sizeof(double))
+    cdef const ContactBlock *block = block_at(blocks, b)
+    cdef bint crosses = gather_contacts(law, state, block.first, block.second, walls, contact, sides, points, images)
+    memcpy(contact + MASS * LANES, block.mass, sizeof(block.mass))
     if law.has_couples:
-        memcpy(contact + ROLLING_INERTIA * LANES, block + EFFECTIVE_INERTIA * LANES, LANES * sizeof(double))
+        memcpy(contact + ROLLING_INERTIA * LANES, block.rolling_inertia, sizeof(block.rolling_inertia))
     if law.n_materials > 1:
-        load_coefficients(law, keys + MATERIALS, contact)
+        load_coefficients(law, block.materials, contact)
     if law.fields.ids != NULL:
-        describe_bodies(law, state, keys + FIRST, keys + SECOND, walls, contact)
+        describe_bodies(law, state, block.first, block.second, walls, contact)
     return crosses
 
 
@@ -114,39 +114,37 @@ cdef inline void index_lines(const Stored *stored, const int *spheres, int *inde
         index[lane] = <int> (own if own < <unsigned int> stored.n_slots else <unsigned int> stored.n_slots)
 
 
-cdef inline bint add_forces(Stored *stored, const Law *law, const double *block, const double *force,
+cdef inline bint add_forces(Stored *stored, const Law *law, const ContactBlock *block, const double *force,
                             const double *couple, const double *contact, const double *sides,
                             bint walls) noexcept nogil:
     """Add the forces of a block. couple : NULL if the law has none.  False: memory exhausted."""
-    cdef const int *keys = <const int *> block
     cdef double turned[3 * LANES]
     cdef int index[LANES]
     store_eight3(turned, cross3(load_eight3(contact + NORMAL * LANES), load_eight3(force)))
-    index_lines(stored, keys + FIRST, index)
+    index_lines(stored, block.first, index)
     if not add_side(force, turned, couple, sides, 1.0, index, &stored.lines):
         return False
     if walls:
         return True
-    index_lines(stored, keys + SECOND, index)
+    index_lines(stored, block.second, index)
     return add_side(force, turned, couple, sides + SIDE_ROWS * LANES, -1.0, index, &stored.lines)
 
 
-cdef inline void check_ended(Stored *stored, const double *block, const double *result, bint couples,
+cdef inline void check_ended(Stored *stored, const ContactBlock *block, const double *result, bint couples,
                              int lane) noexcept nogil:
     """Note a contact that ended in this step with a force or a couple."""
-    cdef const int *keys = <const int *> block + lane
     cdef int k
     cdef bint acts = False
     for k in range(6 if couples else 3):
         acts |= result[(FORCE + k) * LANES + lane] != 0.0
     if acts:
         stored.has_force_after_end = True
-        stored.pair_after_end[0], stored.pair_after_end[1] = keys[FIRST], keys[SECOND]
+        stored.pair_after_end[0], stored.pair_after_end[1] = block.first[lane], block.second[lane]
         for k in range(3):
             stored.force_after_end[k] = result[(FORCE + k) * LANES + lane]
 
 
-cdef bint note_fractures(Stored *stored, const Law *law, const StateView *state, const int *keys,
+cdef bint note_fractures(Stored *stored, const Law *law, const StateView *state, const ContactBlock *block,
                          double *energies) noexcept nogil:
     """Note what broke in a block, by the energies (LANES,), which are then zero. False: memory exhausted."""
     cdef Fracture *noted
@@ -154,7 +152,7 @@ cdef bint note_fractures(Stored *stored, const Law *law, const StateView *state,
     cdef double energy
     cdef int lane, i, j
     for lane in range(LANES):
-        i, j, energy, energies[lane] = keys[FIRST + lane], keys[SECOND + lane], energies[lane], 0.0
+        i, j, energy, energies[lane] = block.first[lane], block.second[lane], energies[lane], 0.0
         if energy <= 0.0 or <unsigned int> (i - stored.first_slot) >= <unsigned int> stored.n_slots:
             continue                                    # noted by another thread, or a hole
         if energy * law.per_energy < LARGEST:
@@ -171,30 +169,29 @@ cdef bint note_fractures(Stored *stored, const Law *law, const StateView *state,
     return True
 
 
-cdef inline bint call_law(Stored *stored, const Law *law, const StateView *state, double *block, double *contact,
+cdef inline bint call_law(Stored *stored, const Law *law, const StateView *state, ContactBlock *block, double *contact,
                           double *result, bint stores, bint own) noexcept nogil:
     """Evaluate the law; records, and with `stores` force and couple, into the block. False: memory exhausted.
 
     own : no body is a ghost. Energies of a contact whose first body is one are added by the other thread.
     """
-    cdef const int *keys = <const int *> block
     cdef int lane, k
-    law.history(contact, block + RECORDS * LANES, result, law.parameters)
+    law.history(contact, history_of(block), result, law.parameters)
     if stores:
-        memcpy(block + LAST_FORCE * LANES, result + FORCE * LANES, 3 * LANES * sizeof(double))
+        memcpy(block.force, result + FORCE * LANES, sizeof(block.force))
     if stores and law.has_couples:
-        memcpy(block + LAST_COUPLE * LANES, result + COUPLE * LANES, 3 * LANES * sizeof(double))
+        memcpy(block.couple, result + COUPLE * LANES, sizeof(block.couple))
     for k in range(0 if own else <int> SUMMED):
         for lane in range(LANES):
             result[(DISSIPATED + k) * LANES + lane] = result[(DISSIPATED + k) * LANES + lane] \
-                if <unsigned int> (keys[FIRST + lane] - stored.first_slot) < <unsigned int> stored.n_slots else 0.0
+                if <unsigned int> (block.first[lane] - stored.first_slot) < <unsigned int> stored.n_slots else 0.0
     add_energies(result + DISSIPATED * LANES, law.per_energy, stored.ledger.sums, stored.ledger.lost)
     return bits_below(result + FRACTURE * LANES, LEAST_FRACTURE) == (1 << LANES) - 1 \
-        or note_fractures(stored, law, state, keys, result + FRACTURE * LANES)
+        or note_fractures(stored, law, state, block, result + FRACTURE * LANES)
 
 
-cdef bint call_between_steps(Stored *stored, const Law *law, const StateView *state, double *block, double *contact,
-                             double *result, bint stores, bint own) noexcept nogil:
+cdef bint call_between_steps(Stored *stored, const Law *law, const StateView *state, ContactBlock *block,
+                             double *contact, double *result, bint stores, bint own) noexcept nogil:
     """As call_law, where no step has led to the pose, and no amounts of fields are transferred.
 
     A contact for which the law writes one keeps the records that it had, so that the next step finds it as it was.
@@ -202,7 +199,7 @@ cdef bint call_between_steps(Stored *stored, const Law *law, const StateView *st
     cdef double records[MAX_RECORDS * 4 * LANES]
     cdef int n = law.fields.n, lane, k
     cdef bint transfers
-    memcpy(records, block + RECORDS * LANES, law.n_records * 4 * LANES * sizeof(double))
+    memcpy(records, history_of(block), law.n_records * 4 * LANES * sizeof(double))
     if not call_law(stored, law, state, block, contact, result, stores, own):
         return False
     for lane in range(LANES):
@@ -210,18 +207,17 @@ cdef bint call_between_steps(Stored *stored, const Law *law, const StateView *st
         for k in range(2 * n, 4 * n):
             transfers |= result[(RATES + k) * LANES + lane] != 0.0
         for k in range(4 * law.n_records if transfers else 0):
-            block[(RECORDS + k) * LANES + lane] = records[k * LANES + lane]
+            history_of(block)[k * LANES + lane] = records[k * LANES + lane]
     return True
 
 
-cdef inline int ended_lanes(const Stored *stored, const Blocks *blocks, const double *block,
+cdef inline int ended_lanes(const Stored *stored, const Blocks *blocks, const ContactBlock *block,
                             const double *result) noexcept nogil:
     """Bits 1 << lane of the contacts that do not go on."""
-    cdef const int *keys = <const int *> block
     cdef int lane, bits = bits_below(result + GOES_ON * LANES, 0.5)
     if bits:
         for lane in range(LANES):
-            bits &= ~((keys[FIRST + lane] == blocks.hole) << lane)
+            bits &= ~((block.first[lane] == blocks.hole) << lane)
     return bits
 
 
@@ -264,15 +260,16 @@ cdef void add_box_work(Stored *stored, const Law *law, const int *first, const d
                 stored.box_work[part] += rounded_wide(0.5 * law.dt * power * law.per_energy)
 
 
-cdef void describe_kept(const Law *law, const double *block, const double *contact, double *result) noexcept nogil:
+cdef void describe_kept(const Law *law, const ContactBlock *block, const double *contact,
+                        double *result) noexcept nogil:
     """Results of contacts whose forces are known, for fluxes; rates of the law, which changes a copy of its records."""
     cdef double records[MAX_RECORDS * 4 * LANES]
     if law.fields.law_writes:
-        memcpy(records, block + RECORDS * LANES, law.n_records * 4 * LANES * sizeof(double))
+        memcpy(records, history_of(block), law.n_records * 4 * LANES * sizeof(double))
         law.history(contact, records, result, law.parameters)
     memset(result, 0, RATES * LANES * sizeof(double))
-    memcpy(result + FORCE * LANES, block + LAST_FORCE * LANES, 3 * LANES * sizeof(double))
-    memcpy(result + COUPLE * LANES, block + LAST_COUPLE * LANES, 3 * LANES * sizeof(double))
+    memcpy(result + FORCE * LANES, block.force, sizeof(block.force))
+    memcpy(result + COUPLE * LANES, block.couple, sizeof(block.couple))
     store_eight(result + GOES_ON * LANES, eight_of(1.0))
 
 
@@ -284,7 +281,7 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
     cdef double result[ALL_RESULT_ROWS * LANES]
     cdef double sides[2 * SIDE_ROWS * LANES]
     cdef double contact[CONTACT_ROWS * LANES]
-    cdef double *block
+    cdef ContactBlock *block
     cdef const double *force
     cdef const double *couple
     cdef Py_ssize_t b, n_blocks = blocks.n_blocks
@@ -298,10 +295,10 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
         block = block_at(blocks, b)
         prefetch_block(block_at(blocks, b + 2 * <int> AHEAD), law, block)
         if not walls and b + <int> AHEAD < n_blocks:
-            prefetch_bodies(stored, state, <const int *> block_at(blocks, b + AHEAD))
+            prefetch_bodies(stored, state, block_at(blocks, b + AHEAD).first)
         crosses = load_block(law, state, blocks, b, walls, contact, sides, NULL, images)
         ended = 0
-        force, couple = block + LAST_FORCE * LANES, block + LAST_COUPLE * LANES
+        force, couple = block.force[0], block.couple[0]
         if b >= stored.n_kept[group]:
             force, couple = result + FORCE * LANES, result + COUPLE * LANES
             preset(stored, law, b, walls, contact, result)
@@ -318,11 +315,11 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
         elif law.fields.sums != NULL:
             describe_kept(law, block, contact, result)
         if law.fields.sums != NULL:
-            add_rates(stored, law, state, <const int *> block + FIRST, <const int *> block + SECOND, contact, result)
+            add_rates(stored, law, state, block.first, block.second, contact, result)
         if not add_forces(stored, law, block, force, couple if law.has_couples else NULL, contact, sides, walls):
             return False
         if crosses:
-            add_box_work(stored, law, <const int *> block + FIRST, force, images)
+            add_box_work(stored, law, block.first, force, images)
         if (b + 1) % BLOCKS_PER_FOLD == 0:
             fold(stored.ledger.sums, SUMMED, stored.ledger.dissipated)
         for lane in range(LANES if ended else 0):

@@ -12,8 +12,9 @@ triangles feels one plane, over a convex edge a force that turns continuously, a
 potential energy is continuous. A dropped triangle that was a contact one step ago gives its history to the one that
 replaced it, if their directions differ by less than the feature angle.
 """
-from minidem.contact.blocks cimport PLACE, SECOND, keys_of
+from minidem.contact.blocks cimport ContactBlock, block_of
 from minidem.contact.stored cimport WALLS
+from minidem.core.lanes cimport lane_of
 from minidem.core.vectors cimport reserve
 from minidem.core.vec3 cimport Vec3, add_scaled, dot, norm, sub
 from minidem.walls.surface cimport Touch, near_element, overlaps_simple, point_in_lab, touch_triangle, vector
@@ -121,15 +122,16 @@ cdef void hand_over(Stored *stored, const Walls *walls, const Facet *facets, Py_
                     Py_ssize_t first) noexcept nogil:
     """Contacts of dropped triangles become those of the triangles that replace them; first : place in the list."""
     cdef int *contact_at = stored.contact_at.data + first
-    cdef int *keys
+    cdef ContactBlock *block
     cdef Py_ssize_t k, m
+    cdef int lane
     for k in range(n):
         if facets[k].dropped or contact_at[k]:
             continue
         for m in range(n):
             if facets[m].dropped and contact_at[m] and replaces(walls, facets + k, facets + m, radius):
-                keys = keys_of(&stored.groups[WALLS], contact_at[m] - 1)
-                keys[SECOND], keys[PLACE] = -1 - facets[k].element, <int> (first + k)
+                block, lane = block_of(&stored.groups[WALLS], contact_at[m] - 1), lane_of(contact_at[m] - 1)
+                block.second[lane], block.place[lane] = -1 - facets[k].element, <int> (first + k)
                 contact_at[k], contact_at[m] = contact_at[m], 0
                 break
 

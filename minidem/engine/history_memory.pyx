@@ -10,11 +10,10 @@ from minidem.state.layout import aligned
 
 from minidem.broadphase.ghosts cimport slot_of
 from minidem.contact.blocks cimport (
-    EFFECTIVE_INERTIA, EFFECTIVE_MASS, FIRST, LAST_COUPLE, LAST_FORCE, MATERIALS, RECORDS, SECOND, clear_blocks,
-    keys_of, numbers_of, release_blocks, set_stride, take_lane,
+    Blocks, ContactBlock, block_of, clear_blocks, history_of, release_blocks, set_bodies, set_stride, take_lane,
 )
 from minidem.contact.stored cimport GROUPS, OWN, WALLS, Stored
-from minidem.core.lanes cimport LANES
+from minidem.core.lanes cimport LANES, lane_of
 from minidem.state.state cimport StateView, write_rows
 
 
@@ -81,22 +80,22 @@ cdef class HistoryMemory:
         cdef const double[:, ::1] force = history["force"], couple = history["couple"]
         cdef const double[::1] mass = history["mass"], inertia = history["rolling_inertia"]
         cdef Blocks *blocks
-        cdef double *numbers
-        cdef int *keys
+        cdef ContactBlock *block
         cdef Py_ssize_t k, lane, r, m
+        cdef int at
         for k in range(slots.shape[0]):
             blocks = &self.walls if slots[k, 1] < 0 else &self.spheres
             lane = take_lane(blocks)
             if lane < 0:
                 raise MemoryError("no memory for the contacts of the time loop")
-            keys, numbers = keys_of(blocks, lane), numbers_of(blocks, lane)
-            keys[FIRST], keys[SECOND], keys[MATERIALS] = slots[k, 0], slots[k, 1], materials[k]
-            numbers[EFFECTIVE_MASS * LANES], numbers[EFFECTIVE_INERTIA * LANES] = mass[k], inertia[k]
+            block, at = block_of(blocks, lane), lane_of(lane)
+            set_bodies(blocks, lane, slots[k, 0], slots[k, 1], -1, materials[k])
+            block.mass[at], block.rolling_inertia[at] = mass[k], inertia[k]
             for m in range(3):
-                numbers[(LAST_FORCE + m) * LANES], numbers[(LAST_COUPLE + m) * LANES] = force[k, m], couple[k, m]
+                block.force[m][at], block.couple[m][at] = force[k, m], couple[k, m]
             for r in range(records.shape[0]):
                 for m in range(4):
-                    numbers[(RECORDS + 4 * r + m) * LANES] = records[r, k, m]
+                    history_of(block)[(4 * r + m) * LANES + at] = records[r, k, m]
 
     cdef void bind(self, Loop *loop) noexcept:
         """Pointers of the loop. At the first call the contacts of its last step are replaced by those of the arrays."""
@@ -130,10 +129,10 @@ cdef object export_history(Loop *loop, Layout layout):
     """
     cdef const StateView *view = &loop.state
     cdef const Blocks *blocks
-    cdef const int *keys
-    cdef const double *numbers
+    cdef const ContactBlock *block
+    cdef int at
     cdef Py_ssize_t lane, row, n = 0
-    cdef int t, group, r, m, j
+    cdef int t, group, r, m, i, j
     for t in range(loop.n_threads):
         for group in range(<int> GROUPS):
             n += LANES * loop.contacts[t].stored.groups[group].n_blocks
@@ -144,11 +143,10 @@ cdef object export_history(Loop *loop, Layout layout):
         for group in range(<int> GROUPS):
             blocks = &loop.contacts[t].stored.groups[group]
             for lane in range(LANES * blocks.n_blocks):
-                keys = keys_of(blocks, lane)
-                if keys[FIRST] == blocks.hole or keys[FIRST] != slot_of(view, keys[FIRST]):
+                i, j = block_of(blocks, lane).first[lane_of(lane)], block_of(blocks, lane).second[lane_of(lane)]
+                if i == blocks.hole or i != slot_of(view, i):
                     continue                            # a contact whose first body is a ghost: another thread has it
-                j = keys[SECOND]
-                spheres[n, 0] = view.sphere_number[keys[FIRST]]
+                spheres[n, 0] = view.sphere_number[i]
                 spheres[n, 1] = view.sphere_number[slot_of(view, j)] if j >= 0 else j
                 sources[n, 0], sources[n, 1], sources[n, 2] = t, group, <int> lane
                 n += 1
@@ -160,14 +158,14 @@ cdef object export_history(Loop *loop, Layout layout):
     cdef double[:, ::1] force = np.empty((n, 3)), couple = np.zeros((n, 3))
     cdef double[::1] mass = np.empty(n), inertia = np.empty(n)
     for row in range(n):                                                # as stored: reads in order are faster
-        numbers = numbers_of(&loop.contacts[sources[row, 0]].stored.groups[sources[row, 1]], sources[row, 2])
+        block = block_of(&loop.contacts[sources[row, 0]].stored.groups[sources[row, 1]], sources[row, 2])
+        at = lane_of(sources[row, 2])
         lane = places[row]
-        mass[lane], inertia[lane] = numbers[EFFECTIVE_MASS * LANES], numbers[EFFECTIVE_INERTIA * LANES]
+        mass[lane], inertia[lane] = block.mass[at], block.rolling_inertia[at]
         for m in range(3):              # + 0.0: never -0.0, which depends on the other contacts of a block
-            force[lane, m] = numbers[(LAST_FORCE + m) * LANES] + 0.0
-            couple[lane, m] = numbers[(LAST_COUPLE + m) * LANES] + 0.0
+            force[lane, m], couple[lane, m] = block.force[m][at] + 0.0, block.couple[m][at] + 0.0
         for r in range(loop.law.n_records):
             for m in range(4):
-                records[r, lane, m] = numbers[(RECORDS + 4 * r + m) * LANES] + 0.0
+                records[r, lane, m] = history_of(block)[(4 * r + m) * LANES + at] + 0.0
     return {"spheres": listed[order], "records": np.asarray(records), "force": np.asarray(force),
             "couple": np.asarray(couple), "mass": np.asarray(mass), "rolling_inertia": np.asarray(inertia)}

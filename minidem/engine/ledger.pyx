@@ -12,10 +12,7 @@ from libc.string cimport memset
 
 from minidem.broadphase.ghosts cimport clump_of, slot_of
 from minidem.broadphase.neighbours cimport owns
-from minidem.contact.blocks cimport (
-    EFFECTIVE_MASS, FIRST, LAST_COUPLE, LAST_FORCE, MATERIALS, RECORDS, SECOND, Blocks, block_at, is_hole, keys_of,
-    numbers_of,
-)
+from minidem.contact.blocks cimport Blocks, ContactBlock, block_at, block_of, history_of, is_hole
 from minidem.contact.contact_motion cimport SIDE_ROWS, gather_contacts
 from minidem.contact.fixed_point cimport Wide, join_wide, rounded_wide, split_wide
 from minidem.contact.law cimport Contact, Law
@@ -85,18 +82,16 @@ cdef void visit_stored(const Loop *loop, int thread, Visitor visit, int wall, Su
     cdef double contact[COEFFICIENTS * LANES]
     cdef double sides[2 * SIDE_ROWS * LANES]
     cdef double points[3 * LANES]
-    cdef const int *keys
-    cdef const double *numbers
+    cdef const ContactBlock *block
     cdef Py_ssize_t b
     cdef int lane
     for b in range(blocks.n_blocks):
-        keys = <const int *> block_at(blocks, b)
-        gather_contacts(contacts.law, &loop.state, keys + FIRST, keys + SECOND, True, contact, sides, points, NULL)
+        block = block_at(blocks, b)
+        gather_contacts(contacts.law, &loop.state, block.first, block.second, True, contact, sides, points, NULL)
         for lane in range(LANES):
-            numbers = block_at(blocks, b) + lane
             if not is_hole(blocks, LANES * b + lane):
-                visit(loop, contacts.law.walls, -1 - keys[SECOND + lane], load(numbers + LAST_FORCE * LANES),
-                      load(points + lane), load(numbers + LAST_COUPLE * LANES), wall, sums)
+                visit(loop, contacts.law.walls, -1 - block.second[lane], load(block.force[0] + lane),
+                      load(points + lane), load(block.couple[0] + lane), wall, sums)
 
 
 cdef void visit_found(const Loop *loop, int thread, Visitor visit, int wall, Sums *sums) noexcept nogil:
@@ -153,9 +148,9 @@ cdef void add_box_work(const Loop *loop, int thread, bint between, Sums *sums) n
     """
     cdef const Contacts *contacts = loop.contacts + thread
     cdef const Blocks *blocks
-    cdef const int *keys
+    cdef const ContactBlock *block
     cdef Py_ssize_t k, end = 0
-    cdef int i, j, group
+    cdef int i, j, group, lane
     cdef double force
     cdef Contact contact
     for k in range(0 if between else 2):
@@ -163,10 +158,10 @@ cdef void add_box_work(const Loop *loop, int thread, bint between, Sums *sums) n
     for group in range(<int> WALLS if between else 0):
         blocks = &contacts.stored.groups[group]
         for k in range(LANES * blocks.n_blocks):
-            keys = keys_of(blocks, k)
-            if <unsigned int> (keys[FIRST] - contacts.stored.first_slot) < <unsigned int> contacts.stored.n_slots:
-                add_image_work(loop, contacts.law.box, keys[FIRST], keys[SECOND],
-                               load(numbers_of(blocks, k) + LAST_FORCE * LANES), sums)
+            block, lane = block_of(blocks, k), lane_of(k)
+            if <unsigned int> (block.first[lane] - contacts.stored.first_slot) < <unsigned int> contacts.stored.n_slots:
+                add_image_work(loop, contacts.law.box, block.first[lane], block.second[lane],
+                               load(block.force[0] + lane), sums)
     for k in range(contacts.crossing.size):
         i, j = contacts.pairs.data[contacts.crossing.data[k]], contacts.pairs.data[contacts.crossing.data[k] + 1]
         if not owns(loop.broad.threads + thread, &loop.state, i):
@@ -176,19 +171,17 @@ cdef void add_box_work(const Loop *loop, int thread, bint between, Sums *sums) n
         add_image_work(loop, contacts.law.box, i, j, scale(force, contact.normal), sums)
 
 
-cdef inline Resistance resistance_of(const Law *law, const double *numbers, int pair) noexcept nogil:
+cdef inline Resistance resistance_of(const Law *law, const ContactBlock *block, int lane) noexcept nogil:
     """Of a contact of a law with records, by the coefficients of the parts of a law with friction. Of bonds and laws of
-    the user it is unknown: that of the stiffest spring and the strongest dashpot which the step resolves is taken.
-
-    numbers, pair : of its block, and of its materials.
-    """
-    cdef const double *coefficients = law.coefficients + (pair if law.n_materials > 1 else 0) * law.n_coefficients
-    cdef double mass = numbers[EFFECTIVE_MASS * LANES], radius, dashpot, sticks
+    the user it is unknown: that of the stiffest spring and the strongest dashpot which the step resolves is taken."""
+    cdef int pair = block.materials[lane] if law.n_materials > 1 else 0
+    cdef const double *coefficients = law.coefficients + pair * law.n_coefficients
+    cdef double mass = block.mass[lane], radius, dashpot, sticks
     cdef Resistance resistance
     if law.parts[0].forces == NULL or law.touch_records > 0:
         resistance.along = resistance.across = 1.25 * mass / (law.dt * law.dt)
         return resistance
-    radius = fabs(numbers[(<int> RECORDS + 4 * <int> SPRING + 3) * LANES])         # of the contact
+    radius = fabs(history_of(block)[(4 * <int> SPRING + 3) * LANES + lane])         # of the contact
     dashpot = coefficients[<int> DAMPING] * sqrt(mass * radius) / law.dt
     sticks = 1.0 if coefficients[<int> FRICTION] > 0.0 else 0.0
     resistance.along = dashpot + 0.25 * law.power * coefficients[<int> STIFFNESS] * radius
@@ -233,9 +226,8 @@ cdef object normal_virial(const Loop *loop):
     cdef const Contacts *contacts
     cdef const Blocks *blocks
     cdef const BoxPose *box = loop.contacts[0].law.box
-    cdef const double *numbers
+    cdef const ContactBlock *block
     cdef const double *rows
-    cdef const int *keys
     cdef Contact contact
     cdef Resistance resistance
     cdef Vec3 u
@@ -243,7 +235,7 @@ cdef object normal_virial(const Loop *loop):
     cdef double[:, ::1] total = np.zeros((2, 3))
     cdef Py_ssize_t k, end
     cdef double inverse
-    cdef int t, group
+    cdef int t, group, lane
     memset(sums, 0, sizeof(sums))
     memset(kinetic, 0, sizeof(kinetic))
     for t in range(loop.n_threads):
@@ -257,11 +249,11 @@ cdef object normal_virial(const Loop *loop):
         for group in range(<int> WALLS):
             blocks = &contacts.stored.groups[group]
             for k in range(LANES * blocks.n_blocks):
-                keys, numbers = keys_of(blocks, k), numbers_of(blocks, k)
-                if <unsigned int> (keys[FIRST] - contacts.stored.first_slot) < <unsigned int> contacts.stored.n_slots:
-                    resistance = resistance_of(contacts.law, numbers, keys[MATERIALS])
-                    add_virial(loop, box, keys[FIRST], keys[SECOND], load(numbers + LAST_FORCE * LANES), resistance,
-                               sums)
+                block, lane = block_of(blocks, k), lane_of(k)
+                if <unsigned int> (block.first[lane] - contacts.stored.first_slot) \
+                        < <unsigned int> contacts.stored.n_slots:
+                    add_virial(loop, box, block.first[lane], block.second[lane], load(block.force[0] + lane),
+                               resistance_of(contacts.law, block, lane), sums)
     for k in range(state.n_blocks * LANES):
         rows = state.blocks + (k // LANES) * state.n_rows * LANES + k % LANES
         inverse = (fixed_rows(state, k // LANES) + k % LANES)[INVERSE_MASS * LANES]

@@ -186,7 +186,7 @@ def test_a_scheme_is_built_alone(tree):
     ("rotation/euler.pyx", {"rotation.euler"}),
     ("core/transpose.h", {"state.pose"}),
     ("rotation/scheme.pxd", {"rotation.scheme", "rotation.euler"}),
-    ("state/pose.pxd", set())])               # of the time loop and the broad phase, which are not here
+    ("state/pose.pxd", {"state.pose"})])      # others, of the time loop and the broad phase, are not here
 def test_an_edited_file_builds_its_users(tree, name, users):
     date = tree.path(name).stat().st_mtime
     tree.append(name, "\n\n")
