@@ -16,7 +16,7 @@ from minidem.output import vtu
 from minidem.output.background import Background
 from minidem.scenario.run import Run
 
-pytestmark = pytest.mark.usefixtures("without_pictures")
+pytestmark = pytest.mark.usefixtures("without_pictures", "few_rows")
 RUN = ["--time", "0.02", "--frames", "6", "--seed", "3", "--quiet"]
 
 
