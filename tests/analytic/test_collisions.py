@@ -114,7 +114,8 @@ def rms_of_rows(rows):
 
 @pytest.mark.parametrize("scheme, build", [
     pytest.param(scheme, build, marks=[pytest.mark.slow] * (
-        build is three_rods_in_box or scheme != "spiral" and (j != (0 if scheme.startswith("buss") else i % len(STEPS)) or i % 2)))
+        build is three_rods_in_box
+        or scheme != "spiral" and (j != (0 if scheme.startswith("buss") else i % len(STEPS)) or i % 2)))
     for i, scheme in enumerate(md.rotation.available()) for j, build in enumerate(STEPS)])
 def test_order_through_collisions(scheme, build):
     """Order 2, the translation's, or the scheme's own for varying torque if that is lower.

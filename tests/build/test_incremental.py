@@ -157,7 +157,8 @@ def test_a_wheel_leaves_the_modules_in_place_alone(tree):
 
 
 @pytest.mark.parametrize("arguments", [
-    pytest.param(IN_PLACE, id="build_ext"), pytest.param(hook("build_editable"), id="pip install -e", marks=pytest.mark.slow)])
+    pytest.param(IN_PLACE, id="build_ext"),
+    pytest.param(hook("build_editable"), id="pip install -e", marks=pytest.mark.slow)])
 def test_new_dates_and_a_lost_module_build_nothing(tree, arguments):
     before = {name: path.read_bytes() for name, path in tree.modules().items()}
     tree.modules()["rotation.euler"].unlink()
