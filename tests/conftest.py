@@ -15,7 +15,7 @@ import minidem as md
 from minidem.contact import registry as contact
 from minidem.engine import loop_memory as owner
 from minidem.rotation import registry as rotation
-from minidem.scenario import plot
+from minidem.scenario import plot, run as scenario_run
 from minidem.scenarios.spiral import chess
 from minidem.templates import fit_mesh
 
@@ -67,6 +67,14 @@ def without_pictures():
     """Scenarios draw none: they would take most of the time of short runs."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plot, "save", lambda *_: False)
+        yield
+
+
+@pytest.fixture(scope="module")
+def few_rows():
+    """Scenarios write a tenth of the rows: looking at a simulation takes most of the time of short runs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scenario_run, "ROWS", 100)
         yield
 
 

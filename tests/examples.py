@@ -10,6 +10,7 @@ import inspect
 import re
 import shlex
 import textwrap
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,6 +34,7 @@ def documents():
             for path in [*sorted(ROOT.glob("*.md")), *sorted(PACKAGE.rglob("*.md"))]]
 
 
+@cache
 def docstrings():
     """Of modules, classes and functions: those of the package, compiled ones too, and of scripts."""
     found = []

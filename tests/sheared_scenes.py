@@ -1,5 +1,6 @@
 """Gases of rods and balls in periodic boxes that move."""
 import hashlib
+from functools import cache
 
 import numpy as np
 
@@ -23,14 +24,21 @@ def material(contact):
     return md.Material(1e7, 0.3, restitution=0.8, friction=0.4, **rolling)
 
 
+@cache
+def start(n, edge, seed, template):
+    """Positions and orientations, velocities and angular velocities of standard deviation 1: it takes longer to find
+    them than they move."""
+    rng = np.random.default_rng(seed)
+    return *place([template], [n], (0.0,) * 3, (edge,) * 3, rng)[0], rng.normal(size=(n, 3)), rng.normal(size=(n, 3))
+
+
 def gas(motion, contact="hertz", n=200, solid_fraction=0.25, dt=2e-5, seed=1, template=ROD, speed=0.3, **options):
     """n clumps with random velocities in a cube. motion : arguments of md.PeriodicBox."""
-    rng, edge = np.random.default_rng(seed), (n * template.volume / solid_fraction) ** (1 / 3)
-    position, orientation = place([template], [n], (0.0,) * 3, (edge,) * 3, rng)[0]
+    edge = (n * template.volume / solid_fraction) ** (1 / 3)
+    position, orientation, velocity, spin = start(n, edge, seed, template)
     sim = md.Simulation(material(contact), dt=dt, contact=contact,
                         periodic=md.PeriodicBox((0.0,) * 3, (edge,) * 3, (True,) * 3, **motion), **options)
-    sim.add_clumps(template, position, orientation, rng.normal(0.0, speed, (n, 3)),
-                   rng.normal(0.0, speed / 0.05, (n, 3)))
+    sim.add_clumps(template, position, orientation, speed * velocity, speed / 0.05 * spin)
     return sim
 
 

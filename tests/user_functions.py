@@ -1,6 +1,7 @@
 """The user-defined functions of scenarios/custom_law.py and custom_integrator.py through every interface; scenes and
 comparisons for tests of user-defined contact laws."""
 import ctypes
+from functools import cache
 
 import numpy as np
 import pytest
@@ -22,8 +23,9 @@ def capsule(function, signature):
     return make(ctypes.cast(function, ctypes.c_void_p), signature, None)
 
 
+@cache
 def functions_of(example, interface, signature=None):
-    """Functions of an example by name; without numba or a C compiler the test that needs them is skipped."""
+    """By name, compiled once; without numba or a C compiler the test that needs them is skipped."""
     if interface == "numba":
         pytest.importorskip("numba")
     functions = example.INTERFACES["ctypes" if interface == "capsule" else interface]()

@@ -2,7 +2,7 @@
 from itertools import chain
 
 import numpy as np
-from scipy.spatial import cKDTree
+import scipy
 
 
 def near_spheres(a, radii_a, b, radii_b, gap):
@@ -40,7 +40,7 @@ def _trees(centers, radii):
     """(largest radius, indices, tree of centres) of each class of size."""
     size = np.frexp(radii)[1]
     classes = [np.flatnonzero(size == one) for one in np.unique(size)]
-    return [(radii[one].max(), one, cKDTree(centers[one])) for one in classes]
+    return [(radii[one].max(), one, scipy.spatial.cKDTree(centers[one])) for one in classes]
 
 
 def _within(centers, distances, tree):

@@ -5,12 +5,11 @@ All bodies and groups of a file form one surface, because exporters split a body
 import codecs
 import io
 
-import meshio
 import numpy as np
 
 from minidem.core.checks import existing_file, file_path
 
-MESHIO = {".vtk": meshio.vtk.read, ".vtu": meshio.vtu.read, ".msh": meshio.gmsh.read}   # meshio.read calls sys.exit
+MESHIO = {".vtk": "vtk", ".vtu": "vtu", ".msh": "gmsh"}       # its modules: meshio.read calls sys.exit
 SUFFIXES = (".stl", ".obj", ".ply", ".off", ".glb", *MESHIO)
 BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
@@ -55,7 +54,8 @@ def _with_trimesh(path, suffix):
 
 
 def _with_meshio(path, suffix):
-    mesh = MESHIO[suffix](str(path))
+    import meshio  # not with minidem: it takes a tenth of a second
+    mesh = getattr(meshio, MESHIO[suffix]).read(str(path))
     points = np.asarray(mesh.points, dtype=np.float64).reshape(len(mesh.points), 3)
     return points, _joined([np.stack([block.data[:, 0], block.data[:, k], block.data[:, k + 1]], axis=1)
                             for block in mesh.cells if block.type in ("triangle", "quad", "polygon")

@@ -12,7 +12,6 @@ from pathlib import Path
 from xml.etree import ElementTree
 from xml.sax.saxutils import quoteattr
 
-import meshio
 import numpy as np
 
 from minidem.core.atomic import replace_text, replacing
@@ -99,6 +98,7 @@ class Frame:
 
     def write(self, path):
         """Write the VTU file `path` atomically."""
+        import meshio  # not with minidem: it takes a tenth of a second
         centers, radii, clump = self.spheres[:, :3], self.spheres[:, 3], self.clump
         data = {"radius": radii, "clump": self.ids[clump].astype(np.int32), "template": self.template[clump],
                 "clump_center": self.position[clump]}
@@ -205,6 +205,7 @@ def _line_mesh(sim, pairs, between, data):
 
     pairs : structured array (n,) with clump_i, clump_j, sphere_i, sphere_j, and point of those at walls
     """
+    import meshio
     ids, spheres, box = np.asarray(sim.ids), sim.sphere_centers(), sim.engine.box
     position, clump_j, n = np.asarray(sim.position), pairs["clump_j"], len(pairs)
     centers, at_wall = position if between == "clumps" else spheres, clump_j < 0
@@ -228,6 +229,7 @@ def _line_mesh(sim, pairs, between, data):
 
 def write_mesh(path, mesh, time=None):
     """Write a meshio.Mesh atomically; time: TimeValue of the field data [s]."""
+    import meshio
     with replacing(path) as temporary:
         meshio.vtu.write(temporary, mesh, compression=None)
         if time is not None:

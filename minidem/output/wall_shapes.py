@@ -1,5 +1,4 @@
 """Walls as surfaces for ParaView: planes as polygons, surfaces of revolution as quadrilaterals, meshes as they are."""
-import meshio
 import numpy as np
 
 from minidem.output.vtu import write_mesh
@@ -47,6 +46,7 @@ def wall_mesh(sim, bounds=None):
 
     bounds : low and high corner of what infinite walls cover; default: `reach` of the spheres now.
     """
+    import meshio  # not with minidem: it takes a tenth of a second
     bounds, box = bounds or reach(sim), sim.engine.box
     if box is not None:
         ends = box.low, box.high

@@ -32,7 +32,8 @@ def test_chain_with_walls_as_contacts_say():
     assert found == pytest.approx({frozenset(pair): h for *pair, h in zip(i, j, conductance)}, rel=1e-10)
 
 
-@pytest.mark.parametrize("count, steps", [(24, (600, 900)), pytest.param(200, heat.STEPS, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("count, steps", [(24, (600, 900)), (200, heat.STEPS)])
 def test_packing(count, steps):
     """Between a hot and a cold wall, against the matrix exponential; and with adiabatic walls alone."""
     bed = heat.packing(count)

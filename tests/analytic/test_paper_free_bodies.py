@@ -45,7 +45,7 @@ VERDICTS = {
 }
 
 SLOW = ("cohesive_slope", "capillary_bridge", "forced_cylinder", "cantilever", "segregation", "heat_chain",
-        "custom_integrator")
+        "custom_integrator", "custom_law", "forced_sphere")
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in VERDICTS])

@@ -1,12 +1,14 @@
 """Every example of README, guide, docstrings and other documents runs as printed, and every command has valid options.
 
-tests/examples.py says what an example is. Those in Python are run, each as a script of its own. Commands would take
-up to an hour: their options are read by the script's own parser. Readers have a mesh, stone.stl; stone.txt is made
-of it by the guide's own command.
+tests/examples.py says what an example is. Those in Python are run, each as a script of its own: by another Python that
+of the README and those that start processes, the others here, by runpy. Commands would take up to an hour: their
+options are read by the script's own parser. Readers have a mesh, stone.stl; stone.txt is made of it by the guide's own
+command.
 """
 import argparse
 import importlib.util
 import os
+import runpy
 import shlex
 import subprocess
 import sys
@@ -60,9 +62,6 @@ def reading_only(monkeypatch):
     monkeypatch.setattr(argparse.ArgumentParser, "parse_known_args", lambda *what: read(*what, strict=False))
 
 
-COARSE = "from minidem.templates import fit_mesh; fit_mesh.CELLS = 10_000\n"        # which takes most of the time
-
-
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory):
     """A folder with what the examples take as given: stone.stl in mm, and stone.txt by the command that makes it.
@@ -84,19 +83,24 @@ def desk(tmp_path_factory):
     return folder
 
 
-def run(code, folder):
-    (folder / "example.py").write_text(COARSE * ("from_mesh" in code) + code)
-    return subprocess.run([sys.executable, "example.py"], cwd=folder, env=INSTALLED, capture_output=True, text=True,
+def run(code, folder, another_python):
+    (folder / "example.py").write_text(code)
+    if not another_python:
+        return runpy.run_path("example.py", run_name="__main__")
+    done = subprocess.run([sys.executable, "example.py"], cwd=folder, env=INSTALLED, capture_output=True, text=True,
                           timeout=300)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("where, code", [
     pytest.param(where, code, id=where, marks=[pytest.mark.slow] * (".md " not in where)) for where, code in PYTHON])
-def test_python_runs_as_printed(where, code, desk):
+@pytest.mark.usefixtures("own", "own_law", "coarse_fits")
+def test_python_runs_as_printed(where, code, desk, monkeypatch):
     if "import freud" in code:                          # has wheels for few platforms
         pytest.importorskip("freud")
-    done = run(code, desk)
-    assert done.returncode == 0, done.stderr
+    monkeypatch.chdir(desk)
+    monkeypatch.syspath_prepend(str(desk))
+    run(code, desk, "__main__" in code or where.startswith("README"))
     if "run_ensemble" in code:
         table = (desk / "results" / "study" / "table.csv").read_text().splitlines()
         assert len(table) > 1 and all(line.endswith(",") for line in table[1:])         # no error in any run

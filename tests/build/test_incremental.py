@@ -156,7 +156,9 @@ def test_a_wheel_leaves_the_modules_in_place_alone(tree):
     assert set(packed) == ALL and not any(b"editable" in one for one in packed.values())
 
 
-@pytest.mark.parametrize("arguments", [IN_PLACE, hook("build_editable")], ids=["build_ext", "pip install -e"])
+@pytest.mark.parametrize("arguments", [
+    pytest.param(IN_PLACE, id="build_ext"),
+    pytest.param(hook("build_editable"), id="pip install -e", marks=pytest.mark.slow)])
 def test_new_dates_and_a_lost_module_build_nothing(tree, arguments):
     before = {name: path.read_bytes() for name, path in tree.modules().items()}
     tree.modules()["rotation.euler"].unlink()
@@ -183,8 +185,8 @@ def test_a_scheme_is_built_alone(tree):
 
 
 @pytest.mark.parametrize("name, users", [
-    ("rotation/euler.pyx", {"rotation.euler"}),
-    ("core/transpose.h", {"state.pose"}),
+    pytest.param("rotation/euler.pyx", {"rotation.euler"}, marks=pytest.mark.slow),
+    pytest.param("core/transpose.h", {"state.pose"}, marks=pytest.mark.slow),
     ("rotation/scheme.pxd", {"rotation.scheme", "rotation.euler"}),
     ("state/pose.pxd", {"state.pose"})])      # others, of the time loop and the broad phase, are not here
 def test_an_edited_file_builds_its_users(tree, name, users):
@@ -200,7 +202,8 @@ def test_a_declaration_file_that_is_new(tree):
     assert stale() == {"rotation.euler"}
 
 
-@pytest.mark.parametrize("setting", ["MINIDEM_OPENMP=auto", "CFLAGS=-O1", "LDFLAGS=-O1"])
+@pytest.mark.parametrize("setting", [
+    "MINIDEM_OPENMP=auto", *(pytest.param(f"{name}=-O1", marks=pytest.mark.slow) for name in ("CFLAGS", "LDFLAGS"))])
 def test_other_flags_build_all(tree, monkeypatch, setting):
     monkeypatch.setenv(*setting.split("="))
     assert stale() == ALL

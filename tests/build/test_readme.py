@@ -21,8 +21,9 @@ BLOCKS = examples.FENCE.findall(BOTH)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
-@pytest.mark.parametrize("script", ["scenarios/dense_rods", "scenarios/paper_report",
-                                    "scenarios/spiral/chess_in_box", "tools/compare_peers", "tools/docs"])
+@pytest.mark.parametrize("script", [
+    "scenarios/spiral/chess_in_box", "tools/compare_peers", *(pytest.param(name, marks=pytest.mark.slow) for name in (
+        "scenarios/dense_rods", "scenarios/paper_report", "tools/docs"))])
 def test_scripts_run_from_any_folder(script, tmp_path):
     """They import modules beside them and of scenarios/."""
     command = [sys.executable, ROOT / f"{script}.py", "--help"]

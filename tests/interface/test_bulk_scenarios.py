@@ -12,7 +12,7 @@ import silo
 import minidem as md
 from minidem.scenarios import dosta
 
-pytestmark = pytest.mark.usefixtures("without_pictures")
+pytestmark = pytest.mark.usefixtures("without_pictures", "few_rows")
 
 
 @pytest.fixture(autouse=True)

@@ -139,7 +139,8 @@ def test_a_time_limit_on_a_cluster(study, cluster, tmp_path):
     assert [row["error"] for row in study("stop", [0, 2], {"folder": [str(tmp_path)]}, **where)] == [None] * 2
 
 
-@pytest.mark.parametrize("how", ["late", "first", "raise", "exit"])
+@pytest.mark.parametrize("how", [
+    "late", "exit", *(pytest.param(how, marks=pytest.mark.slow) for how in ("first", "raise"))])
 def test_results_of_forked_processes_are_ignored(study, how):
     rows = study("fork", range(4), {"how": [how]}, timeout=60.0)
     assert [row["error"] for row in rows] == [None] * 4

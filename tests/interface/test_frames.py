@@ -16,7 +16,7 @@ from minidem.output import vtu
 from minidem.output.background import Background
 from minidem.scenario.run import Run
 
-pytestmark = pytest.mark.usefixtures("without_pictures")
+pytestmark = pytest.mark.usefixtures("without_pictures", "few_rows")
 RUN = ["--time", "0.02", "--frames", "6", "--seed", "3", "--quiet"]
 
 
@@ -45,13 +45,13 @@ def writing(monkeypatch):
     """A function that sets what precedes the writing of each frame, in its thread: act(number of the frame)."""
     def setting(act):
         numbers = iter(range(1000))
-        write = vtu.meshio.vtu.write
+        write = meshio.vtu.write
 
         def acting(file, mesh, **options):
             if "vertex" in mesh.cells_dict:         # not the walls
                 act(next(numbers))
             write(file, mesh, **options)
-        monkeypatch.setattr(vtu.meshio.vtu, "write", acting)
+        monkeypatch.setattr(meshio.vtu, "write", acting)
     return setting
 
 

@@ -11,7 +11,7 @@ import minidem as md
 from minidem.initial import settled_bed
 from minidem.scenarios import dosta
 
-pytestmark = pytest.mark.usefixtures("without_pictures")
+pytestmark = pytest.mark.usefixtures("without_pictures", "few_rows")
 M1 = md.Material(1e9, 0.2, restitution=0.5, friction=0.3)
 
 

@@ -5,7 +5,7 @@ import incline
 import numpy as np
 import pytest
 
-pytestmark = pytest.mark.usefixtures("without_pictures")
+pytestmark = pytest.mark.usefixtures("without_pictures", "few_rows")
 
 
 def test_findings(tmp_path):

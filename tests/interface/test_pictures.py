@@ -81,7 +81,7 @@ def test_each_curve_has_its_label(first, tmp_path):
         assert (text.get_position()[0] < 1.0 / 3.0) if first else (text.get_position()[0] > 1.0)
 
 
-@pytest.mark.parametrize("scale", ["linear", "log"])
+@pytest.mark.parametrize("scale", [pytest.param("linear", marks=pytest.mark.slow), "log"])
 def test_labels_are_in_the_panel(scale, tmp_path):
     """Left of the first points they have room: none lies over the numbers of the axis."""
     def draw(figure):

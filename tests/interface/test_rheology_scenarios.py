@@ -12,7 +12,7 @@ import minidem as md
 from minidem.analysis.contacts import rattlers
 from minidem.scenarios import periodic_grains
 
-pytestmark = pytest.mark.usefixtures("without_pictures")
+pytestmark = pytest.mark.usefixtures("without_pictures", "few_rows")
 
 
 def test_a_sample_jams(tmp_path, monkeypatch):

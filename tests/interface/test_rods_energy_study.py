@@ -40,12 +40,12 @@ def made(out):
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
     out = tmp_path_factory.mktemp("study")
-    assert STUDY.main(["--integrators", *INTEGRATORS, "--time", "3", "--out", str(out)]) == 0
+    assert STUDY.main(["--integrators", *INTEGRATORS, "--time", "1", "--out", str(out)]) == 0
     return out
 
 
 def test_runs_agree_with_the_scenario(study, tmp_path):
-    here, there = folder(study, INTEGRATORS[0], 3.0).path, alone(tmp_path, INTEGRATORS[0], 3.0)
+    here, there = folder(study, INTEGRATORS[0], 1.0).path, alone(tmp_path, INTEGRATORS[0], 1.0)
     for name in ("energy.csv", "observables.csv"):
         assert (here / name).read_bytes() == (there / name).read_bytes()
 
@@ -54,7 +54,7 @@ def test_curves(study):
     lines = read(study / "curves.csv")
     assert [line["integrator"] for line in lines] == list(INTEGRATORS)
     for line in lines:
-        rows = folder(study, line["integrator"], 3.0).path
+        rows = folder(study, line["integrator"], 1.0).path
         total = np.array([float(row["lasting"]) for row in read(rows / "energy.csv")])
         change, last = total / total[0] - 1.0, int(line["steps"])
         # A few roundings of the energies, which are as large as E0.
@@ -63,18 +63,18 @@ def test_curves(study):
         assert 0.0 < float(line["largest_change"])
         spin = [float(row["spin"]) for row in read(rows / "observables.csv")]
         assert float(line["spin_change"]) == spin[-1] / spin[0] - 1.0
-        assert last == 78948                                            # the fewest that reach 3 s
+        assert last == 26316                                            # the fewest that reach 1 s
     assert float(lines[1]["spin_change"]) > 0.1 > abs(float(lines[0]["spin_change"]))
 
 
 def test_completed_runs_are_kept(study):
     before = made(study)
-    STUDY.EXPERIMENT.run_into(study, integrators=INTEGRATORS[::-1], time=3.0)
+    STUDY.EXPERIMENT.run_into(study, integrators=INTEGRATORS[::-1], time=1.0)
     assert made(study) == before
 
 
 def test_picture(study, tmp_path, monkeypatch, capsys):
-    arguments = ["--integrators", "fincham-published", "--time", "3", "--out", str(study)]
+    arguments = ["--integrators", "fincham-published", "--time", "1", "--out", str(study)]
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "matplotlib", None)
         assert STUDY.main(arguments) == 0

@@ -12,6 +12,7 @@ from minidem.scenario import plot
 from minidem.scenario.record import ENERGIES
 from minidem.scenario.scenario import Scenario
 
+pytestmark = pytest.mark.usefixtures("few_rows")
 FILES = "energy.csv", "observables.csv", "walls.csv"
 
 
@@ -30,7 +31,7 @@ def columns(path):
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory):
+def run(few_rows, tmp_path_factory):
     """(folder, simulation at its end) of a run with a user force."""
     out = tmp_path_factory.mktemp("settling")
     assert scenario(forces=lambda options: [wind]).main(["--quiet", "--out", str(out)]) == 0
@@ -60,7 +61,7 @@ def test_energies(run):
 def test_forces_on_walls(run):
     out, sim = run
     table = columns(out / "walls.csv")
-    assert len(table) == 1001 and len(table.dtype) == 1 + 6 * 6
+    assert len(table) == 101 and len(table.dtype) == 1 + 6 * 6
     for k in range(6):
         for kind, vector in (("force", sim.wall_force(k)), ("torque", sim.wall_torque(k))):
             assert [table[f"wall_{k}_{kind}_{axis}"][-1] for axis in "xyz"] == vector.tolist()

@@ -8,7 +8,7 @@ import settling
 
 import minidem as md
 
-pytestmark = pytest.mark.usefixtures("without_pictures")
+pytestmark = pytest.mark.usefixtures("without_pictures", "few_rows")
 SMALL = ["--count", "20", "--dt", "4e-5", "--frames", "0", "--threads", "1", "--quiet"]
 
 

@@ -13,7 +13,7 @@ from minidem.core.quaternions import conjugate, multiply, rotate, rotate_back
 from minidem.output import trajectory as trajectories, vtu
 from minidem.scenario import run as scenario_run
 
-pytestmark = pytest.mark.usefixtures("without_pictures")
+pytestmark = pytest.mark.usefixtures("without_pictures", "few_rows")
 FORMATS = [pytest.param("a.gsd", marks=needs_gsd), "a.csv"]
 
 

@@ -1,4 +1,5 @@
 """What functions of a user's own must keep to: arguments, shapes, the end of a contact, parameters; else an error."""
+import ctypes
 import functools
 
 import custom_law as example
@@ -52,16 +53,12 @@ def pulling(contacts, stiffness):
     contacts.force = stiffness * contacts.overlap[:, None] * contacts.normal
 
 
-@functools.cache
-def pulling_in_numba():
-    numba = pytest.importorskip("numba")
-
-    @numba.cfunc("void(CPointer(float64), CPointer(float64), CPointer(float64), CPointer(float64))")
-    def force(contact, history, result, parameters):
-        rows, results = numba.carray(contact, (26, 8)), numba.carray(result, (10, 8))
-        results[:] = 0.0
-        results[:3] = parameters[0] * rows[13] * rows[:3]
-    return force
+@ctypes.CFUNCTYPE(None, *4 * [ctypes.POINTER(ctypes.c_double)])
+def compiled_pulling(contact, history, result, parameters):
+    """The same, as compiled laws are called."""
+    rows, results = np.ctypeslib.as_array(contact, (26, 8)), np.ctypeslib.as_array(result, (10, 8))
+    results[:] = 0.0
+    results[:3] = parameters[0] * rows[13] * rows[:3]
 
 
 @pytest.mark.parametrize("in_python, threads", [
@@ -70,7 +67,7 @@ def pulling_in_numba():
 def test_no_force_after_the_end(own_law, in_python, threads):
     """The error names the contact. A law in Python leaves the state at the beginning of the step, a compiled one at an
     earlier step."""
-    own_law("mine", pulling if in_python else pulling_in_numba(), parameters={"stiffness": None})
+    own_law("mine", pulling if in_python else compiled_pulling, parameters={"stiffness": None})
     sim = rods(threads=threads)
     with pytest.raises(ValueError, match=r"force \(.*\) N, or a couple, on clump \d+ in its contact with (clump|wall) "
                                          r"\d+, which has ended: the force must be zero where the overlap"):
@@ -87,7 +84,7 @@ def test_no_force_after_the_end(own_law, in_python, threads):
 def test_no_copy_of_a_large_state(own_law, monkeypatch):
     """Of many spheres there is no copy: after a step that failed, the last checkpoint continues."""
     monkeypatch.setattr("minidem.simulation.MOST_COPIED", 10)
-    own_law("mine", pulling_in_numba(), parameters={"stiffness": None})
+    own_law("mine", compiled_pulling, parameters={"stiffness": None})
     sim = rods()
     with pytest.raises(ValueError, match="which has ended: the force must be zero where the overlap is not positive"):
         sim.run(400)

@@ -105,7 +105,7 @@ def test_wrapped_positions():
     assert np.abs(sim.engine.state.in_slot_order("position")[:, [0, 2]]).max() < 200   # wrapped at 32768, 65536
 
 
-@pytest.mark.parametrize("fraction", [0.05, 0.15])
+@pytest.mark.parametrize("fraction", [pytest.param(0.05, marks=pytest.mark.slow), 0.15])
 def test_pressure_of_a_gas(fraction):
     """Elastic spheres: p V = N k T (1 + f + f^2 - f^3) / (1 - f)^3, and equal in all directions.
 

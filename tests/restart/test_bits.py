@@ -22,7 +22,7 @@ def test_contacts_begin_and_end(name, law):
 
 @pytest.mark.parametrize("name, law, threads, shares, slabs", some(CASES, [
     (2, None, False), (3, None, False), (2, (0.25, 0.75), False), (3, (0.5, 0.125, 0.375), False), (1, None, True),
-    (3, None, True)], 4))
+    (3, None, True)], 6))
 def test_threads(name, law, threads, shares, slabs, monkeypatch, tmp_path):
     if slabs:
         monkeypatch.setattr(owner, "SLOTS_IN_CACHE", 0)

@@ -7,7 +7,7 @@ from sheared_scenes import MOTIONS, digest, gas
 
 import minidem as md
 
-STEPS, LARGE = 700, 2000                # clumps for which two threads are used
+STEPS = 700
 
 
 @pytest.mark.parametrize("name, contact", some([(name,) for name in MOTIONS], [
@@ -33,10 +33,11 @@ def test_divided_and_restarted(name, contact, tmp_path):
 @pytest.mark.parametrize("name, contact", [
     ("stretched", "hertz-mindlin"), *(pytest.param(*case, marks=pytest.mark.slow) for case in (
         ("stretched", "hertz"), ("pressure", "hertz-mindlin"), ("pressure", "hertz")))])
+@pytest.mark.usefixtures("many_threads_and_sorts")
 def test_threads_and_order_in_memory(name, contact):
     found = set()
     for threads in (1, 2):
-        sim = gas(MOTIONS[name], contact, LARGE, threads=threads)
+        sim = gas(MOTIONS[name], contact, threads=threads)
         sim.run(150)
         if threads == 2:
             assert sim.statistics["threads"] == 2

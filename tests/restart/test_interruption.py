@@ -107,7 +107,7 @@ def test_second_signal_ends_at_once(uninterrupted, tmp_path, at, capsys):
     assert_same(tmp_path, uninterrupted())
 
 
-@pytest.mark.parametrize("writes", [2, 10, 60])
+@pytest.mark.parametrize("writes", [10, *(pytest.param(writes, marks=pytest.mark.slow) for writes in (2, 60))])
 def test_full_disk(writes, uninterrupted, tmp_path, monkeypatch, capsys):
     """So many files still find room: tables that go out whole, frames, series, checkpoints."""
     room = [writes]
@@ -130,7 +130,7 @@ def test_full_disk(writes, uninterrupted, tmp_path, monkeypatch, capsys):
     assert_same(tmp_path, uninterrupted())
 
 
-@pytest.mark.parametrize("room", [1100, 70_000])
+@pytest.mark.parametrize("room", [pytest.param(1100, marks=pytest.mark.slow), 70_000])
 def test_no_room_for_a_file_that_grows(room, uninterrupted, tmp_path):
     """The kernel's own refusal, in the middle of a line too: no file may be larger than `room` bytes."""
     command = [sys.executable, rods_in_box.__file__, *options("rods_in_box", tmp_path)]
@@ -175,7 +175,7 @@ def test_resume_from_the_checkpoint_before_a_damaged_one(uninterrupted, tmp_path
     assert_same(tmp_path, uninterrupted())
 
 
-@pytest.mark.parametrize("table", ["energy.csv", "observables.csv"])
+@pytest.mark.parametrize("table", [pytest.param("energy.csv", marks=pytest.mark.slow), "observables.csv"])
 def test_resume_with_a_lost_row(table, uninterrupted, tmp_path, at):
     """As after a power cut on a disk that promises more than it keeps."""
     interrupted(tmp_path, at)

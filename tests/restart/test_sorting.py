@@ -52,7 +52,8 @@ def interrupting(countdown):
     return trace
 
 
-@pytest.mark.parametrize("build", [rods, mixture], ids=lambda build: build.__name__)
+@pytest.mark.parametrize("build", [pytest.param(rods, marks=pytest.mark.slow), mixture],
+                         ids=lambda build: build.__name__)
 def test_interrupted_at_every_line(build, monkeypatch):
     """Each call of run sorts, and is interrupted one line later than the one before, until it gets through."""
     monkeypatch.setattr(minidem.engine.loop_memory, "REBUILDS_PER_SORT", 0)

@@ -29,7 +29,7 @@ def test_walls_of_checkpoints(tmp_path):
         assert md.Servo(servo.direction, force=1.0, mass=1.0) == servo
 
 
-@pytest.mark.parametrize("seed", [2, 3])
+@pytest.mark.parametrize("seed", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_order_of_contacts_over_seams(seed, tmp_path):
     """Balls in a groove of triangles in random order, pushed by a plane: the sums of three forces do not depend on the
     triangles on which contacts began, of which a simulation that is loaded knows nothing."""
