@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow            # of setup.py alone
 ROOT = Path(__file__).parents[2]
 AT_LEVELS = {"core.build_record", "state.pose", "rotation.euler", "rotation.scheme"}
 MODULES = AT_LEVELS | {"isa.processor"}
@@ -158,7 +159,7 @@ def test_a_wheel_leaves_the_modules_in_place_alone(tree):
 
 @pytest.mark.parametrize("arguments", [
     pytest.param(IN_PLACE, id="build_ext"),
-    pytest.param(hook("build_editable"), id="pip install -e", marks=pytest.mark.slow)])
+    pytest.param(hook("build_editable"), id="pip install -e")])
 def test_new_dates_and_a_lost_module_build_nothing(tree, arguments):
     before = {name: path.read_bytes() for name, path in tree.modules().items()}
     tree.modules()["rotation.euler"].unlink()
@@ -167,7 +168,6 @@ def test_new_dates_and_a_lost_module_build_nothing(tree, arguments):
     assert {name: path.read_bytes() for name, path in tree.modules().items()} == before
 
 
-@pytest.mark.slow
 def test_a_scheme_is_built_alone(tree):
     """Also a new one. A build that failed spoils nothing, and a module without source cannot be imported."""
     euler, mine = tree.path("rotation/euler.pyx"), tree.path("rotation/mine.pyx")
@@ -185,8 +185,8 @@ def test_a_scheme_is_built_alone(tree):
 
 
 @pytest.mark.parametrize("name, users", [
-    pytest.param("rotation/euler.pyx", {"rotation.euler"}, marks=pytest.mark.slow),
-    pytest.param("core/transpose.h", {"state.pose"}, marks=pytest.mark.slow),
+    ("rotation/euler.pyx", {"rotation.euler"}),
+    ("core/transpose.h", {"state.pose"}),
     ("rotation/scheme.pxd", {"rotation.scheme", "rotation.euler"}),
     ("state/pose.pxd", {"state.pose"})])      # others, of the time loop and the broad phase, are not here
 def test_an_edited_file_builds_its_users(tree, name, users):
@@ -203,7 +203,7 @@ def test_a_declaration_file_that_is_new(tree):
 
 
 @pytest.mark.parametrize("setting", [
-    "MINIDEM_OPENMP=auto", *(pytest.param(f"{name}=-O1", marks=pytest.mark.slow) for name in ("CFLAGS", "LDFLAGS"))])
+    "MINIDEM_OPENMP=auto", "CFLAGS=-O1", "LDFLAGS=-O1"])
 def test_other_flags_build_all(tree, monkeypatch, setting):
     monkeypatch.setenv(*setting.split("="))
     assert stale() == ALL
@@ -213,7 +213,6 @@ needs_levels = pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"),
 
 
 @needs_levels
-@pytest.mark.slow
 def test_levels(tree):
     """An edited file builds its users at each level; a build for one instruction set removes the levels."""
     levels = FLAGS | {"MINIDEM_ARCH": "levels"}
@@ -246,7 +245,6 @@ def test_the_record_of_the_build_tells_its_flags(built):
     assert b"-DMINIDEM_OTHER_FLAGS" in record and b"-ffp-contract=off" in record and b"-fopenmp" not in record
 
 
-@pytest.mark.slow
 @needs_levels
 def test_a_wheel_has_no_module_made_for_this_machine(tree):
     """Neither one that a build in place made, nor one that an earlier version left; and it spoils no build in place."""
