@@ -202,8 +202,7 @@ def test_a_declaration_file_that_is_new(tree):
     assert stale() == {"rotation.euler"}
 
 
-@pytest.mark.parametrize("setting", [
-    "MINIDEM_OPENMP=auto", "CFLAGS=-O1", "LDFLAGS=-O1"])
+@pytest.mark.parametrize("setting", ["MINIDEM_OPENMP=auto", "CFLAGS=-O1", "LDFLAGS=-O1"])
 def test_other_flags_build_all(tree, monkeypatch, setting):
     monkeypatch.setenv(*setting.split("="))
     assert stale() == ALL
