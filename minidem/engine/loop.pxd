@@ -84,13 +84,4 @@ cdef inline void end_phase(Loop *loop, int thread, Phase phase) noexcept nogil:
         record_phase(loop, phase)
 
 
-cdef Py_ssize_t advance_blocks(Loop *loop, int thread, int stage, bint norms, bint wrench_known, Py_ssize_t first,
-                               Py_ssize_t last, Py_ssize_t active) noexcept nogil
-
-
-cdef void advance_fields(Loop *loop, int thread, double ahead) noexcept nogil
-cdef void take_amounts(Loop *loop, Py_ssize_t b) noexcept nogil
-cdef void reduce_rates(Loop *loop, Py_ssize_t b, const double *sources, bint ends_step) noexcept nogil
-
-
 cdef void run_loop(Loop *loop, long long steps) noexcept nogil
