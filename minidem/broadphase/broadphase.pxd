@@ -1,14 +1,15 @@
 """The broad phase: all that the threads share about the candidates for contact."""
 from minidem.broadphase.cell_grid cimport Levels
 from minidem.broadphase.neighbours cimport Neighbours
-from minidem.core.openmp cimport Barrier, Epoch
-from minidem.core.vectors cimport APART
+from minidem.core.clock cimport clock
+from minidem.core.openmp cimport Barrier, barrier_wait
 from minidem.state.periodic_box cimport BoxPose
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Walls
 
 cdef enum:
     REFERENCE_ROWS = 7                  # of a pose: position and orientation
+    STEPS_OF_FIRST_SKINS = 100
 
 cdef enum Failure:
     NO_FAILURE = 0
@@ -17,19 +18,13 @@ cdef enum Failure:
     SMALL_TEAM = 3
     FORCE_AFTER_END = 4
 
-cdef struct Report:                     # of one thread, read by the others
-    Epoch published                     # evaluations for which the ghosts and the report are complete
-    int skin_exceeded                   # a sphere may have left the inner skin
-    int failure                         # since the last report
-    int ends_run                        # see Neighbours
-    int outer_skin_exceeded             # during a rebuild: a sphere has left the outer skin
-    int incomplete                      # ... memory was exhausted while the outer lists were built
-    int lost                            # ... 1 + the user's number of a clump with a non-finite pose
-    double path                         # ... longest PATH of an own clump since the last rebuild [m]
-    char apart[APART]
-    Epoch moved                         # evaluations for which the motions of its clumps are complete (onset_pass.pyx)
-    Epoch consumed                      # evaluations for which this thread has read reports and ghosts of the others
-    char behind[APART]
+cdef enum Report:                       # bits: what a thread tells all others at a barrier
+    SKIN_EXCEEDED = 1                   # a sphere may have left the inner skin
+    OUTER_SKIN_EXCEEDED = 2             # during a rebuild: the outer skin
+    LOST = 4                            # likewise: a clump has a non-finite pose
+    FAILED = 8
+    ENDS_RUN = 16                       # see Neighbours
+    HAS_ONSETS = 32                     # a contact may begin or end within the step
 
 cdef struct Share:                  # of a thread
     double part                     # fraction of the clumps
@@ -39,12 +34,11 @@ cdef struct Broadphase:
     int n_threads
     Barrier barrier                     # of all threads, here and in the time loop
     Neighbours *threads                 # (n_threads,)
-    Report *reports                     # (n_threads,)
     Share *shares                       # (n_threads,)
     bint fixed_shares                   # no load balance
     bint rebalanced                     # the last outer rebuild changed the shares
     Levels levels
-    unsigned char *marks                # (n_members,), all zero between two functions
+    unsigned char *marks                # (n_members, 2), all zero between two functions
     double *reference_poses             # (n_blocks, REFERENCE_ROWS, LANES): at the last outer rebuild
     BoxPose reference_box               # that moves, at the last outer rebuild
     double largest_sphere               # diameter [m]
@@ -76,5 +70,23 @@ cdef inline const double *searched_spheres(const Broadphase *broad, const StateV
     return broad.bounds if broad.clumps_first else state.spheres
 
 
-cdef void rebuild(Broadphase *broad, int thread, StateView *state, const Walls *walls,
+cdef inline int wait(Broadphase *broad, int thread, int bits) noexcept nogil:
+    """Wait for all threads, and exchange reports. The waiting time enters the load balance."""
+    cdef double began
+    if broad.n_threads > 1:
+        began = clock()
+        bits = barrier_wait(&broad.barrier, broad.n_threads, bits)
+        broad.threads[thread].waited += clock() - began
+    return bits
+
+
+cdef inline bint chooses_skins(const Broadphase *broad, int own) noexcept nogil:
+    """Whether it is time to replace the first skins, which were chosen without knowing the speed of the clumps.
+
+    Where clumps are at rest, no sphere leaves its skin, and the lists would keep candidates that never touch.
+    """
+    return broad.n_outer == 1 and broad.threads[own].steps == STEPS_OF_FIRST_SKINS
+
+
+cdef bint rebuild(Broadphase *broad, int thread, StateView *state, const Walls *walls,
                   const BoxPose *box) noexcept nogil

@@ -13,10 +13,8 @@ from libc.math cimport INFINITY, exp, isfinite, sqrt
 from libc.stdlib cimport calloc, free
 
 from minidem.broadphase.cell_grid cimport empty_grid, fill_levels, free_levels, reserve_levels, sort_by_size
-from minidem.broadphase.ghosts cimport copy_ghosts
-from minidem.broadphase.neighbours cimport Neighbours, find_ghost_lines, prune, search_walls
+from minidem.broadphase.neighbours cimport Neighbours, collect_active, prune, search_walls
 from minidem.broadphase.search cimport search_pairs
-from minidem.broadphase.synchronisation cimport chooses_skins, wait
 from minidem.core.clock cimport clock
 from minidem.core.lanes cimport LANES
 from minidem.core.openmp cimport set_spins
@@ -77,12 +75,10 @@ cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_thr
     cdef int t
     broad.n_threads = n_threads
     broad.threads = <Neighbours *> calloc(n_threads, sizeof(Neighbours))
-    broad.reports = <Report *> calloc(n_threads, sizeof(Report))
     broad.shares = <Share *> calloc(n_threads, sizeof(Share))
-    broad.marks = <unsigned char *> calloc(state.n_members + 1, 1)
+    broad.marks = <unsigned char *> calloc(2 * state.n_members + 1, 1)
     broad.reference_poses = <double *> calloc(state.n_blocks * REFERENCE_ROWS * LANES + 1, sizeof(double))
-    if (broad.threads == NULL or broad.reports == NULL or broad.shares == NULL or broad.marks == NULL
-            or broad.reference_poses == NULL):
+    if (broad.threads == NULL or broad.shares == NULL or broad.marks == NULL or broad.reference_poses == NULL):
         return False
     set_spins(&broad.barrier, n_threads)
     for t in range(n_threads):
@@ -90,8 +86,7 @@ cdef bint create_broadphase(Broadphase *broad, const StateView *state, int n_thr
         assign_blocks(broad, t, state)
         broad.threads[t].log_slab = log_slab
         broad.threads[t].found = <IntVector *> calloc(n_threads * sizeof(IntVector) + APART, 1)
-        broad.threads[t].cross_thread = <IntVector *> calloc(n_threads * sizeof(IntVector) + APART, 1)
-        if broad.threads[t].found == NULL or broad.threads[t].cross_thread == NULL:
+        if broad.threads[t].found == NULL:
             return False
     for slot in range(state.n_members * LANES):
         if state.sphere_number[slot] >= 0:
@@ -132,8 +127,6 @@ cdef void drop_lists(Broadphase *broad) noexcept nogil:
         for other in range(broad.n_threads):
             if mine.found != NULL:
                 release(mine.found + other)
-            if mine.cross_thread != NULL:
-                release(mine.cross_thread + other)
         release(&mine.hits)
         release(&mine.near[0])
         release(&mine.near[1])
@@ -144,8 +137,7 @@ cdef void drop_lists(Broadphase *broad) noexcept nogil:
         release(&mine.slab_ends)
         release(&mine.wall_candidates)
         release(&mine.active)
-        release(&mine.ghost_lines)
-        release(&mine.outer_ghost_lines)
+        release(&mine.shared)
 
 
 cdef void free_broadphase(Broadphase *broad) noexcept nogil:
@@ -153,16 +145,13 @@ cdef void free_broadphase(Broadphase *broad) noexcept nogil:
     drop_lists(broad)
     for t in range(broad.n_threads if broad.threads != NULL else 0):
         free(broad.threads[t].found)
-        free(broad.threads[t].cross_thread)
     free(broad.threads)
-    free(broad.reports)
     free(broad.shares)
     free(broad.marks)
     free(broad.reference_poses)
     free(broad.bounds)
     free_levels(&broad.levels)
     broad.threads = NULL
-    broad.reports = NULL
     broad.shares = NULL
     broad.marks = NULL
     broad.reference_poses = NULL
@@ -259,11 +248,11 @@ cdef void set_skins(Broadphase *broad, const StateView *state, bint meshes) noex
         return
     for t in range(broad.n_threads):
         mine = broad.threads + t
-        speed = broad.reports[t].path if broad.reports[t].path > speed else speed
+        speed = mine.path if mine.path > speed else speed
         triangles += 0.5 * (mine.outer_wall_candidates.size - mine.n_outer_simple)
         diameters += mine.triangle_diameters
         for source in range(broad.n_threads):
-            pairs += 0.5 * (broad.threads[source].found[t].size + broad.threads[source].cross_thread[t].size)
+            pairs += 0.5 * broad.threads[source].found[t].size
     speed /= broad.threads[0].steps
     # A few clumps may have no pair at this moment: the density falls by half at most.
     broad.density = max(pairs / cubed(broad.mean_diameter + broad.outer_skin), 0.5 * broad.density)
@@ -371,10 +360,9 @@ cdef inline double outer_margin(const Broadphase *broad, const BoxPose *box) noe
     return 0.5 * (broad.outer_skin - broad.inner_skin - strain * exp(2.0 * strain) * reach)
 
 
-cdef void measure_displacement(Broadphase *broad, int thread, StateView *state, const Walls *walls,
-                               const BoxPose *box) noexcept nogil:
-    """Displacements of own clumps and walls since the last outer rebuild, into the report of this thread."""
-    cdef Report *report = broad.reports + thread
+cdef int measure_displacement(Broadphase *broad, int thread, StateView *state, const Walls *walls,
+                              const BoxPose *box) noexcept nogil:
+    """Displacements of own clumps and walls since the last outer rebuild; returns OUTER_SKIN_EXCEEDED and LOST."""
     cdef Neighbours *mine = broad.threads + thread
     cdef double limit = outer_margin(broad, box), longest = 0.0
     cdef bint large = mine.last_block - mine.first_block > BLOCKS_IN_CACHE
@@ -393,11 +381,12 @@ cdef void measure_displacement(Broadphase *broad, int thread, StateView *state, 
         all_bits |= bits
         for lane in range(LANES):
             if bits >> (lane + LANES) & 1:
-                report.lost = max(report.lost, 1 + state.clump_number[b * LANES + lane])
-    report.outer_skin_exceeded = all_bits & ((1 << LANES) - 1) != 0 \
-        or walls.travelled - mine.outer_travelled > limit or limit < 0.0
-    report.path = longest * 0.5 * broad.inner_skin
+                mine.lost = max(mine.lost, 1 + state.clump_number[b * LANES + lane])
+    mine.path = longest * 0.5 * broad.inner_skin
     broad.shares[thread].busy = mine.worked + clock() - mine.began - mine.waited
+    return (<int> LOST if all_bits >> LANES else 0) | (
+        <int> OUTER_SKIN_EXCEEDED if all_bits & ((1 << LANES) - 1) != 0
+        or walls.travelled - mine.outer_travelled > limit or limit < 0.0 else 0)
 
 
 cdef void store_reference_poses(Broadphase *broad, int thread, const StateView *state) noexcept nogil:
@@ -425,10 +414,11 @@ cdef void update_bounds(Broadphase *broad, int thread, const StateView *state) n
             broad.bounds[4 * slot + k] = x[k * LANES]
 
 
-cdef void rebuild_outer(Broadphase *broad, int thread, StateView *state, const Walls *walls,
+cdef bint rebuild_outer(Broadphase *broad, int thread, StateView *state, const Walls *walls,
                         const BoxPose *box) noexcept nogil:
-    """Rebuild the outer lists. Called by all threads together."""
+    """Rebuild the outer lists. Called by all threads together. False, for all: memory exhausted."""
     cdef const Neighbours *mine = broad.threads + thread
+    cdef bint fine
     if thread == 0:
         set_skins(broad, state, walls.n_meshes > 0)
         limit_skins(broad, box)
@@ -439,56 +429,45 @@ cdef void rebuild_outer(Broadphase *broad, int thread, StateView *state, const W
         broad.n_outer += 1
     if broad.clumps_first:
         update_bounds(broad, thread, state)
-    wait(broad, thread)
+    wait(broad, thread, 0)
     assign_blocks(broad, thread, state)
     if not broad.levels.ready:
-        broad.reports[thread].incomplete = True
-        return
+        return False
     fill_levels(&broad.levels, searched_spheres(broad, state), &broad.barrier, broad.n_threads,
                 mine.first_block / <double> state.n_blocks, mine.last_block / <double> state.n_blocks)
-    wait(broad, thread)
-    broad.reports[thread].incomplete = not (
-        search_pairs(broad.threads, thread, broad.n_threads, &broad.levels, state, box, searched_spheres(broad, state),
-                     broad.outer_skin + broad.reach, broad.clumps_first)
-        and search_walls(broad.threads + thread, walls, state, broad.outer_skin + broad.reach))
+    wait(broad, thread, 0)
+    fine = search_pairs(broad.threads, thread, broad.n_threads, &broad.levels, state, box,
+                        searched_spheres(broad, state), broad.outer_skin + broad.reach, broad.clumps_first) \
+        and search_walls(broad.threads + thread, walls, state, broad.outer_skin + broad.reach)
     store_reference_poses(broad, thread, state)
     if thread == 0:
         broad.valid = True
-    wait(broad, thread)
-    if broad.n_threads > 1:
-        if not find_ghost_lines(broad.threads, thread, broad.n_threads, state, broad.marks):
-            broad.reports[thread].incomplete = True
-        copy_ghosts(&broad.threads[thread].outer_ghost_lines, state)
-        wait(broad, thread)
+    return not wait(broad, thread, 0 if fine else <int> FAILED)
 
 
-cdef void rebuild(Broadphase *broad, int thread, StateView *state, const Walls *walls,
+cdef bint rebuild(Broadphase *broad, int thread, StateView *state, const Walls *walls,
                   const BoxPose *box) noexcept nogil:
     """Rebuild the inner lists, and the outer ones if needed. Called by all threads together.
 
-    After it all spheres are posed.
+    After it all spheres are posed. False, for all threads: a clump has a non-finite pose.
     """
     cdef Neighbours *mine = broad.threads + thread
-    cdef bint outer = not broad.valid or chooses_skins(broad, thread), incomplete = False
-    cdef int t
+    cdef bint outer = not broad.valid or chooses_skins(broad, thread), fine = True
+    cdef int reported
     if not broad.valid or mine.active.size < state.first_member[mine.last_block] - state.first_member[mine.first_block]:
         pose_range(state, mine.first_block, mine.last_block)
     if state.motions != NULL:                           # those of spheres without a contact are not written in a step
         motions_range(state, mine.first_block, mine.last_block)
-    measure_displacement(broad, thread, state, walls, box)
-    if broad.valid:
-        copy_ghosts(&mine.outer_ghost_lines, state)
-    wait(broad, thread)
-    for t in range(broad.n_threads):
-        outer |= broad.reports[t].outer_skin_exceeded
-    if outer:
-        rebuild_outer(broad, thread, state, walls, box)
-    for t in range(broad.n_threads):
-        incomplete |= broad.reports[t].incomplete
-    if incomplete or not prune(broad.threads, thread, broad.n_threads, walls, box, state, broad.marks,
-                               broad.inner_skin + broad.reach):
+    reported = wait(broad, thread, measure_displacement(broad, thread, state, walls, box))
+    if outer or reported & <int> OUTER_SKIN_EXCEEDED:
+        fine = rebuild_outer(broad, thread, state, walls, box)
+    fine = fine and prune(broad.threads, thread, broad.n_threads, walls, box, state, broad.marks,
+                          broad.inner_skin + broad.reach)
+    wait(broad, thread, 0)
+    if not collect_active(mine, state, broad.marks) or not fine:
         mine.failure = OUT_OF_MEMORY
     if box_moves(box):
         mine.box_travelled = box.travelled
     if thread == 0:
         broad.n_inner += 1
+    return not reported & <int> LOST

@@ -217,7 +217,7 @@ cdef void fill_levels(Levels *levels, const double *spheres, Barrier *barrier, i
     cdef int level
     for level in range(levels.count):
         assign_cells(&levels.grid[level], spheres, part_before, part_end)
-    barrier_wait(barrier, n_threads)
+    barrier_wait(barrier, n_threads, 0)
     for level in range(levels.count):
         fill_cells(&levels.grid[level], spheres, part_before, part_end)
 

@@ -1,7 +1,7 @@
 """Verlet lists: candidates for contact, one set of lists for each thread."""
 from libc.stdint cimport int64_t
 
-from minidem.core.lanes cimport LANES, row_of
+from minidem.core.lanes cimport LANES
 from minidem.core.vectors cimport APART, IntVector, reserve
 from minidem.state.periodic_box cimport BoxPose
 from minidem.state.state cimport StateView
@@ -10,8 +10,7 @@ from minidem.walls.surface cimport Walls
 cdef struct Neighbours:         # of one thread: its blocks and the lists for them
     Py_ssize_t first_block
     Py_ssize_t last_block
-    IntVector *found            # (threads,): outer pairs that this thread found, by the owner of both spheres
-    IntVector *cross_thread     # (threads,): outer pairs of two owners, in the lists of both, with one ghost in each
+    IntVector *found            # (threads,): outer pairs that this thread found, by their owners
     IntVector hits              # pairs of clumps whose bounding spheres are near
     IntVector near[2]           # slots of two clumps whose spheres are near the bounding sphere of the other
     IntVector outer_wall_candidates     # (slot, element of a wall), within the outer skin: first the simple elements
@@ -22,17 +21,18 @@ cdef struct Neighbours:         # of one thread: its blocks and the lists for th
     double travelled            # at the last rebuild
     double box_travelled        # strain of a box that moves, at the last rebuild
     int log_slab                # a slab is 2^log_slab slots of own spheres; 0: no slabs, the state fits into the caches
-    IntVector pairs             # inner list: (sphere, sphere), first those of own spheres, slab by slab
+    IntVector pairs             # inner list: (sphere, sphere), with slabs first those of own spheres, slab by slab
     IntVector spare             # second array for sorting it
-    Py_ssize_t n_own            # ints of it that are pairs of own spheres; the others are cross-thread
-    IntVector slab_ends         # ends of the pairs whose later sphere is in slab 0, 1, ... of the own spheres
+    Py_ssize_t n_foreign        # spheres of other threads in it
+    IntVector slab_ends         # ends of the pairs of own spheres whose later sphere is in slab 0, 1, ... of these
     IntVector wall_candidates   # inner list: (slot, element)
     Py_ssize_t n_simple         # ints of it with a simple element
-    IntVector active            # member rows with a sphere in the inner lists, ascending
-    IntVector ghost_lines       # lines of own spheres in cross-thread inner pairs: see list_marked
-    IntVector outer_ghost_lines  # ... in cross-thread outer pairs
+    IntVector active            # own member rows with a sphere in the inner lists of any thread, ascending
+    IntVector shared            # those of them with a sphere in the inner list of another thread
     bint skin_exceeded          # an own sphere may have left the inner skin
-    int failure                 # not reported yet
+    int failure                 # since the Driver has last read it
+    int lost                    # 1 + the user's number of a clump with a non-finite pose, found in a rebuild
+    double path                 # longest PATH of an own clump before the last rebuild [m]
     bint ends_run               # this step is the last: a field or rotation of an own clump, later of any, is not sound
     long long steps             # since the last rebuild
     long long previous_lifetime  # steps between the two rebuilds before
@@ -40,11 +40,6 @@ cdef struct Neighbours:         # of one thread: its blocks and the lists for th
     double worked               # in earlier runs with the present shares [s]
     double waited               # for other threads, with the present shares [s]
     char apart[APART]
-
-cdef inline bint owns(const Neighbours *mine, const StateView *state, int sphere) noexcept nogil:
-    """Whether a sphere is an own one; ghosts are not."""
-    return state.first_member[mine.first_block] <= <Py_ssize_t> row_of(sphere) < state.first_member[mine.last_block]
-
 
 cdef inline Py_ssize_t block_after_slab(const Neighbours *mine, const StateView *state, Py_ssize_t slab,
                                         Py_ssize_t block) noexcept nogil:
@@ -73,7 +68,6 @@ cdef inline bint push_pair(IntVector *list, int a, int b) noexcept nogil:
 
 
 cdef bint search_walls(Neighbours *mine, const Walls *walls, const StateView *state, double skin) noexcept nogil
-cdef bint find_ghost_lines(Neighbours *all, int thread, int n_threads, const StateView *state,
-                           unsigned char *marks) noexcept nogil
 cdef bint prune(Neighbours *all, int thread, int n_threads, const Walls *walls, const BoxPose *box,
                 const StateView *state, unsigned char *marks, double skin) noexcept nogil
+cdef bint collect_active(Neighbours *mine, const StateView *state, unsigned char *marks) noexcept nogil

@@ -5,17 +5,18 @@ cell grid, and again when a sphere may have moved by half the difference of the 
 it with a narrower skin, more often, and is what a step reads. Spheres near walls, that is near their
 elements, have the same two lists.
 
-Each thread owns a range of blocks. A pair is in the list of the owner of either clump, so that each thread computes all
-forces on its own clumps and none on others. Cross-thread pairs, of an own sphere and a ghost, are the last of a list:
-the other pairs can be tested before the ghosts of this pose have arrived.
+Each thread owns a range of blocks. A pair is in the list of the thread that owns its sphere in the lower slot; the other
+sphere may belong to another thread.
 
 Where the state is larger than the caches, the inner list is sorted by slabs: ranges of slots. A pair belongs to the
 slab of its later sphere, so that it can be tested as soon as the slab has moved and while both spheres are in cache.
+Pairs with a sphere of another thread follow all others.
 """
 from libc.string cimport memcpy, memset
 
 from minidem.core.eight cimport bits_below, load_eight, store_eight
 from minidem.core.lanes cimport LANES, row_of
+from minidem.core.openmp cimport set_flag
 from minidem.core.transpose cimport rows_from_records
 from minidem.core.vectors cimport IntVector, reserve
 from minidem.state.state cimport StateView
@@ -102,129 +103,96 @@ cdef void prune_walls(Neighbours *mine, const Walls *walls, const StateView *sta
 
 
 cdef bint sort_by_slab(Neighbours *mine, const StateView *state) noexcept nogil:
-    """Counting sort of the pairs of own spheres by the slab of the later sphere. False: memory exhausted."""
+    """Counting sort of the pairs by the slab of the later sphere; see above. False: memory exhausted."""
     cdef int first_slot = <int> state.first_member[mine.first_block] * LANES
-    cdef Py_ssize_t k, slab, n_own_slots = (state.first_member[mine.last_block] * LANES) - first_slot
-    cdef Py_ssize_t n_slabs = ((n_own_slots - 1) >> mine.log_slab) + 1
+    cdef int n_own_slots = <int> state.first_member[mine.last_block] * LANES - first_slot
+    cdef Py_ssize_t k, slab, n_slabs = ((n_own_slots - 1) >> mine.log_slab) + 1
     cdef const int *pairs = mine.pairs.data
     cdef int *ends
     cdef int total = 0, count
-    if not (reserve(&mine.slab_ends, n_slabs) and reserve(&mine.spare, mine.pairs.size + PADDING)):
+    if not (reserve(&mine.slab_ends, n_slabs + 1) and reserve(&mine.spare, mine.pairs.size + PADDING)):
         return False
     mine.slab_ends.size = n_slabs
-    ends = mine.slab_ends.data
-    memset(ends, 0, n_slabs * sizeof(int))
-    for k in range(0, mine.n_own, 2):
-        ends[(max(pairs[k], pairs[k + 1]) - first_slot) >> mine.log_slab] += 2
-    for slab in range(n_slabs):                         # where each begins
+    ends = mine.slab_ends.data                          # the last one of pairs of two threads
+    memset(ends, 0, (n_slabs + 1) * sizeof(int))
+    for k in range(0, mine.pairs.size, 2):
+        ends[slab_of(mine, pairs + k, first_slot, n_own_slots, n_slabs)] += 2
+    for slab in range(n_slabs + 1):                     # where each begins
         count = ends[slab]
         ends[slab] = total
         total += count
-    for k in range(0, mine.n_own, 2):
-        slab = (max(pairs[k], pairs[k + 1]) - first_slot) >> mine.log_slab
+    for k in range(0, mine.pairs.size, 2):
+        slab = slab_of(mine, pairs + k, first_slot, n_own_slots, n_slabs)
         memcpy(mine.spare.data + ends[slab], pairs + k, 2 * sizeof(int))
         ends[slab] += 2
-    memcpy(mine.spare.data + mine.n_own, pairs + mine.n_own, (mine.pairs.size - mine.n_own) * sizeof(int))
     mine.spare.size = mine.pairs.size
     mine.pairs, mine.spare = mine.spare, mine.pairs
     return True
 
 
-cdef void mark_lines(unsigned char *marks, const int *pairs, Py_ssize_t n, Py_ssize_t first_row,
-                     Py_ssize_t last_row) noexcept nogil:
-    """Mark the lines of own spheres, in member rows first_row <= row < last_row, that occur in pairs (n ints).
+cdef inline Py_ssize_t slab_of(const Neighbours *mine, const int *pair, int first_slot, int n_own_slots,
+                               Py_ssize_t n_slabs) noexcept nogil:
+    cdef int later = max(pair[0], pair[1]) - first_slot
+    return later >> mine.log_slab if later < n_own_slots else n_slabs
 
-    marks : (n_members,), a bit for each line of a row.
+
+cdef void mark_rows(Neighbours *mine, const StateView *state, unsigned char *marks) noexcept nogil:
+    """Mark the member rows with a sphere in the inner lists of this thread, and count spheres of other threads.
+
+    marks : (n_members, 2): in the lists of the owner, of another thread.
     """
-    cdef Py_ssize_t k, row
-    for k in range(n):
-        row = row_of(pairs[k])
-        if first_row <= row < last_row:
-            marks[row] |= 1 << (pairs[k] >> 1 & 3)
-
-
-cdef bint list_marked(IntVector *lines, unsigned char *marks, Py_ssize_t first_row, Py_ssize_t last_row) noexcept nogil:
-    """List the marked lines, ascending, and clear the marks. False: memory exhausted."""
-    cdef Py_ssize_t row
-    cdef int line
-    lines.size = 0
-    for row in range(first_row, last_row):
-        if marks[row]:
-            if not reserve(lines, lines.size + 4):
-                return False
-            for line in range(4):
-                lines.data[lines.size] = 4 * <int> row + line
-                lines.size += marks[row] >> line & 1
-            marks[row] = 0
-    return True
-
-
-cdef bint find_ghost_lines(Neighbours *all, int thread, int n_threads, const StateView *state,
-                           unsigned char *marks) noexcept nogil:
-    """List own spheres that other threads need as ghosts to prune their lists. False: memory exhausted.
-
-    marks : (n_members,), zero before and after; each thread writes those of its own rows only.
-    """
-    cdef Neighbours *mine = all + thread
-    cdef Py_ssize_t first = state.first_member[mine.first_block], last = state.first_member[mine.last_block]
-    cdef int source
-    for source in range(n_threads):
-        mark_lines(marks, all[source].cross_thread[thread].data, all[source].cross_thread[thread].size, first, last)
-    return list_marked(&mine.outer_ghost_lines, marks, first, last)
+    cdef Py_ssize_t k, row, first = state.first_member[mine.first_block], last = state.first_member[mine.last_block]
+    cdef bint foreign
+    mine.n_foreign = 0
+    for k in range(mine.pairs.size):
+        row = row_of(mine.pairs.data[k])
+        foreign = not first <= row < last
+        mine.n_foreign += foreign
+        set_flag(marks + 2 * row + foreign)
+    for k in range(0, mine.wall_candidates.size, 2):
+        set_flag(marks + 2 * row_of(mine.wall_candidates.data[k]))
 
 
 cdef bint prune(Neighbours *all, int thread, int n_threads, const Walls *walls, const BoxPose *box,
                 const StateView *state, unsigned char *marks, double skin) noexcept nogil:
-    """Inner lists from the outer ones, and the ghosts and member rows in them. False: memory exhausted.
+    """Inner lists from the outer ones. False: memory exhausted.
 
-    marks : as in find_ghost_lines.
+    marks : see mark_rows; zero before. When all threads have set theirs, collect_active reads them.
     """
     cdef Neighbours *mine = all + thread
     cdef const IntVector *found
     cdef Py_ssize_t total = 0, kept = 0
-    cdef Py_ssize_t first = state.first_member[mine.first_block], last = state.first_member[mine.last_block]
     cdef int source
     for source in range(n_threads):
-        total += all[source].found[thread].size + all[source].cross_thread[thread].size
+        total += all[source].found[thread].size
     if not (reserve(&mine.pairs, total + PADDING) and reserve(&mine.wall_candidates, mine.outer_wall_candidates.size)):
         return False
     for source in range(n_threads):
         found = all[source].found + thread
         kept += select_near(state.spheres, box, found.data, found.size, skin, mine.pairs.data + kept,
                             NULL)
-    mine.n_own = kept
-    for source in range(n_threads):
-        found = all[source].cross_thread + thread
-        kept += select_near(state.spheres, box, found.data, found.size, skin, mine.pairs.data + kept,
-                            NULL)
     mine.pairs.size = kept
-    if n_threads > 1:
-        mark_lines(marks, mine.pairs.data + mine.n_own, kept - mine.n_own, first, last)
-        if not list_marked(&mine.ghost_lines, marks, first, last):
-            return False
     if mine.log_slab and not sort_by_slab(mine, state):
         return False
     mine.previous_lifetime = mine.steps
     mine.steps = 0
     prune_walls(mine, walls, state, skin)
-    return collect_active(mine, state, marks)
+    mark_rows(mine, state, marks)
+    return True
 
 
 cdef bint collect_active(Neighbours *mine, const StateView *state, unsigned char *marks) noexcept nogil:
-    """List own member rows with a sphere in the inner lists: only these are posed. False: memory exhausted."""
-    cdef Py_ssize_t k, row, first = state.first_member[mine.first_block], last = state.first_member[mine.last_block]
-    if not reserve(&mine.active, last - first):
+    """List own member rows with a sphere in the inner lists: only these are posed. False: memory exhausted.
+
+    marks : see mark_rows; those of own rows are zero after it.
+    """
+    cdef Py_ssize_t row, first = state.first_member[mine.first_block], last = state.first_member[mine.last_block]
+    mine.active.size = mine.shared.size = 0
+    if not (reserve(&mine.active, last - first) and reserve(&mine.shared, last - first)):
         return False
-    for k in range(mine.pairs.size):
-        row = row_of(mine.pairs.data[k])
-        if first <= row < last:
-            marks[row] = 1
-    for k in range(0, mine.wall_candidates.size, 2):
-        marks[row_of(mine.wall_candidates.data[k])] = 1
-    k = 0
     for row in range(first, last):
-        mine.active.data[k] = <int> row
-        k += marks[row]
-        marks[row] = 0
-    mine.active.size = k
+        mine.active.data[mine.active.size] = mine.shared.data[mine.shared.size] = <int> row
+        mine.active.size += marks[2 * row] | marks[2 * row + 1]
+        mine.shared.size += marks[2 * row + 1]
+        marks[2 * row] = marks[2 * row + 1] = 0
     return True

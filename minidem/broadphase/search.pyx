@@ -13,7 +13,6 @@ from minidem.broadphase.cell_grid cimport (
     COLUMNS, MOST_LEVELS, SLOT, CellGrid, CellRanges, FixedSphere, cell_of, cell_width, entry_after, fixed_sphere_at,
     fixed_sphere_of, item_in_box, ranges_ahead, ranges_around,
 )
-from minidem.broadphase.ghosts cimport ghost_of
 from minidem.broadphase.neighbours cimport PADDING, push_pair
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.vec3 cimport Vec3, dot, vec3
@@ -197,40 +196,31 @@ cdef void add_tilted(Images *images, const BoxPose *box, int flow, const int *le
                     add_image(images, box, x, y, z, width)
 
 
-cdef inline int owner_of(const Search *search, int slot) noexcept nogil:
-    """The thread that owns a sphere."""
-    cdef int thread = 0, block = search.state.block_of_member[row_of(slot)]
+cdef inline int owner_of(const Search *search, int block) noexcept nogil:
+    """The thread that owns a block."""
+    cdef int thread = 0
     while thread < search.n_threads - 1 and block >= search.all[thread].last_block:
         thread += 1
     return thread
 
 
-cdef inline bint add_pair(const Search *search, int owner_i, int owner_j, int i, int j) noexcept nogil:
-    """Append to the list of the owner of both, or to the two cross-thread lists. False: memory exhausted."""
-    if owner_i == owner_j:
-        return push_pair(search.mine.found + owner_i, i, j)
-    return push_pair(search.mine.cross_thread + owner_i, i, ghost_of(search.state, j)) \
-        and push_pair(search.mine.cross_thread + owner_j, ghost_of(search.state, i), j)
+cdef bint move_to_owners(const Search *search, int owner, Py_ssize_t first) noexcept nogil:
+    """Of the pairs from `first` on in the list of the owner of their first spheres, move those of other threads.
 
-
-cdef bint move_cross_thread(const Search *search, int owner, Py_ssize_t first) noexcept nogil:
-    """Of the pairs from `first` on in the list of the owner of their first spheres, move the cross-thread ones.
-
-    False: memory exhausted.
+    A pair belongs to the thread that owns the sphere in the lower slot.  False: memory exhausted.
     """
     cdef IntVector *found = search.mine.found + owner
     cdef const Neighbours *theirs = search.all + owner
     cdef int first_slot = <int> search.state.first_member[theirs.first_block] * LANES
-    cdef unsigned int n_slots = <int> search.state.first_member[theirs.last_block] * LANES - first_slot
     cdef Py_ssize_t k, n = found.size
     cdef int i, j
     found.size = first                                  # the pairs that stay move up
     for k in range(first, n, 2):
         i, j = found.data[k], found.data[k + 1]
         found.data[found.size], found.data[found.size + 1] = i, j
-        if <unsigned int> (j - first_slot) < n_slots:
+        if j >= first_slot:
             found.size += 2
-        elif not add_pair(search, owner, owner_of(search, j), i, j):
+        elif not push_pair(search.mine.found + owner_of(search, search.state.block_of_member[row_of(j)]), i, j):
             return False
     return True
 
@@ -263,8 +253,9 @@ cdef bint compare_clumps(const Search *search, int first, int second) noexcept n
     """Outer pairs of two clumps, among spheres near the other bounding sphere. False: memory exhausted."""
     cdef const StateView *state = search.state
     cdef IntVector *near = search.mine.near
+    cdef IntVector *found = search.mine.found + owner_of(search, row_of(min(first, second)))
     cdef Py_ssize_t k, m
-    cdef int i, j, owner_i, owner_j
+    cdef int i, j
     cdef bint all = search.small_box and box_moves(search.box)      # nearest images of long distances are not nearest
     if not (collect_near(&near[0], state, search.box, first, search.items + 4 * <Py_ssize_t> second, search.skin,
                          all)
@@ -273,12 +264,10 @@ cdef bint compare_clumps(const Search *search, int first, int second) noexcept n
         return False
     for k in range(near[0].size):
         i = near[0].data[k]
-        owner_i = owner_of(search, i)
         for m in range(near[1].size):
             j = near[1].data[m]
-            owner_j = owner_of(search, j)
             if are_near(search.box, state.spheres + 4 * <Py_ssize_t> i, state.spheres + 4 * <Py_ssize_t> j,
-                        search.skin) and not add_pair(search, owner_i, owner_j, i, j):
+                        search.skin) and not push_pair(found, i, j):
                 return False
     return True
 
@@ -322,7 +311,7 @@ cdef inline bint search_around(const Search *search, int slot, const FixedSphere
                 return False
         return True
     block = search.state.block_of_member[row_of(slot)]
-    owner = owner_of(search, slot)
+    owner = owner_of(search, block)
     found = search.mine.found + owner
     before = found.size
     if not append_near(found, slot, fixed, reach, candidates, first, <int> first_member[block] * LANES,
@@ -330,7 +319,7 @@ cdef inline bint search_around(const Search *search, int slot, const FixedSphere
         return False
     if search.small_box:
         keep_nearest(search, found, before, shift)
-    return candidates.own and owner == search.thread or move_cross_thread(search, owner, before)
+    return candidates.own and owner == search.thread or move_to_owners(search, owner, before)
 
 
 cdef inline bint collect_own(const Search *search, Candidates *candidates, const CellGrid *grid,
@@ -447,12 +436,11 @@ cdef bint search_pairs(Neighbours *all, int thread, int n_threads, const Levels 
     for axis in range(3 if box != NULL else 0):
         search.small_box |= 0.0 < box.length[axis] < 2.0 * search.width
     for owner in range(n_threads):
-        search.mine.found[owner].size = search.mine.cross_thread[owner].size = 0
+        search.mine.found[owner].size = 0
     for level in range(levels.count):
         fine &= search_level(&search, levels, level, candidates)
     for level in range(2 * MOST_LEVELS):
         free_candidates(candidates + level)
     for owner in range(n_threads):
         fine &= reserve(search.mine.found + owner, search.mine.found[owner].size + PADDING)
-        fine &= reserve(search.mine.cross_thread + owner, search.mine.cross_thread[owner].size + PADDING)
     return fine

@@ -1,27 +1,25 @@
 """Contacts of laws with records over a rebuild of the lists.
 
-Contacts know their spheres, so a rebuild changes nothing about them but who owns them. Each thread collects those of
-its own spheres from all threads, in the order of the spheres, which closes the holes (`collect_stored`). When all
+Contacts know their spheres, so a rebuild changes nothing about them but who owns them. Each thread collects its own from
+all threads, in the order of the spheres by which they are listed, which closes the holes (`collect_stored`). When all
 have done so, the new blocks replace the old ones, and pairs that are contacts leave the new lists of candidates
-(`take_collected`). A contact of two threads is taken from the one whose sphere is its first body; the copy of the
-other thread is equal.
+(`take_collected`). A contact is listed by its sphere in the lower slot, whose owner it belongs to.
 """
 from libc.string cimport memset
 
 from minidem.broadphase.broadphase cimport NO_FAILURE
-from minidem.broadphase.ghosts cimport ghost_of, slot_of
 from minidem.broadphase.neighbours cimport PADDING, Neighbours
 from minidem.contact.blocks cimport (
     Blocks, ContactBlock, block_of, clear_blocks, copy_numbers, release_blocks, reserve_blocks, set_bodies, take_lane,
 )
 from minidem.contact.narrow_phase cimport Contacts
-from minidem.contact.stored cimport CROSS, GROUPS, OWN, WALLS, Stored, drop_known, find_known, reserve_lines, table_key
+from minidem.contact.stored cimport GROUPS, SPHERES, WALLS, Stored, drop_known, find_known, reserve_lines
 from minidem.core.vectors cimport reserve
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.state.state cimport StateView
 
 
-cdef bint count_own(Stored *stored, const Contacts *all, int n_threads, const StateView *state, bint listed,
+cdef bint count_own(Stored *stored, const Contacts *all, int n_threads, bint listed,
                     Py_ssize_t *count) noexcept nogil:
     """Own contacts of all threads: how many there are of each own sphere, or the list of them in the order of these.
 
@@ -39,11 +37,8 @@ cdef bint count_own(Stored *stored, const Contacts *all, int n_threads, const St
             for lane in range(LANES * blocks.n_blocks):
                 block = block_of(blocks, lane)
                 i, j = block.first[lane_of(lane)], block.second[lane_of(lane)]
-                if i == blocks.hole or slot_of(state, i) != i:
-                    continue                            # a ghost comes first: the other thread lists it
-                j = slot_of(state, j) if j >= 0 else j
-                key = table_key(stored, i, j) - stored.first_slot
-                if not 0 <= key < stored.n_slots:
+                key = (min(i, j) if j >= 0 else i) - stored.first_slot
+                if not 0 <= key < stored.n_slots:       # of another thread, or a hole
                     continue
                 if listed:
                     stored.order.data[3 * start[key + 1]] = t
@@ -62,37 +57,27 @@ cdef inline void count_on_row(Stored *stored, int sphere) noexcept nogil:
         stored.row_contacts.data[row_of(own)] += 1
 
 
-cdef bint copy_contact(Stored *stored, const Blocks *source, Py_ssize_t from_lane, Py_ssize_t entry,
-                       const StateView *state) noexcept nogil:
+cdef bint copy_contact(Stored *stored, const Blocks *source, Py_ssize_t from_lane, Py_ssize_t entry) noexcept nogil:
     """A contact into the spare blocks and the table. False: memory exhausted."""
     cdef const ContactBlock *old = block_of(source, from_lane)
-    cdef int i = old.first[lane_of(from_lane)], j = old.second[lane_of(from_lane)], group = OWN
-    j = j if j < 0 else slot_of(state, j)
-    cdef bint first = <unsigned int> (i - stored.first_slot) < <unsigned int> stored.n_slots
-    cdef bint second = <unsigned int> (j - stored.first_slot) < <unsigned int> stored.n_slots
-    cdef Blocks *blocks
-    cdef Py_ssize_t lane
-    if j < 0:
-        group = WALLS
-    elif not (first and second):
-        group = CROSS
-        i, j = i if first else ghost_of(state, i), j if second else ghost_of(state, j)
-    blocks = &stored.spare[group]
-    lane = take_lane(blocks)
+    cdef int i = old.first[lane_of(from_lane)], j = old.second[lane_of(from_lane)]
+    cdef Blocks *blocks = &stored.spare[<int> WALLS if j < 0 else <int> SPHERES]
+    cdef Py_ssize_t lane = take_lane(blocks)
     if lane < 0:
         return False
     set_bodies(blocks, lane, i, j, -1, old.materials[lane_of(from_lane)])
     copy_numbers(source, from_lane, blocks, lane)
     count_on_row(stored, i)
     count_on_row(stored, j)
-    stored.entries.data[2 * entry] = j if table_key(stored, i, j) == i else i
+    stored.n_cross += max(i, j) >= stored.first_slot + stored.n_slots
+    stored.entries.data[2 * entry] = j if j < 0 else max(i, j)
     stored.entries.data[2 * entry + 1] = <int> lane
     return True
 
 
 cdef bint collect_stored(Contacts *all, int thread, int n_threads, const Neighbours *mine,
                          const StateView *state) noexcept nogil:
-    """The contacts of own spheres, from all threads, into `spare`. False: memory exhausted."""
+    """The own contacts, from all threads, into `spare`. False: memory exhausted."""
     cdef Stored *stored = &all[thread].stored
     cdef Py_ssize_t first_row = state.first_member[mine.first_block]
     cdef Py_ssize_t n_rows = state.first_member[mine.last_block] - first_row
@@ -100,32 +85,31 @@ cdef bint collect_stored(Contacts *all, int thread, int n_threads, const Neighbo
     cdef const int *source
     cdef int group
     stored.ready = False
-    if not (reserve_lines(stored, <int> first_row * LANES, <int> n_rows * LANES)
-            and reserve(&stored.row_contacts, n_rows + 1) and reserve(&stored.row_ghosts, n_rows + 1)
-            and reserve(&stored.start, stored.n_slots + 2)):
+    stored.first_slot, stored.n_slots = <int> first_row * LANES, <int> n_rows * LANES
+    stored.sent.size = stored.n_cross = 0
+    if not (reserve(&stored.row_contacts, n_rows + 1) and reserve(&stored.start, stored.n_slots + 2)):
         return False
     memset(stored.row_contacts.data, 0, n_rows * sizeof(int))
-    memset(stored.row_ghosts.data, 0, n_rows * sizeof(int))
-    for k in range(mine.ghost_lines.size if mine.failure == NO_FAILURE else 0):     # else of blocks owned before
-        stored.row_ghosts.data[mine.ghost_lines.data[k] // 4 - first_row] = 1
+    for k in range(mine.shared.size if mine.failure == NO_FAILURE else 0):      # else of blocks owned before
+        stored.row_contacts.data[mine.shared.data[k] - first_row] = 1
     memset(stored.start.data, 0, (stored.n_slots + 2) * sizeof(int))
-    if not count_own(stored, all, n_threads, state, False, &count):
+    if not count_own(stored, all, n_threads, False, &count):
         return False
     for k in range(stored.n_slots):
         stored.start.data[k + 2] += stored.start.data[k + 1]
-    count_own(stored, all, n_threads, state, True, &count)
+    count_own(stored, all, n_threads, True, &count)
     for group in range(<int> GROUPS):
         clear_blocks(&stored.spare[group])
-    if not reserve_blocks(&stored.spare[OWN], count // LANES + 1):
+    if not reserve_blocks(&stored.spare[SPHERES], count // LANES + 1):
         return False
     for k in range(count):
         source = stored.order.data + 3 * k
-        if not copy_contact(stored, &all[source[0]].stored.groups[source[1]], source[2], k, state):
+        if not copy_contact(stored, &all[source[0]].stored.groups[source[1]], source[2], k):
             return False
     return True
 
 
-cdef bint take_collected(Contacts *contacts, Neighbours *mine, const StateView *state) noexcept nogil:
+cdef bint take_collected(Contacts *contacts, Neighbours *mine) noexcept nogil:
     """Replace the blocks by those collected; contacts leave the new lists. False: memory exhausted."""
     cdef Stored *stored = &contacts.stored
     cdef Blocks blocks
@@ -136,7 +120,8 @@ cdef bint take_collected(Contacts *contacts, Neighbours *mine, const StateView *
         stored.groups[group], stored.spare[group] = stored.spare[group], blocks
         release_blocks(&stored.spare[group])            # of large beds most of the memory
         n_contacts += LANES * stored.groups[group].n_blocks
-    if not (reserve(&stored.contact_at, n_walls + 1)
+    # A contact, or a pair of the list that becomes one, writes down at most one force on a sphere of another thread.
+    if not (reserve_lines(stored, stored.n_cross + mine.n_foreign) and reserve(&stored.contact_at, n_walls + 1)
             and reserve(&mine.pairs, mine.pairs.size + 2 * n_contacts + PADDING)):
         return False
     for k in range(n_walls):

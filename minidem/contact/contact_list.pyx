@@ -8,8 +8,7 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from minidem.broadphase.ghosts cimport clump_of, slot_of
-from minidem.broadphase.neighbours cimport Neighbours, owns, push_pair
+from minidem.broadphase.neighbours cimport push_pair
 from minidem.contact.blocks cimport Blocks, ContactBlock, block_at, block_of, history_of, is_hole
 from minidem.contact.contact_motion cimport SIDE_ROWS
 from minidem.contact.fluxes cimport total_rates
@@ -19,29 +18,28 @@ from minidem.contact.rows cimport (
     ALL_RESULT_ROWS, CONTACT_ROWS, DESCRIPTION_ROWS, MAX_COMPONENTS, MAX_RECORDS, NORMAL, NORMAL_ENERGY, OVERLAP,
     ROLLING_ENERGY, SLIDING, TANGENTIAL_ENERGY, VALUES,
 )
-from minidem.contact.stored cimport GROUPS, WALLS, Stored
+from minidem.contact.stored cimport GROUPS, WALLS
 from minidem.contact.stored_forces cimport describe_kept, load_block, load_only_pair
 from minidem.core.lanes cimport LANES, lane_of
 from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, norm, scale, sub, vec3
 from minidem.core.vectors cimport IntVector, release
 from minidem.state.periodic_box cimport nearest_image
 from minidem.state.rows cimport POSITION, load
-from minidem.state.state cimport State, StateView
+from minidem.state.state cimport State, StateView, clump_of
 from minidem.walls.surface cimport Walls, find_triangles, overlaps_simple
 
 
 cdef inline void write_row(int *pair, double *values, const StateView *state, int i, int j, const Law *law,
                            double correction) noexcept nogil:
-    """A row for `describe`. i : slot of a sphere;  j : of a sphere or ghost, or -1 - element;  correction of its force.
-    """
+    """A row for `describe`. i : slot of a sphere;  j : likewise, or -1 - element;  correction of its force."""
     cdef Contact contact = law.one(law, state, i, j)
-    pair[0], pair[1] = i, slot_of(state, j)
+    pair[0], pair[1] = i, j
     values[0], values[1] = contact.overlap, contact.force + correction
     values[2] = law.energy_factor * contact.force * contact.overlap
     values[3], values[4], values[5] = contact.normal.x, contact.normal.y, contact.normal.z
 
 
-cdef object list_contacts(State state, const Contacts *contacts, const Neighbours *threads, int n_threads):
+cdef object list_contacts(State state, const Contacts *contacts, int n_threads):
     """All contacts of all threads, a structured array of CONTACT."""
     cdef Py_ssize_t count = 0, k, m
     cdef int t, i, j
@@ -57,17 +55,15 @@ cdef object list_contacts(State state, const Contacts *contacts, const Neighbour
         for k in range(0, contacts[t].pairs.size, 2):
             i, j = contacts[t].pairs.data[k], contacts[t].pairs.data[k + 1]
             correction = correction_of(contacts + t, k, &m)
-            if owns(threads + t, &state.view, i):                       # else the owner of i lists it
-                write_row(&pair[count, 0], &values[count, 0], &state.view, i, j, contacts[t].law, correction)
-                count += 1
+            write_row(&pair[count, 0], &values[count, 0], &state.view, i, j, contacts[t].law, correction)
+            count += 1
     return describe(state, pair, values, None, count)
 
 
 cdef void write_block(const Contacts *contacts, const StateView *view, int group, Py_ssize_t b, Py_ssize_t *count,
                       int[:, ::1] pair, double[:, ::1] values, double[:, ::1] friction) noexcept nogil:
-    """Rows for `describe` of the contacts of a block whose first body is an own sphere."""
-    cdef const Stored *stored = &contacts.stored
-    cdef const Blocks *blocks = &stored.groups[group]
+    """Rows for `describe` of the contacts of a block."""
+    cdef const Blocks *blocks = &contacts.stored.groups[group]
     cdef const ContactBlock *block = block_at(blocks, b)
     cdef double contact[CONTACT_ROWS * LANES]
     cdef double records[MAX_RECORDS * 4 * LANES]
@@ -83,12 +79,11 @@ cdef void write_block(const Contacts *contacts, const StateView *view, int group
     memcpy(records, history_of(block), contacts.law.n_records * 4 * LANES * sizeof(double))
     contacts.law.describe(contact, records, result, contacts.law.parameters)
     for lane in range(LANES):
-        if <unsigned int> (block.first[lane] - stored.first_slot) >= <unsigned int> stored.n_slots:
-            continue                                    # a hole, or the owner of the first body lists it
+        if block.first[lane] == blocks.hole:
+            continue
         n = count[0]
         count[0] += 1
-        pair[n, 0] = block.first[lane]
-        pair[n, 1] = slot_of(view, block.second[lane]) if block.second[lane] >= 0 else block.second[lane]
+        pair[n, 0], pair[n, 1] = block.first[lane], block.second[lane]
         values[n, 0], values[n, 1] = contact[OVERLAP * LANES + lane], 0.0
         values[n, 2] = result[NORMAL_ENERGY * LANES + lane]
         for m in range(3):
@@ -123,10 +118,10 @@ cdef object list_stored(State state, const StateView *view, const Contacts *cont
 cdef void write_slopes(const Contacts *contacts, const StateView *view, int group, Py_ssize_t b,
                        const double[::1] changes, Py_ssize_t *count, long long[:, ::1] clumps,
                        double[:, :, ::1] slopes) noexcept nogil:
-    """Rows of `list_slopes` of the contacts of a block whose first body is an own sphere."""
-    cdef const Stored *stored = &contacts.stored
+    """Rows of `list_slopes` of the contacts of a block."""
+    cdef const Blocks *blocks = &contacts.stored.groups[group]
     cdef const Law *law = contacts.law
-    cdef const ContactBlock *block = block_at(&stored.groups[group], b)
+    cdef const ContactBlock *block = block_at(blocks, b)
     cdef double contact[CONTACT_ROWS * LANES]
     cdef double result[ALL_RESULT_ROWS * LANES]
     cdef double sides[2 * SIDE_ROWS * LANES]
@@ -141,7 +136,7 @@ cdef void write_slopes(const Contacts *contacts, const StateView *view, int grou
     memset(contact, 0, sizeof(contact))
     memset(result, 0, sizeof(result))
     load_only_pair(law, contact)
-    load_block(law, view, &stored.groups[group], b, walls, contact, sides, NULL, images)
+    load_block(law, view, blocks, b, walls, contact, sides, NULL, images)
     memcpy(values, changed, 2 * n * LANES * sizeof(double))
     describe_kept(law, block, contact, result)
     total_rates(law, contact, result, before)
@@ -155,15 +150,15 @@ cdef void write_slopes(const Contacts *contacts, const StateView *view, int grou
         memcpy(changed, values, 2 * n * LANES * sizeof(double))
         place = count[0]
         for lane in range(LANES):
-            if <unsigned int> (block.first[lane] - stored.first_slot) < <unsigned int> stored.n_slots:
+            if block.first[lane] != blocks.hole:
                 for m in range(2 * n):
                     slopes[place, m, k] = (after[m * LANES + lane] - before[m * LANES + lane]) / changes[k % n]
                 place += 1
     for lane in range(LANES):
-        if <unsigned int> (block.first[lane] - stored.first_slot) < <unsigned int> stored.n_slots:
+        if block.first[lane] != blocks.hole:
             j = block.second[lane]
             clumps[count[0], 0] = view.clump_number[clump_of(view, block.first[lane])]
-            clumps[count[0], 1] = view.clump_number[clump_of(view, slot_of(view, j))] if j >= 0 else -1
+            clumps[count[0], 1] = view.clump_number[clump_of(view, j)] if j >= 0 else -1
             count[0] += 1
 
 

@@ -64,16 +64,21 @@ typedef struct {                        /* sums of spheres: lines of eight integ
     int has_large;                      /* there are such forces, in this step */
 } minidem_lines;
 
+/* Coarse lines for the forces of this step. Returns 0 if memory is exhausted. */
+static inline int minidem_reserve_coarse(minidem_lines *lines) {
+    if (lines->coarse == NULL)
+        lines->coarse = (int64_t *) calloc(lines->capacity, 8 * sizeof(int64_t));
+    lines->has_large = lines->coarse != NULL;
+    return lines->has_large;
+}
+
 /* Split what exceeds the limit into two parts, and add the larger ones to the coarse lines. Returns 0 if memory is
  * exhausted. all (LANES,): magnitudes that are compared with the limit; whether a contact is split depends on nothing
  * else, so that no other contact of the block changes its bits. */
 static __attribute__((noinline, unused)) int minidem_split_large(double *rows, const double *all, const int *index,
                                                                  minidem_lines *lines) {
-    if (lines->coarse == NULL)
-        lines->coarse = (int64_t *) calloc(lines->capacity, 8 * sizeof(int64_t));
-    if (lines->coarse == NULL)
+    if (!minidem_reserve_coarse(lines))
         return 0;
-    lines->has_large = 1;
     for (int l = 0; l < MINIDEM_LANES; l++) {
         int64_t *line = lines->coarse + 8 * (ptrdiff_t) index[l];
         if (all[l] < MINIDEM_LIMIT)
@@ -92,6 +97,17 @@ static __attribute__((noinline, unused)) int minidem_split_large(double *rows, c
             }
         }
     }
+    return 1;
+}
+
+/* Add a line of other sums. Returns 0 if memory is exhausted. */
+static inline int minidem_add_line(minidem_lines *lines, ptrdiff_t to, const minidem_lines *others, ptrdiff_t from) {
+    MINIDEM_EIGHT_LONG(lines->fine + 8 * to) += MINIDEM_EIGHT_LONG(others->fine + 8 * from);
+    if (!others->has_large)
+        return 1;
+    if (!minidem_reserve_coarse(lines))
+        return 0;
+    MINIDEM_EIGHT_LONG(lines->coarse + 8 * to) += MINIDEM_EIGHT_LONG(others->coarse + 8 * from);
     return 1;
 }
 

@@ -2,15 +2,12 @@
 from libc.math cimport isnan
 from libc.string cimport memcpy, memset
 
-from minidem.broadphase.ghosts cimport clump_of, slot_of
 from minidem.contact.fixed_point cimport SUM_PARTS, Wide, add_exactly
-from minidem.contact.rows cimport GOES_ON, IDS, RATES, VALUES
+from minidem.contact.rows cimport GOES_ON, IDS, MAX_COMPONENTS, RATES, VALUES
 from minidem.core.lanes cimport LANES, lane_of, row_of
+from minidem.core.vectors cimport reserve
 from minidem.state.rows cimport FIELD_ROWS, VALUE
-
-
-cdef inline bint is_hole_body(const StateView *state, int body) noexcept nogil:
-    return body >= 2 * <int> state.n_members * LANES
+from minidem.state.state cimport clump_of, hole_of
 
 
 cdef void describe_bodies(const Law *law, const StateView *state, const int *i, const int *j, bint walls,
@@ -29,36 +26,65 @@ cdef void describe_bodies(const Law *law, const StateView *state, const int *i, 
                     values[c * LANES] = law.fields.of_walls[wall * n + c]
                     if isnan(values[c * LANES]):
                         values[c * LANES] = values[(c - n) * LANES]
-            elif is_hole_body(state, body):
+            elif body >= hole_of(state):
                 contact[(IDS + side) * LANES + lane] = -1.0
                 for c in range(n):
                     values[c * LANES] = 0.0
             else:
-                clump = clump_of(state, slot_of(state, body))
+                clump = clump_of(state, body)
                 contact[(IDS + side) * LANES + lane] = law.fields.ids[state.clump_number[clump]]
                 rows = state.blocks + (row_of(clump) * state.n_rows + law.fields.first_row) * LANES + lane_of(clump)
                 for c in range(n):
                     values[c * LANES] = rows[(FIELD_ROWS * c + VALUE) * LANES]
 
 
-cdef void add_side(const Stored *stored, const Law *law, const StateView *state, const int *bodies,
-                   const double *lasts, const double *rates) noexcept nogil:
-    """Add rates and amounts of one side of contacts to the sums of own clumps.
+cdef void add_to_clump(const Law *law, Py_ssize_t clump, const double *rates) noexcept nogil:
+    """Add rates (n,), and amounts (n,) behind them, to the sums of a clump."""
+    cdef int n = law.fields.n, c
+    for c in range(n):
+        add_exactly(rates[c], law.fields.sums + (clump * n + c) * SUM_PARTS)
+        if rates[n + c] != 0.0:
+            law.fields.transfers[row_of(<int> clump)] = 1
+            add_exactly(rates[n + c], law.fields.amounts + (clump * n + c) * SUM_PARTS)
+
+
+cdef bint add_side(Stored *stored, const Law *law, const StateView *state, const int *bodies, const double *lasts,
+                   const double *rates) noexcept nogil:
+    """Add rates and amounts of one side of contacts to the sums of own clumps; write down those of other threads.
 
     lasts : (LANES,) contacts whose rates count, NULL: of all.  rates : (n, LANES), amounts 2 n rows behind them.
+    False: memory exhausted.
     """
+    cdef double one[2 * MAX_COMPONENTS]
+    cdef double *sent
     cdef int n = law.fields.n, lane, c
-    cdef Py_ssize_t clump
     for lane in range(LANES):
-        if <unsigned int> (bodies[lane] - stored.first_slot) >= <unsigned int> stored.n_slots:
+        if not 0 <= bodies[lane] < hole_of(state):      # a wall
             continue
-        clump = clump_of(state, bodies[lane])
         for c in range(n):
-            if lasts == NULL or lasts[lane] > 0.5:
-                add_exactly(rates[c * LANES + lane], law.fields.sums + (clump * n + c) * SUM_PARTS)
-            if rates[(2 * n + c) * LANES + lane] != 0.0:
-                law.fields.transfers[row_of(clump)] = 1
-                add_exactly(rates[(2 * n + c) * LANES + lane], law.fields.amounts + (clump * n + c) * SUM_PARTS)
+            one[c] = rates[c * LANES + lane] if lasts == NULL or lasts[lane] > 0.5 else 0.0
+            one[n + c] = rates[(2 * n + c) * LANES + lane]
+        if <unsigned int> (bodies[lane] - stored.first_slot) < <unsigned int> stored.n_slots:
+            add_to_clump(law, clump_of(state, bodies[lane]), one)
+            continue
+        if not reserve(&stored.sent_rates, stored.sent_rates.size + 1 + 2 * n):
+            return False
+        sent = stored.sent_rates.data + stored.sent_rates.size
+        sent[0] = bodies[lane]
+        memcpy(sent + 1, one, 2 * n * sizeof(double))
+        stored.sent_rates.size += 1 + 2 * n
+    return True
+
+
+cdef void take_rates(const Law *law, const DoubleVector *sent, const Stored *stored,
+                     const StateView *state) noexcept nogil:
+    """Add the rates and amounts of own clumps that another thread has written down."""
+    cdef const double *one
+    cdef Py_ssize_t k, size = 1 + 2 * law.fields.n
+    for k in range(sent.size // size):
+        one = sent.data + k * size
+        if <unsigned int> (<int> one[0] - stored.first_slot) < <unsigned int> stored.n_slots:
+            add_to_clump(law, clump_of(state, <int> one[0]), one + 1)
 
 
 cdef inline void call_flux(const Law *law, int k, const double *contact, double *result) noexcept nogil:
@@ -69,9 +95,9 @@ cdef inline void call_flux(const Law *law, int k, const double *contact, double 
         law.fields.fluxes[k].function(contact, result, rates, law.fields.fluxes[k].parameters)
 
 
-cdef void add_rates(const Stored *stored, const Law *law, const StateView *state, const int *i, const int *j,
+cdef bint add_rates(Stored *stored, const Law *law, const StateView *state, const int *i, const int *j,
                     const double *contact, double *result) noexcept nogil:
-    """Add what the law and all fluxes have written. i, j : (LANES,); walls are no clumps.
+    """Add what the law and all fluxes have written. i, j : (LANES,).  False: memory exhausted.
 
     The law knows which of its contacts end, and its rates count in the last evaluation, too. A flux that is driven by a
     difference alone does not: its rates count in contacts that last.
@@ -82,9 +108,11 @@ cdef void add_rates(const Stored *stored, const Law *law, const StateView *state
     for k in range(-1 if law.fields.law_writes else 0, law.fields.n_fluxes):
         call_flux(law, k, contact, result)
         lasts = NULL if k < 0 else result + GOES_ON * LANES
-        add_side(stored, law, state, i, lasts, rates)
-        add_side(stored, law, state, j, lasts, rates + n * LANES)
+        if not (add_side(stored, law, state, i, lasts, rates)
+                and add_side(stored, law, state, j, lasts, rates + n * LANES)):
+            return False
     memset(rates, 0, 4 * n * LANES * sizeof(double))
+    return True
 
 
 cdef void total_rates(const Law *law, const double *contact, double *result, double *total) noexcept nogil:

@@ -14,7 +14,6 @@ from libc.math cimport sqrt
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from minidem.broadphase.ghosts cimport clump_of, slot_of
 from minidem.contact.rows cimport Fields, HistoryFunction
 from minidem.contact.force_sums cimport force_record, force_records, round_force
 from minidem.contact.part cimport PartCall, PartFunction
@@ -28,7 +27,7 @@ from minidem.state.periodic_box cimport (
     BoxPose, box_moves, crossing, image_velocities, image_velocity, nearest_differences, nearest_image,
 )
 from minidem.state.rows cimport load, store
-from minidem.state.state cimport StateView
+from minidem.state.state cimport StateView, clump_of
 from minidem.walls.surface cimport Touch, Walls, touch_wall
 from minidem.walls.wall_table cimport WallTable
 
@@ -141,8 +140,8 @@ cdef inline Contact wall_contact(Force force, double modulus, const Law *law, co
 
 
 cdef inline double compliance_of(const Law *law, const StateView *state, int sphere) noexcept nogil:
-    """Compliance of the clump of a sphere or ghost."""
-    return law.compliance[state.clump_number[clump_of(state, slot_of(state, sphere))]]
+    """Compliance of the clump of a sphere."""
+    return law.compliance[state.clump_number[clump_of(state, sphere)]]
 
 
 cdef inline double modulus_of(bint mixed, const Law *law, const StateView *state, int i, int j) noexcept nogil:
@@ -155,7 +154,7 @@ cdef inline double modulus_of(bint mixed, const Law *law, const StateView *state
 
 cdef inline Contact over_contact(Force force, bint mixed, const Law *law, const StateView *state, int i,
                                  int j) noexcept nogil:
-    """i : slot of a sphere or ghost; j : likewise, or -1 - element of a wall; mixed : clumps differ in compliance."""
+    """i : slot of a sphere; j : likewise, or -1 - element of a wall; mixed : clumps differ in compliance."""
     cdef const double *a = state.spheres + 4 * <Py_ssize_t> i
     cdef const double *b = state.spheres + 4 * <Py_ssize_t> j
     cdef double modulus = modulus_of(mixed, law, state, i, j)
@@ -172,12 +171,12 @@ cdef inline uint64_t unit_key(const Law *law, const StateView *state, Py_ssize_t
 
 
 cdef inline uint64_t unit_key_of(bint mixed, const Law *law, const StateView *state, int sphere) noexcept nogil:
-    return unit_key(law, state, clump_of(state, slot_of(state, sphere))) if mixed else law.unit_key
+    return unit_key(law, state, clump_of(state, sphere)) if mixed else law.unit_key
 
 
 cdef inline void record_force(bint mixed, const Law *law, const StateView *state, int sphere, const double *force,
                               double sign, int64_t *record) noexcept nogil:
-    """The record of a force (3,) times `sign` on a sphere or ghost; force[3] is its magnitude [N]."""
+    """The record of a force (3,) times `sign` on a sphere; force[3] is its magnitude [N]."""
     force_record(force, sign, unit_key_of(mixed, law, state, sphere), law.unit_shift,
                  state.spheres[4 * <Py_ssize_t> sphere + 3], record)
 

@@ -5,30 +5,17 @@ the normal, for the arm r from the centre of mass to the contact point. With it 
 contact of two rigid bodies of any shape the restitution of the material; several contacts that act together damp more
 (FRICTION.md). Of spheres it is m_i m_j / (m_i + m_j). With `mass=clump` the second term is left out, as in other codes.
 """
-from minidem.broadphase.ghosts cimport clump_of, slot_of
 from minidem.core.lanes cimport LANES, lane_of, row_of
-from minidem.core.quaternion cimport Quat, rotate_back
+from minidem.core.quaternion cimport rotate_back
 from minidem.core.vec3 cimport Vec3, cross, dot, times
 from minidem.state.rows cimport INVERSE_INERTIA, INVERSE_MASS, ORIENTATION, load, load_quat
-from minidem.state.state cimport StateView, fixed_rows, member
+from minidem.state.state cimport StateView, clump_of, fixed_rows, member
 
 
 cdef inline double inverse_mass_of(const StateView *state, int sphere) noexcept nogil:
-    """Of the clump of a sphere or ghost [1/kg]."""
-    cdef int clump = clump_of(state, slot_of(state, sphere))
+    """Of the clump of a sphere [1/kg]."""
+    cdef int clump = clump_of(state, sphere)
     return (fixed_rows(state, row_of(clump)) + lane_of(clump))[INVERSE_MASS * LANES]
-
-
-cdef inline Quat orientation_of(const StateView *state, int sphere) noexcept nogil:
-    """Of the clump of a sphere or ghost, at the pose."""
-    cdef int clump = clump_of(state, sphere), own = clump - <int> state.n_blocks * LANES
-    cdef const double *record
-    cdef Quat q
-    if own >= 0:                                        # a ghost: its clump may be on its way to the next pose
-        record = state.turns + 4 * <Py_ssize_t> own
-        q.w, q.x, q.y, q.z = record[0], record[1], record[2], record[3]
-        return q
-    return load_quat(state.blocks + (row_of(clump) * state.n_rows + ORIENTATION) * LANES + lane_of(clump))
 
 
 cdef inline double mobility(const StateView *state, int sphere, Vec3 normal) noexcept nogil:
@@ -36,8 +23,8 @@ cdef inline double mobility(const StateView *state, int sphere, Vec3 normal) noe
 
     The arm to the contact point and that to the centre of the sphere differ by a vector along the normal.
     """
-    cdef int slot = slot_of(state, sphere), clump = clump_of(state, slot)
-    cdef const double *constants = fixed_rows(state, row_of(clump)) + lane_of(clump)
-    cdef Vec3 arm = cross(load(member(state, row_of(slot)) + lane_of(slot)),
-                          rotate_back(orientation_of(state, sphere), normal))
+    cdef int clump = clump_of(state, sphere), lane = lane_of(clump)
+    cdef const double *constants = fixed_rows(state, row_of(clump)) + lane
+    cdef const double *orientation = state.blocks + (row_of(clump) * state.n_rows + ORIENTATION) * LANES + lane
+    cdef Vec3 arm = cross(load(member(state, row_of(sphere)) + lane), rotate_back(load_quat(orientation), normal))
     return constants[INVERSE_MASS * LANES] + dot(arm, times(load(constants + INVERSE_INERTIA * LANES), arm))

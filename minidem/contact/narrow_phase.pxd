@@ -1,4 +1,4 @@
-"""The narrow phase of one thread: contacts among the candidates, and the forces on its spheres."""
+"""The narrow phase of one thread: contacts among the candidates, and the forces on their spheres."""
 from libc.stdint cimport int64_t
 
 from minidem.broadphase.neighbours cimport Neighbours
@@ -8,6 +8,10 @@ from minidem.core.vectors cimport APART, DoubleVector, IntVector
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Walls
 
+cdef struct SentForce:              # on a sphere of another thread
+    int64_t record[4]               # see force_sums.pxd
+    int64_t slot
+
 cdef struct Contacts:               # of one thread
     Py_ssize_t first_block          # the first own block
     Py_ssize_t first_row            # its first member row
@@ -16,6 +20,7 @@ cdef struct Contacts:               # of one thread
     void *memory                    # of the arrays below
     Py_ssize_t list_cursor          # ints of the inner list that have been tested
     IntVector pairs                 # contacts: (sphere, sphere or -1 - element of a wall)
+    IntVector sent                  # SentForce structs: forces that their owners add
     Py_ssize_t n_evaluated          # ints of `pairs` whose forces are summed
     Law own_law                     # with the walls at the pose of this thread
     Walls walls
@@ -25,7 +30,9 @@ cdef struct Contacts:               # of one thread
     IntVector crossing              # see Law
     DoubleVector onset              # (ends,): their onset corrections [N]
     IntVector noted                 # Onset structs (onset_pass.pxd): those at the beginning of a step; room for all
-    IntVector known_motions         # (own blocks,): whether the onset pass knows those of the clumps
+    IntVector additions             # Addition structs (onset_pass.pyx): corrections on spheres of any thread
+    IntVector own_additions         # likewise, of all threads on own spheres
+    bint some_onset                 # a contact of any thread may begin or end
     int64_t *sphere_force           # (1 + n_accumulators, 4): sums, lab (force_sums.pxd); the first is zero
     int64_t *previous_force         # the same at the last pose, until the fused pass has reduced it
     int64_t *spare_force            # second array, where contacts are found before the last pose is reduced
@@ -43,6 +50,7 @@ cdef bint find_contacts(Contacts *contacts, const Neighbours *mine, const StateV
                         Py_ssize_t end) noexcept nogil
 cdef bint find_remaining_contacts(Contacts *contacts, const Neighbours *mine, const StateView *state) noexcept nogil
 cdef void reset_contacts(Contacts *contacts, const StateView *state) noexcept nogil
+cdef void take_forces(Contacts *all, int thread, int n_threads, const StateView *state) noexcept nogil
 cdef void release_contacts(Contacts *contacts) noexcept nogil
 cdef void free_contacts(Contacts *contacts) noexcept nogil
 

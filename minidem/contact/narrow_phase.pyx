@@ -1,11 +1,14 @@
 """The narrow phase: which candidates are in contact, and the force on each sphere.
 
+A contact belongs to one thread, which adds its force to the sums of its own spheres. Those on spheres of other threads it
+writes down; their owners add them when all threads have evaluated their contacts (take_forces).
+
 Contacts are evaluated by the contact law (law.pxd), eight at a time; square roots and divisions have the same bits so.
 The order in which they are found differs between runs. The sums of their forces have none (force_sums.pxd).
 """
 from libc.stdint cimport int64_t, uintptr_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from minidem.broadphase.neighbours cimport Neighbours, select_near
 from minidem.contact.force_sums cimport add_record
@@ -20,6 +23,7 @@ from minidem.state.state cimport StateView
 
 cdef enum:
     CACHE_LINE = 64             # bytes; an accumulator across two lines takes twice as long
+    SENT_INTS = sizeof(SentForce) // sizeof(int)
 
 
 cdef inline Py_ssize_t whole_lines(Py_ssize_t bytes) noexcept nogil:
@@ -79,10 +83,31 @@ cdef void assign_accumulators(Contacts *contacts, const StateView *state, const 
     contacts.n_accumulators = n_accumulators
 
 
-cdef inline void add_force(Contacts *contacts, int accumulator, const int64_t *record) noexcept nogil:
-    """Add a force on a sphere, if it is an own one."""
+cdef inline void add_force(Contacts *contacts, int accumulator, int sphere, const int64_t *record) noexcept nogil:
+    """Add a force on a sphere, or write it down if the sphere belongs to another thread; a wall gets none."""
+    cdef SentForce *sent
     if accumulator:
         add_record(record, contacts.sphere_force + 4 * <Py_ssize_t> accumulator)
+    elif sphere >= 0:
+        sent = <SentForce *> (contacts.sent.data + contacts.sent.size)
+        memcpy(sent.record, record, sizeof(sent.record))
+        sent.slot = sphere
+        contacts.sent.size += SENT_INTS
+
+
+cdef void take_forces(Contacts *all, int thread, int n_threads, const StateView *state) noexcept nogil:
+    """Add the forces on own spheres that other threads have written down."""
+    cdef Contacts *contacts = all + thread
+    cdef const SentForce *sent
+    cdef Py_ssize_t k
+    cdef int t, slot, accumulator
+    for t in range(n_threads):
+        sent = <const SentForce *> all[t].sent.data
+        for k in range(all[t].sent.size // <int> SENT_INTS):
+            slot = <int> sent[k].slot
+            if <unsigned int> (slot - contacts.first_slot) < <unsigned int> contacts.n_slots:
+                assign_accumulators(contacts, state, &slot, 1, &accumulator)
+                add_record(sent[k].record, contacts.sphere_force + 4 * <Py_ssize_t> accumulator)
 
 
 cdef bint evaluate_pairs(Contacts *contacts, const StateView *state, Py_ssize_t n, bint walls) noexcept nogil:
@@ -95,14 +120,15 @@ cdef bint evaluate_pairs(Contacts *contacts, const StateView *state, Py_ssize_t 
     cdef const int *pairs = contacts.pairs.data + contacts.n_evaluated
     cdef int64_t *on_i
     cdef Py_ssize_t k
-    cdef bint fine
+    cdef bint fine = reserve(&contacts.sent, contacts.sent.size + n * <int> SENT_INTS)
     assign_accumulators(contacts, state, pairs, n, accumulators)
     # All are evaluated before any is added: roots and divisions of one eight do not wait for the sums of another.
-    fine = contacts.law.evaluate(contacts.law, state, pairs, contacts.n_evaluated, n, walls, forces, &contacts.ends)
-    for k in range(0, n, 2):
+    fine = contacts.law.evaluate(contacts.law, state, pairs, contacts.n_evaluated, n, walls, forces, &contacts.ends) \
+        and fine
+    for k in range(0, n if fine else 0, 2):
         on_i = record_of(forces, k)
-        add_force(contacts, accumulators[k], on_i)
-        add_force(contacts, accumulators[k + 1], on_i + 4 * LANES)
+        add_force(contacts, accumulators[k], pairs[k], on_i)
+        add_force(contacts, accumulators[k + 1], pairs[k + 1], on_i + 4 * LANES)
     contacts.n_evaluated += n
     return fine
 
@@ -161,7 +187,7 @@ cdef bint find_contacts(Contacts *contacts, const Neighbours *mine, const StateV
                                            NULL)
         contacts.list_cursor = min(contacts.list_cursor + PAIRS_AT_ONCE, end)
         for k in range(n, contacts.pairs.size):
-            own = pairs[k] - contacts.first_slot        # of a ghost: larger than n_slots
+            own = pairs[k] - contacts.first_slot        # of another thread: larger than n_slots
             prefetch(contacts.accumulator_of_slot + (own if own < n_slots else 0))
         whole_eights = (n - contacts.n_evaluated) // (2 * LANES) * (2 * LANES)
         if whole_eights:
@@ -170,24 +196,23 @@ cdef bint find_contacts(Contacts *contacts, const Neighbours *mine, const StateV
 
 
 cdef bint find_remaining_contacts(Contacts *contacts, const Neighbours *mine, const StateView *state) noexcept nogil:
-    """Search the rest of the inner list, ghosts included, and the walls. False: memory exhausted."""
-    cdef Py_ssize_t k
-    for k in range(mine.n_own, mine.pairs.size):        # prefetch ghosts while own and wall contacts are processed
-        prefetch(state.spheres + 4 * <Py_ssize_t> mine.pairs.data[k])
-    return find_contacts(contacts, mine, state, mine.n_own) and evaluate_remaining(contacts, state, False) \
-        and find_wall_contacts(contacts, mine, state) \
-        and find_contacts(contacts, mine, state, mine.pairs.size) and evaluate_remaining(contacts, state, False)
+    """Search the rest of the inner list, and the walls. False: memory exhausted."""
+    contacts.sent.size = 0
+    return find_contacts(contacts, mine, state, mine.pairs.size) and evaluate_remaining(contacts, state, False) \
+        and find_wall_contacts(contacts, mine, state)
 
 
 cdef void release_contacts(Contacts *contacts) noexcept nogil:
     """Discard all contacts and free the memory of their lists."""
     clear_contacts(contacts)
     release(&contacts.pairs)
+    release(&contacts.sent)
     release(&contacts.ends)
     release(&contacts.crossing)
     release(&contacts.onset)
     release(&contacts.noted)
-    release(&contacts.known_motions)
+    release(&contacts.additions)
+    release(&contacts.own_additions)
     release(&contacts.facets)
     release_stored(&contacts.stored)
 

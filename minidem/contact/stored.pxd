@@ -6,14 +6,13 @@ from minidem.contact.blocks cimport Blocks
 from minidem.contact.fixed_point cimport Lines, Wide
 from minidem.contact.law cimport Law
 from minidem.core.lanes cimport LANES
-from minidem.core.vectors cimport IntVector
+from minidem.core.vectors cimport DoubleVector, IntVector
 from minidem.state.state cimport StateView
 
 cdef enum:                          # groups of contacts, evaluated in this order
-    OWN = 0                         # of two own spheres
-    CROSS = 1                       # of an own sphere and a ghost: the other thread has a copy
-    WALLS = 2                       # of an own sphere and an element of a wall
-    GROUPS = 3
+    SPHERES = 0                     # of two spheres
+    WALLS = 1                       # of a sphere and an element of a wall
+    GROUPS = 2
 
 cdef enum:
     KINDS = 5                       # of dissipated energy: by damping, tangential damping, sliding, rolling, fracture
@@ -48,9 +47,11 @@ cdef struct Stored:                 # of one thread
     IntVector fractures             # Fracture structs
     int first_slot                  # of the own spheres
     int n_slots
-    Lines lines                     # (n_slots + 1,): forces on own spheres; the last one for all others
-    IntVector row_contacts          # (own member rows,): contacts of its spheres
-    IntVector row_ghosts            # (own member rows,): whether other threads read its motions
+    Py_ssize_t n_cross              # contacts with spheres of other threads, at the last rebuild
+    Lines lines                     # forces on own spheres (n_slots,); on holes (1,); on spheres of other threads
+    IntVector sent                  # slots of the last ones, one for each contact, whose owners add the forces
+    DoubleVector sent_rates         # likewise what contacts do to fields of clumps of other threads (fluxes.pyx)
+    IntVector row_contacts          # (own member rows,): contacts of its spheres; 1 more where other threads read it
     IntVector start                 # (own slots + 1,): index of the first entry of each slot, in ...
     IntVector entries               # (contacts, 2): the other body; lane, of walls
     IntVector order                 # room: (contacts, 3)
@@ -67,7 +68,7 @@ cdef struct Stored:                 # of one thread
 
 cdef bint save_stored(Stored *stored) noexcept nogil
 cdef void restore_stored(Stored *stored) noexcept nogil
-cdef bint reserve_lines(Stored *stored, int first_slot, int n_slots) noexcept nogil
+cdef bint reserve_lines(Stored *stored, Py_ssize_t n_sent) noexcept nogil
 cdef void release_stored(Stored *stored) noexcept nogil
 
 
@@ -76,10 +77,3 @@ cdef bint find_new(Stored *stored, const Law *law, Neighbours *mine, const State
 cdef void end_contact(Stored *stored, Neighbours *mine, const StateView *state, int group,
                       Py_ssize_t lane) noexcept nogil
 cdef int find_known(const Stored *stored, int i, int j) noexcept nogil
-
-
-cdef inline int table_key(const Stored *stored, int i, int j) noexcept nogil:
-    """The own sphere under which a contact is listed: the lower one of two."""
-    cdef bint first = <unsigned int> (i - stored.first_slot) < <unsigned int> stored.n_slots
-    cdef bint second = <unsigned int> (j - stored.first_slot) < <unsigned int> stored.n_slots
-    return (i if i < j else j) if first and second else (i if first else j)

@@ -8,9 +8,8 @@ with a wall lasts as long as it is found there.
 from libc.math cimport sqrt
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
-from minidem.broadphase.ghosts cimport clump_of, slot_of
 from minidem.broadphase.neighbours cimport select_near
 from minidem.contact.blocks cimport (
     CACHE_LINE, Blocks, ContactBlock, block_of, clear_numbers, copy_blocks, free_lane, posix_memalign, release_blocks,
@@ -25,6 +24,7 @@ from minidem.core.vec3 cimport Vec3, dot, scale, sub, vec3
 from minidem.core.vectors cimport release, reserve
 from minidem.state.periodic_box cimport nearest_image
 from minidem.state.pose cimport write_motions
+from minidem.state.state cimport clump_of
 from minidem.walls.surface cimport touch_wall
 
 
@@ -49,11 +49,10 @@ cdef void restore_stored(Stored *stored) noexcept nogil:
         stored.ledger, stored.has_saved = stored.saved_ledger, False
 
 
-cdef bint reserve_lines(Stored *stored, int first_slot, int n_slots) noexcept nogil:
-    """Lines of zeros for the own spheres. False: memory exhausted."""
+cdef bint reserve_lines(Stored *stored, Py_ssize_t n_sent) noexcept nogil:
+    """Lines of zeros for the own spheres and n_sent others. False: memory exhausted."""
     cdef void *data = NULL
-    cdef Py_ssize_t n = n_slots + 1
-    stored.first_slot, stored.n_slots = first_slot, n_slots
+    cdef Py_ssize_t n = stored.n_slots + 1 + n_sent
     if n > stored.lines.capacity:
         free(stored.lines.fine)
         free(stored.lines.coarse)
@@ -61,11 +60,11 @@ cdef bint reserve_lines(Stored *stored, int first_slot, int n_slots) noexcept no
         if posix_memalign(&data, CACHE_LINE, n * <int> LINE * sizeof(int64_t)) != 0:
             return False
         stored.lines.fine, stored.lines.capacity = <int64_t *> data, n
-    stored.lines.has_large = False
+    stored.lines.has_large, stored.sent.size = False, 0
     memset(stored.lines.fine, 0, n * <int> LINE * sizeof(int64_t))
     if stored.lines.coarse != NULL:
         memset(stored.lines.coarse, 0, n * <int> LINE * sizeof(int64_t))
-    return True
+    return reserve(&stored.sent, n_sent)
 
 
 cdef void release_stored(Stored *stored) noexcept nogil:
@@ -82,7 +81,8 @@ cdef void release_stored(Stored *stored) noexcept nogil:
     stored.ledger.n_fractures = 0
     release(&stored.fractures)
     release(&stored.row_contacts)
-    release(&stored.row_ghosts)
+    release(&stored.sent)
+    release(&stored.sent_rates)
     release(&stored.start)
     release(&stored.entries)
     release(&stored.order)
@@ -94,7 +94,7 @@ cdef void release_stored(Stored *stored) noexcept nogil:
 
 
 cdef inline int material_of(const StateView *state, int sphere) noexcept nogil:
-    cdef int clump = clump_of(state, slot_of(state, sphere))
+    cdef int clump = clump_of(state, sphere)
     return <int> state.spins[(row_of(clump) * 4 + 3) * LANES + lane_of(clump)]
 
 
@@ -124,12 +124,15 @@ cdef void set_inertia(const Law *law, const StateView *state, int i, int j, Cont
 
 
 cdef void count_contact(Stored *stored, const StateView *state, int sphere) noexcept nogil:
-    """A contact of an own sphere begins: from now on the motions of its row are written in each step."""
+    """A contact of an own sphere begins: from now on the motions of its row are written in each step.
+
+    Those of rows that are in the lists of other threads are written anyway.
+    """
     cdef unsigned int own = <unsigned int> (sphere - stored.first_slot)
     cdef int row
     if own >= <unsigned int> stored.n_slots:
         return
-    if stored.row_contacts.data[row_of(own)] == 0 and stored.row_ghosts.data[row_of(own)] == 0:
+    if stored.row_contacts.data[row_of(own)] == 0:
         row = <int> row_of(sphere)
         write_motions(state, state.block_of_member[row], &row, 1)
     stored.row_contacts.data[row_of(own)] += 1
@@ -146,7 +149,7 @@ cdef Py_ssize_t begin_contact(Stored *stored, const Law *law, const StateView *s
     cdef int second
     if lane < 0:
         return -1
-    if j >= 0 and state.sphere_number[slot_of(state, i)] > state.sphere_number[slot_of(state, j)]:
+    if j >= 0 and state.sphere_number[i] > state.sphere_number[j]:
         i, j = j, i
     second = material_of(state, j) if j >= 0 else <int> law.walls.materials[law.walls.wall_of[-1 - j]]
     set_bodies(blocks, lane, i, j, -1, material_of(state, i) * law.n_materials + second)
@@ -158,32 +161,14 @@ cdef Py_ssize_t begin_contact(Stored *stored, const Law *law, const StateView *s
 
 
 cdef inline void remove_pair(Neighbours *mine, Py_ssize_t k) noexcept nogil:
-    """Remove the pair at k from the inner list; pairs behind it take its place."""
-    cdef int *pairs = mine.pairs.data
-    cdef Py_ssize_t last = mine.pairs.size - 2
-    if k < mine.n_own:
-        mine.n_own -= 2
-        pairs[k], pairs[k + 1] = pairs[mine.n_own], pairs[mine.n_own + 1]
-        k = mine.n_own
-    pairs[k], pairs[k + 1] = pairs[last], pairs[last + 1]
-    mine.pairs.size = last
-
-
-cdef inline void return_pair(Neighbours *mine, bint own, int i, int j) noexcept nogil:
-    """Append a pair to the inner list, where there is room for all contacts (carry.pyx)."""
-    cdef int *pairs = mine.pairs.data
-    cdef Py_ssize_t k = mine.pairs.size
-    if own:
-        pairs[k], pairs[k + 1] = pairs[mine.n_own], pairs[mine.n_own + 1]
-        k = mine.n_own
-        mine.n_own += 2
-    pairs[k], pairs[k + 1] = i, j
-    mine.pairs.size += 2
+    """Remove the pair at k from the inner list; the last one takes its place."""
+    mine.pairs.size -= 2
+    memcpy(mine.pairs.data + k, mine.pairs.data + mine.pairs.size, 2 * sizeof(int))
 
 
 cdef int find_known(const Stored *stored, int i, int j) noexcept nogil:
     """1 + lane of a contact that was known when the lists were rebuilt; 0: none."""
-    cdef int key = table_key(stored, i, j), e
+    cdef int key = min(i, j) if j >= 0 else i, e
     cdef int other = j if key == i else i
     cdef const int *start = stored.start.data + (key - stored.first_slot)
     for e in range(start[0], start[1]):
@@ -192,24 +177,22 @@ cdef int find_known(const Stored *stored, int i, int j) noexcept nogil:
     return 0
 
 
-cdef bint search(Stored *stored, const Law *law, Neighbours *mine, const StateView *state,
-                 int group) noexcept nogil:
+cdef bint search(Stored *stored, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil:
     """Candidates that touch become contacts. False: memory exhausted.
 
     Backwards: a pair that takes the place of a removed one has been tested.
     """
-    cdef Py_ssize_t first = 0 if group == <int> OWN else mine.n_own, n, k
-    cdef Py_ssize_t end = mine.n_own if group == <int> OWN else mine.pairs.size, begin
+    cdef Py_ssize_t end = mine.pairs.size, begin, n, k
     cdef double skin = law.reach if law.begins_at_reach else 0.0
     cdef const int64_t *numbers = <const int64_t *> stored.found_numbers.data
     cdef const int *pair
-    while end > first:
-        begin = first + (end - 1 - first) // PAIRS_AT_ONCE * PAIRS_AT_ONCE
+    while end > 0:
+        begin = (end - 1) // PAIRS_AT_ONCE * PAIRS_AT_ONCE
         n = select_near(state.spheres, law.box, mine.pairs.data + begin, end - begin, skin, stored.found_pairs.data,
                         <int64_t *> stored.found_numbers.data) // 2
         for k in range(n - 1, -1, -1):
             pair = stored.found_pairs.data + 2 * k
-            if begin_contact(stored, law, state, group, pair[0], pair[1]) < 0:
+            if begin_contact(stored, law, state, SPHERES, pair[0], pair[1]) < 0:
                 return False
             remove_pair(mine, begin + 2 * numbers[k])
         end = begin
@@ -259,8 +242,7 @@ cdef bint find_at_walls(Stored *stored, const Law *law, Neighbours *mine, const 
 cdef bint find_new(Stored *stored, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil:
     """All contacts that begin at this pose. False: memory exhausted."""
     return reserve(&stored.found_pairs, PAIRS_AT_ONCE + 16) and reserve(&stored.found_numbers, PAIRS_AT_ONCE + 16) \
-        and search(stored, law, mine, state, CROSS) and search(stored, law, mine, state, OWN) \
-        and find_at_walls(stored, law, mine, state)
+        and search(stored, law, mine, state) and find_at_walls(stored, law, mine, state)
 
 
 cdef void end_contact(Stored *stored, Neighbours *mine, const StateView *state, int group,
@@ -277,5 +259,6 @@ cdef void end_contact(Stored *stored, Neighbours *mine, const StateView *state, 
         if block.place[k] >= 0:
             stored.contact_at.data[block.place[k]] = 0
     else:
-        return_pair(mine, group == <int> OWN, block.first[k], block.second[k])
+        mine.pairs.data[mine.pairs.size], mine.pairs.data[mine.pairs.size + 1] = block.first[k], block.second[k]
+        mine.pairs.size += 2                            # there is room for all contacts (carry.pyx)
     free_lane(&stored.groups[group], lane)

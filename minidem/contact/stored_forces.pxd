@@ -2,10 +2,12 @@
 from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.blocks cimport Blocks, ContactBlock
 from minidem.contact.law cimport Law
+from minidem.contact.narrow_phase cimport Contacts
 from minidem.contact.stored cimport Stored
 from minidem.state.state cimport StateView
 
 cdef bint evaluate_stored(Stored *stored, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil
+cdef bint take_sent(Contacts *all, int thread, int n_threads, const StateView *state) noexcept nogil
 cdef const double *reduce_stored(Stored *stored, const StateView *state, Py_ssize_t b, const double *body_force,
                                  double *wrench) noexcept nogil
 cdef void describe_kept(const Law *law, const ContactBlock *block, const double *contact, double *result) noexcept nogil

@@ -2,26 +2,27 @@
 
     load        geometry and motion of the two bodies (contact_motion.pyx), what is known of the contacts
     law         force, energies, records of this step
-    add         force and moment to both spheres, as integers, so that the order does not matter (fixed_point.pxd)
+    add         force and moment to both spheres, as integers, so that the order does not matter (fixed_point.pxd);
+                those on a sphere of another thread are written down, and its owner adds them (take_sent)
     end         contacts that do not go on: their pairs are candidates again
 
 The wrench of a clump is the sum over its spheres in the order of its template.
 """
 from libc.math cimport NAN
+from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 
-from minidem.broadphase.ghosts cimport slot_of
 from minidem.contact.blocks cimport Blocks, ContactBlock, block_at, history_of
 from minidem.contact.contact_motion cimport SIDE_ROWS, gather_contacts
 from minidem.contact.fixed_point cimport (
-    BOUND, COARSE, LARGEST, LINE, add_energies, add_side, fold, rounded_wide, take_lines,
+    BOUND, COARSE, LARGEST, LINE, add_energies, add_line, add_side, fold, rounded_wide, take_lines,
 )
-from minidem.contact.fluxes cimport add_rates, clear_sums, describe_bodies
+from minidem.contact.fluxes cimport add_rates, clear_sums, describe_bodies, take_rates
 from minidem.contact.rows cimport (
     ALL_RESULT_ROWS, COEFFICIENTS, CONTACT_ROWS, COUPLE, DISSIPATED, FORCE, FRACTURE, GOES_ON, MASS, MAX_RECORDS,
     NORMAL, OVERLAP, RATES, ROLLING_INERTIA,
 )
-from minidem.contact.stored cimport BLOCKS_PER_FOLD, CROSS, GROUPS, SUMMED, WALLS, Fracture, end_contact
+from minidem.contact.stored cimport BLOCKS_PER_FOLD, GROUPS, SUMMED, WALLS, Fracture, end_contact
 from minidem.core.eight cimport (
     Eight, Eight3, add3, bits_below, cross3, eight_of, eight_where, inverse_power, load_eight, load_eight3, scale3,
     store_eight, store_eight3,
@@ -33,7 +34,7 @@ from minidem.core.vectors cimport reserve
 from minidem.core.vec3 cimport dot
 from minidem.state.pose cimport load_matrices, to_body3
 from minidem.state.rows cimport FORCE as CLUMP_FORCE, ORIENTATION, TORQUE, WRENCH_ROWS, load
-from minidem.state.state cimport member
+from minidem.state.state cimport hole_of, member
 
 cdef enum:
     AHEAD = 2                       # blocks whose spheres are prefetched
@@ -105,28 +106,34 @@ cdef bint load_block(const Law *law, const StateView *state, const Blocks *block
     return crosses
 
 
-cdef inline void index_lines(const Stored *stored, const int *spheres, int *index) noexcept nogil:
-    """Lines of eight spheres; of those that are no own ones, the line behind all others."""
-    cdef unsigned int own
-    cdef int lane
+cdef inline void index_lines(Stored *stored, const int *spheres, int hole, int *index) noexcept nogil:
+    """Lines of eight spheres: behind those of own ones that of the holes, then one for each sphere of another thread."""
+    cdef unsigned int own, n = stored.n_slots
+    cdef int lane, foreign = 0
     for lane in range(LANES):
         own = <unsigned int> (spheres[lane] - stored.first_slot)
-        index[lane] = <int> (own if own < <unsigned int> stored.n_slots else <unsigned int> stored.n_slots)
+        index[lane] = <int> (own if own < n else n)
+        foreign |= (own >= n) & (spheres[lane] < hole)
+    for lane in range(LANES if foreign else 0):
+        if index[lane] == stored.n_slots and spheres[lane] < hole:
+            stored.sent.data[stored.sent.size] = spheres[lane]
+            stored.sent.size += 1
+            index[lane] = stored.n_slots + <int> stored.sent.size
 
 
 cdef inline bint add_forces(Stored *stored, const Law *law, const ContactBlock *block, const double *force,
                             const double *couple, const double *contact, const double *sides,
-                            bint walls) noexcept nogil:
+                            int hole, bint walls) noexcept nogil:
     """Add the forces of a block. couple : NULL if the law has none.  False: memory exhausted."""
     cdef double turned[3 * LANES]
     cdef int index[LANES]
     store_eight3(turned, cross3(load_eight3(contact + NORMAL * LANES), load_eight3(force)))
-    index_lines(stored, block.first, index)
+    index_lines(stored, block.first, hole, index)
     if not add_side(force, turned, couple, sides, 1.0, index, &stored.lines):
         return False
     if walls:
         return True
-    index_lines(stored, block.second, index)
+    index_lines(stored, block.second, hole, index)
     return add_side(force, turned, couple, sides + SIDE_ROWS * LANES, -1.0, index, &stored.lines)
 
 
@@ -153,8 +160,8 @@ cdef bint note_fractures(Stored *stored, const Law *law, const StateView *state,
     cdef int lane, i, j
     for lane in range(LANES):
         i, j, energy, energies[lane] = block.first[lane], block.second[lane], energies[lane], 0.0
-        if energy <= 0.0 or <unsigned int> (i - stored.first_slot) >= <unsigned int> stored.n_slots:
-            continue                                    # noted by another thread, or a hole
+        if energy <= 0.0 or i == hole_of(state):
+            continue
         if energy * law.per_energy < LARGEST:
             stored.ledger.dissipated[<int> SUMMED] += rounded_wide(energy * law.per_energy)
         else:
@@ -163,35 +170,27 @@ cdef bint note_fractures(Stored *stored, const Law *law, const StateView *state,
         if not reserve(&stored.fractures, (n + 1) * <Py_ssize_t> (sizeof(Fracture) // sizeof(int))):
             return False
         stored.ledger.n_fractures, noted = n + 1, <Fracture *> stored.fractures.data + n
-        i, j = state.sphere_number[i], state.sphere_number[slot_of(state, j)] if j >= 0 else j
+        i, j = state.sphere_number[i], state.sphere_number[j] if j >= 0 else j
         noted.step, noted.energy = stored.step, energy
         noted.first, noted.second = i, j
     return True
 
 
 cdef inline bint call_law(Stored *stored, const Law *law, const StateView *state, ContactBlock *block, double *contact,
-                          double *result, bint stores, bint own) noexcept nogil:
-    """Evaluate the law; records, and with `stores` force and couple, into the block. False: memory exhausted.
-
-    own : no body is a ghost. Energies of a contact whose first body is one are added by the other thread.
-    """
-    cdef int lane, k
+                          double *result, bint stores) noexcept nogil:
+    """Evaluate the law; records, and with `stores` force and couple, into the block. False: memory exhausted."""
     law.history(contact, history_of(block), result, law.parameters)
     if stores:
         memcpy(block.force, result + FORCE * LANES, sizeof(block.force))
     if stores and law.has_couples:
         memcpy(block.couple, result + COUPLE * LANES, sizeof(block.couple))
-    for k in range(0 if own else <int> SUMMED):
-        for lane in range(LANES):
-            result[(DISSIPATED + k) * LANES + lane] = result[(DISSIPATED + k) * LANES + lane] \
-                if <unsigned int> (block.first[lane] - stored.first_slot) < <unsigned int> stored.n_slots else 0.0
     add_energies(result + DISSIPATED * LANES, law.per_energy, stored.ledger.sums, stored.ledger.lost)
     return bits_below(result + FRACTURE * LANES, LEAST_FRACTURE) == (1 << LANES) - 1 \
         or note_fractures(stored, law, state, block, result + FRACTURE * LANES)
 
 
 cdef bint call_between_steps(Stored *stored, const Law *law, const StateView *state, ContactBlock *block,
-                             double *contact, double *result, bint stores, bint own) noexcept nogil:
+                             double *contact, double *result, bint stores) noexcept nogil:
     """As call_law, where no step has led to the pose, and no amounts of fields are transferred.
 
     A contact for which the law writes one keeps the records that it had, so that the next step finds it as it was.
@@ -200,7 +199,7 @@ cdef bint call_between_steps(Stored *stored, const Law *law, const StateView *st
     cdef int n = law.fields.n, lane, k
     cdef bint transfers
     memcpy(records, history_of(block), law.n_records * 4 * LANES * sizeof(double))
-    if not call_law(stored, law, state, block, contact, result, stores, own):
+    if not call_law(stored, law, state, block, contact, result, stores):
         return False
     for lane in range(LANES):
         transfers = False
@@ -244,17 +243,17 @@ cdef inline void limit_range(const Stored *stored, const Law *law, Py_ssize_t b,
             goes_on[lane] = 0.0
 
 
-cdef void add_box_work(Stored *stored, const Law *law, const int *first, const double *force,
+cdef void add_box_work(Stored *stored, const Law *law, const int *first, int hole, const double *force,
                        const double *images) noexcept nogil:
     """Work of the box, in the half steps that end and begin at this pose, by contacts with images.
 
-    first : (LANES,) first bodies; if it is a ghost, the other thread adds the work.  force : (3, LANES) on them [N].
+    first : (LANES,) first bodies.  force : (3, LANES) on them [N].
     images : (6, LANES), see gather_contacts.
     """
     cdef double power
     cdef int lane, part
     for lane in range(LANES):
-        if <unsigned int> (first[lane] - stored.first_slot) < <unsigned int> stored.n_slots:
+        if first[lane] != hole:
             for part in range(2):
                 power = dot(load(force + lane), load(images + 3 * LANES * part + lane))
                 stored.box_work[part] += rounded_wide(0.5 * law.dt * power * law.per_energy)
@@ -303,10 +302,9 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
             force, couple = result + FORCE * LANES, result + COUPLE * LANES
             preset(stored, law, b, walls, contact, result)
             if between and law.fields.law_writes:
-                fine = call_between_steps(stored, law, state, block, contact, result, True, group != <int> CROSS)
+                fine = call_between_steps(stored, law, state, block, contact, result, True)
             else:
-                fine = call_law(stored, law, state, block, contact, result, walls or stored.stores_forces,
-                                group != <int> CROSS)
+                fine = call_law(stored, law, state, block, contact, result, walls or stored.stores_forces)
             if not fine:
                 return False
             if law.reach > 0.0:
@@ -314,12 +312,12 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
             ended = ended_lanes(stored, blocks, block, result)
         elif law.fields.sums != NULL:
             describe_kept(law, block, contact, result)
-        if law.fields.sums != NULL:
-            add_rates(stored, law, state, block.first, block.second, contact, result)
-        if not add_forces(stored, law, block, force, couple if law.has_couples else NULL, contact, sides, walls):
+        if law.fields.sums != NULL and not add_rates(stored, law, state, block.first, block.second, contact, result) \
+                or not add_forces(stored, law, block, force, couple if law.has_couples else NULL, contact, sides,
+                                  blocks.hole, walls):
             return False
         if crosses:
-            add_box_work(stored, law, block.first, force, images)
+            add_box_work(stored, law, block.first, blocks.hole, force, images)
         if (b + 1) % BLOCKS_PER_FOLD == 0:
             fold(stored.ledger.sums, SUMMED, stored.ledger.dissipated)
         for lane in range(LANES if ended else 0):
@@ -331,15 +329,38 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
 
 
 cdef bint evaluate_stored(Stored *stored, const Law *law, Neighbours *mine, const StateView *state) noexcept nogil:
-    """Forces of all contacts, added to the lines of own spheres. False: memory exhausted."""
+    """Forces of all own contacts, added to the lines. False: memory exhausted."""
+    cdef Py_ssize_t behind = LINE * <Py_ssize_t> (stored.n_slots + 1)
     cdef int group
     stored.box_work[0] = stored.box_work[1] = 0
+    memset(stored.lines.fine + behind, 0, stored.sent.size * <int> LINE * sizeof(int64_t))
+    if stored.lines.has_large:
+        memset(stored.lines.coarse + behind, 0, stored.sent.size * <int> LINE * sizeof(int64_t))
     stored.lines.has_large = False                      # all sums of the last step are taken
+    stored.sent.size = stored.sent_rates.size = 0
     if law.fields.sums != NULL:
         clear_sums(law, mine.first_block, mine.last_block)
     for group in range(<int> GROUPS):
         if not evaluate_group(stored, law, mine, state, group, group == <int> WALLS):
             return False
+    return True
+
+
+cdef bint take_sent(Contacts *all, int thread, int n_threads, const StateView *state) noexcept nogil:
+    """Add the forces on own spheres that other threads have written down; likewise rates. False: memory exhausted."""
+    cdef Stored *stored = &all[thread].stored
+    cdef const Stored *other
+    cdef Py_ssize_t k
+    cdef unsigned int own
+    cdef int t
+    for t in range(n_threads if stored.ready else 0):
+        other = &all[t].stored
+        for k in range(other.sent.size):
+            own = <unsigned int> (other.sent.data[k] - stored.first_slot)
+            if own < <unsigned int> stored.n_slots \
+                    and not add_line(&stored.lines, own, &other.lines, other.n_slots + 1 + k):
+                return False
+        take_rates(all[thread].law, &other.sent_rates, stored, state)
     return True
 
 

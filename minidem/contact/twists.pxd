@@ -1,11 +1,10 @@
 """Velocities of spheres from the twists of their clumps (state/layout.pxd), for the onset correction."""
-from minidem.broadphase.ghosts cimport clump_of
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.quaternion cimport matrix, turn_vector
 from minidem.core.transpose cimport rows_from_records
 from minidem.core.vec3 cimport Vec3, cross, sub, vec3
 from minidem.state.rows cimport ANGULAR_VELOCITY, ORIENTATION, POSITION, VELOCITY, load, load_quat, store
-from minidem.state.state cimport StateView
+from minidem.state.state cimport StateView, clump_of
 
 
 cdef inline int twist_of(int clump) noexcept nogil:

@@ -1,4 +1,4 @@
-/* OpenMP calls, with replacements for a build without OpenMP; a barrier, and epochs.
+/* OpenMP calls, with replacements for a build without OpenMP; a barrier.
  *
  * The waiting of an OpenMP barrier cannot be chosen by the caller. This one spins for about ten microseconds, the length
  * of a short step, and then yields the processor; where there are more threads than processors, it yields at once. */
@@ -42,13 +42,10 @@ typedef struct {                    /* initially zero; each counter on its own c
     char before[60];
     atomic_int arrived;
     char apart[60];
-    atomic_int round;
-    char behind[60];
+    atomic_uint round;
+    atomic_int reported[2];         /* bits of all threads, in even and odd rounds */
+    char behind[52];
 } minidem_barrier_t;
-
-typedef struct {                    /* counts what a thread has completed; the others read it */
-    atomic_llong value;
-} minidem_epoch_t;
 
 static inline void minidem_set_spins(minidem_barrier_t *barrier, int n_threads) {
     barrier->spins = n_threads <= minidem_processors() ? 2000 : 0;
@@ -63,32 +60,21 @@ static inline void minidem_relax_or_yield(const minidem_barrier_t *barrier, int 
 #endif
 }
 
-static inline void minidem_barrier_wait(minidem_barrier_t *barrier, int n_threads) {
-    int round = atomic_load_explicit(&barrier->round, memory_order_acquire);
-    if (n_threads == 1) return;
+/* Wait for all threads. Each reports some bits, and all get those that any has reported. */
+static inline int minidem_barrier_wait(minidem_barrier_t *barrier, int n_threads, int bits) {
+    unsigned int round = atomic_load_explicit(&barrier->round, memory_order_acquire);
+    if (n_threads == 1) return bits;
+    if (bits) atomic_fetch_or_explicit(&barrier->reported[round & 1], bits, memory_order_relaxed);
     if (atomic_fetch_add_explicit(&barrier->arrived, 1, memory_order_acq_rel) + 1 == n_threads) {
         atomic_store_explicit(&barrier->arrived, 0, memory_order_relaxed);
+        atomic_store_explicit(&barrier->reported[~round & 1], 0, memory_order_relaxed);
         atomic_store_explicit(&barrier->round, round + 1, memory_order_release);
-        return;
-    }
-    for (int spins = 0; atomic_load_explicit(&barrier->round, memory_order_acquire) == round; ++spins)
-        minidem_relax_or_yield(barrier, spins);
+    } else
+        for (int spins = 0; atomic_load_explicit(&barrier->round, memory_order_acquire) == round; ++spins)
+            minidem_relax_or_yield(barrier, spins);
+    return atomic_load_explicit(&barrier->reported[round & 1], memory_order_relaxed);
 }
 
-/* Advance by one; all that the thread wrote before is visible to threads that read the new value. */
-static inline void minidem_advance_epoch(minidem_epoch_t *own) {
-    long long value = atomic_load_explicit(&own->value, memory_order_relaxed);
-    atomic_store_explicit(&own->value, value + 1, memory_order_release);
-}
-
-/* Whether the epoch of another thread has reached that of this one. */
-static inline int minidem_reached(minidem_epoch_t *other, minidem_epoch_t *own) {
-    return atomic_load_explicit(&other->value, memory_order_acquire)
-        >= atomic_load_explicit(&own->value, memory_order_relaxed);
-}
-
-/* Wait until the epoch of another thread has reached that of this one. barrier: of both, for its spins. */
-static inline void minidem_await(minidem_epoch_t *other, minidem_epoch_t *own, const minidem_barrier_t *barrier) {
-    for (int spins = 0; !minidem_reached(other, own); ++spins) minidem_relax_or_yield(barrier, spins);
-}
+/* Set a flag that other threads may set as well; they read it after a barrier. */
+static inline void minidem_set_flag(unsigned char *flag) { __atomic_store_n(flag, 1, __ATOMIC_RELAXED); }
 #endif

@@ -1,9 +1,7 @@
-"""OpenMP, barrier and epochs; the code also compiles and runs without OpenMP."""
+"""OpenMP, and a barrier; the code also compiles and runs without OpenMP."""
 
 cdef extern from "core/openmp.h" nogil:
     ctypedef struct Barrier "minidem_barrier_t":
-        pass
-    ctypedef struct Epoch "minidem_epoch_t":
         pass
     bint has_openmp "minidem_has_openmp"()
     int team_size "minidem_team_size"()
@@ -14,7 +12,5 @@ cdef extern from "core/openmp.h" nogil:
     void restore_team_setting "minidem_restore_team_setting"(int before)
     void release_threads "minidem_release_threads"()
     void set_spins "minidem_set_spins"(Barrier *barrier, int n_threads)
-    void barrier_wait "minidem_barrier_wait"(Barrier *barrier, int n_threads)
-    void advance_epoch "minidem_advance_epoch"(Epoch *own)
-    bint reached "minidem_reached"(Epoch *other, Epoch *own)
-    void await_epoch "minidem_await"(Epoch *other, Epoch *own, const Barrier *barrier)
+    int barrier_wait "minidem_barrier_wait"(Barrier *barrier, int n_threads, int bits)
+    void set_flag "minidem_set_flag"(unsigned char *flag)

@@ -48,7 +48,7 @@ cdef void call_python_forces(Loop *loop, double steps) noexcept with gil:
         owner.external_forces(owner, steps)
     except BaseException as error:
         owner.error = error
-        loop.broad.reports[0].failure = IN_CALLBACK
+        loop.broad.threads[0].failure = IN_CALLBACK
 
 
 cdef class Driver:
@@ -264,8 +264,8 @@ cdef class Driver:
         with nogil:
             run_loop(self.loop, steps)
         self.guard.during_step = False
-        if self.loop.broad.reports[0].failure == SMALL_TEAM:            # no step was done
-            self.loop.broad.reports[0].failure = NO_FAILURE
+        if self.loop.broad.threads[0].failure == SMALL_TEAM:            # no step was done
+            self.loop.broad.threads[0].failure = NO_FAILURE
             self.keep_from_lists()
             self.memory.use_one_thread()
             self.advance(steps)
@@ -528,8 +528,7 @@ cdef class Driver:
         if self.memory.contacts is not None:
             found = self.of_walls(list_stored(self.state, &self.loop.state, self.loop.contacts, self.loop.n_threads))
             return with_history(found, self.history()["records"]) if self.memory.law_kernels.sees_bodies else found
-        return self.of_walls(list_contacts(self.state, self.loop.contacts, self.loop.broad.threads,
-                                           self.loop.n_threads))
+        return self.of_walls(list_contacts(self.state, self.loop.contacts, self.loop.n_threads))
 
     def rate_slopes(self, changes):
         """Derivatives of the rates of fields in the present contacts, see list_slopes; None: they change no field."""

@@ -8,13 +8,12 @@ import numpy as np
 
 from minidem.state.layout import aligned
 
-from minidem.broadphase.ghosts cimport slot_of
 from minidem.contact.blocks cimport (
     Blocks, ContactBlock, block_of, clear_blocks, history_of, release_blocks, set_bodies, set_stride, take_lane,
 )
-from minidem.contact.stored cimport GROUPS, OWN, WALLS, Stored
+from minidem.contact.stored cimport GROUPS, SPHERES, WALLS, Stored
 from minidem.core.lanes cimport LANES, lane_of
-from minidem.state.state cimport StateView, write_rows
+from minidem.state.state cimport StateView, hole_of, write_rows
 
 
 def no_history(n_records):
@@ -49,8 +48,7 @@ cdef class HistoryMemory:
 
     def __cinit__(self, Layout layout, material_index, sphere_materials, element_materials, int n_materials, units,
                   history):
-        self.motions = aligned((2 * layout.view.n_members * LANES + 2, 8))
-        self.turns = aligned((layout.view.n_blocks * LANES + 1, 4))
+        self.motions = aligned((layout.view.n_members * LANES + 2, 8))
         spins = aligned((layout.view.n_blocks + 1, 4, LANES))
         write_rows(spins, 3, layout.clump_slot, np.reshape(material_index, (-1, 1)).astype(float))
         self.spins = spins
@@ -58,7 +56,7 @@ cdef class HistoryMemory:
         places = layout.sphere_slot.astype(np.intp)
         rows[places // LANES, :, places % LANES] = units
         self.units = rows
-        hole = 2 * <int> layout.view.n_members * LANES
+        hole = hole_of(&layout.view)
         set_stride(&self.spheres, len(history["records"]), hole, hole + 1)
         set_stride(&self.walls, len(history["records"]), hole, -1)
         first, second = history["spheres"].T
@@ -102,8 +100,8 @@ cdef class HistoryMemory:
         cdef Stored *stored
         cdef Blocks blocks
         cdef int t, group
-        loop.state.motions, loop.state.spins, loop.state.turns, loop.state.units = \
-            &self.motions[0, 0], &self.spins[0, 0, 0], &self.turns[0, 0], &self.units[0, 0, 0]
+        loop.state.motions, loop.state.spins, loop.state.units = \
+            &self.motions[0, 0], &self.spins[0, 0, 0], &self.units[0, 0, 0]
         if self.bound:
             return
         self.bound = True
@@ -112,8 +110,8 @@ cdef class HistoryMemory:
             for group in range(<int> GROUPS):
                 clear_blocks(&stored.groups[group])
         stored = &loop.contacts[0].stored               # the next rebuild gives them to their owners
-        blocks = stored.groups[OWN]
-        stored.groups[OWN], self.spheres = self.spheres, blocks
+        blocks = stored.groups[SPHERES]
+        stored.groups[SPHERES], self.spheres = self.spheres, blocks
         blocks = stored.groups[WALLS]
         stored.groups[WALLS], self.walls = self.walls, blocks
         release_blocks(&self.spheres)
@@ -144,10 +142,9 @@ cdef object export_history(Loop *loop, Layout layout):
             blocks = &loop.contacts[t].stored.groups[group]
             for lane in range(LANES * blocks.n_blocks):
                 i, j = block_of(blocks, lane).first[lane_of(lane)], block_of(blocks, lane).second[lane_of(lane)]
-                if i == blocks.hole or i != slot_of(view, i):
-                    continue                            # a contact whose first body is a ghost: another thread has it
-                spheres[n, 0] = view.sphere_number[i]
-                spheres[n, 1] = view.sphere_number[slot_of(view, j)] if j >= 0 else j
+                if i == blocks.hole:
+                    continue
+                spheres[n, 0], spheres[n, 1] = view.sphere_number[i], view.sphere_number[j] if j >= 0 else j
                 sources[n, 0], sources[n, 1], sources[n, 2] = t, group, <int> lane
                 n += 1
     listed = np.asarray(spheres)[:n]

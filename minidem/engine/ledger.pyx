@@ -1,7 +1,7 @@
 """The ledger of a time loop: energies dissipated in contacts, and work of walls and a box that move; what broke; forces
 of walls, and the stress that moves a box.
 
-Each thread sums over its own clumps. The sums have no order (contact/fixed_point.pxd). Work is the integral of the
+Each thread sums over its own contacts. The sums have no order (contact/fixed_point.pxd). Work is the integral of the
 power by the trapezoidal rule over each step. That of user forces is of single clumps: user_forces.py,
 compiled_forces.pyx.
 """
@@ -10,8 +10,6 @@ import numpy as np
 from libc.math cimport fabs, sqrt
 from libc.string cimport memset
 
-from minidem.broadphase.ghosts cimport clump_of, slot_of
-from minidem.broadphase.neighbours cimport owns
 from minidem.contact.blocks cimport Blocks, ContactBlock, block_at, block_of, history_of, is_hole
 from minidem.contact.contact_motion cimport SIDE_ROWS, gather_contacts
 from minidem.contact.fixed_point cimport Wide, join_wide, rounded_wide, split_wide
@@ -27,7 +25,7 @@ from minidem.state.periodic_box cimport (
     BoxPose, box_moves, from_center, image_velocity, nearest_image, times_gradient,
 )
 from minidem.state.rows cimport INVERSE_MASS, POSITION, VELOCITY, load
-from minidem.state.state cimport StateView, fixed_rows
+from minidem.state.state cimport StateView, clump_of, fixed_rows
 from minidem.walls.surface cimport WallPose, Walls
 
 cdef extern from *:
@@ -159,13 +157,11 @@ cdef void add_box_work(const Loop *loop, int thread, bint between, Sums *sums) n
         blocks = &contacts.stored.groups[group]
         for k in range(LANES * blocks.n_blocks):
             block, lane = block_of(blocks, k), lane_of(k)
-            if <unsigned int> (block.first[lane] - contacts.stored.first_slot) < <unsigned int> contacts.stored.n_slots:
+            if block.first[lane] != blocks.hole:
                 add_image_work(loop, contacts.law.box, block.first[lane], block.second[lane],
                                load(block.force[0] + lane), sums)
     for k in range(contacts.crossing.size):
         i, j = contacts.pairs.data[contacts.crossing.data[k]], contacts.pairs.data[contacts.crossing.data[k] + 1]
-        if not owns(loop.broad.threads + thread, &loop.state, i):
-            continue
         contact = contacts.law.one(contacts.law, &loop.state, i, j)
         force = contact.force + correction_of(contacts, contacts.crossing.data[k], &end)
         add_image_work(loop, contacts.law.box, i, j, scale(force, contact.normal), sums)
@@ -195,7 +191,7 @@ cdef inline void add_virial(const Loop *loop, const BoxPose *box, int i, int j, 
     """Force times branch vector of a contact of two spheres, normal components; the same of the largest force by which
     it resists to strain rates of magnitude 1 along the axes."""
     cdef const StateView *state = &loop.state
-    cdef int one = clump_of(state, slot_of(state, i)), other = clump_of(state, slot_of(state, j))
+    cdef int one = clump_of(state, i), other = clump_of(state, j)
     cdef const double *x = state.blocks + (row_of(one) * state.n_rows + POSITION) * LANES + lane_of(one)
     cdef const double *y = state.blocks + (row_of(other) * state.n_rows + POSITION) * LANES + lane_of(other)
     cdef Vec3 between = sub(vector(state.spheres + 4 * <Py_ssize_t> i), vector(state.spheres + 4 * <Py_ssize_t> j))
@@ -241,7 +237,7 @@ cdef object normal_virial(const Loop *loop):
     for t in range(loop.n_threads):
         contacts, end, resistance.across = loop.contacts + t, 0, 0.0
         for k in range(0, contacts.pairs.size, 2):
-            if contacts.pairs.data[k + 1] >= 0 and owns(loop.broad.threads + t, state, contacts.pairs.data[k]):
+            if contacts.pairs.data[k + 1] >= 0:
                 contact = contacts.law.one(contacts.law, state, contacts.pairs.data[k], contacts.pairs.data[k + 1])
                 resistance.along = 0.25 * loop.law.power * contact.force / max(contact.overlap, LEAST_LENGTH)
                 add_virial(loop, box, contacts.pairs.data[k], contacts.pairs.data[k + 1], scale(
@@ -250,8 +246,7 @@ cdef object normal_virial(const Loop *loop):
             blocks = &contacts.stored.groups[group]
             for k in range(LANES * blocks.n_blocks):
                 block, lane = block_of(blocks, k), lane_of(k)
-                if <unsigned int> (block.first[lane] - contacts.stored.first_slot) \
-                        < <unsigned int> contacts.stored.n_slots:
+                if block.first[lane] != blocks.hole:
                     add_virial(loop, box, block.first[lane], block.second[lane], load(block.force[0] + lane),
                                resistance_of(contacts.law, block, lane), sums)
     for k in range(state.n_blocks * LANES):

@@ -35,6 +35,7 @@ cdef struct Loop:
     Walls *walls                    # with the poses of a run
     double *twists                  # of a law that needs velocities: memory for those of the state
     double *clump_motions           # (n_blocks, 16, LANES), where contacts may begin or end: onset_pass.pyx
+    unsigned char *onset_blocks     # (n_blocks,): a contact of a clump may begin or end
     const unsigned char *started    # (n_clumps,): velocities are half a step behind the pose
     const double *known_onsets      # (n_known_onsets, 3): see noted_onsets of onset_pass.pyx; NULL: none are known
     Py_ssize_t n_known_onsets

@@ -7,18 +7,17 @@
                       drift   centre of mass, and the bound of the displacement that the lists depend on (row PATH)
                       pose    spheres that occur in the inner lists; velocities, if the contact law needs them
                     Large states: slab by slab, with the contacts of each slab
-    publish         ghosts and report of this thread
-    await           ghosts and reports of all threads
+    barrier         all spheres are posed; failures and skins exceeded are exchanged
     rebuild         of the lists, if a sphere of any thread may have left its skin
-    narrow phase    contacts of own spheres with each other, walls, ghosts
+    contacts        of this thread: each belongs to one thread, which reads spheres of others where they are, and writes
+                    down the forces on them
+    barrier         all contacts are evaluated; forces that other threads have written down are added
     onset pass      corrections of contacts that begin or end, if the contact law has them; after external forces
     user forces     which see predicted velocities: compiled ones by each thread, then those in Python by one
     finish          of the rotation scheme, if it has one, after the last stage
 
 A scheme with several stages repeats all but the last line for each. Between steps the state is x_n, v_(n-1/2), the
-stored values of the scheme, and F_n, M_n. Each thread owns a range of blocks and computes all forces on them, so a
-contact between two threads is computed twice and nothing is added by two threads. ARCHITECTURE.md draws a step of two
-threads.
+stored values of the scheme, and F_n, M_n. Each thread owns a range of blocks. ARCHITECTURE.md draws a step of two threads.
 
 The wrench of step n is reduced in step n + 1, and not stored. Where something needs it before (the last step of a run,
 user forces, a scheme with `finish`) it is reduced apart (reduce_all).
@@ -35,31 +34,31 @@ from cython.parallel import parallel, threadid
 from libc.math cimport fabs
 from libc.string cimport memcpy, memset
 
-from minidem.broadphase.broadphase cimport FORCE_AFTER_END, NO_FAILURE, OUT_OF_MEMORY, SMALL_TEAM, rebuild
-from minidem.broadphase.neighbours cimport Neighbours, block_after_slab
-from minidem.broadphase.synchronisation cimport (
-    any_ends_run, any_failure, any_lost, await_ghosts, await_readers, needs_rebuild, publish,
+from minidem.broadphase.broadphase cimport (
+    ENDS_RUN, FAILED, FORCE_AFTER_END, HAS_ONSETS, NO_FAILURE, OUT_OF_MEMORY, SKIN_EXCEEDED, SMALL_TEAM, chooses_skins,
+    rebuild, wait,
 )
+from minidem.broadphase.neighbours cimport Neighbours, block_after_slab
 from minidem.contact.carry cimport collect_stored, take_collected
 from minidem.contact.fixed_point cimport SUM_PARTS, exact_total
 from minidem.contact.law cimport place_box
 from minidem.contact.narrow_phase cimport (
-    Contacts, begin_contacts, find_contacts, find_remaining_contacts, reset_contacts, set_owned_slots,
+    Contacts, begin_contacts, find_contacts, find_remaining_contacts, reset_contacts, set_owned_slots, take_forces,
 )
 from minidem.contact.reduce cimport reduce_block
 from minidem.contact.rows cimport MAX_COMPONENTS
 from minidem.contact.stored cimport GROUPS, find_new, save_stored
-from minidem.contact.stored_forces cimport evaluate_stored, reduce_stored
+from minidem.contact.stored_forces cimport evaluate_stored, reduce_stored, take_sent
 from minidem.core.clock cimport clock
 from minidem.core.lanes cimport LANES, LOG_LANES
-from minidem.core.openmp cimport advance_epoch, barrier_wait, require_full_team, restore_team_setting, team_size
+from minidem.core.openmp cimport barrier_wait, require_full_team, restore_team_setting, team_size
 from minidem.core.prefetch cimport BLOCKS_AHEAD, BLOCKS_IN_CACHE, prefetch_rows
 from minidem.core.quaternion cimport Quat
 from minidem.core.vec3 cimport Vec3
 from minidem.engine.compiled_forces cimport add_compiled_forces
 from minidem.engine.leapfrog cimport MOST_STRAIN, Flow, drift, flow_of, kick, kick_with_box, predict_velocity
 from minidem.engine.ledger cimport add_wall_work
-from minidem.engine.onset_pass cimport add_onset_forces, note_onsets
+from minidem.engine.onset_pass cimport add_onset_forces, mark_onsets, note_onsets
 from minidem.rotation.scheme cimport FINISH, MOVE, PREDICT, Step, call_scheme, set_stage
 from minidem.state.periodic_box cimport BoxPose, box_moves, gradient_norm
 from minidem.state.pose cimport pose_members, spins_as_stored, spins_of_turn, write_motions
@@ -116,11 +115,11 @@ cdef inline const double *wrench_of_block(Loop *loop, Contacts *contacts, Py_ssi
 
 
 cdef inline void write_touching_motions(Loop *loop, const Contacts *contacts, Py_ssize_t b) noexcept nogil:
-    """Motions of those member rows of a block that have contacts, or that other threads read."""
+    """Motions of those member rows of a block that have contacts, or that may have some of other threads."""
     cdef Py_ssize_t own_row, first = contacts.stored.first_slot >> LOG_LANES, n = 0
     cdef int rows[ROWS_AT_ONCE]
     for own_row in range(loop.state.first_member[b] - first, loop.state.first_member[b + 1] - first):
-        if contacts.stored.row_contacts.data[own_row] or contacts.stored.row_ghosts.data[own_row]:
+        if contacts.stored.row_contacts.data[own_row]:
             rows[n] = <int> (first + own_row)
             n += 1
             if n == ROWS_AT_ONCE:
@@ -233,7 +232,7 @@ cdef inline double *rows_of(const Loop *loop, Py_ssize_t b, int component) noexc
 
 
 cdef void advance_fields(Loop *loop, int thread, double ahead) noexcept nogil:
-    """Values of the fields of own clumps, `ahead` [s] later. No other thread may read them meanwhile.
+    """Values of the fields of own clumps, `ahead` [s] later.
 
     The run ends with this step if one is not finite.
     """
@@ -255,7 +254,7 @@ cdef void advance_fields(Loop *loop, int thread, double ahead) noexcept nogil:
 
 
 cdef void take_amounts(Loop *loop, Py_ssize_t b) noexcept nogil:
-    """Add the amounts that contacts transfer at this pose to the values of a block. No other thread may read them."""
+    """Add the amounts that contacts transfer at this pose to the values of a block."""
     cdef int n = loop.law.fields.n, c, lane
     cdef double *rows
     for c in range(n if loop.law.fields.transfers[b] else 0):
@@ -303,7 +302,7 @@ cdef bint begin_contact_phase(Loop *loop, int thread, bint between) noexcept nog
 
 
 cdef bint complete_contact_phase(Loop *loop, int thread, bint between) noexcept nogil:
-    """The contacts that are not found yet, and the forces on own spheres. False: memory exhausted."""
+    """The own contacts that are not found yet, and their forces. False: memory exhausted."""
     cdef Contacts *contacts = loop.contacts + thread
     cdef Neighbours *mine = loop.broad.threads + thread
     cdef int group
@@ -322,25 +321,30 @@ cdef bint complete_contact_phase(Loop *loop, int thread, bint between) noexcept 
 
 
 cdef bint rebuild_lists(Loop *loop, int thread) noexcept nogil:
-    """Rebuild the lists; contacts that are stored go on. Called by all threads together. False: memory exhausted."""
+    """Rebuild the lists; contacts that are stored go on. Called by all threads together.
+
+    False, for all threads: a pose is not finite.
+    """
     cdef Contacts *contacts = loop.contacts + thread
     cdef Neighbours *mine = loop.broad.threads + thread
-    cdef bint fine
+    cdef bint sound
     if loop.law.history == NULL:
         reset_contacts(contacts, &loop.state)
-        rebuild(&loop.broad, thread, &loop.state, contacts.law.walls, contacts.law.box)
-        set_owned_slots(contacts, mine, &loop.state)
-        return True
-    rebuild(&loop.broad, thread, &loop.state, contacts.law.walls, contacts.law.box)
+    sound = rebuild(&loop.broad, thread, &loop.state, contacts.law.walls, contacts.law.box)
     set_owned_slots(contacts, mine, &loop.state)
+    if loop.law.history == NULL:
+        return sound
     # of a thread whose lists are incomplete as well: the others wait for it
-    fine = collect_stored(loop.contacts, thread, loop.n_threads, mine, &loop.state)
-    barrier_wait(&loop.broad.barrier, loop.n_threads)   # all have read the contacts of all
-    return fine and (mine.failure != NO_FAILURE or take_collected(contacts, mine, &loop.state))
+    if not collect_stored(loop.contacts, thread, loop.n_threads, mine, &loop.state):
+        mine.failure = OUT_OF_MEMORY
+    wait(&loop.broad, thread, 0)                        # all have read the contacts of all
+    if mine.failure == NO_FAILURE and not take_collected(contacts, mine):
+        mine.failure = OUT_OF_MEMORY
+    return sound
 
 
 cdef bint advance(Loop *loop, int thread, int stage, bint norms, bint wrench_known) noexcept nogil:
-    """Fused pass and publication. False: memory exhausted.
+    """Fused pass. False: memory exhausted.
 
     Where the inner list is sorted by slabs, the contacts of a slab are found as soon as its spheres are posed. The
     lists may turn out to be out of date, here or in another thread; the rebuild then discards these contacts. Where a
@@ -367,11 +371,8 @@ cdef bint advance(Loop *loop, int thread, int stage, bint norms, bint wrench_kno
         end_phase(loop, thread, CONTACTS)
     advance_blocks(loop, thread, stage, norms, wrench_known, block, mine.last_block, active)
     if loop.law.fields.n > 0:
-        await_readers(&loop.broad, thread)
         advance_fields(loop, thread, loop.step.dt * (
             loop.fraction[stage] - (loop.fraction[stage - 1] if stage > 0 else 0.0)))
-    if loop.has_contacts:
-        publish(&loop.broad, thread, &loop.state)
     return fine
 
 
@@ -402,8 +403,6 @@ cdef void reduce_all(Loop *loop, int thread, double steps, int stage, double hal
     cdef Py_ssize_t b
     cdef bint transfers = loop.law.fields.sums != NULL and half > 0.0
     memset(sources, 0, sizeof(sources))
-    if transfers:
-        await_readers(&loop.broad, thread)              # contacts of all threads have read the values
     for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
         stored = wrench_of(&loop.state, b)
         if predicts:
@@ -432,44 +431,58 @@ cdef void finish_rotation(Loop *loop, int thread) noexcept nogil:
 
 cdef inline void add_moving_work(Loop *loop, int thread, bint between) noexcept nogil:
     """Work of walls and a box that move, when the forces of this whole step are known, onset corrections included."""
-    if (loop.walls.any_moves or box_moves(loop.contacts[thread].law.box)) \
-            and loop.broad.threads[thread].failure == NO_FAILURE:
+    cdef bint box = box_moves(loop.contacts[thread].law.box)
+    if (loop.walls.any_moves or box) and loop.broad.threads[thread].failure == NO_FAILURE:
         add_wall_work(loop, thread, between)
+    if box:
+        wait(&loop.broad, thread, 0)                    # spheres of other threads are read until here
+
+
+cdef inline int report_of(const Loop *loop, int thread) noexcept nogil:
+    cdef const Neighbours *mine = loop.broad.threads + thread
+    return (<int> SKIN_EXCEEDED if mine.skin_exceeded else 0) | (<int> FAILED if mine.failure != NO_FAILURE else 0) \
+        | (<int> ENDS_RUN if mine.ends_run else 0)
 
 
 cdef bint compute_forces(Loop *loop, int thread, bint whole, bint between) noexcept nogil:
-    """Forces on own spheres at the published pose. Called by all threads together.
+    """Forces on own spheres at the pose. Called by all threads together.
 
     whole : the pose is that of a whole step.  between : no step has led to it.
 
-    False, for all threads: a pose is not finite, or memory was exhausted before the publication.
+    False, for all threads: a pose is not finite, or something failed before.
     """
     cdef Neighbours *mine = loop.broad.threads + thread
     cdef Contacts *contacts = loop.contacts + thread
-    cdef bint fine
-    await_ghosts(&loop.broad, thread)
+    cdef int reported = wait(&loop.broad, thread, report_of(loop, thread))      # all spheres are posed
     end_phase(loop, thread, WAITING)
-    fine = not any_failure(&loop.broad)
-    mine.ends_run |= any_ends_run(&loop.broad)
+    mine.ends_run = reported & <int> ENDS_RUN != 0
     contacts.stored.stores_forces |= mine.ends_run
-    if fine and needs_rebuild(&loop.broad, thread):
+    if reported & <int> FAILED:
+        return False
+    if reported & <int> SKIN_EXCEEDED or not loop.broad.valid or chooses_skins(&loop.broad, thread):
         if not rebuild_lists(loop, thread):
-            mine.failure = OUT_OF_MEMORY
-        fine = not any_lost(&loop.broad)
+            return False
         end_phase(loop, thread, LISTS)
-    if fine and (mine.failure != NO_FAILURE                # its lists are incomplete
-                 or not complete_contact_phase(loop, thread, between)):
+    if mine.failure != NO_FAILURE or not complete_contact_phase(loop, thread, between):    # else lists are incomplete
         mine.failure = OUT_OF_MEMORY
-    if fine and loop.law.ends > 0.0 and not has_user_forces(loop) \
-            and not add_onset_forces(loop, thread, False, between):
+    if loop.law.ends > 0.0:
+        mark_onsets(loop, thread)
+    end_phase(loop, thread, CONTACTS)
+    contacts.some_onset = wait(&loop.broad, thread, <int> HAS_ONSETS if contacts.ends.size > 0 else 0) \
+        & <int> HAS_ONSETS != 0                         # all contacts are evaluated
+    end_phase(loop, thread, WAITING)
+    if loop.law.history == NULL:
+        take_forces(loop.contacts, thread, loop.n_threads, &loop.state)
+    elif not take_sent(loop.contacts, thread, loop.n_threads, &loop.state):
         mine.failure = OUT_OF_MEMORY
-    if fine and whole and not (loop.law.ends > 0.0 and has_user_forces(loop)):
+    if loop.law.ends > 0.0 and not has_user_forces(loop):
+        add_onset_forces(loop, thread, False, between)
+    if whole and not (loop.law.ends > 0.0 and has_user_forces(loop)):
         add_moving_work(loop, thread, between)
     if loop.law.ends > 0.0 and loop.n_threads == 1:    # twists are worth while if there are more contacts than blocks
         loop.state.twists = loop.twists if contacts.pairs.size // 2 > loop.state.n_blocks else NULL
-    advance_epoch(&loop.broad.reports[thread].consumed)
     end_phase(loop, thread, CONTACTS)
-    return fine
+    return True
 
 
 cdef inline bint python_failed(const Loop *loop) noexcept nogil:
@@ -482,18 +495,17 @@ cdef bint complete_wrenches(Loop *loop, int thread, double steps, bint between) 
 
     Onset corrections, which depend on user forces, follow them.
     """
+    cdef bint fine = True
     if loop.external_forces != NULL:
-        barrier_wait(&loop.broad.barrier, loop.n_threads)
+        barrier_wait(&loop.broad.barrier, loop.n_threads, 0)
         if thread == 0 and not python_failed(loop):
             loop.external_forces(loop, steps)
-        barrier_wait(&loop.broad.barrier, loop.n_threads)
+            fine = loop.broad.threads[0].failure == NO_FAILURE
+        fine = not barrier_wait(&loop.broad.barrier, loop.n_threads, 0 if fine else <int> FAILED)
     if loop.law.ends > 0.0:
-        if not add_onset_forces(loop, thread, True, between):
-            loop.broad.threads[thread].failure = OUT_OF_MEMORY
+        add_onset_forces(loop, thread, True, between)
         add_moving_work(loop, thread, between)
-        barrier_wait(&loop.broad.barrier, loop.n_threads)       # ghosts and motions are read until here
-    # Without Python the report may be that of the next step already.
-    return loop.external_forces == NULL or loop.broad.reports[0].failure == NO_FAILURE
+    return fine
 
 
 cdef void save_own(Loop *loop, int thread) noexcept nogil:
@@ -505,22 +517,16 @@ cdef void save_own(Loop *loop, int thread) noexcept nogil:
     memcpy(loop.saved_wrench + mine.first_block * WRENCH_ROWS * LANES, wrench_of(&loop.state, mine.first_block),
            count * WRENCH_ROWS * LANES * sizeof(double))
     loop.contacts[thread].stored.saved_ledger = loop.contacts[thread].stored.ledger
-    if thread == 0 and loop.saved_force_lines != NULL:      # no thread writes them before the publication
+    if thread == 0 and loop.saved_force_lines != NULL:      # no thread writes them before all spheres are posed
         memcpy(loop.saved_force_lines, loop.force_lines, loop.n_force_lines * sizeof(double))
     if loop.law.ends > 0.0:
         note_onsets(loop.contacts + thread, &loop.state)
 
 
-cdef bint step_succeeded(Loop *loop) noexcept nogil:
+cdef bint step_succeeded(Loop *loop, int thread) noexcept nogil:
     """Whether a step that calls Python is complete. Called by all threads together."""
-    cdef bint fine
-    cdef int t
-    barrier_wait(&loop.broad.barrier, loop.n_threads)
-    fine = not python_failed(loop)
-    for t in range(loop.n_threads):
-        fine &= loop.broad.threads[t].failure == NO_FAILURE
-    barrier_wait(&loop.broad.barrier, loop.n_threads)   # no thread begins the next step before all have read this
-    return fine
+    cdef bint fine = not python_failed(loop) and loop.broad.threads[thread].failure == NO_FAILURE
+    return not barrier_wait(&loop.broad.barrier, loop.n_threads, 0 if fine else <int> FAILED)
 
 
 cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
@@ -563,7 +569,7 @@ cdef void run_steps(Loop *loop, int thread, long long steps) noexcept nogil:
                 return
         if loop.roles >> FINISH & 1:
             finish_rotation(loop, thread)
-        if calls_python and not step_succeeded(loop):
+        if calls_python and not step_succeeded(loop, thread):
             return
         loop.contacts[thread].stored.has_saved = False
         if thread == 0:
@@ -582,7 +588,6 @@ cdef inline void run_thread(Loop *loop, int thread, long long steps) noexcept no
         loop.contacts[thread].stored.stores_forces = True
         if not begin_contact_phase(loop, thread, True):
             mine.failure = OUT_OF_MEMORY
-        publish(&loop.broad, thread, &loop.state)
         compute_forces(loop, thread, True, True)
         reduce_all(loop, thread, loop.steps_done, -1, 0.0)
         if has_user_forces(loop):
@@ -605,5 +610,5 @@ cdef void run_loop(Loop *loop, long long steps) noexcept nogil:
             if team_size() == loop.n_threads:
                 run_thread(loop, thread, steps)
             elif thread == 0:
-                loop.broad.reports[0].failure = SMALL_TEAM
+                loop.broad.threads[0].failure = SMALL_TEAM
         restore_team_setting(before)

@@ -28,6 +28,7 @@ cdef class LoopMemory:
     cdef double[:, :, ::1] body_force   # see Loop
     cdef double[:, ::1] twists
     cdef double[:, ::1] clump_motions
+    cdef unsigned char[::1] onset_blocks
     cdef long long next_sort            # number of the outer rebuild at which clumps are sorted again
     cdef object arrays                  # others that the loop points to
     cdef object set_scheme(self, scheme, parameters)

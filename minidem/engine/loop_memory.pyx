@@ -16,7 +16,6 @@ from minidem.broadphase.broadphase cimport (
     FORCE_AFTER_END, NO_FAILURE, OUT_OF_MEMORY, Broadphase, carry_over_skins, create_broadphase, drop_lists,
     free_broadphase,
 )
-from minidem.broadphase.ghosts cimport clump_of, slot_of
 from minidem.contact.blocks cimport set_stride
 from minidem.contact.fixed_point cimport SUM_PARTS, Wide
 from minidem.contact.rows cimport Fields, Flux, FluxFunction
@@ -32,7 +31,7 @@ from minidem.engine.ledger cimport read_ledger, write_ledger
 from minidem.engine.loop cimport Loop
 from minidem.rotation.scheme cimport Kernels
 from minidem.state.rows cimport FIELD_ROWS, FORCE, MASS, ORIENTATION, SCRATCH, WRENCH_ROWS
-from minidem.state.state cimport Layout, Reordering, State, StateView
+from minidem.state.state cimport Layout, Reordering, State, StateView, clump_of, hole_of
 from minidem.walls.wall_table cimport WallTable
 
 SPHERES_PER_THREAD = 2000           # with fewer, another thread costs more than it gains
@@ -48,7 +47,7 @@ class NotFinite(FloatingPointError):
 
 
 cdef void prepare_contacts(Contacts *contacts, const Law *law, const StateView *state) noexcept:
-    cdef int hole = 2 * <int> state.n_members * LANES, group
+    cdef int hole = hole_of(state), group
     contacts.own_law, contacts.law, contacts.own_law.crossing = law[0], &contacts.own_law, &contacts.crossing
     if law.walls != NULL:
         contacts.walls, contacts.own_law.walls = law.walls[0], &contacts.walls
@@ -163,8 +162,10 @@ cdef class LoopMemory:
         self.loop.law.energy_factor = 1.0 / (1.0 + law.power)
         if law.corrects_onsets(values):
             kernels.correct_onsets(&self.loop.law, law.power, zeta_polynomials(law.power), self.loop.step.dt)
-            self.twists, self.clump_motions = aligned((4 * n_slots + 2 * LANES, 4)), aligned((n_slots + 1, 16))
+            self.twists, self.clump_motions = aligned((2 * n_slots + 2 * LANES, 4)), aligned((n_slots + 1, 16))
+            self.onset_blocks = np.zeros(self.loop.state.n_blocks + 1, dtype=np.uint8)
             self.loop.clump_motions, self.loop.twists = &self.clump_motions[0, 0], &self.twists[0, 0]
+            self.loop.onset_blocks = &self.onset_blocks[0]
             self.take_view()
 
     cdef object set_fields(self, population, fluxes):
@@ -348,7 +349,6 @@ cdef class LoopMemory:
             active += self.loop.broad.threads[t].active.size
             for source in range(self.loop.n_threads):
                 outer += self.loop.broad.threads[source].found[t].size // 2
-                outer += self.loop.broad.threads[source].cross_thread[t].size // 2
         return {"outer_skin": self.loop.broad.outer_skin, "inner_skin": self.loop.broad.inner_skin,
                 "outer_lists": self.loop.broad.n_outer, "inner_lists": self.loop.broad.n_inner,
                 "outer_pairs": outer, "inner_pairs": pairs, "active_slots": active * LANES}
@@ -357,10 +357,9 @@ cdef class LoopMemory:
         """Raise what has failed in the last steps, if anything; error : of a user force."""
         cdef int t, failure = NO_FAILURE, clump = -1
         for t in range(self.loop.n_threads):
-            failure = max(failure, self.loop.broad.reports[t].failure, self.loop.broad.threads[t].failure)
-            clump = max(clump, self.loop.broad.reports[t].lost - 1)
-            self.loop.broad.reports[t].failure = self.loop.broad.threads[t].failure = NO_FAILURE
-            self.loop.broad.reports[t].lost = 0
+            failure = max(failure, self.loop.broad.threads[t].failure)
+            clump = max(clump, self.loop.broad.threads[t].lost - 1)
+            self.loop.broad.threads[t].failure, self.loop.broad.threads[t].lost = NO_FAILURE, 0
         self.kernels.raise_error()
         if self.law_kernels is not None:
             self.law_kernels.raise_error()
@@ -386,7 +385,7 @@ cdef class LoopMemory:
                 i, j, force = stored.pair_after_end[0], stored.pair_after_end[1], tuple(stored.force_after_end)
             stored.has_force_after_end = False
         other = f"wall {self.walls.wall_of[-1 - j]}" if j < 0 else \
-            f"clump {view.clump_number[clump_of(view, slot_of(view, j))]}"
+            f"clump {view.clump_number[clump_of(view, j)]}"
         raise ValueError(f"the contact law left the force {force} N, or a couple, on clump "
-                         f"{view.clump_number[clump_of(view, slot_of(view, i))]} in its contact with {other}, which "
+                         f"{view.clump_number[clump_of(view, i)]} in its contact with {other}, which "
                          "has ended: the force must be zero where the overlap is not positive")

@@ -1,5 +1,6 @@
 """The onset pass: corrections of contacts that begin or end within a step."""
 from minidem.contact.narrow_phase cimport Contacts
+from minidem.core.vec3 cimport Vec3
 from minidem.engine.loop cimport Loop
 from minidem.state.state cimport StateView
 
@@ -7,8 +8,14 @@ cdef struct Onset:                  # a correction
     double force                    # [N]
     int first, second               # spheres in the user's numbers, the first one smaller; or -1 - element of a wall
 
+cdef struct Addition:               # a correction on a sphere
+    Vec3 force
+    int slot
+    unsigned long long rank         # canonical order: the user's number of the sphere, then of the other one
 
-cdef bint add_onset_forces(Loop *loop, int thread, bint stored, bint between) noexcept nogil
+
+cdef void mark_onsets(Loop *loop, int thread) noexcept nogil
+cdef void add_onset_forces(Loop *loop, int thread, bint stored, bint between) noexcept nogil
 cdef bint take_onsets(Loop *loop, int thread, const unsigned char *kept) noexcept nogil
 cdef void note_onsets(Contacts *contacts, const StateView *state) noexcept nogil
 cdef object noted_onsets(const Loop *loop)

@@ -1,9 +1,9 @@
 """The onset pass: the onset correction (contact/ONSET.md) of the contacts that the narrow phase has listed.
 
-    motions     of the clumps of these contacts at the instant of the pose, under the forces found so far
-    publish     where a contact is cross-thread, its threads wait for the motions of each other's clumps
-    correct     the force of each contact, by both of its owners, with the same bits
-    add         to the forces on own spheres
+    mark        in the narrow phase: the blocks of these contacts, whichever thread owns them
+    motions     of own clumps in marked blocks at the instant of the pose, under the forces found so far
+    correct     the force of each contact, when all threads have found the motions
+    add         to the forces on own spheres, when all threads have listed their corrections
 
 It follows the narrow phase, so that a correction sees all other forces at this pose, and precedes the reduction. With
 external forces it follows these, and changes the stored wrenches, in an order that does not depend on the run.
@@ -18,18 +18,18 @@ The motions of the eight clumps of a block are four lines of eight records of fo
 import numpy as np
 
 from libc.stdint cimport int64_t
-from libc.stdlib cimport free, malloc, qsort
+from libc.stdlib cimport qsort
 from libc.string cimport memcpy, memset
 
-from minidem.broadphase.ghosts cimport clump_of, slot_of
-from minidem.broadphase.synchronisation cimport wait_for
+from minidem.broadphase.broadphase cimport NO_FAILURE, OUT_OF_MEMORY, wait
 from minidem.contact.force_sums cimport add_record
 from minidem.contact.law cimport Contact, Law, modulus_of, record_force, rounded_force
+from minidem.broadphase.neighbours cimport Neighbours
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.contact.onset cimport Onsets, onset_forces
 from minidem.contact.reduce cimport force_on, reduce_block
 from minidem.core.lanes cimport LANES, lane_of, row_of
-from minidem.core.openmp cimport advance_epoch
+from minidem.core.openmp cimport set_flag
 from minidem.core.quaternion cimport Quat, rotate, rotate_back
 from minidem.core.transpose cimport records_from_rows, rows_from_records
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, norm, scale, sub, times, vec3
@@ -41,10 +41,7 @@ from minidem.state.rows cimport (
     ANGULAR_VELOCITY, FORCE, INERTIA, INVERSE_INERTIA, INVERSE_MASS, ORIENTATION, PREDICTED, TORQUE, VELOCITY,
     WRENCH_ROWS, load, load_quat, store,
 )
-from minidem.state.state cimport StateView, fixed_rows, member, wrench_of
-
-cdef enum:
-    INTS = sizeof(Onset) // sizeof(int)
+from minidem.state.state cimport StateView, clump_of, fixed_rows, member, wrench_of
 
 cdef struct Side:                   # of eight contacts: their spheres on one side, seen along the normals to it
     double normal[3 * LANES]        # lab
@@ -53,10 +50,9 @@ cdef struct Side:                   # of eight contacts: their spheres on one si
     double acceleration[LANES]      # likewise [m/s2]
     double mobility[LANES]          # acceleration per normal force on the sphere [1/kg]
 
-cdef struct Addition:               # a correction on a sphere, to a stored wrench
-    Vec3 force
-    int slot
-    unsigned long long rank         # canonical order: the user's number of the sphere, then of the other one
+cdef enum:
+    INTS = sizeof(Onset) // sizeof(int)
+    ADDITION_INTS = sizeof(Addition) // sizeof(int)
 
 
 cdef void find_motions(Loop *loop, int thread, Py_ssize_t b, bint stored, bint between) noexcept nogil:
@@ -102,44 +98,24 @@ cdef void find_motions(Loop *loop, int thread, Py_ssize_t b, bint stored, bint b
     records_from_rows(angular, motions + 12 * LANES)
 
 
-cdef inline bint is_own(const Contacts *contacts, int sphere) noexcept nogil:
-    """Whether a sphere of a listed contact is an own one, no ghost and no wall."""
-    return <unsigned int> (sphere - contacts.first_slot) < <unsigned int> contacts.n_slots
+cdef void mark_onsets(Loop *loop, int thread) noexcept nogil:
+    """Mark the blocks of the listed contacts."""
+    cdef const Contacts *contacts = loop.contacts + thread
+    cdef const int *pair
+    cdef Py_ssize_t m, side
+    for m in range(contacts.ends.size):
+        pair = contacts.pairs.data + contacts.ends.data[m]
+        for side in range(2 if pair[1] >= 0 else 1):
+            set_flag(loop.onset_blocks + row_of(clump_of(&loop.state, pair[side])))
 
 
 cdef void find_all_motions(Loop *loop, int thread, bint stored, bint between) noexcept nogil:
-    """Motions of the clumps of all own blocks with a listed contact."""
-    cdef Contacts *contacts = loop.contacts + thread
-    cdef int *known = contacts.known_motions.data
-    cdef Py_ssize_t m, side, b, first = contacts.first_block
-    cdef int sphere
-    memset(known, 0, (loop.broad.threads[thread].last_block - first) * sizeof(int))
-    for m in range(contacts.ends.size):
-        for side in range(2):
-            sphere = contacts.pairs.data[contacts.ends.data[m] + side]
-            b = row_of(clump_of(&loop.state, sphere)) if is_own(contacts, sphere) else first
-            if is_own(contacts, sphere) and not known[b - first]:
-                known[b - first] = True
-                find_motions(loop, thread, b, stored, between)
-
-
-cdef inline bint is_cross_thread(const Loop *loop, int sphere) noexcept nogil:
-    return sphere >= loop.state.n_members * LANES
-
-
-cdef void await_motions(Loop *loop, int thread) noexcept nogil:
-    """Publish the own motions; wait for those of the other threads if a listed contact needs one."""
-    cdef Contacts *contacts = loop.contacts + thread
-    cdef const int *pair
-    cdef Py_ssize_t m
-    cdef int other
-    advance_epoch(&loop.broad.reports[thread].moved)
-    for m in range(contacts.ends.size):
-        pair = contacts.pairs.data + contacts.ends.data[m]
-        if is_cross_thread(loop, pair[0]) or is_cross_thread(loop, pair[1]):
-            for other in range(loop.n_threads):
-                wait_for(&loop.broad, thread, &loop.broad.reports[other].moved, &loop.broad.reports[thread].moved)
-            return
+    """Motions of the clumps of own blocks that are marked."""
+    cdef Py_ssize_t b
+    for b in range(loop.broad.threads[thread].first_block, loop.broad.threads[thread].last_block):
+        if loop.onset_blocks[b]:
+            loop.onset_blocks[b] = 0
+            find_motions(loop, thread, b, stored, between)
 
 
 cdef void measure_side(const Loop *loop, const int *slots, Side *side) noexcept nogil:
@@ -194,7 +170,7 @@ cdef void correct_eight(const Loop *loop, int thread, const int *pairs, const in
     cdef int lane
     memset(&onsets, 0, sizeof(onsets))                  # lanes from n on: no overlap
     for lane in range(LANES):
-        i[lane] = j[lane] = slot_of(state, pairs[indices[0]])
+        i[lane] = j[lane] = pairs[indices[0]]
         image[lane] = vec3(0.0, 0.0, 0.0)
         distance[lane], movable[lane] = 1.0, 0.0
         store(a.normal + lane, vec3(1.0, 0.0, 0.0))
@@ -218,7 +194,6 @@ cdef void correct_eight(const Loop *loop, int thread, const int *pairs, const in
         else:
             onsets.radius[lane] = radius
             j[lane] = i[lane]                           # any sphere: what belongs to it is multiplied by zero
-        i[lane], j[lane] = slot_of(state, i[lane]), slot_of(state, j[lane])
     memcpy(normals, a.normal, sizeof(a.normal))
     measure_side(loop, i, &a)
     measure_side(loop, j, &b)
@@ -235,10 +210,10 @@ cdef void correct_eight(const Loop *loop, int thread, const int *pairs, const in
 
 
 cdef inline unsigned int order_of(const StateView *state, int sphere) noexcept nogil:
-    """Canonical order: the user's number of a sphere or ghost, walls after all spheres."""
+    """Canonical order: the user's number of a sphere, walls after all spheres."""
     if sphere < 0:
         return 2147483648u - 1u - <unsigned int> sphere
-    return <unsigned int> state.sphere_number[slot_of(state, sphere)]
+    return <unsigned int> state.sphere_number[sphere]
 
 
 cdef int compare(const void *a, const void *b) noexcept nogil:
@@ -267,34 +242,20 @@ cdef void add_to_wrench(const StateView *state, int slot, Vec3 force) noexcept n
                                        cross(load(member(state, row_of(slot)) + lane_of(slot)), rotate_back(q, force))))
 
 
-cdef bint add_onset_forces(Loop *loop, int thread, bint stored, bint between) noexcept nogil:
-    """Add the onset corrections to the forces on own clumps. Called by all threads together; False: memory exhausted.
-
-    stored : the wrenches are stored, external forces included, and the corrections are added to them.
-    between : not within a step; loop.started says whose velocities are half a step behind.
-    """
+cdef bint correct_contacts(Loop *loop, int thread) noexcept nogil:
+    """Corrections of the own contacts that are listed, and what they add to spheres. False: memory exhausted."""
     cdef Contacts *contacts = loop.contacts + thread
     cdef const StateView *state = &loop.state
     cdef double force[LANES], normals[3 * LANES]
     cdef const int *pair
     cdef const int *indices
-    cdef Addition *additions = NULL                     # to stored wrenches
-    cdef Py_ssize_t eight, first, m, n = 0, n_ends = contacts.ends.size
-    cdef Vec3 correction
+    cdef Addition *addition
+    cdef Py_ssize_t eight, first, n_ends = contacts.ends.size
     cdef int lane, side, count
-    cdef bint fine
-    if loop.n_threads == 1 and n_ends == 0:
-        return not (between and loop.keeps_onsets) or take_onsets(loop, thread, NULL)
-    fine = reserve(&contacts.onset, n_ends) and reserve(&contacts.noted, <int> INTS * n_ends) \
-        and reserve(&contacts.known_motions, loop.broad.threads[thread].last_block - contacts.first_block)
-    if fine and stored:
-        additions = <Addition *> malloc((2 * n_ends + 1) * sizeof(Addition))
-        fine = additions != NULL
-    if fine:
-        find_all_motions(loop, thread, stored, between)
-    if loop.n_threads > 1:
-        await_motions(loop, thread)
-    for eight in range((n_ends + LANES - 1) // LANES if fine else 0):
+    if not (reserve(&contacts.onset, n_ends) and reserve(&contacts.noted, <int> INTS * n_ends)
+            and reserve(&contacts.additions, 2 * n_ends * <int> ADDITION_INTS)):
+        return False
+    for eight in range((n_ends + LANES - 1) // LANES):
         first = eight * LANES
         count = <int> min(<Py_ssize_t> LANES, n_ends - first)
         indices = contacts.ends.data + first
@@ -302,30 +263,71 @@ cdef bint add_onset_forces(Loop *loop, int thread, bint stored, bint between) no
         memcpy(contacts.onset.data + first, force, count * sizeof(double))
         for lane in range(count):
             pair = contacts.pairs.data + indices[lane]
-            for side in range(2 if force[lane] != 0.0 else 0):
-                if not is_own(contacts, pair[side]):
-                    continue
-                correction = rounded_force(&loop.law, state, pair[side], scale(
+            for side in range((1 if pair[1] < 0 else 2) if force[lane] != 0.0 else 0):
+                addition = <Addition *> (contacts.additions.data + contacts.additions.size)
+                contacts.additions.size += <int> ADDITION_INTS
+                addition.slot = pair[side]
+                addition.force = rounded_force(&loop.law, state, pair[side], scale(
                     -force[lane] if side else force[lane], load(normals + lane)))
-                if stored:
-                    additions[n].slot, additions[n].force = pair[side], correction
-                    additions[n].rank = <unsigned long long> order_of(state, pair[side]) << 32 \
-                        | order_of(state, pair[1 - side])
-                    n += 1
-                else:
-                    add_to_sphere(contacts, state, pair[side], correction)
-    if n > 1:
-        qsort(additions, n, sizeof(Addition), compare)
-    for m in range(n):
-        add_to_wrench(state, additions[m].slot, additions[m].force)
-    free(additions)
-    return fine and (not (between and loop.keeps_onsets) or take_onsets(loop, thread, NULL))
+                addition.rank = <unsigned long long> order_of(state, pair[side]) << 32 | order_of(state, pair[1 - side])
+    return True
+
+
+cdef bint add_to_own(Loop *loop, int thread, bint stored) noexcept nogil:
+    """Add the corrections that all threads have listed for own spheres, to their sums or the stored wrenches.
+
+    False: memory exhausted.
+    """
+    cdef Contacts *contacts = loop.contacts + thread
+    cdef const Addition *listed
+    cdef Addition *own
+    cdef Py_ssize_t k, n = 0, most = 0
+    cdef int t
+    for t in range(loop.n_threads):
+        most += loop.contacts[t].additions.size
+    if not reserve(&contacts.own_additions, most):
+        return False
+    own = <Addition *> contacts.own_additions.data
+    for t in range(loop.n_threads):
+        listed = <const Addition *> loop.contacts[t].additions.data
+        for k in range(loop.contacts[t].additions.size // <int> ADDITION_INTS):
+            own[n] = listed[k]
+            n += <unsigned int> (listed[k].slot - contacts.first_slot) < <unsigned int> contacts.n_slots
+    if stored:
+        qsort(own, n, sizeof(Addition), compare)
+    for k in range(n):
+        if stored:
+            add_to_wrench(&loop.state, own[k].slot, own[k].force)
+        else:
+            add_to_sphere(contacts, &loop.state, own[k].slot, own[k].force)
+    return True
+
+
+cdef void add_onset_forces(Loop *loop, int thread, bint stored, bint between) noexcept nogil:
+    """Add the onset corrections to the forces on own clumps. Called by all threads together.
+
+    stored : the wrenches are stored, external forces included, and the corrections are added to them.
+    between : not within a step; loop.started says whose velocities are half a step behind.
+    """
+    cdef Contacts *contacts = loop.contacts + thread
+    cdef Neighbours *mine = loop.broad.threads + thread
+    contacts.additions.size = 0
+    if contacts.some_onset:
+        find_all_motions(loop, thread, stored, between)
+        wait(&loop.broad, thread, 0)
+        if mine.failure == NO_FAILURE and not correct_contacts(loop, thread):
+            mine.failure = OUT_OF_MEMORY
+        wait(&loop.broad, thread, 0)
+        if not add_to_own(loop, thread, stored):
+            mine.failure = OUT_OF_MEMORY
+    if between and loop.keeps_onsets and mine.failure == NO_FAILURE and not take_onsets(loop, thread, NULL):
+        mine.failure = OUT_OF_MEMORY
 
 
 cdef inline void name_pair(const StateView *state, const int *pair, Onset *onset) noexcept nogil:
     """The user's numbers of the spheres of a contact, in order."""
-    cdef int i = state.sphere_number[slot_of(state, pair[0])], j = pair[1]
-    j = state.sphere_number[slot_of(state, j)] if j >= 0 else j
+    cdef int i = state.sphere_number[pair[0]], j = pair[1]
+    j = state.sphere_number[j] if j >= 0 else j
     onset.first, onset.second = (j, i) if 0 <= j < i else (i, j)
 
 
@@ -352,7 +354,7 @@ cdef object noted_onsets(const Loop *loop):
         noted = <const Onset *> loop.contacts[t].noted.data
         for m in range(loop.contacts[t].noted.size // <int> INTS):
             found.append((noted[m].first, noted[m].second, noted[m].force))
-    return np.unique(np.array(found, dtype=float).reshape(-1, 3), axis=0)      # two threads may note the same
+    return np.unique(np.array(found, dtype=float).reshape(-1, 3), axis=0)
 
 
 cdef double known_onset(const Loop *loop, const Onset *pair) noexcept nogil:
@@ -373,7 +375,7 @@ cdef double known_onset(const Loop *loop, const Onset *pair) noexcept nogil:
 
 cdef inline bint has_clump(const StateView *state, const unsigned char *chosen, int sphere) noexcept nogil:
     """Whether the clump of a sphere, or a wall, is a chosen one; NULL: all are."""
-    return chosen == NULL or sphere < 0 or chosen[state.clump_number[clump_of(state, slot_of(state, sphere))]]
+    return chosen == NULL or sphere < 0 or chosen[state.clump_number[clump_of(state, sphere)]]
 
 
 cdef bint take_onsets(Loop *loop, int thread, const unsigned char *kept) noexcept nogil:

@@ -1,5 +1,5 @@
 """Layout of clumps and spheres in memory, and the pointers to it for compiled code."""
-from minidem.core.lanes cimport LANES
+from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.state.rows cimport FIXED_ROWS, WRENCH_ROWS
 
 # A twist is the motion of a clump as a rigid body, for contact laws that need velocities: two records (w, 0) and
@@ -19,13 +19,12 @@ cdef struct StateView:
     const double *offset_table      # (n, 4, LANES): offsets x y z in the principal frames, and radii [m]
     const int *block_type           # (n_blocks,): row of `fixed`
     const double *fixed             # (block types, FIXED_ROWS, LANES): see rows.pxd
-    double *twists                  # (2 * n_blocks, 2, LANES, 4): of all clumps, then of their ghosts; NULL: not needed
+    double *twists                  # (n_blocks, 2, LANES, 4); NULL: not needed
     double *spins                   # (n_blocks, 4, LANES): angular velocity, lab [rad/s]; number of the material
-    double *motions                 # (2 * n_members, LANES, 8): of spheres, then of ghosts; NULL: not needed
+    double *motions                 # (n_members, LANES, 8): of spheres; NULL: not needed
     const double *units             # (n_members, 2, LANES): of the sums of forces and moments; with motions
-    double *turns                   # (n_blocks * LANES, 4): orientations of the clumps of ghosts; with motions
     double half_step                # by which velocities of spins and motions are behind the pose [s]
-    double *spheres                 # (2 * n_members, LANES, 4), centre in the lab and radius [m], then ghosts; 2 holes
+    double *spheres                 # (n_members, LANES, 4), centre in the lab and radius [m]; behind them 2 holes
     const int *clump_number         # (n_blocks * LANES,): the user's number of a clump; -1: empty lane
     const int *sphere_number        # (n_members * LANES,): the user's number of a sphere; -1: empty slot
 
@@ -33,6 +32,16 @@ cdef struct StateView:
 cdef inline const double *member(const StateView *state, Py_ssize_t row) noexcept nogil:
     """Offsets and radii (4, LANES) of the spheres of a member row."""
     return state.offset_table + state.offset_row[row] * 4 * <Py_ssize_t> LANES
+
+
+cdef inline int clump_of(const StateView *state, int sphere) noexcept nogil:
+    """Slot of the clump of a sphere."""
+    return state.block_of_member[row_of(sphere)] * LANES + lane_of(sphere)
+
+
+cdef inline int hole_of(const StateView *state) noexcept nogil:
+    """The first of two spheres behind all others: of contact blocks, where there is no contact (contact/blocks.pxd)."""
+    return <int> state.n_members * LANES
 
 
 cdef inline const double *fixed_rows(const StateView *state, Py_ssize_t block) noexcept nogil:

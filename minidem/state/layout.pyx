@@ -133,7 +133,7 @@ cdef class Layout:
         first_member = np.empty(n_blocks + 1, dtype=np.intp)
         count_rows(body_of_slot, bodies.sizes, first_of_type, block_type, first_offset_row, first_member)
         n_members = first_member[n_blocks]
-        if 2 * n_members * LANES >= 2 ** 31:
+        if n_members * LANES >= 2 ** 30:
             raise ValueError(f"these clumps have more spheres than the 2^30 that the lists can number: {n_members} "
                              f"rows of {LANES}")
         self.offset_table = aligned((int(first_offset_row[n_types]), 4, LANES))
@@ -141,8 +141,7 @@ cdef class Layout:
         write_offset_table(body_of_slot, scale, first_of_type, first_offset_row, bodies.sizes, bodies.addresses,
                            self.offset_table)
         write_fixed(body_of_slot, scale, first_of_type, bodies.inertia, bodies.mass, bodies.turn_bound, self.fixed)
-        # Ghosts follow the spheres: in a run on one thread pages that are never touched, which take no memory.
-        spheres = aligned((2 * n_members + 1, LANES, 4))
+        spheres = aligned((n_members + 1, LANES, 4))
         self.spheres = spheres[:n_members]
         self.block_of_member = np.empty(n_members, dtype=np.int32)
         self.offset_row = np.empty(n_members, dtype=np.int32)
