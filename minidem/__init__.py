@@ -19,6 +19,7 @@ The public names, after `import minidem as md`; `help(md.Simulation)` and so on 
     md.show, md.view        a picture of a simulation, and an HTML page on which one can turn it (extra render)
     md.cite                 references of what a simulation used
     md.build_info           version, instruction set, OpenMP and compiler of this build
+    md.get_include          folder of contact/contact.h, for contact laws in C
     md.effective_modulus, md.effective_shear_modulus    E* and G* of two materials in contact
 
     md.shapes               templates of rods, fibres, platonic solids ...
@@ -79,8 +80,21 @@ from minidem.walls import Cone, Cylinder, MeshWall, Oscillation, Plane, Servo, b
 __version__ = "0.13.0"
 __all__ = ["ClumpTemplate", "Cone", "Cylinder", "Energy", "Frames", "Material", "MeshWall", "Oscillation", "Pair",
            "PeriodicBox", "Plane", "Pressure", "Servo", "Simulation", "Table", "Trajectory", "box", "build_info",
-           "cite", "contact", "effective_modulus", "effective_shear_modulus", "mesh_report", "rotation", "shapes",
-           "show", "view"]
+           "cite", "contact", "effective_modulus", "effective_shear_modulus", "get_include", "mesh_report", "rotation",
+           "shapes", "show", "view"]
+
+
+
+def get_include() -> str:
+    """Folder from which a C file of yours finds `#include "contact/contact.h"`: what contact laws read and write.
+
+    Returns
+    -------
+    str
+        For the compiler's option -I.
+    """
+    return str(_Path(__file__).parent)
+
 
 # `import minidem.shapes` and the like: these modules have a public name beside that of their folder.
 _sys.modules |= {f"{__name__}.{name}": module for name, module in

@@ -28,7 +28,7 @@ from minidem.engine.user_forces import Force, UserForces
 from minidem.output.vtu import FIELDS
 from minidem.state.state import FIELD_ROWS
 
-MOST_COMPONENTS = 8         # of all fields of a clump (contact/rows.pxd)
+MOST_COMPONENTS = 8         # of all fields of a clump (contact/contact.pxd)
 RESERVED = (*FIELDS, "time")
 
 
@@ -140,9 +140,9 @@ def add_flux(sim, function: Any, parameters: ArrayLike = ()) -> None:
     A compiled function is
     ``void f(const double *contact, const double *result, double *rates, const double *parameters)``, given like those
     of `add_force`. The arrays are rows of eight doubles, one per contact. `contact` and `result` have the rows of a law
-    (`minidem.contact.register`), and with n components of all fields::
+    (`minidem.contact.register`, `md.contact.columns`), and with n components of all fields::
 
-       contact  82-83 ids of i and j; -1 - number of a wall   84 ... fields of i   84 + n ... fields of j
+       contact  IDS of i and j; -1 - number of a wall   VALUES: n of i, n of j
        rates    0 ... of i   n ... of j   2 n ... amounts of i   3 n ... of j; zero before the call
 
     Checkpoints do not contain fluxes: add them again after `load`.

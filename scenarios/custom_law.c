@@ -1,28 +1,33 @@
-/* The law of custom_law.py in C, compiled by it. Rows of eight doubles, one per contact: of the contact 0-2 normal,
-   13 overlap, 17 step, 18 and 19 stiffness of loading and unloading; of the history 3, the largest overlap; of the
-   result of force 0-2 force, 3-5 couple, 6-9 dissipated energies, of that of describe 0 elastic energy. */
+/* The law of custom_law.py in C, compiled by it. The history of a contact is its largest overlap. */
+#include "contact/contact.h"
+
+enum { LOADING, UNLOADING, LARGEST = 3 };       /* coefficients: both stiffnesses; number of the history */
 
 static double larger(double a, double b) { return a > b ? a : b; }
 
 static double magnitude(double overlap, double largest, double loading, double unloading) {
     return larger(unloading * overlap - (unloading - loading) * largest, 0.0);
 }
-void force(const double *contact, double *history, double *result, const double *parameters) {
-    for (int k = 0; k < 8; k++, contact++, history++, result++) {
-        double overlap = contact[8 * 13], step = contact[8 * 17], loading = contact[8 * 18];
-        double unloading = contact[8 * 19], before = history[8 * 3], largest = larger(before, overlap);
-        double size = magnitude(overlap, largest, loading, unloading);
-        for (int m = 0; m < 10; m++)
-            result[8 * m] = m < 3 ? size * contact[8 * m] : 0.0;
-        if (step > 0.0)
-            result[8 * 6] = 0.5 * loading * (1.0 - loading / unloading) * (largest * largest - before * before);
-        history[8 * 3] = largest;
+void force(const minidem_contact *contact, minidem_history *history, minidem_result *result, const double *parameters) {
+    for (int k = 0; k < 8; k++) {
+        double overlap = contact->overlap[k], loading = contact->coefficients[LOADING][k];
+        double unloading = contact->coefficients[UNLOADING][k], before = history[0][LARGEST][k];
+        double largest = larger(before, overlap), size = magnitude(overlap, largest, loading, unloading);
+        for (int m = 0; m < 3; m++) {
+            result->force[m][k] = size * contact->normal[m][k];
+            result->couple[m][k] = result->dissipated[m + 1][k] = 0.0;
+        }
+        result->dissipated[0][k] = contact->step[k] > 0.0
+            ? 0.5 * loading * (1.0 - loading / unloading) * (largest * largest - before * before) : 0.0;
+        history[0][LARGEST][k] = largest;
     }
 }
-void describe(const double *contact, double *history, double *result, const double *parameters) {
-    for (int k = 0; k < 8; k++, contact++, history++, result++) {
-        double size = magnitude(contact[8 * 13], history[8 * 3], contact[8 * 18], contact[8 * 19]);
-        result[0] = 0.5 * size * size / contact[8 * 19];
-        result[8] = result[16] = result[24] = 0.0;
+void describe(const minidem_contact *contact, minidem_history *history, minidem_energies *energies,
+              const double *parameters) {
+    for (int k = 0; k < 8; k++) {
+        double loading = contact->coefficients[LOADING][k], unloading = contact->coefficients[UNLOADING][k];
+        double size = magnitude(contact->overlap[k], history[0][LARGEST][k], loading, unloading);
+        energies->normal_energy[k] = 0.5 * size * size / unloading;
+        energies->tangential_energy[k] = energies->rolling_energy[k] = energies->sliding[k] = 0.0;
     }
 }

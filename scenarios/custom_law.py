@@ -23,6 +23,7 @@ from time import process_time
 import numpy as np
 
 import minidem as md
+from minidem.contact import columns
 from minidem.core.literature import article
 from minidem.scenario.c_functions import ctypes_functions, scipy_functions
 from minidem.scenario.plot import styles, together
@@ -71,30 +72,30 @@ def numba_interface():
     for function in (magnitude, lost):
         register_jitable(function)
     compiled = numba.cfunc("void(CPointer(float64), CPointer(float64), CPointer(float64), CPointer(float64))")
+    loading, unloading = columns.COEFFICIENTS, columns.COEFFICIENTS + 1
 
     @compiled
     def force(contact, history, result, parameters):
-        rows, records, results = (numba.carray(contact, (26, 8)), numba.carray(history, (4, 8)),
-                                  numba.carray(result, (10, 8)))
+        rows, records, results = (numba.carray(contact, (columns.IDS, 8)), numba.carray(history, (4, 8)),
+                                  numba.carray(result, (columns.GOES_ON, 8)))
         results[:] = 0.0
         for k in range(8):
-            overlap, before, loading, unloading = rows[13, k], records[3, k], rows[18, k], rows[19, k]
-            largest = np.maximum(before, overlap)
-            size = magnitude(overlap, largest, loading, unloading)
+            before, largest = records[3, k], np.maximum(records[3, k], rows[columns.OVERLAP, k])
+            size = magnitude(rows[columns.OVERLAP, k], largest, rows[loading, k], rows[unloading, k])
             for m in range(3):
-                results[m, k] = size * rows[m, k]
-            if rows[17, k] > 0.0:
-                results[6, k] = lost(largest, before, loading, unloading)
+                results[columns.FORCE + m, k] = size * rows[columns.NORMAL + m, k]
+            if rows[columns.STEP, k] > 0.0:
+                results[columns.DISSIPATED, k] = lost(largest, before, rows[loading, k], rows[unloading, k])
             records[3, k] = largest
 
     @compiled
     def describe(contact, history, result, parameters):
-        rows, records, results = (numba.carray(contact, (26, 8)), numba.carray(history, (4, 8)),
+        rows, records, results = (numba.carray(contact, (columns.IDS, 8)), numba.carray(history, (4, 8)),
                                   numba.carray(result, (4, 8)))
         results[:] = 0.0
         for k in range(8):
-            size = magnitude(rows[13, k], records[3, k], rows[18, k], rows[19, k])
-            results[0, k] = 0.5 * size * size / rows[19, k]
+            size = magnitude(rows[columns.OVERLAP, k], records[3, k], rows[loading, k], rows[unloading, k])
+            results[columns.NORMAL_ENERGY, k] = 0.5 * size * size / rows[unloading, k]
 
     return {"force": force, "describe": describe}
 

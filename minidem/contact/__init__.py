@@ -5,10 +5,11 @@ A module of the folder laws holds one law and is discovered without further edit
     import minidem as md
 
     print(md.contact.available())                   # names
-    print(md.contact.info("hertz").doc)             # the record: description, sources, parameters
+    print(md.contact.info("hertz").doc)             # description, sources, parameters
 
-`register(name, force)` adds a user's law.
+`register(name, force)` adds a user's law; `columns` names the rows that a compiled one reads and writes.
 """
+from minidem.contact import columns
 from minidem.contact.registry import available, info, register
 
-__all__ = ["available", "info", "register"]
+__all__ = ["available", "columns", "info", "register"]

@@ -47,7 +47,7 @@ cdef inline ContactBlock *block_of(const Blocks *blocks, Py_ssize_t lane) noexce
 
 
 cdef inline double *history_of(const ContactBlock *block) noexcept nogil:
-    """(n_records, 4, LANES): see rows.pxd."""
+    """(n_records, 4, LANES): see contact.h."""
     return <double *> (block + 1)
 
 

@@ -10,14 +10,12 @@ import numpy as np
 
 from minidem.broadphase.neighbours cimport push_pair
 from minidem.contact.blocks cimport Blocks, ContactBlock, block_at, block_of, history_of, is_hole
-from minidem.contact.contact_motion cimport SIDE_ROWS
+from minidem.contact.central cimport CentralForce, central_force
+from minidem.contact.contact cimport Contact, Energies, MAX_COMPONENTS, MAX_RECORDS, Result, Row
+from minidem.contact.contact_motion cimport Side
 from minidem.contact.fluxes cimport total_rates
-from minidem.contact.law cimport Contact, Law, LawKernels
+from minidem.contact.law cimport Law, LawKernels
 from minidem.contact.narrow_phase cimport Contacts, correction_of
-from minidem.contact.rows cimport (
-    ALL_RESULT_ROWS, CONTACT_ROWS, DESCRIPTION_ROWS, MAX_COMPONENTS, MAX_RECORDS, NORMAL, NORMAL_ENERGY, OVERLAP,
-    ROLLING_ENERGY, SLIDING, TANGENTIAL_ENERGY, VALUES,
-)
 from minidem.contact.stored cimport GROUPS, WALLS
 from minidem.contact.stored_forces cimport describe_kept, load_block, load_only_pair
 from minidem.core.lanes cimport LANES, lane_of
@@ -32,7 +30,7 @@ from minidem.walls.surface cimport Walls, find_triangles, overlaps_simple
 cdef inline void write_row(int *pair, double *values, const StateView *state, int i, int j, const Law *law,
                            double correction) noexcept nogil:
     """A row for `describe`. i : slot of a sphere;  j : likewise, or -1 - element;  correction of its force."""
-    cdef Contact contact = law.one(law, state, i, j)
+    cdef CentralForce contact = central_force(law, state, i, j)
     pair[0], pair[1] = i, j
     values[0], values[1] = contact.overlap, contact.force + correction
     values[2] = law.energy_factor * contact.force * contact.overlap
@@ -65,35 +63,34 @@ cdef void write_block(const Contacts *contacts, const StateView *view, int group
     """Rows for `describe` of the contacts of a block."""
     cdef const Blocks *blocks = &contacts.stored.groups[group]
     cdef const ContactBlock *block = block_at(blocks, b)
-    cdef double contact[CONTACT_ROWS * LANES]
-    cdef double records[MAX_RECORDS * 4 * LANES]
-    cdef double result[DESCRIPTION_ROWS * LANES]
-    cdef double sides[2 * SIDE_ROWS * LANES]
+    cdef Contact contact
+    cdef double history[MAX_RECORDS * 4 * LANES]
+    cdef Energies energies
+    cdef Side sides[2]
     cdef double points[3 * LANES]
     cdef double images[6 * LANES]
     cdef Py_ssize_t n
     cdef int lane, m
-    memset(contact, 0, sizeof(contact))
-    load_only_pair(contacts.law, contact)
-    load_block(contacts.law, view, blocks, b, group == <int> WALLS, contact, sides, points, images)
-    memcpy(records, history_of(block), contacts.law.n_records * 4 * LANES * sizeof(double))
-    contacts.law.describe(contact, records, result, contacts.law.parameters)
+    memset(&contact, 0, sizeof(contact))
+    load_only_pair(contacts.law, &contact)
+    load_block(contacts.law, view, blocks, b, group == <int> WALLS, &contact, sides, points, images)
+    memcpy(history, history_of(block), contacts.law.n_records * 4 * LANES * sizeof(double))
+    contacts.law.describe(&contact, history, &energies, &contacts.law.parameters)
     for lane in range(LANES):
         if block.first[lane] == blocks.hole:
             continue
         n = count[0]
         count[0] += 1
         pair[n, 0], pair[n, 1] = block.first[lane], block.second[lane]
-        values[n, 0], values[n, 1] = contact[OVERLAP * LANES + lane], 0.0
-        values[n, 2] = result[NORMAL_ENERGY * LANES + lane]
+        values[n, 0], values[n, 1] = contact.overlap[lane], 0.0
+        values[n, 2] = energies.normal_energy[lane]
         for m in range(3):
-            values[n, 3 + m] = contact[(NORMAL + m) * LANES + lane]
+            values[n, 3 + m] = contact.normal[m][lane]
             friction[n, m] = block.force[m][lane]
             friction[n, 3 + m] = points[m * LANES + lane]
             friction[n, 6 + m] = block.couple[m][lane]
-        friction[n, 9], friction[n, 10] = result[TANGENTIAL_ENERGY * LANES + lane], \
-            result[ROLLING_ENERGY * LANES + lane]
-        friction[n, 11] = result[SLIDING * LANES + lane]
+        friction[n, 9], friction[n, 10] = energies.tangential_energy[lane], energies.rolling_energy[lane]
+        friction[n, 11] = energies.sliding[lane]
 
 
 cdef object list_stored(State state, const StateView *view, const Contacts *contacts, int n_threads):
@@ -111,7 +108,7 @@ cdef object list_stored(State state, const StateView *view, const Contacts *cont
         for group in range(<int> GROUPS):
             for b in range(contacts[t].stored.groups[group].n_blocks):
                 write_block(contacts + t, view, group, b, &count, pair, values, friction)
-    (<LawKernels> contacts[0].law.context).raise_error()
+    (<LawKernels> contacts[0].law.parameters.context).raise_error()
     return describe(state, pair, values, friction, count)
 
 
@@ -122,37 +119,36 @@ cdef void write_slopes(const Contacts *contacts, const StateView *view, int grou
     cdef const Blocks *blocks = &contacts.stored.groups[group]
     cdef const Law *law = contacts.law
     cdef const ContactBlock *block = block_at(blocks, b)
-    cdef double contact[CONTACT_ROWS * LANES]
-    cdef double result[ALL_RESULT_ROWS * LANES]
-    cdef double sides[2 * SIDE_ROWS * LANES]
+    cdef Contact contact
+    cdef Result result
+    cdef Side sides[2]
     cdef double images[6 * LANES]
-    cdef double values[2 * MAX_COMPONENTS * LANES]
-    cdef double before[2 * MAX_COMPONENTS * LANES]
-    cdef double after[2 * MAX_COMPONENTS * LANES]
-    cdef double *changed = contact + VALUES * LANES
+    cdef Row values[2 * MAX_COMPONENTS]
+    cdef Row before[2 * MAX_COMPONENTS]
+    cdef Row after[2 * MAX_COMPONENTS]
     cdef Py_ssize_t place
     cdef bint walls = group == <int> WALLS
     cdef int n = law.fields.n, k, m, lane, j
-    memset(contact, 0, sizeof(contact))
-    memset(result, 0, sizeof(result))
-    load_only_pair(law, contact)
-    load_block(law, view, blocks, b, walls, contact, sides, NULL, images)
-    memcpy(values, changed, 2 * n * LANES * sizeof(double))
-    describe_kept(law, block, contact, result)
-    total_rates(law, contact, result, before)
+    memset(&contact, 0, sizeof(contact))
+    memset(&result, 0, sizeof(result))
+    load_only_pair(law, &contact)
+    load_block(law, view, blocks, b, walls, &contact, sides, NULL, images)
+    memcpy(values, contact.values, 2 * n * sizeof(Row))
+    describe_kept(law, block, &contact, &result)
+    total_rates(law, &contact, &result, before)
     for k in range(n if walls else 2 * n):
         for lane in range(LANES):
-            changed[k * LANES + lane] += changes[k % n]
+            contact.values[k][lane] += changes[k % n]
             if walls and isnan(law.fields.of_walls[law.walls.wall_of[-1 - block.second[lane]] * n + k]):
-                changed[(n + k) * LANES + lane] += changes[k]       # a wall without a value has that of the clump
-        describe_kept(law, block, contact, result)
-        total_rates(law, contact, result, after)
-        memcpy(changed, values, 2 * n * LANES * sizeof(double))
+                contact.values[n + k][lane] += changes[k]       # a wall without a value has that of the clump
+        describe_kept(law, block, &contact, &result)
+        total_rates(law, &contact, &result, after)
+        memcpy(contact.values, values, 2 * n * sizeof(Row))
         place = count[0]
         for lane in range(LANES):
             if block.first[lane] != blocks.hole:
                 for m in range(2 * n):
-                    slopes[place, m, k] = (after[m * LANES + lane] - before[m * LANES + lane]) / changes[k % n]
+                    slopes[place, m, k] = (after[m][lane] - before[m][lane]) / changes[k % n]
                 place += 1
     for lane in range(LANES):
         if block.first[lane] != blocks.hole:
@@ -181,7 +177,7 @@ cdef object list_slopes(const StateView *view, const Contacts *contacts, int n_t
         for group in range(<int> GROUPS):
             for b in range(contacts[t].stored.groups[group].n_blocks):
                 write_slopes(contacts + t, view, group, b, changes, &count, clumps, slopes)
-    (<LawKernels> contacts[0].law.context).raise_error()
+    (<LawKernels> contacts[0].law.parameters.context).raise_error()
     return np.asarray(clumps)[:count], np.asarray(slopes)[:count]
 
 
@@ -195,7 +191,7 @@ cdef double deepest_stored(const StateView *view, const Contacts *contacts) noex
         for lane in range(LANES * contacts.stored.groups[group].n_blocks):
             if not is_hole(&contacts.stored.groups[group], lane):
                 block, k = block_of(&contacts.stored.groups[group], lane), lane_of(lane)
-                deepest = max(deepest, contacts.law.one(contacts.law, view, block.first[k], block.second[k]).overlap)
+                deepest = max(deepest, central_force(contacts.law, view, block.first[k], block.second[k]).overlap)
     return deepest
 
 
@@ -209,7 +205,7 @@ cdef double deepest_overlap(const StateView *view, const Contacts *contacts, int
         pairs = &contacts[t].pairs
         deepest = max(deepest, deepest_stored(view, contacts + t))
         for k in range(pairs.size // 2):
-            deepest = max(deepest, contacts[t].law.one(contacts[t].law, view, pairs.data[2 * k],
+            deepest = max(deepest, central_force(contacts[t].law, view, pairs.data[2 * k],
                                                        pairs.data[2 * k + 1]).overlap)
     return deepest
 
@@ -254,7 +250,7 @@ cdef bint find_overlaps(IntVector *pairs, IntVector *triangles, const StateView 
                 continue
             for own in range(state.first_member[block], state.first_member[block + 1]):
                 if state.sphere_number[own * LANES + lane] >= 0 \
-                        and law.one(law, state, <int> (own * LANES + lane), other).overlap > 0.0 \
+                        and central_force(law, state, <int> (own * LANES + lane), other).overlap > 0.0 \
                         and not push_pair(pairs, <int> (own * LANES + lane), other):
                     return False
     return True
@@ -328,7 +324,7 @@ def columns(contacts):
     return found
 
 
-cdef struct Row:                    # of CONTACT
+cdef struct Listed:                 # of CONTACT
     int clump_i, clump_j, sphere_i, sphere_j
     double overlap
     Vec3 normal, force, point
@@ -337,7 +333,7 @@ cdef struct Row:                    # of CONTACT
     double energy_tangential, energy_rolling
     unsigned char sliding
 
-if sizeof(Row) != CONTACT.itemsize:
+if sizeof(Listed) != CONTACT.itemsize:
     raise ImportError("a contact has another layout in C than in NumPy")
 
 
@@ -350,7 +346,7 @@ cdef inline Vec3 signed(double sign, const double *values) noexcept nogil:
     return add(scale(sign, at(values)), vec3(0.0, 0.0, 0.0))
 
 
-cdef inline void add_friction(Row *row, const double *friction, double sign, bint point_known) noexcept nogil:
+cdef inline void add_friction(Listed *row, const double *friction, double sign, bint point_known) noexcept nogil:
     row.force, row.couple = signed(sign, friction), signed(sign, friction + 6)
     if point_known:
         row.point = at(friction + 3)
@@ -387,7 +383,7 @@ cdef object describe(State state, const int[:, ::1] slots, const double[:, ::1] 
     cdef int i, j
     cdef bint wall, has_friction = friction is not None, in_box = state.box is not None
     cdef double sign
-    cdef Row *row
+    cdef Listed *row
     cdef const int *number = state.view.sphere_number
     cdef const double *sphere
     found = np.zeros(n, dtype=CONTACT)
@@ -396,7 +392,7 @@ cdef object describe(State state, const int[:, ::1] slots, const double[:, ::1] 
     cdef const long long[::1] order = in_order(state, slots, n)
     cdef unsigned char[::1] room = found.view(np.uint8)
     for place in range(n):
-        k, row = order[place], <Row *> &room[0] + place
+        k, row = order[place], <Listed *> &room[0] + place
         i, j = slots[k, 0], slots[k, 1]
         wall, sign = j < 0, 1.0
         if not wall and number[j] < number[i]:

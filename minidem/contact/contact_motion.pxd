@@ -1,9 +1,18 @@
-"""Geometry and motion of eight contacts, as rows for a contact law with history (rows.pxd)."""
+"""Geometry and motion of eight contacts, for a contact law with history (contact.h)."""
+from minidem.contact.contact cimport Contact, Row
 from minidem.contact.law cimport Law
 from minidem.state.state cimport StateView
 
-cdef enum:
-    SIDE_ROWS = 3           # distance of the contact point from the centre [m]; 1 / unit of force; 1 / unit of moment
+cdef struct Side "minidem_side":    # of eight contacts: one of their bodies, see add_side of fixed_point.h
+    Row arm                         # distance of the contact point from the centre [m]
+    Row per_force                   # 1 / unit of force
+    Row per_moment                  # 1 / unit of moment
+
+cdef extern from *:
+    """
+    typedef struct minidem_side *__restrict__ minidem_own_side;
+    """
+    ctypedef Side *OwnSide "minidem_own_side"
 
 cdef bint gather_contacts(const Law *law, const StateView *state, const int *i, const int *j, bint walls,
-                          double *contact, double *sides, double *points, double *images) noexcept nogil
+                          Contact *contact, Side *sides, double *points, double *images) noexcept nogil

@@ -1,4 +1,4 @@
-"""Geometry and motion of eight contacts, as rows for a contact law with history (rows.pxd).
+"""Geometry and motion of eight contacts, for a contact law with history (contact.h).
 
 Velocities are those half a step before the pose: the displacement of a body in the step, divided by the step. So they
 do not depend on the rotation scheme, and a spring that is stretched by them is of second order. They are taken at the
@@ -8,10 +8,8 @@ exchanging them changes signs and no other bit.
 from libc.math cimport sqrt
 from libc.string cimport memset
 
+from minidem.contact.contact cimport OwnContact, store3
 from minidem.contact.law cimport Law
-from minidem.contact.rows cimport (
-    ANGULAR_VELOCITY, MIDDLE_NORMAL, NORMAL, OVERLAP, OwnRows, RADIUS, SPIN, STEP, VELOCITY,
-)
 from minidem.core.lanes cimport LANES
 from minidem.core.transpose cimport rows_from_lines, rows_from_records
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, vec3
@@ -89,9 +87,9 @@ cdef inline void wall_geometry(const Law *law, const int *elements, const Bodies
             move_wall(law.walls.now + wall, load(a.sphere + lane), load(a.motion + lane), half, b, lane)
 
 
-cdef inline void write_rows(bint walls, const Bodies *a, const Bodies *b, const Geometry *g, double step,
-                            const double *images, OwnRows contact, OwnRows sides) noexcept nogil:
-    """All rows of the contacts up to STEP but mass and inertia, and those of `sides`.
+cdef inline void write_contacts(bint walls, const Bodies *a, const Bodies *b, const Geometry *g, double step,
+                                const double *images, OwnContact contact, OwnSide i, OwnSide j) noexcept nogil:
+    """All of the contacts up to the step but mass and rolling inertia, and their two sides.
 
     images : velocities (3, LANES) of the images of the second bodies; a constant NULL where all are zero.
     """
@@ -116,20 +114,16 @@ cdef inline void write_rows(bint walls, const Bodies *a, const Bodies *b, const 
         middle_overlap = overlap + half * approach
         lever_i = a.sphere[3 * LANES + lane] - share * middle_overlap
         lever_j = -lever_i if walls else b.sphere[3 * LANES + lane] - share * middle_overlap
-        store(contact + NORMAL * LANES + lane, normal)
-        contact[OVERLAP * LANES + lane] = overlap
-        contact[RADIUS * LANES + lane] = g.radius[lane]
-        sides[lane] = a.sphere[3 * LANES + lane] - share * overlap
-        sides[LANES + lane], sides[2 * LANES + lane] = a.motion[3 * LANES + lane], a.motion[7 * LANES + lane]
-        sides[SIDE_ROWS * LANES + lane] = b.sphere[3 * LANES + lane] - share * overlap
-        sides[(SIDE_ROWS + 1) * LANES + lane] = b.motion[3 * LANES + lane]
-        sides[(SIDE_ROWS + 2) * LANES + lane] = b.motion[7 * LANES + lane]
-        store(contact + MIDDLE_NORMAL * LANES + lane, middle)
-        store(contact + VELOCITY * LANES + lane, sub(relative, cross(
-            add(scale(lever_i, w_i), scale(lever_j, w_j)), middle)))
-        store(contact + ANGULAR_VELOCITY * LANES + lane, sub(w_i, w_j))
-        contact[SPIN * LANES + lane] = 0.5 * dot(add(w_i, w_j), normal)
-        contact[STEP * LANES + lane] = step
+        store3(contact.normal, lane, normal)
+        contact.overlap[lane], contact.radius[lane], contact.step[lane] = overlap, g.radius[lane], step
+        i.arm[lane], j.arm[lane] = a.sphere[3 * LANES + lane] - share * overlap, b.sphere[3 * LANES + lane] \
+            - share * overlap
+        i.per_force[lane], i.per_moment[lane] = a.motion[3 * LANES + lane], a.motion[7 * LANES + lane]
+        j.per_force[lane], j.per_moment[lane] = b.motion[3 * LANES + lane], b.motion[7 * LANES + lane]
+        store3(contact.middle_normal, lane, middle)
+        store3(contact.velocity, lane, sub(relative, cross(add(scale(lever_i, w_i), scale(lever_j, w_j)), middle)))
+        store3(contact.angular_velocity, lane, sub(w_i, w_j))
+        contact.spin[lane] = 0.5 * dot(add(w_i, w_j), normal)
 
 
 cdef void write_points(bint walls, const Bodies *a, const Bodies *b, const Geometry *g, double *points) noexcept nogil:
@@ -146,11 +140,11 @@ cdef void write_points(bint walls, const Bodies *a, const Bodies *b, const Geome
 
 
 cdef bint gather_contacts(const Law *law, const StateView *state, const int *i, const int *j, bint walls,
-                          double *contact, double *sides, double *points, double *images) noexcept nogil:
-    """Rows of eight contacts up to STEP, but for mass and rolling inertia.
+                          Contact *contact, Side *sides, double *points, double *images) noexcept nogil:
+    """Eight contacts up to their step, but for mass and rolling inertia.
 
     i, j : (LANES,) their bodies.  walls : all are contacts with walls.
-    sides : (2, SIDE_ROWS, LANES), of each body, see there.
+    sides : (2,), of each body.
     points : (3, LANES), contact points, lab [m]; may be NULL.
     images : (6, LANES), where the function returns True: velocities of those images of the second bodies that touch, in
         the step that ends here and in the one that begins [m/s]. False: they are zero.
@@ -161,7 +155,7 @@ cdef bint gather_contacts(const Law *law, const StateView *state, const int *i, 
     load_side(state, i, &a)
     if walls:
         wall_geometry(law, j, &a, state.half_step, &b, &geometry)
-        write_rows(True, &a, &b, &geometry, 2.0 * state.half_step, NULL, contact, sides)
+        write_contacts(True, &a, &b, &geometry, 2.0 * state.half_step, NULL, contact, sides, sides + 1)
     else:
         load_side(state, j, &b)
         if law.box != NULL:
@@ -170,9 +164,9 @@ cdef bint gather_contacts(const Law *law, const StateView *state, const int *i, 
         else:
             pair_geometry(NULL, &a, &b, &geometry)
         if crosses:
-            write_rows(False, &a, &b, &geometry, 2.0 * state.half_step, images, contact, sides)
+            write_contacts(False, &a, &b, &geometry, 2.0 * state.half_step, images, contact, sides, sides + 1)
         else:
-            write_rows(False, &a, &b, &geometry, 2.0 * state.half_step, NULL, contact, sides)
+            write_contacts(False, &a, &b, &geometry, 2.0 * state.half_step, NULL, contact, sides, sides + 1)
     if points != NULL:
         write_points(walls, &a, &b, &geometry, points)
     return crosses

@@ -16,24 +16,19 @@ step only.
 """
 from libc.math cimport fabs, sqrt
 
+from minidem.contact.contact cimport Energies, GivenContact, OwnResult, Row, load3, store3
 from minidem.contact.part cimport (
-    CONTACT_RADIUS, DAMPING, DASHPOT, DASHPOT_COEFFICIENT, FRICTION_LIMIT, GivenRows, KEEPS, LIMIT_DAMPING, LOAD, OLD,
-    OLD_RADIUS, POSE_VELOCITY, SLIP, SPRING, STIFFNESS, STRETCHED, predicted, record, store_record,
-)
-from minidem.contact.rows cimport (
-    COEFFICIENTS, DISSIPATED, FORCE, MASS, MIDDLE_NORMAL, NORMAL, NORMAL_ENERGY, OVERLAP, OwnRows, RADIUS, STEP,
-    VELOCITY,
+    DAMPING, FRICTION_LIMIT, LIMIT_DAMPING, LawParameters, OwnFriction, OwnNormal, STIFFNESS, predicted,
 )
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, dot, scale
-from minidem.state.rows cimport load, store
 
 cdef struct NormalForces:           # of eight contacts
-    double rate[LANES]              # approach velocity at the pose
-    double elastic[LANES]           # F_e [N]
-    double damping[LANES]           # c * rate: normal dashpot [N]
-    double force[LANES]             # F_n [N]
-    double kept[LANES]              # contact radius for the record; negative if the damping until lift-off has acted
+    Row rate                        # approach velocity at the pose
+    Row elastic                     # F_e [N]
+    Row damping                     # c * rate: normal dashpot [N]
+    Row force                       # F_n [N]
+    Row kept                        # contact radius for the history; negative if the damping until lift-off has acted
 
 
 cdef inline double contact_radius(bint hertzian, double radius, double overlap) noexcept nogil:
@@ -61,20 +56,20 @@ cdef inline double load_of(double force, double by_magnitude) noexcept nogil:
     return force if force > 0.0 else -force * by_magnitude + 0.0        # never -0.0
 
 
-cdef inline long long find_damping(bint hertzian, GivenRows contact, OwnRows history, OwnRows normal,
+cdef inline long long find_damping(bint hertzian, GivenContact contact, OwnFriction history, OwnNormal normal,
                                    NormalForces *forces, int lane) noexcept nogil:
     """Elastic force, damping coefficient, approach velocity at the pose; 1 if the contact begins or ends in this
     step."""
-    cdef double overlap = contact[OVERLAP * LANES + lane], mass = contact[MASS * LANES + lane]
-    cdef double step = contact[STEP * LANES + lane], kept = history[(4 * SPRING + 3) * LANES + lane]
-    cdef double a = contact_radius(hertzian, contact[RADIUS * LANES + lane], overlap)
+    cdef double overlap = contact.overlap[lane], mass = contact.mass[lane]
+    cdef double step = contact.step[lane], kept = history.radius[lane]
+    cdef double a = contact_radius(hertzian, contact.radius[lane], overlap)
     cdef double deep = overlap if overlap > 0.0 else 0.0
-    cdef double elastic = contact[(COEFFICIENTS + STIFFNESS) * LANES + lane] * a * deep
-    cdef double c = contact[(COEFFICIENTS + DAMPING) * LANES + lane] * sqrt(mass * a)
+    cdef double elastic = contact.coefficients[STIFFNESS][lane] * a * deep
+    cdef double c = contact.coefficients[DAMPING][lane] * sqrt(mass * a)
     cdef double old = 1.0 if kept != 0.0 else 0.0, half_step = 0.5 * step, rate, inverse
-    cdef Vec3 velocity = predicted(load(contact + VELOCITY * LANES + lane), load(record(history, SLIP) + lane), old)
-    rate = -mass * dot(velocity, load(contact + NORMAL * LANES + lane)) \
-        - half_step * (elastic - history[(4 * DASHPOT + 3) * LANES + lane])
+    cdef Vec3 velocity = predicted(load3(contact.velocity, lane), load3(history.slip, lane), old)
+    rate = -mass * dot(velocity, load3(contact.normal, lane)) \
+        - half_step * (elastic - history.normal_force[lane])
     if hertzian:                                        # two quotients by one division
         deep = deep if deep > 1e-150 else 1e-150
         inverse = 1.0 / (deep * (mass + half_step * c))
@@ -83,11 +78,11 @@ cdef inline long long find_damping(bint hertzian, GivenRows contact, OwnRows his
         rate = rate * deep
     else:
         rate = rate / (mass + half_step * c)
-    store(normal + POSE_VELOCITY * LANES + lane, velocity)
-    normal[CONTACT_RADIUS * LANES + lane] = a
-    normal[OLD_RADIUS * LANES + lane] = fabs(kept) if hertzian else 1.0
-    normal[STRETCHED * LANES + lane] = normal[KEEPS * LANES + lane] = 1.0
-    normal[DASHPOT_COEFFICIENT * LANES + lane], normal[OLD * LANES + lane] = c, old
+    store3(normal.pose_velocity, lane, velocity)
+    normal.contact_radius[lane] = a
+    normal.old_radius[lane] = fabs(kept) if hertzian else 1.0
+    normal.stretched[lane] = normal.keeps[lane] = 1.0
+    normal.dashpot[lane], normal.old[lane] = c, old
     forces.rate[lane], forces.elastic[lane], forces.kept[lane] = rate, elastic, a
     return <long long> ((overlap > 0.0) & ((kept <= 0.0) | lifts_off(overlap, mass, step, rate, elastic + c * rate)))
 
@@ -97,7 +92,7 @@ cdef inline bint lifts_off(double overlap, double mass, double step, double rate
     return mass * (overlap + step * rate) <= 0.5 * step * step * force
 
 
-cdef inline void correct_edges(bint hertzian, GivenRows contact, OwnRows history, OwnRows normal,
+cdef inline void correct_edges(bint hertzian, GivenContact contact, OwnFriction history, OwnNormal normal,
                                NormalForces *forces) noexcept nogil:
     """Mean of the damping coefficient over the step where a contact begins or ends, and the fraction of the step since
     the touch.
@@ -109,10 +104,10 @@ cdef inline void correct_edges(bint hertzian, GivenRows contact, OwnRows history
     cdef bint begins, ends, repeats
     cdef int lane
     for lane in range(LANES):
-        overlap, step = contact[OVERLAP * LANES + lane], contact[STEP * LANES + lane]
-        mass, radius = contact[MASS * LANES + lane], contact[RADIUS * LANES + lane]
-        coefficient, c = contact[(COEFFICIENTS + DAMPING) * LANES + lane], normal[DASHPOT_COEFFICIENT * LANES + lane]
-        kept, rate = history[(4 * SPRING + 3) * LANES + lane], forces.rate[lane]
+        overlap, step = contact.overlap[lane], contact.step[lane]
+        mass, radius = contact.mass[lane], contact.radius[lane]
+        coefficient, c = contact.coefficients[DAMPING][lane], normal.dashpot[lane]
+        kept, rate = history.radius[lane], forces.rate[lane]
         half = 0.5 * step * rate
         begins, repeats = kept == 0.0, kept < 0.0 and half < 0.0
         ends = lifts_off(overlap, mass, step, rate, forces.elastic[lane] + c * rate)
@@ -122,59 +117,60 @@ cdef inline void correct_edges(bint hertzian, GivenRows contact, OwnRows history
         largest = 1.5 * coefficient * sqrt(mass * contact_radius(hertzian, radius, overlap + fabs(half)))
         mean = mean if mean < largest else largest
         mean = mean if mean > 0.0 else 0.0
-        normal[DASHPOT_COEFFICIENT * LANES + lane] = mean if (begins and half > 0.0) or (ends and step > 0.0) \
+        normal.dashpot[lane] = mean if (begins and half > 0.0) or (ends and step > 0.0) \
             or repeats else c
         forces.kept[lane] = -forces.kept[lane] if ends else forces.kept[lane]
-        approach = -step * dot(load(contact + VELOCITY * LANES + lane), load(contact + MIDDLE_NORMAL * LANES + lane))
-        normal[STRETCHED * LANES + lane] = overlap / (approach if approach > overlap else overlap) \
+        approach = -step * dot(load3(contact.velocity, lane), load3(contact.middle_normal, lane))
+        normal.stretched[lane] = overlap / (approach if approach > overlap else overlap) \
             if begins and overlap > 0.0 else 1.0
 
 
-cdef inline long long add_damping(GivenRows contact, OwnRows history, OwnRows normal, double most,
+cdef inline long long add_damping(GivenContact contact, OwnFriction history, OwnNormal normal, double most,
                                   double by_magnitude, NormalForces *forces, int lane) noexcept nogil:
     """F_n and the load of a contact; 1 if F_n changed its sign in this step.
 
     most : of the attraction by the dashpot, relative to F_e.
     """
     cdef double elastic = forces.elastic[lane], least = -most * elastic
-    cdef double damping = normal[DASHPOT_COEFFICIENT * LANES + lane] * forces.rate[lane], force
+    cdef double damping = normal.dashpot[lane] * forces.rate[lane], force
     damping = damping if damping > least else least
-    damping = damping if contact[OVERLAP * LANES + lane] > 0.0 else 0.0
+    damping = damping if contact.overlap[lane] > 0.0 else 0.0
     force = elastic + damping
     forces.damping[lane], forces.force[lane] = damping, force
-    normal[LOAD * LANES + lane] = load_of(force, by_magnitude)
-    return <long long> (force * history[(4 * DASHPOT + 3) * LANES + lane] < 0.0)
+    normal.load[lane] = load_of(force, by_magnitude)
+    return <long long> (force * history.normal_force[lane] < 0.0)
 
 
-cdef inline void restart_spring(OwnRows normal, double now, double last, int lane) noexcept nogil:
+cdef inline void restart_spring(OwnNormal normal, double now, double last, int lane) noexcept nogil:
     """If the force that limits friction changed its sign in this step; now, last : at the pose, one step ago [N]."""
     cdef bint changed = now * last < 0.0
-    normal[STRETCHED * LANES + lane] *= now / (now - last) if changed else 1.0
-    normal[KEEPS * LANES + lane] = 0.0 if changed else 1.0
+    normal.stretched[lane] *= now / (now - last) if changed else 1.0
+    normal.keeps[lane] = 0.0 if changed else 1.0
 
 
-cdef inline void store_normal(GivenRows contact, OwnRows history, OwnRows result,
+cdef inline void store_normal(GivenContact contact, OwnFriction history, OwnResult result,
                               const NormalForces *forces) noexcept nogil:
-    """Force, energy dissipated by the dashpot, and records."""
+    """Force, energy dissipated by the dashpot, and history."""
     cdef Vec3 u
     cdef int lane
     for lane in range(LANES):
-        u = load(contact + VELOCITY * LANES + lane)
-        result[DISSIPATED * LANES + lane] = -0.5 * contact[STEP * LANES + lane] \
-            * (history[(4 * SLIP + 3) * LANES + lane] + forces.damping[lane]) \
-            * dot(u, load(contact + MIDDLE_NORMAL * LANES + lane))
-        store(result + FORCE * LANES + lane, scale(forces.force[lane], load(contact + NORMAL * LANES + lane)))
-        history[(4 * SPRING + 3) * LANES + lane] = forces.kept[lane]
-        store_record(history + lane, SLIP, u, forces.damping[lane])
-        history[(4 * DASHPOT + 3) * LANES + lane] = forces.force[lane]
+        u = load3(contact.velocity, lane)
+        result.dissipated[0][lane] = -0.5 * contact.step[lane] \
+            * (history.damping[lane] + forces.damping[lane]) \
+            * dot(u, load3(contact.middle_normal, lane))
+        store3(result.force, lane, scale(forces.force[lane], load3(contact.normal, lane)))
+        history.radius[lane] = forces.kept[lane]
+        store3(history.slip, lane, u)
+        history.damping[lane] = forces.damping[lane]
+        history.normal_force[lane] = forces.force[lane]
 
 
-cdef inline void normal_forces(bint hertzian, GivenRows contact, OwnRows history, OwnRows normal, OwnRows result,
-                               GivenRows parameters) noexcept nogil:
+cdef inline void normal_forces(bint hertzian, GivenContact contact, OwnFriction history, OwnNormal normal, OwnResult result,
+                               const LawParameters *parameters) noexcept nogil:
     """A `PartFunction`: F_n = F_e + c d' of the docstrings of the laws; hertzian : constant at compile time."""
     cdef NormalForces forces
-    cdef double most = 1.0 if parameters[<int> LIMIT_DAMPING] > 0.0 else 1e300
-    cdef double by_magnitude = parameters[<int> FRICTION_LIMIT]
+    cdef double most = 1.0 if parameters.values[LIMIT_DAMPING] > 0.0 else 1e300
+    cdef double by_magnitude = parameters.values[FRICTION_LIMIT]
     cdef long long edges = 0, reversed = 0
     cdef int lane
     for lane in range(LANES):
@@ -186,20 +182,19 @@ cdef inline void normal_forces(bint hertzian, GivenRows contact, OwnRows history
         for lane in range(LANES):
             reversed |= add_damping(contact, history, normal, most, by_magnitude, &forces, lane)
     for lane in range(LANES if reversed else 0):
-        restart_spring(normal, forces.force[lane], history[(4 * DASHPOT + 3) * LANES + lane], lane)
+        restart_spring(normal, forces.force[lane], history.normal_force[lane], lane)
     store_normal(contact, history, result, &forces)
 
 
-cdef inline void describe_normal(bint hertzian, GivenRows contact, OwnRows history, OwnRows normal, OwnRows result,
-                                 GivenRows parameters) noexcept nogil:
-    """Likewise: the elastic energy of F_e."""
+cdef inline void describe_normal(bint hertzian, GivenContact contact, OwnFriction history, OwnNormal normal,
+                                 Energies *energies, const LawParameters *parameters) noexcept nogil:
+    """A `PartEnergies`: the elastic energy of F_e."""
     cdef double overlap, a
     cdef int lane
     for lane in range(LANES):
-        overlap = contact[OVERLAP * LANES + lane] if contact[OVERLAP * LANES + lane] > 0.0 else 0.0
-        a = contact_radius(hertzian, contact[RADIUS * LANES + lane], overlap)
-        result[NORMAL_ENERGY * LANES + lane] = (0.4 if hertzian else 0.5) * a * overlap * overlap \
-            * contact[(COEFFICIENTS + STIFFNESS) * LANES + lane]
-        normal[CONTACT_RADIUS * LANES + lane] = a
-        normal[LOAD * LANES + lane] = load_of(history[(4 * DASHPOT + 3) * LANES + lane],
-                                              parameters[<int> FRICTION_LIMIT])
+        overlap = contact.overlap[lane] if contact.overlap[lane] > 0.0 else 0.0
+        a = contact_radius(hertzian, contact.radius[lane], overlap)
+        energies.normal_energy[lane] = (0.4 if hertzian else 0.5) * a * overlap * overlap \
+            * contact.coefficients[STIFFNESS][lane]
+        normal.contact_radius[lane] = normal.old_radius[lane] = a
+        normal.load[lane] = load_of(history.normal_force[lane], parameters.values[FRICTION_LIMIT])

@@ -1,26 +1,29 @@
 # distutils: extra_compile_args = -O1
 """Contact laws in other languages (core/external.pyx).
 
-`registry.register` documents the signatures. The `context` of the law is the `LawKernels` that hold Python functions.
+`registry.register` documents the signatures. The `context` of the parameters is the `LawKernels` that hold Python functions.
 """
 from collections.abc import Mapping
 
 import numpy as np
 
+from minidem.contact.columns import (
+    ANGULAR_VELOCITY, COEFFICIENTS, COUPLE, DISSIPATED, FORCE, FRACTURE, GOES_ON, IDS, MASS, MIDDLE_NORMAL, NORMAL,
+    NORMAL_ENERGY, OVERLAP, RADIUS, RATES, ROLLING_ENERGY, ROLLING_INERTIA, SLIDING, SPIN, STEP, TANGENTIAL_ENERGY,
+    VALUES, VELOCITY,
+)
 from minidem.core.external import Assignable, resolve
 
 from cpython.buffer cimport PyBUF_READ, PyBUF_WRITE
 from libc.string cimport memset
 
-from minidem.contact.law cimport MAX_LAW_PARAMETERS, LawKernels
-from minidem.contact.rows cimport (
-    ANGULAR_VELOCITY, COEFFICIENTS, CONTACT_ROWS, COUPLE, DESCRIPTION_ROWS, DISSIPATED, FORCE, FRACTURE, GOES_ON,
-    IDS, MASS, MIDDLE_NORMAL, NORMAL, NORMAL_ENERGY, OVERLAP, RADIUS, RATES, RESULT_ROWS, ROLLING_ENERGY,
-    ROLLING_INERTIA, SLIDING, SPIN, STEP, TANGENTIAL_ENERGY, VALUES, VELOCITY,
-)
+from minidem.contact.contact cimport Contact, Energies, Result, Row
+from minidem.contact.law cimport LawKernels
+from minidem.contact.part cimport LawParameters
 from minidem.core.external cimport array_at
 from minidem.core.lanes cimport LANES
 
+CONTACT_ROWS, ENERGY_ROWS = <int> (sizeof(Contact) // sizeof(Row)), <int> (sizeof(Energies) // sizeof(Row))
 SIGNATURE = "void (const double *contact, double *history, double *result, const double *parameters)"
 
 
@@ -125,16 +128,16 @@ def changes_of(fields, rows):
     return {"rates": OfFields("rates", fields, rows[:half]), "transfer": OfFields("transfer", fields, rows[half:])}
 
 
-cdef object bodies_of(const double *contact, LawKernels owner):
+cdef object bodies_of(const Contact *contact, LawKernels owner):
     """Ids and fields of both bodies, as copies."""
-    rows = array_at(contact, CONTACT_ROWS, PyBUF_READ)[IDS:VALUES + 2 * owner.n_components].copy()
+    rows = array_at(<const double *> contact, CONTACT_ROWS, PyBUF_READ)[IDS:VALUES + 2 * owner.n_components].copy()
     rows.flags.writeable = False
     return {"ids": rows[:2].T.astype(np.int64), "fields": OfFields("fields", owner.fields, rows[2:])}
 
 
-cdef object read_only(const double *rows, int count):
+cdef object read_only(const void *rows, int count):
     """A copy."""
-    values = array_at(rows, count, PyBUF_READ).copy()
+    values = array_at(<const double *> rows, count, PyBUF_READ).copy()
     values.flags.writeable = False
     return values
 
@@ -158,10 +161,10 @@ cdef object explained(error, function, LawKernels owner):
     return error
 
 
-cdef void call(str role, const double *contact, double *history, double *result, int n_results,
-               const double *parameters) noexcept with gil:
-    cdef LawKernels owner = <LawKernels> (<void **> (parameters + <int> MAX_LAW_PARAMETERS))[0]
-    memset(result, 0, (<int> GOES_ON if n_results == RESULT_ROWS else n_results) * LANES * sizeof(double))
+cdef void call(str role, const Contact *contact, double *history, double *result, int n_results,
+               const LawParameters *parameters) noexcept with gil:
+    cdef LawKernels owner = <LawKernels> parameters.context
+    memset(result, 0, (GOES_ON if n_results == RATES else n_results) * sizeof(Row))
     if owner.failed:                                    # the driver raises the error after the step
         return
     try:
@@ -180,19 +183,21 @@ cdef void call(str role, const double *contact, double *history, double *result,
         owner.error, owner.failed = explained(error, owner.functions[role], owner), True
 
 
-cdef void force(const double *contact, double *history, double *result, const double *parameters) noexcept nogil:
+cdef void force(const Contact *contact, double *history, Result *result,
+                const LawParameters *parameters) noexcept nogil:
     with gil:
-        call("force", contact, history, result, RESULT_ROWS, parameters)
+        call("force", contact, history, <double *> result, RATES, parameters)
 
 
-cdef void describe(const double *contact, double *history, double *result, const double *parameters) noexcept nogil:
+cdef void describe(const Contact *contact, double *history, Energies *energies,
+                   const LawParameters *parameters) noexcept nogil:
     with gil:
-        call("describe", contact, history, result, DESCRIPTION_ROWS, parameters)
+        call("describe", contact, history, <double *> energies, ENERGY_ROWS, parameters)
 
 
-cdef void describe_nothing(const double *contact, double *history, double *result,
-                           const double *parameters) noexcept nogil:
-    memset(result, 0, <int> DESCRIPTION_ROWS * LANES * sizeof(double))
+cdef void describe_nothing(const Contact *contact, double *history, Energies *energies,
+                           const LawParameters *parameters) noexcept nogil:
+    memset(energies, 0, sizeof(Energies))
 
 
 cdef class PythonFlux:
@@ -204,12 +209,12 @@ cdef class PythonFlux:
         self.kernels, self.function, self.values = kernels, function, values
 
 
-cdef void flux(const double *contact, const double *result, double *rates, const double *parameters) noexcept nogil:
+cdef void flux(const Contact *contact, const Result *result, Row *rates, const double *parameters) noexcept nogil:
     with gil:
         call_flux(<PythonFlux> (<void **> parameters)[0], contact, result, rates)
 
 
-cdef void call_flux(PythonFlux owner, const double *contact, const double *result, double *rates) noexcept:
+cdef void call_flux(PythonFlux owner, const Contact *contact, const Result *result, Row *rates) noexcept:
     cdef LawKernels kernels = owner.kernels
     if kernels.failed:
         return
@@ -218,7 +223,7 @@ cdef void call_flux(PythonFlux owner, const double *contact, const double *resul
         new = np.zeros((4 * kernels.n_components, LANES))
         given |= changes_of(kernels.fields, new)
         owner.function(EightContacts(read_only(contact, COEFFICIENTS + kernels.n_coefficients), given), *owner.values)
-        array_at(rates, len(new), PyBUF_WRITE)[:] = new
+        array_at(<const double *> rates, len(new), PyBUF_WRITE)[:] = new
     except BaseException as error:
         kernels.error, kernels.failed = explained(error, owner.function, kernels), True
 

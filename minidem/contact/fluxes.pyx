@@ -1,9 +1,9 @@
-"""Bodies of contacts for laws and fluxes (BodyRow of rows.pxd), and sums of what these do to fields (rows.pxd)."""
+"""Bodies of contacts for laws and fluxes, and sums of what these do to fields (contact.h)."""
 from libc.math cimport isnan
 from libc.string cimport memcpy, memset
 
 from minidem.contact.fixed_point cimport SUM_PARTS, Wide, add_exactly
-from minidem.contact.rows cimport GOES_ON, IDS, MAX_COMPONENTS, RATES, VALUES
+from minidem.contact.contact cimport MAX_COMPONENTS
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.vectors cimport reserve
 from minidem.state.rows cimport FIELD_ROWS, VALUE
@@ -11,28 +11,28 @@ from minidem.state.state cimport clump_of, hole_of
 
 
 cdef void describe_bodies(const Law *law, const StateView *state, const int *i, const int *j, bint walls,
-                          double *contact) noexcept nogil:
+                          Contact *contact) noexcept nogil:
     """Ids and values of the fields of both bodies. i, j : (LANES,), as of gather_contacts."""
     cdef int n = law.fields.n, lane, side, c, body, clump, wall
     cdef double *values
     cdef const double *rows
     for lane in range(LANES):
         for side in range(2):
-            body, values = (j if side else i)[lane], contact + (VALUES + side * n) * LANES + lane
+            body, values = (j if side else i)[lane], &contact.values[side * n][lane]
             if walls and side:
                 wall = law.walls.wall_of[-1 - body]
-                contact[(IDS + 1) * LANES + lane] = -1 - wall
+                contact.ids[1][lane] = -1 - wall
                 for c in range(n):                      # a wall without a value: no difference to the clump
                     values[c * LANES] = law.fields.of_walls[wall * n + c]
                     if isnan(values[c * LANES]):
-                        values[c * LANES] = values[(c - n) * LANES]
+                        values[c * LANES] = contact.values[c][lane]
             elif body >= hole_of(state):
-                contact[(IDS + side) * LANES + lane] = -1.0
+                contact.ids[side][lane] = -1.0
                 for c in range(n):
                     values[c * LANES] = 0.0
             else:
                 clump = clump_of(state, body)
-                contact[(IDS + side) * LANES + lane] = law.fields.ids[state.clump_number[clump]]
+                contact.ids[side][lane] = law.fields.ids[state.clump_number[clump]]
                 rows = state.blocks + (row_of(clump) * state.n_rows + law.fields.first_row) * LANES + lane_of(clump)
                 for c in range(n):
                     values[c * LANES] = rows[(FIELD_ROWS * c + VALUE) * LANES]
@@ -49,10 +49,10 @@ cdef void add_to_clump(const Law *law, Py_ssize_t clump, const double *rates) no
 
 
 cdef bint add_side(Stored *stored, const Law *law, const StateView *state, const int *bodies, const double *lasts,
-                   const double *rates) noexcept nogil:
+                   const Row *rates) noexcept nogil:
     """Add rates and amounts of one side of contacts to the sums of own clumps; write down those of other threads.
 
-    lasts : (LANES,) contacts whose rates count, NULL: of all.  rates : (n, LANES), amounts 2 n rows behind them.
+    lasts : (LANES,) contacts whose rates count, NULL: of all.  rates : n, amounts 2 n rows behind them.
     False: memory exhausted.
     """
     cdef double one[2 * MAX_COMPONENTS]
@@ -62,8 +62,8 @@ cdef bint add_side(Stored *stored, const Law *law, const StateView *state, const
         if not 0 <= bodies[lane] < hole_of(state):      # a wall
             continue
         for c in range(n):
-            one[c] = rates[c * LANES + lane] if lasts == NULL or lasts[lane] > 0.5 else 0.0
-            one[n + c] = rates[(2 * n + c) * LANES + lane]
+            one[c] = rates[c][lane] if lasts == NULL or lasts[lane] > 0.5 else 0.0
+            one[n + c] = rates[2 * n + c][lane]
         if <unsigned int> (bodies[lane] - stored.first_slot) < <unsigned int> stored.n_slots:
             add_to_clump(law, clump_of(state, bodies[lane]), one)
             continue
@@ -87,43 +87,42 @@ cdef void take_rates(const Law *law, const DoubleVector *sent, const Stored *sto
             add_to_clump(law, clump_of(state, <int> one[0]), one + 1)
 
 
-cdef inline void call_flux(const Law *law, int k, const double *contact, double *result) noexcept nogil:
+cdef inline void call_flux(const Law *law, int k, const Contact *contact, Result *result) noexcept nogil:
     """Rates and amounts of flux k into the result; of flux -1, the law, they are there."""
-    cdef double *rates = result + RATES * LANES
     if k >= 0:
-        memset(rates, 0, 4 * law.fields.n * LANES * sizeof(double))
-        law.fields.fluxes[k].function(contact, result, rates, law.fields.fluxes[k].parameters)
+        memset(result.rates, 0, 4 * law.fields.n * sizeof(Row))
+        law.fields.fluxes[k].function(contact, result, result.rates, law.fields.fluxes[k].parameters)
 
 
 cdef bint add_rates(Stored *stored, const Law *law, const StateView *state, const int *i, const int *j,
-                    const double *contact, double *result) noexcept nogil:
+                    const Contact *contact, Result *result) noexcept nogil:
     """Add what the law and all fluxes have written. i, j : (LANES,).  False: memory exhausted.
 
     The law knows which of its contacts end, and its rates count in the last evaluation, too. A flux that is driven by a
     difference alone does not: its rates count in contacts that last.
     """
     cdef int n = law.fields.n, k
-    cdef double *rates = result + RATES * LANES
     cdef const double *lasts
     for k in range(-1 if law.fields.law_writes else 0, law.fields.n_fluxes):
         call_flux(law, k, contact, result)
-        lasts = NULL if k < 0 else result + GOES_ON * LANES
-        if not (add_side(stored, law, state, i, lasts, rates)
-                and add_side(stored, law, state, j, lasts, rates + n * LANES)):
+        lasts = NULL if k < 0 else &result.goes_on[0]
+        if not (add_side(stored, law, state, i, lasts, result.rates)
+                and add_side(stored, law, state, j, lasts, result.rates + n)):
             return False
-    memset(rates, 0, 4 * n * LANES * sizeof(double))
+    memset(result.rates, 0, 4 * n * sizeof(Row))
     return True
 
 
-cdef void total_rates(const Law *law, const double *contact, double *result, double *total) noexcept nogil:
-    """Sum (2 n, LANES) of the rates of the law, which are in the result, and of all fluxes."""
-    cdef int k, m, count = 2 * law.fields.n * LANES
-    memcpy(total, result + RATES * LANES, count * sizeof(double))
+cdef void total_rates(const Law *law, const Contact *contact, Result *result, Row *total) noexcept nogil:
+    """Sum (2 n,) of the rates of the law, which are in the result, and of all fluxes."""
+    cdef int k, m, lane, count = 2 * law.fields.n
+    memcpy(total, result.rates, count * sizeof(Row))
     for k in range(law.fields.n_fluxes):
         call_flux(law, k, contact, result)
         for m in range(count):
-            total[m] += result[RATES * LANES + m]
-    memset(result + RATES * LANES, 0, 2 * count * sizeof(double))
+            for lane in range(LANES):
+                total[m][lane] += result.rates[m][lane]
+    memset(result.rates, 0, 2 * count * sizeof(Row))
 
 
 cdef void clear_sums(const Law *law, Py_ssize_t first_block, Py_ssize_t last_block) noexcept nogil:

@@ -7,10 +7,12 @@ from minidem.core.parameters import NonNegative, Positive
 
 from libc.string cimport memset
 
-from minidem.contact.law cimport MAX_LAW_PARAMETERS, LawKernels
-from minidem.contact.part cimport FRICTION_RECORDS, NORMAL_ROWS, PartCall, SPRING
-from minidem.contact.rows cimport DESCRIPTION_ROWS, DISSIPATED, OVERLAP
+from minidem.contact.contact cimport Contact, Energies, Result, Row
+from minidem.contact.law cimport LawKernels
+from minidem.contact.part cimport FrictionHistory, LawParameters, Normal, OwnFriction, PartCall
 from minidem.core.lanes cimport LANES
+
+FRICTION_RECORDS = <int> (sizeof(FrictionHistory) // (4 * sizeof(Row)))
 
 # Parts by the words of their parameters; the first word is the default.
 TANGENTIAL, ROLLING = MODELS, {"none": None, "epsd": epsd.PART}
@@ -18,27 +20,31 @@ COHESION = {"none": None, "jkr": jkr.PART}      # replaces the normal part
 BONDS = {"none": None, "parallel": bond.PART}
 
 READS_OF_PAIRS = ("restitution", "friction")
-READS_WITH = {"rolling=epsd": ("rolling_friction", "rolling_damping"), "bonds=parallel": ("bond_range",)}
+READS_WITH = {"rolling=epsd": ("rolling_friction", "rolling_damping"), "bonds=parallel": ("bond_range",),
+              **{f"tangential={name}": tuple(model.parameters) for name, model in MODELS.items() if model.parameters}}
 FRICTION_PARAMETERS = {        # the first three: Parameter in part.pxd
     "limit_damping": ("no", "yes"), "friction_limit": ("repulsion", "magnitude"), "bond_range": Positive(0.5),
     "tangential": tuple(TANGENTIAL), "tangential_damping": ("stiffness-ratio", NonNegative),
     "rolling": tuple(ROLLING), "rolling_damping": NonNegative(0.3), "mass": ("contact", "clump"),
-    "bonds": tuple(BONDS),
+    "bonds": tuple(BONDS), **{name: default for model in MODELS.values() for name, default in model.parameters.items()},
 }
 REFERENCES = ("thornton2013investigation", "ai2011assessment", "potyondy2004bonded")
 
 
-def coefficient_rows(pair, values, stiffness, damping, tangential, ratio, rolling):
-    """The first eight coefficients in the order of part.pxd, each (m, n).
+def coefficient_rows(pair, values, stiffness, damping, tangential, ratio, rolling, adhesion=()):
+    """The coefficients in the order of part.pxd, each (m, n).
 
     pair : properties of the pairs of materials;  values : parameters of the law by name.
     damping : at critical damping;  ratio : of the dashpots for stiffness-ratio;  rolling : stiffness without factor.
+    adhesion : of the pairs, with cohesion, a tuple of one.
     """
     given, like = values["tangential_damping"], np.zeros_like(pair["friction"])
+    own = [values[name] + like for name in MODELS[values["tangential"]].parameters]
     loss = -np.log(pair["restitution"])
     return (stiffness + like, damping * (loss / np.sqrt(np.pi ** 2 + loss ** 2)), tangential + like,
             (ratio if given == "stiffness-ratio" else given) + like, pair["friction"],
-            2.25 * pair["rolling_friction"] ** 2 * rolling, pair["rolling_friction"], values["rolling_damping"] + like)
+            2.25 * pair["rolling_friction"] ** 2 * rolling, pair["rolling_friction"], values["rolling_damping"] + like,
+            *(adhesion or own and (like,)), *own)
 
 
 def range_of_bonds(values, radius):
@@ -46,49 +52,47 @@ def range_of_bonds(values, radius):
     return values["bond_range"] * radius if values["bonds"] != "none" else 0.0
 
 
-cdef inline const PartCall *parts_of(const double *parameters) noexcept nogil:
-    """The parts of the law with these parameters, see Law."""
-    return <const PartCall *> (<void **> (parameters + <int> MAX_LAW_PARAMETERS) + 1)
-
-
-cdef void forces(const double *contact, double *history, double *result, const double *parameters) noexcept nogil:
-    cdef double normal[NORMAL_ROWS * LANES]
-    cdef const PartCall *part = parts_of(parameters)
-    memset(result, 0, <int> (DISSIPATED + 4) * LANES * sizeof(double))
+cdef void forces(const Contact *contact, double *history, Result *result,
+                 const LawParameters *parameters) noexcept nogil:
+    cdef Normal normal
+    cdef const PartCall *part = parameters.parts
+    memset(result, 0, <size_t> (<char *> result.goes_on - <char *> result))
     while part.forces != NULL:
-        part.forces(contact, history, history + 4 * LANES * part.first, normal, result, parameters)
+        part.forces(contact, <OwnFriction> history, history + part.first, &normal, result, parameters)
         part += 1
 
 
-cdef void forces_with_bonds(const double *contact, double *history, double *result,
-                            const double *parameters) noexcept nogil:
+cdef void forces_with_bonds(const Contact *contact, double *history, Result *result,
+                            const LawParameters *parameters) noexcept nogil:
     """The last part acts across gaps; where there is one, all other records are zero after a step. So the other parts
     of a block are left out if all of its contacts have gaps, and had them in the last step."""
-    cdef double normal[NORMAL_ROWS * LANES]
-    cdef const PartCall *part = parts_of(parameters)
-    cdef const double *kept = history + (4 * SPRING + 3) * LANES
+    cdef Normal normal
+    cdef const PartCall *part = parameters.parts
+    cdef const FrictionHistory *last = <const FrictionHistory *> history
     cdef long long any_touch = 0, any_gap = 0
-    cdef int lane, k
+    cdef int lane
+    cdef Py_ssize_t row
     for lane in range(LANES):
-        any_touch |= <long long> ((contact[OVERLAP * LANES + lane] > 0.0) | (kept[lane] != 0.0))
-        any_gap |= <long long> (contact[OVERLAP * LANES + lane] <= 0.0)
-    memset(result, 0, <int> (DISSIPATED + 4) * LANES * sizeof(double))
+        any_touch |= <long long> ((contact.overlap[lane] > 0.0) | (last.radius[lane] != 0.0))
+        any_gap |= <long long> (contact.overlap[lane] <= 0.0)
+    memset(result, 0, <size_t> (<char *> result.goes_on - <char *> result))
     while part[1].forces != NULL:
         if any_touch:
-            part.forces(contact, history, history + 4 * LANES * part.first, normal, result, parameters)
+            part.forces(contact, <OwnFriction> history, history + part.first, &normal, result, parameters)
         part += 1
-    for k in range(4 * part.first if any_touch and any_gap else 0):
+    for row in range(part.first // LANES if any_touch and any_gap else 0):
         for lane in range(LANES):
-            history[k * LANES + lane] = history[k * LANES + lane] if contact[OVERLAP * LANES + lane] > 0.0 else 0.0
-    part.forces(contact, history, history + 4 * LANES * part.first, normal, result, parameters)
+            history[row * LANES + lane] = history[row * LANES + lane] if contact.overlap[lane] > 0.0 else 0.0
+    part.forces(contact, <OwnFriction> history, history + part.first, &normal, result, parameters)
 
 
-cdef void describe(const double *contact, double *history, double *result, const double *parameters) noexcept nogil:
-    cdef double normal[NORMAL_ROWS * LANES]
-    cdef const PartCall *part = parts_of(parameters)
-    memset(result, 0, <int> DESCRIPTION_ROWS * LANES * sizeof(double))
+cdef void describe(const Contact *contact, double *history, Energies *energies,
+                   const LawParameters *parameters) noexcept nogil:
+    cdef Normal normal
+    cdef const PartCall *part = parameters.parts
+    memset(energies, 0, sizeof(Energies))
     while part.forces != NULL:
-        part.describe(contact, history, history + 4 * LANES * part.first, normal, result, parameters)
+        part.describe(contact, <OwnFriction> history, history + part.first, &normal, energies, parameters)
         part += 1
 
 

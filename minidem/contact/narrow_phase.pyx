@@ -11,8 +11,8 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 from minidem.broadphase.neighbours cimport Neighbours, select_near
+from minidem.contact.central cimport PAIRS_AT_ONCE, evaluate_central, record_of
 from minidem.contact.force_sums cimport add_record
-from minidem.contact.law cimport PAIRS_AT_ONCE, record_of
 from minidem.contact.stored cimport release_stored
 from minidem.contact.wall_contacts cimport find_wall_pairs
 from minidem.core.vectors cimport APART, release, reserve
@@ -123,8 +123,7 @@ cdef bint evaluate_pairs(Contacts *contacts, const StateView *state, Py_ssize_t 
     cdef bint fine = reserve(&contacts.sent, contacts.sent.size + n * <int> SENT_INTS)
     assign_accumulators(contacts, state, pairs, n, accumulators)
     # All are evaluated before any is added: roots and divisions of one eight do not wait for the sums of another.
-    fine = contacts.law.evaluate(contacts.law, state, pairs, contacts.n_evaluated, n, walls, forces, &contacts.ends) \
-        and fine
+    fine = evaluate_central(contacts.law, state, pairs, contacts.n_evaluated, n, walls, forces, &contacts.ends) and fine
     for k in range(0, n if fine else 0, 2):
         on_i = record_of(forces, k)
         add_force(contacts, accumulators[k], pairs[k], on_i)

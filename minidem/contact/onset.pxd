@@ -1,13 +1,15 @@
 """Onset correction: a small force within one step after a contact begins and before it ends (ONSET.md)."""
 from libc.math cimport fabs, sqrt
+from libc.string cimport memcpy
 
+from minidem.contact.contact cimport CENTRAL_COEFFICIENTS, Contact, Row
 from minidem.contact.law cimport ZETA_TERMS, Law
 from minidem.core.lanes cimport LANES
 
 cdef struct Onsets:                 # of LANES contacts
-    double overlap[LANES]           # d [m]
-    double radius[LANES]            # effective radius [m]
-    double modulus[LANES]           # effective modulus [Pa]
+    Row overlap                     # d [m]
+    Row radius                      # effective [m]
+    Row coefficients[CENTRAL_COEFFICIENTS]
     double force[LANES]             # F, without correction [N]
     double mobility[LANES]          # -d'' per force of the contact [1/kg]
     double rate[LANES]              # d' at the instant of the pose, without the half kick of the correction [m/s]
@@ -32,6 +34,7 @@ cdef inline void forces_at(const Law *law, const Onsets *contacts, const double 
     cdef double weight[LANES], a[LANES], work[LANES], bending[LANES], series[LANES]
     cdef double travel[LANES], part[LANES], whole_force[LANES], part_force[LANES]
     cdef double speed, square, touching_speed, steps, ratio, h = law.dt, bend = 1.0 + 0.5 * law.power
+    cdef Contact deep
     cdef bint inside
     cdef int lane
     for lane in range(LANES):
@@ -50,8 +53,12 @@ cdef inline void forces_at(const Law *law, const Onsets *contacts, const double 
         part[lane] = a[lane] * travel[lane]
         series[lane] = work[lane] * polynomial(law.zeta[0], a[lane]) \
             + bending[lane] * polynomial(law.zeta[1], a[lane])
-    law.forces(travel, contacts.radius, contacts.modulus, law.parameters, whole_force)
-    law.forces(part, contacts.radius, contacts.modulus, law.parameters, part_force)
+    memcpy(deep.radius, contacts.radius, sizeof(Row))
+    memcpy(deep.coefficients, contacts.coefficients, sizeof(contacts.coefficients))
+    memcpy(deep.overlap, travel, sizeof(travel))
+    law.central(&deep, whole_force)
+    memcpy(deep.overlap, part, sizeof(part))
+    law.central(&deep, part_force)
     for lane in range(LANES):
         force[lane] = weight[lane] * (whole_force[lane] * series[lane]
                                       - part_force[lane] * (work[lane] + bending[lane] * a[lane]))

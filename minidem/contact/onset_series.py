@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 
-from minidem.contact.law import LawLimits
+from minidem.contact.law import TERMS
 
 ARITHMETIC = Context(prec=40, rounding=ROUND_HALF_EVEN)
 TERMS_BEFORE = 7        # of the sum, before the Euler-Maclaurin remainder
@@ -69,10 +69,10 @@ def zeta_polynomials(power: float) -> np.ndarray:
 
     Returns
     -------
-    (2, ZETA_TERMS) array, read-only
+    (2, TERMS) array, read-only
         By ascending powers of a, interpolated near Chebyshev nodes; off by 3e-12 at most for 1 <= p <= 2.5.
     """
-    terms = int(LawLimits.ZETA_TERMS)
+    terms = TERMS
     chebyshev = 0.5 - 0.5 * np.cos(np.pi * (np.arange(terms) + 0.5) / terms)
     nodes = [Decimal(round(1000 * node)) / 1000 for node in chebyshev.tolist()]         # the same everywhere
     with localcontext(ARITHMETIC):

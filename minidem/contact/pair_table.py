@@ -138,7 +138,7 @@ class PairTable:
         return table.array
 
     def coefficients(self, law, values):
-        """Coefficients of a contact law with history; law, values : always the same.
+        """Coefficients of a contact law; law, values : always the same.
 
         Returns
         -------
@@ -164,20 +164,6 @@ class PairTable:
             if 0.0 < force < np.inf:
                 return force
         return 2.0 * modulus * radius ** 2
-
-    def moduli(self, material_index):
-        """Elastic constants of the contacts of clumps (n,) with these indices; see `Material.compliance`.
-
-        Returns
-        -------
-        (float, (n_walls,), (n,), (n_walls,), bool)
-            E* between two clumps and at the walls [Pa], valid if all clumps have the same compliance; compliances of
-            clumps and walls [1/Pa]; whether clumps differ in compliance.
-        """
-        of_material = self._own["compliance"]
-        of_clumps, of_walls = of_material[material_index], of_material[self.wall_index]
-        first = of_clumps[0] if len(of_clumps) else of_material[0]
-        return 1.0 / (first + first), 1.0 / (of_walls + first), of_clumps, of_walls, (of_clumps != first).any()
 
     def require_pairs(self, law, values, material_index):
         """Refuse two different materials without a pair that can meet, for a law that reads properties of pairs.

@@ -1,39 +1,25 @@
-"""Interface of the parts of a law with friction: normal force, friction, rolling resistance.
+"""Interface of the parts of a law with friction: normal force, friction, rolling resistance, bonds.
 
 A law is the sum of its parts (friction.pyx). Each part is a function of eight contacts, of the form of `PartFunction`:
 
-    contact, result, parameters     as of a HistoryFunction (rows.pxd). The normal part writes FORCE, the others add
-                                    to FORCE or COUPLE; each writes its own energies
-    history     the records SPRING, SLIP, DASHPOT, shared by the normal and the tangential part
-    own         records of this part alone, behind those, as many as its `Part` says
-    normal      (NORMAL_ROWS, LANES), written by the normal part, read by the others
+    contact, result, parameters     as of a law (law.pxd). The normal part writes the force, the others add to force or
+                                    couple; each writes its own energies
+    history     of the normal part and friction, which share it
+    own         history of this part alone, behind that, as many records as its `Part` says
+    normal      written by the normal part, read by the others
 
-A second function of the same form, for observables, has DescriptionRows as its result. Of the rows of `normal` it has
-CONTACT_RADIUS and LOAD. Results are zero before the first part.
+A second function, for observables, writes energies. Of `normal` it has the contact radii, equal, and the load. Results
+are zero before the first part.
 """
-from minidem.contact.rows cimport OwnRows
+from minidem.contact.contact cimport Energies, GivenContact, OwnNumbers, OwnResult, Row
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, add_scaled, sub
-from minidem.state.rows cimport store
 
-cdef extern from *:
-    """
-    typedef const double *__restrict__ minidem_given_rows;
-    """
-    ctypedef const double *GivenRows "minidem_given_rows"       # read only; not among those written
+cdef enum:
+    MAX_PARAMETERS = 16
+    MAX_PARTS = 4
 
-cdef enum NormalRow:
-    CONTACT_RADIUS = 0      # a at the pose [m], 1 for linear springs; 0: no contact
-    OLD_RADIUS = 1          # one step ago; of a new contact that of its first instant
-    STRETCHED = 2           # fraction of the step in which springs are stretched: since touch, or since LOAD was zero
-    KEEPS = 3               # 1: springs go on, 0: LOAD was zero in this step, and they are gone
-    DASHPOT_COEFFICIENT = 4     # c [N s/m]
-    LOAD = 5                # L of the limits of friction and rolling resistance [N]
-    OLD = 6                 # 0 in a new contact, else 1
-    POSE_VELOCITY = 7       # 3  of i relative to j at the contact point, at the pose [m/s]
-    NORMAL_ROWS = 10
-
-cdef enum Coefficient:              # of a pair of materials, rows from COEFFICIENTS on
+cdef enum:                          # of a pair of materials, in contact.coefficients
     STIFFNESS = 0                   # F_e = STIFFNESS a d, contact radius a; of linear springs a = 1
     DAMPING = 1                     # c = DAMPING sqrt(m* a)
     TANGENTIAL_STIFFNESS = 2        # times a [N/m]
@@ -42,35 +28,71 @@ cdef enum Coefficient:              # of a pair of materials, rows from COEFFICI
     ROLLING_STIFFNESS = 5           # times a R*^2 [N m]
     ROLLING_FRICTION = 6
     ROLLING_DAMPING = 7             # fraction of the critical one
-    ADHESION = 8                    # s = sqrt(2 pi w / E*) of parts/jkr.pyx [m^(1/2)]; with cohesion=jkr only
+    ADHESION = 8                    # s = sqrt(2 pi w / E*) of parts/jkr.pyx [m^(1/2)]; 0 without cohesion
+    MODEL = 9                       # the first parameter of the tangential model of its own; others follow
 
-cdef enum Record:                   # of the history: three numbers, and a fourth one
-    SPRING = 0                      # T on i [N]; contact radius a, or -a: see NormalForces.kept
-    SLIP = 1                        # velocity at the contact point, half a step before the pose; normal dashpot [N]
-    DASHPOT = 2                     # T_d on i [N]; F_n [N]
-    FRICTION_RECORDS = 3
-
-cdef enum Parameter:                # of both laws; others follow
+cdef enum:                          # of both laws; others follow
     LIMIT_DAMPING = 0               # clip attraction
     FRICTION_LIMIT = 1              # 0: friction is limited by the repulsion, 1: by |F_n|
     BOND_RANGE = 2                  # largest gap of bonded spheres over the effective radius
 
-ctypedef void (*PartFunction)(GivenRows contact, OwnRows history, OwnRows own, OwnRows normal, OwnRows result,
-                              GivenRows parameters) noexcept nogil
+cdef struct Normal "minidem_normal":    # what the normal part tells the others
+    Row contact_radius              # a at the pose [m], 1 for linear springs; 0: no contact
+    Row old_radius                  # one step ago; of a new contact that of its first instant
+    Row stretched                   # fraction of the step in which springs are stretched: since touch, or since load = 0
+    Row keeps                       # 1: springs persist, 0: the load was zero in this step, and they are gone
+    Row dashpot                     # c [N s/m]
+    Row load                        # L of the limits of friction and rolling resistance [N]
+    Row old                         # 0 in a new contact, else 1
+    Row pose_velocity[3]            # of i relative to j at the contact point, at the pose [m/s]
+
+cdef struct FrictionHistory "minidem_friction_history":     # three records
+    Row spring[3]                   # T on i [N]
+    Row radius                      # contact radius a, or -a: see NormalForces.kept
+    Row slip[3]                     # velocity at the contact point, half a step before the pose [m/s]
+    Row damping                     # normal dashpot [N]
+    Row dashpot[3]                  # T_d on i [N]
+    Row normal_force                # F_n [N]
+
+cdef struct Stretch "minidem_stretch":      # what a step does to springs
+    Row kept                        # of the old force
+    Row added                       # force / (stiffness * displacement)
+    Row compliance_old              # 2 energy / force^2 / 2 one step ago, and now
+    Row compliance
+
+cdef extern from *:
+    """
+    typedef struct minidem_normal *__restrict__ minidem_own_normal;
+    typedef const struct minidem_normal *__restrict__ minidem_given_normal;
+    typedef struct minidem_friction_history *__restrict__ minidem_own_friction;
+    typedef struct minidem_stretch *__restrict__ minidem_own_stretch;
+    """
+    ctypedef Normal *OwnNormal "minidem_own_normal"
+    ctypedef const Normal *GivenNormal "minidem_given_normal"
+    ctypedef FrictionHistory *OwnFriction "minidem_own_friction"
+    ctypedef Stretch *OwnStretch "minidem_own_stretch"
+
+cdef struct LawParameters           # see below
+
+# How the stiffness of springs follows the contact radii one step ago and now, which are in `normal`. The stiffness is in
+# N/m^2, or in N/m if a is no part of it. Results are finite where a radius or the stiffness is zero.
+ctypedef void (*StretchRule)(GivenContact contact, const double *stiffness, GivenNormal normal,
+                             OwnStretch stretch) noexcept nogil
+ctypedef void (*PartFunction)(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal,
+                              OwnResult result, const LawParameters *parameters) noexcept nogil
+ctypedef void (*PartEnergies)(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal,
+                              Energies *energies, const LawParameters *parameters) noexcept nogil
 
 cdef struct PartCall:
-    PartFunction forces     # NULL behind the last part
-    PartFunction describe
-    int first               # number of the first record of its own
+    PartFunction forces             # NULL behind the last part
+    PartEnergies describe
+    Py_ssize_t first                # double of the history where its own begins
 
-
-cdef inline OwnRows record(OwnRows history, int number) noexcept nogil:
-    return history + 4 * LANES * number
-
-
-cdef inline void store_record(double *history, int number, Vec3 v, double fourth) noexcept nogil:
-    store(history + 4 * LANES * number, v)
-    history[(4 * number + 3) * LANES] = fourth
+cdef struct LawParameters:          # what a law gets as its parameters; those of a user's law are the first member alone
+    double values[MAX_PARAMETERS]   # in the order of the description
+    void *context                   # the LawKernels, for external_law.pyx
+    StretchRule rule                # of friction
+    PartCall parts[MAX_PARTS + 1]   # of a law that is composed of them
 
 
 cdef inline Vec3 predicted(Vec3 now, Vec3 last, double old) noexcept nogil:

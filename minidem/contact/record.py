@@ -1,10 +1,10 @@
-"""The record that describes a contact law; registry, help, checkpoints and citation follow from it."""
+"""The description of a contact law; registry, help, checkpoints and citation follow from it."""
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from minidem.contact.law import MOST_COEFFICIENTS, LawKernels, LawLimits
+from minidem.contact.law import MOST_COEFFICIENTS, MOST_PARAMETERS, LawKernels
 from minidem.core.checks import check_call, non_negative, positive
 from minidem.core.literature import Reference
 from minidem.core.parameters import named_values, parameter_values
@@ -24,8 +24,8 @@ class ContactLaw:
         Its compiled functions (contact/law.pxd); of a law that is composed of parts kernels(values), `values` being the
         parameters by name.
     coefficients : callable or None
-        Of a law with history: coefficients(pair, values) -> numbers or arrays (m, n) for pairs of m with n materials,
-        which the law reads as rows COEFFICIENTS of contact/rows.pxd. `pair` has the properties of these pairs as arrays
+        coefficients(pair, values) -> numbers or arrays (m, n) for pairs of m with n materials, which the law reads
+        (contact/contact.h); four at most without history. `pair` has the properties of these pairs as arrays
         (m, n): modulus E*, shear_modulus G* [Pa], restitution, friction, rolling_friction, adhesion [J/m2]; `values`
         the parameters by name. Those of a pair may depend on nothing but this pair.
     cites : tuple of Reference
@@ -89,8 +89,8 @@ class ContactLaw:
     parameters: Mapping[str, float | tuple[str, ...] | None] = field(default_factory=dict)
 
     def __post_init__(self):
-        """ValueError for a record that the loop could not use."""
-        check_record(self, LawLimits.MAX_LAW_PARAMETERS)
+        """ValueError for a description that the loop could not use."""
+        check_record(self, MOST_PARAMETERS)
         positive("power", self.power)
         for name, known in (("reads", ("young", "poisson")), ("reads_of_pairs", PAIR_PROPERTIES)):
             if not _is_tuple_of(known, getattr(self, name)):
@@ -113,7 +113,7 @@ class ContactLaw:
             refuse_field(self, "begins", "give 'touch' or 'range'")
 
     def values(self, given: str = "") -> list[float | int]:
-        """Parameter values, in the order of the record, from text such as 'stiffness=1e6'; see `parameter_values`."""
+        """Parameter values, in the order of the description, from text such as 'stiffness=1e6'; see `parameter_values`."""
         return parameter_values(f"contact {self.name!r}", self.parameters, given)
 
     def kernels_for(self, values: list[float | int]) -> LawKernels:
@@ -158,12 +158,11 @@ class ContactLaw:
 
         pair, values : as for `coefficients`.
         """
-        kernels, modulus = self.kernels_for(values), pair["modulus"]
-        if not self.has_history:
-            return np.vectorize(lambda m: kernels.force_at(overlap, radius, m, values), otypes=[float])(modulus)
-        rows = np.stack(self.coefficient_rows(pair, values), axis=-1).reshape(modulus.size, -1)
-        energies = [kernels.energy_at(overlap, radius, row, values) for row in rows]
-        return (self.power + 1.0) / overlap * np.reshape(energies, modulus.shape)
+        kernels = self.kernels_for(values)
+        rows = np.stack(self.coefficient_rows(pair, values), axis=-1).reshape(pair["modulus"].size, -1)
+        forces = [(self.power + 1.0) / overlap * kernels.energy_at(overlap, radius, row, values) if self.has_history
+                  else kernels.force_at(overlap, radius, row) for row in rows]
+        return np.reshape(forces, pair["modulus"].shape)
 
     def largest_gap(self, pair: Mapping, values: list[float | int], radius: float) -> float:
         """Largest gap of contacts up to an effective radius [m]; pair, values : as for `coefficients`."""

@@ -23,7 +23,7 @@ def available() -> list[str]:
 
 
 def info(name: str) -> ContactLaw:
-    """The record of a contact law: description, sources, parameters.
+    """The description of a contact law: texts, sources, parameters.
 
     Parameters
     ----------
@@ -43,9 +43,9 @@ def info(name: str) -> ContactLaw:
 
 
 def select(specification, scheme=None):
-    """(record, parameter values) of 'name' or 'name:parameter=value,...'.
+    """(description, parameter values) of 'name' or 'name:parameter=value,...'.
 
-    ValueError if there is none such, or if it cannot be combined with the record of a rotation scheme.
+    ValueError if there is none such, or if it cannot be combined with a rotation scheme.
     """
     law, values = _registry.select(specification)
     if scheme is not None and len(scheme.stages) > 1 and law.corrects_onsets(values):
@@ -73,7 +73,7 @@ def readers(names, contact):
 def register(name: str, force: Function, describe: Function | None = None, *, records: int = 1, couples: bool = False,
              coefficients: Callable | None = None, reads: tuple[str, ...] = (), reads_of_pairs: tuple[str, ...] = (),
              parameters: Mapping[str, float | tuple[str, ...] | None] | None = None, range: float | Callable = 0.0,
-             begins: str = "touch", **record: object) -> ContactLaw:
+             begins: str = "touch", **further: object) -> ContactLaw:
     """Add a contact law with history; it then works wherever a name does.
 
     Parameters
@@ -108,14 +108,14 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
         radius [m], not smaller for a larger one.
     begins : str
         Whether a contact begins at "touch", or at a gap of its "range".
-    **record : object
+    **further : object
         Further fields of `minidem.contact.record.ContactLaw`: title, doi, doc, cites, power, reads_with (properties
         and parameters that it reads with a certain word of another parameter only) and others.
 
     Returns
     -------
     ContactLaw
-        Its record.
+        Its description.
 
     Raises
     ------
@@ -133,27 +133,26 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
       index. An assigned array has the shape given there. If it raises, the step is undone and the error passed on.
     * a C function ``void f(const double *contact, double *history, double *result, const double *parameters)``,
       compiled anywhere: a numba cfunc, a ctypes function with restype and argtypes, a scipy.LowLevelCallable, or a
-      capsule whose name is the signature. Rows of eight doubles, one per contact::
+      capsule whose name is the signature. In C the pointers are those to the structs of contact/contact.h
+      (`md.get_include`), ``contact->overlap[k]`` of contact k of eight. Elsewhere they are rows of eight doubles, one
+      per contact, with the names of `md.contact.columns`, ``contact[columns.OVERLAP]``::
 
-         contact  0-2 normal   3-5 middle normal   6-8 velocity   9-11 angular velocity   12 spin   13 overlap
-                  14 radius   15 mass   16 rolling inertia   17 step   18, 19, ... coefficients
-                  82-83 ids of i and j, -1 - k of wall k; with n components of fields (`Simulation.add_field`)
-                  84, ... those of i   84 + n, ... those of j
+         contact  NORMAL, MIDDLE_NORMAL, VELOCITY, ANGULAR_VELOCITY: 3 each   SPIN   OVERLAP   RADIUS   MASS
+                  ROLLING_INERTIA   STEP   COEFFICIENTS: as many as the law has   IDS: 2, of i and j, -1 - k of wall k
+                  VALUES of fields (`Simulation.add_field`) with n components: n of i, n of j
          history  4 for each record
-         result   0-2 force   3-5 couple (with couples)   6-9 dissipated energies: to be written
-                  10 whether the contact goes on, 1 or 0; before the call 1 if the overlap is positive
-                  11 energy of what breaks in this contact at this pose [J]; 0 before the call
-                  12, ... rates times capacity of the fields of i   12 + n, ... of j; 0 before the call
-                  12 + 2 n, ... amounts times capacity that are added to the fields of i   12 + 3 n, ... of j; likewise
-         result   0-3 energies of the springs: normal, tangential, rolling; sliding: of `describe`
+         result   FORCE: 3   COUPLE: 3 (with couples)   DISSIPATED: 4 energies   GOES_ON: 1 or 0; before the call 1 if
+                  the overlap is positive   FRACTURE: energy of what breaks in this contact at this pose [J]
+                  RATES times capacity: n of i, n of j, and amounts n of i, n of j; FRACTURE and RATES are 0 before
+         result   NORMAL_ENERGY, TANGENTIAL_ENERGY, ROLLING_ENERGY of the springs, SLIDING: of `describe`
 
-      These are the rows of minidem/contact/rows.pxd. The parameters are doubles.
+      The parameters are doubles. Deprecated: rows by number, valid in this version as in 0.12.
 
     Lanes without a contact hold two small spheres with a gap, at rest, and results for them are not used. Of two
     spheres, i is the one with the lower number, as long as the contact lasts. A contact that does not go on ends in
     this step: its force must be zero, or the run ends with a ValueError, and what its springs hold is dissipated.
     Without a range, contacts go on as long as the overlap is positive; a law with a range decides with
-    `contacts.goes_on`, or row 10 of the result. Where forces are evaluated between two steps, the step is 0, and
+    `contacts.goes_on`, or GOES_ON of the result. Where forces are evaluated between two steps, the step is 0, and
     nothing is dissipated.
 
     Rates of fields and amounts count in the evaluation in which they are written, also in the last one of a contact.
@@ -163,11 +162,11 @@ def register(name: str, force: Function, describe: Function | None = None, *, re
     """
     from minidem.contact.external_law import make_kernels
     _registry.refuse_built_in(name)
-    check_fields(ContactLaw, record, reserved=("name", "kernels", "needs_velocity", "has_history", "dashpots"))
+    check_fields(ContactLaw, further, reserved=("name", "kernels", "needs_velocity", "has_history", "dashpots"))
     if force is None:
         raise ValueError("force = None: a law needs the function that computes forces")
     records, couples = whole("records", records, 1, MOST_RECORDS), flag("couples", couples)
-    given: dict[str, Any] = {"title": name, "conservative": False} | record
+    given: dict[str, Any] = {"title": name, "conservative": False} | further
     parameters = {} if parameters is None else parameters
     return _registry.add(ContactLaw(
         name=name, kernels=make_kernels({"force": force, "describe": describe}, records, couples, parameters),

@@ -2,7 +2,7 @@
 
 A spring is turned from the old normal to the new one by the smallest rotation, then about it with the mean spin of the
 bodies; what is added in a step is turned by half of it. How its stiffness follows the contact radius is a
-`StretchRule`.
+`StretchRule` (part.pxd).
 
 Springs are stretched by the velocity half a step before the pose, which is exact over the step. The dashpots have the
 velocity at the pose: 3/2 of this velocity minus 1/2 of that of the last step.
@@ -14,57 +14,47 @@ order.
 """
 from libc.math cimport sqrt
 
-from minidem.contact.part cimport CONTACT_RADIUS, GivenRows, KEEPS, OLD_RADIUS, STRETCHED
-from minidem.contact.rows cimport MIDDLE_NORMAL, NORMAL, OwnRows, SPIN, STEP
+from minidem.contact.contact cimport GivenContact, OwnRows, Row, load3, store3
+from minidem.contact.part cimport GivenNormal, OwnStretch, Stretch, StretchRule
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, scale, sub, vec3
-from minidem.state.rows cimport load, store
-
-cdef struct Stretch:                # what a step does to a spring
-    double kept                     # of the old force
-    double added                    # force / (stiffness * displacement)
-    double compliance_old           # 2 energy / force^2 / 2 one step ago, and now
-    double compliance
-
-# Of the stiffness [N/m^2], or [N/m] if a is no part of it, and of the contact radii one step ago and now; all are
-# finite where a radius or the stiffness is zero.
-ctypedef Stretch (*StretchRule)(double stiffness, double a_old, double a) noexcept nogil
 
 cdef struct Springs:                # of eight contacts
-    double stiffness[LANES]         # given: of the rule
-    double coefficient[LANES]       # of the dashpot
-    double limit[LANES]             # of the sums of spring and dashpot
-    double by_spring[LANES]         # energy dissipated [J]
-    double by_dashpot[LANES]
-    double spring[3 * LANES]        # forces or couples on i
-    double dashpot[3 * LANES]
-    double kept[LANES]              # of the springs of the last step
-    double compliance_old[LANES]
-    double compliance[LANES]
-    double slides[LANES]            # 1: at the limit, else 0
-    double longest[LANES]           # square of the length that a sliding spring may have
+    Row stiffness                   # given: of the rule
+    Row coefficient                 # of the dashpot
+    Row limit                       # of the sums of spring and dashpot
+    Row by_spring                   # energy dissipated [J]
+    Row by_dashpot
+    Row spring[3]                   # forces or couples on i
+    Row dashpot[3]
+    Row kept                        # of the springs of the last step
+    Row slides                      # 1: at the limit, else 0
+    Row longest                     # square of the length that a sliding spring may have
+    Stretch stretch
 
 
 cdef inline double positive(double x, double instead) noexcept nogil:
     return x if x > 0.0 else instead
 
 
-cdef inline Stretch rescaled(double stiffness, double a_old, double a) noexcept nogil:
+cdef inline void rescaled(GivenContact contact, const double *stiffness, GivenNormal normal,
+                          OwnStretch stretch) noexcept nogil:
     """dT = -k a ds while a grows, d(T / a) = -k ds while it shrinks: otherwise energy is created.
 
     C. Thornton, S. J. Cummins & P. W. Cleary, Powder Technol. 233, 30 (2013), doi 10.1016/j.powtec.2012.08.012.
     The mean of a over a step is that of sqrt(d) over an overlap d.
     """
-    cdef Stretch stretch
-    cdef double first = positive(a_old, positive(a, 1.0)), second = positive(a, first), both = positive(a_old + a, 1.0)
-    cdef double twice = positive(2.0 * stiffness, 1.0)
-    cdef double inverse = 1.0 / (twice * first * second * both)
-    cdef bint shrinks = a < a_old
-    stretch.compliance_old, stretch.compliance = inverse * second * both, inverse * first * both
-    stretch.kept = second * (stretch.compliance_old * twice) if shrinks else 1.0
-    stretch.added = second if shrinks else 2.0 / 3.0 * (second * second + second * a_old + a_old * a_old) \
-        * (inverse * first * second * twice)
-    return stretch
+    cdef double a_old, a, first, second, both, twice, inverse
+    cdef int lane
+    for lane in range(LANES):
+        a_old, a = normal.old_radius[lane], normal.contact_radius[lane]
+        first, both = positive(a_old, positive(a, 1.0)), positive(a_old + a, 1.0)
+        second, twice = positive(a, first), positive(2.0 * stiffness[lane], 1.0)
+        inverse = 1.0 / (twice * first * second * both)
+        stretch.compliance_old[lane], stretch.compliance[lane] = inverse * second * both, inverse * first * both
+        stretch.kept[lane] = second * (stretch.compliance_old[lane] * twice) if a < a_old else 1.0
+        stretch.added[lane] = second if a < a_old else 2.0 / 3.0 * (second * second + second * a_old + a_old * a_old) \
+            * (inverse * first * second * twice)
 
 
 cdef inline Vec3 flat(Vec3 v, Vec3 normal, Vec3 middle) noexcept nogil:
@@ -96,30 +86,26 @@ cdef inline Vec3 sliding_sum(Vec3 before, Vec3 change, double limit) noexcept no
     return scale(limit / positive(sqrt(dot(v, v)), 1.0), v)
 
 
-cdef inline long long stretch_spring(StretchRule rule, GivenRows contact, const double *motion, const double *velocity,
-                                     const double *old_spring, GivenRows normal, Springs *s, int lane) noexcept nogil:
+cdef inline long long stretch_spring(GivenContact contact, const Row *motion, const Row *velocity,
+                                     const Row *old_spring, GivenNormal normal, Springs *s, int lane) noexcept nogil:
     """The spring and the dashpot of a contact after a step, without sliding; 1 if they exceed the limit."""
-    cdef Vec3 direction = load(contact + NORMAL * LANES + lane), middle = load(contact + MIDDLE_NORMAL * LANES + lane)
-    cdef double step = contact[STEP * LANES + lane], turn = step * contact[SPIN * LANES + lane]
-    cdef double stiffness = s.stiffness[lane], limit = s.limit[lane]
-    cdef Stretch stretch = rule(stiffness, normal[OLD_RADIUS * LANES + lane], normal[CONTACT_RADIUS * LANES + lane])
-    cdef double kept = stretch.kept * normal[KEEPS * LANES + lane]
-    cdef double part = step * normal[STRETCHED * LANES + lane] * (1.0 - 0.125 * turn * turn)
-    cdef double added = -stiffness * stretch.added * part
-    cdef Vec3 old = scale(kept, load(old_spring + lane)), stretched = scale(added, load(motion + lane))
-    cdef Vec3 v = load(velocity + lane), trial, damped, both
+    cdef Vec3 direction = load3(contact.normal, lane), middle = load3(contact.middle_normal, lane)
+    cdef double step = contact.step[lane], turn = step * contact.spin[lane], limit = s.limit[lane]
+    cdef double kept = s.stretch.kept[lane] * normal.keeps[lane]
+    cdef double part = step * normal.stretched[lane] * (1.0 - 0.125 * turn * turn)
+    cdef double added = -s.stiffness[lane] * s.stretch.added[lane] * part
+    cdef Vec3 old = scale(kept, load3(old_spring, lane)), stretched = scale(added, load3(motion, lane))
+    cdef Vec3 v = load3(velocity, lane), trial, damped, both
     trial = turned(old, stretched, direction, middle, turn)
     damped = scale(-s.coefficient[lane], add_scaled(v, -dot(v, direction), direction))
     both = add(trial, damped)
-    store(s.spring + lane, trial)
-    store(s.dashpot + lane, damped)
+    store3(s.spring, lane, trial)
+    store3(s.dashpot, lane, damped)
     s.kept[lane], s.slides[lane] = kept, 0.0
-    s.compliance_old[lane], s.compliance[lane] = stretch.compliance_old, stretch.compliance
     return <long long> (dot(both, both) > limit * limit)
 
 
-cdef inline void slide(GivenRows contact, const double *old_spring, const double *old_dashpot,
-                       Springs *s) noexcept nogil:
+cdef inline void slide(GivenContact contact, const Row *old_spring, const Row *old_dashpot, Springs *s) noexcept nogil:
     """Springs and dashpots that exceed their limit get the sum that slides."""
     cdef Vec3 direction, middle, last, spring, damped, both, sliding, rest
     cdef double limit, turn
@@ -127,11 +113,11 @@ cdef inline void slide(GivenRows contact, const double *old_spring, const double
     cdef long long stretches = 0
     cdef int lane
     for lane in range(LANES):
-        direction, middle = load(contact + NORMAL * LANES + lane), load(contact + MIDDLE_NORMAL * LANES + lane)
-        turn = contact[STEP * LANES + lane] * contact[SPIN * LANES + lane]
-        last = flat(add_scaled(load(old_dashpot + lane), s.kept[lane], load(old_spring + lane)), direction, middle)
+        direction, middle = load3(contact.normal, lane), load3(contact.middle_normal, lane)
+        turn = contact.step[lane] * contact.spin[lane]
+        last = flat(add_scaled(load3(old_dashpot, lane), s.kept[lane], load3(old_spring, lane)), direction, middle)
         last = add_scaled(scale(1.0 - 0.5 * turn * turn, last), turn, cross(direction, last))
-        spring, damped, limit = load(s.spring + lane), load(s.dashpot + lane), s.limit[lane]
+        spring, damped, limit = load3(s.spring, lane), load3(s.dashpot, lane), s.limit[lane]
         both = add(spring, damped)
         beyond = dot(both, both) > limit * limit
         sliding = sliding_sum(last, sub(both, last), limit)
@@ -139,8 +125,8 @@ cdef inline void slide(GivenRows contact, const double *old_spring, const double
         rest = rest if dot(rest, sliding) > 0.0 else vec3(0.0, 0.0, 0.0)
         stretches |= <long long> (beyond & (dot(rest, rest) > dot(spring, spring)))
         s.longest[lane] = dot(spring, spring) if beyond else 1e300
-        store(s.spring + lane, rest if beyond else spring)
-        store(s.dashpot + lane, sub(sliding, rest) if beyond else damped)
+        store3(s.spring, lane, rest if beyond else spring)
+        store3(s.dashpot, lane, sub(sliding, rest) if beyond else damped)
         s.slides[lane] = 1.0 if beyond else 0.0
     if stretches:
         shorten(s)
@@ -152,37 +138,38 @@ cdef inline void shorten(Springs *s) noexcept nogil:
     cdef double part
     cdef int lane
     for lane in range(LANES):
-        spring = load(s.spring + lane)
+        spring = load3(s.spring, lane)
         part = sqrt(s.longest[lane] * reciprocal(dot(spring, spring)))
         rest = scale(part if part < 1.0 else 1.0, spring)
-        store(s.spring + lane, rest)
-        store(s.dashpot + lane, add(load(s.dashpot + lane), sub(spring, rest)))
+        store3(s.spring, lane, rest)
+        store3(s.dashpot, lane, add(load3(s.dashpot, lane), sub(spring, rest)))
 
 
-cdef inline void resist(StretchRule rule, GivenRows contact, const double *motion, const double *velocity,
-                        OwnRows old_spring, OwnRows old_dashpot, GivenRows normal, Springs *s,
+cdef inline void resist(StretchRule rule, GivenContact contact, const Row *motion, const Row *velocity,
+                        OwnRows old_spring, OwnRows old_dashpot, GivenNormal normal, Springs *s,
                         OwnRows force) noexcept nogil:
-    """Springs and dashpots of eight contacts after a step, their records, and the energies that they dissipated.
+    """Springs and dashpots of eight contacts after a step, their history, and the energies that they dissipated.
 
-    motion, velocity : (3, LANES), half a step before the pose and at the pose.
-    old_spring, old_dashpot : rows of the records, replaced.  force : (3, LANES), to which their sum is added.
+    motion, velocity : three rows, half a step before the pose and at the pose.
+    old_spring, old_dashpot : three rows of the history, replaced.  force : three rows, to which their sum is added.
     """
     cdef Vec3 before, spring, damped, shift
     cdef double by_spring, by_dashpot
     cdef long long any_slides = 0
     cdef int lane
+    rule(contact, s.stiffness, normal, &s.stretch)
     for lane in range(LANES):
-        any_slides |= stretch_spring(rule, contact, motion, velocity, old_spring, normal, s, lane)
+        any_slides |= stretch_spring(contact, motion, velocity, old_spring, normal, s, lane)
     if any_slides:
         slide(contact, old_spring, old_dashpot, s)
     for lane in range(LANES):
-        before, spring, damped = load(old_spring + lane), load(s.spring + lane), load(s.dashpot + lane)
-        shift = scale(contact[STEP * LANES + lane], load(motion + lane))
-        by_spring = -0.5 * dot(add(before, spring), shift) + dot(before, before) * s.compliance_old[lane] \
-            - dot(spring, spring) * s.compliance[lane]
-        by_dashpot = -0.5 * dot(add(load(old_dashpot + lane), damped), shift)
+        before, spring, damped = load3(old_spring, lane), load3(s.spring, lane), load3(s.dashpot, lane)
+        shift = scale(contact.step[lane], load3(motion, lane))
+        by_spring = -0.5 * dot(add(before, spring), shift) + dot(before, before) * s.stretch.compliance_old[lane] \
+            - dot(spring, spring) * s.stretch.compliance[lane]
+        by_dashpot = -0.5 * dot(add(load3(old_dashpot, lane), damped), shift)
         s.by_spring[lane] = by_spring + s.slides[lane] * by_dashpot         # at the limit all is sliding
         s.by_dashpot[lane] = (1.0 - s.slides[lane]) * by_dashpot
-        store(old_spring + lane, spring)
-        store(old_dashpot + lane, damped)
-        store(force + lane, add(load(force + lane), add(spring, damped)))
+        store3(old_spring, lane, spring)
+        store3(old_dashpot, lane, damped)
+        store3(force, lane, add(load3(force, lane), add(spring, damped)))

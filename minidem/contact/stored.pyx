@@ -16,7 +16,7 @@ from minidem.contact.blocks cimport (
     set_bodies, take_lane,
 )
 from minidem.contact.fixed_point cimport LINE
-from minidem.contact.law cimport PAIRS_AT_ONCE
+from minidem.contact.central cimport PAIRS_AT_ONCE
 from minidem.contact.mobility cimport inverse_mass_of, mobility
 from minidem.contact.wall_contacts cimport find_wall_pairs
 from minidem.core.lanes cimport LANES, lane_of, row_of

@@ -13,15 +13,12 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 
 from minidem.contact.blocks cimport Blocks, ContactBlock, block_at, history_of
-from minidem.contact.contact_motion cimport SIDE_ROWS, gather_contacts
+from minidem.contact.contact cimport Contact, MAX_RECORDS, Result, Row
+from minidem.contact.contact_motion cimport Side, gather_contacts
 from minidem.contact.fixed_point cimport (
     BOUND, COARSE, LARGEST, LINE, add_energies, add_line, add_side, fold, rounded_wide, take_lines,
 )
 from minidem.contact.fluxes cimport add_rates, clear_sums, describe_bodies, take_rates
-from minidem.contact.rows cimport (
-    ALL_RESULT_ROWS, COEFFICIENTS, CONTACT_ROWS, COUPLE, DISSIPATED, FORCE, FRACTURE, GOES_ON, MASS, MAX_RECORDS,
-    NORMAL, OVERLAP, RATES, ROLLING_INERTIA,
-)
 from minidem.contact.stored cimport BLOCKS_PER_FOLD, GROUPS, SUMMED, WALLS, Fracture, end_contact
 from minidem.core.eight cimport (
     Eight, Eight3, add3, bits_below, cross3, eight_of, eight_where, inverse_power, load_eight, load_eight3, scale3,
@@ -72,33 +69,33 @@ cdef inline void prefetch_bodies(const Stored *stored, const StateView *state, c
         prefetch(stored.lines.fine + <int> LINE * <Py_ssize_t> (own if own < <unsigned int> stored.n_slots else 0))
 
 
-cdef inline void load_coefficients(const Law *law, const int *pairs, double *contact) noexcept nogil:
-    """Rows of the coefficients of pairs of materials (LANES,)."""
+cdef inline void load_coefficients(const Law *law, const int *pairs, Contact *contact) noexcept nogil:
+    """Coefficients of pairs of materials (LANES,)."""
     cdef int records[LANES]
     cdef int lane, k
     for k in range(law.n_coefficients // 4):
         for lane in range(LANES):
             records[lane] = pairs[lane] * (law.n_coefficients // 4) + k
-        rows_from_records(law.coefficients, records, contact + (COEFFICIENTS + 4 * k) * LANES)
+        rows_from_records(law.coefficients, records, contact.coefficients[4 * k])
 
 
-cdef void load_only_pair(const Law *law, double *contact) noexcept nogil:
-    """Rows of the coefficients where there is one material, for all blocks."""
+cdef void load_only_pair(const Law *law, Contact *contact) noexcept nogil:
+    """Coefficients where there is one material, for all blocks."""
     cdef int lane, k
     for k in range(law.n_coefficients if law.n_materials == 1 else 0):
         for lane in range(LANES):
-            contact[(COEFFICIENTS + k) * LANES + lane] = law.coefficients[k]
+            contact.coefficients[k][lane] = law.coefficients[k]
 
 
 cdef bint load_block(const Law *law, const StateView *state, const Blocks *blocks, Py_ssize_t b, bint walls,
-                     double *contact, double *sides, double *points, double *images) noexcept nogil:
-    """Contact rows of a block; the other arguments and the result as for gather_contacts. Where there is one material,
-    the rows of the coefficients are loaded before."""
+                     Contact *contact, Side *sides, double *points, double *images) noexcept nogil:
+    """Contacts of a block; the other arguments and the result as for gather_contacts. Where there is one material, the
+    coefficients are loaded before."""
     cdef const ContactBlock *block = block_at(blocks, b)
     cdef bint crosses = gather_contacts(law, state, block.first, block.second, walls, contact, sides, points, images)
-    memcpy(contact + MASS * LANES, block.mass, sizeof(block.mass))
+    memcpy(contact.mass, block.mass, sizeof(block.mass))
     if law.has_couples:
-        memcpy(contact + ROLLING_INERTIA * LANES, block.rolling_inertia, sizeof(block.rolling_inertia))
+        memcpy(contact.rolling_inertia, block.rolling_inertia, sizeof(block.rolling_inertia))
     if law.n_materials > 1:
         load_coefficients(law, block.materials, contact)
     if law.fields.ids != NULL:
@@ -122,33 +119,33 @@ cdef inline void index_lines(Stored *stored, const int *spheres, int hole, int *
 
 
 cdef inline bint add_forces(Stored *stored, const Law *law, const ContactBlock *block, const double *force,
-                            const double *couple, const double *contact, const double *sides,
+                            const double *couple, const Contact *contact, const Side *sides,
                             int hole, bint walls) noexcept nogil:
     """Add the forces of a block. couple : NULL if the law has none.  False: memory exhausted."""
     cdef double turned[3 * LANES]
     cdef int index[LANES]
-    store_eight3(turned, cross3(load_eight3(contact + NORMAL * LANES), load_eight3(force)))
+    store_eight3(turned, cross3(load_eight3(contact.normal[0]), load_eight3(force)))
     index_lines(stored, block.first, hole, index)
-    if not add_side(force, turned, couple, sides, 1.0, index, &stored.lines):
+    if not add_side(force, turned, couple, <const double *> &sides[0], 1.0, index, &stored.lines):
         return False
     if walls:
         return True
     index_lines(stored, block.second, hole, index)
-    return add_side(force, turned, couple, sides + SIDE_ROWS * LANES, -1.0, index, &stored.lines)
+    return add_side(force, turned, couple, <const double *> &sides[1], -1.0, index, &stored.lines)
 
 
-cdef inline void check_ended(Stored *stored, const ContactBlock *block, const double *result, bint couples,
+cdef inline void check_ended(Stored *stored, const ContactBlock *block, const Result *result, bint couples,
                              int lane) noexcept nogil:
     """Note a contact that ended in this step with a force or a couple."""
     cdef int k
     cdef bint acts = False
-    for k in range(6 if couples else 3):
-        acts |= result[(FORCE + k) * LANES + lane] != 0.0
+    for k in range(3):
+        acts |= (result.force[k][lane] != 0.0) | (couples and result.couple[k][lane] != 0.0)
     if acts:
         stored.has_force_after_end = True
         stored.pair_after_end[0], stored.pair_after_end[1] = block.first[lane], block.second[lane]
         for k in range(3):
-            stored.force_after_end[k] = result[(FORCE + k) * LANES + lane]
+            stored.force_after_end[k] = result.force[k][lane]
 
 
 cdef bint note_fractures(Stored *stored, const Law *law, const StateView *state, const ContactBlock *block,
@@ -176,21 +173,21 @@ cdef bint note_fractures(Stored *stored, const Law *law, const StateView *state,
     return True
 
 
-cdef inline bint call_law(Stored *stored, const Law *law, const StateView *state, ContactBlock *block, double *contact,
-                          double *result, bint stores) noexcept nogil:
+cdef inline bint call_law(Stored *stored, const Law *law, const StateView *state, ContactBlock *block, Contact *contact,
+                          Result *result, bint stores) noexcept nogil:
     """Evaluate the law; records, and with `stores` force and couple, into the block. False: memory exhausted."""
-    law.history(contact, history_of(block), result, law.parameters)
+    law.history(contact, history_of(block), result, &law.parameters)
     if stores:
-        memcpy(block.force, result + FORCE * LANES, sizeof(block.force))
+        memcpy(block.force, result.force, sizeof(block.force))
     if stores and law.has_couples:
-        memcpy(block.couple, result + COUPLE * LANES, sizeof(block.couple))
-    add_energies(result + DISSIPATED * LANES, law.per_energy, stored.ledger.sums, stored.ledger.lost)
-    return bits_below(result + FRACTURE * LANES, LEAST_FRACTURE) == (1 << LANES) - 1 \
-        or note_fractures(stored, law, state, block, result + FRACTURE * LANES)
+        memcpy(block.couple, result.couple, sizeof(block.couple))
+    add_energies(result.dissipated[0], law.per_energy, stored.ledger.sums, stored.ledger.lost)
+    return bits_below(result.fracture, LEAST_FRACTURE) == (1 << LANES) - 1 \
+        or note_fractures(stored, law, state, block, result.fracture)
 
 
 cdef bint call_between_steps(Stored *stored, const Law *law, const StateView *state, ContactBlock *block,
-                             double *contact, double *result, bint stores) noexcept nogil:
+                             Contact *contact, Result *result, bint stores) noexcept nogil:
     """As call_law, where no step has led to the pose, and no amounts of fields are transferred.
 
     A contact for which the law writes one keeps the records that it had, so that the next step finds it as it was.
@@ -204,40 +201,40 @@ cdef bint call_between_steps(Stored *stored, const Law *law, const StateView *st
     for lane in range(LANES):
         transfers = False
         for k in range(2 * n, 4 * n):
-            transfers |= result[(RATES + k) * LANES + lane] != 0.0
+            transfers |= result.rates[k][lane] != 0.0
         for k in range(4 * law.n_records if transfers else 0):
             history_of(block)[k * LANES + lane] = records[k * LANES + lane]
     return True
 
 
 cdef inline int ended_lanes(const Stored *stored, const Blocks *blocks, const ContactBlock *block,
-                            const double *result) noexcept nogil:
+                            const Result *result) noexcept nogil:
     """Bits 1 << lane of the contacts that do not go on."""
-    cdef int lane, bits = bits_below(result + GOES_ON * LANES, 0.5)
+    cdef int lane, bits = bits_below(result.goes_on, 0.5)
     if bits:
         for lane in range(LANES):
             bits &= ~((block.first[lane] == blocks.hole) << lane)
     return bits
 
 
-cdef inline void preset(const Stored *stored, const Law *law, Py_ssize_t b, bint walls, double *contact,
-                        double *result) noexcept nogil:
-    """GOES_ON before the law. A triangle may end although it overlaps, because another one has replaced it; a law that
+cdef inline void preset(const Stored *stored, const Law *law, Py_ssize_t b, bint walls, Contact *contact,
+                        Result *result) noexcept nogil:
+    """goes_on before the law. A triangle may end although it overlaps, because another one has replaced it; a law that
     acts across a gap then has a gap of FAR."""
-    cdef double *overlap = contact + OVERLAP * LANES
+    cdef double *overlap = &contact.overlap[0]
     cdef int lane
     for lane in range(LANES if walls else 0):
         if not stored.seen.data[b * LANES + lane]:
             overlap[lane] = -FAR if overlap[lane] > -law.reach and law.reach > 0.0 else min(overlap[lane], 0.0)
-    store_eight(result + GOES_ON * LANES, eight_where(load_eight(overlap), eight_of(1.0)))
+    store_eight(result.goes_on, eight_where(load_eight(overlap), eight_of(1.0)))
 
 
-cdef inline void limit_range(const Stored *stored, const Law *law, Py_ssize_t b, bint walls, const double *contact,
-                             double *result) noexcept nogil:
+cdef inline void limit_range(const Stored *stored, const Law *law, Py_ssize_t b, bint walls, const Contact *contact,
+                             Result *result) noexcept nogil:
     """No contact goes on beyond the range for which candidates are listed."""
-    cdef double *goes_on = result + GOES_ON * LANES
+    cdef double *goes_on = &result.goes_on[0]
     cdef int lane
-    store_eight(goes_on, eight_where(load_eight(contact + OVERLAP * LANES) + eight_of(law.reach), load_eight(goes_on)))
+    store_eight(goes_on, eight_where(load_eight(contact.overlap) + eight_of(law.reach), load_eight(goes_on)))
     for lane in range(LANES if walls else 0):
         if not stored.seen.data[b * LANES + lane]:
             goes_on[lane] = 0.0
@@ -259,17 +256,17 @@ cdef void add_box_work(Stored *stored, const Law *law, const int *first, int hol
                 stored.box_work[part] += rounded_wide(0.5 * law.dt * power * law.per_energy)
 
 
-cdef void describe_kept(const Law *law, const ContactBlock *block, const double *contact,
-                        double *result) noexcept nogil:
+cdef void describe_kept(const Law *law, const ContactBlock *block, const Contact *contact,
+                        Result *result) noexcept nogil:
     """Results of contacts whose forces are known, for fluxes; rates of the law, which changes a copy of its records."""
     cdef double records[MAX_RECORDS * 4 * LANES]
     if law.fields.law_writes:
         memcpy(records, history_of(block), law.n_records * 4 * LANES * sizeof(double))
-        law.history(contact, records, result, law.parameters)
-    memset(result, 0, RATES * LANES * sizeof(double))
-    memcpy(result + FORCE * LANES, block.force, sizeof(block.force))
-    memcpy(result + COUPLE * LANES, block.couple, sizeof(block.couple))
-    store_eight(result + GOES_ON * LANES, eight_of(1.0))
+        law.history(contact, records, result, &law.parameters)
+    memset(result, 0, <size_t> (<char *> result.rates - <char *> result))
+    memcpy(result.force, block.force, sizeof(block.force))
+    memcpy(result.couple, block.couple, sizeof(block.couple))
+    store_eight(result.goes_on, eight_of(1.0))
 
 
 cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const StateView *state, int group,
@@ -277,9 +274,9 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
     """Evaluate the blocks of a group; of the first n_kept ones, add the forces that are known. False: memory exhausted.
     """
     cdef Blocks *blocks = &stored.groups[group]
-    cdef double result[ALL_RESULT_ROWS * LANES]
-    cdef double sides[2 * SIDE_ROWS * LANES]
-    cdef double contact[CONTACT_ROWS * LANES]
+    cdef Result result
+    cdef Side sides[2]
+    cdef Contact contact
     cdef ContactBlock *block
     cdef const double *force
     cdef const double *couple
@@ -287,33 +284,33 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
     cdef int ended, lane
     cdef double images[6 * LANES]
     cdef bint crosses, fine, between = state.half_step == 0.0
-    memset(result, 0, sizeof(result))
-    memset(contact, 0, sizeof(contact))
-    load_only_pair(law, contact)
+    memset(&result, 0, sizeof(result))
+    memset(&contact, 0, sizeof(contact))
+    load_only_pair(law, &contact)
     for b in range(n_blocks):
         block = block_at(blocks, b)
         prefetch_block(block_at(blocks, b + 2 * <int> AHEAD), law, block)
         if not walls and b + <int> AHEAD < n_blocks:
             prefetch_bodies(stored, state, block_at(blocks, b + AHEAD).first)
-        crosses = load_block(law, state, blocks, b, walls, contact, sides, NULL, images)
+        crosses = load_block(law, state, blocks, b, walls, &contact, sides, NULL, images)
         ended = 0
         force, couple = block.force[0], block.couple[0]
         if b >= stored.n_kept[group]:
-            force, couple = result + FORCE * LANES, result + COUPLE * LANES
-            preset(stored, law, b, walls, contact, result)
+            force, couple = &result.force[0][0], &result.couple[0][0]
+            preset(stored, law, b, walls, &contact, &result)
             if between and law.fields.law_writes:
-                fine = call_between_steps(stored, law, state, block, contact, result, True)
+                fine = call_between_steps(stored, law, state, block, &contact, &result, True)
             else:
-                fine = call_law(stored, law, state, block, contact, result, walls or stored.stores_forces)
+                fine = call_law(stored, law, state, block, &contact, &result, walls or stored.stores_forces)
             if not fine:
                 return False
             if law.reach > 0.0:
-                limit_range(stored, law, b, walls, contact, result)
-            ended = ended_lanes(stored, blocks, block, result)
+                limit_range(stored, law, b, walls, &contact, &result)
+            ended = ended_lanes(stored, blocks, block, &result)
         elif law.fields.sums != NULL:
-            describe_kept(law, block, contact, result)
-        if law.fields.sums != NULL and not add_rates(stored, law, state, block.first, block.second, contact, result) \
-                or not add_forces(stored, law, block, force, couple if law.has_couples else NULL, contact, sides,
+            describe_kept(law, block, &contact, &result)
+        if law.fields.sums != NULL and not add_rates(stored, law, state, block.first, block.second, &contact, &result) \
+                or not add_forces(stored, law, block, force, couple if law.has_couples else NULL, &contact, sides,
                                   blocks.hole, walls):
             return False
         if crosses:
@@ -322,7 +319,7 @@ cdef bint evaluate_group(Stored *stored, const Law *law, Neighbours *mine, const
             fold(stored.ledger.sums, SUMMED, stored.ledger.dissipated)
         for lane in range(LANES if ended else 0):
             if ended >> lane & 1:
-                check_ended(stored, block, result, law.has_couples, lane)
+                check_ended(stored, block, &result, law.has_couples, lane)
                 end_contact(stored, mine, state, group, b * LANES + lane)
     fold(stored.ledger.sums, SUMMED, stored.ledger.dissipated)
     return True

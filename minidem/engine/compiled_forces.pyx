@@ -13,7 +13,7 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from minidem.contact.rows cimport MAX_COMPONENTS
+from minidem.contact.contact cimport MAX_COMPONENTS
 from minidem.core.lanes cimport LANES
 from minidem.core.philox cimport random_numbers
 from minidem.core.quaternion cimport Quat, multiply, rotate, rotate_back

@@ -11,12 +11,15 @@ from libc.math cimport fabs, sqrt
 from libc.string cimport memset
 
 from minidem.contact.blocks cimport Blocks, ContactBlock, block_at, block_of, history_of, is_hole
-from minidem.contact.contact_motion cimport SIDE_ROWS, gather_contacts
+from minidem.contact.central cimport CentralForce, central_force
+from minidem.contact.contact cimport Contact
+from minidem.contact.contact_motion cimport Side, gather_contacts
 from minidem.contact.fixed_point cimport Wide, join_wide, rounded_wide, split_wide
-from minidem.contact.law cimport Contact, Law
+from minidem.contact.law cimport Law
 from minidem.contact.narrow_phase cimport Contacts, correction_of
-from minidem.contact.part cimport DAMPING, FRICTION, SPRING, STIFFNESS, TANGENTIAL_DAMPING, TANGENTIAL_STIFFNESS
-from minidem.contact.rows cimport COEFFICIENTS
+from minidem.contact.part cimport (
+    DAMPING, FRICTION, FrictionHistory, STIFFNESS, TANGENTIAL_DAMPING, TANGENTIAL_STIFFNESS,
+)
 from minidem.contact.stored cimport Fracture, KINDS, Ledger, WALLS
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.vec3 cimport Vec3, add, cross, dot, norm, scale, sub, vec3
@@ -77,15 +80,15 @@ cdef void visit_stored(const Loop *loop, int thread, Visitor visit, int wall, Su
     """Contacts of own clumps with walls, of a law with records."""
     cdef const Contacts *contacts = loop.contacts + thread
     cdef const Blocks *blocks = &contacts.stored.groups[WALLS]
-    cdef double contact[COEFFICIENTS * LANES]
-    cdef double sides[2 * SIDE_ROWS * LANES]
+    cdef Contact contact
+    cdef Side sides[2]
     cdef double points[3 * LANES]
     cdef const ContactBlock *block
     cdef Py_ssize_t b
     cdef int lane
     for b in range(blocks.n_blocks):
         block = block_at(blocks, b)
-        gather_contacts(contacts.law, &loop.state, block.first, block.second, True, contact, sides, points, NULL)
+        gather_contacts(contacts.law, &loop.state, block.first, block.second, True, &contact, sides, points, NULL)
         for lane in range(LANES):
             if not is_hole(blocks, LANES * b + lane):
                 visit(loop, contacts.law.walls, -1 - block.second[lane], load(block.force[0] + lane),
@@ -97,11 +100,11 @@ cdef void visit_found(const Loop *loop, int thread, Visitor visit, int wall, Sum
     cdef const Contacts *contacts = loop.contacts + thread
     cdef const int *pair
     cdef Py_ssize_t k
-    cdef Contact contact
+    cdef CentralForce contact
     for k in range(0, contacts.pairs.size, 2):
         pair = contacts.pairs.data + k
         if pair[1] < 0:
-            contact = contacts.law.one(contacts.law, &loop.state, pair[0], pair[1])
+            contact = central_force(contacts.law, &loop.state, pair[0], pair[1])
             visit(loop, contacts.law.walls, -1 - pair[1], scale(contact.force, contact.normal),
                   vector(loop.state.spheres + 4 * <Py_ssize_t> pair[0]), vec3(0.0, 0.0, 0.0), wall, sums)
 
@@ -150,7 +153,7 @@ cdef void add_box_work(const Loop *loop, int thread, bint between, Sums *sums) n
     cdef Py_ssize_t k, end = 0
     cdef int i, j, group, lane
     cdef double force
-    cdef Contact contact
+    cdef CentralForce contact
     for k in range(0 if between else 2):
         sums.work[k] += contacts.stored.box_work[k]
     for group in range(<int> WALLS if between else 0):
@@ -162,7 +165,7 @@ cdef void add_box_work(const Loop *loop, int thread, bint between, Sums *sums) n
                                load(block.force[0] + lane), sums)
     for k in range(contacts.crossing.size):
         i, j = contacts.pairs.data[contacts.crossing.data[k]], contacts.pairs.data[contacts.crossing.data[k] + 1]
-        contact = contacts.law.one(contacts.law, &loop.state, i, j)
+        contact = central_force(contacts.law, &loop.state, i, j)
         force = contact.force + correction_of(contacts, contacts.crossing.data[k], &end)
         add_image_work(loop, contacts.law.box, i, j, scale(force, contact.normal), sums)
 
@@ -174,10 +177,10 @@ cdef inline Resistance resistance_of(const Law *law, const ContactBlock *block, 
     cdef const double *coefficients = law.coefficients + pair * law.n_coefficients
     cdef double mass = block.mass[lane], radius, dashpot, sticks
     cdef Resistance resistance
-    if law.parts[0].forces == NULL or law.touch_records > 0:
+    if law.parameters.parts[0].forces == NULL or law.touch_records > 0:
         resistance.along = resistance.across = 1.25 * mass / (law.dt * law.dt)
         return resistance
-    radius = fabs(history_of(block)[(4 * <int> SPRING + 3) * LANES + lane])         # of the contact
+    radius = fabs((<const FrictionHistory *> history_of(block)).radius[lane])
     dashpot = coefficients[<int> DAMPING] * sqrt(mass * radius) / law.dt
     sticks = 1.0 if coefficients[<int> FRICTION] > 0.0 else 0.0
     resistance.along = dashpot + 0.25 * law.power * coefficients[<int> STIFFNESS] * radius
@@ -224,7 +227,7 @@ cdef object normal_virial(const Loop *loop):
     cdef const BoxPose *box = loop.contacts[0].law.box
     cdef const ContactBlock *block
     cdef const double *rows
-    cdef Contact contact
+    cdef CentralForce contact
     cdef Resistance resistance
     cdef Vec3 u
     cdef Wide sums[6], kinetic[3]
@@ -238,7 +241,7 @@ cdef object normal_virial(const Loop *loop):
         contacts, end, resistance.across = loop.contacts + t, 0, 0.0
         for k in range(0, contacts.pairs.size, 2):
             if contacts.pairs.data[k + 1] >= 0:
-                contact = contacts.law.one(contacts.law, state, contacts.pairs.data[k], contacts.pairs.data[k + 1])
+                contact = central_force(contacts.law, state, contacts.pairs.data[k], contacts.pairs.data[k + 1])
                 resistance.along = 0.25 * loop.law.power * contact.force / max(contact.overlap, LEAST_LENGTH)
                 add_virial(loop, box, contacts.pairs.data[k], contacts.pairs.data[k + 1], scale(
                     contact.force + correction_of(contacts, k, &end), contact.normal), resistance, sums)

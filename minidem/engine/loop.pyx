@@ -46,7 +46,7 @@ from minidem.contact.narrow_phase cimport (
     Contacts, begin_contacts, find_contacts, find_remaining_contacts, reset_contacts, set_owned_slots, take_forces,
 )
 from minidem.contact.reduce cimport reduce_block
-from minidem.contact.rows cimport MAX_COMPONENTS
+from minidem.contact.contact cimport MAX_COMPONENTS
 from minidem.contact.stored cimport GROUPS, find_new, save_stored
 from minidem.contact.stored_forces cimport evaluate_stored, reduce_stored, take_sent
 from minidem.core.clock cimport clock

@@ -18,7 +18,7 @@ from minidem.broadphase.broadphase cimport (
 )
 from minidem.contact.blocks cimport set_stride
 from minidem.contact.fixed_point cimport SUM_PARTS, Wide
-from minidem.contact.rows cimport Fields, Flux, FluxFunction
+from minidem.contact.contact cimport Fields, Flux, FluxFunction
 from minidem.contact.law cimport Law, LawKernels, set_properties, set_units
 from minidem.contact.narrow_phase cimport (
     Contacts, clear_contacts, create_contacts, free_contacts, release_contacts, set_owned_slots,

@@ -22,9 +22,10 @@ from libc.stdlib cimport qsort
 from libc.string cimport memcpy, memset
 
 from minidem.broadphase.broadphase cimport NO_FAILURE, OUT_OF_MEMORY, wait
-from minidem.contact.force_sums cimport add_record
-from minidem.contact.law cimport Contact, Law, modulus_of, record_force, rounded_force
 from minidem.broadphase.neighbours cimport Neighbours
+from minidem.contact.central cimport CentralForce, central_force, load_pair
+from minidem.contact.force_sums cimport add_record
+from minidem.contact.law cimport Law, record_force, rounded_force
 from minidem.contact.narrow_phase cimport Contacts
 from minidem.contact.onset cimport Onsets, onset_forces
 from minidem.contact.reduce cimport force_on, reduce_block
@@ -160,7 +161,7 @@ cdef void correct_eight(const Loop *loop, int thread, const int *pairs, const in
     cdef const StateView *state = &loop.state
     cdef const Law *law = loop.contacts[thread].law
     cdef Onsets onsets
-    cdef Contact contact
+    cdef CentralForce contact
     cdef Side a, b
     cdef double distance[LANES], movable[LANES], radius, other, rate, bending
     cdef int i[LANES], j[LANES]
@@ -177,10 +178,10 @@ cdef void correct_eight(const Loop *loop, int thread, const int *pairs, const in
         store(b.normal + lane, vec3(1.0, 0.0, 0.0))
     for lane in range(n):
         i[lane], j[lane] = pairs[indices[lane]], pairs[indices[lane] + 1]
-        contact = law.one(law, state, i[lane], j[lane])
+        contact = central_force(law, state, i[lane], j[lane])
         radius = state.spheres[4 * <Py_ssize_t> i[lane] + 3]
         onsets.overlap[lane], onsets.force[lane] = contact.overlap, contact.force
-        onsets.modulus[lane] = modulus_of(law.compliance != NULL, law, state, i[lane], j[lane])
+        load_pair(law, state, i[lane], j[lane], onsets.coefficients, lane)
         store(a.normal + lane, contact.normal)
         store(b.normal + lane, scale(-1.0, contact.normal))
         if j[lane] >= 0:
@@ -227,7 +228,7 @@ cdef inline void add_to_sphere(Contacts *contacts, const StateView *state, int s
     cdef double rows[4]
     cdef int64_t record[4]
     rows[0], rows[1], rows[2], rows[3] = force.x, force.y, force.z, norm(force)
-    record_force(contacts.law.unit_keys != NULL, contacts.law, state, slot, rows, 1.0, record)
+    record_force(contacts.law, state, slot, rows, record)
     add_record(record, force_on(contacts, slot))
 
 

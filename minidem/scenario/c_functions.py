@@ -18,7 +18,7 @@ def ctypes_functions(source: Path | str, names: Sequence[str]) -> dict | None:
     source : path
         C file.
     names : sequence of str
-        Names of functions ``void name(double *, double *, double *, double *)``; pointers may be to const.
+        Names of functions of four pointers, such as those of contact/contact.h, which is found (`md.get_include`).
 
     Returns
     -------
@@ -33,10 +33,12 @@ def ctypes_functions(source: Path | str, names: Sequence[str]) -> dict | None:
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         return None
+    include = Path(__file__).parents[1]                 # md.get_include()
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder, "functions.so")
         # No fused multiply-add, which rounds once where Python rounds twice.
-        subprocess.run([compiler, "-O3", "-ffp-contract=off", "-shared", "-fPIC", source, "-o", library], check=True)
+        subprocess.run([compiler, "-O3", "-ffp-contract=off", "-shared", "-fPIC", f"-I{include}", source, "-o", library],
+                       check=True)
         loaded = ctypes.CDLL(str(library))
     functions = {name: getattr(loaded, name) for name in names}
     for function in functions.values():

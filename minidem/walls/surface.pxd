@@ -67,8 +67,6 @@ cdef struct Walls:
     const int *around               # elements of the triangles around each point, ascending
     const double *smooth            # (count,): cosine of the feature angle, of meshes
     const TriangleGrid *grids       # (n_meshes,)
-    const double *modulus           # (count,): effective modulus against the clumps' material [Pa]
-    const double *compliance        # (count,), where clumps differ in compliance [1/Pa]
     const double *materials         # (count,): numbers of their materials
     const unsigned char *moves      # (count,)
     bint any_moves

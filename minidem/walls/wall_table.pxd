@@ -24,6 +24,4 @@ cdef class WallTable:
     cdef double _half_step
     cdef long long _first               # step of the first entry of the tables
     cdef const double *of_walls(self, values) except NULL
-    cdef object set_modulus(self, modulus)
-    cdef object set_compliance(self, compliance)
     cdef object set_materials(self, materials)

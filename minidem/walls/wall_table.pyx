@@ -189,14 +189,8 @@ cdef class WallTable:
         self._keep.append(kept)
         return &kept[0]
 
-    cdef object set_modulus(self, modulus):
-        """modulus : (walls,), as the two below."""
-        self.walls.modulus = self.of_walls(modulus)
-
-    cdef object set_compliance(self, compliance):
-        self.walls.compliance = self.of_walls(compliance)
-
     cdef object set_materials(self, materials):
+        """materials : (walls,)"""
         self.walls.materials = self.of_walls(materials)
 
     def prepare(self, long long step, long long steps):

@@ -7,6 +7,10 @@ import numpy as np
 import pytest
 
 import minidem as md
+from minidem.contact.columns import (
+    COEFFICIENTS, DISSIPATED, FORCE, GOES_ON, MASS as OF_MASS, MIDDLE_NORMAL, NORMAL, OVERLAP, RADIUS as OF_RADIUS, STEP,
+    VELOCITY,
+)
 from minidem.contact.pair_table import PROPERTIES, PairTable
 from minidem.contact.parts.jkr import jkr_curves, jkr_limits, length_root, sticking_speed
 
@@ -251,11 +255,6 @@ def test_friction_is_limited_by_the_force_beyond_pull_off(load):
 def test_refused(contact, words):
     with pytest.raises(ValueError, match=words):
         md.Simulation(MATERIAL, contact=contact, dt=1e-6)
-
-
-# rows.pxd
-NORMAL, MIDDLE_NORMAL, VELOCITY, OVERLAP, OF_RADIUS, OF_MASS, STEP, COEFFICIENTS = 0, 3, 6, 13, 14, 15, 17, 18
-FORCE, DISSIPATED, GOES_ON = 0, 6, 10
 
 
 class Collisions:

@@ -31,7 +31,7 @@ class HeadOn:
 
     def __init__(self, law, steps, g):
         self.law = md.contact.info(law)
-        duration, self.values = (HERTZ_DURATION, [0]) if law == "hertz" else (np.pi, [1.0, 0])
+        duration = HERTZ_DURATION if law == "hertz" else np.pi
         self.zeta = zeta_polynomials(self.law.power)
         # Durations of all fractions of a step: otherwise the errors of the first and the last step are correlated.
         k = np.arange(60)
@@ -43,11 +43,11 @@ class HeadOn:
         return 0.5 * u**2 + np.maximum(d, 0.0)**(self.law.power + 1) / (self.law.power + 1) - self.g * d
 
     def correction(self, d, rate):
-        """By the compiled formula; radius 1 and modulus 3/4 give Hertz's law k = 1."""
+        """By the compiled formula; radius 1 and coefficient 1 give Hertz's law k = 1."""
         near = np.flatnonzero((d > 0.0) & (d < 1.5 * self.h * (np.abs(rate) + self.h * abs(self.g))))
         force = np.zeros(len(d))
         for k in near:
-            force[k] = self.law.kernels.onset_force_at(d[k], 1.0, 0.75, self.values, self.law.power, self.zeta,
+            force[k] = self.law.kernels.onset_force_at(d[k], 1.0, [1.0], self.law.power, self.zeta,
                                                        self.h[k], rate[k], self.g, 1.0)
         return force
 
@@ -163,7 +163,7 @@ A = np.linspace(0.0, 1.0, 41)                   # fractions of a step
 POWERS = 1.0, 1.5, 2.25
 RADIUS, MODULUS, INTERVAL, SPEED = 0.01, 1e9, 1e-5, 0.7
 HERTZ = md.contact.info("hertz")
-STIFFNESS = HERTZ.kernels.force_at(1.0, RADIUS, MODULUS, [0])       # k of k d^1.5
+STIFFNESS = HERTZ.kernels.force_at(1.0, RADIUS, [4.0 / 3.0 * MODULUS])       # k of k d^1.5
 
 
 def minus_zeta(power, q):
@@ -205,10 +205,10 @@ zeta_of = cache(zeta_polynomials)
 
 def onset_force(overlap, rate, acceleration=0.0, law="hertz", mobility=0.0):
     record = md.contact.info(law)
-    values = [0] if law == "hertz" else [STIFFNESS, 0]
+    coefficients = [4.0 / 3.0 * MODULUS if law == "hertz" else STIFFNESS]
     zeta = zeta_of(record.power)
-    return record.kernels.onset_force_at(overlap, RADIUS, MODULUS, values, record.power, zeta, INTERVAL,
-                                         rate, acceleration, mobility)
+    return record.kernels.onset_force_at(overlap, RADIUS, coefficients, record.power, zeta, INTERVAL, rate, acceleration,
+                                         mobility)
 
 
 @pytest.mark.parametrize("law", ["hertz", "hooke"])

@@ -60,10 +60,10 @@ def onset_forces(sim, world, external):
         if j >= 0:                                      # the centres turn about each other
             curvature -= (velocity @ velocity - rate**2) / np.linalg.norm(centers[i] - centers[j])
             radius = 1.0 / (1.0 / radius + 1.0 / world.radii[j])
-        modulus = 0.75 * np.linalg.norm(force) / plain.overlap[k]**POWER / np.sqrt(radius)
+        stiffness = np.linalg.norm(force) / plain.overlap[k]**POWER / np.sqrt(radius)
         mobility = sum(1.0 / world.mass[clump] + np.cross(arm, normal) @ motion.inverse[clump] @ np.cross(arm, normal)
                        for clump, arm, _ in sides)
-        found.append(HERTZ.onset_force_at(plain.overlap[k], radius, modulus, [0], POWER, ZETA, sim.dt, rate, curvature,
+        found.append(HERTZ.onset_force_at(plain.overlap[k], radius, [stiffness], POWER, ZETA, sim.dt, rate, curvature,
                                           mobility))
         for clump, arm, sign in sides:
             total[0, clump] += sign * found[-1] * normal

@@ -85,16 +85,16 @@ from minidem.core.parameters import Positive
 
 
 def coefficients(pair, values):
-    """Rows of coefficients (part.pxd) of pairs of materials."""
+    """Coefficients (part.pxd) of pairs of materials."""
     stiffness, given = 4.0 / 3.0 * pair["modulus"], values["tangential_stiffness"]
     if (values["tangential"] == "linear") != (given != "none"):
         raise ValueError(f"contact 'hertz-mindlin': tangential={values['tangential']} with tangential_stiffness="
                          f"{given}; tangential=linear needs tangential_stiffness=NUMBER [N/m], the other models have "
                          "the stiffness of the materials")
     tangential = 8.0 * pair["shear_modulus"] if given == "none" else given
-    rows = coefficient_rows(pair, values, stiffness, sqrt(5.0) * stiffness ** 0.5, tangential,
-                            2.0 * (pair["shear_modulus"] / pair["modulus"]) ** 0.5, 2.0 * pair["modulus"])
-    return rows if values["cohesion"] == "none" else (*rows, length_root(pair["modulus"], pair["adhesion"]))
+    adhesion = () if values["cohesion"] == "none" else (length_root(pair["modulus"], pair["adhesion"]),)
+    return coefficient_rows(pair, values, stiffness, sqrt(5.0) * stiffness ** 0.5, tangential,
+                            2.0 * (pair["shear_modulus"] / pair["modulus"]) ** 0.5, 2.0 * pair["modulus"], adhesion)
 
 
 def largest_gap(pair, values, radius):

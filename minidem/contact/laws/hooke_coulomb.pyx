@@ -38,7 +38,7 @@ from minidem.core.parameters import Positive
 
 
 def coefficients(pair, values):
-    """Rows of coefficients (part.pxd) of pairs of materials."""
+    """Coefficients (part.pxd) of pairs of materials."""
     stiffness, ratio = values["stiffness"], values["tangential_stiffness"]
     return coefficient_rows(pair, values, stiffness, 2.0 * stiffness ** 0.5, ratio * stiffness, ratio ** 0.5, stiffness)
 

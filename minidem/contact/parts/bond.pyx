@@ -16,26 +16,45 @@ numbers, are those of dashpots, and zero without damping: a block without damped
 """
 from libc.math cimport M_SQRT2, fabs, pi, sqrt
 
+from minidem.contact.contact cimport Energies, GivenContact, OwnNumbers, OwnResult, Row, load3, store3
 from minidem.contact.law cimport Part
-from minidem.contact.part cimport BOND_RANGE, GivenRows, predicted, record, store_record
-from minidem.contact.rows cimport (
-    ANGULAR_VELOCITY, COUPLE, DISSIPATED, FORCE, FRACTURE, GOES_ON, MASS, MIDDLE_NORMAL, NORMAL, NORMAL_ENERGY, OVERLAP,
-    OwnRows, RADIUS, ROLLING_ENERGY, ROLLING_INERTIA, SPIN, STEP, TANGENTIAL_ENERGY, VELOCITY,
-)
+from minidem.contact.part cimport BOND_RANGE, LawParameters, OwnFriction, OwnNormal, predicted
 from minidem.contact.spring cimport positive, turned
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, add, add_scaled, dot, scale, vec3
-from minidem.state.rows cimport load, store
 
-cpdef enum BondRecord:              # three numbers, and a fourth one; all are zero where there is no bond
-    SHEAR = 0                       # F_s on i [N]; d_0 [m]
-    BENDING = 1                     # M_b on i [N m]; M_t about the normal [N m]
-    STIFFNESS = 2                   # k_n, k_s [N/m], R [m]; shear strength [Pa]
-    RATE = 3                        # relative angular velocity, half a step before the pose; tensile strength [Pa]
-    SLIP = 4                        # velocity at the contact point, likewise; beta
-    DASHPOT = 5                     # force on i, of all directions [N]; 1 if the last four are known, else 0
-    DASHPOT_COUPLE = 6              # on i [N m]; -
+cpdef enum BondRecord:              # the records of BondHistory, for Python
+    SHEAR = 0
+    BENDING = 1
+    STIFFNESS = 2
+    RATE = 3
+    SLIP = 4
+    DASHPOT = 5
+    DASHPOT_COUPLE = 6
     RECORDS = 7
+
+cdef struct BondHistory "minidem_bond_history":     # all numbers are zero where there is no bond
+    Row shear[3]                    # F_s on i [N]
+    Row length                      # d_0 [m]
+    Row bending[3]                  # M_b on i [N m]
+    Row torsion                     # M_t about the normal [N m]
+    Row k_n, k_s                    # [N/m]
+    Row radius                      # R [m]
+    Row shear_strength              # [Pa]
+    Row rate[3]                     # relative angular velocity, half a step before the pose [rad/s]
+    Row tensile_strength            # [Pa]
+    Row slip[3]                     # velocity at the contact point, likewise [m/s]
+    Row beta
+    Row dashpot[3]                  # force on i, of all directions [N]
+    Row known                       # 1 if slip, rate and dashpots are known, else 0
+    Row dashpot_couple[3]           # on i [N m]
+    Row unused
+
+cdef extern from *:
+    """
+    typedef struct minidem_bond_history *__restrict__ minidem_own_bond;
+    """
+    ctypedef BondHistory *OwnBond "minidem_own_bond"
 
 cdef extern from *:
     """
@@ -48,31 +67,31 @@ cdef struct Bonds:                  # of eight contacts, at the pose
     long long breaks[LANES]
 
 
-cdef inline long long stretch(GivenRows contact, OwnRows own, double bond_range, Bonds *bonds, int lane) noexcept nogil:
+cdef inline long long stretch(GivenContact contact, OwnBond own, double bond_range, Bonds *bonds, int lane) noexcept nogil:
     """Springs after a step; 1 if the bond breaks. Stresses times A R are compared, lengths of vectors by their squares.
     """
-    cdef const double *stiffness = record(own, STIFFNESS) + lane
-    cdef Vec3 normal = load(contact + NORMAL * LANES + lane), middle = load(contact + MIDDLE_NORMAL * LANES + lane)
-    cdef Vec3 w = load(contact + ANGULAR_VELOCITY * LANES + lane), shear, bending
-    cdef double k_n = stiffness[0], k_s = stiffness[LANES], radius = stiffness[2 * LANES]
-    cdef double step = contact[STEP * LANES + lane], turn = step * contact[SPIN * LANES + lane]
+    cdef Vec3 normal = load3(contact.normal, lane), middle = load3(contact.middle_normal, lane)
+    cdef Vec3 w = load3(contact.angular_velocity, lane), shear, bending
+    cdef double k_n = own.k_n[lane], k_s = own.k_s[lane], radius = own.radius[lane]
+    cdef double step = contact.step[lane], turn = step * contact.spin[lane]
     cdef double part = -step * (1.0 - 0.125 * turn * turn), square = radius * radius, volume = pi * radius * square
-    cdef double overlap = contact[OVERLAP * LANES + lane], torsion, pull, most_bending, most_shear
+    cdef double overlap = contact.overlap[lane], torsion, pull, most_bending, most_shear
     cdef bint strong
-    shear = turned(load(record(own, SHEAR) + lane), scale(k_s * part, load(contact + VELOCITY * LANES + lane)), normal,
+    shear = turned(load3(own.shear, lane), scale(k_s * part, load3(contact.velocity, lane)), normal,
                    middle, turn)
-    bending = turned(load(record(own, BENDING) + lane), scale(0.25 * k_n * square * part, w), normal, middle, turn)
-    torsion = own[(4 * BENDING + 3) * LANES + lane] - 0.5 * k_s * square * step * dot(w, middle)
-    pull = k_n * (overlap - own[(4 * SHEAR + 3) * LANES + lane])
-    most_bending = own[(4 * RATE + 3) * LANES + lane] * volume + pull * radius
-    most_shear = stiffness[3 * LANES] * volume - 2.0 * fabs(torsion)
+    bending = turned(load3(own.bending, lane), scale(0.25 * k_n * square * part, w), normal, middle, turn)
+    torsion = own.torsion[lane] - 0.5 * k_s * square * step * dot(w, middle)
+    pull = k_n * (overlap - own.length[lane])
+    most_bending = own.tensile_strength[lane] * volume + pull * radius
+    most_shear = own.shear_strength[lane] * volume - 2.0 * fabs(torsion)
     strong = (most_bending > 0.0) & (most_shear > 0.0) & (16.0 * dot(bending, bending) < most_bending * most_bending) \
         & (dot(shear, shear) * square < most_shear * most_shear) \
-        & (-overlap < bond_range * contact[RADIUS * LANES + lane])
-    store(record(own, SHEAR) + lane, shear)
-    store_record(own + lane, BENDING, bending, torsion)
+        & (-overlap < bond_range * contact.radius[lane])
+    store3(own.shear, lane, shear)
+    store3(own.bending, lane, bending)
+    own.torsion[lane] = torsion
     bonds.pull[lane] = pull
-    bonds.breaks[lane] = <long long> ((stiffness[3 * LANES] > 0.0) & (step > 0.0) & (not strong))
+    bonds.breaks[lane] = <long long> ((own.shear_strength[lane] > 0.0) & (step > 0.0) & (not strong))
     return bonds.breaks[lane]
 
 
@@ -81,106 +100,108 @@ cdef inline Vec3 anisotropic(Vec3 v, double across, double along, Vec3 normal) n
     return add_scaled(scale(-across, v), (across - along) * dot(v, normal), normal)
 
 
-cdef inline void damp(GivenRows contact, OwnRows own, OwnRows result, const Bonds *bonds, int lane) noexcept nogil:
+cdef inline void damp(GivenContact contact, OwnBond own, OwnResult result, const Bonds *bonds, int lane) noexcept nogil:
     """Add dashpots, zero of a bond that breaks, and what they have dissipated."""
-    cdef const double *stiffness = record(own, STIFFNESS) + lane
-    cdef Vec3 normal = load(contact + NORMAL * LANES + lane), dashpot, couple
-    cdef Vec3 u = load(contact + VELOCITY * LANES + lane), w = load(contact + ANGULAR_VELOCITY * LANES + lane)
-    cdef double beta = own[(4 * SLIP + 3) * LANES + lane], known = own[(4 * DASHPOT + 3) * LANES + lane]
+    cdef Vec3 normal = load3(contact.normal, lane), dashpot, couple
+    cdef Vec3 u = load3(contact.velocity, lane), w = load3(contact.angular_velocity, lane)
+    cdef double beta = own.beta[lane], known = own.known[lane]
     cdef double damped = 1.0 if beta > 0.0 else 0.0, acts = 0.0 if bonds.breaks[lane] else 2.0 * beta
-    cdef double k_n = sqrt(stiffness[0]), k_s = sqrt(stiffness[LANES])
-    cdef double straight = acts * sqrt(contact[MASS * LANES + lane])
-    cdef double turning = 0.5 * acts * stiffness[2 * LANES] * sqrt(contact[ROLLING_INERTIA * LANES + lane])
-    dashpot = anisotropic(predicted(u, load(record(own, SLIP) + lane), known), straight * k_s, straight * k_n, normal)
-    couple = anisotropic(predicted(w, load(record(own, RATE) + lane), known), turning * k_n, turning * k_s * M_SQRT2,
+    cdef double k_n = sqrt(own.k_n[lane]), k_s = sqrt(own.k_s[lane])
+    cdef double straight = acts * sqrt(contact.mass[lane])
+    cdef double turning = 0.5 * acts * own.radius[lane] * sqrt(contact.rolling_inertia[lane])
+    dashpot = anisotropic(predicted(u, load3(own.slip, lane), known), straight * k_s, straight * k_n, normal)
+    couple = anisotropic(predicted(w, load3(own.rate, lane), known), turning * k_n, turning * k_s * M_SQRT2,
                          normal)
-    result[DISSIPATED * LANES + lane] += -0.5 * contact[STEP * LANES + lane] * (
-        dot(add(load(record(own, DASHPOT) + lane), dashpot), u)
-        + dot(add(load(record(own, DASHPOT_COUPLE) + lane), couple), w))
-    store(result + FORCE * LANES + lane, add(load(result + FORCE * LANES + lane), dashpot))
-    store(result + COUPLE * LANES + lane, add(load(result + COUPLE * LANES + lane), couple))
-    store(record(own, SLIP) + lane, scale(damped, u))
-    store(record(own, RATE) + lane, scale(damped, w))
-    store_record(own + lane, DASHPOT, dashpot, damped)
-    store(record(own, DASHPOT_COUPLE) + lane, couple)
+    result.dissipated[0][lane] += -0.5 * contact.step[lane] * (
+        dot(add(load3(own.dashpot, lane), dashpot), u)
+        + dot(add(load3(own.dashpot_couple, lane), couple), w))
+    store3(result.force, lane, add(load3(result.force, lane), dashpot))
+    store3(result.couple, lane, add(load3(result.couple, lane), couple))
+    store3(own.slip, lane, scale(damped, u))
+    store3(own.rate, lane, scale(damped, w))
+    store3(own.dashpot, lane, dashpot)
+    own.known[lane] = damped
+    store3(own.dashpot_couple, lane, couple)
 
 
-cdef inline Vec3 energies(GivenRows own, double pull, int lane) noexcept nogil:
+cdef inline Vec3 held_by(OwnBond own, double pull, int lane) noexcept nogil:
     """Elastic energies of the normal force, of the shear force, and of the moments [J]; zero where there is no bond."""
-    cdef const double *stiffness = own + 4 * <int> STIFFNESS * LANES + lane
-    cdef double k_n = positive(stiffness[0], 1.0), k_s = positive(stiffness[LANES], 1.0)
-    cdef double square = positive(stiffness[2 * LANES] * stiffness[2 * LANES], 1.0)
-    cdef double torsion = own[(4 * BENDING + 3) * LANES + lane]
-    cdef Vec3 shear = load(own + 4 * <int> SHEAR * LANES + lane), bending = load(own + 4 * <int> BENDING * LANES + lane)
+    cdef double k_n = positive(own.k_n[lane], 1.0), k_s = positive(own.k_s[lane], 1.0)
+    cdef double square = positive(own.radius[lane] * own.radius[lane], 1.0)
+    cdef double torsion = own.torsion[lane]
+    cdef Vec3 shear = load3(own.shear, lane), bending = load3(own.bending, lane)
     return vec3(0.5 * pull * pull / k_n, 0.5 * dot(shear, shear) / k_s,
                 (2.0 * dot(bending, bending) / k_n + torsion * torsion / k_s) / square)
 
 
-cdef void break_bond(GivenRows contact, OwnRows own, OwnRows result, Bonds *bonds, int lane) noexcept nogil:
+cdef void break_bond(GivenContact contact, OwnBond own, OwnResult result, Bonds *bonds, int lane) noexcept nogil:
     """Springs exert no force, and their energy is that of fracture, with the work that they would do in the half step
     before the pose. An energy that is not positive, of a bond that breaks as its springs change their sign, is
     dissipation."""
-    cdef Vec3 normal = load(contact + NORMAL * LANES + lane), none = vec3(0.0, 0.0, 0.0)
-    cdef Vec3 force = add_scaled(load(record(own, SHEAR) + lane), bonds.pull[lane], normal)
-    cdef Vec3 couple = add_scaled(load(record(own, BENDING) + lane), own[(4 * BENDING + 3) * LANES + lane], normal)
-    cdef Vec3 held = energies(own, bonds.pull[lane], lane)
-    cdef double energy = held.x + held.y + held.z + 0.5 * contact[STEP * LANES + lane] * (
-        dot(force, load(contact + VELOCITY * LANES + lane))
-        + dot(couple, load(contact + ANGULAR_VELOCITY * LANES + lane)))
-    result[FRACTURE * LANES + lane] = energy if energy > LEAST else LEAST
-    result[DISSIPATED * LANES + lane] += 0.0 if energy > LEAST else energy
+    cdef Vec3 normal = load3(contact.normal, lane), none = vec3(0.0, 0.0, 0.0)
+    cdef Vec3 force = add_scaled(load3(own.shear, lane), bonds.pull[lane], normal)
+    cdef Vec3 couple = add_scaled(load3(own.bending, lane), own.torsion[lane], normal)
+    cdef Vec3 held = held_by(own, bonds.pull[lane], lane)
+    cdef double energy = held.x + held.y + held.z + 0.5 * contact.step[lane] * (
+        dot(force, load3(contact.velocity, lane))
+        + dot(couple, load3(contact.angular_velocity, lane)))
+    result.fracture[lane] = energy if energy > LEAST else LEAST
+    result.dissipated[0][lane] += 0.0 if energy > LEAST else energy
     bonds.pull[lane] = 0.0
-    store(record(own, SHEAR) + lane, none)
-    store_record(own + lane, BENDING, none, 0.0)
+    store3(own.shear, lane, none)
+    store3(own.bending, lane, none)
+    own.torsion[lane] = 0.0
 
 
-cdef inline void add_springs(GivenRows contact, OwnRows own, OwnRows result, const Bonds *bonds,
+cdef inline void add_springs(GivenContact contact, OwnBond own, OwnResult result, const Bonds *bonds,
                              int lane) noexcept nogil:
-    cdef Vec3 normal = load(contact + NORMAL * LANES + lane)
-    cdef Vec3 force = add_scaled(load(record(own, SHEAR) + lane), bonds.pull[lane], normal)
-    cdef Vec3 couple = add_scaled(load(record(own, BENDING) + lane), own[(4 * BENDING + 3) * LANES + lane], normal)
-    store(result + FORCE * LANES + lane, add(load(result + FORCE * LANES + lane), force))
-    store(result + COUPLE * LANES + lane, add(load(result + COUPLE * LANES + lane), couple))
-    result[GOES_ON * LANES + lane] = 1.0 if own[(4 * STIFFNESS + 3) * LANES + lane] > 0.0 \
-        else result[GOES_ON * LANES + lane]
+    cdef Vec3 normal = load3(contact.normal, lane)
+    cdef Vec3 force = add_scaled(load3(own.shear, lane), bonds.pull[lane], normal)
+    cdef Vec3 couple = add_scaled(load3(own.bending, lane), own.torsion[lane], normal)
+    store3(result.force, lane, add(load3(result.force, lane), force))
+    store3(result.couple, lane, add(load3(result.couple, lane), couple))
+    result.goes_on[lane] = 1.0 if own.shear_strength[lane] > 0.0 \
+        else result.goes_on[lane]
 
 
-cdef void forces(GivenRows contact, OwnRows history, OwnRows own, OwnRows normal, OwnRows result,
-                 GivenRows parameters) noexcept nogil:
+cdef void forces(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal, OwnResult result,
+                 const LawParameters *parameters) noexcept nogil:
+    cdef BondHistory *bond = <BondHistory *> own
     cdef Bonds bonds
-    cdef double bond_range = parameters[<int> BOND_RANGE]
+    cdef double bond_range = parameters.values[BOND_RANGE]
     cdef long long any_bonds = 0, any_breaks = 0, any_damped = 0
     cdef int lane, k
     for lane in range(LANES):
-        any_bonds |= <long long> (own[(4 * STIFFNESS + 3) * LANES + lane] > 0.0)
-        any_damped |= <long long> (own[(4 * SLIP + 3) * LANES + lane] != 0.0)
+        any_bonds |= <long long> (bond.shear_strength[lane] > 0.0)
+        any_damped |= <long long> (bond.beta[lane] != 0.0)
     if not any_bonds:
         return
     for lane in range(LANES):
-        any_breaks |= stretch(contact, own, bond_range, &bonds, lane)
+        any_breaks |= stretch(contact, bond, bond_range, &bonds, lane)
     for lane in range(LANES if any_breaks else 0):
         if bonds.breaks[lane]:
-            break_bond(contact, own, result, &bonds, lane)
+            break_bond(contact, bond, result, &bonds, lane)
     if any_damped:
         for lane in range(LANES):
-            damp(contact, own, result, &bonds, lane)
+            damp(contact, bond, result, &bonds, lane)
     for lane in range(LANES if any_breaks else 0):
         for k in range(4 * <int> RECORDS if bonds.breaks[lane] else 0):
             own[k * LANES + lane] = 0.0
     for lane in range(LANES):
-        add_springs(contact, own, result, &bonds, lane)
+        add_springs(contact, bond, result, &bonds, lane)
 
 
-cdef void describe(GivenRows contact, OwnRows history, OwnRows own, OwnRows normal, OwnRows result,
-                   GivenRows parameters) noexcept nogil:
+cdef void describe(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal, Energies *energies,
+                   const LawParameters *parameters) noexcept nogil:
+    cdef BondHistory *bond = <BondHistory *> own
     cdef Vec3 held
     cdef int lane
     for lane in range(LANES):
-        held = energies(own, own[4 * <int> STIFFNESS * LANES + lane] * (
-            contact[OVERLAP * LANES + lane] - own[(4 * SHEAR + 3) * LANES + lane]), lane)
-        result[NORMAL_ENERGY * LANES + lane] += held.x
-        result[TANGENTIAL_ENERGY * LANES + lane] += held.y
-        result[ROLLING_ENERGY * LANES + lane] += held.z
+        held = held_by(bond, bond.k_n[lane] * (
+            contact.overlap[lane] - bond.length[lane]), lane)
+        energies.normal_energy[lane] += held.x
+        energies.tangential_energy[lane] += held.y
+        energies.rolling_energy[lane] += held.z
 
 
 PART = Part(forces=<size_t> forces, describe=<size_t> describe, n_records=RECORDS, rare_records=RECORDS - DASHPOT,

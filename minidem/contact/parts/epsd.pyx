@@ -4,63 +4,61 @@ A couple M, stretched by the relative rotation, with a dashpot M_d; |M + M_d| <=
 """
 from libc.math cimport sqrt
 
+from minidem.contact.contact cimport Energies, GivenContact, OwnNumbers, OwnResult, Row, load3, store3
 from minidem.contact.law cimport Part
 from minidem.contact.part cimport (
-    CONTACT_RADIUS, GivenRows, LOAD, OLD, ROLLING_DAMPING, ROLLING_FRICTION, ROLLING_STIFFNESS, predicted, record,
-    store_record,
+    LawParameters, OwnFriction, OwnNormal, ROLLING_DAMPING, ROLLING_FRICTION, ROLLING_STIFFNESS, Stretch,
+    predicted,
 )
-from minidem.contact.rows cimport (
-    ANGULAR_VELOCITY, COEFFICIENTS, COUPLE, DISSIPATED, OwnRows, RADIUS, ROLLING_ENERGY, ROLLING_INERTIA,
-)
-from minidem.contact.spring cimport Springs, Stretch, resist, rescaled
+from minidem.contact.spring cimport Springs, resist, rescaled
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, dot
-from minidem.state.rows cimport load, store
 
-cdef enum:                          # three numbers, and a fourth one
-    SPRING = 0                      # M on i [N m]; -
-    RATE = 1                        # relative angular velocity, half a step before the pose; -
-    DASHPOT = 2                     # M_d on i [N m]; -
-    RECORDS = 3
+cdef struct RollingHistory:         # three records; one number of each is not used
+    Row spring[4]                   # M on i [N m]
+    Row rate[4]                     # relative angular velocity, half a step before the pose [rad/s]
+    Row dashpot[4]                  # M_d on i [N m]
 
-cdef inline double stiffness_of(GivenRows contact, int lane) noexcept nogil:
+
+cdef inline double stiffness_of(GivenContact contact, int lane) noexcept nogil:
     """Times the contact radius: k_r [N m]."""
-    return contact[(COEFFICIENTS + ROLLING_STIFFNESS) * LANES + lane] \
-        * (contact[RADIUS * LANES + lane] * contact[RADIUS * LANES + lane])
+    return contact.coefficients[ROLLING_STIFFNESS][lane] * (contact.radius[lane] * contact.radius[lane])
 
 
-cdef void forces(GivenRows contact, OwnRows history, OwnRows own, OwnRows normal, OwnRows result,
-                 GivenRows parameters) noexcept nogil:
-    cdef Springs rolling
-    cdef const double *of_pair = contact + COEFFICIENTS * LANES
-    cdef double velocity[3 * LANES]
+cdef void forces(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal, OwnResult result,
+                 const LawParameters *parameters) noexcept nogil:
+    cdef RollingHistory *rolling = <RollingHistory *> own
+    cdef Springs springs
+    cdef Row velocity[3]
     cdef Vec3 w
     cdef int lane
     for lane in range(LANES):
-        w = load(contact + ANGULAR_VELOCITY * LANES + lane)
-        store(velocity + lane, predicted(w, load(record(own, RATE) + lane), normal[OLD * LANES + lane]))
-        store_record(own + lane, RATE, w, 0.0)
-        rolling.stiffness[lane] = stiffness_of(contact, lane)
-        rolling.coefficient[lane] = of_pair[ROLLING_DAMPING * LANES + lane] * 2.0 * sqrt(
-            contact[ROLLING_INERTIA * LANES + lane] * rolling.stiffness[lane] * normal[CONTACT_RADIUS * LANES + lane])
-        rolling.limit[lane] = of_pair[ROLLING_FRICTION * LANES + lane] * contact[RADIUS * LANES + lane] \
-            * normal[LOAD * LANES + lane]
-    resist(rescaled, contact, contact + ANGULAR_VELOCITY * LANES, velocity, record(own, SPRING),
-           record(own, DASHPOT), normal, &rolling, result + COUPLE * LANES)
+        w = load3(contact.angular_velocity, lane)
+        store3(velocity, lane, predicted(w, load3(rolling.rate, lane), normal.old[lane]))
+        store3(rolling.rate, lane, w)
+        springs.stiffness[lane] = stiffness_of(contact, lane)
+        springs.coefficient[lane] = contact.coefficients[ROLLING_DAMPING][lane] * 2.0 * sqrt(
+            contact.rolling_inertia[lane] * springs.stiffness[lane] * normal.contact_radius[lane])
+        springs.limit[lane] = contact.coefficients[ROLLING_FRICTION][lane] * contact.radius[lane] * normal.load[lane]
+    resist(rescaled, contact, contact.angular_velocity, velocity, rolling.spring, rolling.dashpot, normal, &springs,
+           result.couple)
     for lane in range(LANES):
-        result[(DISSIPATED + 3) * LANES + lane] = rolling.by_spring[lane] + rolling.by_dashpot[lane]
+        result.dissipated[3][lane] = springs.by_spring[lane] + springs.by_dashpot[lane]
 
 
-cdef void describe(GivenRows contact, OwnRows history, OwnRows own, OwnRows normal, OwnRows result,
-                   GivenRows parameters) noexcept nogil:
-    cdef double a
+cdef void describe(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal, Energies *energies,
+                   const LawParameters *parameters) noexcept nogil:
+    cdef const RollingHistory *rolling = <const RollingHistory *> own
     cdef Stretch stretch
-    cdef Vec3 spring
+    cdef Row stiffness
     cdef int lane
     for lane in range(LANES):
-        a, spring = normal[CONTACT_RADIUS * LANES + lane], load(record(own, SPRING) + lane)
-        stretch = rescaled(stiffness_of(contact, lane), a, a)
-        result[ROLLING_ENERGY * LANES + lane] = dot(spring, spring) * stretch.compliance
+        stiffness[lane] = stiffness_of(contact, lane)
+    rescaled(contact, stiffness, normal, &stretch)
+    for lane in range(LANES):
+        energies.rolling_energy[lane] = dot(load3(rolling.spring, lane), load3(rolling.spring, lane)) \
+            * stretch.compliance[lane]
 
 
-PART = Part(forces=<size_t> forces, describe=<size_t> describe, n_records=RECORDS, has_couples=True)
+PART = Part(forces=<size_t> forces, describe=<size_t> describe, n_records=sizeof(RollingHistory) // (4 * sizeof(Row)),
+            has_couples=True)

@@ -30,22 +30,17 @@ import numpy as np
 
 from libc.math cimport fabs, sqrt
 
+from minidem.contact.contact cimport Energies, GivenContact, OwnNumbers, OwnResult, load3, store3
 from minidem.contact.damped_normal cimport (
     NormalForces, lifts_off, load_of, mean_over_step, restart_spring, store_normal,
 )
 from minidem.contact.law cimport Part
 from minidem.contact.part cimport (
-    ADHESION, CONTACT_RADIUS, DAMPING, DASHPOT, DASHPOT_COEFFICIENT, FRICTION_LIMIT, GivenRows, KEEPS, LOAD, OLD,
-    OLD_RADIUS, POSE_VELOCITY, SLIP, SPRING, STIFFNESS, STRETCHED, predicted, record,
-)
-from minidem.contact.rows cimport (
-    COEFFICIENTS, DISSIPATED, GOES_ON, MASS, MIDDLE_NORMAL, NORMAL, NORMAL_ENERGY, OVERLAP, OwnRows, RADIUS, STEP,
-    VELOCITY,
+    ADHESION, DAMPING, FRICTION_LIMIT, LawParameters, OwnFriction, OwnNormal, STIFFNESS, predicted,
 )
 from minidem.core.cube_root cimport cube_root
 from minidem.core.lanes cimport LANES
 from minidem.core.vec3 cimport Vec3, dot
-from minidem.state.rows cimport load, store
 
 cdef struct Adhesive:       # a contact
     double radius           # R*, effective [m]
@@ -120,54 +115,54 @@ cdef inline double root_integral(const Adhesive *c, double x) noexcept nogil:
     return x * x * (0.8 * (x * x * x) / c.radius - 0.5 * c.s)
 
 
-cdef inline Adhesive contact_in(GivenRows contact, OwnRows history, double touches, int lane) noexcept nogil:
+cdef inline Adhesive contact_in(GivenContact contact, OwnFriction history, double touches, int lane) noexcept nogil:
     """touches : above 0 where a new contact would begin."""
-    cdef double overlap = contact[OVERLAP * LANES + lane]
-    cdef const double *of_pair = contact + COEFFICIENTS * LANES + lane
-    cdef Adhesive c = adhesive(contact[RADIUS * LANES + lane], of_pair[STIFFNESS * LANES], of_pair[ADHESION * LANES])
+    cdef double overlap = contact.overlap[lane]
+    cdef Adhesive c = adhesive(contact.radius[lane], contact.coefficients[STIFFNESS][lane],
+                               contact.coefficients[ADHESION][lane])
     c.lasts = (touches > 0.0) | ((overlap <= 0.0) & (overlap > -c.end)
-                                 & (history[(4 * SPRING + 3) * LANES + lane] != 0.0))
+                                 & (history.radius[lane] != 0.0))
     return c
 
 
-cdef inline long long find_forces(GivenRows contact, OwnRows history, OwnRows normal, OwnRows result,
+cdef inline long long find_forces(GivenContact contact, OwnFriction history, OwnNormal normal, OwnResult result,
                                   NormalForces *forces, int lane) noexcept nogil:
     """Elastic force, damping coefficient, approach velocity at the pose; 1 if the contact begins or ends in this
     step."""
-    cdef Adhesive c = contact_in(contact, history, result[GOES_ON * LANES + lane], lane)
-    cdef double overlap = contact[OVERLAP * LANES + lane], mass = contact[MASS * LANES + lane]
-    cdef double step = contact[STEP * LANES + lane], kept = history[(4 * SPRING + 3) * LANES + lane]
+    cdef Adhesive c = contact_in(contact, history, result.goes_on[lane], lane)
+    cdef double overlap = contact.overlap[lane], mass = contact.mass[lane]
+    cdef double step = contact.step[lane], kept = history.radius[lane]
     cdef double root = root_at(&c, overlap), x = root if c.lasts else 0.0, depth = x * x * (x * x)
     cdef double elastic = force_at(&c, x) + 0.0         # never -0.0
-    cdef double coefficient = contact[(COEFFICIENTS + DAMPING) * LANES + lane] * sqrt(mass) * x
+    cdef double coefficient = contact.coefficients[DAMPING][lane] * sqrt(mass) * x
     cdef double old = 1.0 if kept != 0.0 else 0.0, first = touch_root(&c) if c.s > 0.0 else 0.0, rate
-    cdef Vec3 velocity = predicted(load(contact + VELOCITY * LANES + lane), load(record(history, SLIP) + lane), old)
-    rate = -mass * dot(velocity, load(contact + NORMAL * LANES + lane)) \
-        - 0.5 * step * (elastic - history[(4 * DASHPOT + 3) * LANES + lane])
+    cdef Vec3 velocity = predicted(load3(contact.velocity, lane), load3(history.slip, lane), old)
+    rate = -mass * dot(velocity, load3(contact.normal, lane)) \
+        - 0.5 * step * (elastic - history.normal_force[lane])
     rate = rate / (mass + 0.5 * step * coefficient)
     coefficient *= mean_over_step(0.5 * step * rate * c.radius / (depth if depth > 1e-300 else 1e-300))
-    store(normal + POSE_VELOCITY * LANES + lane, velocity)
-    normal[CONTACT_RADIUS * LANES + lane] = x * x
-    normal[OLD_RADIUS * LANES + lane] = fabs(kept) if kept != 0.0 else first * first
-    normal[STRETCHED * LANES + lane] = normal[KEEPS * LANES + lane] = 1.0
-    normal[DASHPOT_COEFFICIENT * LANES + lane], normal[OLD * LANES + lane] = coefficient, old
+    store3(normal.pose_velocity, lane, velocity)
+    normal.contact_radius[lane] = x * x
+    normal.old_radius[lane] = fabs(kept) if kept != 0.0 else first * first
+    normal.stretched[lane] = normal.keeps[lane] = 1.0
+    normal.dashpot[lane], normal.old[lane] = coefficient, old
     forces.rate[lane], forces.elastic[lane], forces.kept[lane] = rate, elastic, x * x
-    result[GOES_ON * LANES + lane] = 1.0 if c.lasts else 0.0
+    result.goes_on[lane] = 1.0 if c.lasts else 0.0
     return <long long> ((kept <= 0.0) | lifts_off(overlap + c.end, mass, step, rate, elastic + coefficient * rate))
 
 
-cdef inline void correct_edge(GivenRows contact, OwnRows history, OwnRows normal, OwnRows result,
+cdef inline void correct_edge(GivenContact contact, OwnFriction history, OwnNormal normal, OwnResult result,
                               NormalForces *forces, double *lost, int lane) noexcept nogil:
     """Means over the step where a contact begins or ends, of force and damping coefficient; energy lost by the jump.
 
     The force at the pose acts from half a step before to half a step after it. The first one of a contact acts from the
     touch on, the last one until tear-off. If it goes on after tear-off was predicted, its force from there on acts.
     """
-    cdef Adhesive c = contact_in(contact, history, result[GOES_ON * LANES + lane], lane)
-    cdef double overlap = contact[OVERLAP * LANES + lane], mass = contact[MASS * LANES + lane]
-    cdef double step = contact[STEP * LANES + lane], kept = history[(4 * SPRING + 3) * LANES + lane]
+    cdef Adhesive c = contact_in(contact, history, result.goes_on[lane], lane)
+    cdef double overlap = contact.overlap[lane], mass = contact.mass[lane]
+    cdef double step = contact.step[lane], kept = history.radius[lane]
     cdef double half = 0.5 * step * forces.rate[lane], elastic = forces.elastic[lane]
-    cdef double coefficient = normal[DASHPOT_COEFFICIENT * LANES + lane]
+    cdef double coefficient = normal.dashpot[lane]
     cdef double approach, first, last, per_path, most, x
     cdef bint begins = kept == 0.0 and half > 0.0 and overlap < 3.0 * half, repeats = kept < 0.0 and half < 0.0, breaks
     breaks = step > 0.0 and lifts_off(overlap + c.end, mass, step, forces.rate[lane],
@@ -182,7 +177,7 @@ cdef inline void correct_edge(GivenRows contact, OwnRows history, OwnRows normal
         x = per_path * (root_integral(&c, last) - root_integral(&c, first))
         most = 1.5 * root_at(&c, overlap + fabs(half))
         x = x if x < most else most
-        normal[DASHPOT_COEFFICIENT * LANES + lane] = contact[(COEFFICIENTS + DAMPING) * LANES + lane] * sqrt(mass) \
+        normal.dashpot[lane] = contact.coefficients[DAMPING][lane] * sqrt(mass) \
             * (x if x > 0.0 else 0.0)
     forces.kept[lane] = -forces.kept[lane] if breaks else forces.kept[lane]
     if step > 0.0 and c.s > 0.0 and c.lasts and kept == 0.0:
@@ -191,33 +186,33 @@ cdef inline void correct_edge(GivenRows contact, OwnRows history, OwnRows normal
         lost[lane] = lost_at_tear_off(&c)
         if overlap < -1e99:                            # another triangle goes on with it, which has lost this before
             lost[lane] = -lost_at_touch(&c)
-    approach = -step * dot(load(contact + VELOCITY * LANES + lane), load(contact + MIDDLE_NORMAL * LANES + lane))
-    normal[STRETCHED * LANES + lane] = overlap / (approach if approach > overlap else overlap) \
+    approach = -step * dot(load3(contact.velocity, lane), load3(contact.middle_normal, lane))
+    normal.stretched[lane] = overlap / (approach if approach > overlap else overlap) \
         if kept == 0.0 and overlap > 0.0 else 1.0
 
 
-cdef inline double tension_of(GivenRows contact, int lane) noexcept nogil:
+cdef inline double tension_of(GivenContact contact, int lane) noexcept nogil:
     """2 F_c, added to the normal force in the limits of friction [N]."""
-    cdef const double *of_pair = contact + COEFFICIENTS * LANES + lane
-    return 2.0 * pull_off_force(contact[RADIUS * LANES + lane], of_pair[STIFFNESS * LANES], of_pair[ADHESION * LANES])
+    return 2.0 * pull_off_force(contact.radius[lane], contact.coefficients[STIFFNESS][lane],
+                                contact.coefficients[ADHESION][lane])
 
 
-cdef inline long long add_damping(GivenRows contact, OwnRows history, OwnRows normal, OwnRows result,
+cdef inline long long add_damping(GivenContact contact, OwnFriction history, OwnNormal normal, OwnResult result,
                                   double by_magnitude, NormalForces *forces, int lane) noexcept nogil:
     """F_n and the load of a contact; 1 if the load without magnitude changed its sign in this step."""
-    cdef double lasts = result[GOES_ON * LANES + lane], tension = tension_of(contact, lane), force
-    cdef double damping = lasts * normal[DASHPOT_COEFFICIENT * LANES + lane] * forces.rate[lane]
+    cdef double lasts = result.goes_on[lane], tension = tension_of(contact, lane), force
+    cdef double damping = lasts * normal.dashpot[lane] * forces.rate[lane]
     force = forces.elastic[lane] + damping
     forces.damping[lane], forces.force[lane] = damping, force
-    normal[LOAD * LANES + lane] = lasts * load_of(force + tension, by_magnitude)
-    return <long long> ((force + tension) * (history[(4 * DASHPOT + 3) * LANES + lane] + tension) < 0.0)
+    normal.load[lane] = lasts * load_of(force + tension, by_magnitude)
+    return <long long> ((force + tension) * (history.normal_force[lane] + tension) < 0.0)
 
 
-cdef void forces(GivenRows contact, OwnRows history, OwnRows own, OwnRows normal, OwnRows result,
-                 GivenRows parameters) noexcept nogil:
+cdef void forces(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal, OwnResult result,
+                 const LawParameters *parameters) noexcept nogil:
     cdef NormalForces found
     cdef double lost[LANES]
-    cdef double tension, by_magnitude = parameters[<int> FRICTION_LIMIT]
+    cdef double tension, by_magnitude = parameters.values[FRICTION_LIMIT]
     cdef long long edges = 0, reversed = 0
     cdef int lane
     for lane in range(LANES):
@@ -229,24 +224,24 @@ cdef void forces(GivenRows contact, OwnRows history, OwnRows own, OwnRows normal
         reversed |= add_damping(contact, history, normal, result, by_magnitude, &found, lane)
     for lane in range(LANES if reversed else 0):
         tension = tension_of(contact, lane)
-        restart_spring(normal, found.force[lane] + tension, history[(4 * DASHPOT + 3) * LANES + lane] + tension, lane)
+        restart_spring(normal, found.force[lane] + tension, history.normal_force[lane] + tension, lane)
     store_normal(contact, history, result, &found)
     for lane in range(LANES):
-        result[DISSIPATED * LANES + lane] += lost[lane]
+        result.dissipated[0][lane] += lost[lane]
 
 
-cdef void describe(GivenRows contact, OwnRows history, OwnRows own, OwnRows normal, OwnRows result,
-                   GivenRows parameters) noexcept nogil:
+cdef void describe(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal, Energies *energies,
+                   const LawParameters *parameters) noexcept nogil:
     cdef Adhesive c
     cdef double x
     cdef int lane
     for lane in range(LANES):
-        c = contact_in(contact, history, contact[OVERLAP * LANES + lane], lane)
-        x = root_at(&c, contact[OVERLAP * LANES + lane]) if c.lasts else 0.0
-        result[NORMAL_ENERGY * LANES + lane] = energy_at(&c, x)
-        normal[CONTACT_RADIUS * LANES + lane] = x * x
-        normal[LOAD * LANES + lane] = load_of(history[(4 * DASHPOT + 3) * LANES + lane] + tension_of(contact, lane),
-                                              parameters[<int> FRICTION_LIMIT])
+        c = contact_in(contact, history, contact.overlap[lane], lane)
+        x = root_at(&c, contact.overlap[lane]) if c.lasts else 0.0
+        energies.normal_energy[lane] = energy_at(&c, x)
+        normal.contact_radius[lane] = normal.old_radius[lane] = x * x
+        normal.load[lane] = load_of(history.normal_force[lane] + tension_of(contact, lane),
+                                              parameters.values[FRICTION_LIMIT])
 
 
 def length_root(modulus, adhesion):

@@ -2,30 +2,30 @@
 
 For HOOKE the contact radius is 1, so that no stiffness depends on it. damped_normal.pxd has the formulas.
 """
+from minidem.contact.contact cimport Energies, GivenContact, OwnNumbers, OwnResult
 from minidem.contact.damped_normal cimport describe_normal, normal_forces
 from minidem.contact.law cimport Part
-from minidem.contact.part cimport GivenRows
-from minidem.contact.rows cimport OwnRows
+from minidem.contact.part cimport LawParameters, OwnFriction, OwnNormal
 
 
-cdef void hertz(GivenRows contact, OwnRows history, OwnRows own, OwnRows normal, OwnRows result,
-                GivenRows parameters) noexcept nogil:
+cdef void hertz(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal, OwnResult result,
+                const LawParameters *parameters) noexcept nogil:
     normal_forces(True, contact, history, normal, result, parameters)
 
 
-cdef void describe_hertz(GivenRows contact, OwnRows history, OwnRows own, OwnRows normal, OwnRows result,
-                         GivenRows parameters) noexcept nogil:
-    describe_normal(True, contact, history, normal, result, parameters)
+cdef void describe_hertz(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal, Energies *energies,
+                         const LawParameters *parameters) noexcept nogil:
+    describe_normal(True, contact, history, normal, energies, parameters)
 
 
-cdef void hooke(GivenRows contact, OwnRows history, OwnRows own, OwnRows normal, OwnRows result,
-                GivenRows parameters) noexcept nogil:
+cdef void hooke(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal, OwnResult result,
+                const LawParameters *parameters) noexcept nogil:
     normal_forces(False, contact, history, normal, result, parameters)
 
 
-cdef void describe_hooke(GivenRows contact, OwnRows history, OwnRows own, OwnRows normal, OwnRows result,
-                         GivenRows parameters) noexcept nogil:
-    describe_normal(False, contact, history, normal, result, parameters)
+cdef void describe_hooke(GivenContact contact, OwnFriction history, OwnNumbers own, OwnNormal normal, Energies *energies,
+                         const LawParameters *parameters) noexcept nogil:
+    describe_normal(False, contact, history, normal, energies, parameters)
 
 
 HERTZ = Part(forces=<size_t> hertz, describe=<size_t> describe_hertz)

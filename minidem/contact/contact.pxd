@@ -1,0 +1,75 @@
+"""What contact laws and fluxes read and write, eight contacts at a time (contact.h), and the fields that they see."""
+from minidem.contact.fixed_point cimport SUM_PARTS, Wide
+from minidem.core.lanes cimport LANES
+from minidem.core.vec3 cimport Vec3, vec3
+
+cdef enum:
+    MAX_COEFFICIENTS = 64
+    CENTRAL_COEFFICIENTS = 4    # of a law without history
+    MAX_RECORDS = 13        # of a history
+    MAX_COMPONENTS = 8      # of all fields of a clump
+
+cdef extern from "contact/contact.h" nogil:
+    ctypedef double Row "minidem_lanes"[LANES]
+    ctypedef struct Contact "minidem_contact":
+        Row normal[3]
+        Row middle_normal[3]
+        Row velocity[3]
+        Row angular_velocity[3]
+        Row spin, overlap, radius, mass, rolling_inertia, step
+        Row coefficients[MAX_COEFFICIENTS]
+        Row ids[2]
+        Row values[2 * MAX_COMPONENTS]
+    ctypedef struct Result "minidem_result":
+        Row force[3]
+        Row couple[3]
+        Row dissipated[4]
+        Row goes_on, fracture
+        Row rates[4 * MAX_COMPONENTS]
+    ctypedef struct Energies "minidem_energies":
+        Row normal_energy, tangential_energy, rolling_energy, sliding
+
+cdef extern from *:
+    """
+    /* Inline functions of laws are always inlined: a call in the loop over eight contacts prevents vectorisation. */
+    #undef CYTHON_INLINE
+    #define CYTHON_INLINE inline __attribute__((always_inline))
+    typedef const minidem_contact *__restrict__ minidem_given_contact;
+    typedef minidem_contact *__restrict__ minidem_own_contact;
+    typedef minidem_result *__restrict__ minidem_own_result;
+    typedef minidem_lanes *__restrict__ minidem_own_rows;
+    typedef double *__restrict__ minidem_own_numbers;
+    """
+    # Arguments that are known not to alias each other.
+    ctypedef const Contact *GivenContact "minidem_given_contact"
+    ctypedef Contact *OwnContact "minidem_own_contact"
+    ctypedef Result *OwnResult "minidem_own_result"
+    ctypedef Row *OwnRows "minidem_own_rows"
+    ctypedef double *OwnNumbers "minidem_own_numbers"
+
+ctypedef void (*FluxFunction)(const Contact *contact, const Result *result, Row *rates,
+                              const double *parameters) noexcept nogil
+
+cdef struct Flux:
+    FluxFunction function
+    const double *parameters
+
+cdef struct Fields:                 # of clumps, as contact laws and fluxes see and change them
+    int n                           # components; 0: there are no fields
+    Py_ssize_t first_row            # of their rows in a block of the state
+    const double *ids               # (n_clumps,) by the user's number; NULL: neither law nor fluxes see the bodies
+    const double *of_walls          # (n_walls, n), not a number: as the clump
+    bint law_writes                 # the law is a user's own and may write rates
+    int n_fluxes
+    const Flux *fluxes
+    Wide *sums                      # (n_blocks * LANES, n, SUM_PARTS): of the rates; NULL: contacts change no field
+    Wide *amounts                   # (n_blocks * LANES, n, SUM_PARTS): of the amounts ...
+    unsigned char *transfers        # ... (n_blocks,): whether those of a block may differ from zero
+
+
+cdef inline Vec3 load3(const Row *rows, int lane) noexcept nogil:
+    return vec3(rows[0][lane], rows[1][lane], rows[2][lane])
+
+
+cdef inline void store3(Row *rows, int lane, Vec3 v) noexcept nogil:
+    rows[0][lane], rows[1][lane], rows[2][lane] = v.x, v.y, v.z
