@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike
 
 from minidem.core.checks import LARGEST, finite_array, non_negative, number, positive, unit_vector
 
+POSE = np.dtype([("position", float, 3), ("matrix", float, (3, 3)), ("velocity", float, 3), ("turning", float, 3),
+                 ("velocity_now", float, 3), ("turning_now", float, 3)])        # WallPose of surface.pxd
 FIXED = 1e-9                    # change of a normal or axis, relative displacement of an axis, that counts as none
 
 
@@ -98,8 +100,8 @@ class Servo:
 def placed(wall, step, dt, servo_state):
     """Position (3,) of the centre and matrix (3, 3), wall frame -> lab, at a step; servo_state : (2,), see
     Motions.poses."""
-    row = Motions([wall]).poses(2 * step, 1, 0.5 * dt, np.array([servo_state]))[0, 0]
-    return row[:3], row[3:12].reshape(3, 3)
+    pose = Motions([wall]).poses(2 * step, 1, 0.5 * dt, np.array([servo_state]))[0, 0]
+    return pose["position"], pose["matrix"]
 
 
 def at_rest(wall, step, dt, servo_state):
@@ -157,9 +159,9 @@ class Motions:
             [limit.along for limit in limits], [limit.radius for limit in limits], [limit.extent for limit in limits]))
 
     def poses(self, first, n, half_step, servo_states):
-        """Rows (n, walls, POSE) of surface.pxd at the instants (first + k) half_step, 0 <= k < n.
+        """Poses (n, walls) at the instants (first + k) half_step, 0 <= k < n, a structured array (POSE).
 
-        A row depends on its instant alone, so that results do not depend on how a run is divided.
+        A pose depends on its instant alone, so that results do not depend on how a run is divided.
 
         servo_states : (walls, 2), displacement [m] and velocity [m/s] of each Servo at the first instant, along its
             direction.
@@ -172,19 +174,19 @@ class Motions:
             along = displacement + np.arange(-2, n + 1)[:, None] * (speed * half_step)
             position[:, self._servos] += along[:, :, None] * self._direction
             velocity[self._servos] += speed[:, None] * self._direction
-        rows = np.zeros((n, len(self._walls), 24))
-        rows[:, :, :3], rows[:, :, 3:12:4] = position[2:-1], 1.0
-        if len(self._turning):
-            rows[:, self._turning, 3:12] = matrix[2:-1].reshape(n, -1, 9)
-        rows[:, :, 12:15] = rows[:, :, 18:21] = velocity
-        rows[:, :, 15:18] = rows[:, :, 21:24] = self._spin
+        poses = np.zeros((n, len(self._walls)), POSE)
+        poses["position"], poses["matrix"] = position[2:-1], np.eye(3)
+        poses["matrix"][:, self._turning] = matrix[2:-1]
+        poses["velocity"] = poses["velocity_now"] = velocity
+        poses["turning"] = poses["turning_now"] = self._spin
         if not self._given:
-            return rows
+            return poses
         position, matrix = position[:, self._given], matrix[:, self._turning_given]
-        for at, early, late in ((12, slice(-3), slice(2, -1)), (18, slice(1, -2), slice(3, None))):
-            rows[:, self._given, at:at + 3] = (position[late] - position[early]) / step
-            rows[:, self._turning[self._turning_given], at + 3:at + 6] = _mean_spins(matrix[early], matrix[late], step)
-        return rows
+        for now, early, late in (("", slice(-3), slice(2, -1)), ("_now", slice(1, -2), slice(3, None))):
+            poses["velocity" + now][:, self._given] = (position[late] - position[early]) / step
+            poses["turning" + now][:, self._turning[self._turning_given]] = _mean_spins(
+                matrix[early], matrix[late], step)
+        return poses
 
     def _placed(self, times):
         """Positions (n, walls, 3) of the centres, and matrices (n, turning walls, 3, 3), wall frame -> lab."""
@@ -201,7 +203,7 @@ class Motions:
             matrix[:, own] = _product(_rotations(moved[:, 1]), matrix[:, own])
         return position, matrix
 
-    def travel(self, rows):
+    def travel(self, poses):
         """Bounds (n,) of the displacement of any surface from each entry of `poses` to the next, the first one 0.
 
         Raises
@@ -209,13 +211,13 @@ class Motions:
         ValueError
             For a motion that tilts a plane or a cylinder, or turns a wall that may not turn in a periodic box.
         """
-        shift = np.diff(rows[:, :, :3], axis=0, prepend=rows[:1, :, :3])
+        shift = np.diff(poses["position"], axis=0, prepend=poses["position"][:1])
         along = (shift * self._axis).sum(axis=2)
         across = np.sqrt(((shift - along[:, :, None] * self._axis) ** 2).sum(axis=2))
         moved = np.where(self._along, np.abs(along), across)
         if not len(self._turning):
             return moved.max(axis=1)
-        matrix = rows[:, self._turning, 3:12].reshape(len(rows), -1, 3, 3)
+        matrix = poses["matrix"][:, self._turning]
         turn = np.diff(matrix, axis=0, prepend=matrix[:1])
         moved[:, self._turning] += self._extent[self._turning] * np.sqrt((turn ** 2).sum(axis=(2, 3)))
         self._check(matrix)

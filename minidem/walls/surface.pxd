@@ -14,9 +14,6 @@ from minidem.core.vec3 cimport Vec3, add, add_scaled, cross, dot, norm, scale, s
 from minidem.walls.cone cimport Foot, Outline, foot_on
 from minidem.walls.triangle cimport Nearest, nearest_of
 
-cdef enum:
-    POSE = 24                       # doubles of a WallPose
-
 cdef extern from *:
     """
     #define MINIDEM_FAR 1e30
@@ -26,7 +23,7 @@ cdef extern from *:
 cdef extern from "core/nearest_image.h" nogil:
     double to_nearest "MINIDEM_NEAREST"(double d, double length, double inverse)
 
-cdef struct WallPose:               # of a wall at one instant
+cdef struct WallPose:               # of a wall at one instant, as POSE of motion.py
     double position[3]              # of its centre, lab [m]
     double matrix[9]                # wall frame -> lab, row by row
     double velocity[3]              # of its centre, half a step before [m/s]

@@ -6,12 +6,12 @@ from libc.string cimport memset
 import numpy as np
 
 from minidem.walls.mesh_grid import PART, divided, joined_across, mesh_grid
-from minidem.walls.motion import Motions, Servo
+from minidem.walls.motion import POSE, Motions, Servo
 
 from minidem.core.guard cimport Guard
 from minidem.core.vectors cimport IntVector, release
 from minidem.walls.surface cimport (
-    CONE, CYLINDER, PLANE, POSE, Shape, TriangleGrid, WallPose, find_triangles, overlaps_simple,
+    CONE, CYLINDER, PLANE, Shape, TriangleGrid, WallPose, find_triangles, overlaps_simple,
 )
 
 MOST_STEPS, AHEAD = 1000, 16        # in one table of poses; its length / that of a piece of a run
@@ -195,7 +195,7 @@ cdef class WallTable:
 
     def prepare(self, long long step, long long steps):
         """Compute the poses of all walls at the given step and every half step of the next `steps` ones, at least."""
-        cdef double[:, :, ::1] rows
+        cdef double[:, ::1] poses
         cdef double[::1] distances
         cdef Py_ssize_t offset = 2 * (step - self._first)
         moving = bool(self.walls.any_moves)
@@ -206,26 +206,26 @@ cdef class WallTable:
             except Exception:                           # a function may end with the run
                 tables = self._tables(step, steps)
             self._first, (self._poses, self._travel) = step, tables     # the old ones are pointed to until here
-        rows, distances = self._poses, self._travel
+        poses, distances = self._poses.view(np.float64), self._travel
         self.walls.stride = self.walls.count + 1 if moving else 0
-        self.walls.poses = <const WallPose *> &rows[offset if moving else 0, 0, 0]
+        self.walls.poses = <const WallPose *> &poses[offset if moving else 0, 0]
         self.walls.travel = &distances[offset if moving else 0]
         self.walls.now = self.walls.poses
 
     def _tables(self, step, steps):
-        """Poses (2 steps + 1, walls + 1, POSE) and bounds of the distance travelled (2 steps + 1,)."""
+        """Poses (2 steps + 1, walls + 1) and bounds of the distance travelled (2 steps + 1,)."""
         n, moving = 2 * steps + 1, self.elements.moving
-        rows, moved = np.zeros((n, self.walls.count + 1, POSE)), np.zeros(n)
-        rows[:, :, 3:12:4] = 1.0
+        poses, moved = np.zeros((n, self.walls.count + 1), POSE), np.zeros(n)
+        poses["matrix"] = np.eye(3)
         if moving:
             try:
                 self._guard.during_step = True
-                rows[:, moving] = found = self.elements.motions.poses(2 * step, n, self._half_step,
+                poses[:, moving] = found = self.elements.motions.poses(2 * step, n, self._half_step,
                                                                       self.servo_states[moving])
                 moved = self.elements.motions.travel(found)
             finally:
                 self._guard.during_step = False
-        return rows, self.walls.travelled + np.cumsum(moved)
+        return poses, self.walls.travelled + np.cumsum(moved)
 
     def accelerate(self, forces, double dt):
         """Velocities half a step later of the walls that a force moves; forces : of the clumps on each, (3,) [N]."""
