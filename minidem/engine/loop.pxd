@@ -4,7 +4,9 @@ from libc.stdint cimport uint64_t
 from minidem.broadphase.broadphase cimport Broadphase
 from minidem.contact.law cimport Law
 from minidem.contact.narrow_phase cimport Contacts
+from minidem.contact.rows cimport MAX_COMPONENTS
 from minidem.core.clock cimport clock
+from minidem.core.lanes cimport LANES
 from minidem.core.vectors cimport APART
 from minidem.rotation.scheme cimport MAX_STAGES, SchemeFunction, Step
 from minidem.state.state cimport StateView
@@ -19,7 +21,23 @@ cdef enum Phase:
     N_PHASES = 5
 
 ctypedef Loop *LoopPointer
-ctypedef void (*ForceFunction)(const double *time, const double *clumps, double *wrench,
+cdef extern from "engine/user_force.h" nogil:
+    enum:
+        MAX_RANDOM "MINIDEM_MAX_RANDOM"
+    ctypedef struct Clumps "minidem_clumps":        # eight clumps, as a compiled user force sees them
+        double position[3 * LANES]
+        double velocity[3 * LANES]
+        double orientation[4 * LANES]
+        double angular_velocity[3 * LANES]
+        double mass[LANES]
+        double id[LANES]
+        double values[(MAX_COMPONENTS + MAX_RANDOM) * LANES]
+    ctypedef struct Wrenches "minidem_wrenches":
+        double force[3 * LANES]
+        double torque[3 * LANES]
+        double rates[MAX_COMPONENTS * LANES]
+
+ctypedef void (*ForceFunction)(const double *time, const Clumps *clumps, Wrenches *wrenches,
                                const double *parameters) noexcept nogil
 ctypedef void (*ExternalForces)(LoopPointer loop, double steps) noexcept nogil
 

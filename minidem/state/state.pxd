@@ -1,5 +1,5 @@
 """The state of all clumps."""
-from minidem.state.layout cimport Layout, StateView, fixed_rows, member, wrench_of
+from minidem.state.layout cimport Layout, StateView, clumps_of, constants_of, field_of, member, wrench_of
 
 
 cdef class Reordering:              # of all clumps, prepared: see State.prepare
