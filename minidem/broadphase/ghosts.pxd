@@ -7,8 +7,7 @@ from libc.string cimport memcpy
 
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.vectors cimport IntVector
-from minidem.state.rows cimport ORIENTATION
-from minidem.state.state cimport StateView
+from minidem.state.state cimport StateView, clumps_of
 
 cdef enum:
     LINE = 8                    # doubles of a cache line: two spheres
@@ -53,8 +52,8 @@ cdef inline void copy_ghosts(const IntVector *lines, const StateView *state) noe
         slot = state.block_of_member[lines.data[k] // 4] * LANES + 2 * (lines.data[k] % 4)
         for clump in range(slot, slot + 2):
             for m in range(4):
-                state.turns[4 * clump + m] = state.blocks[
-                    (row_of(clump) * state.n_rows + ORIENTATION + m) * LANES + lane_of(clump)]
+                state.turns[4 * clump + m] = clumps_of(
+                    state, row_of(clump)).orientation[m * LANES + lane_of(clump)]
     for k in range(lines.size if state.twists != NULL else 0):
         twist = state.twists + 8 * LANES * <Py_ssize_t> state.block_of_member[lines.data[k] // 4] \
             + 8 * (lines.data[k] % 4)

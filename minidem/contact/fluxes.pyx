@@ -6,7 +6,7 @@ from minidem.broadphase.ghosts cimport clump_of, slot_of
 from minidem.contact.fixed_point cimport SUM_PARTS, Wide, add_exactly
 from minidem.contact.rows cimport GOES_ON, IDS, RATES, VALUES
 from minidem.core.lanes cimport LANES, lane_of, row_of
-from minidem.state.rows cimport FIELD_ROWS, VALUE
+from minidem.state.state cimport field_of
 
 
 cdef inline bint is_hole_body(const StateView *state, int body) noexcept nogil:
@@ -18,7 +18,6 @@ cdef void describe_bodies(const Law *law, const StateView *state, const int *i, 
     """Ids and values of the fields of both bodies. i, j : (LANES,), as of gather_contacts."""
     cdef int n = law.fields.n, lane, side, c, body, clump, wall
     cdef double *values
-    cdef const double *rows
     for lane in range(LANES):
         for side in range(2):
             body, values = (j if side else i)[lane], contact + (VALUES + side * n) * LANES + lane
@@ -36,9 +35,8 @@ cdef void describe_bodies(const Law *law, const StateView *state, const int *i, 
             else:
                 clump = clump_of(state, slot_of(state, body))
                 contact[(IDS + side) * LANES + lane] = law.fields.ids[state.clump_number[clump]]
-                rows = state.blocks + (row_of(clump) * state.n_rows + law.fields.first_row) * LANES + lane_of(clump)
                 for c in range(n):
-                    values[c * LANES] = rows[(FIELD_ROWS * c + VALUE) * LANES]
+                    values[c * LANES] = field_of(state, row_of(clump), c, n).value[lane_of(clump)]
 
 
 cdef void add_side(const Stored *stored, const Law *law, const StateView *state, const int *bodies,

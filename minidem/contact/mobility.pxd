@@ -9,14 +9,14 @@ from minidem.broadphase.ghosts cimport clump_of, slot_of
 from minidem.core.lanes cimport LANES, lane_of, row_of
 from minidem.core.quaternion cimport Quat, rotate_back
 from minidem.core.vec3 cimport Vec3, cross, dot, times
-from minidem.state.rows cimport INVERSE_INERTIA, INVERSE_MASS, ORIENTATION, load, load_quat
-from minidem.state.state cimport StateView, fixed_rows, member
+from minidem.state.rows cimport ConstantBlock, load, load_quat
+from minidem.state.state cimport StateView, clumps_of, constants_of, member
 
 
 cdef inline double inverse_mass_of(const StateView *state, int sphere) noexcept nogil:
     """Of the clump of a sphere or ghost [1/kg]."""
     cdef int clump = clump_of(state, slot_of(state, sphere))
-    return (fixed_rows(state, row_of(clump)) + lane_of(clump))[INVERSE_MASS * LANES]
+    return constants_of(state, row_of(clump)).inverse_mass[lane_of(clump)]
 
 
 cdef inline Quat orientation_of(const StateView *state, int sphere) noexcept nogil:
@@ -28,7 +28,7 @@ cdef inline Quat orientation_of(const StateView *state, int sphere) noexcept nog
         record = state.turns + 4 * <Py_ssize_t> own
         q.w, q.x, q.y, q.z = record[0], record[1], record[2], record[3]
         return q
-    return load_quat(state.blocks + (row_of(clump) * state.n_rows + ORIENTATION) * LANES + lane_of(clump))
+    return load_quat(clumps_of(state, row_of(clump)).orientation + lane_of(clump))
 
 
 cdef inline double mobility(const StateView *state, int sphere, Vec3 normal) noexcept nogil:
@@ -37,7 +37,8 @@ cdef inline double mobility(const StateView *state, int sphere, Vec3 normal) noe
     The arm to the contact point and that to the centre of the sphere differ by a vector along the normal.
     """
     cdef int slot = slot_of(state, sphere), clump = clump_of(state, slot)
-    cdef const double *constants = fixed_rows(state, row_of(clump)) + lane_of(clump)
+    cdef const ConstantBlock *constants = constants_of(state, row_of(clump))
     cdef Vec3 arm = cross(load(member(state, row_of(slot)) + lane_of(slot)),
                           rotate_back(orientation_of(state, sphere), normal))
-    return constants[INVERSE_MASS * LANES] + dot(arm, times(load(constants + INVERSE_INERTIA * LANES), arm))
+    return constants.inverse_mass[lane_of(clump)] + dot(
+        arm, times(load(constants.inverse_inertia + lane_of(clump)), arm))

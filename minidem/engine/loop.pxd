@@ -9,6 +9,7 @@ from minidem.core.clock cimport clock
 from minidem.core.lanes cimport LANES
 from minidem.core.vectors cimport APART
 from minidem.rotation.scheme cimport MAX_STAGES, SchemeFunction, Step
+from minidem.state.rows cimport WrenchBlock
 from minidem.state.state cimport StateView
 from minidem.walls.surface cimport Walls
 
@@ -57,13 +58,13 @@ cdef struct Loop:
     const double *known_onsets      # (n_known_onsets, 3): see noted_onsets of onset_pass.pyx; NULL: none are known
     Py_ssize_t n_known_onsets
     bint keeps_onsets               # an evaluation between steps replaces the corrections by the known ones
-    const double *body_force        # (block types, WRENCH_ROWS, LANES): wrench of clumps without a contact
+    const WrenchBlock *body_force   # (block types,): wrench of clumps without a contact
     Step step
     SchemeFunction scheme
     int roles                       # bits 1 << role of those that the scheme has
     bint keeps_norm                 # the rotation scheme conserves the norm of quaternions, but for rounding
     bint checks_rotation            # it is a user's own
-    int stored_orientation          # row of the orientation that the scheme integrates; ORIENTATION if it is the pose
+    int stored_orientation          # first scratch row of the orientation that the scheme integrates; -1: the pose
     long long first_step            # number of the step at which this loop began
     int n_stages
     double fraction[MAX_STAGES]     # instant of each stage, in steps after t_n
